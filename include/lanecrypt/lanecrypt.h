@@ -1,0 +1,271 @@
+/*
+ * Lanecrypt: AES on graphics processors, in bulk. The public C ABI.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads: every function may be called from any thread, except that
+ * lc_close() must be the last call on its context and lc_ticket_free() the
+ * last on its ticket.
+ * Errors: a function that returns lc_status leaves a sentence for a person in
+ * lc_last_error() when it fails. Nothing is printed, nothing aborts.
+ * Structs that begin with struct_size: set it to sizeof the struct; fields
+ * that a later version adds are then known to be absent.
+ * Fork: a child of fork starts with no device open; tickets and memory of the
+ * parent must not be used there.
+ */
+#ifndef LANECRYPT_LANECRYPT_H
+#define LANECRYPT_LANECRYPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LC_VERSION_MAJOR 0
+#define LC_VERSION_MINOR 1
+#define LC_VERSION_PATCH 0
+#define LC_VERSION_TEXT "0.1.0"
+
+#if defined(__GNUC__)
+#define LC_API __attribute__((visibility("default")))
+#else
+#define LC_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of a call or of a job. The numbers are part of the ABI. */
+typedef enum lc_status {
+  LC_OK = 0,
+  LC_PENDING = 1,           /* a ticket's job is still under way */
+  LC_ERROR_ARGUMENT = 2,    /* an argument is wrong; nothing was done */
+  LC_ERROR_UNSUPPORTED = 3, /* right in itself, but not offered here */
+  LC_ERROR_MEMORY = 4,      /* host or device memory ran out */
+  LC_ERROR_NO_DEVICE = 5,   /* no usable device, and the CPU was not allowed */
+  LC_ERROR_DEVICE = 6,      /* the device failed and nothing else took over */
+  LC_ERROR_SELF_TEST = 7,   /* the device gave wrong answers to known questions */
+  LC_ERROR_INTERNAL = 8     /* a fault of Lanecrypt's own */
+} lc_status;
+
+/* A set of devices, their queues and their memory. */
+typedef struct lc_context lc_context;
+/* One asynchronous job, from lc_submit() to lc_ticket_free(). */
+typedef struct lc_ticket lc_ticket;
+
+/* ---- Version and errors ------------------------------------------------ */
+
+/* "MAJOR.MINOR.PATCH" of the library that is running; static storage. */
+LC_API const char *lc_version(void);
+/* The sentence for the last failing call of this thread; "" when there was
+ * none. Valid until this thread's next call. Never holds secret data. */
+LC_API const char *lc_last_error(void);
+/* A fixed short text for a status, such as "no usable device". */
+LC_API const char *lc_status_text(lc_status status);
+
+/* ---- Contexts ---------------------------------------------------------- */
+
+/* What may run on the CPU, by OpenSSL, when no device can do a job. */
+typedef enum lc_fallback {
+  LC_FALLBACK_CPU = 0, /* the job, or what is left of it, runs on the CPU */
+  LC_FALLBACK_NONE = 1 /* the job fails instead */
+} lc_fallback;
+
+typedef struct lc_options {
+  size_t struct_size;
+  /* Which devices to use, in order of preference: names of lc_device_info.id
+   * or of an API ("cuda", "opencl", "host": all of its devices), separated by
+   * commas. NULL: the environment variable LANECRYPT_DEVICES, and where that
+   * is not set every GPU, each through its best API. "none": no device. */
+  const char *devices;
+  lc_fallback fallback;
+  /* Most pinned host memory the queues of one device may hold, in bytes.
+   * 0: 256 MiB. */
+  uint64_t pinned_bytes;
+} lc_options;
+
+/* Opens a context. Touches no device and starts no thread: that happens at
+ * the first call that needs one. options may be NULL. A name in
+ * options->devices that is no device of this machine is reported by that
+ * first call, not here; a malformed list is LC_ERROR_ARGUMENT. */
+LC_API lc_status lc_open(const lc_options *options, lc_context **context);
+/* Waits for the jobs under way, wipes what is secret and frees everything.
+ * NULL is allowed. */
+LC_API void lc_close(lc_context *context);
+
+/* ---- Devices ----------------------------------------------------------- */
+
+typedef enum lc_device_state {
+  LC_DEVICE_UNTRIED = 0,  /* found, and not used yet */
+  LC_DEVICE_READY = 1,    /* its self-test passed */
+  LC_DEVICE_UNUSABLE = 2, /* cannot be used; see reason */
+  LC_DEVICE_LOST = 3      /* failed while in use, and is used no more */
+} lc_device_state;
+
+typedef struct lc_device_info {
+  size_t struct_size;
+  char id[32];            /* "cuda:0", "opencl:1", "host:0" */
+  char api[16];           /* "cuda", "opencl", "host" */
+  char name[128];         /* the model, as its driver calls it */
+  char driver[128];       /* version of the driver or platform */
+  char reason[256];       /* why it is unusable or lost; "" otherwise */
+  uint64_t memory_bytes;  /* device memory in all */
+  uint32_t compute_units; /* multiprocessors; threads on the host device */
+  int is_gpu;             /* 0 for an OpenCL CPU device and the emulator */
+  int selected;           /* 1 when jobs may go there */
+  lc_device_state state;
+} lc_device_info;
+
+/* How many devices were found, selected or not, usable or not. Looks for them
+ * on the first call. */
+LC_API lc_status lc_device_count(lc_context *context, uint32_t *count);
+/* Describes device `index`, from 0. Selected devices come first, in order of
+ * preference. */
+LC_API lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *info);
+/* Opens a device and runs its known-answer tests now instead of at its first
+ * job. LC_ERROR_SELF_TEST, LC_ERROR_NO_DEVICE or LC_ERROR_DEVICE says that it
+ * cannot be used. A device that is not selected is tested all the same. */
+LC_API lc_status lc_device_test(lc_context *context, uint32_t index);
+
+/* ---- Memory ------------------------------------------------------------ */
+
+typedef enum lc_memory {
+  LC_MEMORY_HOST = 0,  /* any memory of the process, pinned or not */
+  LC_MEMORY_DEVICE = 1 /* memory on one device; nothing is copied */
+} lc_memory;
+
+/* Allocates `bytes` of host memory that every device of the context can read
+ * and write at full bus speed, aligned to a page. Where no device can pin
+ * memory it is ordinary memory. Zeroed. Freed by lc_free_pinned(). */
+LC_API lc_status lc_alloc_pinned(lc_context *context, size_t bytes, void **pointer);
+LC_API void lc_free_pinned(lc_context *context, void *pointer);
+
+/* Allocates `bytes` on device `index`; *pointer is a device address, aligned
+ * to 256 bytes, for lc_message.in and .out with LC_MEMORY_DEVICE and for the
+ * two copies below; the host must not touch it. On a CUDA device it is an
+ * ordinary CUDA pointer of the device's primary context. */
+LC_API lc_status lc_alloc_device(lc_context *context, uint32_t index, uint64_t bytes,
+                                 void **pointer);
+/* Frees it. Jobs that use it must be over. */
+LC_API lc_status lc_free_device(lc_context *context, uint32_t index, void *pointer);
+/* Copies to and from memory of lc_alloc_device() and, on CUDA, any device
+ * pointer of the primary context; returns when the copy is done. */
+LC_API lc_status lc_copy_to_device(lc_context *context, uint32_t index, void *device_pointer,
+                                   const void *host_pointer, uint64_t bytes);
+LC_API lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *host_pointer,
+                                     const void *device_pointer, uint64_t bytes);
+
+/* ---- Jobs -------------------------------------------------------------- */
+
+/* FIPS 197 with a mode of SP 800-38A. */
+typedef enum lc_cipher {
+  LC_AES_ECB = 0,
+  LC_AES_CBC = 1, /* no padding: whole blocks */
+  LC_AES_CTR = 2  /* the whole 128 bits count, big-endian; any length */
+} lc_cipher;
+
+typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;
+
+/* One independent message. */
+typedef struct lc_message {
+  /* key_bytes of the job, host memory. Messages that give the same pointer
+   * share one key schedule. */
+  const void *key;
+  /* 16 bytes, host memory: the IV, or the initial counter block. Ignored for
+   * ECB, where it may be NULL. */
+  const void *iv;
+  /* length bytes each, at any alignment. out == in works in place; any other
+   * overlap, within a message or between messages, is an error of the caller
+   * and gives undefined output. */
+  const void *in;
+  void *out;
+  /* Bytes. A multiple of 16 for ECB and CBC. 0 is allowed. */
+  uint64_t length;
+} lc_message;
+
+/* Any device of the right kind. */
+#define LC_ANY_DEVICE UINT32_MAX
+
+typedef struct lc_cipher_job {
+  size_t struct_size;
+  lc_cipher cipher;
+  lc_direction direction;
+  uint32_t key_bytes; /* 16, 24 or 32, of every message */
+  lc_memory memory;   /* of every message's in and out */
+  /* The device to use; LC_ANY_DEVICE lets Lanecrypt choose (host memory), or
+   * means device 0 (device memory). A device named here is used even if it is
+   * not selected. */
+  uint32_t device;
+  /* With LC_MEMORY_DEVICE on CUDA: the CUstream or cudaStream_t of the primary
+   * context in whose order the job runs: after what is in the stream already,
+   * before what comes later. The call returns once the work is in the stream.
+   * NULL: the input must be ready, and the output is when the job ends. */
+  void *stream;
+  const lc_message *messages;
+  size_t message_count;
+  size_t message_size; /* sizeof(lc_message) */
+} lc_cipher_job;
+
+/* Where a job ran and how long its parts took. Times are the device's own,
+ * summed over all pieces; pieces overlap, so they may add up to more than the
+ * job took. 0 where the device tells no time. */
+typedef struct lc_result {
+  size_t struct_size;
+  uint64_t device_bytes;
+  uint64_t cpu_bytes;
+  uint64_t upload_ns;
+  uint64_t kernel_ns;
+  uint64_t download_ns;
+} lc_result;
+
+/* Runs a job and waits for it. result may be NULL. With LC_MEMORY_DEVICE and
+ * a stream it waits for the device too. On an error of the device with
+ * LC_FALLBACK_NONE, outputs are either whole pieces or untouched. */
+LC_API lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *result);
+
+/* How a caller hears that an asynchronous job is over. */
+typedef struct lc_completion {
+  size_t struct_size;
+  /* Called once, from a thread of Lanecrypt's: it must be short and must not
+   * wait for another job. May be NULL. */
+  void (*callback)(void *argument, lc_status status);
+  void *argument;
+  /* An eventfd(2) to which 1 is added; -1 for none. Stays the caller's. */
+  int eventfd;
+} lc_completion;
+
+/* Starts a job. Messages, keys and IVs are copied before it returns; inputs
+ * and outputs must stay until the job is over. completion may be NULL. ticket
+ * may be NULL when completion is not: then nothing needs to be freed. When it
+ * returns an error the job was not started and completion is not told. */
+LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
+                           const lc_completion *completion, lc_ticket **ticket);
+/* LC_PENDING, or how the job ended. */
+LC_API lc_status lc_ticket_status(const lc_ticket *ticket);
+/* Waits for the end and returns how it ended; lc_last_error() says more.
+ * result may be NULL. */
+LC_API lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result);
+/* Lets go of a ticket, at any time: a job under way goes on. NULL is allowed. */
+LC_API void lc_ticket_free(lc_ticket *ticket);
+
+/* ---- Counters ---------------------------------------------------------- */
+
+typedef struct lc_counters {
+  size_t struct_size;
+  uint64_t jobs;     /* jobs of which at least one byte ran here */
+  uint64_t bytes;    /* bytes that ran here */
+  uint64_t launches; /* kernels started; 0 for the CPU */
+  uint64_t failures; /* launches, copies or self-tests that failed */
+} lc_counters;
+
+/* Not a device: the CPU, to which jobs fall back. */
+#define LC_CPU (UINT32_MAX - 1)
+
+/* What device `index`, or LC_CPU, has done since the context was opened.
+ * Self-tests are not counted, except where they fail. */
+LC_API lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,155 @@
+// What a GPU is to Lanecrypt: a device with memory, streams and kernels that
+// are launched by name. One folder beside this file implements it for each
+// API; nothing outside that folder knows the API.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "job/status.h"
+
+namespace lanecrypt::device {
+
+// What is known of a device before it is opened.
+struct Properties {
+  std::string id;        // "cuda:0": the API and the number among its devices
+  std::string api;       // "cuda", "opencl", "host"
+  std::string name;      // the model
+  std::string driver;    // version of the driver or platform
+  std::string platform;  // OpenCL: the platform; otherwise the API again
+  std::string unusable;  // why it cannot be opened; empty when it can
+  uint64_t memory_bytes = 0;
+  uint32_t compute_units = 0;
+  uint32_t local_bytes = 0;        // local (shared) memory one group may use
+  uint32_t max_group_lanes = 0;    // most lanes of one group
+  uint32_t team_lanes = 1;         // TEAM_LANES of platform.h as compiled for this device
+  bool banked_local = false;       // local memory is on the chip, in 32 banks of 4 bytes
+  bool is_gpu = false;
+  bool flat_addresses = false;     // addresses of different buffers may share one launch
+  // A number that two APIs give alike to one card (PCI domain, bus, device); 0: unknown.
+  uint64_t pci_address = 0;
+};
+
+enum class MemoryKind {
+  kDevice,  // on the device; the host cannot touch it
+  kPinned,  // on the host, readable and writable by the device's copy engines
+};
+
+// A piece of memory, freed when it goes. Of kDevice, `address` is unique in
+// the process, aligned to 256 bytes, and may be offset by arithmetic. Of
+// kPinned, `address` is the host pointer.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  uint64_t address() const { return address_; }
+  uint64_t bytes() const { return bytes_; }
+  MemoryKind kind() const { return kind_; }
+  // kPinned only.
+  uint8_t *host() const { return reinterpret_cast<uint8_t *>(address_); }
+
+ protected:
+  Buffer(MemoryKind kind, uint64_t address, uint64_t bytes)
+      : kind_(kind), address_(address), bytes_(bytes) {}
+
+ private:
+  MemoryKind kind_;
+  uint64_t address_, bytes_;
+};
+
+// An argument of a kernel, in order of its parameters: a GLOBAL pointer (the
+// start of a buffer; nullptr passes a null pointer, where the device has flat
+// addresses), or a scalar.
+using Argument = std::variant<const Buffer *, uint32_t, uint64_t>;
+
+// A launch of `groups` groups of `group_lanes` lanes. `local_bytes` is the
+// size of the kernel's SHARED parameter; 0 where it has none.
+struct Launch {
+  const char *kernel;
+  uint32_t groups;
+  uint32_t group_lanes;
+  uint32_t local_bytes;
+  std::span<const Argument> arguments;
+};
+
+// A point in a stream.
+class Event {
+ public:
+  virtual ~Event() = default;
+  // Blocks until the point is reached; the status is that of all that came
+  // before it in its stream.
+  virtual Status wait() = 0;
+  virtual bool reached() = 0;
+  // Nanoseconds of device time from `earlier` to this, both reached; 0 where
+  // the device tells no time.
+  virtual uint64_t nanoseconds_since(Event &earlier) = 0;
+};
+
+// A queue of work that runs in order, beside other streams. Calls return at
+// once; host memory that they name must stay until an event after them. One
+// thread at a time.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Any host memory; full speed and true overlap only from and to kPinned.
+  virtual Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) = 0;
+  virtual Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) = 0;
+  // Between two kDevice buffers that do not overlap.
+  virtual Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from,
+                      uint64_t from_offset, uint64_t bytes) = 0;
+  virtual Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) = 0;
+  virtual Status launch(const Launch &launch) = 0;
+  // Marks this point. The event can be recorded again by a later mark().
+  virtual Status mark(Event &event) = 0;
+  // What comes later in this stream waits for the event's last mark.
+  virtual Status await(Event &event) = 0;
+  // Blocks until all is done.
+  virtual Status finish() = 0;
+};
+
+// An open device. Calls are made from one thread at a time, that which opened
+// it (Lanecrypt's worker for the device), except where noted.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const Properties &properties() const = 0;
+  virtual Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) = 0;
+  // Memory that the caller owns: a device address, either inside a buffer of
+  // this device or, on CUDA, of the primary context. The view spans `bytes`
+  // from it. Fails with LC_ERROR_ARGUMENT where it is no such address.
+  virtual Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) = 0;
+  virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
+  // A stream of the caller's, as its API's handle. Not closed when it goes.
+  virtual Result<std::unique_ptr<Stream>> adopt_stream(void *handle) = 0;
+  virtual Result<std::unique_ptr<Event>> make_event() = 0;
+  // How many groups of such a launch the device can run at once, at least 1:
+  // the grid of a kernel whose groups stay for the whole launch.
+  virtual uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
+                                   uint32_t local_bytes) = 0;
+};
+
+// A device that was found. `open` may take a second; it is called at most once
+// at a time, on the thread that will use the device.
+struct Found {
+  Properties properties;
+  std::function<Result<std::unique_ptr<Device>>()> open;
+};
+
+// Every device of every API built in, cuda first, then opencl, then host.
+// Loads drivers: not on a caller's small stack. Never fails: an API that is
+// not here finds nothing, and a card that cannot be used is found with
+// `unusable` set.
+std::vector<Found> find_all();
+
+// One for each folder.
+std::vector<Found> find_cuda();
+std::vector<Found> find_opencl();
+std::vector<Found> find_host();
+
+}  // namespace lanecrypt::device

@@ -1,0 +1,54 @@
+// How the inside of the library says that something failed: a status of the
+// ABI with a sentence for a person.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lanecrypt/lanecrypt.h"
+
+namespace lanecrypt {
+
+// LC_OK, or an error with its sentence. The sentence never holds secret data.
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(lc_status code, std::string text) : code_(code), text_(std::move(text)) {}
+
+  bool ok() const { return code_ == LC_OK; }
+  lc_status code() const { return code_; }
+  const std::string &text() const { return text_; }
+
+ private:
+  lc_status code_ = LC_OK;
+  std::string text_;
+};
+
+// A value, or the error that stands in its place.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) {}
+
+  bool ok() const { return value_.has_value(); }
+  const Status &status() const { return status_; }
+  T &operator*() { return *value_; }
+  T *operator->() { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+}  // namespace lanecrypt
+
+// Returns from the function with the status of `expression` unless it is OK.
+#define LC_TRY(expression)                                      \
+  do {                                                          \
+    if (::lanecrypt::Status lc_try_status = (expression); !lc_try_status.ok()) \
+      return lc_try_status;                                     \
+  } while (0)
