@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libcrypto/forward.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/provider.h>
+#include <openssl/rand.h>
+
+#include <atomic>
+#include <cstdarg>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace lanecrypt {
+namespace {
+
+struct Table {
+  const void *base;  // where the bound libcrypto begins
+  decltype(&::OPENSSL_cleanse) OPENSSL_cleanse;
+#define F(result, failure, name, parameters, arguments) decltype(&::name) name;
+#include "libcrypto/functions.h"
+#undef F
+};
+
+// Set once and never freed. No lock: it must work in a child of fork whose
+// parent was just binding.
+std::atomic<const Table *> bound{nullptr};
+
+// The symbol, or nullptr where the object at `base` itself does not export it:
+// dlsym() also looks into what that object links.
+void *symbol_of(void *handle, const void *base, const char *name) {
+  void *symbol = dlsym(handle, name);
+  Dl_info info;
+  if (symbol == nullptr || dladdr(symbol, &info) == 0 || info.dli_fbase != base) return nullptr;
+  return symbol;
+}
+
+// Binds the object loaded at `base`. The handle is kept for good, so that the
+// object is not unloaded under the table.
+Status bind_handle(void *handle, const void *base, const std::string &path) {
+  Table *table = new (std::nothrow) Table{};
+  if (table == nullptr) return Status(LC_ERROR_MEMORY, "out of memory");
+  table->base = base;
+  const struct {
+    const char *name;
+    void *place;
+  } entries[] = {
+      {"OPENSSL_cleanse", &table->OPENSSL_cleanse},
+#define F(result, failure, name, parameters, arguments) {#name, &table->name},
+#include "libcrypto/functions.h"
+#undef F
+  };
+  for (const auto &entry : entries) {
+    void *symbol = symbol_of(handle, base, entry.name);
+    if (symbol == nullptr) {
+      delete table;
+      return Status(LC_ERROR_UNSUPPORTED,
+                    "cannot use the libcrypto in " + path + ": it does not export " + entry.name +
+                        " (OpenSSL 3.0 or later, as a shared library, is needed)");
+    }
+    std::memcpy(entry.place, &symbol, sizeof symbol);
+  }
+  const Table *before = nullptr;
+  if (!bound.compare_exchange_strong(before, table, std::memory_order_acq_rel)) {
+    delete table;
+    if (before->base != base)
+      return Status(LC_ERROR_UNSUPPORTED,
+                    "this process has two copies of libcrypto, and Lanecrypt already works with "
+                    "another than that in " +
+                        path);
+  }
+  return Status();
+}
+
+// The path of a loaded object whose file is called libcrypto*, "" for none.
+int note_libcrypto(struct dl_phdr_info *info, size_t, void *path) {
+  const char *name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  const char *slash = std::strrchr(name, '/');
+  if (std::strncmp(slash == nullptr ? name : slash + 1, "libcrypto", 9) != 0) return 0;
+  *static_cast<std::string *>(path) = name;
+  return 1;
+}
+
+}  // namespace
+
+Status bind_libcrypto_of(const void *address) {
+  Dl_info info;
+  struct link_map *map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void **>(&map), RTLD_DL_LINKMAP) == 0 ||
+      map == nullptr)
+    return Status(LC_ERROR_UNSUPPORTED, "cannot tell which libcrypto is calling");
+  if (const Table *table = bound.load(std::memory_order_acquire);
+      table != nullptr && table->base == info.dli_fbase)
+    return Status();
+  // The main program has an empty name in the list of the dynamic linker.
+  const bool is_program = map->l_name == nullptr || map->l_name[0] == '\0';
+  const std::string path = is_program ? "the program itself" : map->l_name;
+  void *handle = is_program ? dlopen(nullptr, RTLD_NOW | RTLD_LOCAL)
+                            : dlopen(map->l_name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (handle == nullptr)
+    return Status(LC_ERROR_UNSUPPORTED, "cannot reach the libcrypto in " + path);
+  Status status = bind_handle(handle, info.dli_fbase, path);
+  if (!status.ok()) dlclose(handle);
+  return status;
+}
+
+Status bind_libcrypto_of_process() {
+  if (bound.load(std::memory_order_acquire) != nullptr) return Status();
+  // What the program sees; then a libcrypto that something keeps to itself, as
+  // Python's modules do; then the system's.
+  if (void *seen = dlsym(RTLD_DEFAULT, "OSSL_LIB_CTX_new"); seen != nullptr)
+    if (bind_libcrypto_of(seen).ok()) return Status();
+  std::string path;
+  dl_iterate_phdr(note_libcrypto, &path);
+  for (const char *name : {path.c_str(), "libcrypto.so.3", "libcrypto.so.4"}) {
+    if (*name == '\0') continue;
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) continue;
+    void *inside = dlsym(handle, "OSSL_LIB_CTX_new");
+    Status status = inside == nullptr
+                        ? Status(LC_ERROR_UNSUPPORTED, std::string(name) + " is older than 3.0")
+                        : bind_libcrypto_of(inside);
+    dlclose(handle);  // bind_libcrypto_of() holds one of its own
+    if (status.ok() || bound.load(std::memory_order_acquire) != nullptr) return Status();
+  }
+  return Status(LC_ERROR_UNSUPPORTED,
+                "found no libcrypto of OpenSSL 3.0 or later (libcrypto.so.3 or libcrypto.so.4)");
+}
+
+namespace {
+
+const Table *table_of_process() {
+  const Table *table = bound.load(std::memory_order_acquire);
+  if (table == nullptr && bind_libcrypto_of_process().ok())
+    table = bound.load(std::memory_order_acquire);
+  return table;
+}
+
+}  // namespace
+}  // namespace lanecrypt
+
+extern "C" {
+
+#define F(result, failure, name, parameters, arguments)            \
+  result name parameters {                                         \
+    const lanecrypt::Table *table = lanecrypt::table_of_process(); \
+    if (table == nullptr) return failure;                          \
+    return table->name arguments;                                  \
+  }
+#include "libcrypto/functions.h"
+#undef F
+
+// Wipes, libcrypto or not.
+void OPENSSL_cleanse(void *pointer, size_t bytes) {
+  if (const lanecrypt::Table *table = lanecrypt::table_of_process(); table != nullptr)
+    return table->OPENSSL_cleanse(pointer, bytes);
+  volatile unsigned char *byte = static_cast<volatile unsigned char *>(pointer);
+  while (bytes-- > 0) *byte++ = 0;
+}
+
+// What ERR_raise() and ERR_raise_data() end in.
+void ERR_set_error(int lib, int reason, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  ERR_vset_error(lib, reason, format, arguments);
+  va_end(arguments);
+}
+
+}  // extern "C"

@@ -1,0 +1,30 @@
+// The libcrypto of the process, without linking it.
+//
+// The library and the provider are built against OpenSSL 3.0 and run in
+// processes whose libcrypto is libcrypto.so.3 or libcrypto.so.4. A link
+// dependency on either name would pull a second libcrypto into the others. So
+// nothing links -lcrypto: forward.cpp defines every function of functions.h
+// under its own name, hidden, and passes the call on to the libcrypto that was
+// bound. Source that includes <openssl/evp.h> then reads as any OpenSSL code;
+// a function that is missing from functions.h is an error of the linker.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "job/status.h"
+
+namespace lanecrypt {
+
+// Binds the libcrypto that holds `address`, such as a function that the
+// loading core handed to OSSL_provider_init(). Where another libcrypto is
+// bound already, or the one that holds `address` keeps its functions to
+// itself, it is an error. Any thread, any number of times, also after fork().
+Status bind_libcrypto_of(const void *address);
+
+// Binds the libcrypto that the process has loaded, under any name; where there
+// is none, loads the system's. A libcrypto bound before stays. The first call
+// of a forwarding function does this by itself; one that then finds no
+// libcrypto returns what it returns on failure.
+Status bind_libcrypto_of_process();
+
+}  // namespace lanecrypt

@@ -1,0 +1,97 @@
+// The functions of libcrypto that Lanecrypt calls, all there since 3.0 and
+// public:  F(result, value without a libcrypto, name, parameters, arguments)
+//
+// No include guard: each including file defines F first.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Library contexts and providers
+F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_new, (void), ())
+F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_new_child,
+  (const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in), (handle, in))
+F(void, , OSSL_LIB_CTX_free, (OSSL_LIB_CTX * context), (context))
+F(OSSL_PROVIDER *, nullptr, OSSL_PROVIDER_load, (OSSL_LIB_CTX * context, const char *name),
+  (context, name))
+F(int, 0, OSSL_PROVIDER_unload, (OSSL_PROVIDER * provider), (provider))
+F(int, 0, OSSL_PROVIDER_available, (OSSL_LIB_CTX * context, const char *name), (context, name))
+
+// Ciphers
+F(EVP_CIPHER *, nullptr, EVP_CIPHER_fetch,
+  (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
+  (context, algorithm, properties))
+F(void, , EVP_CIPHER_free, (EVP_CIPHER * cipher), (cipher))
+F(int, 0, EVP_CIPHER_get_params, (EVP_CIPHER * cipher, OSSL_PARAM params[]), (cipher, params))
+F(const OSSL_PARAM *, nullptr, EVP_CIPHER_gettable_params, (const EVP_CIPHER *cipher), (cipher))
+F(const OSSL_PARAM *, nullptr, EVP_CIPHER_gettable_ctx_params, (const EVP_CIPHER *cipher), (cipher))
+F(const OSSL_PARAM *, nullptr, EVP_CIPHER_settable_ctx_params, (const EVP_CIPHER *cipher), (cipher))
+F(EVP_CIPHER_CTX *, nullptr, EVP_CIPHER_CTX_new, (void), ())
+F(void, , EVP_CIPHER_CTX_free, (EVP_CIPHER_CTX * context), (context))
+F(int, 0, EVP_CIPHER_CTX_reset, (EVP_CIPHER_CTX * context), (context))
+F(int, 0, EVP_CIPHER_CTX_copy, (EVP_CIPHER_CTX * to, const EVP_CIPHER_CTX *from), (to, from))
+F(int, 0, EVP_CIPHER_CTX_get_params, (EVP_CIPHER_CTX * context, OSSL_PARAM params[]),
+  (context, params))
+F(int, 0, EVP_CIPHER_CTX_set_params, (EVP_CIPHER_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
+F(int, 0, EVP_CIPHER_CTX_set_padding, (EVP_CIPHER_CTX * context, int padding), (context, padding))
+F(int, 0, EVP_CipherInit_ex2,
+  (EVP_CIPHER_CTX * context, const EVP_CIPHER *cipher, const unsigned char *key,
+   const unsigned char *iv, int encrypt, const OSSL_PARAM params[]),
+  (context, cipher, key, iv, encrypt, params))
+F(int, 0, EVP_CipherUpdate,
+  (EVP_CIPHER_CTX * context, unsigned char *out, int *out_bytes, const unsigned char *in,
+   int in_bytes),
+  (context, out, out_bytes, in, in_bytes))
+F(int, 0, EVP_CipherFinal_ex, (EVP_CIPHER_CTX * context, unsigned char *out, int *out_bytes),
+  (context, out, out_bytes))
+F(int, -1, EVP_Cipher,
+  (EVP_CIPHER_CTX * context, unsigned char *out, const unsigned char *in, unsigned int in_bytes),
+  (context, out, in, in_bytes))
+
+// Parameters
+F(OSSL_PARAM *, nullptr, OSSL_PARAM_locate, (OSSL_PARAM * params, const char *key), (params, key))
+F(const OSSL_PARAM *, nullptr, OSSL_PARAM_locate_const, (const OSSL_PARAM *params, const char *key),
+  (params, key))
+F(int, 0, OSSL_PARAM_get_int, (const OSSL_PARAM *param, int *value), (param, value))
+F(int, 0, OSSL_PARAM_get_uint, (const OSSL_PARAM *param, unsigned int *value), (param, value))
+F(int, 0, OSSL_PARAM_get_size_t, (const OSSL_PARAM *param, size_t *value), (param, value))
+F(int, 0, OSSL_PARAM_set_int, (OSSL_PARAM * param, int value), (param, value))
+F(int, 0, OSSL_PARAM_set_uint, (OSSL_PARAM * param, unsigned int value), (param, value))
+F(int, 0, OSSL_PARAM_set_size_t, (OSSL_PARAM * param, size_t value), (param, value))
+F(int, 0, OSSL_PARAM_set_uint64, (OSSL_PARAM * param, uint64_t value), (param, value))
+F(int, 0, OSSL_PARAM_set_utf8_string, (OSSL_PARAM * param, const char *value), (param, value))
+F(int, 0, OSSL_PARAM_set_utf8_ptr, (OSSL_PARAM * param, const char *value), (param, value))
+
+// Memory
+F(void *, nullptr, CRYPTO_malloc, (size_t bytes, const char *file, int line), (bytes, file, line))
+F(void *, nullptr, CRYPTO_zalloc, (size_t bytes, const char *file, int line), (bytes, file, line))
+F(void, , CRYPTO_free, (void *pointer, const char *file, int line), (pointer, file, line))
+F(void, , CRYPTO_clear_free, (void *pointer, size_t bytes, const char *file, int line),
+  (pointer, bytes, file, line))
+F(int, 1, CRYPTO_memcmp, (const void *a, const void *b, size_t bytes), (a, b, bytes))
+
+// Randomness
+F(int, 0, RAND_bytes_ex,
+  (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
+  (context, out, bytes, strength))
+F(int, 0, RAND_priv_bytes_ex,
+  (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
+  (context, out, bytes, strength))
+
+// Errors; ERR_set_error(), which takes any number of arguments, is in forward.cpp
+F(void, , ERR_new, (void), ())
+F(void, , ERR_set_debug, (const char *file, int line, const char *function), (file, line, function))
+F(void, , ERR_vset_error, (int lib, int reason, const char *format, va_list arguments),
+  (lib, reason, format, arguments))
+F(unsigned long, 0, ERR_get_error, (void), ())
+F(unsigned long, 0, ERR_peek_error, (void), ())
+F(unsigned long, 0, ERR_peek_last_error, (void), ())
+F(void, , ERR_clear_error, (void), ())
+F(int, 0, ERR_set_mark, (void), ())
+F(int, 0, ERR_pop_to_mark, (void), ())
+F(int, 0, ERR_clear_last_mark, (void), ())
+F(const char *, nullptr, ERR_reason_error_string, (unsigned long error), (error))
+
+// The library itself
+F(const char *, "", OpenSSL_version, (int what), (what))
+F(unsigned int, 0, OPENSSL_version_major, (void), ())
+F(unsigned int, 0, OPENSSL_version_minor, (void), ())
