@@ -1,0 +1,62 @@
+# Decides which APIs are built in, and compiles the kernels for CUDA.
+# Sets LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT and LANECRYPT_HAVE_OPENCL.
+
+include(${PROJECT_SOURCE_DIR}/cmake/find_nvcc.cmake)
+
+set(LANECRYPT_HAVE_CUDA OFF)
+if(LANECRYPT_CUDA_ARCHS STREQUAL "none")
+  message(STATUS "Lanecrypt: CUDA left out, as asked (LANECRYPT_CUDA_ARCHS=none)")
+elseif(NOT LANECRYPT_NVCC)
+  message(STATUS "Lanecrypt: CUDA left out: no nvcc on PATH (dev/setup fetches one)")
+else()
+  set(LANECRYPT_HAVE_CUDA ON)
+  set(archs ${LANECRYPT_CUDA_ARCHS})
+  if(archs STREQUAL "all")
+    set(archs 75 80 86 89 90 100 120)
+  endif()
+  set(gencode)
+  foreach(arch IN LISTS archs)
+    list(APPEND gencode -gencode arch=compute_${arch},code=sm_${arch})
+  endforeach()
+  # PTX of the newest, for devices that come later.
+  list(GET archs -1 newest)
+  list(APPEND gencode -gencode arch=compute_${newest},code=compute_${newest})
+
+  file(GLOB kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.h)
+  set(fatbin ${PROJECT_BINARY_DIR}/kernels/lanecrypt.fatbin)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
+  add_custom_command(
+    OUTPUT ${fatbin}
+    COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 -lineinfo ${gencode}
+            ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}/kernels
+            -o ${fatbin} ${PROJECT_SOURCE_DIR}/src/device/cuda/kernels.cu
+    DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/kernels.cu
+    COMMENT "Compiling the kernels for CUDA (${archs})"
+    VERBATIM)
+  # The fatbin lies in the library's read-only data.
+  set(LANECRYPT_FATBIN_OBJECT ${PROJECT_BINARY_DIR}/kernels/fatbin.S)
+  file(WRITE ${LANECRYPT_FATBIN_OBJECT}.new [[
+  .section .rodata
+  .global lanecrypt_fatbin
+  .hidden lanecrypt_fatbin
+  .balign 64
+lanecrypt_fatbin:
+  .incbin "lanecrypt.fatbin"
+  .byte 0
+  .section .note.GNU-stack, "", @progbits
+]])
+  file(COPY_FILE ${LANECRYPT_FATBIN_OBJECT}.new ${LANECRYPT_FATBIN_OBJECT} ONLY_IF_DIFFERENT)
+  set_source_files_properties(${LANECRYPT_FATBIN_OBJECT} PROPERTIES
+    OBJECT_DEPENDS ${fatbin}
+    COMPILE_OPTIONS "-I${PROJECT_BINARY_DIR}/kernels;-Wa,-I${PROJECT_BINARY_DIR}/kernels")
+  message(STATUS "Lanecrypt: CUDA for ${archs}, by ${LANECRYPT_NVCC}")
+endif()
+
+find_path(LANECRYPT_OPENCL_INCLUDE CL/cl.h)
+if(LANECRYPT_OPENCL_INCLUDE)
+  set(LANECRYPT_HAVE_OPENCL ON)
+  message(STATUS "Lanecrypt: OpenCL, by the headers in ${LANECRYPT_OPENCL_INCLUDE}")
+else()
+  set(LANECRYPT_HAVE_OPENCL OFF)
+  message(STATUS "Lanecrypt: OpenCL left out: no CL/cl.h (package opencl-c-headers)")
+endif()

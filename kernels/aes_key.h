@@ -1,0 +1,67 @@
+// AES key expansion (FIPS 197, 5.2 and 5.3.5), a lane a key. The S-box is made
+// of gates, so no address depends on a key.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aes_layout.h"
+#include "aes_sbox_planes.h"
+
+FN u32 aes_sub_word(u32 word) {
+  u32 planes[8], result = 0x63636363u;
+  UNROLL for (int i = 0; i < 8; ++i) planes[i] = (word >> (7 - i)) & 0x01010101u;
+  aes_sbox_planes(planes);
+  UNROLL for (int i = 0; i < 8; ++i) result ^= (planes[i] & 0x01010101u) << (7 - i);
+  return result;
+}
+
+// Four bytes times x in GF(2^8).
+FN u32 aes_times_x(u32 bytes) {
+  return ((bytes & 0x7f7f7f7fu) << 1) ^ (((bytes >> 7) & 0x01010101u) * 0x1bu);
+}
+
+// InvMixColumns of one column.
+FN u32 aes_inverse_mix_column(u32 a) {
+  const u32 a2 = aes_times_x(a), a4 = aes_times_x(a2), a8 = aes_times_x(a4);
+  const u32 a9 = a ^ a8;
+  return (a2 ^ a4 ^ a8) ^ ROTATE_LEFT(a9 ^ a2, 24) ^ ROTATE_LEFT(a9 ^ a4, 16) ^
+         ROTATE_LEFT(a9, 8);
+}
+
+// keys: count raw keys of AES_KEY_WORDS; schedules: count of
+// AES_SCHEDULE_WORDS. key_words is 4, 6 or 8; inverse is 1 for decryption.
+KERNEL(aes_expand_keys, AES_KEY_LANES)
+(GLOBAL const u32 *keys, GLOBAL u32 *schedules, u32 count, u32 key_words, u32 inverse) {
+  const u32 rounds = key_words + 6;
+  for (u32 k = group_id() * group_lanes() + lane_id(); k < count;
+       k += group_count() * group_lanes()) {
+    GLOBAL const u32 *key = keys + (u64)k * AES_KEY_WORDS;
+    GLOBAL u32 *schedule = schedules + (u64)k * AES_SCHEDULE_WORDS;
+    u32 recent[8];
+    for (u32 i = 0; i < 8; ++i) recent[i] = i < key_words ? key[i] : 0;
+    u32 constant = 1;
+    u32 at = 0;  // i modulo key_words: recent[at] is word i - key_words
+    for (u32 i = 0; i < 4 * (rounds + 1); ++i) {
+      u32 word = recent[at];
+      if (i >= key_words) {
+        u32 last = recent[at == 0 ? key_words - 1 : at - 1];
+        if (at == 0) {
+          last = aes_sub_word(ROTATE_LEFT(last, 24)) ^ constant;
+          constant = aes_times_x(constant);
+        } else if (key_words == 8 && at == 4) {
+          last = aes_sub_word(last);
+        }
+        word ^= last;
+        recent[at] = word;
+      }
+      at = at + 1 == key_words ? 0 : at + 1;
+      const u32 round = i / 4;
+      if (inverse == 0) {
+        schedule[i] = word;
+      } else {
+        const u32 outer = round == 0 || round == rounds;
+        schedule[4 * (rounds - round) + i % 4] = outer ? word : aes_inverse_mix_column(word);
+      }
+    }
+  }
+}

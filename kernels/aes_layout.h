@@ -1,0 +1,42 @@
+// What host and device agree on for AES: the layouts that travel between them
+// and the shape of each launch.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform.h"
+
+// A run of bytes of one message under one key; a launch takes a list of them.
+// `in` and `out` count from the launch's base pointers. The first block is
+// block 0 of `iv`: the counter block of CTR, the previous ciphertext of CBC.
+typedef struct AesPiece {
+  u64 in;
+  u64 out;
+  u64 length;      // bytes, at least 1; a multiple of 16 except in CTR
+  u64 first_tile;  // tiles of all pieces before this one
+  u32 key;         // which key schedule
+  u32 chain;       // CBC encryption: which chain value is this stream's
+  u32 continues;   // CBC encryption: 1 takes the chain value instead of iv
+  u32 reserved;
+  u32 iv[4];  // 16 bytes as four little-endian words
+} AesPiece;
+
+// A raw key takes 8 words; its schedule 64: rounds + 1 round keys of 4 words
+// in order of use, for decryption those of the equivalent inverse cipher (FIPS
+// 197, 5.3.5); a bitsliced schedule 128 words for each round key: word 8 * i +
+// j is bit j of byte i of it, for 32 blocks.
+#define AES_KEY_WORDS 8u
+#define AES_SCHEDULE_WORDS 64u
+#define AES_PLANE_WORDS 1920u  // 15 * 128
+
+// Blocks that one lane takes at a time; a tile is TEAM_LANES times as many.
+#define AES_TABLE_BLOCKS 4u
+#define AES_BITSLICE_BLOCKS 32u
+
+// Lanes a group, and words of local memory, of each form.
+#define AES_TABLE4_LANES 1024u
+#define AES_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies
+#define AES_TABLE1_LANES 512u
+#define AES_TABLE1_LOCAL_WORDS 8192u  // one table, 32 copies
+#define AES_BITSLICE_LANES 128u
+#define AES_KEY_LANES 128u

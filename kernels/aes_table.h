@@ -1,0 +1,284 @@
+// AES by table look-ups in local memory, with a copy of each table in every
+// bank: lane n of a warp reads bank n alone, so no look-up waits for another
+// whatever the bytes are. Included once for each form:
+//   AES_TABLES 4   T0 to T3, 128 KiB: the address of a look-up is one byte
+//                  permute, since T0 and T1 lie side by side in rows of 256
+//                  bytes (and T2 and T3 after them)
+//   AES_TABLES 1   T0 alone, 32 KiB; the others are its rotations
+//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "aes_sbox.h"
+#include "aes_tiles.h"
+
+#if AES_TABLES == 4
+#define AES_NAME(name) aes_table4_##name
+#define AES_LANES AES_TABLE4_LANES
+#else
+#define AES_NAME(name) aes_table1_##name
+#define AES_LANES AES_TABLE1_LANES
+#endif
+
+#ifndef LC_KERNELS_AES_TABLE_COMMON
+#define LC_KERNELS_AES_TABLE_COMMON
+
+// T0 of x: the column that MixColumns makes of S(x) in row 0.
+FN u32 aes_t0(u32 x) {
+  const u32 s = kAesSbox[x];
+  const u32 s2 = (s << 1) ^ (s >> 7) * 0x11bu;
+  return s2 | s << 8 | s << 16 | (s2 ^ s) << 24;
+}
+
+// The same for InvMixColumns of the inverse S-box: 0e, 09, 0d, 0b.
+FN u32 aes_inverse_t0(u32 x) {
+  const u32 s = kAesInverseSbox[x];
+  const u32 s2 = (s << 1) ^ (s >> 7) * 0x11bu;
+  const u32 s4 = (s2 << 1) ^ (s2 >> 7) * 0x11bu;
+  const u32 s8 = (s4 << 1) ^ (s4 >> 7) * 0x11bu;
+  return (s8 ^ s4 ^ s2) | (s8 ^ s) << 8 | (s8 ^ s4 ^ s) << 16 | (s8 ^ s2 ^ s) << 24;
+}
+
+FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
+  return load_block((GLOBAL const u8 *)(schedule + 4 * round));
+}
+
+#endif
+
+// A look-up of byte i of x in table t, by the lane whose copy begins at
+// `copy` (a byte offset within a row).
+#if AES_TABLES == 4
+FN u32 AES_NAME(copy)(void) { return (lane_id() % 32) * 4; }
+#define AES_LOOK(t, x, i)                                                  \
+  (*(SHARED const u32 *)((SHARED const u8 *)tables + ROW_OF((x), (i), copy) + \
+                         (((t) & 1) * 128 + ((t) >> 1) * 65536)))
+#else
+FN u32 AES_NAME(copy)(void) { return (lane_id() % 32) * 8; }
+#define AES_LOOK0(x, i) \
+  (*(SHARED const u32 *)((SHARED const u8 *)tables + (ROW_OF((x), (i), copy) >> 1)))
+#define AES_LOOK(t, x, i) \
+  ((t) == 0 ? AES_LOOK0((x), (i)) : ROTATE_LEFT(AES_LOOK0((x), (i)), 8 * (t) + 32 * ((t) == 0)))
+#endif
+
+// Fills the tables, all lanes of the group together.
+FN void AES_NAME(fill)(SHARED u32 *tables, u32 inverse) {
+  for (u32 i = lane_id(); i < 256 * 32; i += group_lanes()) {
+    const u32 x = i / 32, copy = i % 32;
+    const u32 t = inverse ? aes_inverse_t0(x) : aes_t0(x);
+#if AES_TABLES == 4
+    tables[x * 64 + copy] = t;
+    tables[x * 64 + 32 + copy] = ROTATE_LEFT(t, 8);
+    tables[16384 + x * 64 + copy] = ROTATE_LEFT(t, 16);
+    tables[16384 + x * 64 + 32 + copy] = ROTATE_LEFT(t, 24);
+#else
+    tables[x * 32 + copy] = t;
+#endif
+  }
+  group_barrier();
+}
+
+// One column of a round, from the four words whose bytes ShiftRows brings
+// together: FIPS 197's 5.1 with SubBytes and MixColumns in the tables.
+#define AES_COLUMN(a, b, c, d, key) \
+  (AES_LOOK(0, (a), 0) ^ AES_LOOK(1, (b), 1) ^ AES_LOOK(2, (c), 2) ^ AES_LOOK(3, (d), 3) ^ (key))
+
+// One column of the last round: S(x) is bytes 1 and 2 of T0.
+FN u32 AES_NAME(last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u32 c, u32 d) {
+  const u32 low = PICK(AES_LOOK(0, a, 0), AES_LOOK(0, b, 1), 0x0051);
+  const u32 high = PICK(AES_LOOK(0, c, 2), AES_LOOK(0, d, 3), 0x0051);
+  return PICK(low, high, 0x5410);
+}
+
+// The same for decryption: the inverse S-box of x is the XOR of the four bytes
+// of its table word, since 0e ^ 09 ^ 0d ^ 0b = 01.
+FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u32 c,
+                                     u32 d) {
+  const u32 ta = AES_LOOK(0, a, 0), tb = AES_LOOK(0, b, 1);
+  const u32 tc = AES_LOOK(0, c, 2), td = AES_LOOK(0, d, 3);
+  const u32 ab = PICK(ta, tb, 0x5410) ^ PICK(ta, tb, 0x7632);
+  const u32 cd = PICK(tc, td, 0x5410) ^ PICK(tc, td, 0x7632);
+  return PICK(ab, cd, 0x6420) ^ PICK(ab, cd, 0x7531);
+}
+
+FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
+                          GLOBAL const u32 *schedule, u32 rounds) {
+  const u32 copy = AES_NAME(copy)();
+  Block key = aes_round_key(schedule, 0);
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
+  for (u32 round = 1; round < rounds; ++round) {
+    key = aes_round_key(schedule, round);
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      const Block s = blocks[n];
+      UNROLL for (u32 c = 0; c < 4; ++c) {
+        blocks[n].w[c] =
+            AES_COLUMN(s.w[c], s.w[(c + 1) & 3], s.w[(c + 2) & 3], s.w[(c + 3) & 3], key.w[c]);
+      }
+    }
+  }
+  key = aes_round_key(schedule, rounds);
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    const Block s = blocks[n];
+    UNROLL for (u32 c = 0; c < 4; ++c) {
+      blocks[n].w[c] =
+          key.w[c] ^ AES_NAME(last_column)(tables, copy, s.w[c], s.w[(c + 1) & 3],
+                                           s.w[(c + 2) & 3], s.w[(c + 3) & 3]);
+    }
+  }
+}
+
+FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
+                          GLOBAL const u32 *schedule, u32 rounds) {
+  const u32 copy = AES_NAME(copy)();
+  Block key = aes_round_key(schedule, 0);
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
+  for (u32 round = 1; round < rounds; ++round) {
+    key = aes_round_key(schedule, round);
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      const Block s = blocks[n];
+      UNROLL for (u32 c = 0; c < 4; ++c) {
+        blocks[n].w[c] =
+            AES_COLUMN(s.w[c], s.w[(c + 3) & 3], s.w[(c + 2) & 3], s.w[(c + 1) & 3], key.w[c]);
+      }
+    }
+  }
+  key = aes_round_key(schedule, rounds);
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    const Block s = blocks[n];
+    UNROLL for (u32 c = 0; c < 4; ++c) {
+      blocks[n].w[c] =
+          key.w[c] ^ AES_NAME(inverse_last_column)(tables, copy, s.w[c], s.w[(c + 3) & 3],
+                                                   s.w[(c + 2) & 3], s.w[(c + 1) & 3]);
+    }
+  }
+}
+
+// The frame of the kernels that are parallel in blocks: each team walks its
+// tiles, and a lane takes blocks first, first + TEAM_LANES, ... of a tile.
+#define AES_TILE_PARAMETERS                                                                     \
+  (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds, \
+   GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
+
+#define AES_FOR_EACH_TILE                                                                    \
+  const u32 team = aes_team();                                                               \
+  const u64 end_tile = aes_first_tile(tiles, team + 1);                                      \
+  u64 tile = aes_first_tile(tiles, team);                                                    \
+  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;                         \
+  for (; tile < end_tile; ++tile)
+
+// Within it: the piece of this tile, its ends, and the lane's first block.
+#define AES_TILE_PIECE                                                                       \
+  while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;                             \
+  GLOBAL const AesPiece *piece = pieces + p;                                                 \
+  GLOBAL const u8 *in = in_base + piece->in;                                                 \
+  GLOBAL u8 *out = out_base + piece->out;                                                    \
+  GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;             \
+  const u32 aligned = aes_aligned(in, out);                                                  \
+  const u64 length = piece->length;                                                          \
+  const u64 first =                                                                          \
+      (tile - piece->first_tile) * (AES_TABLE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES; \
+  Block blocks[AES_TABLE_BLOCKS];
+
+#define AES_FOR_EACH_BLOCK                                    \
+  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {         \
+    const u64 number = first + n * TEAM_LANES;                \
+    const u64 at = 16 * number;                               \
+    if (at < length)
+#define AES_END_BLOCK }
+
+KERNEL(AES_NAME(ecb_encrypt), AES_LANES) AES_TILE_PARAMETERS {
+  SHARED_WORDS(tables);
+  AES_NAME(fill)(tables, 0);
+  AES_FOR_EACH_TILE {
+    AES_TILE_PIECE
+    AES_FOR_EACH_BLOCK { blocks[n] = aes_load(in + at, 16, aligned); }
+    AES_END_BLOCK
+    AES_NAME(encrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
+    AES_FOR_EACH_BLOCK { aes_store(out + at, blocks[n], 16, aligned); }
+    AES_END_BLOCK
+  }
+}
+
+KERNEL(AES_NAME(ecb_decrypt), AES_LANES) AES_TILE_PARAMETERS {
+  SHARED_WORDS(tables);
+  AES_NAME(fill)(tables, 1);
+  AES_FOR_EACH_TILE {
+    AES_TILE_PIECE
+    AES_FOR_EACH_BLOCK { blocks[n] = aes_load(in + at, 16, aligned); }
+    AES_END_BLOCK
+    AES_NAME(decrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
+    AES_FOR_EACH_BLOCK { aes_store(out + at, blocks[n], 16, aligned); }
+    AES_END_BLOCK
+  }
+}
+
+// Input and output must not share memory: a lane reads the block before its
+// own, which another lane may have written.
+KERNEL(AES_NAME(cbc_decrypt), AES_LANES) AES_TILE_PARAMETERS {
+  SHARED_WORDS(tables);
+  AES_NAME(fill)(tables, 1);
+  AES_FOR_EACH_TILE {
+    AES_TILE_PIECE
+    AES_FOR_EACH_BLOCK { blocks[n] = aes_load(in + at, 16, aligned); }
+    AES_END_BLOCK
+    AES_NAME(decrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
+    AES_FOR_EACH_BLOCK {
+      const Block before = number == 0 ? aes_iv(piece) : aes_load(in + at - 16, 16, aligned);
+      aes_store(out + at, aes_xor(blocks[n], before), 16, aligned);
+    }
+    AES_END_BLOCK
+  }
+}
+
+KERNEL(AES_NAME(ctr), AES_LANES) AES_TILE_PARAMETERS {
+  SHARED_WORDS(tables);
+  AES_NAME(fill)(tables, 0);
+  AES_FOR_EACH_TILE {
+    AES_TILE_PIECE
+    const Block iv = aes_iv(piece);
+    UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+      blocks[n] = aes_counter(iv, first + n * TEAM_LANES);
+    }
+    AES_NAME(encrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
+    AES_FOR_EACH_BLOCK {
+      const Block data = aes_load(in + at, length - at, aligned);
+      aes_store(out + at, aes_xor(blocks[n], data), length - at, aligned);
+    }
+    AES_END_BLOCK
+  }
+}
+
+// A lane a stream. chain: count of 4 words, the last ciphertext block of each
+// stream so far.
+KERNEL(AES_NAME(cbc_encrypt), AES_LANES)
+(GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules,
+ u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
+  SHARED_WORDS(tables);
+  AES_NAME(fill)(tables, 0);
+  for (u32 p = group_id() * group_lanes() + lane_id(); p < count;
+       p += group_count() * group_lanes()) {
+    GLOBAL const AesPiece *piece = pieces + p;
+    GLOBAL const u8 *in = in_base + piece->in;
+    GLOBAL u8 *out = out_base + piece->out;
+    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
+    GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
+    const u32 aligned = aes_aligned(in, out);
+    const u64 length = piece->length;
+    Block state = piece->continues ? load_block(link) : aes_iv(piece);
+    for (u64 at = 0; at < length; at += 16) {
+      state = aes_xor(state, aes_load(in + at, 16, aligned));
+      AES_NAME(encrypt)(&state, 1, tables, schedule, rounds);
+      aes_store(out + at, state, 16, aligned);
+    }
+    store_block(link, state);
+  }
+}
+
+#undef AES_NAME
+#undef AES_LANES
+#undef AES_LOOK
+#undef AES_LOOK0
+#undef AES_COLUMN
+#undef AES_TILE_PARAMETERS
+#undef AES_FOR_EACH_TILE
+#undef AES_TILE_PIECE
+#undef AES_FOR_EACH_BLOCK
+#undef AES_END_BLOCK

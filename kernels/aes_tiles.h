@@ -1,0 +1,83 @@
+// How the blocks of many pieces are shared out among lanes, and how blocks
+// come and go at any alignment. Common to every form of AES.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aes_layout.h"
+
+// The piece to which a tile belongs: the last that begins at or before it.
+FN u32 aes_find_piece(GLOBAL const AesPiece *pieces, u32 count, u64 tile) {
+  u32 low = 0, high = count;
+  while (high - low > 1) {
+    const u32 middle = low + (high - low) / 2;
+    if (pieces[middle].first_tile <= tile)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// Tiles [aes_first_tile(n), aes_first_tile(n + 1)) of a launch are team n's.
+FN u64 aes_first_tile(u64 tiles, u32 team) {
+  const u32 teams = group_count() * (group_lanes() / TEAM_LANES);
+  return tiles * team / teams;
+}
+
+FN u32 aes_team(void) { return (group_id() * group_lanes() + lane_id()) / TEAM_LANES; }
+
+// 1 to 16 bytes from any address; the rest of the block is zero.
+FN Block aes_load_bytes(GLOBAL const u8 *from, u32 bytes) {
+  Block b = {{0, 0, 0, 0}};
+  UNROLL for (u32 i = 0; i < 16; ++i) {
+    if (i < bytes) b.w[i / 4] |= (u32)from[i] << (8 * (i % 4));
+  }
+  return b;
+}
+
+FN void aes_store_bytes(GLOBAL u8 *to, Block b, u32 bytes) {
+  UNROLL for (u32 i = 0; i < 16; ++i) {
+    if (i < bytes) to[i] = (u8)(b.w[i / 4] >> (8 * (i % 4)));
+  }
+}
+
+FN Block aes_load(GLOBAL const u8 *from, u64 bytes, u32 aligned) {
+  if (aligned && bytes >= 16) return load_block(from);
+  return aes_load_bytes(from, bytes < 16 ? (u32)bytes : 16);
+}
+
+FN void aes_store(GLOBAL u8 *to, Block b, u64 bytes, u32 aligned) {
+  if (aligned && bytes >= 16)
+    store_block(to, b);
+  else
+    aes_store_bytes(to, b, bytes < 16 ? (u32)bytes : 16);
+}
+
+// Whether both sides of a piece allow 16-byte accesses.
+FN u32 aes_aligned(GLOBAL const u8 *in, GLOBAL const u8 *out) {
+  return (((u64)in | (u64)out) & 15) == 0;
+}
+
+FN Block aes_xor(Block a, Block b) {
+  UNROLL for (int i = 0; i < 4; ++i) a.w[i] ^= b.w[i];
+  return a;
+}
+
+FN Block aes_iv(GLOBAL const AesPiece *piece) {
+  Block b = {{piece->iv[0], piece->iv[1], piece->iv[2], piece->iv[3]}};
+  return b;
+}
+
+// The counter block `number` blocks after `first`: all 128 bits count,
+// big-endian (SP 800-38A, B.1).
+FN Block aes_counter(Block first, u64 number) {
+  const u64 high = (u64)SWAP_BYTES(first.w[0]) << 32 | SWAP_BYTES(first.w[1]);
+  const u64 low = (u64)SWAP_BYTES(first.w[2]) << 32 | SWAP_BYTES(first.w[3]);
+  const u64 new_low = low + number;
+  const u64 new_high = high + (new_low < low ? 1 : 0);
+  const u32 h1 = (u32)(new_high >> 32), h0 = (u32)new_high;
+  const u32 l1 = (u32)(new_low >> 32), l0 = (u32)new_low;
+  Block b = {{SWAP_BYTES(h1), SWAP_BYTES(h0), SWAP_BYTES(l1), SWAP_BYTES(l0)}};
+  return b;
+}

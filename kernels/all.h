@@ -1,0 +1,20 @@
+// Every kernel, for a target that compiles them all from one source. A target
+// that can run no table form defines LC_NO_TABLE_KERNELS; one that cannot run
+// the four-table form, LC_NO_TABLE4_KERNELS.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aes_key.h"
+#include "aes_bitslice.h"
+
+#ifndef LC_NO_TABLE_KERNELS
+#define AES_TABLES 1
+#include "aes_table.h"
+#undef AES_TABLES
+#ifndef LC_NO_TABLE4_KERNELS
+#define AES_TABLES 4
+#include "aes_table.h"
+#undef AES_TABLES
+#endif
+#endif

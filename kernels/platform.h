@@ -1,0 +1,194 @@
+// The one file that knows which compiler reads the kernels: nvcc, an OpenCL
+// 1.2 compiler, or a host C++ compiler (the emulator, and host code that
+// shares a layout). Kernels are a C99 subset over what is defined here.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Words:
+//   u8 u32 u64        unsigned integers; device memory is little-endian
+//   FN                a function that kernels call
+//   TABLE             a constant array at file scope
+//   GLOBAL SHARED     address spaces of pointers
+//   KERNEL(name, n)   the head of a kernel of at most n lanes a group; its
+//                     parameter list follows. Launches name a kernel by it.
+//   SHARED_PARAMETER  the last parameter of a kernel with local memory
+//   SHARED_WORDS(p)   declares p as that memory: u32 words, 16-byte aligned
+//   lane_id() group_lanes() group_id() group_count()
+//   group_barrier()   all lanes of a group arrive before any leaves; local
+//                     memory written before is seen after
+//   TEAM_LANES        lanes that take one tile of work side by side: a warp
+//                     where there are warps. Divides group_lanes().
+//   UNROLL            before a loop of constant length over an array that must
+//                     lie in registers
+// Leaves, which a target may override:
+//   ROTATE_LEFT(x, n)      0 < n < 32
+//   BYTE_OF(x, i)          byte i (constant) of x, 0 the least significant
+//   ROW_OF(x, i, low)      BYTE_OF(x, i) * 256 + low, low < 256: an address in
+//                          rows of 256 bytes
+//   SWAP_BYTES(x)          the bytes in reverse
+//   PICK(x, y, sel)        byte permute: nibble k of the constant sel names the
+//                          byte for byte k of the result, 0 to 3 of x, 4 to 7 of y
+//   LUT3(a, b, c, table)   bitwise: bit 4*a + 2*b + c of the constant table
+//   load_block store_block 16 bytes at a 16-byte aligned address
+#ifndef LANECRYPT_KERNELS_PLATFORM_H
+#define LANECRYPT_KERNELS_PLATFORM_H
+
+#if defined(__OPENCL_VERSION__)
+
+typedef uchar u8;
+typedef uint u32;
+typedef ulong u64;
+#define FN static inline
+#define TABLE __constant
+#define GLOBAL __global
+#define SHARED __local
+#define KERNEL(name, lanes) __kernel void name
+#define SHARED_PARAMETER , __local u32 *shared_words
+#define SHARED_WORDS(pointer) __local u32 *pointer = shared_words
+#define TEAM_LANES 32u
+#define lane_id() ((u32)get_local_id(0))
+#define group_lanes() ((u32)get_local_size(0))
+#define group_id() ((u32)get_group_id(0))
+#define group_count() ((u32)get_num_groups(0))
+#define group_barrier() barrier(CLK_LOCAL_MEM_FENCE)
+#define ROTATE_LEFT(x, n) rotate((u32)(x), (u32)(n))
+#ifdef LC_UNROLL  // set for GPUs: arrays must come to lie in registers
+#define UNROLL __attribute__((opencl_unroll_hint))
+#else
+#define UNROLL
+#endif
+
+#elif defined(__CUDACC__)
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+#define FN static __device__ __forceinline__
+#define TABLE static __device__ const
+#define GLOBAL
+#define SHARED
+#define KERNEL(name, lanes) extern "C" __global__ void __launch_bounds__(lanes) name
+#define SHARED_PARAMETER
+#define SHARED_WORDS(pointer)                        \
+  extern __shared__ __align__(16) u32 shared_words[]; \
+  u32 *pointer = shared_words
+#define TEAM_LANES 32u
+#define lane_id() (threadIdx.x)
+#define group_lanes() (blockDim.x)
+#define group_id() (blockIdx.x)
+#define group_count() (gridDim.x)
+#define group_barrier() __syncthreads()
+#define ROTATE_LEFT(x, n) __funnelshift_l((x), (x), (n))
+#define ROW_OF(x, i, low) __byte_perm((x), (low), 0x5504 | ((i) << 4))
+#define SWAP_BYTES(x) __byte_perm((x), 0, 0x0123)
+#define PICK(x, y, sel) __byte_perm((x), (y), (sel))
+#define LUT3(a, b, c, table) lut3_gate<table>((a), (b), (c))
+#define UNROLL _Pragma("unroll")
+
+template <int kTable>
+FN u32 lut3_gate(u32 a, u32 b, u32 c) {
+  u32 result;
+  asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(kTable));
+  return result;
+}
+
+#else  // a host C++ compiler
+
+#include <cstdint>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+#define FN static inline
+#define TABLE static const
+#define GLOBAL
+#define SHARED
+#define KERNEL(name, lanes) void name
+#define SHARED_PARAMETER , u32 *shared_words
+#define SHARED_WORDS(pointer) u32 *pointer = shared_words
+#define TEAM_LANES 1u
+#define ROTATE_LEFT(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
+#define UNROLL
+
+// Where a lane of the emulator stands; set by src/device/host before each
+// kernel runs on its thread.
+struct HostLane {
+  u32 lane = 0, lanes = 1, group = 0, groups = 1;
+  void (*barrier)(void *) = nullptr;  // null: a group of one lane
+  void *barrier_argument = nullptr;
+};
+extern thread_local HostLane host_lane;
+#define lane_id() (host_lane.lane)
+#define group_lanes() (host_lane.lanes)
+#define group_id() (host_lane.group)
+#define group_count() (host_lane.groups)
+#define group_barrier() \
+  (host_lane.barrier ? host_lane.barrier(host_lane.barrier_argument) : (void)0)
+
+#endif
+
+// Leaves in plain C, for targets that have none of their own.
+#define BYTE_OF(x, i) (((x) >> (8 * (i))) & 0xffu)
+#ifndef ROW_OF
+#define ROW_OF(x, i, low) ((BYTE_OF((x), (i)) << 8) | (low))
+#endif
+#ifndef SWAP_BYTES
+#define SWAP_BYTES(x) \
+  ((ROTATE_LEFT((x), 8) & 0x00ff00ffu) | (ROTATE_LEFT((x), 24) & 0xff00ff00u))
+#endif
+#ifndef PICK
+#define PICK_BYTE(x, y, n) (((n) & 4 ? (y) >> (8 * ((n) & 3)) : (x) >> (8 * ((n) & 3))) & 0xffu)
+#define PICK(x, y, sel)                                                                     \
+  (PICK_BYTE((x), (y), (sel) & 7) | PICK_BYTE((x), (y), ((sel) >> 4) & 7) << 8 |            \
+   PICK_BYTE((x), (y), ((sel) >> 8) & 7) << 16 | PICK_BYTE((x), (y), ((sel) >> 12) & 7) << 24)
+#endif
+#ifndef LUT3
+// Algebraic normal form: the compiler drops the terms that the constant table
+// does not have.
+#define LUT3_TERM(bits, term) ((bits) & 1 ? (term) : 0u)
+#define LUT3_BIT(t, i) (((t) >> (i)) & 1)
+#define LUT3(a, b, c, t)                                                                  \
+  (LUT3_TERM(LUT3_BIT(t, 0), 0xffffffffu) ^ LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1), (c)) ^ \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 2), (b)) ^                                       \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 4), (a)) ^                                       \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 3), (b) & (c)) ^ \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 4) ^ LUT3_BIT(t, 5), (a) & (c)) ^ \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 4) ^ LUT3_BIT(t, 6), (a) & (b)) ^ \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 3) ^           \
+                 LUT3_BIT(t, 4) ^ LUT3_BIT(t, 5) ^ LUT3_BIT(t, 6) ^ LUT3_BIT(t, 7),        \
+             (a) & (b) & (c)))
+#endif
+
+// A 16-byte block as four little-endian words.
+typedef struct Block {
+  u32 w[4];
+} Block;
+
+#if defined(__OPENCL_VERSION__)
+FN Block load_block(GLOBAL const u8 *from) {
+  uint4 v = *(GLOBAL const uint4 *)from;
+  Block b = {{v.x, v.y, v.z, v.w}};
+  return b;
+}
+FN void store_block(GLOBAL u8 *to, Block b) {
+  *(GLOBAL uint4 *)to = (uint4)(b.w[0], b.w[1], b.w[2], b.w[3]);
+}
+#elif defined(__CUDACC__)
+FN Block load_block(const u8 *from) {
+  uint4 v = *(const uint4 *)from;
+  Block b = {{v.x, v.y, v.z, v.w}};
+  return b;
+}
+FN void store_block(u8 *to, Block b) {
+  *(uint4 *)to = make_uint4(b.w[0], b.w[1], b.w[2], b.w[3]);
+}
+#else
+FN Block load_block(const u8 *from) {
+  Block b;
+  __builtin_memcpy(&b, from, 16);
+  return b;
+}
+FN void store_block(u8 *to, Block b) { __builtin_memcpy(to, &b, 16); }
+#endif
+
+#endif
