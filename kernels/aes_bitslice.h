@@ -205,7 +205,9 @@ FN void aes_bitslice_tiles(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
         Block b = {{state[k], state[32 + k], state[64 + k], state[96 + k]}};
         if (mode == AES_MODE_CTR) b = aes_xor(b, aes_load(in + at, length - at, aligned));
         if (mode == AES_MODE_CBC_DECRYPT)
-          b = aes_xor(b, number == 0 ? iv : aes_load(in + at - 16, 16, aligned));
+          b = aes_xor(b, number == 0 && !piece->continues
+                             ? iv
+                             : aes_load(in + at - 16, 16, aligned));
         aes_store(out + at, b, length - at, aligned);
       }
     }

@@ -16,7 +16,8 @@ typedef struct AesPiece {
   u64 first_tile;  // tiles of all pieces before this one
   u32 key;         // which key schedule
   u32 chain;       // CBC encryption: which chain value is this stream's
-  u32 continues;   // CBC encryption: 1 takes the chain value instead of iv
+  u32 continues;   // CBC: 1 takes, instead of iv, the chain value (encryption)
+                   // or the 16 bytes before `in` (decryption)
   u32 reserved;
   u32 iv[4];  // 16 bytes as four little-endian words
 } AesPiece;

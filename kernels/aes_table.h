@@ -221,7 +221,9 @@ KERNEL(AES_NAME(cbc_decrypt), AES_LANES) AES_TILE_PARAMETERS {
     AES_END_BLOCK
     AES_NAME(decrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
     AES_FOR_EACH_BLOCK {
-      const Block before = number == 0 ? aes_iv(piece) : aes_load(in + at - 16, 16, aligned);
+      const Block before = number == 0 && !piece->continues
+                               ? aes_iv(piece)
+                               : aes_load(in + at - 16, 16, aligned);
       aes_store(out + at, aes_xor(blocks[n], before), 16, aligned);
     }
     AES_END_BLOCK

@@ -132,6 +132,8 @@ class Device {
   // the grid of a kernel whose groups stay for the whole launch.
   virtual uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
                                    uint32_t local_bytes) = 0;
+  // Called once, when the device has passed its self-test.
+  virtual void begin_service() {}
 };
 
 // A device that was found. `open` may take a second; it is called at most once
