@@ -1,0 +1,74 @@
+# Finds NVIDIA's compiler: the one that -DLANECRYPT_NVCC names, one on PATH, one
+# under /usr/local/cuda, or the one that dev/setup keeps in the cache. Sets
+#   LANECRYPT_NVCC          the program, or a false value where there is none
+#   LANECRYPT_NVCC_FLAGS    a list that every call must pass
+#   LANECRYPT_NVCC_RELEASE  such as 13.0
+#   LANECRYPT_NVCC_WHY      where there is none: why, for the summary
+#
+# SPDX-License-Identifier: Apache-2.0
+
+# The first release that knows every architecture of ours, as in dev/setup.
+set(LANECRYPT_OLDEST_NVCC 12.8)
+
+# Sets `release` to the release of nvcc `program`, or to nothing.
+function(lanecrypt_nvcc_release program release)
+  execute_process(COMMAND ${program} --version OUTPUT_VARIABLE text ERROR_QUIET
+                  RESULT_VARIABLE failed)
+  set(${release} "" PARENT_SCOPE)
+  if(NOT failed AND text MATCHES "release ([0-9]+\\.[0-9]+)")
+    set(${release} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(LANECRYPT_NVCC "" CACHE FILEPATH "nvcc; empty: looked for")
+set(LANECRYPT_NVCC_RELEASE "")
+set(LANECRYPT_NVCC_FLAGS "")
+set(LANECRYPT_NVCC_WHY "there is no nvcc (dev/setup fetches one)")
+
+if(LANECRYPT_CUDA_ARCHS STREQUAL "none")
+  set(LANECRYPT_NVCC_WHY "LANECRYPT_CUDA_ARCHS is none")
+  # Hides the cached value for this run; the cache keeps what the user gave.
+  set(LANECRYPT_NVCC "")
+elseif(LANECRYPT_NVCC)
+  lanecrypt_nvcc_release(${LANECRYPT_NVCC} LANECRYPT_NVCC_RELEASE)
+  if(NOT LANECRYPT_NVCC_RELEASE)
+    message(FATAL_ERROR "LANECRYPT_NVCC names no working nvcc: ${LANECRYPT_NVCC}")
+  endif()
+else()
+  if(DEFINED ENV{XDG_CACHE_HOME} AND NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+    set(lanecrypt_cache "$ENV{XDG_CACHE_HOME}")
+  else()
+    set(lanecrypt_cache "$ENV{HOME}/.cache")
+  endif()
+  # Not kept in CMake's cache: an nvcc that comes later is found, and one that
+  # went is not missed.
+  find_program(lanecrypt_nvcc_on_path nvcc NO_CACHE NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH
+               NO_CMAKE_SYSTEM_PATH)
+  foreach(lanecrypt_candidate IN ITEMS ${lanecrypt_nvcc_on_path} /usr/local/cuda/bin/nvcc
+                                      ${lanecrypt_cache}/lanecrypt/nvcc-13.0/nvidia/cu13/bin/nvcc)
+    if(NOT lanecrypt_candidate OR NOT EXISTS "${lanecrypt_candidate}")
+      continue()
+    endif()
+    lanecrypt_nvcc_release("${lanecrypt_candidate}" lanecrypt_release)
+    if(NOT lanecrypt_release)
+      set(LANECRYPT_NVCC_WHY "${lanecrypt_candidate} does not work")
+    elseif(lanecrypt_release VERSION_LESS LANECRYPT_OLDEST_NVCC)
+      set(LANECRYPT_NVCC_WHY "${lanecrypt_candidate} is release ${lanecrypt_release}, older than \
+${LANECRYPT_OLDEST_NVCC} (dev/setup fetches a newer one)")
+    else()
+      set(LANECRYPT_NVCC "${lanecrypt_candidate}")
+      set(LANECRYPT_NVCC_RELEASE ${lanecrypt_release})
+      set(LANECRYPT_NVCC_WHY "")
+      break()
+    endif()
+  endforeach()
+endif()
+
+# The wheels keep their libraries in lib, where their nvcc looks in lib64.
+if(LANECRYPT_NVCC)
+  set(LANECRYPT_NVCC_WHY "")
+  get_filename_component(lanecrypt_nvcc_lib "${LANECRYPT_NVCC}/../../lib" ABSOLUTE)
+  if(EXISTS "${lanecrypt_nvcc_lib}/libcudart_static.a")
+    list(APPEND LANECRYPT_NVCC_FLAGS "-L${lanecrypt_nvcc_lib}")
+  endif()
+endif()
