@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the test vectors of the folder above, in the form that its README.md
+describes, from the inputs that the standards give and the reference in
+aes_reference.py. The Monte Carlo chains take a minute.
+
+    write_vectors.py            writes every file
+    write_vectors.py --check    writes none; fails if a file would change
+    write_vectors.py sp800_38a  writes, or checks, the files named
+"""
+
+import pathlib
+import sys
+
+from aes_reference import Aes, cbc_encrypt, ctr_crypt, ecb_encrypt, xor
+from aesavs_inputs import GFSBOX_PLAINTEXTS, KEYSBOX_KEYS, MONTE_CARLO_SEEDS
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent
+SIZES = (128, 192, 256)
+ZERO_BLOCK = bytes(16)
+
+
+def encrypt(mode, key, iv, plaintext):
+    if mode == "ecb":
+        return ecb_encrypt(key, plaintext)
+    return (cbc_encrypt if mode == "cbc" else ctr_crypt)(key, iv, plaintext)
+
+
+class Writer:
+    """Lines of one file; says a cipher, key or IV only where it changes."""
+
+    def __init__(self, *titles):
+        self.lines = ["# SPDX-License-Identifier: Apache-2.0"]
+        self.lines += [f"# {title}" for title in titles]
+        self.now = {}
+
+    def say(self, word, value):
+        if value and self.now.get(word) != value:
+            self.lines.append(f"{word} {value}")
+            self.now[word] = value
+
+    def cipher(self, bits, mode):
+        self.lines.append("")
+        self.now = {}
+        self.say("cipher", f"aes-{bits}-{mode}")
+
+    def case(self, name, mode, key, iv, plaintext):
+        self.say("key", key.hex())
+        self.say("iv", iv.hex())
+        ciphertext = encrypt(mode, key, iv, plaintext)
+        self.lines.append(f"case {name} {plaintext.hex()} {ciphertext.hex()}")
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+
+def fips197():
+    out = Writer("FIPS 197: the example of appendix B, and those of appendix C.")
+    out.cipher(128, "ecb")
+    out.case("B", "ecb", bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c"), b"",
+             bytes.fromhex("3243f6a8885a308d313198a2e0370734"))  # fmt: skip
+    plaintext = bytes.fromhex("00112233445566778899aabbccddeeff")
+    for number, bits in enumerate(SIZES, start=1):
+        if bits != 128:
+            out.cipher(bits, "ecb")
+        out.case(f"C.{number}", "ecb", bytes(range(bits // 8)), b"", plaintext)
+    return out.text()
+
+
+def sp800_38a():
+    keys = {
+        128: "2b7e151628aed2a6abf7158809cf4f3c",
+        192: "8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
+        256: "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+    }
+    plaintext = bytes.fromhex(
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
+        "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710"
+    )
+    ivs = {
+        "ecb": b"",
+        "cbc": bytes(range(16)),
+        "ctr": bytes(range(0xF0, 0x100)),
+    }
+    out = Writer(
+        "SP 800-38A, appendix F: F.1 (ECB), F.2 (CBC) and F.5 (CTR), each once for",
+        "both directions, named after the section that encrypts.",
+    )
+    for section, mode in ((1, "ecb"), (2, "cbc"), (5, "ctr")):
+        for number, bits in enumerate(SIZES):
+            out.cipher(bits, mode)
+            out.case(f"F.{section}.{2 * number + 1}", mode, bytes.fromhex(keys[bits]), ivs[mode],
+                     plaintext)  # fmt: skip
+    return out.text()
+
+
+def leading_ones(length):
+    """One bit set, two bits set, ... all set, from the left, in `length` bytes."""
+    bits = 8 * length
+    for count in range(1, bits + 1):
+        yield (((1 << count) - 1) << (bits - count)).to_bytes(length, "big")
+
+
+def known_answers(mode):
+    iv = b"" if mode == "ecb" else ZERO_BLOCK
+    out = Writer(
+        f"AESAVS known-answer tests, {mode.upper()}: GFSbox, KeySbox, VarTxt, VarKey.",
+        "The IV is zeros." if iv else "",
+    )
+    if not iv:
+        out.lines.pop()
+    for bits in SIZES:
+        zero_key = bytes(bits // 8)
+        out.cipher(bits, mode)
+        for i, text in enumerate(GFSBOX_PLAINTEXTS[bits]):
+            out.case(f"GFSbox.{i}", mode, zero_key, iv, bytes.fromhex(text))
+        for i, text in enumerate(leading_ones(16)):
+            out.case(f"VarTxt.{i}", mode, zero_key, iv, text)
+        for i, key in enumerate(KEYSBOX_KEYS[bits]):
+            out.case(f"KeySbox.{i}", mode, bytes.fromhex(key), iv, ZERO_BLOCK)
+        for i, key in enumerate(leading_ones(bits // 8)):
+            out.case(f"VarKey.{i}", mode, key, iv, ZERO_BLOCK)
+    return out.text()
+
+
+def ecb_inner_loop(crypt, text):
+    """1,000 blocks, each the answer to the one before; the last two."""
+    before = text
+    for _ in range(1000):
+        before, text = text, crypt(text)
+    return before, text
+
+
+def cbc_inner_loop(aes, direction, iv, text):
+    """1,000 blocks in CBC; the text of each is the answer before the last one."""
+    chain, before, last = iv, iv, iv
+    for _ in range(1000):
+        if direction == "encrypt":
+            answer = chain = aes.encrypt_block(bytes(xor(text, chain)))
+        else:
+            answer = bytes(xor(aes.decrypt_block(text), chain))
+            chain = text
+        # The second text is the IV; from then on it is the answer before.
+        text = last
+        before, last = last, answer
+    return before, last
+
+
+def monte_carlo_chain(mode, direction, key, iv, text):
+    """The answers of AESAVS 6.4.1 (ECB) and 6.4.2 (CBC), 100 of them."""
+    for _ in range(100):
+        aes = Aes(key)
+        if mode == "ecb":
+            crypt = aes.encrypt_block if direction == "encrypt" else aes.decrypt_block
+            before, last = ecb_inner_loop(crypt, text)
+            text = last
+        else:
+            before, last = cbc_inner_loop(aes, direction, iv, text)
+            iv, text = last, before
+        key = bytes(xor(key, (before + last)[-len(key) :]))
+        yield last
+
+
+def monte_carlo(mode):
+    out = Writer(
+        f"AESAVS Monte Carlo tests, {mode.upper()}: 100 answers a chain, each the last of",
+        "1,000 blocks, from the seeds of NIST's published sample.",
+    )
+    for bits in SIZES:
+        for direction in ("encrypt", "decrypt"):
+            key, iv, text = map(bytes.fromhex, MONTE_CARLO_SEEDS[mode, bits, direction])
+            out.cipher(bits, mode)
+            out.say("key", key.hex())
+            out.say("iv", iv.hex())
+            out.lines.append(f"chain {direction} {text.hex()}")
+            for answer in monte_carlo_chain(mode, direction, key, iv, text):
+                out.lines.append(f"answer {answer.hex()}")
+    return out.text()
+
+
+FILES = {
+    "fips197": fips197,
+    "sp800_38a": sp800_38a,
+    "aesavs_ecb": lambda: known_answers("ecb"),
+    "aesavs_cbc": lambda: known_answers("cbc"),
+    "aesavs_ecb_monte_carlo": lambda: monte_carlo("ecb"),
+    "aesavs_cbc_monte_carlo": lambda: monte_carlo("cbc"),
+}
+
+
+def main(arguments):
+    check = "--check" in arguments
+    names = [a for a in arguments if a != "--check"] or list(FILES)
+    unknown = [name for name in names if name not in FILES]
+    if unknown:
+        sys.exit(f"write_vectors.py: no file named {unknown[0]}; there are: {', '.join(FILES)}")
+    changed = []
+    for name in names:
+        path, text = FOLDER / f"{name}.txt", FILES[name]()
+        if not check:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            changed.append(path.name)
+    if changed:
+        sys.exit(f"write_vectors.py: not what this script writes: {', '.join(changed)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
