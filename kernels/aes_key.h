@@ -39,15 +39,15 @@ KERNEL(aes_expand_keys, AES_KEY_LANES)
     GLOBAL u32 *schedule = schedules + (u64)k * AES_SCHEDULE_WORDS;
     u32 recent[8];
     for (u32 i = 0; i < 8; ++i) recent[i] = i < key_words ? key[i] : 0;
-    u32 constant = 1;
+    u32 round_constant = 1;
     u32 at = 0;  // i modulo key_words: recent[at] is word i - key_words
     for (u32 i = 0; i < 4 * (rounds + 1); ++i) {
       u32 word = recent[at];
       if (i >= key_words) {
         u32 last = recent[at == 0 ? key_words - 1 : at - 1];
         if (at == 0) {
-          last = aes_sub_word(ROTATE_LEFT(last, 24)) ^ constant;
-          constant = aes_times_x(constant);
+          last = aes_sub_word(ROTATE_LEFT(last, 24)) ^ round_constant;
+          round_constant = aes_times_x(round_constant);
         } else if (key_words == 8 && at == 4) {
           last = aes_sub_word(last);
         }
