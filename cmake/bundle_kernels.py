@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a kernel source with all that it includes as one text in a C++ source.
+
+An OpenCL driver compiles from memory and knows no folders, so each
+`#include "..."` is replaced by the file it names, looked for beside the file
+that includes it. A file with `#pragma once` comes in the first time only; one
+without, every time. `#include <...>` and everything else stays as it is;
+`#line` directives keep the compiler's messages pointing at the real files.
+
+The C++ source defines lanecrypt_opencl_source, lanecrypt_opencl_source_bytes
+and lanecrypt_opencl_source_sha256.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]*)"')
+PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
+DELIMITER = "kernels"
+# Under what compilers promise for one string literal.
+PIECE_BYTES = 8000
+DEEPEST = 32
+
+
+class BundleError(Exception):
+    """A source that cannot be bundled."""
+
+
+def bundle(entry: Path) -> tuple[str, list[Path]]:
+    """The text of `entry` with its includes in place, and all files read."""
+    lines: list[str] = []
+    files: list[Path] = []
+    once: set[Path] = set()
+
+    def inline(path: Path, depth: int) -> None:
+        if depth > DEEPEST:
+            raise BundleError(f"{path}: files include each other more than {DEEPEST} deep")
+        path = path.resolve()
+        if path in once:
+            return
+        if path not in files:
+            files.append(path)
+        content = path.read_text(encoding="utf-8").splitlines()
+        if any(PRAGMA_ONCE.match(line) for line in content):
+            once.add(path)
+        lines.append(f'#line 1 "{path.name}"')
+        for number, line in enumerate(content, 1):
+            named = INCLUDE.match(line)
+            if named:
+                included = path.parent / named[1]
+                if not included.is_file():
+                    raise BundleError(f"{path}:{number}: no file {named[1]} to include")
+                inline(included, depth + 1)
+                lines.append(f'#line {number + 1} "{path.name}"')
+            elif PRAGMA_ONCE.match(line):
+                lines.append("")
+            else:
+                lines.append(line)
+
+    inline(entry, 0)
+    return "\n".join(lines) + "\n", files
+
+
+def pieces(text: str) -> list[str]:
+    """The text cut at ends of lines into pieces for string literals."""
+    cut, piece, size = [], [], 0
+    for line in text.splitlines(keepends=True):
+        piece.append(line)
+        size += len(line.encode())
+        if size > PIECE_BYTES:
+            cut.append("".join(piece))
+            piece, size = [], 0
+    if piece:
+        cut.append("".join(piece))
+    return cut
+
+
+def cxx_source(text: str) -> str:
+    """The C++ source that defines the text."""
+    if f"){DELIMITER}\"" in text or "\0" in text or "\r" in text:
+        raise BundleError("the kernels hold a sequence that no raw string literal can")
+    literals = "\n".join(f'R"{DELIMITER}({piece}){DELIMITER}"' for piece in pieces(text))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return f"""// Written by bundle_kernels.py; do not edit.
+#include <cstddef>
+extern "C" {{
+extern const char lanecrypt_opencl_source[];
+extern const std::size_t lanecrypt_opencl_source_bytes;
+extern const char lanecrypt_opencl_source_sha256[65];
+}}
+const char lanecrypt_opencl_source[] =
+{literals};
+const std::size_t lanecrypt_opencl_source_bytes = sizeof lanecrypt_opencl_source - 1;
+const char lanecrypt_opencl_source_sha256[65] =
+    "{digest}";
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("entry", type=Path, help="the source to begin with")
+    parser.add_argument("output", type=Path, help="the C++ source to write")
+    parser.add_argument("--depfile", type=Path, help="write what was read, in make's format")
+    arguments = parser.parse_args()
+    try:
+        text, files = bundle(arguments.entry)
+        source = cxx_source(text)
+    except (BundleError, OSError, UnicodeDecodeError) as error:
+        print(f"bundle_kernels.py: {error}", file=sys.stderr)
+        return 1
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    temporary = arguments.output.with_name(arguments.output.name + ".new")
+    temporary.write_text(source, encoding="utf-8")
+    os.replace(temporary, arguments.output)
+    if arguments.depfile:
+        names = " ".join(str(file).replace(" ", "\\ ") for file in files)
+        arguments.depfile.write_text(f"{arguments.output}: {names}\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

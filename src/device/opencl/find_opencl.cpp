@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/opencl/opencl_device.h"
+
+namespace lanecrypt::device {
+namespace opencl {
+namespace {
+
+std::vector<cl_platform_id> platforms() {
+  cl_uint count = 0;
+  // An ICD loader with no driver says -1001 here: then there is nothing.
+  if (cl().clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return {};
+  std::vector<cl_platform_id> all(count);
+  if (cl().clGetPlatformIDs(count, all.data(), &count) != CL_SUCCESS) return {};
+  all.resize(std::min<size_t>(all.size(), count));
+  return all;
+}
+
+std::vector<cl_device_id> devices(cl_platform_id platform) {
+  cl_uint count = 0;
+  if (cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS ||
+      count == 0) {
+    return {};
+  }
+  std::vector<cl_device_id> all(count);
+  if (cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, all.data(), &count) != CL_SUCCESS) {
+    return {};
+  }
+  all.resize(std::min<size_t>(all.size(), count));
+  return all;
+}
+
+}  // namespace
+
+std::vector<Found> find_devices(const ProgramSource &source) {
+  static std::mutex mutex;
+  static std::vector<Properties> last;
+  std::lock_guard lock(mutex);
+  if (!load()) return {};
+
+  std::vector<Found> found;
+  if (!survived_fork()) {
+    // Tell what the parent saw, without touching a driver.
+    for (Properties properties : last) {
+      properties.unusable = "OpenCL was in use before this process was forked";
+      const Status status(LC_ERROR_NO_DEVICE, properties.id + ": " + properties.unusable);
+      found.push_back({std::move(properties),
+                       [status]() -> Result<std::unique_ptr<Device>> { return status; }});
+    }
+    return found;
+  }
+
+  last.clear();
+  for (const cl_platform_id platform : platforms()) {
+    for (const cl_device_id device : devices(platform)) {
+      Properties properties = describe(platform, device);
+      properties.api = "opencl";
+      properties.id = "opencl:" + std::to_string(found.size());
+      last.push_back(properties);
+      const auto open = [platform, device, properties, source] {
+        return OpenClDevice::open(platform, device, properties, source);
+      };
+      found.push_back({std::move(properties), open});
+    }
+  }
+  return found;
+}
+
+}  // namespace opencl
+
+std::vector<Found> find_opencl() { return opencl::find_devices(opencl::built_in_source()); }
+
+}  // namespace lanecrypt::device

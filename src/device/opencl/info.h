@@ -1,0 +1,36 @@
+// What an OpenCL device says about itself.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "device/device.h"
+#include "device/opencl/loader.h"
+
+namespace lanecrypt::device::opencl {
+
+// Everything of a device but its id and api. `unusable` is a sentence where
+// the device lacks what we need.
+Properties describe(cl_platform_id platform, cl_device_id device);
+
+// What one compute unit holds at a time, to size a grid whose groups stay.
+struct Residency {
+  uint64_t local_bytes = 0;  // of all its groups together
+  uint64_t group_overhead_bytes = 0;
+  uint64_t lanes = 0;
+  uint32_t most_groups = 1;
+};
+Residency residency(cl_device_id device, const Properties &properties);
+
+// Groups of such a launch that the whole device holds at once, at least 1.
+uint32_t groups_at_once(const Residency &residency, uint32_t compute_units, uint32_t group_lanes,
+                        uint32_t local_bytes);
+
+// A text or a number of the device; "" and 0 where it has none.
+std::string device_text(cl_device_id device, cl_device_info what);
+std::string platform_text(cl_platform_id platform, cl_platform_info what);
+uint64_t device_number(cl_device_id device, cl_device_info what);
+
+}  // namespace lanecrypt::device::opencl

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/loader.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace lanecrypt::device::opencl {
+namespace {
+
+struct Loaded {
+  Api api;
+  bool complete = false;
+  pid_t process = 0;
+};
+
+Loaded load_once() {
+  Loaded loaded;
+  loaded.process = getpid();
+  void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return loaded;
+  loaded.complete = true;
+#define LC_OPENCL_FIND(name)                                                      \
+  loaded.api.name = reinterpret_cast<decltype(Api::name)>(dlsym(library, #name)); \
+  if (loaded.api.name == nullptr) loaded.complete = false;
+  LC_OPENCL_FUNCTIONS(LC_OPENCL_FIND)
+#undef LC_OPENCL_FIND
+  return loaded;
+}
+
+const Loaded &loaded() {
+  static const Loaded once = load_once();
+  return once;
+}
+
+}  // namespace
+
+bool load() { return loaded().complete; }
+
+const Api &cl() { return loaded().api; }
+
+bool survived_fork() { return loaded().process == getpid(); }
+
+}  // namespace lanecrypt::device::opencl

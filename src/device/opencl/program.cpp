@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/program.h"
+
+#include <vector>
+
+#include "device/opencl/program_cache.h"
+#include "kernels/aes_layout.h"
+
+// Written by cmake/bundle_kernels.py.
+extern "C" {
+extern const char lanecrypt_opencl_source[];
+extern const size_t lanecrypt_opencl_source_bytes;
+extern const char lanecrypt_opencl_source_sha256[65];
+}
+
+namespace lanecrypt::device::opencl {
+namespace {
+
+std::string build_log(cl_program program, cl_device_id device) {
+  size_t bytes = 0;
+  if (cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) !=
+      CL_SUCCESS) {
+    return "";
+  }
+  std::string log(bytes, '\0');
+  if (cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log.data(),
+                                 nullptr) != CL_SUCCESS) {
+    return "";
+  }
+  return log;
+}
+
+// The first lines of a log that say something, on one line.
+std::string first_lines(const std::string &log) {
+  constexpr size_t kMostLines = 3, kMostBytes = 300;
+  std::string text;
+  size_t lines = 0;
+  for (size_t at = 0; at < log.size() && lines < kMostLines && text.size() < kMostBytes;) {
+    size_t end = log.find_first_of(std::string_view("\n\0", 2), at);
+    if (end == std::string::npos) end = log.size();
+    const size_t start = log.find_first_not_of(" \t\r", at);
+    if (start != std::string::npos && start < end) {
+      if (!text.empty()) text += "; ";
+      text += log.substr(start, end - start);
+      ++lines;
+    }
+    at = end + 1;
+  }
+  if (text.size() > kMostBytes) text.resize(kMostBytes);
+  return text.empty() ? "it gives no reason" : text;
+}
+
+// The compiled program as the driver gives it; empty where it gives none.
+std::string binary_of(cl_program program) {
+  size_t bytes = 0;
+  if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) !=
+          CL_SUCCESS ||
+      bytes == 0) {
+    return "";
+  }
+  std::string binary(bytes, '\0');
+  auto *start = reinterpret_cast<unsigned char *>(binary.data());
+  if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof start, &start, nullptr) !=
+      CL_SUCCESS) {
+    return "";
+  }
+  return binary;
+}
+
+// A program from a cached binary; null where the driver does not take it.
+ProgramHandle from_binary(Session &session, const std::string &binary, const std::string &options) {
+  const auto *start = reinterpret_cast<const unsigned char *>(binary.data());
+  const size_t bytes = binary.size();
+  cl_int taken = CL_SUCCESS, code = CL_SUCCESS;
+  ProgramHandle program(cl().clCreateProgramWithBinary(session.context.get(), 1, &session.device,
+                                                       &bytes, &start, &taken, &code));
+  if (code != CL_SUCCESS || taken != CL_SUCCESS) return {};
+  code = cl().clBuildProgram(program.get(), 1, &session.device, options.c_str(), nullptr, nullptr);
+  return code == CL_SUCCESS ? std::move(program) : ProgramHandle();
+}
+
+}  // namespace
+
+ProgramSource built_in_source() {
+  return {{lanecrypt_opencl_source, lanecrypt_opencl_source_bytes},
+          {lanecrypt_opencl_source_sha256, 64}};
+}
+
+std::string build_options(const Properties &properties) {
+  const auto fits = [&](uint32_t lanes, uint32_t local_words) {
+    return properties.banked_local && properties.local_bytes >= local_words * 4 &&
+           properties.max_group_lanes >= lanes;
+  };
+  std::string options = "-cl-std=CL1.2";
+  if (properties.is_gpu) options += " -DLC_UNROLL=1";
+  if (!fits(AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS)) {
+    options += " -DLC_NO_TABLE_KERNELS=1";
+  } else if (!fits(AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS)) {
+    options += " -DLC_NO_TABLE4_KERNELS=1";
+  }
+  return options;
+}
+
+Status build_program(Session &session, cl_platform_id platform, const ProgramSource &source) {
+  const std::string options = build_options(session.properties);
+  // All that a binary depends on. PoCL and others compile for the very CPU,
+  // which the device's name holds.
+  std::string key = "lanecrypt OpenCL program 1";
+  for (const std::string &part :
+       {session.properties.name, device_text(session.device, CL_DEVICE_VENDOR),
+        device_text(session.device, CL_DEVICE_VERSION), session.properties.driver,
+        session.properties.platform, platform_text(platform, CL_PLATFORM_VERSION),
+        std::string(source.sha256), options}) {
+    key += '\n' + part;
+  }
+  if (const auto cached = load_cached_program(key)) {
+    session.program = from_binary(session, *cached, options);
+    if (session.program) return {};
+  }
+
+  const char *text = source.text.data();
+  const size_t bytes = source.text.size();
+  cl_int code = CL_SUCCESS;
+  ProgramHandle program(
+      cl().clCreateProgramWithSource(session.context.get(), 1, &text, &bytes, &code));
+  LC_TRY(check("clCreateProgramWithSource", code));
+  code = cl().clBuildProgram(program.get(), 1, &session.device, options.c_str(), nullptr, nullptr);
+  if (code == CL_BUILD_PROGRAM_FAILURE) {
+    return {LC_ERROR_DEVICE,
+            "the OpenCL compiler of " + session.properties.platform +
+                " refuses the kernels: " + first_lines(build_log(program.get(), session.device))};
+  }
+  LC_TRY(check("clBuildProgram", code));
+  if (const std::string binary = binary_of(program.get()); !binary.empty()) {
+    store_cached_program(key, binary);
+  }
+  session.program = std::move(program);
+  return {};
+}
+
+Result<Kernel *> Session::kernel(const char *name) {
+  if (const auto known = kernels.find(name); known != kernels.end()) return &known->second;
+  Kernel made;
+  cl_int code = CL_SUCCESS;
+  made.handle = KernelHandle(cl().clCreateKernel(program.get(), name, &code));
+  if (code == CL_INVALID_KERNEL_NAME) {
+    return Status(LC_ERROR_UNSUPPORTED, properties.id + " has no kernel " + name);
+  }
+  LC_TRY(check("clCreateKernel", code));
+  LC_CL(clGetKernelInfo, made.handle.get(), CL_KERNEL_NUM_ARGS, sizeof made.parameters,
+        &made.parameters, nullptr);
+  LC_CL(clGetKernelWorkGroupInfo, made.handle.get(), device, CL_KERNEL_WORK_GROUP_SIZE,
+        sizeof made.most_lanes, &made.most_lanes, nullptr);
+  return &kernels.emplace(name, std::move(made)).first->second;
+}
+
+}  // namespace lanecrypt::device::opencl

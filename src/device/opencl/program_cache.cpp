@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/program_cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace lanecrypt::device::opencl {
+namespace {
+
+// A descriptor that closes itself.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() { shut(); }
+  File(const File &) = delete;
+  File &operator=(const File &) = delete;
+  int get() const { return descriptor_; }
+  bool open() const { return descriptor_ >= 0; }
+  // False where the last write did not reach the disk.
+  bool shut() {
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    return descriptor < 0 || ::close(descriptor) == 0;
+  }
+
+ private:
+  int descriptor_;
+};
+
+// FNV-1a, 64 bits: finds damage and names files. Against an attacker stands
+// the ownership of the folder, not this.
+uint64_t hash(const std::string &bytes) {
+  uint64_t value = 0xcbf29ce484222325u;
+  for (const char c : bytes) value = (value ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return value;
+}
+
+struct Header {
+  char magic[8];
+  uint64_t key_bytes, binary_bytes, binary_hash;
+};
+constexpr char kMagic[8] = {'l', 'c', 'o', 'p', 'e', 'n', 'c', '1'};
+constexpr uint64_t kMostBytes = 256u << 20;
+
+// "" where there is no place for a cache. secure_getenv gives nothing to a
+// set-uid program: its files would belong to another than the one who calls.
+std::string folder_path() {
+  if (const char *cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {
+    return std::string(cache) + "/lanecrypt/opencl";
+  }
+  if (const char *home = secure_getenv("HOME"); home != nullptr && home[0] == '/') {
+    return std::string(home) + "/.cache/lanecrypt/opencl";
+  }
+  return "";
+}
+
+// Ours, and written by nobody else.
+bool trusted(int descriptor, mode_t type) {
+  struct stat info;
+  return fstat(descriptor, &info) == 0 && (info.st_mode & S_IFMT) == type &&
+         info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// The cache's folder as a descriptor, or -1.
+int open_folder(bool create) {
+  const std::string path = folder_path();
+  if (path.empty()) return -1;
+  if (create) {
+    for (size_t at = 1; at != std::string::npos;) {
+      at = path.find('/', at + 1);
+      mkdir(path.substr(0, at).c_str(), 0700);  // failures show when it is opened
+    }
+  }
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder >= 0 && !trusted(folder, S_IFDIR)) {
+    ::close(folder);
+    return -1;
+  }
+  return folder;
+}
+
+std::string file_name(const std::string &key) {
+  char name[32];
+  std::snprintf(name, sizeof name, "%016llx.bin", static_cast<unsigned long long>(hash(key)));
+  return name;
+}
+
+bool read_all(int descriptor, void *to, size_t bytes) {
+  auto *at = static_cast<char *>(to);
+  while (bytes > 0) {
+    const ssize_t got = ::read(descriptor, at, bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    bytes -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool write_all(int descriptor, const void *from, size_t bytes) {
+  auto *at = static_cast<const char *>(from);
+  while (bytes > 0) {
+    const ssize_t put = ::write(descriptor, at, bytes);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    at += put;
+    bytes -= static_cast<size_t>(put);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> load_cached_program(const std::string &key) {
+  const File folder(open_folder(false));
+  if (!folder.open()) return {};
+  // O_NONBLOCK: a FIFO of that name must not hold us up.
+  const File file(
+      openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!file.open() || !trusted(file.get(), S_IFREG)) return {};
+  Header header;
+  struct stat info;
+  if (fstat(file.get(), &info) != 0 || !read_all(file.get(), &header, sizeof header)) return {};
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return {};
+  if (header.key_bytes != key.size() || header.binary_bytes > kMostBytes ||
+      static_cast<uint64_t>(info.st_size) !=
+          sizeof header + header.key_bytes + header.binary_bytes) {
+    return {};
+  }
+  std::string stored_key(header.key_bytes, '\0'), binary(header.binary_bytes, '\0');
+  if (!read_all(file.get(), stored_key.data(), stored_key.size()) || stored_key != key) return {};
+  if (!read_all(file.get(), binary.data(), binary.size())) return {};
+  if (hash(binary) != header.binary_hash) return {};
+  return binary;
+}
+
+void store_cached_program(const std::string &key, const std::string &binary) {
+  if (binary.size() > kMostBytes) return;
+  const File folder(open_folder(true));
+  if (!folder.open()) return;
+  static std::atomic<unsigned> number{0};
+  const std::string name = file_name(key);
+  const std::string temporary =
+      name + "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".tmp";
+  Header header = {};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.key_bytes = key.size();
+  header.binary_bytes = binary.size();
+  header.binary_hash = hash(binary);
+  File file(openat(folder.get(), temporary.c_str(),
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.open()) return;
+  const bool written = write_all(file.get(), &header, sizeof header) &&
+                       write_all(file.get(), key.data(), key.size()) &&
+                       write_all(file.get(), binary.data(), binary.size()) && file.shut();
+  if (!written || renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) != 0) {
+    unlinkat(folder.get(), temporary.c_str(), 0);
+  }
+}
+
+}  // namespace lanecrypt::device::opencl

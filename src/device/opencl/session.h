@@ -1,0 +1,47 @@
+// What all objects of one open device share. They hold it by shared_ptr, so
+// that a buffer may outlive the Device that made it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "device/device.h"
+#include "device/opencl/errors.h"
+#include "device/opencl/info.h"
+
+namespace lanecrypt::device::opencl {
+
+class Allocation;
+
+// A kernel of the program, ready to be given arguments.
+struct Kernel {
+  KernelHandle handle;
+  cl_uint parameters = 0;
+  size_t most_lanes = 0;  // of a group
+};
+
+struct Session {
+  Properties properties;
+  cl_device_id device = nullptr;
+  Residency residency;
+  uint64_t alignment_bytes = 1;    // of a sub-buffer
+  uint64_t most_buffer_bytes = 0;  // of one allocation
+  ContextHandle context;
+  ProgramHandle program;
+  QueueHandle memory_queue;  // maps and unmaps pinned memory
+  std::map<std::string, Kernel, std::less<>> kernels;
+
+  // Device memory by its start address. Buffers are freed from any thread.
+  std::mutex allocations_mutex;
+  std::map<uint64_t, std::weak_ptr<Allocation>> allocations;
+
+  // The kernel of that name, made on first use. LC_ERROR_UNSUPPORTED where the
+  // program for this device does not have it.
+  Result<Kernel *> kernel(const char *name);
+};
+
+}  // namespace lanecrypt::device::opencl
