@@ -1,0 +1,444 @@
+// OpenCL's own parts: compiling, the cache of binaries on disk, and arguments
+// of kernels, with a small program of the test's.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "device/opencl/info.h"
+#include "device/opencl/opencl_device.h"
+#include "device/opencl/program_cache.h"
+#include "tests/device/test_devices.h"
+
+namespace lanecrypt::device::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kProgram[] = R"(
+__kernel void add(__global uint *to, __global const uint *from, uint n, ulong more) {
+  if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)] + (uint)(more >> 32);
+}
+__kernel void is_null(__global uint *to, __global const uint *from) {
+  if (get_global_id(0) == 0) to[0] = from == 0;
+}
+__kernel void reverse(__global uint *values, __local uint *shared) {
+  uint lane = get_local_id(0), lanes = get_local_size(0);
+  __global uint *mine = values + get_group_id(0) * lanes;
+  shared[lane] = mine[lane];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  mine[lane] = shared[lanes - 1 - lane];
+}
+)";
+
+// PoCL has a cache of its own, beside ours unless told otherwise: it must stay
+// for as long as the process runs.
+class PoclCache : public testing::Environment {
+ public:
+  void SetUp() override {
+    char name[] = "/tmp/lanecrypt-pocl-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    place_ = name;
+    setenv("POCL_CACHE_DIR", name, 1);
+  }
+  void TearDown() override { fs::remove_all(place_); }
+
+ private:
+  fs::path place_;
+};
+const testing::Environment *const pocl_cache = testing::AddGlobalTestEnvironment(new PoclCache);
+
+// Each test has a cache folder of its own.
+class OpenClTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/lanecrypt-opencl-test-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    home_ = name;
+    setenv("XDG_CACHE_HOME", home_.c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("XDG_CACHE_HOME");
+    fs::remove_all(home_);
+  }
+
+  // The first usable device with this program, or null after a skip.
+  std::unique_ptr<Device> open(std::string_view text = kProgram, std::string_view sha256 = "test") {
+    for (Found &found : find_devices({text, sha256})) {
+      if (!wanted(found.properties) || !found.properties.unusable.empty()) continue;
+      auto device = found.open();
+      status_ = device.status();
+      return device.ok() ? std::move(*device) : nullptr;
+    }
+    status_ = Status(LC_ERROR_NO_DEVICE, "none");
+    return nullptr;
+  }
+
+  fs::path folder() const { return home_ / "lanecrypt" / "opencl"; }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> all;
+    if (!fs::exists(folder())) return all;
+    for (const auto &entry : fs::directory_iterator(folder())) all.push_back(entry.path());
+    return all;
+  }
+
+  fs::path home_;
+  Status status_;
+};
+
+#define OPEN_OR_SKIP(device)                                     \
+  auto device = open();                                          \
+  if (device == nullptr && status_.code() == LC_ERROR_NO_DEVICE) \
+    GTEST_SKIP() << "no OpenCL device";                          \
+  ASSERT_NE(device, nullptr) << status_.text()
+
+// Runs `add` over 100 words, from and to the given buffers.
+void expect_adds(Device &device, const Buffer &to, const Buffer &from) {
+  auto stream = device.make_stream();
+  ASSERT_TRUE(stream.ok());
+  std::vector<uint32_t> in(100), out(100);
+  for (uint32_t i = 0; i < 100; ++i) in[i] = i * i;
+  EXPECT_STATUS_OK((*stream)->upload(from, 0, in.data(), 400));
+  const Argument arguments[] = {&to, &from, 100u, uint64_t{7} << 32};
+  EXPECT_STATUS_OK((*stream)->launch({"add", 4, 32, 0, arguments}));
+  EXPECT_STATUS_OK((*stream)->download(out.data(), to, 0, 400));
+  EXPECT_STATUS_OK((*stream)->finish());
+  for (uint32_t i = 0; i < 100; ++i) ASSERT_EQ(out[i], i * i + 7) << i;
+}
+
+void expect_works(Device &device) {
+  auto to = device.allocate(MemoryKind::kDevice, 400);
+  auto from = device.allocate(MemoryKind::kDevice, 400);
+  ASSERT_TRUE(to.ok() && from.ok());
+  expect_adds(device, **to, **from);
+}
+
+TEST_F(OpenClTest, TakesBuffersAndScalars) {
+  OPEN_OR_SKIP(device);
+  expect_works(*device);
+}
+
+TEST_F(OpenClTest, TakesViewsWhereTheDeviceAllows) {
+  OPEN_OR_SKIP(device);
+  auto all = device->allocate(MemoryKind::kDevice, 1 << 20);
+  ASSERT_TRUE(all.ok());
+  auto from = device->view((*all)->address(), 400);
+  auto to = device->view((*all)->address() + 65536, 400);
+  ASSERT_TRUE(from.ok() && to.ok());
+  expect_adds(*device, **to, **from);
+  auto odd = device->view((*all)->address() + 4, 400);
+  ASSERT_TRUE(odd.ok());
+  auto stream = device->make_stream();
+  const Argument arguments[] = {odd->get(), from->get(), 100u, uint64_t{0}};
+  const Status status = (*stream)->launch({"add", 4, 32, 0, arguments});
+  EXPECT_EQ(status.code(), LC_ERROR_UNSUPPORTED) << status.text();
+  EXPECT_NE(status.text().find("multiples of"), std::string::npos) << status.text();
+}
+
+TEST_F(OpenClTest, AViewOutlivesItsBufferAndItsDevice) {
+  OPEN_OR_SKIP(device);
+  auto buffer = device->allocate(MemoryKind::kDevice, 400);
+  auto other = device->allocate(MemoryKind::kDevice, 400);
+  const uint64_t address = (*buffer)->address();
+  auto view = device->view(address, 400);
+  ASSERT_TRUE(view.ok());
+  *buffer = nullptr;
+  expect_adds(*device, **view, **other);
+  EXPECT_TRUE(device->view(address, 1).ok());
+  *view = nullptr;
+  EXPECT_FALSE(device->view(address, 1).ok()) << "its last owner is gone";
+  device = nullptr;  // `other` is freed after it
+}
+
+TEST_F(OpenClTest, SharedMemoryIsTheLastParameter) {
+  OPEN_OR_SKIP(device);
+  auto buffer = device->allocate(MemoryKind::kDevice, 256);
+  auto stream = device->make_stream();
+  std::vector<uint32_t> values(64);
+  for (uint32_t i = 0; i < 64; ++i) values[i] = i;
+  EXPECT_STATUS_OK((*stream)->upload(**buffer, 0, values.data(), 256));
+  const Argument arguments[] = {buffer->get()};
+  EXPECT_STATUS_OK((*stream)->launch({"reverse", 2, 32, 128, arguments}));
+  EXPECT_STATUS_OK((*stream)->download(values.data(), **buffer, 0, 256));
+  EXPECT_STATUS_OK((*stream)->finish());
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(values[i], i / 32 * 32 + 31 - i % 32);
+}
+
+TEST_F(OpenClTest, PassesANullPointer) {
+  OPEN_OR_SKIP(device);
+  auto buffer = device->allocate(MemoryKind::kDevice, 4);
+  auto stream = device->make_stream();
+  uint32_t answer = 0;
+  const Argument arguments[] = {buffer->get(), static_cast<const Buffer *>(nullptr)};
+  EXPECT_STATUS_OK((*stream)->launch({"is_null", 1, 1, 0, arguments}));
+  EXPECT_STATUS_OK((*stream)->download(&answer, **buffer, 0, 4));
+  EXPECT_STATUS_OK((*stream)->finish());
+  EXPECT_EQ(answer, 1u);
+}
+
+TEST_F(OpenClTest, RefusesWrongLaunchesAndRanges) {
+  OPEN_OR_SKIP(device);
+  auto buffer = device->allocate(MemoryKind::kDevice, 400);
+  auto pinned = device->allocate(MemoryKind::kPinned, 400);
+  auto stream = device->make_stream();
+  const Argument few[] = {buffer->get()};
+  const Argument host[] = {pinned->get()};
+  uint8_t byte = 0;
+  EXPECT_EQ((*stream)->launch({"add", 1, 32, 0, few}).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->launch({"reverse", 1, 32, 0, few}).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->launch({"reverse", 1, 1u << 30, 128, few}).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->launch({"reverse", 0, 32, 128, few}).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->launch({"reverse", 1, 32, 128, host}).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->upload(**buffer, 400, &byte, 1).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->upload(**pinned, 0, &byte, 1).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->download(&byte, **buffer, UINT64_MAX, 2).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->zero(**buffer, 1, UINT64_MAX).code(), LC_ERROR_ARGUMENT);
+  EXPECT_FALSE(device->allocate(MemoryKind::kDevice, 0).ok());
+  EXPECT_STATUS_OK((*stream)->finish());
+  // Memory of another open device is refused too.
+  auto second = open();
+  ASSERT_NE(second, nullptr);
+  auto foreign = second->allocate(MemoryKind::kDevice, 400);
+  EXPECT_EQ((*stream)->upload(**foreign, 0, &byte, 1).code(), LC_ERROR_ARGUMENT);
+  EXPECT_FALSE(device->view((*foreign)->address(), 1).ok());
+}
+
+TEST_F(OpenClTest, AdoptsAQueueOfItsContext) {
+  OPEN_OR_SKIP(device);
+  const Session &session = static_cast<OpenClDevice &>(*device).session();
+  cl_int code = CL_SUCCESS;
+  QueueHandle queue(cl().clCreateCommandQueue(session.context.get(), session.device, 0, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  auto buffer = device->allocate(MemoryKind::kDevice, 4);
+  {
+    auto stream = device->adopt_stream(queue.get());
+    ASSERT_TRUE(stream.ok()) << stream.status().text();
+    auto start = device->make_event(), end = device->make_event();
+    EXPECT_STATUS_OK((*stream)->mark(**start));
+    EXPECT_STATUS_OK((*stream)->zero(**buffer, 0, 4));
+    EXPECT_STATUS_OK((*stream)->mark(**end));
+    EXPECT_STATUS_OK((*end)->wait());
+    EXPECT_EQ((*end)->nanoseconds_since(**start), 0u) << "the queue does not tell the time";
+  }
+  uint32_t word = 1;  // the queue is still the caller's
+  EXPECT_EQ(cl().clFinish(queue.get()), CL_SUCCESS);
+  auto stream = device->make_stream();
+  EXPECT_STATUS_OK((*stream)->download(&word, **buffer, 0, 4));
+  EXPECT_STATUS_OK((*stream)->finish());
+  EXPECT_EQ(word, 0u);
+
+  auto second = open();
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->adopt_stream(queue.get()).status().code(), LC_ERROR_UNSUPPORTED);
+  EXPECT_EQ(device->adopt_stream(nullptr).status().code(), LC_ERROR_ARGUMENT);
+}
+
+TEST_F(OpenClTest, SaysWhyTheCompilerRefuses) {
+  auto device = open("__kernel void broken( {", "broken");
+  if (status_.code() == LC_ERROR_NO_DEVICE) GTEST_SKIP() << "no OpenCL device";
+  ASSERT_EQ(device, nullptr);
+  EXPECT_EQ(status_.code(), LC_ERROR_DEVICE);
+  EXPECT_NE(status_.text().find("refuses the kernels: "), std::string::npos) << status_.text();
+  EXPECT_NE(status_.text().find("error"), std::string::npos) << status_.text();
+  EXPECT_TRUE(files().empty());
+}
+
+// ---- The cache on disk -----------------------------------------------------
+
+// A program that no compiler takes opens only if its binary was cached.
+TEST_F(OpenClTest, OpensFromTheCache) {
+  OPEN_OR_SKIP(first);
+  ASSERT_EQ(files().size(), 1u);
+  struct stat info;
+  ASSERT_EQ(stat(folder().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  ASSERT_EQ(stat(files()[0].c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  auto second = open("no program at all", "test");
+  ASSERT_NE(second, nullptr) << status_.text();
+  expect_works(*second);
+  EXPECT_EQ(open("no program at all", "another"), nullptr) << "another source, another binary";
+}
+
+class DamagedCache : public OpenClTest {
+ protected:
+  // True where the cache is not used and the device still opens.
+  void expect_ignored() {
+    EXPECT_EQ(open("no program at all", "test"), nullptr) << "the cached binary was used";
+    auto device = open();
+    ASSERT_NE(device, nullptr) << status_.text();
+    expect_works(*device);
+  }
+  void rewrite(const std::function<void(std::string &)> &change) {
+    ASSERT_EQ(files().size(), 1u);
+    std::ifstream in(files()[0], std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(in)), {});
+    change(bytes);
+    std::ofstream(files()[0], std::ios::binary | std::ios::trunc) << bytes;
+  }
+  std::string key_;
+};
+
+TEST_F(DamagedCache, AByteInTheBinary) {
+  OPEN_OR_SKIP(first);
+  rewrite([](std::string &bytes) { bytes[bytes.size() / 2] ^= 1; });
+  expect_ignored();
+  EXPECT_NE(open("no program at all", "test"), nullptr) << "the damage was not mended";
+}
+
+TEST_F(DamagedCache, CutShort) {
+  OPEN_OR_SKIP(first);
+  rewrite([](std::string &bytes) { bytes.resize(bytes.size() - 1); });
+  expect_ignored();
+}
+
+TEST_F(DamagedCache, Empty) {
+  OPEN_OR_SKIP(first);
+  rewrite([](std::string &bytes) { bytes.clear(); });
+  expect_ignored();
+}
+
+TEST_F(DamagedCache, OfAnotherKey) {
+  OPEN_OR_SKIP(first);
+  rewrite([](std::string &bytes) { bytes[40] ^= 1; });
+  expect_ignored();
+}
+
+TEST_F(DamagedCache, WhatTheDriverDoesNotTake) {
+  OPEN_OR_SKIP(first);
+  // A whole and undamaged file of the right key, but with rubbish in it.
+  rewrite([this](std::string &bytes) {
+    uint64_t key_bytes = 0;
+    std::memcpy(&key_bytes, bytes.data() + 8, 8);
+    key_ = bytes.substr(32, key_bytes);
+  });
+  store_cached_program(key_, "no binary of any driver");
+  ASSERT_EQ(files().size(), 1u);
+  ASSERT_EQ(load_cached_program(key_), "no binary of any driver");
+  EXPECT_EQ(load_cached_program(key_ + "x"), std::nullopt);
+  expect_ignored();
+}
+
+TEST_F(DamagedCache, AFileThatOthersCanWrite) {
+  OPEN_OR_SKIP(first);
+  ASSERT_EQ(chmod(files()[0].c_str(), 0620), 0);
+  expect_ignored();
+}
+
+TEST_F(DamagedCache, AFolderThatOthersCanWrite) {
+  OPEN_OR_SKIP(first);
+  ASSERT_EQ(chmod(folder().c_str(), 0702), 0);
+  expect_ignored();
+}
+
+TEST_F(DamagedCache, ALinkInPlaceOfTheFile) {
+  OPEN_OR_SKIP(first);
+  const fs::path file = files()[0], moved = home_ / "moved";
+  fs::rename(file, moved);
+  fs::create_symlink(moved, file);
+  EXPECT_EQ(open("no program at all", "test"), nullptr) << "the link was followed";
+}
+
+TEST_F(DamagedCache, AFifoInPlaceOfTheFile) {
+  OPEN_OR_SKIP(first);
+  const fs::path file = files()[0];
+  fs::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  expect_ignored();
+}
+
+TEST_F(DamagedCache, AFileOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  OPEN_OR_SKIP(first);
+  ASSERT_EQ(chown(files()[0].c_str(), 65534, 65534), 0);
+  expect_ignored();
+}
+
+TEST_F(OpenClTest, WorksWithoutAPlaceForTheCache) {
+  unsetenv("XDG_CACHE_HOME");
+  const char *home = std::getenv("HOME");
+  const std::string kept = home != nullptr ? home : "";
+  for (const char *place : {"", "relative", "/proc/no/such/place", "/dev/null"}) {
+    setenv("XDG_CACHE_HOME", place, 1);
+    unsetenv("HOME");
+    auto device = open();
+    if (status_.code() == LC_ERROR_NO_DEVICE) break;
+    ASSERT_NE(device, nullptr) << place << ": " << status_.text();
+    expect_works(*device);
+  }
+  if (home != nullptr) setenv("HOME", kept.c_str(), 1);
+}
+
+TEST_F(OpenClTest, LeavesNoTemporaryFile) {
+  store_cached_program("key", std::string(100000, 'x'));
+  ASSERT_EQ(files().size(), 1u);
+  EXPECT_EQ(files()[0].extension(), ".bin");
+}
+
+// ---- What a device is found to be --------------------------------------------
+
+TEST_F(OpenClTest, AChildOfForkOpensNothing) {
+  OPEN_OR_SKIP(device);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // a hang is a failure too
+    const auto found = find_devices({kProgram, "test"});
+    bool right = !found.empty();
+    for (const Found &one : found) {
+      right = right && one.properties.unusable.find("forked") != std::string::npos &&
+              !one.properties.name.empty() && !one.open().ok();
+    }
+    _exit(right ? 0 : 1);
+  }
+  int how = 0;
+  ASSERT_EQ(waitpid(child, &how, 0), child);
+  EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
+}
+
+TEST(OpenClOptions, NameTheFormsADeviceCanRun) {
+  Properties cpu;
+  cpu.local_bytes = 2 << 20;
+  cpu.max_group_lanes = 4096;
+  EXPECT_EQ(build_options(cpu), "-cl-std=CL1.2 -DLC_NO_TABLE_KERNELS=1");
+  Properties gpu;
+  gpu.is_gpu = gpu.banked_local = true;
+  gpu.local_bytes = 48 << 10;
+  gpu.max_group_lanes = 1024;
+  EXPECT_EQ(build_options(gpu), "-cl-std=CL1.2 -DLC_UNROLL=1 -DLC_NO_TABLE4_KERNELS=1");
+  gpu.max_group_lanes = 256;  // AMD
+  EXPECT_EQ(build_options(gpu), "-cl-std=CL1.2 -DLC_UNROLL=1 -DLC_NO_TABLE_KERNELS=1");
+  gpu.max_group_lanes = 1024;
+  gpu.local_bytes = 160 << 10;
+  EXPECT_EQ(build_options(gpu), "-cl-std=CL1.2 -DLC_UNROLL=1");
+}
+
+TEST(OpenClResidency, IsBoundByMemoryLanesAndGroups) {
+  const Residency h200 = {228 << 10, 1024, 2048, 16};
+  EXPECT_EQ(groups_at_once(h200, 132, 512, 32 << 10), 132u * 4);
+  EXPECT_EQ(groups_at_once(h200, 132, 128, 32 << 10), 132u * 6);
+  EXPECT_EQ(groups_at_once(h200, 132, 128, 0), 132u * 16);
+  EXPECT_EQ(groups_at_once(h200, 132, 1024, 1 << 20), 132u);
+  EXPECT_EQ(groups_at_once({0, 0, 4096, 1}, 0, 0, 0), 1u);
+}
+
+TEST(OpenClErrors, AreNamedAndSorted) {
+  EXPECT_TRUE(check("clFlush", CL_SUCCESS).ok());
+  const Status lost = check("clFlush", CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(lost.code(), LC_ERROR_DEVICE);
+  EXPECT_EQ(lost.text(), "OpenCL: clFlush failed with CL_OUT_OF_RESOURCES (-5)");
+  EXPECT_EQ(check("x", CL_MEM_OBJECT_ALLOCATION_FAILURE).code(), LC_ERROR_MEMORY);
+  EXPECT_EQ(check("x", CL_OUT_OF_HOST_MEMORY).code(), LC_ERROR_MEMORY);
+  EXPECT_STREQ(error_name(-1001), "CL_PLATFORM_NOT_FOUND_KHR");
+  EXPECT_STREQ(error_name(-9999), "unknown error");
+}
+
+}  // namespace
+}  // namespace lanecrypt::device::opencl
