@@ -192,10 +192,10 @@ TEST_F(OpenClTest, RefusesWrongLaunchesAndRanges) {
   const Argument few[] = {buffer->get()};
   const Argument host[] = {pinned->get()};
   uint8_t byte = 0;
-  EXPECT_EQ((*stream)->launch({"add", 1, 32, 0, few}).code(), LC_ERROR_ARGUMENT);
-  EXPECT_EQ((*stream)->launch({"reverse", 1, 32, 0, few}).code(), LC_ERROR_ARGUMENT);
-  EXPECT_EQ((*stream)->launch({"reverse", 1, 1u << 30, 128, few}).code(), LC_ERROR_ARGUMENT);
-  EXPECT_EQ((*stream)->launch({"reverse", 0, 32, 128, few}).code(), LC_ERROR_ARGUMENT);
+  EXPECT_EQ((*stream)->launch({"add", 1, 32, 0, few}).code(), LC_ERROR_INTERNAL);
+  EXPECT_EQ((*stream)->launch({"reverse", 1, 32, 0, few}).code(), LC_ERROR_INTERNAL);
+  EXPECT_EQ((*stream)->launch({"reverse", 1, 1u << 30, 128, few}).code(), LC_ERROR_DEVICE);
+  EXPECT_EQ((*stream)->launch({"reverse", 0, 32, 128, few}).code(), LC_ERROR_DEVICE);
   EXPECT_EQ((*stream)->launch({"reverse", 1, 32, 128, host}).code(), LC_ERROR_ARGUMENT);
   EXPECT_EQ((*stream)->upload(**buffer, 400, &byte, 1).code(), LC_ERROR_ARGUMENT);
   EXPECT_EQ((*stream)->upload(**pinned, 0, &byte, 1).code(), LC_ERROR_ARGUMENT);
@@ -404,20 +404,16 @@ TEST_F(OpenClTest, AChildOfForkOpensNothing) {
 }
 
 TEST(OpenClOptions, NameTheFormsADeviceCanRun) {
-  Properties cpu;
-  cpu.local_bytes = 2 << 20;
-  cpu.max_group_lanes = 4096;
-  EXPECT_EQ(build_options(cpu), "-cl-std=CL1.2 -DLC_NO_TABLE_KERNELS=1");
-  Properties gpu;
-  gpu.is_gpu = gpu.banked_local = true;
-  gpu.local_bytes = 48 << 10;
-  gpu.max_group_lanes = 1024;
-  EXPECT_EQ(build_options(gpu), "-cl-std=CL1.2 -DLC_UNROLL=1 -DLC_NO_TABLE4_KERNELS=1");
-  gpu.max_group_lanes = 256;  // AMD
-  EXPECT_EQ(build_options(gpu), "-cl-std=CL1.2 -DLC_UNROLL=1 -DLC_NO_TABLE_KERNELS=1");
-  gpu.max_group_lanes = 1024;
-  gpu.local_bytes = 160 << 10;
-  EXPECT_EQ(build_options(gpu), "-cl-std=CL1.2 -DLC_UNROLL=1");
+  Properties properties;
+  properties.local_bytes = 16 << 10;
+  EXPECT_EQ(build_options(properties), "-cl-std=CL1.2 -DLC_NO_TABLE_KERNELS=1");
+  properties.local_bytes = 32 << 10;
+  EXPECT_EQ(build_options(properties), "-cl-std=CL1.2 -DLC_NO_TABLE4_KERNELS=1");
+  properties.is_gpu = true;
+  properties.local_bytes = (128 << 10) - 1;
+  EXPECT_EQ(build_options(properties), "-cl-std=CL1.2 -DLC_UNROLL=1 -DLC_NO_TABLE4_KERNELS=1");
+  properties.local_bytes = 128 << 10;
+  EXPECT_EQ(build_options(properties), "-cl-std=CL1.2 -DLC_UNROLL=1");
 }
 
 TEST(OpenClResidency, IsBoundByMemoryLanesAndGroups) {

@@ -87,15 +87,13 @@ ProgramSource built_in_source() {
 }
 
 std::string build_options(const Properties &properties) {
-  const auto fits = [&](uint32_t lanes, uint32_t local_words) {
-    return properties.banked_local && properties.local_bytes >= local_words * 4 &&
-           properties.max_group_lanes >= lanes;
-  };
+  // By size alone: which form is right for the device is not decided here.
+  const auto fits = [&](uint32_t words) { return properties.local_bytes >= words * 4; };
   std::string options = "-cl-std=CL1.2";
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
-  if (!fits(AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS)) {
+  if (!fits(AES_TABLE1_LOCAL_WORDS)) {
     options += " -DLC_NO_TABLE_KERNELS=1";
-  } else if (!fits(AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS)) {
+  } else if (!fits(AES_TABLE4_LOCAL_WORDS)) {
     options += " -DLC_NO_TABLE4_KERNELS=1";
   }
   return options;
@@ -144,7 +142,7 @@ Result<Kernel *> Session::kernel(const char *name) {
   cl_int code = CL_SUCCESS;
   made.handle = KernelHandle(cl().clCreateKernel(program.get(), name, &code));
   if (code == CL_INVALID_KERNEL_NAME) {
-    return Status(LC_ERROR_UNSUPPORTED, properties.id + " has no kernel " + name);
+    return Status(LC_ERROR_INTERNAL, properties.id + " has no kernel " + name);
   }
   LC_TRY(check("clCreateKernel", code));
   LC_CL(clGetKernelInfo, made.handle.get(), CL_KERNEL_NUM_ARGS, sizeof made.parameters,

@@ -39,7 +39,7 @@ struct Session {
   std::mutex allocations_mutex;
   std::map<uint64_t, std::weak_ptr<Allocation>> allocations;
 
-  // The kernel of that name, made on first use. LC_ERROR_UNSUPPORTED where the
+  // The kernel of that name, made on first use. LC_ERROR_INTERNAL where the
   // program for this device does not have it.
   Result<Kernel *> kernel(const char *name);
 };

@@ -159,11 +159,11 @@ Status QueueStream::launch(const Launch &launch) {
   const std::string named = std::string("the kernel ") + launch.kernel;
   const size_t parameters = launch.arguments.size() + (launch.local_bytes > 0 ? 1 : 0);
   if (parameters != kernel.parameters) {
-    return {LC_ERROR_ARGUMENT, named + " takes " + std::to_string(kernel.parameters) +
+    return {LC_ERROR_INTERNAL, named + " takes " + std::to_string(kernel.parameters) +
                                    " arguments, not " + std::to_string(parameters)};
   }
   if (launch.groups == 0 || launch.group_lanes == 0 || launch.group_lanes > kernel.most_lanes) {
-    return {LC_ERROR_ARGUMENT,
+    return {LC_ERROR_DEVICE,
             named + " runs in groups of 1 to " + std::to_string(kernel.most_lanes) + " lanes on " +
                 session_->properties.id + ", not " + std::to_string(launch.groups) + " groups of " +
                 std::to_string(launch.group_lanes)};
