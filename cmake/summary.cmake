@@ -1,0 +1,32 @@
+# Says at the end of configuring what is built and what is left out, and why.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+get_directory_property(lanecrypt_have_cuda DIRECTORY src DEFINITION LANECRYPT_HAVE_CUDA)
+get_directory_property(lanecrypt_have_opencl DIRECTORY src DEFINITION LANECRYPT_HAVE_OPENCL)
+get_directory_property(lanecrypt_nvcc_why DIRECTORY src DEFINITION LANECRYPT_NVCC_WHY)
+get_directory_property(lanecrypt_nvcc_release DIRECTORY src DEFINITION LANECRYPT_NVCC_RELEASE)
+
+set(lanecrypt_cuda "left out: ${lanecrypt_nvcc_why}")
+if(lanecrypt_have_cuda)
+  set(lanecrypt_cuda "yes, for ${LANECRYPT_CUDA_ARCHS}, by nvcc ${lanecrypt_nvcc_release}")
+endif()
+set(lanecrypt_opencl "left out: there is no CL/cl.h (package opencl-c-headers)")
+if(lanecrypt_have_opencl)
+  set(lanecrypt_opencl "yes")
+endif()
+message(STATUS "Lanecrypt ${PROJECT_VERSION}:")
+message(STATUS "  CUDA      ${lanecrypt_cuda}")
+message(STATUS "  OpenCL    ${lanecrypt_opencl}")
+foreach(part PROVIDER CLI TESTS)
+  string(TOLOWER "${part}         " name)
+  string(SUBSTRING "${name}" 0 9 name)
+  if(LANECRYPT_${part})
+    message(STATUS "  ${name} yes")
+  else()
+    message(STATUS "  ${name} left out: LANECRYPT_${part} is off")
+  endif()
+endforeach()
+if(LANECRYPT_SANITIZE)
+  message(STATUS "  sanitizers ${LANECRYPT_SANITIZE}")
+endif()
