@@ -44,19 +44,24 @@ FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
 
 #endif
 
-// A look-up of byte i of x in table t, by the lane whose copy begins at
-// `copy` (a byte offset within a row).
+// A look-up of byte i of x in T0, by the lane whose copy begins at `copy` (a
+// byte offset within a row).
 #if AES_TABLES == 4
-FN u32 AES_NAME(copy)(void) { return (lane_id() % 32) * 4; }
-#define AES_LOOK(t, x, i)                                                  \
+#define AES_COPY ((lane_id() % 32) * 4)
+#define AES_LOOK(t, x, i)                                                       \
   (*(SHARED const u32 *)((SHARED const u8 *)tables + ROW_OF((x), (i), copy) + \
                          (((t) & 1) * 128 + ((t) >> 1) * 65536)))
+#define AES_LOOK0(x, i) AES_LOOK(0, x, i)
+#define AES_LOOK1(x, i) AES_LOOK(1, x, i)
+#define AES_LOOK2(x, i) AES_LOOK(2, x, i)
+#define AES_LOOK3(x, i) AES_LOOK(3, x, i)
 #else
-FN u32 AES_NAME(copy)(void) { return (lane_id() % 32) * 8; }
+#define AES_COPY ((lane_id() % 32) * 8)
 #define AES_LOOK0(x, i) \
   (*(SHARED const u32 *)((SHARED const u8 *)tables + (ROW_OF((x), (i), copy) >> 1)))
-#define AES_LOOK(t, x, i) \
-  ((t) == 0 ? AES_LOOK0((x), (i)) : ROTATE_LEFT(AES_LOOK0((x), (i)), 8 * (t) + 32 * ((t) == 0)))
+#define AES_LOOK1(x, i) ROTATE_LEFT(AES_LOOK0(x, i), 8)
+#define AES_LOOK2(x, i) ROTATE_LEFT(AES_LOOK0(x, i), 16)
+#define AES_LOOK3(x, i) ROTATE_LEFT(AES_LOOK0(x, i), 24)
 #endif
 
 // Fills the tables, all lanes of the group together.
@@ -79,12 +84,12 @@ FN void AES_NAME(fill)(SHARED u32 *tables, u32 inverse) {
 // One column of a round, from the four words whose bytes ShiftRows brings
 // together: FIPS 197's 5.1 with SubBytes and MixColumns in the tables.
 #define AES_COLUMN(a, b, c, d, key) \
-  (AES_LOOK(0, (a), 0) ^ AES_LOOK(1, (b), 1) ^ AES_LOOK(2, (c), 2) ^ AES_LOOK(3, (d), 3) ^ (key))
+  (AES_LOOK0(a, 0) ^ AES_LOOK1(b, 1) ^ AES_LOOK2(c, 2) ^ AES_LOOK3(d, 3) ^ (key))
 
 // One column of the last round: S(x) is bytes 1 and 2 of T0.
 FN u32 AES_NAME(last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u32 c, u32 d) {
-  const u32 low = PICK(AES_LOOK(0, a, 0), AES_LOOK(0, b, 1), 0x0051);
-  const u32 high = PICK(AES_LOOK(0, c, 2), AES_LOOK(0, d, 3), 0x0051);
+  const u32 low = PICK(AES_LOOK0(a, 0), AES_LOOK0(b, 1), 0x0051);
+  const u32 high = PICK(AES_LOOK0(c, 2), AES_LOOK0(d, 3), 0x0051);
   return PICK(low, high, 0x5410);
 }
 
@@ -92,8 +97,8 @@ FN u32 AES_NAME(last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u
 // of its table word, since 0e ^ 09 ^ 0d ^ 0b = 01.
 FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u32 c,
                                      u32 d) {
-  const u32 ta = AES_LOOK(0, a, 0), tb = AES_LOOK(0, b, 1);
-  const u32 tc = AES_LOOK(0, c, 2), td = AES_LOOK(0, d, 3);
+  const u32 ta = AES_LOOK0(a, 0), tb = AES_LOOK0(b, 1);
+  const u32 tc = AES_LOOK0(c, 2), td = AES_LOOK0(d, 3);
   const u32 ab = PICK(ta, tb, 0x5410) ^ PICK(ta, tb, 0x7632);
   const u32 cd = PICK(tc, td, 0x5410) ^ PICK(tc, td, 0x7632);
   return PICK(ab, cd, 0x6420) ^ PICK(ab, cd, 0x7531);
@@ -101,7 +106,7 @@ FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, 
 
 FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
                           GLOBAL const u32 *schedule, u32 rounds) {
-  const u32 copy = AES_NAME(copy)();
+  const u32 copy = AES_COPY;
   Block key = aes_round_key(schedule, 0);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
   for (u32 round = 1; round < rounds; ++round) {
@@ -127,7 +132,7 @@ FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 
 FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
                           GLOBAL const u32 *schedule, u32 rounds) {
-  const u32 copy = AES_NAME(copy)();
+  const u32 copy = AES_COPY;
   Block key = aes_round_key(schedule, 0);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
   for (u32 round = 1; round < rounds; ++round) {
@@ -276,8 +281,12 @@ KERNEL(AES_NAME(cbc_encrypt), AES_LANES)
 
 #undef AES_NAME
 #undef AES_LANES
+#undef AES_COPY
 #undef AES_LOOK
 #undef AES_LOOK0
+#undef AES_LOOK1
+#undef AES_LOOK2
+#undef AES_LOOK3
 #undef AES_COLUMN
 #undef AES_TILE_PARAMETERS
 #undef AES_FOR_EACH_TILE

@@ -96,6 +96,8 @@ FN u32 lut3_gate(u32 a, u32 b, u32 c) {
 
 #include <cstdint>
 
+#include "host_lane.h"
+
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
@@ -110,20 +112,12 @@ typedef uint64_t u64;
 #define ROTATE_LEFT(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
 #define UNROLL
 
-// Where a lane of the emulator stands; set by src/device/host before each
-// kernel runs on its thread.
-struct HostLane {
-  u32 lane = 0, lanes = 1, group = 0, groups = 1;
-  void (*barrier)(void *) = nullptr;  // null: a group of one lane
-  void *barrier_argument = nullptr;
-};
-extern thread_local HostLane host_lane;
-#define lane_id() (host_lane.lane)
-#define group_lanes() (host_lane.lanes)
-#define group_id() (host_lane.group)
-#define group_count() (host_lane.groups)
+#define lane_id() (lanecrypt::device::host_lane.lane)
+#define group_lanes() (lanecrypt::device::host_lane.lanes)
+#define group_id() (lanecrypt::device::host_lane.group)
+#define group_count() (lanecrypt::device::host_lane.groups)
 #define group_barrier() \
-  (host_lane.barrier ? host_lane.barrier(host_lane.barrier_argument) : (void)0)
+  (lanecrypt::device::host_lane.barrier ? lanecrypt::device::host_lane.barrier(lanecrypt::device::host_lane.barrier_argument) : (void)0)
 
 #endif
 

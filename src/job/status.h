@@ -47,8 +47,8 @@ class [[nodiscard]] Result {
 }  // namespace lanecrypt
 
 // Returns from the function with the status of `expression` unless it is OK.
-#define LC_TRY(expression)                                      \
-  do {                                                          \
+#define LC_TRY(expression)                                                     \
+  do {                                                                         \
     if (::lanecrypt::Status lc_try_status = (expression); !lc_try_status.ok()) \
-      return lc_try_status;                                     \
+      return lc_try_status;                                                    \
   } while (0)

@@ -1,0 +1,343 @@
+// The C ABI: arguments checked, errors told, the rest passed on.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "abi/context.h"
+#include "lanecrypt/lanecrypt.h"
+
+using lanecrypt::Result;
+using lanecrypt::Status;
+using lanecrypt::schedule::Executor;
+using lanecrypt::schedule::Request;
+using lanecrypt::schedule::RequestPointer;
+
+struct lc_context : lanecrypt::Context {
+  using Context::Context;
+};
+
+struct lc_ticket {
+  RequestPointer request;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+lc_status tell(const Status &status) {
+  if (!status.ok()) last_error = status.text();
+  return status.code();
+}
+
+lc_status tell(lc_status code, const char *text) { return tell(Status(code, text)); }
+
+// No exception crosses the ABI: all that the inside can throw is want of
+// memory or of threads.
+template <typename Body>
+lc_status guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return tell(LC_ERROR_MEMORY, "out of memory");
+  } catch (const std::exception &error) {
+    return tell(LC_ERROR_INTERNAL, error.what());
+  }
+}
+
+// Copies what the caller's version of the struct has room for.
+template <typename T>
+lc_status give(const T &value, T *to, const char *wrong_size) {
+  if (to == nullptr || to->struct_size < sizeof(size_t)) return tell(LC_ERROR_ARGUMENT, wrong_size);
+  const size_t room = std::min(to->struct_size, sizeof(T));
+  T copy = value;
+  copy.struct_size = to->struct_size;
+  memcpy(to, &copy, room);
+  return LC_OK;
+}
+
+void copy_text(char *to, size_t room, const std::string &text) {
+  const size_t length = std::min(room - 1, text.size());
+  memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
+Result<Executor *> find_device(lc_context *context, uint32_t index) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Executor *executor = context->dispatcher().device(index);
+  if (executor == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
+  return executor;
+}
+
+Status check_completion(const lc_completion *completion) {
+  if (completion != nullptr && completion->struct_size < sizeof *completion)
+    return Status(LC_ERROR_ARGUMENT, "lc_completion.struct_size is too small");
+  return Status();
+}
+
+Request::Callback make_callback(const lc_completion *completion) {
+  if (completion == nullptr) return nullptr;
+  return [completion = *completion](const Status &status) {
+    if (completion.callback != nullptr) completion.callback(completion.argument, status.code());
+    if (completion.eventfd >= 0) (void)eventfd_write(completion.eventfd, 1);
+  };
+}
+
+Status start(lc_context *context, const lc_cipher_job *job, Request::Callback callback,
+             RequestPointer *request) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job);
+  if (!checked.ok()) return checked.status();
+  *request = std::make_shared<Request>(std::move(*checked), std::move(callback));
+  const bool has_stream = (*request)->job.stream != nullptr;
+  LC_TRY(context->dispatcher().submit(*request));
+  if (has_stream) (*request)->wait_enqueued();
+  return Status();
+}
+
+lc_status finish(Request &request, lc_result *result) {
+  const Status status = request.wait();
+  if (result != nullptr) {
+    const lc_status given = give(request.result, result, "lc_result.struct_size is too small");
+    if (given != LC_OK) return given;
+  }
+  return tell(status);
+}
+
+}  // namespace
+
+const char *lc_version(void) { return LC_VERSION_TEXT; }
+
+const char *lc_last_error(void) { return last_error.c_str(); }
+
+const char *lc_status_text(lc_status status) {
+  switch (status) {
+    case LC_OK:
+      return "done";
+    case LC_PENDING:
+      return "under way";
+    case LC_ERROR_ARGUMENT:
+      return "wrong argument";
+    case LC_ERROR_UNSUPPORTED:
+      return "not supported";
+    case LC_ERROR_MEMORY:
+      return "out of memory";
+    case LC_ERROR_NO_DEVICE:
+      return "no usable device";
+    case LC_ERROR_DEVICE:
+      return "the device failed";
+    case LC_ERROR_SELF_TEST:
+      return "the device failed its self-test";
+    case LC_ERROR_INTERNAL:
+      return "internal error";
+  }
+  return "unknown status";
+}
+
+lc_status lc_open(const lc_options *options, lc_context **context) {
+  return guarded([&]() -> lc_status {
+    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the context");
+    *context = nullptr;
+    if (options != nullptr && options->struct_size < sizeof *options)
+      return tell(LC_ERROR_ARGUMENT, "lc_options.struct_size is too small");
+    lanecrypt::schedule::DispatcherOptions chosen;
+    if (options != nullptr && options->devices != nullptr) {
+      chosen.devices = options->devices;
+    } else if (const char *environment = getenv("LANECRYPT_DEVICES"); environment != nullptr) {
+      chosen.devices = environment;
+    }
+    if (const Status status = lanecrypt::schedule::check_device_list(chosen.devices); !status.ok())
+      return tell(status);
+    if (options != nullptr) {
+      if (options->fallback != LC_FALLBACK_CPU && options->fallback != LC_FALLBACK_NONE)
+        return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");
+      chosen.fallback = options->fallback;
+      if (options->pinned_bytes != 0) chosen.pinned_bytes = options->pinned_bytes;
+    }
+    *context = new lc_context(chosen);
+    return LC_OK;
+  });
+}
+
+void lc_close(lc_context *context) { delete context; }
+
+lc_status lc_device_count(lc_context *context, uint32_t *count) {
+  return guarded([&]() -> lc_status {
+    if (context == nullptr || count == nullptr)
+      return tell(LC_ERROR_ARGUMENT, "no context, or no place for the count");
+    if (const Status &status = context->dispatcher().status(); !status.ok()) return tell(status);
+    *count = static_cast<uint32_t>(context->dispatcher().device_count());
+    return LC_OK;
+  });
+}
+
+lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *info) {
+  return guarded([&]() -> lc_status {
+    Result<Executor *> found = find_device(context, index);
+    if (!found.ok()) return tell(found.status());
+    const Executor &executor = **found;
+    const lanecrypt::device::Properties &properties = executor.properties();
+    lc_device_info value = {};
+    copy_text(value.id, sizeof value.id, properties.id);
+    copy_text(value.api, sizeof value.api, properties.api);
+    copy_text(value.name, sizeof value.name, properties.name);
+    copy_text(value.driver, sizeof value.driver, properties.driver);
+    copy_text(value.reason, sizeof value.reason, executor.reason());
+    value.memory_bytes = properties.memory_bytes;
+    value.compute_units = properties.compute_units;
+    value.is_gpu = properties.is_gpu ? 1 : 0;
+    value.selected = context->dispatcher().is_selected(index) ? 1 : 0;
+    value.state = executor.state();
+    return give(value, info, "lc_device_info.struct_size is too small");
+  });
+}
+
+lc_status lc_device_test(lc_context *context, uint32_t index) {
+  return guarded([&]() -> lc_status {
+    Result<Executor *> found = find_device(context, index);
+    return tell(found.ok() ? (*found)->make_ready() : found.status());
+  });
+}
+
+lc_status lc_alloc_pinned(lc_context *context, size_t bytes, void **pointer) {
+  return guarded([&]() -> lc_status {
+    if (context == nullptr || pointer == nullptr || bytes == 0)
+      return tell(LC_ERROR_ARGUMENT, "no context, no bytes, or no place for the pointer");
+    Result<void *> memory = context->allocate_pinned(bytes);
+    if (!memory.ok()) return tell(memory.status());
+    *pointer = *memory;
+    return LC_OK;
+  });
+}
+
+void lc_free_pinned(lc_context *context, void *pointer) {
+  (void)guarded([&]() -> lc_status {
+    if (context != nullptr && pointer != nullptr) context->free_pinned(pointer);
+    return LC_OK;
+  });
+}
+
+lc_status lc_alloc_device(lc_context *context, uint32_t index, uint64_t bytes, void **pointer) {
+  return guarded([&]() -> lc_status {
+    if (pointer == nullptr || bytes == 0)
+      return tell(LC_ERROR_ARGUMENT, "no bytes, or no place for the pointer");
+    Result<Executor *> found = find_device(context, index);
+    if (!found.ok()) return tell(found.status());
+    return tell((*found)->call([&](auto &, lanecrypt::schedule::DeviceMemory &memory) -> Status {
+      Result<uint64_t> address = memory.allocate(bytes);
+      if (!address.ok()) return address.status();
+      *pointer = reinterpret_cast<void *>(*address);
+      return Status();
+    }));
+  });
+}
+
+lc_status lc_free_device(lc_context *context, uint32_t index, void *pointer) {
+  return guarded([&]() -> lc_status {
+    if (pointer == nullptr) return LC_OK;
+    Result<Executor *> found = find_device(context, index);
+    if (!found.ok()) return tell(found.status());
+    return tell((*found)->call([&](auto &, lanecrypt::schedule::DeviceMemory &memory) {
+      return memory.free(reinterpret_cast<uint64_t>(pointer));
+    }));
+  });
+}
+
+namespace {
+
+// Copies between host and device on the device's thread.
+lc_status copy(lc_context *context, uint32_t index, const void *device_pointer, void *to_host,
+               const void *from_host, uint64_t bytes) {
+  if (device_pointer == nullptr || (to_host == nullptr && from_host == nullptr))
+    return tell(LC_ERROR_ARGUMENT, "a pointer is missing");
+  if (bytes == 0) return LC_OK;
+  Result<Executor *> found = find_device(context, index);
+  if (!found.ok()) return tell(found.status());
+  return tell((*found)->call([&](lanecrypt::device::Device &device,
+                                 lanecrypt::schedule::DeviceMemory &memory) -> Status {
+    std::unique_ptr<lanecrypt::device::Buffer> view;
+    Result<lanecrypt::schedule::Place> place =
+        memory.place_to_copy(reinterpret_cast<uint64_t>(device_pointer), bytes, &view);
+    if (!place.ok()) return place.status();
+    auto stream = device.make_stream();
+    if (!stream.ok()) return stream.status();
+    LC_TRY(to_host != nullptr ? (*stream)->download(to_host, *place->buffer, place->offset, bytes)
+                              : (*stream)->upload(*place->buffer, place->offset, from_host, bytes));
+    return (*stream)->finish();
+  }));
+}
+
+}  // namespace
+
+lc_status lc_copy_to_device(lc_context *context, uint32_t index, void *device_pointer,
+                            const void *host_pointer, uint64_t bytes) {
+  return guarded(
+      [&] { return copy(context, index, device_pointer, nullptr, host_pointer, bytes); });
+}
+
+lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *host_pointer,
+                              const void *device_pointer, uint64_t bytes) {
+  return guarded(
+      [&] { return copy(context, index, device_pointer, host_pointer, nullptr, bytes); });
+}
+
+lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *result) {
+  return guarded([&]() -> lc_status {
+    RequestPointer request;
+    if (const Status status = start(context, job, nullptr, &request); !status.ok())
+      return tell(status);
+    return finish(*request, result);
+  });
+}
+
+lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_completion *completion,
+                    lc_ticket **ticket) {
+  return guarded([&]() -> lc_status {
+    if (completion == nullptr && ticket == nullptr)
+      return tell(LC_ERROR_ARGUMENT, "neither a completion nor a place for the ticket");
+    if (const Status status = check_completion(completion); !status.ok()) return tell(status);
+    auto made = std::make_unique<lc_ticket>();
+    if (const Status status = start(context, job, make_callback(completion), &made->request);
+        !status.ok())
+      return tell(status);
+    if (ticket != nullptr) *ticket = made.release();
+    return LC_OK;
+  });
+}
+
+lc_status lc_ticket_status(const lc_ticket *ticket) {
+  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  Status status;
+  return ticket->request->ended(&status) ? tell(status) : LC_PENDING;
+}
+
+lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result) {
+  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  return guarded([&] { return finish(*ticket->request, result); });
+}
+
+void lc_ticket_free(lc_ticket *ticket) { delete ticket; }
+
+lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *counters) {
+  return guarded([&]() -> lc_status {
+    const lanecrypt::schedule::Counters *source = nullptr;
+    if (index == LC_CPU && context != nullptr) {
+      source = &context->dispatcher().cpu_counters();
+    } else {
+      Result<Executor *> found = find_device(context, index);
+      if (!found.ok()) return tell(found.status());
+      source = &(*found)->counters();
+    }
+    lc_counters value = {};
+    value.jobs = source->jobs;
+    value.bytes = source->bytes;
+    value.launches = source->launches;
+    value.failures = source->failures;
+    return give(value, counters, "lc_counters.struct_size is too small");
+  });
+}

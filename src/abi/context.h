@@ -1,0 +1,42 @@
+// What stands behind an lc_context: the devices, opened at the first call that
+// needs them and anew in a child of fork, and the memory handed out.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "schedule/dispatcher.h"
+
+namespace lanecrypt {
+
+// Any thread.
+class Context {
+ public:
+  explicit Context(schedule::DispatcherOptions options) : options_(std::move(options)) {}
+  ~Context();
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  // The process's own; made by the first call.
+  schedule::Dispatcher &dispatcher();
+
+  Result<void *> allocate_pinned(size_t bytes);
+  void free_pinned(void *pointer);
+
+ private:
+  // All that a child of fork must leave alone: it has locks, threads and
+  // driver handles of the parent.
+  struct Process;
+
+  Process &process();
+
+  schedule::DispatcherOptions options_;
+  std::atomic<Process *> process_ = nullptr;
+};
+
+}  // namespace lanecrypt

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iterator>
+
+#include "device/device.h"
+
+namespace lanecrypt::device {
+
+std::vector<Found> find_all() {
+  std::vector<Found> all;
+  [[maybe_unused]] const auto append = [&](std::vector<Found> found) {
+    std::move(found.begin(), found.end(), std::back_inserter(all));
+  };
+#ifdef LANECRYPT_HAVE_CUDA
+  append(find_cuda());
+#endif
+#ifdef LANECRYPT_HAVE_OPENCL
+  append(find_opencl());
+#endif
+  append(find_host());
+  return all;
+}
+
+}  // namespace lanecrypt::device

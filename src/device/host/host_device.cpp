@@ -1,0 +1,335 @@
+// The emulator: the kernels as plain C++ on threads of this process, for
+// tests, fuzzers and sanitizers; never chosen unless it is named. Streams run
+// on a thread each, so that what overlaps on a GPU overlaps here.
+//
+// The environment makes it fail, for tests (read when the device is opened):
+//   LANECRYPT_HOST_FAULT=lost-after:N        the device is lost once it has
+//                                            passed its self-test and then
+//                                            run N kernels
+//   LANECRYPT_HOST_FAULT=wrong-byte:N        after N downloads, self-test
+//                                            included, each one has a wrong byte
+//   LANECRYPT_HOST_LANES=N                   groups of N lanes, a thread each
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "device/device.h"
+#include "device/host/host_kernels.h"
+#include "kernels/host_lane.h"
+
+namespace lanecrypt::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What LANECRYPT_HOST_FAULT asks for, and how far it has come.
+class Fault {
+ public:
+  Fault() {
+    const char *text = getenv("LANECRYPT_HOST_FAULT");
+    if (text == nullptr) return;
+    const char *colon = strchr(text, ':');
+    kind_ = std::string(text, colon == nullptr ? strlen(text) : colon - text);
+    if (colon != nullptr) after_ = strtoull(colon + 1, nullptr, 10);
+  }
+
+  void begin_service() { serving_ = true; }
+
+  Status on_launch() {
+    if (lost_) return lost();
+    if (!serving_ || kind_ != "lost-after" || launches_++ < after_) return Status();
+    lost_ = true;
+    return lost();
+  }
+
+  Status on_copy() { return lost_ ? lost() : Status(); }
+
+  void on_download(void *data, uint64_t bytes) {
+    if (kind_ == "wrong-byte" && downloads_++ >= after_ && bytes != 0)
+      static_cast<uint8_t *>(data)[bytes / 2] ^= 0x40;
+  }
+
+ private:
+  static Status lost() { return Status(LC_ERROR_DEVICE, "the device was lost (simulated)"); }
+
+  std::string kind_;
+  uint64_t after_ = 0;
+  std::atomic<bool> serving_ = false, lost_ = false;
+  std::atomic<uint64_t> launches_ = 0, downloads_ = 0;
+};
+
+class HostBuffer : public Buffer {
+ public:
+  HostBuffer(MemoryKind kind, void *memory, uint64_t bytes, bool owned)
+      : Buffer(kind, reinterpret_cast<uint64_t>(memory), bytes), owned_(owned) {}
+  ~HostBuffer() override {
+    if (owned_) free(reinterpret_cast<void *>(address()));
+  }
+
+ private:
+  bool owned_;
+};
+
+class HostEvent : public Event {
+ public:
+  Status wait() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ == marked_; });
+    return status_;
+  }
+  bool reached() override {
+    std::lock_guard lock(mutex_);
+    return done_ == marked_;
+  }
+  uint64_t nanoseconds_since(Event &earlier) override {
+    const auto span = time_ - static_cast<HostEvent &>(earlier).time_;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(span).count();
+  }
+
+  uint64_t begin_mark() {
+    std::lock_guard lock(mutex_);
+    return ++marked_;
+  }
+  void end_mark(uint64_t mark, const Status &status) {
+    std::lock_guard lock(mutex_);
+    done_ = mark;
+    status_ = status;
+    time_ = Clock::now();
+    changed_.notify_all();
+  }
+  uint64_t last_mark() {
+    std::lock_guard lock(mutex_);
+    return marked_;
+  }
+  Status wait_for(uint64_t mark) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ >= mark; });
+    return status_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t marked_ = 0, done_ = 0;
+  Status status_;
+  Clock::time_point time_;
+};
+
+// One group after another of a launch, each with its lanes.
+void run_groups(const HostKernelEntry &kernel, std::vector<uint64_t> arguments, uint32_t first,
+                uint32_t step, uint32_t groups, uint32_t lanes, uint32_t local_bytes) {
+  void *local = nullptr;
+  if (local_bytes != 0) {
+    local = aligned_alloc(64, (local_bytes + 63) / 64 * 64);
+    arguments.push_back(reinterpret_cast<uint64_t>(local));
+  }
+  std::barrier<> barrier(lanes);
+  const auto run_lane = [&](uint32_t group, uint32_t lane) {
+    host_lane = {.lane = lane, .lanes = lanes, .group = group, .groups = groups};
+    if (lanes > 1) {
+      host_lane.barrier = [](void *b) { static_cast<std::barrier<> *>(b)->arrive_and_wait(); };
+      host_lane.barrier_argument = &barrier;
+    }
+    kernel.run(arguments);
+  };
+  for (uint32_t group = first; group < groups; group += step) {
+    std::vector<std::thread> others;
+    for (uint32_t lane = 1; lane < lanes; ++lane) others.emplace_back(run_lane, group, lane);
+    run_lane(group, 0);
+    for (std::thread &other : others) other.join();
+  }
+  free(local);
+}
+
+class HostStream : public Stream {
+ public:
+  HostStream(Fault &fault, uint32_t threads) : fault_(fault), threads_(threads) {
+    thread_ = std::thread([this] { run(); });
+  }
+  ~HostStream() override {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+
+  Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
+    return push_copy(reinterpret_cast<void *>(to.address() + offset), from, bytes, false);
+  }
+  Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
+    return push_copy(to, reinterpret_cast<const void *>(from.address() + offset), bytes, true);
+  }
+  Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
+              uint64_t bytes) override {
+    return push_copy(reinterpret_cast<void *>(to.address() + to_offset),
+                     reinterpret_cast<const void *>(from.address() + from_offset), bytes, false);
+  }
+  Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
+    void *memory = reinterpret_cast<void *>(buffer.address() + offset);
+    return push([=] {
+      memset(memory, 0, bytes);
+      return Status();
+    });
+  }
+  Status launch(const Launch &launch) override {
+    const HostKernelEntry *kernel = find_host_kernel(launch.kernel);
+    if (kernel == nullptr)
+      return Status(LC_ERROR_INTERNAL, std::string("no kernel ") + launch.kernel);
+    std::vector<uint64_t> arguments;
+    for (const Argument &argument : launch.arguments) arguments.push_back(value_of(argument));
+    if (arguments.size() + (launch.local_bytes != 0 ? 1 : 0) != kernel->parameters)
+      return Status(LC_ERROR_INTERNAL,
+                    std::string("wrong number of arguments for ") + launch.kernel);
+    return push([=, this, groups = launch.groups, lanes = launch.group_lanes,
+                 local_bytes = launch.local_bytes] {
+      LC_TRY(fault_.on_launch());
+      const uint32_t threads = std::min(threads_, groups);
+      std::vector<std::thread> others;
+      for (uint32_t t = 1; t < threads; ++t)
+        others.emplace_back(run_groups, *kernel, arguments, t, threads, groups, lanes, local_bytes);
+      run_groups(*kernel, arguments, 0, threads, groups, lanes, local_bytes);
+      for (std::thread &other : others) other.join();
+      return Status();
+    });
+  }
+  Status mark(Event &event) override {
+    HostEvent *point = static_cast<HostEvent *>(&event);
+    const uint64_t mark = point->begin_mark();
+    return push_always([this, point, mark] { point->end_mark(mark, status_); });
+  }
+  Status await(Event &event) override {
+    HostEvent *point = static_cast<HostEvent *>(&event);
+    const uint64_t mark = point->last_mark();
+    return push_always([this, point, mark] {
+      const Status status = point->wait_for(mark);
+      if (status_.ok()) status_ = status;
+    });
+  }
+  Status finish() override {
+    HostEvent event;
+    LC_TRY(mark(event));
+    return event.wait();
+  }
+
+ private:
+  static uint64_t value_of(const Argument &argument) {
+    if (const auto *buffer = std::get_if<const Buffer *>(&argument))
+      return *buffer == nullptr ? 0 : (*buffer)->address();
+    if (const auto *word = std::get_if<uint32_t>(&argument)) return *word;
+    return std::get<uint64_t>(argument);
+  }
+
+  Status push_copy(void *to, const void *from, uint64_t bytes, bool download) {
+    return push([=, this] {
+      LC_TRY(fault_.on_copy());
+      memcpy(to, from, bytes);
+      if (download) fault_.on_download(to, bytes);
+      return Status();
+    });
+  }
+
+  // As on a real device, what follows a failure in a stream does not run.
+  Status push(std::function<Status()> work) {
+    return push_always([this, work = std::move(work)] {
+      if (status_.ok()) status_ = work();
+    });
+  }
+  Status push_always(std::function<void()> work) {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+    changed_.notify_all();
+    return Status();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      const std::function<void()> work = std::move(queue_.front());
+      queue_.pop_front();
+      lock.unlock();
+      work();
+      lock.lock();
+    }
+  }
+
+  Fault &fault_;
+  uint32_t threads_;
+  Status status_;  // of the stream's thread alone
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+class HostDevice : public Device {
+ public:
+  explicit HostDevice(Properties properties) : properties_(std::move(properties)) {}
+
+  const Properties &properties() const override { return properties_; }
+  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    if (memory == nullptr)
+      return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
+    return std::unique_ptr<Buffer>(new HostBuffer(kind, memory, bytes, true));
+  }
+  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    return std::unique_ptr<Buffer>(
+        new HostBuffer(MemoryKind::kDevice, reinterpret_cast<void *>(address), bytes, false));
+  }
+  Result<std::unique_ptr<Stream>> make_stream() override {
+    return std::unique_ptr<Stream>(new HostStream(fault_, properties_.compute_units));
+  }
+  Result<std::unique_ptr<Stream>> adopt_stream(void *) override {
+    return Status(LC_ERROR_UNSUPPORTED, "the host device has no streams of the caller's");
+  }
+  Result<std::unique_ptr<Event>> make_event() override {
+    return std::unique_ptr<Event>(new HostEvent());
+  }
+  uint32_t resident_groups(const char *, uint32_t, uint32_t) override {
+    return properties_.compute_units;
+  }
+  void begin_service() override { fault_.begin_service(); }
+
+ private:
+  Properties properties_;
+  Fault fault_;
+};
+
+}  // namespace
+
+std::vector<Found> find_host() {
+  const char *lanes = getenv("LANECRYPT_HOST_LANES");
+  Properties properties;
+  properties.id = "host:0";
+  properties.api = "host";
+  properties.platform = "host";
+  properties.name = "emulator on the CPU, for tests";
+  properties.driver = LC_VERSION_TEXT;
+  properties.compute_units = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
+  properties.memory_bytes = 0;
+  properties.local_bytes = 128 * 1024;
+  properties.max_group_lanes =
+      lanes == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(lanes), 1, 64));
+  properties.team_lanes = 1;
+  properties.flat_addresses = true;
+  return {{properties, [properties]() -> Result<std::unique_ptr<Device>> {
+             return std::unique_ptr<Device>(new HostDevice(properties));
+           }}};
+}
+
+}  // namespace lanecrypt::device

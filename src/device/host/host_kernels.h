@@ -1,0 +1,25 @@
+// The kernels as the emulator calls them: by name, with arguments as numbers.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lanecrypt::device {
+
+// Runs one lane. `arguments` are the kernel's parameters in order, pointers as
+// addresses; the last is the local memory where the kernel has one.
+using HostKernel = void (*)(std::span<const uint64_t> arguments);
+
+struct HostKernelEntry {
+  std::string_view name;
+  HostKernel run;
+  size_t parameters;  // local memory counted
+};
+
+// nullptr when there is no such kernel.
+const HostKernelEntry *find_host_kernel(std::string_view name);
+
+}  // namespace lanecrypt::device

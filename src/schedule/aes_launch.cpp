@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/aes_launch.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Argument;
+using device::MemoryKind;
+
+constexpr uint64_t kKeyBytes = AES_KEY_WORDS * 4;
+constexpr uint64_t kScheduleBytes = AES_SCHEDULE_WORDS * 4;
+constexpr uint64_t kPlaneBytes = AES_PLANE_WORDS * 4;
+constexpr uint64_t kChainBytes = 16;
+
+struct FormShape {
+  const char *name;
+  uint32_t lanes;
+  uint32_t local_bytes;
+  uint32_t lane_blocks;
+};
+
+const FormShape &shape(AesForm form) {
+  static const FormShape kShapes[] = {
+      {"table4", AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS * 4, AES_TABLE_BLOCKS},
+      {"table1", AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4, AES_TABLE_BLOCKS},
+      {"bitslice", AES_BITSLICE_LANES, 0, AES_BITSLICE_BLOCKS},
+  };
+  return kShapes[static_cast<int>(form)];
+}
+
+bool can_run(const device::Properties &properties, AesForm form) {
+  return shape(form).local_bytes <= properties.local_bytes;
+}
+
+uint32_t divide_up(uint64_t value, uint64_t by) {
+  return static_cast<uint32_t>((value + by - 1) / by);
+}
+
+std::string kernel_name(AesForm form, const CipherKind &kind) {
+  std::string name = std::string("aes_") + shape(form).name;
+  const bool encrypt = kind.direction == LC_ENCRYPT;
+  switch (kind.cipher) {
+    case LC_AES_ECB:
+      return name + (encrypt ? "_ecb_encrypt" : "_ecb_decrypt");
+    case LC_AES_CBC:
+      return name + (encrypt ? "_cbc_encrypt" : "_cbc_decrypt");
+    case LC_AES_CTR:
+      break;
+  }
+  return name + "_ctr";
+}
+
+}  // namespace
+
+Result<AesForm> choose_aes_form(const device::Properties &properties) {
+  if (const char *wanted = getenv("LANECRYPT_AES_FORM"); wanted != nullptr && *wanted != '\0') {
+    for (const AesForm form : {AesForm::kTable4, AesForm::kTable1, AesForm::kBitslice}) {
+      if (std::string_view(wanted) != shape(form).name) continue;
+      if (can_run(properties, form)) return form;
+      return Status(LC_ERROR_NO_DEVICE, properties.id + " cannot run LANECRYPT_AES_FORM=" + wanted +
+                                            ": it has " + std::to_string(properties.local_bytes) +
+                                            " bytes of local memory");
+    }
+    return Status(LC_ERROR_ARGUMENT, std::string("LANECRYPT_AES_FORM is table4, table1 or "
+                                                 "bitslice, not ") +
+                                         wanted);
+  }
+  if (properties.banked_local) {
+    if (can_run(properties, AesForm::kTable4)) return AesForm::kTable4;
+    if (can_run(properties, AesForm::kTable1)) return AesForm::kTable1;
+  }
+  return AesForm::kBitslice;
+}
+
+AesLaunch::AesLaunch(device::Device &device, AesForm form)
+    : device_(device),
+      form_(form),
+      form_lanes_(lanes_of(shape(form).lanes)),
+      local_bytes_(shape(form).local_bytes),
+      resident_groups_(device.resident_groups(
+          kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(), form_lanes_, local_bytes_)) {}
+
+uint32_t AesLaunch::lanes_of(uint32_t most) const {
+  const device::Properties &properties = device_.properties();
+  const uint32_t lanes = std::min(most, properties.max_group_lanes);
+  return std::max(lanes / properties.team_lanes * properties.team_lanes, properties.team_lanes);
+}
+
+uint64_t AesLaunch::tile_blocks() const {
+  return uint64_t{shape(form_).lane_blocks} * device_.properties().team_lanes;
+}
+
+uint32_t AesLaunch::max_keys(const CipherKind &kind) const {
+  // A bitsliced schedule is 30 times as large as a plain one.
+  return form_ == AesForm::kBitslice && !kind.is_chain() ? 2048 : max_pieces();
+}
+
+Status AesLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
+  if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
+  const uint64_t with_reserve = std::max<uint64_t>(bytes + bytes / 2, 4096);
+  buffer.reset();
+  Result<std::unique_ptr<device::Buffer>> larger = device_.allocate(kind, with_reserve);
+  if (!larger.ok()) return larger.status();
+  buffer = std::move(*larger);
+  return Status();
+}
+
+Status AesLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
+                        uint32_t local_bytes, std::span<const Argument> arguments) {
+  ++launches_;
+  return stream.launch({kernel, std::max(groups, 1u), lanes, local_bytes, arguments});
+}
+
+Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
+  if (work.kind.is_chain()) {
+    // Lanes side by side then end together.
+    std::stable_sort(work.pieces.begin(), work.pieces.end(),
+                     [](const AesPiece &a, const AesPiece &b) { return a.length > b.length; });
+  }
+  const uint64_t blocks_a_tile = tile_blocks();
+  uint64_t tiles = 0;
+  for (AesPiece &piece : work.pieces) {
+    piece.first_tile = tiles;
+    tiles += divide_up(piece.length, blocks_a_tile * kBlockBytes);
+  }
+
+  const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
+  const uint64_t key_bytes = work.keys.size() * kKeyBytes;
+  LC_TRY(grow(room.staging, MemoryKind::kPinned, piece_bytes + key_bytes));
+  LC_TRY(grow(room.pieces, MemoryKind::kDevice, piece_bytes));
+  LC_TRY(grow(room.keys, MemoryKind::kDevice, key_bytes));
+  uint8_t *staging = room.staging->host();
+  memcpy(staging, work.pieces.data(), piece_bytes);
+  memset(staging + piece_bytes, 0, key_bytes);
+  for (size_t n = 0; n < work.keys.size(); ++n)
+    memcpy(staging + piece_bytes + n * kKeyBytes, work.keys[n], work.kind.key_bytes);
+  LC_TRY(stream.upload(*room.pieces, 0, staging, piece_bytes));
+  return stream.upload(*room.keys, 0, staging + piece_bytes, key_bytes);
+}
+
+Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work) {
+  const uint32_t keys = static_cast<uint32_t>(work.keys.size());
+  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
+  const uint32_t lanes = lanes_of(AES_KEY_LANES);
+  LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
+  const Argument expand[] = {room.keys.get(), room.schedules.get(), keys, work.kind.key_bytes / 4,
+                             work.kind.direction == LC_DECRYPT ? 1u : 0u};
+  LC_TRY(start(stream, "aes_expand_keys", divide_up(keys, lanes), lanes, 0, expand));
+  if (form_ != AesForm::kBitslice) return Status();
+
+  const uint32_t planes = work.kind.is_chain() ? divide_up(pieces, AES_BITSLICE_BLOCKS) : keys;
+  const uint32_t plane_lanes = lanes_of(AES_BITSLICE_LANES);
+  LC_TRY(grow(room.planes, MemoryKind::kDevice, planes * kPlaneBytes));
+  const Argument slice[] = {
+      room.schedules.get(),           room.planes.get(), planes, work.kind.key_bytes / 4 + 6,
+      work.kind.is_chain() ? 1u : 0u, room.pieces.get(), pieces};
+  return start(stream, "aes_bitslice_keys", divide_up(planes, plane_lanes), plane_lanes, 0, slice);
+}
+
+Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work) {
+  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
+  const uint32_t rounds = work.kind.key_bytes / 4 + 6;
+  const device::Buffer *keys =
+      form_ == AesForm::kBitslice ? room.planes.get() : room.schedules.get();
+  const std::string name = kernel_name(form_, work.kind);
+  if (!work.kind.is_chain()) {
+    const AesPiece &last = work.pieces.back();
+    const uint64_t tiles = last.first_tile + divide_up(last.length, tile_blocks() * kBlockBytes);
+    const uint32_t groups = static_cast<uint32_t>(std::min<uint64_t>(tiles, resident_groups_));
+    const Argument arguments[] = {room.pieces.get(), pieces,  tiles, keys, rounds,
+                                  work.in,           work.out};
+    return start(stream, name.c_str(), groups, form_lanes_, local_bytes_, arguments);
+  }
+  // Streams, or parties of 32 of them, are dealt out over all groups first.
+  const uint32_t team = device_.properties().team_lanes;
+  const uint32_t wanted =
+      form_ == AesForm::kBitslice ? divide_up(pieces, AES_BITSLICE_BLOCKS) : pieces;
+  const uint32_t lanes =
+      std::clamp(divide_up(divide_up(wanted, resident_groups_), team) * team, team, form_lanes_);
+  const uint32_t groups = std::min(divide_up(wanted, lanes), resident_groups_);
+  const device::Buffer *chain = work.chain;
+  if (chain == nullptr) {
+    LC_TRY(grow(room.chain, MemoryKind::kDevice, pieces * kChainBytes));
+    chain = room.chain.get();
+  }
+  const Argument arguments[] = {room.pieces.get(), pieces, chain, keys, rounds, work.in, work.out};
+  return start(stream, name.c_str(), groups, lanes, local_bytes_, arguments);
+}
+
+Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &work,
+                         device::Event &begin, device::Event &end) {
+  LC_TRY(launch_keys(stream, room, work));
+  LC_TRY(stream.mark(begin));
+  LC_TRY(launch_mode(stream, room, work));
+  LC_TRY(stream.mark(end));
+  LC_TRY(stream.zero(*room.keys, 0, work.keys.size() * kKeyBytes));
+  LC_TRY(stream.zero(*room.schedules, 0, work.keys.size() * kScheduleBytes));
+  if (form_ != AesForm::kBitslice) return Status();
+  const uint64_t planes =
+      work.kind.is_chain() ? divide_up(work.pieces.size(), AES_BITSLICE_BLOCKS) : work.keys.size();
+  return stream.zero(*room.planes, 0, planes * kPlaneBytes);
+}
+
+void AesLaunch::wipe_staging(AesRoom &room, const AesWork &work) {
+  if (room.staging == nullptr) return;
+  const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
+  const uint64_t key_bytes = work.keys.size() * kKeyBytes;
+  if (room.staging->bytes() >= piece_bytes + key_bytes)
+    secure::wipe(room.staging->host() + piece_bytes, key_bytes);
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,79 @@
+// One launch of AES on a device: which form of the kernels, the grid, the key
+// schedules before it and their wiping after.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "device/device.h"
+#include "job/cipher_job.h"
+#include "kernels/aes_layout.h"
+
+namespace lanecrypt::schedule {
+
+// How the kernels compute AES; each is right on every device that can run it.
+enum class AesForm { kTable4, kTable1, kBitslice };
+
+// The best form for a device, or the one that the environment variable
+// LANECRYPT_AES_FORM (table4, table1, bitslice) names, for tests and
+// measurements. An error where the device cannot run that.
+Result<AesForm> choose_aes_form(const device::Properties &properties);
+
+// The memory of one launch beside its data; grown as needed, reused.
+struct AesRoom {
+  // Host memory of the pieces and the raw keys, until the launch is done.
+  std::unique_ptr<device::Buffer> staging;
+  std::unique_ptr<device::Buffer> pieces, keys, schedules, planes, chain;
+};
+
+struct AesWork {
+  CipherKind kind;
+  // `key`, `in`, `out`, `iv`, `length` and, where a chain continues, `chain`
+  // and `continues` are set; the rest is this file's.
+  std::vector<AesPiece> pieces;
+  std::vector<const uint8_t *> keys;   // kind.key_bytes each
+  const device::Buffer *in = nullptr;  // nullptr: addresses
+  const device::Buffer *out = nullptr;
+  const device::Buffer *chain = nullptr;  // nullptr: a fresh one
+};
+
+class AesLaunch {
+ public:
+  AesLaunch(device::Device &device, AesForm form);
+
+  AesForm form() const { return form_; }
+  // The most that one launch takes.
+  uint32_t max_pieces() const { return 1 << 16; }
+  uint32_t max_keys(const CipherKind &kind) const;
+
+  // Copies pieces and keys into room.staging and from there to the device.
+  Status upload(device::Stream &stream, AesRoom &room, AesWork &work);
+  // Launches the kernels, marks `begin` and `end` around the main one, and
+  // zeroes the keys and what was made of them on the device.
+  Status launch(device::Stream &stream, AesRoom &room, const AesWork &work, device::Event &begin,
+                device::Event &end);
+  // Wipes the keys in room.staging; when the launch is done.
+  static void wipe_staging(AesRoom &room, const AesWork &work);
+
+  // Kernels started so far.
+  uint64_t launches() const { return launches_; }
+
+ private:
+  Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
+  Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
+               uint32_t local_bytes, std::span<const device::Argument> arguments);
+  Status launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
+  Status launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work);
+  uint32_t lanes_of(uint32_t most) const;
+  uint64_t tile_blocks() const;
+
+  device::Device &device_;
+  AesForm form_;
+  uint32_t form_lanes_;
+  uint32_t local_bytes_;
+  uint32_t resident_groups_;
+  uint64_t launches_ = 0;
+};
+
+}  // namespace lanecrypt::schedule

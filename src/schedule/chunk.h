@@ -1,0 +1,38 @@
+// What one launch takes: pieces of one kind, from as many requests as wait.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <list>
+#include <vector>
+
+#include "schedule/request.h"
+
+namespace lanecrypt::schedule {
+
+struct ChunkPiece {
+  RequestPointer request;
+  Piece piece;
+};
+
+struct Chunk {
+  CipherKind kind;
+  std::vector<ChunkPiece> pieces;
+  // CBC encryption in slices: the one request whose chain values this chunk
+  // continues; otherwise nullptr.
+  Request *sliced = nullptr;
+};
+
+struct ChunkLimits {
+  uint64_t bytes;  // pieces are counted in whole blocks
+  uint32_t pieces;
+};
+
+// Cuts the next chunk from the front of the queue: requests in host memory, of
+// the kind of the first. A request whose last piece is cut leaves the queue;
+// one that is cut in part goes to its end, so that a large one does not hold
+// up small ones. Each piece counts in chunks_under_way of its request once.
+// The queue must not be empty.
+Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits);
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,32 @@
+// The CPU in the place of a device: finishes, by OpenSSL, what no device can.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <list>
+
+#include "schedule/executor.h"
+
+namespace lanecrypt::schedule {
+
+// Any thread. Starts its thread with the first request.
+class CpuWorker {
+ public:
+  ~CpuWorker();
+  const Counters &counters() const { return counters_; }
+  // Requests in host memory only. Ends each one.
+  void submit(RequestPointer request);
+
+ private:
+  void run();
+  void finish(Request &request);
+
+  Counters counters_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<RequestPointer> queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace lanecrypt::schedule

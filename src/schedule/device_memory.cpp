@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/device_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+namespace lanecrypt::schedule {
+
+Result<uint64_t> DeviceMemory::allocate(uint64_t bytes) {
+  Result<std::unique_ptr<device::Buffer>> buffer =
+      device_.allocate(device::MemoryKind::kDevice, bytes);
+  if (!buffer.ok()) return buffer.status();
+  const uint64_t address = (*buffer)->address();
+  buffers_[address] = std::move(*buffer);
+  return address;
+}
+
+Status DeviceMemory::free(uint64_t address) {
+  if (buffers_.erase(address) == 0)
+    return Status(LC_ERROR_ARGUMENT, "this is no memory of lc_alloc_device() on this device");
+  return Status();
+}
+
+Status DeviceMemory::find(uint64_t address, uint64_t bytes, Place *place) const {
+  auto at = buffers_.upper_bound(address);
+  if (at == buffers_.begin()) return Status();
+  --at;
+  const uint64_t offset = address - at->first;
+  if (offset >= at->second->bytes()) return Status();
+  if (bytes > at->second->bytes() - offset)
+    return Status(LC_ERROR_ARGUMENT, "it reaches past the end of its device memory");
+  *place = {at->second.get(), offset};
+  return Status();
+}
+
+Result<Place> DeviceMemory::place(uint64_t address, uint64_t bytes) const {
+  Place place;
+  LC_TRY(find(address, bytes, &place));
+  if (device_.properties().flat_addresses) return Place{nullptr, address};
+  if (place.buffer == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "this is no memory of lc_alloc_device() on this device");
+  return place;
+}
+
+Result<Place> DeviceMemory::place_to_copy(uint64_t address, uint64_t bytes,
+                                          std::unique_ptr<device::Buffer> *view) const {
+  Place place;
+  LC_TRY(find(address, bytes, &place));
+  if (place.buffer != nullptr) return place;
+  Result<std::unique_ptr<device::Buffer>> made = device_.view(address, bytes);
+  if (!made.ok()) return made.status();
+  *view = std::move(*made);
+  return Place{view->get(), 0};
+}
+
+namespace {
+
+struct Ends {
+  Place in, out;
+};
+
+Result<Ends> find_ends(const Request &request, const Piece &piece, const DeviceMemory &memory) {
+  const CipherMessage &message = request.job.messages[piece.message];
+  Result<Place> in =
+      memory.place(reinterpret_cast<uint64_t>(message.in) + piece.offset, piece.length);
+  if (!in.ok()) return in.status();
+  Result<Place> out =
+      memory.place(reinterpret_cast<uint64_t>(message.out) + piece.offset, piece.length);
+  if (!out.ok()) return out.status();
+  return Ends{*in, *out};
+}
+
+bool needs_scratch(const Request &request, const CipherMessage &message) {
+  return request.job.kind.cipher == LC_AES_CBC && request.job.kind.direction == LC_DECRYPT &&
+         message.in == message.out;
+}
+
+AesPiece make_piece(const Ends &ends, const Piece &piece, uint32_t key) {
+  AesPiece made = {};
+  made.in = ends.in.offset;
+  made.out = ends.out.offset;
+  made.length = piece.length;
+  made.key = key;
+  memcpy(made.iv, piece.iv.data(), sizeof made.iv);
+  return made;
+}
+
+// The last part of the first message, so that what comes before it is still
+// ciphertext when its turn comes.
+Status cut_in_place(Request &request, const DeviceMemory &memory, uint64_t scratch_bytes,
+                    DeviceChunk *chunk) {
+  Piece &front = request.todo.front();
+  Piece piece = front;
+  const uint64_t most = (scratch_bytes - kBlockBytes) / kBlockBytes * kBlockBytes;
+  piece.length = std::min(front.length, most);
+  piece.offset = front.offset + front.length - piece.length;
+  const bool from_start = piece.offset == 0;
+
+  const CipherMessage &message = request.job.messages[piece.message];
+  Result<Ends> ends = find_ends(request, piece, memory);
+  if (!ends.ok()) return ends.status();
+  chunk->scratch_offset = from_start ? kBlockBytes : 0;
+  chunk->scratch_bytes = piece.length + (from_start ? 0 : kBlockBytes);
+  Result<Place> from = memory.place_to_copy(
+      reinterpret_cast<uint64_t>(message.in) + piece.offset - (from_start ? 0 : kBlockBytes),
+      chunk->scratch_bytes, &chunk->scratch_view);
+  if (!from.ok()) return from.status();
+  chunk->scratch_from = *from;
+
+  AesPiece made = make_piece(*ends, piece, 0);
+  made.in = kBlockBytes;
+  made.continues = from_start ? 0 : 1;
+  chunk->work.keys = {request.job.key(message.key)};
+  chunk->work.pieces = {made};
+  chunk->work.out = ends->out.buffer;
+  chunk->pieces = {piece};
+  front.length -= piece.length;
+  if (front.length == 0) request.todo.pop_front();
+  return Status();
+}
+
+Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_pieces,
+                 DeviceChunk *chunk) {
+  std::unordered_map<uint32_t, uint32_t> key_numbers;
+  while (!request.todo.empty() && chunk->pieces.size() < max_pieces) {
+    const Piece &piece = request.todo.front();
+    const CipherMessage &message = request.job.messages[piece.message];
+    if (needs_scratch(request, message)) break;
+    Result<Ends> ends = find_ends(request, piece, memory);
+    if (!ends.ok()) return ends.status();
+    if (chunk->pieces.empty()) {
+      chunk->work.in = ends->in.buffer;
+      chunk->work.out = ends->out.buffer;
+    } else if (chunk->work.in != ends->in.buffer || chunk->work.out != ends->out.buffer) {
+      break;
+    }
+    const auto [number, is_new] =
+        key_numbers.try_emplace(message.key, static_cast<uint32_t>(key_numbers.size()));
+    if (is_new) chunk->work.keys.push_back(request.job.key(message.key));
+    AesPiece made = make_piece(*ends, piece, number->second);
+    made.chain = static_cast<uint32_t>(chunk->pieces.size());
+    chunk->work.pieces.push_back(made);
+    chunk->pieces.push_back(piece);
+    request.todo.pop_front();
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const DeviceMemory &memory,
+                                     uint32_t max_pieces, uint64_t scratch_bytes) {
+  DeviceChunk chunk;
+  chunk.request = request;
+  chunk.work.kind = request->job.kind;
+  const CipherMessage &first = request->job.messages[request->todo.front().message];
+  LC_TRY(needs_scratch(*request, first) ? cut_in_place(*request, memory, scratch_bytes, &chunk)
+                                        : cut_apart(*request, memory, max_pieces, &chunk));
+  ++request->chunks_under_way;
+  return chunk;
+}
+
+}  // namespace lanecrypt::schedule

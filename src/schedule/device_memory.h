@@ -1,0 +1,59 @@
+// The memory of one device that callers have from lc_alloc_device(), and the
+// cutting of requests whose messages lie there.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "schedule/aes_launch.h"
+#include "schedule/chunk.h"
+
+namespace lanecrypt::schedule {
+
+// Where an address lies: in a buffer, or, with `buffer` nullptr, at `offset`
+// from the null address of a device with flat addresses.
+struct Place {
+  const device::Buffer *buffer = nullptr;
+  uint64_t offset = 0;
+};
+
+// The device's thread alone.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(device::Device &device) : device_(device) {}
+
+  Result<uint64_t> allocate(uint64_t bytes);
+  Status free(uint64_t address);
+  // The place of `bytes` from an address on, for a kernel.
+  Result<Place> place(uint64_t address, uint64_t bytes) const;
+  // The same for a copy: always with a buffer. `view` keeps it.
+  Result<Place> place_to_copy(uint64_t address, uint64_t bytes,
+                              std::unique_ptr<device::Buffer> *view) const;
+
+ private:
+  Status find(uint64_t address, uint64_t bytes, Place *place) const;
+
+  device::Device &device_;
+  std::map<uint64_t, std::unique_ptr<device::Buffer>> buffers_;
+};
+
+// Messages that lie on the device, as many as one launch takes.
+struct DeviceChunk {
+  RequestPointer request;
+  std::vector<Piece> pieces;
+  AesWork work;
+  // CBC decryption in place reads what it overwrites, so its one piece, with
+  // the block before it, is first copied to scratch memory (from
+  // `scratch_from` to `scratch_offset`, that many bytes).
+  uint64_t scratch_bytes = 0, scratch_offset = 0;
+  Place scratch_from;
+  std::unique_ptr<device::Buffer> scratch_view;
+};
+
+// Takes the next pieces off request->todo; counts one chunk under way.
+Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const DeviceMemory &memory,
+                                     uint32_t max_pieces, uint64_t scratch_bytes);
+
+}  // namespace lanecrypt::schedule

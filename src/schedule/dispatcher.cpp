@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/dispatcher.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <thread>
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Found;
+
+std::vector<std::string> split_list(const std::string &list) {
+  std::vector<std::string> names;
+  std::istringstream stream(list);
+  for (std::string name; std::getline(stream, name, ',');) {
+    const auto first = name.find_first_not_of(" \t"), last = name.find_last_not_of(" \t");
+    names.push_back(first == std::string::npos ? "" : name.substr(first, last - first + 1));
+  }
+  return names;
+}
+
+bool names_device(const std::string &name, const Found &found) {
+  return name == found.properties.id || name == found.properties.api;
+}
+
+// Every GPU once: by CUDA where it has it. Never a device that is the CPU
+// under another name.
+std::vector<size_t> choose_by_itself(const std::vector<Found> &all) {
+  std::vector<size_t> chosen;
+  std::set<uint64_t> cards;
+  for (size_t n = 0; n < all.size(); ++n) {
+    const device::Properties &properties = all[n].properties;
+    if (!properties.is_gpu || !properties.unusable.empty()) continue;
+    if (properties.pci_address != 0 && !cards.insert(properties.pci_address).second) continue;
+    chosen.push_back(n);
+  }
+  return chosen;
+}
+
+Result<std::vector<size_t>> choose_by_name(const std::vector<Found> &all, const std::string &list) {
+  std::vector<size_t> chosen;
+  if (list == "none") return chosen;
+  for (const std::string &name : split_list(list)) {
+    bool found = false;
+    for (size_t n = 0; n < all.size(); ++n) {
+      if (!names_device(name, all[n])) continue;
+      found = true;
+      if (std::find(chosen.begin(), chosen.end(), n) == chosen.end()) chosen.push_back(n);
+    }
+    if (!found) {
+      std::string here;
+      for (const Found &one : all) here += (here.empty() ? "" : ", ") + one.properties.id;
+      return Status(LC_ERROR_NO_DEVICE,
+                    "there is no device \"" + name + "\" here; there are: " + here);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Status check_device_list(const std::string &devices) {
+  if (devices.empty() || devices == "none") return Status();
+  static const std::set<std::string> kApis = {"cuda", "opencl", "gl", "host"};
+  const auto wrong = [&] {
+    return Status(LC_ERROR_ARGUMENT,
+                  "\"" + devices + "\" is no list of devices such as cuda:0,opencl or none");
+  };
+  if (devices.back() == ',') return wrong();
+  for (const std::string &name : split_list(devices)) {
+    const size_t colon = name.find(':');
+    const bool number_is_right =
+        colon == std::string::npos ||
+        (colon + 1 < name.size() && name.size() - colon <= 5 &&
+         name.find_first_not_of("0123456789", colon + 1) == std::string::npos);
+    if (kApis.count(name.substr(0, colon)) == 0 || !number_is_right) return wrong();
+  }
+  return Status();
+}
+
+Dispatcher::Dispatcher(DispatcherOptions options) : options_(std::move(options)) {
+  std::thread([this] { find_devices(); }).join();
+}
+
+Dispatcher::~Dispatcher() {
+  // Until all have stopped, each may still hand work to the others; the CPU
+  // goes last.
+  for (const std::unique_ptr<Executor> &executor : executors_) executor->stop();
+}
+
+void Dispatcher::find_devices() {
+  std::vector<Found> all = device::find_all();
+  std::vector<size_t> chosen;
+  if (options_.devices.empty()) {
+    chosen = choose_by_itself(all);
+  } else {
+    Result<std::vector<size_t>> by_name = choose_by_name(all, options_.devices);
+    if (by_name.ok())
+      chosen = *by_name;
+    else
+      status_ = by_name.status();
+  }
+  selected_count_ = chosen.size();
+  for (size_t n = 0; n < all.size(); ++n)
+    if (std::find(chosen.begin(), chosen.begin() + selected_count_, n) ==
+        chosen.begin() + selected_count_)
+      chosen.push_back(n);
+  for (const size_t n : chosen) {
+    executors_.push_back(std::make_unique<Executor>(
+        std::move(all[n]), options_.pinned_bytes, pinned_,
+        [this](const RequestPointer &request, const Status &why) { take_over(request, why); }));
+  }
+}
+
+void Dispatcher::take_over(const RequestPointer &request, const Status &why) {
+  const CipherJob &job = request->job;
+  // What lies on a device cannot go elsewhere; what was sent to one by name
+  // may only fall back.
+  const bool stays = job.memory == LC_MEMORY_DEVICE ||
+                     (job.device != LC_ANY_DEVICE && options_.fallback == LC_FALLBACK_NONE);
+  if (stays) {
+    request->failure = why;
+    request->end();
+  } else {
+    place(request, why);
+  }
+}
+
+Executor *Dispatcher::device(uint32_t index) const {
+  return index < executors_.size() ? executors_[index].get() : nullptr;
+}
+
+Executor *Dispatcher::first_ready() {
+  for (size_t n = 0; n < selected_count_; ++n)
+    if (executors_[n]->may_work() && executors_[n]->make_ready().ok()) return executors_[n].get();
+  return nullptr;
+}
+
+// Of the devices that work, the one with the least to do; the first of equals.
+Executor *Dispatcher::choose() const {
+  Executor *best = nullptr;
+  for (size_t n = 0; n < selected_count_; ++n) {
+    Executor *candidate = executors_[n].get();
+    if (!candidate->may_work()) continue;
+    if (best == nullptr || candidate->load_bytes() < best->load_bytes()) best = candidate;
+  }
+  return best;
+}
+
+void Dispatcher::place(const RequestPointer &request, const Status &why_not_elsewhere) {
+  for (Executor *executor = choose(); executor != nullptr; executor = choose())
+    if (executor->submit(request)) return;
+  if (options_.fallback == LC_FALLBACK_CPU) {
+    cpu_.submit(request);
+  } else {
+    request->failure = why_not_elsewhere;
+    request->end();
+  }
+}
+
+Status Dispatcher::submit(const RequestPointer &request) {
+  CipherJob &job = request->job;
+  if (job.messages.empty()) {
+    request->end();
+    return Status();
+  }
+  if (job.memory == LC_MEMORY_DEVICE && job.device == LC_ANY_DEVICE) job.device = 0;
+  if (job.device != LC_ANY_DEVICE) {
+    Executor *executor = device(job.device);
+    if (executor == nullptr)
+      return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
+    (void)executor->submit(request);
+    return Status();
+  }
+  if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
+  std::string reasons;
+  for (size_t n = 0; n < selected_count_; ++n) reasons += "; " + executors_[n]->reason();
+  const Status nowhere(LC_ERROR_NO_DEVICE, "no usable device" + reasons);
+  if (choose() == nullptr && options_.fallback == LC_FALLBACK_NONE) return nowhere;
+  place(request, nowhere);
+  return Status();
+}
+
+}  // namespace lanecrypt::schedule

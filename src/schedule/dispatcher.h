@@ -1,0 +1,61 @@
+// Which device does a job, and what becomes of it when that device fails.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedule/cpu_worker.h"
+#include "schedule/executor.h"
+
+namespace lanecrypt::schedule {
+
+struct DispatcherOptions {
+  // A list as lc_options.devices has it; "" chooses by itself.
+  std::string devices;
+  lc_fallback fallback = LC_FALLBACK_CPU;
+  uint64_t pinned_bytes = 256 << 20;
+};
+
+// LC_ERROR_ARGUMENT where `devices` is no list of names.
+Status check_device_list(const std::string &devices);
+
+// All devices of the machine, with the queue of each. Any thread.
+class Dispatcher {
+ public:
+  // Looks for devices, on a thread of its own: drivers want a large stack.
+  explicit Dispatcher(DispatcherOptions options);
+  // Finishes what is under way.
+  ~Dispatcher();
+
+  // Where `devices` named what is not here; every job then fails with it.
+  const Status &status() const { return status_; }
+
+  size_t device_count() const { return executors_.size(); }
+  // Selected ones first, in order of preference. nullptr beyond the last.
+  Executor *device(uint32_t index) const;
+  bool is_selected(uint32_t index) const { return index < selected_count_; }
+  const Counters &cpu_counters() const { return cpu_.counters(); }
+  PinnedMemory &pinned() { return pinned_; }
+  // The first selected device that can be used, made ready; nullptr: none.
+  Executor *first_ready();
+
+  // Starts a request; it ends by itself. An error starts nothing.
+  Status submit(const RequestPointer &request);
+
+ private:
+  void find_devices();
+  Executor *choose() const;
+  void take_over(const RequestPointer &request, const Status &why);
+  void place(const RequestPointer &request, const Status &why_not_elsewhere);
+
+  DispatcherOptions options_;
+  Status status_;
+  PinnedMemory pinned_;
+  CpuWorker cpu_;
+  std::vector<std::unique_ptr<Executor>> executors_;
+  size_t selected_count_ = 0;
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/executor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "verify/known_answers.h"
+
+namespace lanecrypt::schedule {
+
+struct Executor::Call {
+  const Work *work;  // nullptr: only make ready
+  Status status;
+  bool done = false;
+};
+
+Executor::Executor(device::Found found, uint64_t pinned_bytes, const PinnedMemory &pinned,
+                   HandBack hand_back)
+    : found_(std::move(found)),
+      pinned_bytes_(pinned_bytes),
+      pinned_(pinned),
+      hand_back_(std::move(hand_back)) {
+  if (!found_.properties.unusable.empty())
+    (void)set_unusable(LC_DEVICE_UNUSABLE, Status(LC_ERROR_NO_DEVICE, found_.properties.unusable));
+}
+
+Executor::~Executor() { stop(); }
+
+void Executor::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string Executor::reason() const {
+  std::lock_guard lock(mutex_);
+  return status_.text();
+}
+
+// Under the lock.
+void Executor::ensure_thread() {
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+}
+
+bool Executor::submit(const RequestPointer &request) {
+  std::lock_guard lock(mutex_);
+  if (stopping_) return false;
+  load_bytes_ += request->job.bytes;
+  ensure_thread();
+  arrived_.push_back(request);
+  changed_.notify_all();
+  return true;
+}
+
+Status Executor::call(const Work &work) {
+  Call call = {.work = &work, .status = {}, .done = false};
+  std::unique_lock lock(mutex_);
+  ensure_thread();
+  calls_.push_back(&call);
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return call.done; });
+  return call.status;
+}
+
+Status Executor::make_ready() {
+  static const Work kNothing = [](device::Device &, DeviceMemory &) { return Status(); };
+  return call(kNothing);
+}
+
+Status Executor::set_unusable(lc_device_state state, Status status) {
+  status = Status(status.code(), found_.properties.id + ": " + status.text());
+  ++counters_.failures;
+  std::lock_guard lock(mutex_);
+  status_ = status;
+  state_ = state;
+  return status;
+}
+
+Status Executor::open_device() {
+  if (opened_ || state_ != LC_DEVICE_UNTRIED) {
+    std::lock_guard lock(mutex_);
+    return status_;
+  }
+  opened_ = true;
+  Result<AesForm> form = choose_aes_form(found_.properties);
+  if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
+  Result<std::unique_ptr<device::Device>> device = found_.open();
+  if (!device.ok()) return set_unusable(LC_DEVICE_UNUSABLE, device.status());
+  device_ = std::move(*device);
+  memory_ = std::make_unique<DeviceMemory>(*device_);
+  pipeline_ = std::make_unique<Pipeline>(*device_, *form, pinned_bytes_, pinned_);
+  if (const Status status = pipeline_->open(); !status.ok())
+    return set_unusable(LC_DEVICE_UNUSABLE, status);
+  if (const Status status = self_test(); !status.ok())
+    return set_unusable(LC_DEVICE_UNUSABLE, status);
+  self_test_launches_ = pipeline_->launches();
+  device_->begin_service();
+  state_ = LC_DEVICE_READY;
+  return Status();
+}
+
+// Each known answer goes the way that every job goes.
+Status Executor::self_test() {
+  Result<std::vector<verify::KnownAnswer>> answers = verify::known_answers();
+  if (!answers.ok()) return answers.status();
+  for (const verify::KnownAnswer &answer : *answers) {
+    std::vector<uint8_t> output(answer.expected.size(), 0xa5);
+    const lc_message message = {.key = answer.key.data(),
+                                .iv = answer.iv.data(),
+                                .in = answer.input.data(),
+                                .out = output.data(),
+                                .length = answer.input.size()};
+    const lc_cipher_job question = {.struct_size = sizeof question,
+                                    .cipher = answer.kind.cipher,
+                                    .direction = answer.kind.direction,
+                                    .key_bytes = answer.kind.key_bytes,
+                                    .memory = LC_MEMORY_HOST,
+                                    .device = LC_ANY_DEVICE,
+                                    .stream = nullptr,
+                                    .messages = &message,
+                                    .message_count = 1,
+                                    .message_size = sizeof message};
+    Result<CipherJob> job = make_cipher_job(&question);
+    if (!job.ok()) return job.status();
+    const RequestPointer request = std::make_shared<Request>(std::move(*job), nullptr);
+    std::list<RequestPointer> queue = {request};
+    while (!queue.empty() || !pipeline_->is_idle()) {
+      if (!queue.empty() && pipeline_->has_free_slot())
+        pipeline_->start(cut_chunk(queue, pipeline_->limits(answer.kind)));
+      else
+        LC_TRY(pipeline_->retire().status);
+    }
+    if (output != answer.expected)
+      return Status(LC_ERROR_SELF_TEST,
+                    "its self-test failed: wrong output of AES-" +
+                        std::to_string(8 * answer.kind.key_bytes) +
+                        (answer.kind.cipher == LC_AES_ECB   ? "-ECB"
+                         : answer.kind.cipher == LC_AES_CBC ? "-CBC"
+                                                            : "-CTR") +
+                        (answer.kind.direction == LC_ENCRYPT ? " encryption" : " decryption"));
+  }
+  return Status();
+}
+
+void Executor::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stopping_ || !arrived_.empty() || !calls_.empty(); });
+    if (arrived_.empty() && calls_.empty()) break;
+    lock.unlock();
+    const Status status = open_device();
+    lock.lock();
+    if (!status.ok()) {
+      // Nothing can be done here: say so to all who ask.
+      for (Call *call : calls_) {
+        call->status = status;
+        call->done = true;
+      }
+      calls_.clear();
+      changed_.notify_all();
+      std::list<RequestPointer> queue = std::move(arrived_);
+      arrived_.clear();
+      lock.unlock();
+      give_back_all(queue, status);
+      lock.lock();
+      continue;
+    }
+    serve(lock);
+  }
+  lock.unlock();
+  close_device();
+}
+
+// Until nothing waits and nothing is under way.
+void Executor::serve(std::unique_lock<std::mutex> &lock) {
+  std::list<RequestPointer> queue;
+  while (true) {
+    queue.splice(queue.end(), arrived_);
+    std::list<Call *> calls = std::move(calls_);
+    calls_.clear();
+    lock.unlock();
+
+    for (Call *call : calls) call->status = (*call->work)(*device_, *memory_);
+    if (!calls.empty()) {
+      std::lock_guard done_lock(mutex_);
+      for (Call *call : calls) call->done = true;
+      changed_.notify_all();
+    }
+    if (!start_next(queue) && !pipeline_->is_idle()) retire(queue);
+    while (!pipeline_->is_idle() && pipeline_->oldest_is_done()) retire(queue);
+    const bool lost = state_ == LC_DEVICE_LOST;
+    if (lost) {
+      while (!pipeline_->is_idle()) retire(queue);
+      give_back_all(queue, Status(LC_ERROR_DEVICE, reason()));
+    }
+
+    lock.lock();
+    if (lost || (queue.empty() && pipeline_->is_idle() && arrived_.empty() && calls_.empty()))
+      return;
+  }
+}
+
+// Starts one chunk if there is one and a slot for it.
+bool Executor::start_next(std::list<RequestPointer> &queue) {
+  if (queue.empty() || !pipeline_->has_free_slot()) return false;
+  const bool started =
+      queue.front()->job.memory == LC_MEMORY_DEVICE
+          ? start_on_device(queue)
+          : pipeline_->start(cut_chunk(queue, pipeline_->limits(queue.front()->job.kind)));
+  counters_.launches = pipeline_->launches() - self_test_launches_;
+  // A slice whose predecessor was not even started must not run.
+  while (!started && !pipeline_->is_idle()) retire(queue);
+  return true;
+}
+
+bool Executor::start_on_device(std::list<RequestPointer> &queue) {
+  const RequestPointer request = queue.front();
+  Result<DeviceChunk> chunk =
+      cut_device_chunk(request, *memory_, pipeline_->limits(request->job.kind).pieces, kChunkBytes);
+  bool started = true;
+  if (chunk.ok()) {
+    started = pipeline_->start(std::move(*chunk));
+  } else {
+    request->failure = chunk.status();
+    request->todo.clear();
+  }
+  if (request->todo.empty()) {
+    queue.pop_front();
+    request->set_enqueued();
+    end_if_over(request);
+  }
+  return started;
+}
+
+void Executor::retire(std::list<RequestPointer> &queue) {
+  Retired retired = pipeline_->retire();
+  const Status &status = retired.status;
+  if (status.code() == LC_ERROR_DEVICE || status.code() == LC_ERROR_INTERNAL) {
+    if (state_ != LC_DEVICE_LOST) (void)set_unusable(LC_DEVICE_LOST, status);
+  } else if (!status.ok()) {
+    ++counters_.failures;
+  }
+  std::vector<RequestPointer> requests;
+  for (const auto &[request, piece] : retired.pieces) {
+    if (requests.empty() || requests.back() != request) requests.push_back(request);
+    if (status.ok())
+      finish_piece_of(*request, piece.length);
+    else
+      request->put_back(piece);
+  }
+  for (const RequestPointer &request : requests) {
+    --request->chunks_under_way;
+    if (!status.ok()) {
+      queue.remove(request);
+      request->leaves = state_ == LC_DEVICE_LOST ? Status(status.code(), reason()) : status;
+    }
+    // Its other chunks may be under way still; the last one hands it back.
+    if (request->leaves.ok())
+      end_if_over(request);
+    else if (request->chunks_under_way == 0)
+      give_back(request, request->leaves);
+  }
+}
+
+void Executor::finish_piece_of(Request &request, uint64_t bytes) {
+  if (!request.on_device_counted) {
+    request.on_device_counted = true;
+    ++counters_.jobs;
+  }
+  counters_.bytes += bytes;
+  request.result.device_bytes += bytes;
+}
+
+void Executor::end_if_over(const RequestPointer &request) {
+  if (!request->is_over()) return;
+  request->chain.reset();
+  load_bytes_ -= request->job.bytes;
+  request->end();
+}
+
+void Executor::give_back(const RequestPointer &request, const Status &status) {
+  const Status why = status;
+  request->leaves = Status();
+  request->chain.reset();
+  load_bytes_ -= request->job.bytes;
+  hand_back_(request, why);
+}
+
+void Executor::give_back_all(std::list<RequestPointer> &queue, const Status &status) {
+  while (!queue.empty()) {
+    const RequestPointer request = queue.front();
+    queue.pop_front();
+    give_back(request, status);
+  }
+}
+
+void Executor::close_device() {
+  pipeline_.reset();
+  memory_.reset();
+  device_.reset();
+}
+
+}  // namespace lanecrypt::schedule

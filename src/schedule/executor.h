@@ -1,0 +1,99 @@
+// A device with its thread: takes requests as they come, batches what waits
+// into chunks, keeps the pipeline full, and hands back what it could not do.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "schedule/pipeline.h"
+
+namespace lanecrypt::schedule {
+
+struct Counters {
+  std::atomic<uint64_t> jobs = 0, bytes = 0, launches = 0, failures = 0;
+};
+
+// Any thread, except where noted. The device is opened, used and closed on the
+// executor's thread alone, which starts at the first call that needs it.
+class Executor {
+ public:
+  // Given a request that this device cannot finish, with the reason. Called on
+  // the executor's thread.
+  using HandBack = std::function<void(const RequestPointer &, const Status &)>;
+
+  Executor(device::Found found, uint64_t pinned_bytes, const PinnedMemory &pinned,
+           HandBack hand_back);
+  ~Executor();
+  // Finishes what waits and closes the device; takes nothing more.
+  void stop();
+
+  const device::Properties &properties() const { return found_.properties; }
+  const Counters &counters() const { return counters_; }
+  lc_device_state state() const { return state_; }
+  std::string reason() const;
+  bool may_work() const {
+    return !stopping_ && (state_ == LC_DEVICE_UNTRIED || state_ == LC_DEVICE_READY);
+  }
+  // Bytes of the requests that wait or are under way.
+  uint64_t load_bytes() const { return load_bytes_; }
+
+  // Queues a request; one that a lost or failed device gets is handed back.
+  // False once stopped.
+  bool submit(const RequestPointer &request);
+
+  // Runs `work` on the device's thread, behind no request, and waits for it.
+  // The device has passed its self-test.
+  using Work = std::function<Status(device::Device &, DeviceMemory &)>;
+  Status call(const Work &work);
+  // Opens the device and runs its self-test, if that has not been done.
+  Status make_ready();
+
+ private:
+  struct Call;
+
+  void run();
+  void ensure_thread();
+  Status open_device();
+  Status self_test();
+  Status set_unusable(lc_device_state state, Status status);
+  void serve(std::unique_lock<std::mutex> &lock);
+  bool start_next(std::list<RequestPointer> &queue);
+  bool start_on_device(std::list<RequestPointer> &queue);
+  void retire(std::list<RequestPointer> &queue);
+  void finish_piece_of(Request &request, uint64_t bytes);
+  void end_if_over(const RequestPointer &request);
+  void give_back(const RequestPointer &request, const Status &status);
+  void give_back_all(std::list<RequestPointer> &queue, const Status &status);
+  void close_device();
+
+  device::Found found_;
+  uint64_t pinned_bytes_;
+  const PinnedMemory &pinned_;
+  HandBack hand_back_;
+  Counters counters_;
+  std::atomic<lc_device_state> state_ = LC_DEVICE_UNTRIED;
+  std::atomic<uint64_t> load_bytes_ = 0;
+  std::atomic<bool> stopping_ = false;  // written under the lock
+
+  // The executor's thread alone.
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<DeviceMemory> memory_;
+  std::unique_ptr<Pipeline> pipeline_;
+  bool opened_ = false;
+  uint64_t self_test_launches_ = 0;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Status status_;  // why it is unusable or lost
+  std::list<RequestPointer> arrived_;
+  std::list<Call *> calls_;
+  std::thread thread_;
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,79 @@
+// A job on its way: what is left to do of it, and who is told when it is over.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "device/device.h"
+#include "job/cipher_job.h"
+
+namespace lanecrypt::schedule {
+
+// A run of bytes of one message, with the IV at its start.
+struct Piece {
+  uint32_t message;
+  uint64_t offset;  // within the message
+  uint64_t length;
+  Iv iv;
+  // CBC encryption of a message in slices: the IV is the last block of the
+  // slice before, which may still be on the device.
+  bool continues;
+};
+
+// Shared by its caller, by the queue it waits in and by the pieces under way;
+// the caller may let go at any time.
+class Request {
+ public:
+  using Callback = std::function<void(const Status &)>;
+
+  // on_end is called once, by the thread that ends the request.
+  Request(CipherJob job, Callback on_end);
+
+  CipherJob job;
+
+  // The rest is the business of whoever has the request: one executor at a
+  // time.
+  std::deque<Piece> todo;
+  uint32_t chunks_under_way = 0;
+  // Set when a part failed for good; what is under way is still waited for.
+  Status failure;
+  // Why the device that has it must hand it back, once no chunk of it is under
+  // way there; OK while it may stay.
+  Status leaves;
+  // CBC encryption in slices: the chain value of each message, on the device
+  // that has the request.
+  std::unique_ptr<device::Buffer> chain;
+  bool on_device_counted = false, on_cpu_counted = false;
+  lc_result result = {};
+
+  uint64_t bytes_left() const;
+  bool is_over() const { return chunks_under_way == 0 && (todo.empty() || !failure.ok()); }
+
+  // Puts back a piece that was not done, behind no other piece of its message.
+  void put_back(const Piece &piece);
+
+  // The work is in the caller's stream (device memory with a stream).
+  void set_enqueued();
+  // Ends it, with `failure` or well.
+  void end();
+
+  void wait_enqueued();
+  Status wait();
+  bool ended(Status *status);
+
+ private:
+  Callback on_end_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool enqueued_ = false, ended_ = false, told_ = false;
+  Status status_;
+};
+
+using RequestPointer = std::shared_ptr<Request>;
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,38 @@
+// Memory for keys on the host: locked where the limit allows, out of core
+// dumps, empty in a child of fork, and wiped when it goes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace lanecrypt::secure {
+
+// A zeroed block that cannot be copied. Where locking is refused
+// (RLIMIT_MEMLOCK) it is used all the same: the rest of its guards hold.
+class KeyMemory {
+ public:
+  KeyMemory() = default;
+  explicit KeyMemory(size_t bytes);
+  ~KeyMemory();
+  KeyMemory(KeyMemory &&other) noexcept;
+  KeyMemory &operator=(KeyMemory &&other) noexcept;
+
+  uint8_t *data() { return data_; }
+  const uint8_t *data() const { return data_; }
+  size_t size() const { return bytes_; }
+  // False where `bytes` could not be had at all.
+  bool ok(size_t bytes) const { return bytes_ >= bytes; }
+
+ private:
+  uint8_t *data_ = nullptr;
+  size_t bytes_ = 0;
+  size_t mapped_ = 0;
+};
+
+// Zeroes memory in a way that the compiler keeps.
+void wipe(void *memory, size_t bytes);
+
+}  // namespace lanecrypt::secure

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/known_answers.h"
+
+#include <cstring>
+#include <string_view>
+
+#include "cpu/cpu_cipher.h"
+
+namespace lanecrypt::verify {
+namespace {
+
+std::vector<uint8_t> from_hex(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<uint8_t>(digit(hex[i]) << 4 | digit(hex[i + 1])));
+  return bytes;
+}
+
+// SP 800-38A, appendix F: one plaintext, three keys, three modes.
+constexpr std::string_view kPlaintext =
+    "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
+    "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710";
+constexpr std::string_view kIv = "000102030405060708090a0b0c0d0e0f";
+constexpr std::string_view kCounter = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+
+struct Example {
+  std::string_view key, ecb, cbc, ctr;
+};
+
+constexpr Example kExamples[] = {
+    {"2b7e151628aed2a6abf7158809cf4f3c",
+     "3ad77bb40d7a3660a89ecaf32466ef97f5d3d58503b9699de785895a96fdbaaf"
+     "43b1cd7f598ece23881b00e3ed0306887b0c785e27e8ad3f8223207104725dd4",
+     "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"
+     "73bed6b8e3c1743b7116e69e222295163ff1caa1681fac09120eca307586e1a7",
+     "874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"
+     "5ae4df3edbd5d35e5b4f09020db03eab1e031dda2fbe03d1792170a0f3009cee"},
+    {"8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
+     "bd334f1d6e45f25ff712a214571fa5cc974104846d0ad3ad7734ecb3ecee4eef"
+     "ef7afd2270e2e60adce0ba2face6444e9a4b41ba738d6c72fb16691603c18e0e",
+     "4f021db243bc633d7178183a9fa071e8b4d9ada9ad7dedf4e5e738763f69145a"
+     "571b242012fb7ae07fa9baac3df102e008b0e27988598881d920a9e64f5615cd",
+     "1abc932417521ca24f2b0459fe7e6e0b090339ec0aa6faefd5ccc2c6f4ce8e94"
+     "1e36b26bd1ebc670d1bd1d665620abf74f78a7f6d29809585a97daec58c6b050"},
+    {"603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+     "f3eed1bdb5d2a03c064b5a7e3db181f8591ccb10d410ed26dc5ba74a31362870"
+     "b6ed21b99ca6f4f9f153e7b1beafed1d23304b7a39f9f3ff067d8d8f9e24ecc7",
+     "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d"
+     "39f23369a9d9bacfa530e26304231461b2eb05e2c39be9fcda6c19078c6a9d1b",
+     "601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5"
+     "2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6"},
+};
+
+void add_example(std::vector<KnownAnswer> &answers, lc_cipher cipher, std::string_view key,
+                 std::string_view iv, std::string_view ciphertext) {
+  KnownAnswer answer;
+  answer.kind = {cipher, LC_ENCRYPT, static_cast<uint32_t>(key.size() / 2)};
+  answer.key = from_hex(key);
+  answer.iv = {};
+  if (!iv.empty()) memcpy(answer.iv.data(), from_hex(iv).data(), answer.iv.size());
+  answer.input = from_hex(kPlaintext);
+  answer.expected = from_hex(ciphertext);
+  answers.push_back(answer);
+  if (cipher == LC_AES_CTR) return;
+  answer.kind.direction = LC_DECRYPT;
+  std::swap(answer.input, answer.expected);
+  answers.push_back(answer);
+}
+
+// Every tile of it holds other bytes, and its counter passes 2^64.
+Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
+                        lc_direction direction) {
+  constexpr size_t kBytes = 1 << 20;
+  // A chain is one lane's work, however long.
+  const bool is_chain = cipher == LC_AES_CBC && direction == LC_ENCRYPT;
+  KnownAnswer answer;
+  answer.kind = {cipher, direction, 16};
+  answer.key = from_hex(kExamples[0].key);
+  answer.iv.fill(0xff);
+  answer.iv[0] = 0x7f;
+  answer.input.resize(is_chain ? 1024 : kBytes);
+  uint32_t state = 0x2545f491;
+  for (uint8_t &byte : answer.input) {
+    state = state * 1664525 + 1013904223;
+    byte = static_cast<uint8_t>(state >> 24);
+  }
+  answer.expected.resize(answer.input.size());
+  LC_TRY(cpu::run_cipher(answer.kind, answer.key.data(), answer.iv, answer.input.data(),
+                         answer.expected.data(), answer.input.size()));
+  answers.push_back(std::move(answer));
+  return Status();
+}
+
+}  // namespace
+
+Result<std::vector<KnownAnswer>> known_answers() {
+  std::vector<KnownAnswer> answers;
+  for (const Example &example : kExamples) {
+    add_example(answers, LC_AES_ECB, example.key, "", example.ecb);
+    add_example(answers, LC_AES_CBC, example.key, kIv, example.cbc);
+    add_example(answers, LC_AES_CTR, example.key, kCounter, example.ctr);
+  }
+  LC_TRY(add_long_message(answers, LC_AES_ECB, LC_ENCRYPT));
+  LC_TRY(add_long_message(answers, LC_AES_ECB, LC_DECRYPT));
+  LC_TRY(add_long_message(answers, LC_AES_CBC, LC_ENCRYPT));
+  LC_TRY(add_long_message(answers, LC_AES_CBC, LC_DECRYPT));
+  LC_TRY(add_long_message(answers, LC_AES_CTR, LC_ENCRYPT));
+  return answers;
+}
+
+}  // namespace lanecrypt::verify
