@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dev/check_source.py: each of its rules finds a breach, and passes what is right."""
+
+import importlib.util
+import pathlib
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+FILES = {
+    "include/lanecrypt/lanecrypt.h", "src/job/status.h", "src/secure/key_memory.h",
+    "src/device/device.h", "src/device/cuda/driver.h", "src/schedule/dispatcher.h",
+    "src/libcrypto/forward.h", "provider/settings.h", "cli/hex.h", "kernels/platform.h",
+    "kernels/aes_table.h", "kernels/aes_key.h",
+}
+
+
+@pytest.fixture(scope="module")
+def check():
+    path = REPOSITORY / "dev" / "check_source.py"
+    spec = importlib.util.spec_from_file_location("check_source", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return lambda path, text: [what for _, what in module.check_file(path, text, FILES)]
+
+
+@pytest.mark.parametrize("path, line", [
+    ("src/job/a.cpp", '#include "device/device.h"'),
+    ("src/device/find_all.cpp", '#include "schedule/dispatcher.h"'),
+    ("src/schedule/a.cpp", '#include "device/cuda/driver.h"'),
+    ("src/device/opencl/a.cpp", '#include "device/cuda/driver.h"'),
+    ("src/device/host/a.cpp", "#include <cuda.h>"),
+    ("src/device/cuda/a.cpp", "#include <CL/cl.h>"),
+    ("src/schedule/a.cpp", "#include <openssl/evp.h>"),
+    ("provider/a.cpp", '#include "schedule/dispatcher.h"'),
+    ("provider/a.cpp", '#include "cli/hex.h"'),
+    ("cli/a.cpp", '#include "libcrypto/forward.h"'),
+    ("cli/a.cpp", '#include "job/status.h"'),
+    ("kernels/a.h", '#include "job/status.h"'),
+    ("kernels/a.h", "FN void f(__local u32 *p);"),
+    ("kernels/a.h", "u32 lane = threadIdx.x;"),
+    ("kernels/a.h", "#ifdef __CUDACC__"),
+    ("src/device/host/a.cpp", "#if defined(__OPENCL_VERSION__)"),
+])
+def test_a_breach_is_found(check, path, line):
+    assert len(check(path, LICENCE + line + "\n")) == 1
+
+
+@pytest.mark.parametrize("path, line", [
+    ("src/schedule/a.cpp", '#include "device/device.h"'),
+    ("src/job/a.cpp", '#include "secure/key_memory.h"'),
+    ("src/device/cuda/a.cpp", '#include "device/cuda/driver.h"'),
+    ("src/device/opencl/a.cpp", "#include <CL/cl.h>"),
+    ("provider/a.cpp", '#include "libcrypto/forward.h"'),
+    ("provider/a.cpp", '#include "settings.h"'),
+    ("cli/a.cpp", '#include "lanecrypt/lanecrypt.h"'),
+    ("kernels/a.h", '#include "platform.h"'),
+    ("kernels/a.h", "// once __local, now SHARED"),
+    ("kernels/platform.h", "#ifdef __CUDACC__"),
+])
+def test_what_is_right_passes(check, path, line):
+    assert check(path, LICENCE + line + "\n") == []
+
+
+def test_form(check):
+    assert check("src/job/a.cpp", "int a;\n") == ["has no line SPDX-License-Identifier: Apache-2.0"]
+    assert check("src/job/a.cpp", LICENCE + "\n" * 599) == []
+    assert len(check("src/job/a.cpp", LICENCE + "\n" * 600)) == 1
+    assert len(check("docs/a.md", "see /home/" + "someone/lanecrypt\n")) == 1
+    assert check("docs/a.md", "see /usr/lib and ~/.cache, $HOME/work/x\n") == []
