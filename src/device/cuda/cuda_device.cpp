@@ -1,0 +1,323 @@
+// CUDA devices, by the driver API, in the primary context that the CUDA
+// runtime uses too: pointers and streams of the application are ours to use.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string_view>
+
+#include "device/cuda/driver.h"
+#include "device/device.h"
+
+// The kernels, for every architecture (cmake/kernels.cmake).
+extern "C" const unsigned char lanecrypt_fatbin[];
+
+namespace lanecrypt::device {
+namespace {
+
+using namespace cuda;
+
+constexpr int kOldestMajor = 7, kOldestMinor = 5;
+
+Status check(const Driver &driver, CUresult result, const char *what) {
+  return result == kSuccess ? Status() : error(driver, result, what);
+}
+
+class CudaBuffer : public Buffer {
+ public:
+  CudaBuffer(const Driver &driver, MemoryKind kind, uint64_t address, uint64_t bytes, bool owned)
+      : Buffer(kind, address, bytes), driver_(driver), owned_(owned) {}
+  // Failures are ignored: at exit the driver may be gone before us.
+  ~CudaBuffer() override {
+    if (!owned_) return;
+    if (kind() == MemoryKind::kDevice)
+      (void)driver_.memory_free(address());
+    else
+      (void)driver_.host_free(host());
+  }
+
+ private:
+  const Driver &driver_;
+  bool owned_;
+};
+
+class CudaEvent : public Event {
+ public:
+  CudaEvent(const Driver &driver, CUevent event) : driver_(driver), event_(event) {}
+  ~CudaEvent() override { (void)driver_.event_destroy(event_); }
+
+  Status wait() override {
+    // A short job is over before a sleep would end; a long one must not keep
+    // a core busy.
+    for (int i = 0; i < 200; ++i) {
+      const CUresult result = driver_.event_query(event_);
+      if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
+    }
+    return check(driver_, driver_.event_synchronize(event_), "cuEventSynchronize");
+  }
+  bool reached() override { return driver_.event_query(event_) != kErrorNotReady; }
+  uint64_t nanoseconds_since(Event &earlier) override {
+    float milliseconds = 0;
+    const CUresult result =
+        driver_.event_elapsed(&milliseconds, static_cast<CudaEvent &>(earlier).event_, event_);
+    return result == kSuccess ? static_cast<uint64_t>(milliseconds * 1e6) : 0;
+  }
+  CUevent get() const { return event_; }
+
+ private:
+  const Driver &driver_;
+  CUevent event_;
+};
+
+// What a launch needs of a kernel; shared by a device's streams.
+class Kernels {
+ public:
+  Kernels(const Driver &driver, CUmodule module) : driver_(driver), module_(module) {}
+  ~Kernels() { (void)driver_.module_unload(module_); }
+
+  Result<CUfunction> find(const char *name, uint32_t local_bytes) {
+    Kernel &kernel = kernels_[name];
+    if (kernel.function == nullptr)
+      LC_TRY(check(driver_, driver_.module_function(&kernel.function, module_, name), name));
+    // Beyond 48 KiB a kernel must be allowed its shared memory.
+    if (local_bytes > kernel.local_bytes) {
+      LC_TRY(check(driver_,
+                   driver_.function_set(kernel.function, kMaxDynamicSharedSizeBytes,
+                                        static_cast<int>(local_bytes)),
+                   name));
+      kernel.local_bytes = local_bytes;
+    }
+    return kernel.function;
+  }
+
+ private:
+  struct Kernel {
+    CUfunction function = nullptr;
+    uint32_t local_bytes = 0;
+  };
+  const Driver &driver_;
+  CUmodule module_;
+  std::map<std::string, Kernel, std::less<>> kernels_;
+};
+
+class CudaStream : public Stream {
+ public:
+  CudaStream(const Driver &driver, Kernels &kernels, CUstream stream, bool owned)
+      : driver_(driver), kernels_(kernels), stream_(stream), owned_(owned) {}
+  ~CudaStream() override {
+    if (owned_) (void)driver_.stream_destroy(stream_);
+  }
+
+  Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
+    return check(driver_, driver_.copy_up(to.address() + offset, from, bytes, stream_),
+                 "copy to the device");
+  }
+  Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
+    return check(driver_, driver_.copy_down(to, from.address() + offset, bytes, stream_),
+                 "copy from the device");
+  }
+  Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
+              uint64_t bytes) override {
+    return check(
+        driver_,
+        driver_.copy_across(to.address() + to_offset, from.address() + from_offset, bytes, stream_),
+        "copy on the device");
+  }
+  Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
+    return check(driver_, driver_.fill(buffer.address() + offset, 0, bytes, stream_),
+                 "clearing device memory");
+  }
+  Status launch(const Launch &launch) override {
+    Result<CUfunction> function = kernels_.find(launch.kernel, launch.local_bytes);
+    if (!function.ok()) return function.status();
+    constexpr size_t kMostArguments = 16;
+    if (launch.arguments.size() > kMostArguments)
+      return Status(LC_ERROR_INTERNAL, "too many kernel arguments");
+    uint64_t values[kMostArguments];
+    void *parameters[kMostArguments];
+    for (size_t n = 0; n < launch.arguments.size(); ++n) {
+      parameters[n] = &values[n];
+      const Argument &argument = launch.arguments[n];
+      if (const auto *buffer = std::get_if<const Buffer *>(&argument))
+        values[n] = *buffer == nullptr ? 0 : (*buffer)->address();
+      else if (const auto *word = std::get_if<uint32_t>(&argument))
+        values[n] = *word;  // the driver reads its first four bytes
+      else
+        values[n] = std::get<uint64_t>(argument);
+    }
+    return check(driver_,
+                 driver_.launch(*function, launch.groups, 1, 1, launch.group_lanes, 1, 1,
+                                launch.local_bytes, stream_, parameters, nullptr),
+                 launch.kernel);
+  }
+  Status mark(Event &event) override {
+    return check(driver_, driver_.event_record(static_cast<CudaEvent &>(event).get(), stream_),
+                 "cuEventRecord");
+  }
+  Status await(Event &event) override {
+    return check(driver_, driver_.stream_wait(stream_, static_cast<CudaEvent &>(event).get(), 0),
+                 "cuStreamWaitEvent");
+  }
+  Status finish() override {
+    return check(driver_, driver_.stream_synchronize(stream_), "cuStreamSynchronize");
+  }
+
+ private:
+  const Driver &driver_;
+  Kernels &kernels_;
+  CUstream stream_;
+  bool owned_;
+};
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(const Driver &driver, CUdevice device, Properties properties, CUcontext context,
+             CUmodule module)
+      : driver_(driver),
+        device_(device),
+        properties_(std::move(properties)),
+        context_(context),
+        kernels_(std::make_unique<Kernels>(driver, module)) {}
+  ~CudaDevice() override {
+    kernels_.reset();
+    (void)driver_.set_current(nullptr);
+    (void)driver_.primary_release(device_);
+  }
+
+  const Properties &properties() const override { return properties_; }
+
+  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    uint64_t address = 0;
+    if (kind == MemoryKind::kDevice) {
+      CUdeviceptr memory = 0;
+      LC_TRY(check(driver_, driver_.memory_allocate(&memory, bytes), "device memory"));
+      address = memory;
+    } else {
+      void *memory = nullptr;
+      LC_TRY(check(driver_, driver_.host_allocate(&memory, bytes, kMemHostAllocPortable),
+                   "pinned host memory"));
+      address = reinterpret_cast<uint64_t>(memory);
+    }
+    return std::unique_ptr<Buffer>(new CudaBuffer(driver_, kind, address, bytes, true));
+  }
+  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    CUcontext owner = nullptr;
+    if (driver_.pointer_attribute(&owner, kPointerContext, address) != kSuccess)
+      return Status(LC_ERROR_ARGUMENT, "this is no address of device memory");
+    return std::unique_ptr<Buffer>(
+        new CudaBuffer(driver_, MemoryKind::kDevice, address, bytes, false));
+  }
+  Result<std::unique_ptr<Stream>> make_stream() override {
+    CUstream stream = nullptr;
+    LC_TRY(check(driver_, driver_.stream_create(&stream, kStreamNonBlocking), "cuStreamCreate"));
+    return std::unique_ptr<Stream>(new CudaStream(driver_, *kernels_, stream, true));
+  }
+  Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
+    return std::unique_ptr<Stream>(
+        new CudaStream(driver_, *kernels_, static_cast<CUstream>(handle), false));
+  }
+  Result<std::unique_ptr<Event>> make_event() override {
+    CUevent event = nullptr;
+    LC_TRY(check(driver_, driver_.event_create(&event, kEventBlockingSync), "cuEventCreate"));
+    return std::unique_ptr<Event>(new CudaEvent(driver_, event));
+  }
+  uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
+                           uint32_t local_bytes) override {
+    int blocks = 0;
+    Result<CUfunction> function = kernels_->find(kernel, local_bytes);
+    if (function.ok())
+      (void)driver_.occupancy(&blocks, *function, static_cast<int>(group_lanes), local_bytes);
+    return properties_.compute_units * static_cast<uint32_t>(blocks > 0 ? blocks : 1);
+  }
+
+ private:
+  const Driver &driver_;
+  CUdevice device_;
+  Properties properties_;
+  CUcontext context_;
+  std::unique_ptr<Kernels> kernels_;
+};
+
+Result<std::unique_ptr<Device>> open_cuda(const Driver &driver, CUdevice device,
+                                          const Properties &properties) {
+  CUcontext context = nullptr;
+  LC_TRY(check(driver, driver.primary_retain(&context, device), "opening the device"));
+  Status status = check(driver, driver.set_current(context), "cuCtxSetCurrent");
+  CUmodule module = nullptr;
+  if (status.ok())
+    status = check(driver, driver.module_load(&module, lanecrypt_fatbin), "loading the kernels");
+  if (!status.ok()) {
+    (void)driver.primary_release(device);
+    return status;
+  }
+  return std::unique_ptr<Device>(new CudaDevice(driver, device, properties, context, module));
+}
+
+Properties describe(const Driver &driver, CUdevice device, int number) {
+  const auto attribute = [&](int which) {
+    int value = 0;
+    (void)driver.device_attribute(&value, which, device);
+    return value;
+  };
+  Properties properties;
+  char name[128] = "unknown";
+  (void)driver.device_name(name, sizeof name, device);
+  size_t memory = 0;
+  (void)driver.device_memory(&memory, device);
+  int version = 0;
+  (void)driver.driver_version(&version);
+  const int major = attribute(kComputeCapabilityMajor), minor = attribute(kComputeCapabilityMinor);
+  properties.id = "cuda:" + std::to_string(number);
+  properties.api = properties.platform = "cuda";
+  properties.name = name;
+  properties.driver =
+      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  properties.memory_bytes = memory;
+  properties.compute_units = static_cast<uint32_t>(attribute(kMultiprocessorCount));
+  properties.local_bytes = static_cast<uint32_t>(attribute(kMaxSharedMemoryPerBlockOptin));
+  properties.max_group_lanes = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
+  properties.team_lanes = 32;
+  properties.banked_local = true;
+  properties.is_gpu = true;
+  properties.flat_addresses = true;
+  properties.pci_address = static_cast<uint64_t>(attribute(kPciDomainId)) << 16 |
+                           static_cast<uint64_t>(attribute(kPciBusId)) << 8 |
+                           static_cast<uint64_t>(attribute(kPciDeviceId)) << 3;
+  if (major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor))
+    properties.unusable = "compute capability " + std::to_string(major) + "." +
+                          std::to_string(minor) + " is too old: 7.5 is needed";
+  return properties;
+}
+
+}  // namespace
+
+std::vector<Found> find_cuda() {
+  std::vector<Found> found;
+  Status why;
+  const Driver *driver = cuda::driver(&why);
+  if (driver == nullptr) {
+    // A driver that is there and cannot be used is worth a word; none is not.
+    if (why.code() == LC_ERROR_UNSUPPORTED) {
+      Properties properties;
+      properties.id = "cuda:0";
+      properties.api = properties.platform = "cuda";
+      properties.name = "NVIDIA driver";
+      properties.unusable = why.text();
+      properties.is_gpu = true;
+      found.push_back({properties, [why]() -> Result<std::unique_ptr<Device>> { return why; }});
+    }
+    return found;
+  }
+  int count = 0;
+  if (driver->device_count(&count) != kSuccess) return found;
+  for (int number = 0; number < count; ++number) {
+    CUdevice device = 0;
+    if (driver->device_get(&device, number) != kSuccess) continue;
+    const Properties properties = describe(*driver, device, number);
+    found.push_back({properties, [driver, device, properties] {
+                       return open_cuda(*driver, device, properties);
+                     }});
+  }
+  return found;
+}
+
+}  // namespace lanecrypt::device

@@ -1,0 +1,114 @@
+// The CUDA driver, found when the process runs. Declared here so that neither
+// a CUDA header nor a CUDA library is needed to build; the names, numbers and
+// signatures are those of the CUDA Driver API reference.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "job/status.h"
+
+namespace lanecrypt::device::cuda {
+
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st *;
+using CUmodule = struct CUmod_st *;
+using CUfunction = struct CUfunc_st *;
+using CUstream = struct CUstream_st *;
+using CUevent = struct CUevent_st *;
+
+enum : CUresult {
+  kSuccess = 0,
+  kErrorOutOfMemory = 2,
+  kErrorDeinitialized = 4,
+  kErrorNoDevice = 100,
+  kErrorNotReady = 600,
+};
+
+enum : unsigned {
+  kStreamNonBlocking = 1,
+  kEventBlockingSync = 1,
+  kMemHostAllocPortable = 1,
+};
+
+enum Attribute : int {
+  kMaxThreadsPerBlock = 1,
+  kMultiprocessorCount = 16,
+  kPciBusId = 33,
+  kPciDeviceId = 34,
+  kPciDomainId = 50,
+  kComputeCapabilityMajor = 75,
+  kComputeCapabilityMinor = 76,
+  kMaxSharedMemoryPerBlockOptin = 97,
+};
+
+enum FunctionAttribute : int { kMaxDynamicSharedSizeBytes = 8 };
+enum PointerAttribute : int { kPointerMemoryType = 2, kPointerContext = 1 };
+
+// The functions used: name in the driver, name here, parameters.
+#define LANECRYPT_CUDA_FUNCTIONS(F)                                                               \
+  F(cuInit, init, (unsigned flags))                                                               \
+  F(cuDriverGetVersion, driver_version, (int *version))                                           \
+  F(cuGetErrorName, error_name, (CUresult error, const char **name))                              \
+  F(cuGetErrorString, error_string, (CUresult error, const char **text))                          \
+  F(cuDeviceGetCount, device_count, (int *count))                                                 \
+  F(cuDeviceGet, device_get, (CUdevice * device, int ordinal))                                    \
+  F(cuDeviceGetName, device_name, (char *name, int room, CUdevice device))                        \
+  F(cuDeviceTotalMem_v2, device_memory, (size_t * bytes, CUdevice device))                        \
+  F(cuDeviceGetAttribute, device_attribute, (int *value, int attribute, CUdevice device))         \
+  F(cuDevicePrimaryCtxRetain, primary_retain, (CUcontext * context, CUdevice device))             \
+  F(cuDevicePrimaryCtxRelease_v2, primary_release, (CUdevice device))                             \
+  F(cuCtxSetCurrent, set_current, (CUcontext context))                                            \
+  F(cuModuleLoadData, module_load, (CUmodule * module, const void *image))                        \
+  F(cuModuleUnload, module_unload, (CUmodule module))                                             \
+  F(cuModuleGetFunction, module_function,                                                         \
+    (CUfunction * function, CUmodule module, const char *name))                                   \
+  F(cuFuncSetAttribute, function_set, (CUfunction function, int attribute, int value))            \
+  F(cuOccupancyMaxActiveBlocksPerMultiprocessor, occupancy,                                       \
+    (int *blocks, CUfunction function, int threads, size_t shared_bytes))                         \
+  F(cuLaunchKernel, launch,                                                                       \
+    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,    \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,                  \
+     void **parameters, void **extra))                                                            \
+  F(cuMemAlloc_v2, memory_allocate, (CUdeviceptr * address, size_t bytes))                        \
+  F(cuMemFree_v2, memory_free, (CUdeviceptr address))                                             \
+  F(cuMemHostAlloc, host_allocate, (void **memory, size_t bytes, unsigned flags))                 \
+  F(cuMemFreeHost, host_free, (void *memory))                                                     \
+  F(cuMemcpyHtoDAsync_v2, copy_up,                                                                \
+    (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                            \
+  F(cuMemcpyDtoHAsync_v2, copy_down, (void *to, CUdeviceptr from, size_t bytes, CUstream stream)) \
+  F(cuMemcpyDtoDAsync_v2, copy_across,                                                            \
+    (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                            \
+  F(cuMemsetD8Async, fill, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))  \
+  F(cuPointerGetAttribute, pointer_attribute, (void *value, int attribute, CUdeviceptr address))  \
+  F(cuStreamCreate, stream_create, (CUstream * stream, unsigned flags))                           \
+  F(cuStreamDestroy_v2, stream_destroy, (CUstream stream))                                        \
+  F(cuStreamSynchronize, stream_synchronize, (CUstream stream))                                   \
+  F(cuStreamWaitEvent, stream_wait, (CUstream stream, CUevent event, unsigned flags))             \
+  F(cuEventCreate, event_create, (CUevent * event, unsigned flags))                               \
+  F(cuEventDestroy_v2, event_destroy, (CUevent event))                                            \
+  F(cuEventRecord, event_record, (CUevent event, CUstream stream))                                \
+  F(cuEventQuery, event_query, (CUevent event))                                                   \
+  F(cuEventSynchronize, event_synchronize, (CUevent event))                                       \
+  F(cuEventElapsedTime, event_elapsed, (float *milliseconds, CUevent begin, CUevent end))
+
+struct Driver {
+#define LANECRYPT_CUDA_MEMBER(symbol, name, parameters) CUresult(*name) parameters;
+  LANECRYPT_CUDA_FUNCTIONS(LANECRYPT_CUDA_MEMBER)
+#undef LANECRYPT_CUDA_MEMBER
+};
+
+// The driver, initialised; nullptr where there is none (LC_ERROR_NO_DEVICE in
+// *why), or none that can be used: too old, or it does not start
+// (LC_ERROR_UNSUPPORTED).
+// Loaded once in a process, never unloaded. Any thread.
+const Driver *driver(Status *why);
+
+// What a failed call says: LC_ERROR_MEMORY or LC_ERROR_DEVICE.
+Status error(const Driver &driver, CUresult result, const char *what);
+
+}  // namespace lanecrypt::device::cuda
