@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`cmake --install`, and programs that use what it installed."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+# Encrypts FIPS 197's example (appendix C.1) on the device that it may use.
+CONSUMER = r"""
+#include <lanecrypt/lanecrypt.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+  static const unsigned char kExpected[16] = {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30,
+                                              0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a};
+  unsigned char key[16], data[16];
+  lc_context *context = NULL;
+  lc_options options;
+  lc_message message;
+  lc_cipher_job job;
+  lc_result result;
+  int i;
+  for (i = 0; i < 16; ++i) {
+    key[i] = (unsigned char)i;
+    data[i] = (unsigned char)(i * 0x11);
+  }
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.fallback = LC_FALLBACK_NONE;
+  memset(&message, 0, sizeof message);
+  message.key = key;
+  message.in = message.out = data;
+  message.length = sizeof data;
+  memset(&job, 0, sizeof job);
+  job.struct_size = sizeof job;
+  job.cipher = LC_AES_ECB;
+  job.direction = LC_ENCRYPT;
+  job.key_bytes = sizeof key;
+  job.memory = LC_MEMORY_HOST;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  memset(&result, 0, sizeof result);
+  result.struct_size = sizeof result;
+  if (lc_open(&options, &context) != LC_OK || lc_run(context, &job, &result) != LC_OK) {
+    fprintf(stderr, "%s\n", lc_last_error());
+    return 1;
+  }
+  lc_close(context);
+  printf("%s %d %d\n", lc_version(), (int)result.device_bytes,
+         memcmp(data, kExpected, sizeof data) == 0);
+  return 0;
+}
+"""
+
+CMAKE_CONSUMER = """
+cmake_minimum_required(VERSION 3.16)
+project(consumer LANGUAGES C)
+find_package(lanecrypt 0.1 REQUIRED)
+add_executable(consumer consumer.c)
+target_link_libraries(consumer PRIVATE lanecrypt::lanecrypt)
+"""
+
+
+def run(*command, **options):
+    options.setdefault("env", dict(os.environ))
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=600, stdin=subprocess.DEVNULL, **options)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(build, tmp_path_factory):
+    if not shutil.which("cmake"):
+        pytest.skip("there is no cmake")
+    folder = tmp_path_factory.mktemp("installed") / "a prefix"
+    run("cmake", "--install", build, "--prefix", folder)
+    return folder
+
+
+def only(found):
+    found = list(found)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def library(prefix):
+    return only(prefix.glob("**/liblanecrypt.so"))
+
+
+def check_consumer(program, prefix):
+    told = run(program, env={**os.environ, "LANECRYPT_DEVICES": "host",
+                             "LD_LIBRARY_PATH": str(library(prefix).parent)})
+    version, device_bytes, right = told.split()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    assert (device_bytes, right) == ("16", "1")
+
+
+def test_a_c99_program_by_pkg_config(prefix, tmp_path):
+    if not shutil.which("pkg-config"):
+        pytest.skip("there is no pkg-config")
+    (tmp_path / "consumer.c").write_text(CONSUMER)
+    package = only(prefix.glob("**/lanecrypt.pc"))
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(package.parent)}
+    # A shell reads the flags, as in a Makefile: the prefix holds a space.
+    run("sh", "-c", "eval cc -std=c99 -pedantic-errors -Wall -Wextra -Werror consumer.c -o consumer"
+        " $(pkg-config --cflags --libs lanecrypt)", cwd=tmp_path, env=environment)
+    check_consumer(tmp_path / "consumer", prefix)
+    assert run("pkg-config", "--modversion", "lanecrypt", env=environment).strip() == "0.1.0"
+
+
+def test_a_program_by_find_package(prefix, tmp_path):
+    (tmp_path / "consumer.c").write_text(CONSUMER)
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE_CONSUMER)
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    check_consumer(tmp_path / "build" / "consumer", prefix)
+
+
+def test_the_header_is_right_in_c_and_cpp_by_itself(prefix, tmp_path):
+    for name, compiler in (("a.c", ["cc", "-std=c99"]), ("a.cpp", ["c++", "-std=c++20"])):
+        source = tmp_path / name
+        source.write_text("#include <lanecrypt/lanecrypt.h>\n")
+        run(*compiler, "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+            "-I", prefix / "include", source)
+
+
+def test_the_library_exports_the_abi_alone(prefix):
+    names = [line.split()[-1].split("@")[0]
+             for line in run("nm", "-D", "--defined-only", library(prefix)).splitlines()
+             if line.split()[-2] != "A"]
+    assert [name for name in names if not name.startswith("lc_")] == []
+    header = (prefix / "include" / "lanecrypt" / "lanecrypt.h").read_text()
+    assert sorted(names) == sorted(set(re.findall(r"^LC_API [^(;]*?\b(lc_\w+)\(", header, re.M)))
+
+
+def test_the_library_needs_no_driver_and_no_libcrypto(prefix):
+    told = run("readelf", "-d", library(prefix))
+    needed = re.findall(r"NEEDED.*\[(.*)\]", told)
+    assert needed and not [n for n in needed
+                           if re.match(r"lib(crypto|ssl|cuda|cudart|OpenCL|nv)", n)], needed
+    assert re.search(r"SONAME.*\[liblanecrypt\.so\.\d+", told)
+
+
+def test_installed_names_hold_no_build_folder(prefix, build):
+    for file in [*prefix.glob("**/*.pc"), *prefix.glob("**/*.cmake")]:
+        assert str(build) not in file.read_text(), file
+    for file in [library(prefix), *prefix.glob("**/gpu.so"), *prefix.glob("bin/*")]:
+        assert str(build) not in "".join(
+            re.findall(r"(?:RPATH|RUNPATH).*", run("readelf", "-d", file))), file
+
+
+def test_the_command_runs_where_it_was_installed(prefix):
+    command = prefix / "bin" / "lanecrypt"
+    assert "0.1.0" in run(command, "--version")
+    assert "host:0" in run(command, "devices", env={**os.environ, "LANECRYPT_DEVICES": "host"})
+
+
+def test_openssl_loads_the_installed_provider(prefix):
+    module = only(prefix.glob("**/gpu.so"))
+    assert module.parent.name == "ossl-modules"
+    told = run("openssl", "list", "-providers", "-provider-path", module.parent,
+               "-provider", "gpu", "-provider", "default")
+    assert re.search(r"^ +gpu$", told, re.M) and "active" in told, told
+
+
+def test_the_manual_is_there(prefix):
+    pages = [pathlib.Path(p).name for p in prefix.glob("share/man/man*/*")]
+    assert "lanecrypt.1" in pages, pages
