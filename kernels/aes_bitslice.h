@@ -159,7 +159,7 @@ KERNEL(aes_bitslice_keys, AES_BITSLICE_LANES)
   }
 }
 
-#define AES_TILE_PARAMETERS                                                                  \
+#define AES_TILE_PARAMETERS                                                                   \
   (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *planes, u32 rounds, \
    GLOBAL const u8 *in_base, GLOBAL u8 *out_base)
 
@@ -184,8 +184,8 @@ FN void aes_bitslice_tiles(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
     GLOBAL const u32 *planes = all_planes + (u64)piece->key * AES_PLANE_WORDS;
     const u32 aligned = aes_aligned(in, out);
     const u64 length = piece->length;
-    const u64 first = (tile - piece->first_tile) * (AES_BITSLICE_BLOCKS * TEAM_LANES) +
-                      lane_id() % TEAM_LANES;
+    const u64 first =
+        (tile - piece->first_tile) * (AES_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES;
     const Block iv = aes_iv(piece);
     u32 state[128];
     UNROLL for (u32 k = 0; k < 32; ++k) {
@@ -205,9 +205,8 @@ FN void aes_bitslice_tiles(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
         Block b = {{state[k], state[32 + k], state[64 + k], state[96 + k]}};
         if (mode == AES_MODE_CTR) b = aes_xor(b, aes_load(in + at, length - at, aligned));
         if (mode == AES_MODE_CBC_DECRYPT)
-          b = aes_xor(b, number == 0 && !piece->continues
-                             ? iv
-                             : aes_load(in + at - 16, 16, aligned));
+          b = aes_xor(b,
+                      number == 0 && !piece->continues ? iv : aes_load(in + at - 16, 16, aligned));
         aes_store(out + at, b, length - at, aligned);
       }
     }
@@ -225,8 +224,8 @@ KERNEL(aes_bitslice_ecb_decrypt, AES_BITSLICE_LANES) AES_TILE_PARAMETERS {
 // Input and output must not share memory: a lane reads the block before its
 // own, which another lane may have written.
 KERNEL(aes_bitslice_cbc_decrypt, AES_BITSLICE_LANES) AES_TILE_PARAMETERS {
-  aes_bitslice_tiles(pieces, count, tiles, planes, rounds, in_base, out_base,
-                     AES_MODE_CBC_DECRYPT, 1);
+  aes_bitslice_tiles(pieces, count, tiles, planes, rounds, in_base, out_base, AES_MODE_CBC_DECRYPT,
+                     1);
 }
 
 KERNEL(aes_bitslice_ctr, AES_BITSLICE_LANES) AES_TILE_PARAMETERS {
@@ -246,9 +245,8 @@ KERNEL(aes_bitslice_cbc_encrypt, AES_BITSLICE_LANES)
       const u32 p = 32 * n + k;
       Block b = {{0, 0, 0, 0}};
       if (p < count) {
-        b = pieces[p].continues
-                ? load_block((GLOBAL const u8 *)(chain + (u64)pieces[p].chain * 4))
-                : aes_iv(pieces + p);
+        b = pieces[p].continues ? load_block((GLOBAL const u8 *)(chain + (u64)pieces[p].chain * 4))
+                                : aes_iv(pieces + p);
         longest = pieces[p].length > longest ? pieces[p].length : longest;
       }
       UNROLL for (u32 c = 0; c < 4; ++c) state[32 * c + k] = b.w[c];

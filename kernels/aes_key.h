@@ -24,8 +24,7 @@ FN u32 aes_times_x(u32 bytes) {
 FN u32 aes_inverse_mix_column(u32 a) {
   const u32 a2 = aes_times_x(a), a4 = aes_times_x(a2), a8 = aes_times_x(a4);
   const u32 a9 = a ^ a8;
-  return (a2 ^ a4 ^ a8) ^ ROTATE_LEFT(a9 ^ a2, 24) ^ ROTATE_LEFT(a9 ^ a4, 16) ^
-         ROTATE_LEFT(a9, 8);
+  return (a2 ^ a4 ^ a8) ^ ROTATE_LEFT(a9 ^ a2, 24) ^ ROTATE_LEFT(a9 ^ a4, 16) ^ ROTATE_LEFT(a9, 8);
 }
 
 // keys: count raw keys of AES_KEY_WORDS; schedules: count of

@@ -48,9 +48,9 @@ FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
 // byte offset within a row).
 #if AES_TABLES == 4
 #define AES_COPY ((lane_id() % 32) * 4)
-#define AES_LOOK(t, x, i)                                                       \
+#define AES_LOOK(t, x, i)                                                     \
   (*(SHARED const u32 *)((SHARED const u8 *)tables + ROW_OF((x), (i), copy) + \
-                         (((t) & 1) * 128 + ((t) >> 1) * 65536)))
+                         (((t)&1) * 128 + ((t) >> 1) * 65536)))
 #define AES_LOOK0(x, i) AES_LOOK(0, x, i)
 #define AES_LOOK1(x, i) AES_LOOK(1, x, i)
 #define AES_LOOK2(x, i) AES_LOOK(2, x, i)
@@ -123,9 +123,8 @@ FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block s = blocks[n];
     UNROLL for (u32 c = 0; c < 4; ++c) {
-      blocks[n].w[c] =
-          key.w[c] ^ AES_NAME(last_column)(tables, copy, s.w[c], s.w[(c + 1) & 3],
-                                           s.w[(c + 2) & 3], s.w[(c + 3) & 3]);
+      blocks[n].w[c] = key.w[c] ^ AES_NAME(last_column)(tables, copy, s.w[c], s.w[(c + 1) & 3],
+                                                        s.w[(c + 2) & 3], s.w[(c + 3) & 3]);
     }
   }
 }
@@ -158,15 +157,15 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 
 // The frame of the kernels that are parallel in blocks: each team walks its
 // tiles, and a lane takes blocks first, first + TEAM_LANES, ... of a tile.
-#define AES_TILE_PARAMETERS                                                                     \
+#define AES_TILE_PARAMETERS                                                                      \
   (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds, \
    GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
 
-#define AES_FOR_EACH_TILE                                                                    \
-  const u32 team = aes_team();                                                               \
-  const u64 end_tile = aes_first_tile(tiles, team + 1);                                      \
-  u64 tile = aes_first_tile(tiles, team);                                                    \
-  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;                         \
+#define AES_FOR_EACH_TILE                                            \
+  const u32 team = aes_team();                                       \
+  const u64 end_tile = aes_first_tile(tiles, team + 1);              \
+  u64 tile = aes_first_tile(tiles, team);                            \
+  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0; \
   for (; tile < end_tile; ++tile)
 
 // Within it: the piece of this tile, its ends, and the lane's first block.
@@ -182,10 +181,10 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
       (tile - piece->first_tile) * (AES_TABLE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES; \
   Block blocks[AES_TABLE_BLOCKS];
 
-#define AES_FOR_EACH_BLOCK                                    \
-  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {         \
-    const u64 number = first + n * TEAM_LANES;                \
-    const u64 at = 16 * number;                               \
+#define AES_FOR_EACH_BLOCK                            \
+  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) { \
+    const u64 number = first + n * TEAM_LANES;        \
+    const u64 at = 16 * number;                       \
     if (at < length)
 #define AES_END_BLOCK }
 
@@ -226,9 +225,8 @@ KERNEL(AES_NAME(cbc_decrypt), AES_LANES) AES_TILE_PARAMETERS {
     AES_END_BLOCK
     AES_NAME(decrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
     AES_FOR_EACH_BLOCK {
-      const Block before = number == 0 && !piece->continues
-                               ? aes_iv(piece)
-                               : aes_load(in + at - 16, 16, aligned);
+      const Block before =
+          number == 0 && !piece->continues ? aes_iv(piece) : aes_load(in + at - 16, 16, aligned);
       aes_store(out + at, aes_xor(blocks[n], before), 16, aligned);
     }
     AES_END_BLOCK

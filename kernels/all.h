@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aes_key.h"
 #include "aes_bitslice.h"
+#include "aes_key.h"
 
 #ifndef LC_NO_TABLE_KERNELS
 #define AES_TABLES 1

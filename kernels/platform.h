@@ -69,7 +69,7 @@ typedef unsigned long long u64;
 #define SHARED
 #define KERNEL(name, lanes) extern "C" __global__ void __launch_bounds__(lanes) name
 #define SHARED_PARAMETER
-#define SHARED_WORDS(pointer)                        \
+#define SHARED_WORDS(pointer)                         \
   extern __shared__ __align__(16) u32 shared_words[]; \
   u32 *pointer = shared_words
 #define TEAM_LANES 32u
@@ -116,8 +116,10 @@ typedef uint64_t u64;
 #define group_lanes() (lanecrypt::device::host_lane.lanes)
 #define group_id() (lanecrypt::device::host_lane.group)
 #define group_count() (lanecrypt::device::host_lane.groups)
-#define group_barrier() \
-  (lanecrypt::device::host_lane.barrier ? lanecrypt::device::host_lane.barrier(lanecrypt::device::host_lane.barrier_argument) : (void)0)
+#define group_barrier()                                                                      \
+  (lanecrypt::device::host_lane.barrier                                                      \
+       ? lanecrypt::device::host_lane.barrier(lanecrypt::device::host_lane.barrier_argument) \
+       : (void)0)
 
 #endif
 
@@ -127,29 +129,28 @@ typedef uint64_t u64;
 #define ROW_OF(x, i, low) ((BYTE_OF((x), (i)) << 8) | (low))
 #endif
 #ifndef SWAP_BYTES
-#define SWAP_BYTES(x) \
-  ((ROTATE_LEFT((x), 8) & 0x00ff00ffu) | (ROTATE_LEFT((x), 24) & 0xff00ff00u))
+#define SWAP_BYTES(x) ((ROTATE_LEFT((x), 8) & 0x00ff00ffu) | (ROTATE_LEFT((x), 24) & 0xff00ff00u))
 #endif
 #ifndef PICK
-#define PICK_BYTE(x, y, n) (((n) & 4 ? (y) >> (8 * ((n) & 3)) : (x) >> (8 * ((n) & 3))) & 0xffu)
-#define PICK(x, y, sel)                                                                     \
-  (PICK_BYTE((x), (y), (sel) & 7) | PICK_BYTE((x), (y), ((sel) >> 4) & 7) << 8 |            \
+#define PICK_BYTE(x, y, n) (((n)&4 ? (y) >> (8 * ((n)&3)) : (x) >> (8 * ((n)&3))) & 0xffu)
+#define PICK(x, y, sel)                                                        \
+  (PICK_BYTE((x), (y), (sel)&7) | PICK_BYTE((x), (y), ((sel) >> 4) & 7) << 8 | \
    PICK_BYTE((x), (y), ((sel) >> 8) & 7) << 16 | PICK_BYTE((x), (y), ((sel) >> 12) & 7) << 24)
 #endif
 #ifndef LUT3
 // Algebraic normal form: the compiler drops the terms that the constant table
 // does not have.
-#define LUT3_TERM(bits, term) ((bits) & 1 ? (term) : 0u)
+#define LUT3_TERM(bits, term) ((bits)&1 ? (term) : 0u)
 #define LUT3_BIT(t, i) (((t) >> (i)) & 1)
-#define LUT3(a, b, c, t)                                                                  \
-  (LUT3_TERM(LUT3_BIT(t, 0), 0xffffffffu) ^ LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1), (c)) ^ \
-   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 2), (b)) ^                                       \
-   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 4), (a)) ^                                       \
-   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 3), (b) & (c)) ^ \
-   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 4) ^ LUT3_BIT(t, 5), (a) & (c)) ^ \
-   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 4) ^ LUT3_BIT(t, 6), (a) & (b)) ^ \
-   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 3) ^           \
-                 LUT3_BIT(t, 4) ^ LUT3_BIT(t, 5) ^ LUT3_BIT(t, 6) ^ LUT3_BIT(t, 7),        \
+#define LUT3(a, b, c, t)                                                                          \
+  (LUT3_TERM(LUT3_BIT(t, 0), 0xffffffffu) ^ LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1), (c)) ^     \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 2), (b)) ^                                              \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 4), (a)) ^                                              \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 3), (b) & (c)) ^      \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 4) ^ LUT3_BIT(t, 5), (a) & (c)) ^      \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 4) ^ LUT3_BIT(t, 6), (a) & (b)) ^      \
+   LUT3_TERM(LUT3_BIT(t, 0) ^ LUT3_BIT(t, 1) ^ LUT3_BIT(t, 2) ^ LUT3_BIT(t, 3) ^ LUT3_BIT(t, 4) ^ \
+                 LUT3_BIT(t, 5) ^ LUT3_BIT(t, 6) ^ LUT3_BIT(t, 7),                                \
              (a) & (b) & (c)))
 #endif
 
@@ -173,9 +174,7 @@ FN Block load_block(const u8 *from) {
   Block b = {{v.x, v.y, v.z, v.w}};
   return b;
 }
-FN void store_block(u8 *to, Block b) {
-  *(uint4 *)to = make_uint4(b.w[0], b.w[1], b.w[2], b.w[3]);
-}
+FN void store_block(u8 *to, Block b) { *(uint4 *)to = make_uint4(b.w[0], b.w[1], b.w[2], b.w[3]); }
 #else
 FN Block load_block(const u8 *from) {
   Block b;
