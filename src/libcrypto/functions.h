@@ -59,6 +59,10 @@ F(int, 0, OSSL_PARAM_set_uint, (OSSL_PARAM * param, unsigned int value), (param,
 F(int, 0, OSSL_PARAM_set_size_t, (OSSL_PARAM * param, size_t value), (param, value))
 F(int, 0, OSSL_PARAM_set_uint64, (OSSL_PARAM * param, uint64_t value), (param, value))
 F(int, 0, OSSL_PARAM_set_utf8_string, (OSSL_PARAM * param, const char *value), (param, value))
+F(int, 0, OSSL_PARAM_set_octet_ptr, (OSSL_PARAM * param, const void *value, size_t bytes),
+  (param, value, bytes))
+F(int, 0, OSSL_PARAM_set_octet_string, (OSSL_PARAM * param, const void *value, size_t bytes),
+  (param, value, bytes))
 F(int, 0, OSSL_PARAM_set_utf8_ptr, (OSSL_PARAM * param, const char *value), (param, value))
 
 // Memory
