@@ -1,0 +1,155 @@
+// The nine ciphers as OpenSSL's core sees them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/algorithms.h"
+
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/proverr.h>
+
+#include "provider/cipher.h"
+
+namespace lanecrypt::provider {
+
+const Algorithm kAlgorithms[kCipherCount] = {
+    {"AES-128-ECB", LC_AES_ECB, EVP_CIPH_ECB_MODE, 16, 0, 16},
+    {"AES-192-ECB", LC_AES_ECB, EVP_CIPH_ECB_MODE, 24, 0, 16},
+    {"AES-256-ECB", LC_AES_ECB, EVP_CIPH_ECB_MODE, 32, 0, 16},
+    {"AES-128-CBC", LC_AES_CBC, EVP_CIPH_CBC_MODE, 16, 16, 16},
+    {"AES-192-CBC", LC_AES_CBC, EVP_CIPH_CBC_MODE, 24, 16, 16},
+    {"AES-256-CBC", LC_AES_CBC, EVP_CIPH_CBC_MODE, 32, 16, 16},
+    {"AES-128-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 16, 16, 1},
+    {"AES-192-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 24, 16, 1},
+    {"AES-256-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 32, 16, 1},
+};
+
+namespace {
+
+CipherContext &context_of(void *pointer) { return *static_cast<CipherContext *>(pointer); }
+
+template <int kIndex>
+void *newctx(void *provider) {
+  return new_cipher_context(*static_cast<Provider *>(provider), kIndex);
+}
+void freectx(void *context) { free_cipher_context(static_cast<CipherContext *>(context)); }
+void *dupctx(void *context) { return copy_cipher_context(context_of(context)); }
+
+int encrypt_init(void *context, const unsigned char *key, size_t key_bytes, const unsigned char *iv,
+                 size_t iv_bytes, const OSSL_PARAM params[]) {
+  return init_cipher(context_of(context), key, key_bytes, iv, iv_bytes, params, true);
+}
+int decrypt_init(void *context, const unsigned char *key, size_t key_bytes, const unsigned char *iv,
+                 size_t iv_bytes, const OSSL_PARAM params[]) {
+  return init_cipher(context_of(context), key, key_bytes, iv, iv_bytes, params, false);
+}
+int update(void *context, unsigned char *out, size_t *out_bytes, size_t out_size,
+           const unsigned char *in, size_t in_bytes) {
+  return update_cipher(context_of(context), out, out_bytes, out_size, in, in_bytes);
+}
+int final(void *context, unsigned char *out, size_t *out_bytes, size_t out_size) {
+  return finish_cipher(context_of(context), out, out_bytes, out_size);
+}
+int cipher(void *context, unsigned char *out, size_t *out_bytes, size_t out_size,
+           const unsigned char *in, size_t in_bytes) {
+  return cipher_at_once(context_of(context), out, out_bytes, out_size, in, in_bytes);
+}
+
+const OSSL_PARAM kGettable[] = {
+    {OSSL_CIPHER_PARAM_MODE, OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(unsigned), 0},
+    {OSSL_CIPHER_PARAM_KEYLEN, OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(size_t), 0},
+    {OSSL_CIPHER_PARAM_IVLEN, OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(size_t), 0},
+    {OSSL_CIPHER_PARAM_BLOCK_SIZE, OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(size_t), 0},
+    {OSSL_CIPHER_PARAM_AEAD, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
+    {OSSL_CIPHER_PARAM_CUSTOM_IV, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
+    {OSSL_CIPHER_PARAM_CTS, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
+    {OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
+    {OSSL_CIPHER_PARAM_HAS_RAND_KEY, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
+    OSSL_PARAM_END,
+};
+const OSSL_PARAM *gettable_params(void *) { return kGettable; }
+
+template <int kIndex>
+int get_params(OSSL_PARAM params[]) {
+  const Algorithm &algorithm = kAlgorithms[kIndex];
+  bool ok = true;
+  OSSL_PARAM *param = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_MODE);
+  if (param != nullptr) ok = OSSL_PARAM_set_uint(param, algorithm.mode);
+  const struct {
+    const char *name;
+    size_t bytes;
+  } sizes[] = {{OSSL_CIPHER_PARAM_KEYLEN, algorithm.key_bytes},
+               {OSSL_CIPHER_PARAM_IVLEN, algorithm.iv_bytes},
+               {OSSL_CIPHER_PARAM_BLOCK_SIZE, algorithm.block_bytes}};
+  for (const auto &size : sizes)
+    if (ok && (param = OSSL_PARAM_locate(params, size.name)) != nullptr)
+      ok = OSSL_PARAM_set_size_t(param, size.bytes);
+  for (const char *flag :
+       {OSSL_CIPHER_PARAM_AEAD, OSSL_CIPHER_PARAM_CUSTOM_IV, OSSL_CIPHER_PARAM_CTS,
+        OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, OSSL_CIPHER_PARAM_HAS_RAND_KEY})
+    if (ok && (param = OSSL_PARAM_locate(params, flag)) != nullptr)
+      ok = OSSL_PARAM_set_int(param, 0);
+  if (!ok) ERR_raise(ERR_LIB_PROV, PROV_R_FAILED_TO_SET_PARAMETER);
+  return ok ? 1 : 0;
+}
+
+// A context's parameters are those of OpenSSL's own context, whatever its
+// version knows.
+template <int kIndex>
+const OSSL_PARAM *gettable_ctx_params(void *, void *provider) {
+  const EVP_CIPHER *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
+  return cipher == nullptr ? nullptr : EVP_CIPHER_gettable_ctx_params(cipher);
+}
+template <int kIndex>
+const OSSL_PARAM *settable_ctx_params(void *, void *provider) {
+  const EVP_CIPHER *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
+  return cipher == nullptr ? nullptr : EVP_CIPHER_settable_ctx_params(cipher);
+}
+int get_ctx_params(void *context, OSSL_PARAM params[]) {
+  return get_cipher_params(context_of(context), params);
+}
+int set_ctx_params(void *context, const OSSL_PARAM params[]) {
+  return set_cipher_params(context_of(context), params);
+}
+
+using Function = void (*)();
+template <int kIndex>
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_CIPHER_NEWCTX, reinterpret_cast<Function>(newctx<kIndex>)},
+    {OSSL_FUNC_CIPHER_FREECTX, reinterpret_cast<Function>(freectx)},
+    {OSSL_FUNC_CIPHER_DUPCTX, reinterpret_cast<Function>(dupctx)},
+    {OSSL_FUNC_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(encrypt_init)},
+    {OSSL_FUNC_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(decrypt_init)},
+    {OSSL_FUNC_CIPHER_UPDATE, reinterpret_cast<Function>(update)},
+    {OSSL_FUNC_CIPHER_FINAL, reinterpret_cast<Function>(final)},
+    {OSSL_FUNC_CIPHER_CIPHER, reinterpret_cast<Function>(cipher)},
+    {OSSL_FUNC_CIPHER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
+    {OSSL_FUNC_CIPHER_GET_PARAMS, reinterpret_cast<Function>(get_params<kIndex>)},
+    {OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, reinterpret_cast<Function>(gettable_ctx_params<kIndex>)},
+    {OSSL_FUNC_CIPHER_GET_CTX_PARAMS, reinterpret_cast<Function>(get_ctx_params)},
+    {OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_ctx_params<kIndex>)},
+    {OSSL_FUNC_CIPHER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_ctx_params)},
+    {0, nullptr},
+};
+
+constexpr char kProperties[] = "provider=gpu";
+
+}  // namespace
+
+// OpenSSL's names, aliases and object identifiers (NIST's, for AES).
+const OSSL_ALGORITHM kCipherOperations[] = {
+    {"AES-128-ECB:2.16.840.1.101.3.4.1.1", kProperties, kFunctions<0>, nullptr},
+    {"AES-192-ECB:2.16.840.1.101.3.4.1.21", kProperties, kFunctions<1>, nullptr},
+    {"AES-256-ECB:2.16.840.1.101.3.4.1.41", kProperties, kFunctions<2>, nullptr},
+    {"AES-128-CBC:AES128:2.16.840.1.101.3.4.1.2", kProperties, kFunctions<3>, nullptr},
+    {"AES-192-CBC:AES192:2.16.840.1.101.3.4.1.22", kProperties, kFunctions<4>, nullptr},
+    {"AES-256-CBC:AES256:2.16.840.1.101.3.4.1.42", kProperties, kFunctions<5>, nullptr},
+    {"AES-128-CTR", kProperties, kFunctions<6>, nullptr},
+    {"AES-192-CTR", kProperties, kFunctions<7>, nullptr},
+    {"AES-256-CTR", kProperties, kFunctions<8>, nullptr},
+    {nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,158 @@
+// Bulk on a device, and the state of the stream after it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/proverr.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "provider/cipher.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+// Adds `blocks` to the big-endian counter of 128 bits.
+void advance_counter(uint8_t counter[kBlockBytes], uint64_t blocks) {
+  unsigned carry = 0;
+  for (int at = kBlockBytes - 1; at >= 0; --at) {
+    const unsigned sum = counter[at] + unsigned(blocks & 0xFF) + carry;
+    counter[at] = uint8_t(sum);
+    carry = sum >> 8;
+    blocks >>= 8;
+  }
+}
+
+// How many of the selected devices can still be used, and how many were lost.
+struct Fleet {
+  int usable = 0, lost = 0;
+};
+
+Fleet look_at_devices(Provider &provider) {
+  Fleet fleet;
+  uint32_t count = 0;
+  if (lc_device_count(provider.devices, &count) != LC_OK) return fleet;
+  for (uint32_t index = 0; index < count; ++index) {
+    lc_device_info info{};
+    info.struct_size = sizeof info;
+    if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected) continue;
+    fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
+    fleet.lost += info.state == LC_DEVICE_LOST;
+  }
+  return fleet;
+}
+
+// Stops asking for devices, and keeps the reason for those who must have one.
+void give_up_devices(Provider &provider, const char *why) {
+  char *reason = strdup(why);
+  char *before = nullptr;
+  if (reason != nullptr && !provider.no_device.compare_exchange_strong(before, reason))
+    std::free(reason);
+}
+
+// Gives OpenSSL's context the IV of the block that comes next.
+bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
+  if (!context.first_iv_is_here) {
+    const void *first = nullptr;
+    OSSL_PARAM params[] = {
+        {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &first, kBlockBytes, OSSL_PARAM_UNMODIFIED},
+        OSSL_PARAM_END};
+    if (!EVP_CIPHER_CTX_get_params(context.fallback, params) || first == nullptr) return false;
+    std::memcpy(context.first_iv, first, kBlockBytes);
+    context.first_iv_is_here = true;
+  }
+  return EVP_CipherInit_ex2(context.fallback, nullptr, nullptr, iv, -1, nullptr) != 0;
+}
+
+}  // namespace
+
+void raise_no_device(const char *why) {
+  ERR_raise_data(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED,
+                 "provider gpu: require_gpu is set, and this request cannot run on a device: %s",
+                 why);
+}
+
+Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
+              const uint8_t *in, size_t bytes) {
+  Provider &provider = *context.provider;
+  const Algorithm &algorithm = context.algorithm();
+  const bool must = provider.settings.require_gpu;
+  if (const char *why = provider.no_device.load(std::memory_order_acquire); why != nullptr) {
+    if (!must) return Bulk::kNotTaken;
+    provider.counters.count_failure();
+    raise_no_device(why);
+    return Bulk::kFailed;
+  }
+
+  // The IV after the bulk; ciphertext of data in place must be read now.
+  uint8_t next_iv[kBlockBytes] = {};
+  if (algorithm.cipher == LC_AES_CTR) {
+    std::memcpy(next_iv, iv, kBlockBytes);
+    advance_counter(next_iv, bytes / kBlockBytes);
+  } else if (algorithm.cipher == LC_AES_CBC && !context.encrypting) {
+    std::memcpy(next_iv, in + bytes - kBlockBytes, kBlockBytes);
+  }
+
+  lc_message message{};
+  message.key = context.key;
+  message.iv = iv;
+  message.in = in;
+  message.out = out;
+  message.length = bytes;
+  lc_cipher_job job{};
+  job.struct_size = sizeof job;
+  job.cipher = algorithm.cipher;
+  job.direction = context.encrypting ? LC_ENCRYPT : LC_DECRYPT;
+  job.key_bytes = algorithm.key_bytes;
+  job.memory = LC_MEMORY_HOST;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  lc_result result{};
+  result.struct_size = sizeof result;
+  provider.asked_devices.store(true, std::memory_order_relaxed);
+  const lc_status status = lc_run(provider.devices, &job, &result);
+
+  if (status != LC_OK) {
+    // lc_last_error() lasts until this thread's next call.
+    char why[320];
+    std::strncpy(why, lc_last_error(), sizeof why - 1);
+    why[sizeof why - 1] = '\0';
+    if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
+    if (must) {
+      provider.counters.count_failure();
+      raise_no_device(why);
+      return Bulk::kFailed;
+    }
+    if (status != LC_ERROR_NO_DEVICE) provider.counters.count_failure();
+    // Input that was overwritten in part is lost; input apart is whole.
+    if (out != in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
+    ERR_raise_data(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED, "provider gpu: %s", why);
+    return Bulk::kFailed;
+  }
+
+  if (result.cpu_bytes > 0) {
+    // The library took over: no device at all, or one that failed on the way.
+    const Fleet fleet = look_at_devices(provider);
+    if (result.device_bytes > 0 || fleet.usable + fleet.lost > 0) provider.counters.count_failure();
+    if (fleet.usable == 0) give_up_devices(provider, "no usable device");
+  }
+  if (result.device_bytes > 0)
+    provider.counters.count_device(result.device_bytes, result.cpu_bytes);
+  else
+    provider.counters.count_cpu(result.cpu_bytes);
+
+  if (algorithm.cipher == LC_AES_CBC && context.encrypting)
+    std::memcpy(next_iv, out + bytes - kBlockBytes, kBlockBytes);
+  // ECB has no IV, but what it holds back must go all the same.
+  const bool is_set =
+      algorithm.iv_bytes != 0
+          ? set_next_iv(context, next_iv)
+          : EVP_CipherInit_ex2(context.fallback, nullptr, nullptr, nullptr, -1, nullptr) != 0;
+  context.held_bytes = 0;
+  return is_set ? Bulk::kDone : Bulk::kFailed;
+}
+
+}  // namespace lanecrypt::provider

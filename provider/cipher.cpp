@@ -1,0 +1,154 @@
+// The life of a cipher operation: keys, IVs and parameters. OpenSSL's own
+// context hears all of it; this file keeps what bulk on a device needs beside.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/cipher.h"
+
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/proverr.h>
+
+#include <cstring>
+
+namespace lanecrypt::provider {
+namespace {
+
+// TLS up to 1.2 lets the cipher pad its records and cut off the MAC.
+void note_tls(CipherContext &context, const OSSL_PARAM params[]) {
+  if (params == nullptr) return;
+  unsigned version = 0;
+  const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_VERSION);
+  if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;
+}
+
+}  // namespace
+
+CipherContext *new_cipher_context(Provider &provider, int index) {
+  EVP_CIPHER *cipher = fallback_cipher(provider, index);
+  if (cipher == nullptr) return nullptr;
+  void *memory = OPENSSL_zalloc(sizeof(CipherContext));
+  if (memory == nullptr) return nullptr;
+  CipherContext *context = static_cast<CipherContext *>(memory);
+  context->provider = &provider;
+  context->index = index;
+  context->fallback = EVP_CIPHER_CTX_new();
+  if (context->fallback == nullptr ||
+      !EVP_CipherInit_ex2(context->fallback, cipher, nullptr, nullptr, 0, nullptr)) {
+    free_cipher_context(context);
+    return nullptr;
+  }
+  return context;
+}
+
+CipherContext *copy_cipher_context(const CipherContext &context) {
+  void *memory = OPENSSL_zalloc(sizeof(CipherContext));
+  if (memory == nullptr) return nullptr;
+  CipherContext *copy = static_cast<CipherContext *>(memory);
+  *copy = context;
+  copy->fallback = EVP_CIPHER_CTX_new();
+  if (copy->fallback == nullptr || !EVP_CIPHER_CTX_copy(copy->fallback, context.fallback)) {
+    free_cipher_context(copy);
+    return nullptr;
+  }
+  return copy;
+}
+
+void free_cipher_context(CipherContext *context) {
+  if (context == nullptr) return;
+  EVP_CIPHER_CTX_free(context->fallback);
+  OPENSSL_clear_free(context, sizeof *context);
+}
+
+int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+                size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
+  const Algorithm &algorithm = context.algorithm();
+  if (iv != nullptr && algorithm.iv_bytes != 0 && iv_bytes != algorithm.iv_bytes) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_IV_LENGTH);
+    return 0;
+  }
+  if (key != nullptr && key_bytes != algorithm.key_bytes) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
+    return 0;
+  }
+  // Without an IV, CBC begins again at the first one, if there was one.
+  const uint8_t *start = iv;
+  uint8_t current_iv[kBlockBytes];
+  if (iv == nullptr && context.first_iv_is_here && algorithm.cipher == LC_AES_CBC) {
+    start = context.first_iv;
+    if (!context.iv_set) {
+      const void *current = nullptr;
+      OSSL_PARAM ask[] = {{OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_PTR, &current,
+                           kBlockBytes, OSSL_PARAM_UNMODIFIED},
+                          OSSL_PARAM_END};
+      if (!EVP_CIPHER_CTX_get_params(context.fallback, ask) || current == nullptr) return 0;
+      std::memcpy(current_iv, current, kBlockBytes);
+      start = current_iv;
+    }
+  }
+  const int done =
+      EVP_CipherInit_ex2(context.fallback, nullptr, key, start, encrypt ? 1 : 0, params);
+  context.encrypting = encrypt;
+  context.held_bytes = 0;
+  if (!done) {
+    // OpenSSL's context may have another key now; no device gets this one.
+    context.key_set = false;
+    return 0;
+  }
+  if (start == context.first_iv) context.first_iv_is_here = false;
+  if (iv != nullptr && algorithm.iv_bytes != 0) {
+    context.iv_set = true;
+    context.first_iv_is_here = false;
+  }
+  if (key != nullptr) {
+    std::memcpy(context.key, key, key_bytes);
+    context.key_set = true;
+    context.key_was_set_encrypting = encrypt;
+  }
+  note_tls(context, params);
+  return 1;
+}
+
+int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
+  if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return 0;
+  if (!context.first_iv_is_here) return 1;
+  OSSL_PARAM *param = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_IV);
+  if (param == nullptr) return 1;
+  const int set = param->data_type == OSSL_PARAM_OCTET_PTR
+                      ? OSSL_PARAM_set_octet_ptr(param, context.first_iv, kBlockBytes)
+                      : OSSL_PARAM_set_octet_string(param, context.first_iv, kBlockBytes);
+  if (!set) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_FAILED_TO_SET_PARAMETER);
+    return 0;
+  }
+  return 1;
+}
+
+int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
+  if (!EVP_CIPHER_CTX_set_params(context.fallback, params)) return 0;
+  note_tls(context, params);
+  return 1;
+}
+
+int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
+  // OpenSSL's context takes it that there is room for a block.
+  uint8_t last[kBlockBytes];
+  int bytes = 0;
+  if (out_size >= kBlockBytes || !context.is_block_mode()) {
+    if (!EVP_CipherFinal_ex(context.fallback, out, &bytes)) return 0;
+  } else {
+    const int done = EVP_CipherFinal_ex(context.fallback, last, &bytes);
+    if (done && size_t(bytes) <= out_size) std::memcpy(out, last, size_t(bytes));
+    OPENSSL_cleanse(last, sizeof last);
+    if (!done) return 0;
+    if (size_t(bytes) > out_size) {
+      ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
+      return 0;
+    }
+  }
+  *out_bytes = size_t(bytes);
+  context.held_bytes = 0;
+  return 1;
+}
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,84 @@
+// One cipher operation: OpenSSL's own context, which holds the state and does
+// all that is small, with the way around it by which bulk goes to a device.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+#include <openssl/evp.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "provider/algorithms.h"
+#include "provider/provider.h"
+
+namespace lanecrypt::provider {
+
+inline constexpr size_t kBlockBytes = 16;
+
+struct CipherContext {
+  Provider *provider;
+  int index;  // into kAlgorithms
+  EVP_CIPHER_CTX *fallback;
+
+  bool encrypting;
+  bool key_set;
+  bool key_was_set_encrypting;  // OpenSSL's key schedule is for that direction
+  bool tls_records;             // OpenSSL does TLS's padding and MAC within
+  uint8_t key[32];
+  // Bytes that OpenSSL's context holds back: part of a block, or the last
+  // block while decrypting with padding.
+  size_t held_bytes;
+
+  // After bulk on a device, OpenSSL's context is given the next IV as if it
+  // were a new one. What it then calls its first IV is not; this is.
+  bool iv_set;
+  bool first_iv_is_here;
+  uint8_t first_iv[kBlockBytes];
+
+  const Algorithm &algorithm() const { return kAlgorithms[index]; }
+  // Decides how a block that ends the input is treated; see held_bytes.
+  bool is_block_mode() const { return algorithm().block_bytes != 1; }
+};
+
+// Makes OpenSSL's context, without a key, and all that goes with it; nullptr
+// with an error raised.
+CipherContext *new_cipher_context(Provider &provider, int index);
+CipherContext *copy_cipher_context(const CipherContext &context);
+// Wipes and frees; nullptr is allowed.
+void free_cipher_context(CipherContext *context);
+
+// The operations of OSSL_DISPATCH, which return 1 or, with an error raised, 0.
+int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+                size_t iv_bytes, const OSSL_PARAM params[], bool encrypt);
+int get_cipher_params(CipherContext &context, OSSL_PARAM params[]);
+int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]);
+int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                  const uint8_t *in, size_t in_bytes);
+int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size);
+// One call for whole blocks (CTR: any length), beside what update holds back.
+int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                   const uint8_t *in, size_t in_bytes);
+
+// Feeds OpenSSL's context; any length.
+bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
+          size_t in_bytes);
+
+// What became of bulk that a device might do.
+enum class Bulk {
+  kDone,      // all was written
+  kNotTaken,  // nothing was written, and the CPU may do it
+  kFailed,    // an error was raised
+};
+
+// Runs whole blocks on a device, out == in or apart, starting at `iv` (in the
+// direction of the context), and sets OpenSSL's context behind them: it then
+// holds nothing back.
+Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
+              const uint8_t *in, size_t bytes);
+
+// Raises the error of a request that had to run on a device and could not.
+void raise_no_device(const char *why);
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,204 @@
+// The provider as OpenSSL loads it: settings, counters, and the list of what it
+// offers.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/provider.h"
+
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/proverr.h>
+#include <openssl/provider.h>
+
+#include <cstdarg>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "libcrypto/forward.h"
+#include "provider/algorithms.h"
+#include "provider/statistics.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+constexpr char kDevicesParam[] = "lanecrypt.devices";
+
+// The counters among the gettable parameters.
+const struct {
+  const char *name;
+  uint64_t Totals::*value;
+} kCounterParams[] = {
+    {"lanecrypt.device-jobs", &Totals::device_jobs},
+    {"lanecrypt.device-bytes", &Totals::device_bytes},
+    {"lanecrypt.cpu-jobs", &Totals::cpu_jobs},
+    {"lanecrypt.cpu-bytes", &Totals::cpu_bytes},
+    {"lanecrypt.failures", &Totals::failures},
+};
+
+const OSSL_PARAM kGettable[] = {
+    {OSSL_PROV_PARAM_NAME, OSSL_PARAM_UTF8_PTR, nullptr, 0, 0},
+    {OSSL_PROV_PARAM_VERSION, OSSL_PARAM_UTF8_PTR, nullptr, 0, 0},
+    {OSSL_PROV_PARAM_BUILDINFO, OSSL_PARAM_UTF8_PTR, nullptr, 0, 0},
+    {OSSL_PROV_PARAM_STATUS, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
+    {"lanecrypt.device-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.device-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.cpu-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.cpu-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.failures", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {kDevicesParam, OSSL_PARAM_UTF8_STRING, nullptr, 0, 0},
+    OSSL_PARAM_END,
+};
+
+const OSSL_PARAM *gettable_params(void *) { return kGettable; }
+
+int get_params(void *pointer, OSSL_PARAM params[]) {
+  Provider &provider = *static_cast<Provider *>(pointer);
+  const std::pair<const char *, const char *> texts[] = {
+      {OSSL_PROV_PARAM_NAME, "Lanecrypt AES on graphics processors"},
+      {OSSL_PROV_PARAM_VERSION, LC_VERSION_TEXT},
+      {OSSL_PROV_PARAM_BUILDINFO, LC_VERSION_TEXT},
+  };
+  for (const auto &[name, text] : texts)
+    if (OSSL_PARAM *param = OSSL_PARAM_locate(params, name);
+        param != nullptr && !OSSL_PARAM_set_utf8_ptr(param, text))
+      return 0;
+  if (OSSL_PARAM *param = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
+      param != nullptr && !OSSL_PARAM_set_int(param, 1))
+    return 0;
+  const Totals totals = provider.counters.totals();
+  for (const auto &counter : kCounterParams)
+    if (OSSL_PARAM *param = OSSL_PARAM_locate(params, counter.name);
+        param != nullptr && !OSSL_PARAM_set_uint64(param, totals.*counter.value))
+      return 0;
+  if (OSSL_PARAM *param = OSSL_PARAM_locate(params, kDevicesParam); param != nullptr) {
+    try {
+      if (!OSSL_PARAM_set_utf8_string(param, devices_json(provider).c_str())) return 0;
+    } catch (const std::bad_alloc &) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+const OSSL_ALGORITHM *query_operation(void *, int operation, int *no_cache) {
+  *no_cache = 0;
+  return operation == OSSL_OP_CIPHER ? kCipherOperations : nullptr;
+}
+
+void destroy(Provider *provider, bool close_devices) {
+  if (close_devices) lc_close(provider->devices);
+  for (std::atomic<EVP_CIPHER *> &cipher : provider->fallback_ciphers) EVP_CIPHER_free(cipher);
+  OSSL_LIB_CTX_free(provider->fallback);
+  std::free(provider->no_device);
+  delete provider;
+}
+
+void teardown(void *pointer) {
+  Provider *provider = static_cast<Provider *>(pointer);
+  destroy(provider, strike_off(*provider));
+}
+
+// An error by the core's own functions: there is no libcrypto to raise it.
+void raise_through_core(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core,
+                        const char *format, ...) {
+  OSSL_FUNC_core_new_error_fn *new_error = nullptr;
+  OSSL_FUNC_core_vset_error_fn *set_error = nullptr;
+  for (; core->function_id != 0; ++core) {
+    if (core->function_id == OSSL_FUNC_CORE_NEW_ERROR) new_error = OSSL_FUNC_core_new_error(core);
+    if (core->function_id == OSSL_FUNC_CORE_VSET_ERROR) set_error = OSSL_FUNC_core_vset_error(core);
+  }
+  if (new_error == nullptr || set_error == nullptr) return;
+  new_error(handle);
+  va_list arguments;
+  va_start(arguments, format);
+  set_error(handle, ERR_PACK(ERR_LIB_PROV, 0, ERR_R_INIT_FAIL), format, arguments);
+  va_end(arguments);
+}
+
+using Function = void (*)();
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_PROVIDER_TEARDOWN, reinterpret_cast<Function>(teardown)},
+    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
+    {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_PROVIDER_QUERY_OPERATION, reinterpret_cast<Function>(query_operation)},
+    {0, nullptr},
+};
+
+Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+  Result<Settings> settings = read_settings(handle, core);
+  if (!settings.ok()) return settings.status();
+  const auto discard = [](Provider *provider) { destroy(provider, true); };
+  std::unique_ptr<Provider, decltype(discard)> provider(new Provider, discard);
+  provider->settings = std::move(*settings);
+
+  lc_options options{};
+  options.struct_size = sizeof options;
+  if (provider->settings.devices) options.devices = provider->settings.devices->c_str();
+  // The library finishes on the CPU what a device leaves undone: for data in
+  // place nobody else could.
+  options.fallback = provider->settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
+  if (const lc_status status = lc_open(&options, &provider->devices); status != LC_OK)
+    return Status(status, lc_last_error());
+  provider->fallback = OSSL_LIB_CTX_new_child(handle, core);
+  if (provider->fallback == nullptr)
+    return Status(LC_ERROR_MEMORY, "cannot make a library context for OpenSSL's own ciphers");
+  enlist(*provider);
+  return provider.release();
+}
+
+}  // namespace
+
+EVP_CIPHER *fallback_cipher(Provider &provider, int index) {
+  std::atomic<EVP_CIPHER *> &place = provider.fallback_ciphers[index];
+  EVP_CIPHER *cipher = place.load(std::memory_order_acquire);
+  if (cipher != nullptr) return cipher;
+  const char *name = kAlgorithms[index].name;
+  ERR_set_mark();
+  cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
+  // An application may have loaded this provider and no other.
+  if (cipher == nullptr && OSSL_PROVIDER_load(provider.fallback, "default") != nullptr)
+    cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
+  if (cipher == nullptr) {
+    ERR_clear_last_mark();
+    ERR_raise_data(ERR_LIB_PROV, ERR_R_FETCH_FAILED,
+                   "the provider gpu needs OpenSSL's default provider for %s", name);
+    return nullptr;
+  }
+  ERR_pop_to_mark();
+  EVP_CIPHER *before = nullptr;
+  if (!place.compare_exchange_strong(before, cipher, std::memory_order_acq_rel)) {
+    EVP_CIPHER_free(cipher);
+    cipher = before;
+  }
+  return cipher;
+}
+
+}  // namespace lanecrypt::provider
+
+extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
+    const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, const OSSL_DISPATCH **out,
+    void **provider_context) {
+  using namespace lanecrypt;
+  try {
+    // Before the first call of libcrypto: which one is it?
+    if (in == nullptr || in->function_id == 0) return 0;
+    const Status bound = bind_libcrypto_of(reinterpret_cast<const void *>(in->function));
+    if (!bound.ok()) {
+      provider::raise_through_core(handle, in, "provider gpu: %s", bound.text().c_str());
+      return 0;
+    }
+    Result<provider::Provider *> provider = provider::create(handle, in);
+    if (!provider.ok()) {
+      ERR_raise_data(ERR_LIB_PROV, ERR_R_INIT_FAIL, "provider gpu: %s",
+                     provider.status().text().c_str());
+      return 0;
+    }
+    *provider_context = *provider;
+    *out = provider::kFunctions;
+    return 1;
+  } catch (...) {  // out of memory
+    return 0;
+  }
+}

@@ -1,0 +1,45 @@
+// One loaded provider: what all its contexts share.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include <atomic>
+#include <string>
+
+#include "lanecrypt/lanecrypt.h"
+#include "provider/counters.h"
+#include "provider/settings.h"
+
+namespace lanecrypt::provider {
+
+inline constexpr int kCipherCount = 9;
+
+struct Provider {
+  Settings settings;
+  // Holds OpenSSL's own implementation, for all that stays on the CPU. It
+  // mirrors the providers of the application's library context.
+  OSSL_LIB_CTX *fallback = nullptr;
+  // Its nine ciphers, each fetched when the first context wants it: not while
+  // the provider loads, when the default provider may not be there yet.
+  std::atomic<EVP_CIPHER *> fallback_ciphers[kCipherCount] = {};
+  lc_context *devices = nullptr;
+  // Why no device is asked any more; nullptr while they are. malloc()ed.
+  std::atomic<char *> no_device{nullptr};
+  // Whether a request was given to a device: before, nothing may look for any.
+  std::atomic<bool> asked_devices{false};
+  Counters counters;
+
+  // Among the living providers (statistics.cpp).
+  Provider *next = nullptr;
+  bool in_forked_child = false;
+};
+
+// OpenSSL's own cipher number `index` of algorithms.h, nullptr with an error
+// raised where the default provider cannot be had. Owned by the provider.
+EVP_CIPHER *fallback_cipher(Provider &provider, int index);
+
+}  // namespace lanecrypt::provider

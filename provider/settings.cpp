@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/settings.h"
+
+#include <openssl/core_dispatch.h>
+#include <openssl/params.h>
+
+#include <cstring>
+
+namespace lanecrypt::provider {
+namespace {
+
+// The number that a text such as "65536", "64k" or "1M" means.
+std::optional<uint64_t> parse_bytes(const std::string &text) {
+  size_t at = 0;
+  uint64_t value = 0;
+  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+    if (__builtin_mul_overflow(value, uint64_t{10}, &value) ||
+        __builtin_add_overflow(value, uint64_t(text[at] - '0'), &value))
+      return std::nullopt;
+  if (at == 0) return std::nullopt;
+  if (at == text.size()) return value;
+  static constexpr char kSuffixes[] = "kKmMgG";
+  const char *suffix = std::strchr(kSuffixes, text[at]);
+  if (suffix == nullptr || at + 1 != text.size()) return std::nullopt;
+  const uint64_t unit = uint64_t{1} << (10 * ((suffix - kSuffixes) / 2 + 1));
+  if (__builtin_mul_overflow(value, unit, &value)) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> parse_switch(const std::string &text) {
+  for (const char *yes : {"yes", "on", "true", "1"})
+    if (strcasecmp(text.c_str(), yes) == 0) return true;
+  for (const char *no : {"no", "off", "false", "0"})
+    if (strcasecmp(text.c_str(), no) == 0) return false;
+  return std::nullopt;
+}
+
+Status wrong(const char *setting, const std::string &value, const char *expected) {
+  return Status(LC_ERROR_ARGUMENT, std::string("the setting ") + setting + " = " + value +
+                                       " is wrong: it must be " + expected);
+}
+
+}  // namespace
+
+Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+  OSSL_FUNC_core_get_params_fn *get_params = nullptr;
+  for (; core->function_id != 0; ++core)
+    if (core->function_id == OSSL_FUNC_CORE_GET_PARAMS)
+      get_params = OSSL_FUNC_core_get_params(core);
+  Settings settings;
+  if (get_params == nullptr) return settings;
+
+  const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr;
+  const auto text = [](const char *key, const char **value) {
+    return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
+  };
+  OSSL_PARAM params[] = {text("devices", &devices), text("threshold_bytes", &threshold),
+                         text("require_gpu", &require), text("stats_file", &stats), OSSL_PARAM_END};
+  if (get_params(handle, params) == 0)
+    return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
+
+  if (devices != nullptr) settings.devices = devices;
+  if (threshold != nullptr) {
+    const std::optional<uint64_t> bytes = parse_bytes(threshold);
+    if (!bytes)
+      return wrong("threshold_bytes", threshold, "a number of bytes, such as 1048576, 1024k or 1M");
+    settings.threshold_bytes = *bytes;
+  }
+  if (require != nullptr) {
+    const std::optional<bool> value = parse_switch(require);
+    if (!value) return wrong("require_gpu", require, "yes or no");
+    settings.require_gpu = *value;
+  }
+  if (stats != nullptr) {
+    // Programs change their folder, so a relative path would say nothing.
+    if (stats[0] != '/') return wrong("stats_file", stats, "an absolute path");
+    settings.stats_file = stats;
+  }
+  return settings;
+}
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,31 @@
+// The provider's settings: text parameters of its section in openssl.cnf.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "job/status.h"
+
+namespace lanecrypt::provider {
+
+struct Settings {
+  // As LANECRYPT_DEVICES, which holds where this is not set.
+  std::optional<std::string> devices;
+  // Requests below this many bytes stay on the CPU.
+  uint64_t threshold_bytes = 1 << 20;
+  // A request of at least threshold_bytes that cannot run on a device fails.
+  bool require_gpu = false;
+  // An absolute path to which the counters are appended in the end; "": none.
+  std::string stats_file;
+};
+
+// Asks the core for the settings. LC_ERROR_ARGUMENT names the setting that is
+// wrong and what it should be.
+Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,242 @@
+// Data: what OpenSSL's context does, what a device does, and the seams between.
+//
+// A stream may change sides at every call. Before bulk goes to a device,
+// OpenSSL's context finishes the block it is in, from the head of the input;
+// after it, the context starts at the next block, and gets the tail.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/proverr.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "provider/cipher.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+// EVP counts in int.
+constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
+
+// What OpenSSL's context tells about the stream.
+struct StreamState {
+  uint8_t iv[kBlockBytes];  // of the next block
+  unsigned used_bytes;      // CTR: of the last block's keystream
+  unsigned padding;
+};
+
+bool ask_state(CipherContext &context, StreamState *state) {
+  *state = {};
+  // By pointer: asked for a copy, some versions leave an error in the queue.
+  const void *iv = nullptr;
+  OSSL_PARAM params[4] = {{OSSL_CIPHER_PARAM_NUM, OSSL_PARAM_UNSIGNED_INTEGER, &state->used_bytes,
+                           sizeof(unsigned), OSSL_PARAM_UNMODIFIED},
+                          {OSSL_CIPHER_PARAM_PADDING, OSSL_PARAM_UNSIGNED_INTEGER, &state->padding,
+                           sizeof(unsigned), OSSL_PARAM_UNMODIFIED},
+                          OSSL_PARAM_END,
+                          OSSL_PARAM_END};
+  const bool has_iv = context.algorithm().iv_bytes != 0;
+  if (has_iv)
+    params[2] = {OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_PTR, &iv, kBlockBytes,
+                 OSSL_PARAM_UNMODIFIED};
+  if (!EVP_CIPHER_CTX_get_params(context.fallback, params) || (has_iv && iv == nullptr))
+    return false;
+  if (has_iv) std::memcpy(state->iv, iv, kBlockBytes);
+  return true;
+}
+
+// How an input is divided: `head` ends the block that OpenSSL's context is in
+// and makes `head_out` bytes, `bulk` is whole blocks, the rest is the tail.
+struct Division {
+  size_t head = 0, head_out = 0, bulk = 0;
+  // Decrypting with padding, the context gives out a block only when it sees a
+  // byte of the next: it is lent that byte, and forgets it with the bulk.
+  size_t lent = 0;
+};
+
+Division divide(const CipherContext &context, const StreamState &state, size_t in_bytes) {
+  Division division;
+  const bool holds_last = context.is_block_mode() && !context.encrypting && state.padding != 0;
+  if (context.is_block_mode() && context.held_bytes > 0) {
+    division.head = kBlockBytes - context.held_bytes;
+    division.head_out = kBlockBytes;
+    division.lent = holds_last ? 1 : 0;
+  } else if (!context.is_block_mode() && state.used_bytes > 0) {
+    division.head = division.head_out = kBlockBytes - state.used_bytes % kBlockBytes;
+  }
+  if (in_bytes > division.head) {
+    const size_t rest = in_bytes - division.head;
+    division.bulk = (rest - (holds_last ? 1 : 0)) / kBlockBytes * kBlockBytes;
+  }
+  return division;
+}
+
+// Whether the bulk's output lies on its input, or wholly apart from all input.
+bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t *in,
+                    size_t in_bytes) {
+  const uintptr_t in_at = reinterpret_cast<uintptr_t>(in),
+                  out_at = reinterpret_cast<uintptr_t>(out);
+  if (in_at + division.head == out_at + division.head_out) return true;
+  return out_at + division.head_out + division.bulk <= in_at || in_at + in_bytes <= out_at;
+}
+
+// Whether this request is one for a device, as far as can be told for nothing.
+bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
+                   size_t in_bytes) {
+  const Settings &settings = context.provider->settings;
+  if (in_bytes < std::max<uint64_t>(settings.threshold_bytes, 1)) return false;
+  if (!context.key_set || in == nullptr || out == nullptr) return false;
+  if (settings.require_gpu) return true;
+  if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return false;
+  // One stream of CBC encryption is one chain, which a device walks slowly:
+  // only tests want that.
+  return context.algorithm().cipher != LC_AES_CBC || !context.encrypting ||
+         settings.threshold_bytes == 0;
+}
+
+// What keeps a context to OpenSSL's own implementation; nullptr for nothing.
+const char *what_hinders(const CipherContext &context, const StreamState &state) {
+  if (context.tls_records) return "it is a TLS record";
+  const bool has_direction = context.algorithm().cipher != LC_AES_CTR;
+  if (has_direction && context.encrypting != context.key_was_set_encrypting)
+    return "the direction was changed without a key";
+  if (has_direction ? state.used_bytes != 0 : state.used_bytes >= kBlockBytes)
+    return "the parameter num was set";
+  if (has_direction && context.held_bytes == kBlockBytes && (context.encrypting || !state.padding))
+    return "padding was switched off within a stream";
+  return nullptr;
+}
+
+int raise_too_small() {
+  ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
+  return 0;
+}
+
+// All of a request by OpenSSL's context.
+int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                  const uint8_t *in, size_t in_bytes) {
+  // EVP grants room for a block more than the input, and OpenSSL's context
+  // counts on it; another caller may grant less.
+  if (out_size < in_bytes + (context.is_block_mode() ? kBlockBytes : 0) && context.key_set) {
+    StreamState state;
+    if (context.tls_records || !ask_state(context, &state)) return raise_too_small();
+    const size_t all = context.held_bytes + in_bytes;
+    const bool holds_last = context.is_block_mode() && !context.encrypting && state.padding != 0;
+    const size_t written = !context.is_block_mode() ? in_bytes
+                           : all == 0               ? 0
+                                      : (all - (holds_last ? 1 : 0)) / kBlockBytes * kBlockBytes;
+    if (out_size < written) return raise_too_small();
+  }
+  if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
+  return feed(context, out, out_bytes, in, in_bytes) ? 1 : 0;
+}
+
+}  // namespace
+
+bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
+          size_t in_bytes) {
+  size_t written = 0;
+  do {
+    const int piece = int(std::min(in_bytes, kMostBytesAtOnce));
+    int bytes = 0;
+    if (!EVP_CipherUpdate(context.fallback, out == nullptr ? nullptr : out + written, &bytes, in,
+                          piece))
+      return false;
+    if (context.is_block_mode() && !context.tls_records)
+      context.held_bytes += size_t(piece) - size_t(bytes);
+    written += size_t(bytes);
+    in_bytes -= size_t(piece);
+    if (in != nullptr) in += piece;
+  } while (in_bytes > 0);
+  *out_bytes = written;
+  return true;
+}
+
+int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                  const uint8_t *in, size_t in_bytes) {
+  StreamState state;
+  if (!is_for_device(context, out, in, in_bytes) || !ask_state(context, &state))
+    return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
+  const Division division = divide(context, state, in_bytes);
+  if (division.bulk == 0) return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
+  const char *hindrance = what_hinders(context, state);
+  if (hindrance == nullptr && !can_be_divided(division, out, in, in_bytes))
+    hindrance = "its input and output overlap in part";
+  if (hindrance != nullptr) {
+    if (!context.provider->settings.require_gpu)
+      return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
+    context.provider->counters.count_failure();
+    raise_no_device(hindrance);
+    return 0;
+  }
+  const size_t whole = division.head_out + division.bulk;
+  if (out_size < (context.is_block_mode() ? whole : in_bytes)) return raise_too_small();
+
+  size_t written = 0, bytes = 0;
+  if (division.head_out > 0) {
+    const size_t fed = division.head + division.lent;
+    if (!feed(context, out, &written, in, fed) || !ask_state(context, &state)) return 0;
+  }
+  size_t taken = division.head;
+  switch (run_bulk(context, state.iv, out + written, in + taken, division.bulk)) {
+    case Bulk::kDone:
+      written += division.bulk;
+      taken += division.bulk;
+      break;
+    case Bulk::kNotTaken:
+      taken += division.lent;
+      context.provider->counters.count_cpu(in_bytes);
+      break;
+    case Bulk::kFailed:
+      return 0;
+  }
+  if (taken < in_bytes) {
+    if (!feed(context, out + written, &bytes, in + taken, in_bytes - taken)) return 0;
+    written += bytes;
+  }
+  *out_bytes = written;
+  return 1;
+}
+
+int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                   const uint8_t *in, size_t in_bytes) {
+  if (!context.is_block_mode() && is_for_device(context, out, in, in_bytes))
+    return update_cipher(context, out, out_bytes, out_size, in, in_bytes);
+  if (context.key_set && out_size < in_bytes) return raise_too_small();
+  StreamState state;
+  if (is_for_device(context, out, in, in_bytes) && in_bytes % kBlockBytes == 0 &&
+      context.held_bytes == 0 && ask_state(context, &state)) {
+    const Division all{0, 0, in_bytes, 0};
+    const char *hindrance = what_hinders(context, state);
+    if (hindrance == nullptr && !can_be_divided(all, out, in, in_bytes))
+      hindrance = "its input and output overlap in part";
+    if (hindrance != nullptr && context.provider->settings.require_gpu) {
+      context.provider->counters.count_failure();
+      raise_no_device(hindrance);
+      return 0;
+    }
+    const Bulk bulk =
+        hindrance != nullptr ? Bulk::kNotTaken : run_bulk(context, state.iv, out, in, in_bytes);
+    if (bulk == Bulk::kFailed) return 0;
+    if (bulk == Bulk::kDone) {
+      *out_bytes = in_bytes;
+      return 1;
+    }
+  }
+  if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
+  size_t written = 0;
+  do {
+    const size_t piece = std::min(in_bytes - written, kMostBytesAtOnce);
+    if (EVP_Cipher(context.fallback, out == nullptr ? nullptr : out + written,
+                   in == nullptr ? nullptr : in + written, unsigned(piece)) < 0)
+      return 0;
+    written += piece;
+  } while (written < in_bytes);
+  *out_bytes = in_bytes;
+  return 1;
+}
+
+}  // namespace lanecrypt::provider
