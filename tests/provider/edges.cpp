@@ -1,0 +1,217 @@
+// The edges where the two sides of a stream could come apart, each by itself,
+// and the errors, which must be OpenSSL's own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <openssl/proverr.h>
+
+#include <set>
+#include <thread>
+
+#include "provider/provider_under_test.h"
+
+namespace provider_test {
+namespace {
+
+const uint8_t kKey[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+const uint8_t kIv[16] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
+
+Bytes pattern(size_t bytes) {
+  Bytes out(bytes);
+  for (size_t at = 0; at < bytes; ++at) out[at] = uint8_t(at * 31 + at / 256);
+  return out;
+}
+
+class Edges : public testing::Test {
+ protected:
+  Library library{{{"devices", "host"}, {"threshold_bytes", "0"}}};
+  void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
+};
+
+TEST_F(Edges, EverySplitOfThreeBlocks) {
+  for (const char *cipher : kCiphers)
+    for (int direction : {1, 0})
+      for (int padding : {1, 0})
+        for (size_t first = 0; first <= 48; ++first)
+          for (size_t second : {size_t(0), size_t(1), size_t(15), size_t(16), size_t(17)}) {
+            Twins twins(library, cipher);
+            twins.init(kKey, kIv, direction);
+            twins.set_padding(padding);
+            twins.update(pattern(first), Twins::Place::kApart, 0);
+            twins.update(pattern(second), Twins::Place::kApart, 1);
+            twins.update(pattern(48), Twins::Place::kApart, 2);
+            twins.read_parameters();
+            twins.finish();
+            ASSERT_TRUE(twins.is_whole()) << cipher << " " << direction << padding << " " << first
+                                          << "+" << second << ": " << twins.difference();
+          }
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 1000u);
+}
+
+// Input and output that overlap in part give what OpenSSL gives, sense or not.
+TEST_F(Edges, EveryOverlap) {
+  for (const char *cipher : kCiphers)
+    for (int direction : {1, 0})
+      for (size_t shift = 1; shift <= 40; ++shift)
+        for (size_t before : {size_t(0), size_t(5), size_t(16)}) {
+          Twins twins(library, cipher);
+          twins.init(kKey, kIv, direction);
+          twins.update(pattern(before), Twins::Place::kApart, 0);
+          twins.update(pattern(160), Twins::Place::kShifted, 3, shift);
+          twins.finish();
+          ASSERT_TRUE(twins.is_whole()) << cipher << " " << direction << " " << shift << "+"
+                                        << before << ": " << twins.difference();
+        }
+}
+
+TEST_F(Edges, InPlaceWithBytesHeldBack) {
+  for (const char *cipher : kCiphers)
+    for (int direction : {1, 0})
+      for (size_t before = 0; before <= 32; ++before) {
+        Twins twins(library, cipher);
+        twins.init(kKey, kIv, direction);
+        twins.update(pattern(before), Twins::Place::kInPlace, 0);
+        twins.update(pattern(333), Twins::Place::kInPlace, 5);
+        twins.finish();
+        ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+      }
+}
+
+// Right padding, for once: the random tests nearly never meet it.
+TEST_F(Edges, DecryptsWhatWasEncrypted) {
+  int refused = 0;
+  for (const char *name : {"AES-128-ECB", "AES-256-CBC"})
+    for (size_t bytes = 0; bytes <= 70; ++bytes) {
+      EVP_CIPHER *cipher = library.cipher(name, "default");
+      EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+      const Bytes text = pattern(bytes);
+      Bytes secret(bytes + 32);
+      int first = 0, last = 0;
+      O(EVP_CipherInit_ex2)(context, cipher, kKey, kIv, 1, nullptr);
+      O(EVP_CipherUpdate)(context, secret.data(), &first, text.data(), int(bytes));
+      ASSERT_EQ(O(EVP_CipherFinal_ex)(context, secret.data() + first, &last), 1);
+      O(EVP_CIPHER_CTX_free)(context);
+      secret.resize(size_t(first + last));
+      Twins twins(library, name);
+      twins.init(kKey, kIv, 0);
+      twins.update(secret, Twins::Place::kApart, 0);
+      EXPECT_EQ(twins.finish(), 1);
+      // Wrong by one bit, and one byte short.
+      secret.back() ^= 1;
+      twins.init(nullptr, kIv, 0);
+      twins.update(secret, Twins::Place::kApart, 0);
+      refused += twins.finish() == 0;
+      secret.pop_back();
+      twins.init(nullptr, kIv, 0);
+      twins.update(secret, Twins::Place::kApart, 0);
+      EXPECT_EQ(twins.finish(), 0);
+      ASSERT_TRUE(twins.is_whole()) << name << " " << bytes << ": " << twins.difference();
+    }
+  // By chance, one in 256 has padding that looks right.
+  EXPECT_GT(refused, 130);
+}
+
+TEST_F(Edges, WithoutAKey) {
+  for (const char *cipher : kCiphers) {
+    Twins twins(library, cipher);
+    EXPECT_EQ(twins.update(pattern(64), Twins::Place::kApart, 0), 0);
+    EXPECT_EQ(twins.finish(), 0);
+    twins.init(nullptr, kIv, 1);
+    EXPECT_EQ(twins.at_once(pattern(64), Twins::Place::kApart, 0), -1);
+    EXPECT_TRUE(twins.is_whole()) << twins.difference();
+  }
+}
+
+TEST_F(Edges, OneKeyAtATime) {
+  for (const char *cipher : kCiphers) {
+    Twins twins(library, cipher);
+    twins.init(kKey, kIv, 1);
+    twins.update(pattern(100), Twins::Place::kApart, 0);
+    twins.init(kKey + 1, nullptr, 0);  // another key, and the IV of before
+    twins.update(pattern(100), Twins::Place::kApart, 0);
+    twins.init(nullptr, nullptr, 1);  // the direction alone
+    twins.update(pattern(100), Twins::Place::kApart, 0);
+    twins.finish();
+    EXPECT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+  }
+}
+
+// Names, aliases, object identifiers and constants.
+TEST_F(Edges, TheSameNamesAndConstants) {
+  for (const char *name : kCiphers) {
+    std::set<std::string> names[2];
+    std::vector<int> constants[2];
+    const char *const providers[2] = {"default", "gpu"};
+    for (int side = 0; side < 2; ++side) {
+      EVP_CIPHER *cipher = library.cipher(name, providers[side]);
+      ASSERT_NE(cipher, nullptr) << name << " of " << providers[side];
+      O(EVP_CIPHER_names_do_all)
+      (
+          cipher,
+          [](const char *alias, void *all) {
+            static_cast<std::set<std::string> *>(all)->insert(alias);
+          },
+          &names[side]);
+      constants[side] = {O(EVP_CIPHER_get_mode)(cipher),       O(EVP_CIPHER_get_block_size)(cipher),
+                         O(EVP_CIPHER_get_key_length)(cipher), O(EVP_CIPHER_get_iv_length)(cipher),
+                         int(O(EVP_CIPHER_get_flags)(cipher)), O(EVP_CIPHER_get_nid)(cipher)};
+    }
+    EXPECT_EQ(names[0], names[1]);
+    EXPECT_EQ(constants[0], constants[1]) << name;
+  }
+}
+
+// TLS up to 1.2 has the cipher pad a record and cut off its MAC.
+TEST_F(Edges, TlsRecords) {
+  for (const char *name : {"AES-128-CBC", "AES-256-CBC"}) {
+    Bytes made[2];
+    std::vector<int> results[2];
+    const char *const providers[2] = {"default", "gpu"};
+    for (int side = 0; side < 2; ++side) {
+      unsigned version = 0x0303;
+      size_t mac_bytes = 20;
+      OSSL_PARAM params[] = {
+          {OSSL_CIPHER_PARAM_TLS_VERSION, OSSL_PARAM_UNSIGNED_INTEGER, &version, sizeof version, 0},
+          {OSSL_CIPHER_PARAM_TLS_MAC_SIZE, OSSL_PARAM_UNSIGNED_INTEGER, &mac_bytes,
+           sizeof mac_bytes, 0},
+          OSSL_PARAM_END};
+      EVP_CIPHER *cipher = library.cipher(name, providers[side]);
+      Bytes record = pattern(1000 + 64);
+      for (int encrypt : {1, 0}) {
+        EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+        results[side].push_back(
+            O(EVP_CipherInit_ex2)(context, cipher, kKey, kIv, encrypt, nullptr));
+        if (encrypt == 0) results[side].push_back(O(EVP_CIPHER_CTX_set_params)(context, params));
+        if (encrypt == 1) {
+          params[1] = OSSL_PARAM_END;  // encrypting, the MAC is part of the data
+          results[side].push_back(O(EVP_CIPHER_CTX_set_params)(context, params));
+          params[1] = {OSSL_CIPHER_PARAM_TLS_MAC_SIZE, OSSL_PARAM_UNSIGNED_INTEGER, &mac_bytes,
+                       sizeof mac_bytes, 0};
+        }
+        int bytes = 0;
+        const int in_bytes = encrypt == 1 ? 1000 : 1008;
+        results[side].push_back(
+            O(EVP_CipherUpdate)(context, record.data(), &bytes, record.data(), in_bytes));
+        results[side].push_back(bytes);
+        made[side].insert(made[side].end(), record.begin(), record.end());
+        if (encrypt == 0) {
+          const void *mac = nullptr;
+          OSSL_PARAM ask[] = {{OSSL_CIPHER_PARAM_TLS_MAC, OSSL_PARAM_OCTET_PTR, &mac, mac_bytes, 0},
+                              OSSL_PARAM_END};
+          results[side].push_back(O(EVP_CIPHER_CTX_get_params)(context, ask));
+          if (mac != nullptr)
+            made[side].insert(made[side].end(), static_cast<const uint8_t *>(mac),
+                              static_cast<const uint8_t *>(mac) + mac_bytes);
+        }
+        O(EVP_CIPHER_CTX_free)(context);
+      }
+    }
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(made[0], made[1]);
+    EXPECT_EQ(results[1][2], 1) << "the record was not encrypted";
+  }
+  take_errors();
+}
+
+}  // namespace
+}  // namespace provider_test

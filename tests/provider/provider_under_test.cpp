@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/provider_under_test.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace provider_test {
+namespace {
+
+void *open_libcrypto() {
+  const char *path = std::getenv("LANECRYPT_TEST_LIBCRYPTO");
+  if (path != nullptr && *path != '\0') {
+    if (void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return handle;
+  } else {
+    for (const char *name : {"libcrypto.so.3", "libcrypto.so.4"})
+      if (void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
+  }
+  std::fprintf(stderr, "provider_test: %s\n", dlerror());
+  std::exit(2);
+}
+
+std::string hex(const Bytes &bytes) {
+  std::string text;
+  char digits[3];
+  for (size_t at = 0; at < bytes.size() && at < 64; ++at) {
+    std::snprintf(digits, sizeof digits, "%02x", bytes[at]);
+    text += digits;
+  }
+  return bytes.size() > 64 ? text + "..." : text;
+}
+
+}  // namespace
+
+void *libcrypto_symbol(const char *name) {
+  static void *const handle = open_libcrypto();
+  void *symbol = dlsym(handle, name);
+  if (symbol == nullptr) {
+    std::fprintf(stderr, "provider_test: this libcrypto has no %s\n", name);
+    std::exit(2);
+  }
+  return symbol;
+}
+
+std::vector<unsigned long> take_errors() {
+  std::vector<unsigned long> errors;
+  while (const unsigned long error = O(ERR_get_error)()) errors.push_back(error);
+  return errors;
+}
+
+std::string take_error_texts() {
+  std::string texts;
+  const char *data = nullptr;
+  int flags = 0;
+  while (const unsigned long error =
+             O(ERR_get_error_all)(nullptr, nullptr, nullptr, &data, &flags)) {
+    char text[256];
+    O(ERR_error_string_n)(error, text, sizeof text);
+    texts += std::string(text) + ":" + ((flags & ERR_TXT_STRING) != 0 ? data : "") + "\n";
+  }
+  return texts;
+}
+
+Library::Library(const Settings &settings, bool with_default) {
+  char path[] = "/tmp/provider_test.XXXXXX";
+  const int file = mkstemp(path);
+  std::string text = "openssl_conf = start\n[start]\nproviders = providers\n[providers]\n";
+  if (with_default) text += "default = default_settings\n";
+  text += "gpu = gpu_settings\n[default_settings]\nactivate = 1\n[gpu_settings]\n";
+  text += "module = " PROVIDER_MODULE "\n";
+  for (const auto &[name, value] : settings) text += name + " = " + value + "\n";
+  // Not activated from the file: of a provider that refuses, OpenSSL would
+  // keep nothing, not even the reason.
+  const bool written = write(file, text.data(), text.size()) == ssize_t(text.size());
+  close(file);
+  take_errors();
+  context_ = O(OSSL_LIB_CTX_new)();
+  ready_ = written && O(OSSL_LIB_CTX_load_config)(context_, path) == 1;
+  unlink(path);
+  if (ready_) {
+    gpu_ = O(OSSL_PROVIDER_load)(context_, "gpu");
+    ready_ = gpu_ != nullptr;
+  }
+  errors_ = take_error_texts();
+}
+
+Library::~Library() {
+  for (EVP_CIPHER *cipher : fetched_) O(EVP_CIPHER_free)(cipher);
+  if (gpu_ != nullptr) O(OSSL_PROVIDER_unload)(gpu_);
+  O(OSSL_LIB_CTX_free)(context_);
+}
+
+EVP_CIPHER *Library::cipher(const char *name, const char *provider) {
+  EVP_CIPHER *cipher =
+      O(EVP_CIPHER_fetch)(context_, name, (std::string("provider=") + provider).c_str());
+  if (cipher != nullptr) fetched_.push_back(cipher);
+  return cipher;
+}
+
+uint64_t Library::counter(const char *name) {
+  uint64_t value = ~uint64_t{0};
+  OSSL_PARAM params[] = {
+      {name, OSSL_PARAM_UNSIGNED_INTEGER, &value, sizeof value, OSSL_PARAM_UNMODIFIED},
+      OSSL_PARAM_END};
+  EXPECT_EQ(O(OSSL_PROVIDER_get_params)(gpu_, params), 1) << name;
+  return value;
+}
+
+std::string Library::text_param(const char *name) {
+  char text[4096] = "";
+  OSSL_PARAM params[] = {{name, OSSL_PARAM_UTF8_STRING, text, sizeof text, OSSL_PARAM_UNMODIFIED},
+                         OSSL_PARAM_END};
+  EXPECT_EQ(O(OSSL_PROVIDER_get_params)(gpu_, params), 1) << name;
+  return text;
+}
+
+Twins::Twins(Library &library, const char *name) {
+  static const char *const kProviders[2] = {"default", "gpu"};
+  for (int side = 0; side < 2; ++side) {
+    EVP_CIPHER *cipher = library.cipher(name, kProviders[side]);
+    contexts_[side] = O(EVP_CIPHER_CTX_new)();
+    if (cipher == nullptr ||
+        !O(EVP_CipherInit_ex2)(contexts_[side], cipher, nullptr, nullptr, 1, nullptr)) {
+      whole_ = false;
+      difference_ = std::string("no ") + name + " of provider " + kProviders[side];
+    }
+  }
+  take_errors();
+}
+
+Twins::~Twins() {
+  for (EVP_CIPHER_CTX *context : contexts_) O(EVP_CIPHER_CTX_free)(context);
+}
+
+template <typename Call>
+int Twins::both(const char *what, Call call) {
+  if (!whole_) return 0;
+  Outcome outcomes[2];
+  for (int side = 0; side < 2; ++side) {
+    outcomes[side].result = call(contexts_[side], outcomes[side]);
+    outcomes[side].errors = take_errors();
+  }
+  if (outcomes[0] != outcomes[1]) {
+    whole_ = false;
+    difference_ = what;
+    for (const Outcome &outcome : outcomes) {
+      difference_ += "\n  result " + std::to_string(outcome.result) + ", " +
+                     std::to_string(outcome.out_bytes) + " bytes, errors";
+      for (unsigned long error : outcome.errors)
+        difference_ += " " + std::to_string(ERR_GET_REASON(error));
+      size_t same = 0;
+      while (same < outcomes[0].out.size() && same < outcomes[1].out.size() &&
+             outcomes[0].out[same] == outcomes[1].out[same])
+        ++same;
+      difference_ += ", alike for " + std::to_string(same) + " of " +
+                     std::to_string(outcome.out.size()) + ", out " + hex(outcome.out);
+    }
+  }
+  return outcomes[0].result;
+}
+
+int Twins::init(const uint8_t *key, const uint8_t *iv, int encrypt) {
+  return both("init", [&](EVP_CIPHER_CTX *context, Outcome &) {
+    return O(EVP_CipherInit_ex2)(context, nullptr, key, iv, encrypt, nullptr);
+  });
+}
+
+int Twins::set_padding(int padding) {
+  return both("set_padding", [&](EVP_CIPHER_CTX *context, Outcome &) {
+    return O(EVP_CIPHER_CTX_set_padding)(context, padding);
+  });
+}
+
+int Twins::set_num(unsigned num) {
+  return both("set_num", [&](EVP_CIPHER_CTX *context, Outcome &) {
+    return O(EVP_CIPHER_CTX_set_num)(context, int(num));
+  });
+}
+
+int Twins::update(const Bytes &in, Place place, size_t misalignment, size_t shift) {
+  const std::string what = "update of " + std::to_string(in.size()) +
+                           (place == Place::kApart     ? " apart"
+                            : place == Place::kInPlace ? " in place"
+                                                       : " shifted by " + std::to_string(shift));
+  return both(what.c_str(), [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    Bytes source(in.size() + misalignment + shift + 64, 0xA5);
+    if (!in.empty()) std::memcpy(source.data() + misalignment, in.data(), in.size());
+    Bytes own(place == Place::kApart ? in.size() + misalignment + 64 : 0, 0x5A);
+    uint8_t *from = source.data() + misalignment;
+    uint8_t *to = place == Place::kApart ? own.data() + (misalignment * 7) % 32 : from + shift;
+    outcome.out_bytes = -1;
+    const int result = O(EVP_CipherUpdate)(context, to, &outcome.out_bytes, from, int(in.size()));
+    // All of the buffer: nothing may be written beside the output either.
+    outcome.out = place == Place::kApart ? own : source;
+    return result;
+  });
+}
+
+int Twins::at_once(const Bytes &in, Place place, size_t misalignment) {
+  return both("at once", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    Bytes source(in.size() + misalignment + 64, 0xA5);
+    if (!in.empty()) std::memcpy(source.data() + misalignment, in.data(), in.size());
+    Bytes own(place == Place::kApart ? source.size() : 0, 0x5A);
+    uint8_t *from = source.data() + misalignment;
+    uint8_t *to = place == Place::kApart ? own.data() + misalignment / 2 : from;
+    const int result = O(EVP_Cipher)(context, to, from, unsigned(in.size()));
+    outcome.out = place == Place::kApart ? own : source;
+    return result;
+  });
+}
+
+int Twins::finish() {
+  return both("final", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    outcome.out.assign(48, 0x5A);
+    outcome.out_bytes = -1;
+    return O(EVP_CipherFinal_ex)(context, outcome.out.data(), &outcome.out_bytes);
+  });
+}
+
+void Twins::duplicate() {
+  if (!whole_) return;
+  both("copy", [&](EVP_CIPHER_CTX *&, Outcome &) { return 1; });
+  for (EVP_CIPHER_CTX *&context : contexts_) {
+    EVP_CIPHER_CTX *copy = O(EVP_CIPHER_CTX_new)();
+    const int copied = O(EVP_CIPHER_CTX_copy)(copy, context);
+    if (copied != 1) {
+      whole_ = false;
+      difference_ = "copy failed";
+    }
+    // The old one must not share anything with the copy.
+    uint8_t rubbish[80] = {1, 2, 3}, out[112];
+    int bytes = 0;
+    O(EVP_CipherUpdate)(context, out, &bytes, rubbish, sizeof rubbish);
+    O(EVP_CIPHER_CTX_free)(context);
+    context = copy;
+  }
+  take_errors();
+}
+
+void Twins::read_parameters() {
+  both("parameters", [](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    // Where there is no IV, nothing is written to these.
+    uint8_t iv[16] = {}, updated[16] = {};
+    unsigned padding = 77, num = 77;
+    size_t key_bytes = 77, iv_bytes = 77;
+    OSSL_PARAM params[] = {
+        {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_STRING, iv, sizeof iv, OSSL_PARAM_UNMODIFIED},
+        {OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_STRING, updated, sizeof updated,
+         OSSL_PARAM_UNMODIFIED},
+        {OSSL_CIPHER_PARAM_PADDING, OSSL_PARAM_UNSIGNED_INTEGER, &padding, sizeof padding,
+         OSSL_PARAM_UNMODIFIED},
+        {OSSL_CIPHER_PARAM_NUM, OSSL_PARAM_UNSIGNED_INTEGER, &num, sizeof num,
+         OSSL_PARAM_UNMODIFIED},
+        {OSSL_CIPHER_PARAM_KEYLEN, OSSL_PARAM_UNSIGNED_INTEGER, &key_bytes, sizeof key_bytes,
+         OSSL_PARAM_UNMODIFIED},
+        {OSSL_CIPHER_PARAM_IVLEN, OSSL_PARAM_UNSIGNED_INTEGER, &iv_bytes, sizeof iv_bytes,
+         OSSL_PARAM_UNMODIFIED},
+        OSSL_PARAM_END};
+    const int result = O(EVP_CIPHER_CTX_get_params)(context, params);
+    outcome.out.insert(outcome.out.end(), iv, iv + sizeof iv);
+    outcome.out.insert(outcome.out.end(), updated, updated + sizeof updated);
+    for (size_t value : {size_t(padding), size_t(num), key_bytes, iv_bytes, params[0].return_size,
+                         params[1].return_size})
+      outcome.out.push_back(uint8_t(value));
+    // The same by pointer, as EVP_CIPHER_CTX_iv() of older days asks.
+    const void *pointer = nullptr;
+    OSSL_PARAM by_pointer[] = {
+        {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &pointer, sizeof iv, OSSL_PARAM_UNMODIFIED},
+        OSSL_PARAM_END};
+    const int second = O(EVP_CIPHER_CTX_get_params)(context, by_pointer);
+    if (second == 1 && by_pointer[0].return_size == 16) {
+      const uint8_t *bytes = static_cast<const uint8_t *>(pointer);
+      outcome.out.insert(outcome.out.end(), bytes, bytes + 16);
+    }
+    return result * 10 + second;
+  });
+}
+
+}  // namespace provider_test

@@ -1,0 +1,104 @@
+// A libcrypto, a fresh library context with OpenSSL's default provider and ours
+// in it, and both sides of a comparison.
+//
+// The libcrypto is the file that LANECRYPT_TEST_LIBCRYPTO names, or the
+// system's. Its functions are called as O(EVP_CIPHER_fetch)(...).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/provider.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace provider_test {
+
+void *libcrypto_symbol(const char *name);
+#define O(name) (reinterpret_cast<decltype(&::name)>(::provider_test::libcrypto_symbol(#name)))
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+using Bytes = std::vector<uint8_t>;
+
+inline const char *const kCiphers[] = {"AES-128-ECB", "AES-192-ECB", "AES-256-ECB",
+                                       "AES-128-CBC", "AES-192-CBC", "AES-256-CBC",
+                                       "AES-128-CTR", "AES-192-CTR", "AES-256-CTR"};
+
+// All errors of this thread's queue, which is then empty: the codes alone, or
+// with their texts.
+std::vector<unsigned long> take_errors();
+std::string take_error_texts();
+
+// A library context that a configuration file has set up.
+class Library {
+ public:
+  explicit Library(const Settings &settings, bool with_default = true);
+  ~Library();
+  Library(const Library &) = delete;
+  bool is_ready() const { return ready_; }
+  // What went wrong while loading.
+  const std::string &errors() const { return errors_; }
+  OSSL_LIB_CTX *get() const { return context_; }
+  // "default" or "gpu"; never freed before the library.
+  EVP_CIPHER *cipher(const char *name, const char *provider);
+  uint64_t counter(const char *name);
+  std::string text_param(const char *name);
+
+ private:
+  OSSL_LIB_CTX *context_ = nullptr;
+  OSSL_PROVIDER *gpu_ = nullptr;
+  bool ready_ = false;
+  std::string errors_;
+  std::vector<EVP_CIPHER *> fetched_;
+};
+
+// What the default provider and ours make of the same call.
+struct Outcome {
+  int result = 0;
+  int out_bytes = 0;
+  Bytes out;
+  std::vector<unsigned long> errors;
+  bool operator==(const Outcome &) const = default;
+};
+
+// The same cipher operation on both sides; each call compares what they do.
+class Twins {
+ public:
+  Twins(Library &library, const char *cipher);
+  ~Twins();
+  Twins(const Twins &) = delete;
+
+  bool is_whole() const { return whole_; }  // nothing has differed so far
+  const std::string &difference() const { return difference_; }
+
+  // encrypt: 1, 0, or -1 as it was
+  int init(const uint8_t *key, const uint8_t *iv, int encrypt);
+  int set_padding(int padding);
+  int set_num(unsigned num);
+  // Output is written `offset` bytes behind the input in one buffer (0: in
+  // place), or into a buffer of its own.
+  enum class Place { kApart, kInPlace, kShifted };
+  int update(const Bytes &in, Place place, size_t misalignment, size_t shift = 0);
+  int at_once(const Bytes &in, Place place, size_t misalignment);
+  int finish();
+  // Goes on with copies; the old ones are fed rubbish and freed.
+  void duplicate();
+  // All parameters that can be read.
+  void read_parameters();
+
+ private:
+  template <typename Call>
+  int both(const char *what, Call call);
+  EVP_CIPHER_CTX *contexts_[2];  // default, gpu
+  bool whole_ = true;
+  std::string difference_;
+};
+
+}  // namespace provider_test

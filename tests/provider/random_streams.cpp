@@ -1,0 +1,230 @@
+// Random calls on random streams: ours must do what OpenSSL's own does, call by
+// call, wherever the threshold lets a stream change sides.
+//
+// The number of cases is multiplied by LANECRYPT_TEST_ROUNDS (1).
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "provider/provider_under_test.h"
+
+namespace provider_test {
+namespace {
+
+using Random = std::mt19937_64;
+
+size_t below(Random &random, size_t limit) { return size_t(random() % limit); }
+
+Bytes random_bytes(Random &random, size_t bytes) {
+  Bytes out(bytes);
+  for (uint8_t &byte : out) byte = uint8_t(random());
+  return out;
+}
+
+// Lengths around what matters: nothing, parts of blocks, whole blocks, more.
+size_t random_length(Random &random) {
+  switch (below(random, 8)) {
+    case 0:
+      return below(random, 3);
+    case 1:
+      return below(random, 17);
+    case 2:
+      return 16 * below(random, 5);
+    case 3:
+      return below(random, 100);
+    case 4:
+      return 16 * below(random, 40);
+    case 5:
+      return 16 * below(random, 40) + 1;
+    default:
+      return below(random, 1500);
+  }
+}
+
+// Counters that soon wrap at 2^32, 2^64 or 2^128, and any other.
+Bytes random_iv(Random &random) {
+  Bytes iv = random_bytes(random, 16);
+  const size_t wraps[] = {0, 4, 8, 16};
+  const size_t ones = wraps[below(random, 4)];
+  std::fill(iv.end() - long(ones), iv.end(), uint8_t{0xFF});
+  if (ones != 0) iv[15] = uint8_t(0xFF - below(random, 20));
+  return iv;
+}
+
+// One stream. What it did is in the test's failure by its seed.
+void run_case(Library &library, uint64_t seed) {
+  Random random(seed);
+  const char *cipher = kCiphers[below(random, 9)];
+  const bool is_ctr = std::string(cipher).ends_with("CTR");
+  Twins twins(library, cipher);
+  Bytes key = random_bytes(random, 32), iv = random_iv(random);
+  const int direction = int(below(random, 2));
+  // Now and then without an IV, which OpenSSL then takes to be zero.
+  twins.init(key.data(), below(random, 12) == 0 ? nullptr : iv.data(), direction);
+  if (below(random, 2) == 0) twins.set_padding(0);
+  const bool in_place_only = below(random, 3) == 0;
+  for (size_t call = 0, calls = 1 + below(random, 12); call < calls && twins.is_whole(); ++call) {
+    const Bytes in = random_bytes(random, random_length(random));
+    const size_t misalignment = below(random, 3) == 0 ? 0 : below(random, 16);
+    switch (below(random, 24)) {
+      case 0:
+        twins.duplicate();
+        break;
+      case 1:
+        twins.read_parameters();
+        break;
+      case 2:
+        twins.finish();
+        break;
+      case 3:
+        twins.init(nullptr, nullptr, -1);
+        break;
+      case 4:
+        iv = random_iv(random);
+        twins.init(nullptr, iv.data(), -1);
+        break;
+      case 5:
+        key = random_bytes(random, 32);
+        twins.init(key.data(), below(random, 2) == 0 ? nullptr : iv.data(), int(below(random, 2)));
+        break;
+      case 6:
+        twins.init(nullptr, nullptr, int(below(random, 2)));
+        break;
+      case 7:
+        twins.set_padding(int(below(random, 2)));
+        break;
+      case 8:
+        // One-shot calls beside a stream take whole blocks.
+        twins.at_once(is_ctr ? in : Bytes(in.begin(), in.end() - long(in.size() % 16)),
+                      in_place_only ? Twins::Place::kInPlace : Twins::Place::kApart, misalignment);
+        break;
+      case 9:
+        if (is_ctr) twins.set_num(unsigned(below(random, 16)));
+        break;
+      default:
+        twins.update(in, in_place_only ? Twins::Place::kInPlace : Twins::Place::kApart,
+                     misalignment);
+    }
+    if (below(random, 3) == 0) twins.read_parameters();
+  }
+  twins.finish();
+  twins.read_parameters();
+  EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
+}
+
+void run_cases(Library &library, uint64_t first_seed, uint64_t count) {
+  const char *rounds = std::getenv("LANECRYPT_TEST_ROUNDS");
+  if (rounds != nullptr) count *= std::strtoull(rounds, nullptr, 10);
+  for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+    run_case(library, seed);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+class RandomStreams : public testing::TestWithParam<const char *> {};
+
+TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
+  Library library({{"devices", "host"}, {"threshold_bytes", GetParam()}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  run_cases(library, 1000000 * std::strtoull(GetParam(), nullptr, 10), 3000);
+  // The device, and not the CPU alone, has done it.
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 1000u);
+  EXPECT_GT(library.counter("lanecrypt.device-bytes"), 300000u);
+  EXPECT_GT(library.counter("lanecrypt.cpu-jobs"), 1000u);
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Thresholds, RandomStreams, testing::Values("0", "1", "64", "257", "700"));
+
+TEST(Streams, DoWhatOpenSSLDoesWithNoDevice) {
+  Library library({{"devices", "none"}, {"threshold_bytes", "0"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  run_cases(library, 77000000, 1000);
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
+  EXPECT_GT(library.counter("lanecrypt.cpu-jobs"), 1000u);
+}
+
+TEST(Streams, DoWhatOpenSSLDoesWithRequireGpu) {
+  Library library({{"devices", "host"}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  // Streams that a device can do in full: no error may come of it.
+  for (uint64_t seed = 1; seed <= 500 && !HasFailure(); ++seed) {
+    Random random(seed);
+    Twins twins(library, kCiphers[below(random, 9)]);
+    const Bytes key = random_bytes(random, 32), iv = random_iv(random);
+    twins.init(key.data(), iv.data(), int(below(random, 2)));
+    twins.set_padding(int(below(random, 2)));
+    for (int call = 0; call < 5; ++call)
+      twins.update(random_bytes(random, random_length(random)), Twins::Place::kApart,
+                   below(random, 16));
+    twins.finish();
+    EXPECT_TRUE(twins.is_whole()) << "seed " << seed << ": " << twins.difference();
+  }
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 400u);
+}
+
+TEST(Streams, RunOnEightThreadsAtOnce) {
+  Library library({{"devices", "host"}, {"threshold_bytes", "200"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] { run_cases(library, 500000000 + thread * 1000000, 250); });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 500u);
+}
+
+// A counter's carry must cross all sixteen bytes, at every place of the bulk.
+TEST(Streams, CarryTheCounter) {
+  Library library({{"devices", "host"}, {"threshold_bytes", "0"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  Random random(5);
+  for (const char *cipher : {"AES-128-CTR", "AES-192-CTR", "AES-256-CTR"})
+    for (size_t ones : {4, 8, 12, 16})
+      for (int before = 0; before < 8; ++before) {
+        Bytes key = random_bytes(random, 32), iv = random_bytes(random, 16);
+        std::fill(iv.end() - long(ones), iv.end(), uint8_t{0xFF});
+        iv[15] = uint8_t(0xFF - before);
+        Twins twins(library, cipher);
+        twins.init(key.data(), iv.data(), 1);
+        for (size_t bytes : {size_t(5), size_t(16 * before + 11), size_t(64), size_t(4096)}) {
+          twins.update(random_bytes(random, bytes), Twins::Place::kApart, 3);
+          twins.read_parameters();
+        }
+        twins.finish();
+        ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+      }
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 200u);
+}
+
+// Requests as large as real ones: pieces, several streams, the default
+// threshold.
+TEST(Streams, CarryMegabytes) {
+  Library library(Settings{{"devices", "host"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  Random random(9);
+  uint64_t jobs = 0;
+  for (const char *cipher : {"AES-128-ECB", "AES-256-CBC", "AES-256-CTR"})
+    for (int direction : {1, 0}) {
+      const Bytes key = random_bytes(random, 32), iv = random_iv(random);
+      Twins twins(library, cipher);
+      twins.init(key.data(), iv.data(), direction);
+      for (size_t bytes : {size_t(1 << 20) - 1, size_t(7), size_t(1 << 20), size_t(5 << 19) + 13}) {
+        twins.update(random_bytes(random, bytes), Twins::Place::kApart, 1);
+        // CBC encryption is one chain and stays on the CPU.
+        if (bytes >= (1 << 20) && !(direction == 1 && std::string(cipher).ends_with("CBC"))) ++jobs;
+        twins.read_parameters();
+      }
+      twins.finish();
+      ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+    }
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), jobs);
+}
+
+}  // namespace
+}  // namespace provider_test
