@@ -20,6 +20,8 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -68,16 +70,33 @@ class Fault {
   std::atomic<uint64_t> launches_ = 0, downloads_ = 0;
 };
 
+// Where the device's buffers are: start and bytes. Buffers may go from any
+// thread, and after the device.
+struct HostMemory {
+  std::mutex mutex;
+  std::map<uint64_t, uint64_t> buffers;
+};
+
 class HostBuffer : public Buffer {
  public:
-  HostBuffer(MemoryKind kind, void *memory, uint64_t bytes, bool owned)
-      : Buffer(kind, reinterpret_cast<uint64_t>(memory), bytes), owned_(owned) {}
+  // Owns `memory` and is in the book, unless that is null: a view.
+  HostBuffer(MemoryKind kind, void *memory, uint64_t bytes, std::shared_ptr<HostMemory> book)
+      : Buffer(kind, reinterpret_cast<uint64_t>(memory), bytes), book_(std::move(book)) {
+    if (book_ == nullptr || kind != MemoryKind::kDevice) return;
+    std::lock_guard lock(book_->mutex);
+    book_->buffers[address()] = bytes;
+  }
   ~HostBuffer() override {
-    if (owned_) free(reinterpret_cast<void *>(address()));
+    if (book_ == nullptr) return;
+    if (kind() == MemoryKind::kDevice) {
+      std::lock_guard lock(book_->mutex);
+      book_->buffers.erase(address());
+    }
+    free(reinterpret_cast<void *>(address()));
   }
 
  private:
-  bool owned_;
+  std::shared_ptr<HostMemory> book_;
 };
 
 class HostEvent : public Event {
@@ -285,11 +304,16 @@ class HostDevice : public Device {
     void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (memory == nullptr)
       return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
-    return std::unique_ptr<Buffer>(new HostBuffer(kind, memory, bytes, true));
+    return std::unique_ptr<Buffer>(new HostBuffer(kind, memory, bytes, book_));
   }
   Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    std::lock_guard lock(book_->mutex);
+    auto at = book_->buffers.upper_bound(address);
+    if (at == book_->buffers.begin() || address - (--at)->first >= at->second ||
+        bytes > at->second - (address - at->first))
+      return Status(LC_ERROR_ARGUMENT, "the memory is not inside a buffer of " + properties_.id);
     return std::unique_ptr<Buffer>(
-        new HostBuffer(MemoryKind::kDevice, reinterpret_cast<void *>(address), bytes, false));
+        new HostBuffer(MemoryKind::kDevice, reinterpret_cast<void *>(address), bytes, nullptr));
   }
   Result<std::unique_ptr<Stream>> make_stream() override {
     return std::unique_ptr<Stream>(new HostStream(fault_, properties_.compute_units));
@@ -308,6 +332,7 @@ class HostDevice : public Device {
  private:
   Properties properties_;
   Fault fault_;
+  std::shared_ptr<HostMemory> book_ = std::make_shared<HostMemory>();
 };
 
 }  // namespace
