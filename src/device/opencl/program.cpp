@@ -89,7 +89,8 @@ ProgramSource built_in_source() {
 std::string build_options(const Properties &properties) {
   // By size alone: which form is right for the device is not decided here.
   const auto fits = [&](uint32_t words) { return properties.local_bytes >= words * 4; };
-  std::string options = "-cl-std=CL1.2";
+  // -w: PoCL prints on stderr how many warnings there were.
+  std::string options = "-cl-std=CL1.2 -w";
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
   if (!fits(AES_TABLE1_LOCAL_WORDS)) {
     options += " -DLC_NO_TABLE_KERNELS=1";
