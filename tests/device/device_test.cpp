@@ -36,7 +36,9 @@ TEST_P(DeviceTest, SaysWhatItIs) {
   EXPECT_FALSE(properties.driver.empty());
   EXPECT_FALSE(properties.platform.empty());
   EXPECT_EQ(properties.unusable, "");
-  if (properties.api != "host") EXPECT_GT(properties.memory_bytes, 0u);
+  if (properties.api != "host") {
+    EXPECT_GT(properties.memory_bytes, 0u);
+  }
   EXPECT_GE(properties.compute_units, 1u);
   EXPECT_GE(properties.team_lanes, 1u);
   EXPECT_GE(properties.max_group_lanes, properties.team_lanes);
