@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds what docs/HACKING.md says about the rooms: which folder may include
 which, that only one folder knows CUDA and only one OpenCL, that kernels name

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Counts what dev/test ran: each test of GoogleTest and of pytest, each other
 program that ctest started, each step of the script. Names what failed and what
