@@ -158,7 +158,7 @@ class Demo:
         for row in self.rows:
             same = {True: "yes", False: "NO", None: "not compared"}[row["same"]]
             print(f"{row['step']:<42} {row['device']:<10} {row['bytes']:>13,} "
-                  f"{row['gb_per_s']:>7.2f} {row['cpu_seconds']:>7.2f} "
+                  f"{row['gb_per_s']:>7.3f} {row['cpu_seconds']:>7.2f} "
                   f"{row['device_bytes']:>13,}  {same}")
 
 
