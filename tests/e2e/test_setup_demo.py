@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dev/demo: that it shows the job, and that it can fail."""
+
+import collections
+import importlib.util
+import os
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def steps(repository):
+    spec = importlib.util.spec_from_file_location("demo_steps",
+                                                  repository / "dev" / "demo_steps.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def demo(repository, build, devices):
+    if build != repository / "build":
+        pytest.skip("dev/demo runs what lies in build/, and another build is under test")
+    return subprocess.run([repository / "dev" / "demo", "--no-build", "--mib", "8"],
+                          env={**os.environ, "LANECRYPT_DEVICES": devices},
+                          capture_output=True, text=True, timeout=600, check=False)
+
+
+def test_it_shows_the_job(repository, build):
+    done = demo(repository, build, "host")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Every file came back byte for byte." in done.stdout
+    assert "host:0" in done.stdout and " NO" not in done.stdout
+
+
+def test_it_fails_where_nothing_ran_on_a_device(repository, build):
+    done = demo(repository, build, "none")
+    assert done.returncode == 1
+    assert "FAILED: lanecrypt enc -aes-256-ctr ran no byte on a device" in done.stdout
+
+
+def test_a_byte_that_differs_is_seen(steps, tmp_path):
+    show = steps.Demo(tmp_path, False)
+    (tmp_path / "a").write_bytes(b"same" * 1000)
+    (tmp_path / "b").write_bytes(b"same" * 999 + b"sama")
+    row = {"step": "a step"}
+    with pytest.raises(steps.Failed, match="a step"):
+        show.compare(tmp_path / "a", tmp_path / "b", row)
+    assert row["same"] is False
+
+
+def test_the_four_kinds_of_content(steps, tmp_path):
+    path = tmp_path / "plain"
+    steps.write_contents(path, 4 << 20)
+    whole = path.read_bytes()
+    first, second, third, fourth = (whole[n << 20:(n + 1) << 20] for n in range(4))
+    assert first == bytes(range(256)) * 4096
+    assert second == b"\xaa" * (1 << 20)
+    # Random in a growing range: a later part reaches further.
+    assert max(third[: 1 << 12]) == 0 and max(third[1 << 19: (1 << 19) + 4096]) in (126, 127, 128)
+    assert len(collections.Counter(fourth)) == 256

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dev/setup, with stand-ins for dpkg-query, apt-get and sudo."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+# dpkg-query knows a package when its name is in no line of the file `missing`.
+DPKG_QUERY = """#!/bin/sh
+for package; do :; done
+if grep -qx "$package" "$STANDINS/missing"; then exit 1; fi
+printf installed
+"""
+APT_GET = """#!/bin/sh
+printf '%s\\n' "$*" >>"$STANDINS/apt"
+case "$*" in *install*) if [ -e "$STANDINS/apt-works" ]; then : >"$STANDINS/missing"; fi ;; esac
+"""
+SUDO = """#!/bin/sh
+exit 1
+"""
+
+
+class Machine:
+    """A copy of dev/setup with its own PATH and cache."""
+
+    def __init__(self, folder, repository):
+        self.folder = folder
+        (folder / "dev").mkdir()
+        shutil.copy(repository / "dev" / "setup", folder / "dev" / "setup")
+        (folder / "bin").mkdir()
+        for name, text in (("dpkg-query", DPKG_QUERY), ("apt-get", APT_GET), ("sudo", SUDO)):
+            (folder / "bin" / name).write_text(text)
+            (folder / "bin" / name).chmod(0o755)
+        (folder / "missing").write_text("")
+        folder.chmod(0o777)
+
+    def setup(self, user=None, **environment):
+        return subprocess.run(
+            [self.folder / "dev" / "setup"], capture_output=True, text=True, timeout=300,
+            stdin=subprocess.DEVNULL, user=user, check=False, cwd="/",
+            env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "HOME": str(self.folder),
+                 "STANDINS": str(self.folder), "LANECRYPT_CUDA_ARCHS": "none", **environment})
+
+    def apt_calls(self):
+        log = self.folder / "apt"
+        return log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def machine(repository):
+    # Not pytest's own folder, which other users may not enter.
+    with tempfile.TemporaryDirectory(prefix="lanecrypt-setup.") as name:
+        yield Machine(pathlib.Path(name), repository)
+
+
+@pytest.fixture
+def root():
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to try what root does")
+
+
+def test_nothing_is_done_twice(machine):
+    done = machine.setup()
+    assert done.returncode == 0, done.stderr
+    assert machine.apt_calls() == [] and done.stderr == ""
+
+
+def test_root_installs_what_is_missing(machine, root):
+    (machine.folder / "missing").write_text("ccache\nperl\n")
+    (machine.folder / "apt-works").touch()
+    done = machine.setup()
+    assert done.returncode == 0, done.stderr
+    update, install = machine.apt_calls()
+    assert update.endswith("update")
+    assert install.endswith("install --no-install-recommends ccache perl")
+    assert machine.setup().returncode == 0 and len(machine.apt_calls()) == 2
+
+
+def test_apt_that_does_not_help(machine, root):
+    (machine.folder / "missing").write_text("ccache\n")
+    done = machine.setup()
+    assert done.returncode == 1
+    assert "still missing after apt-get: ccache" in done.stderr
+
+
+def test_who_is_not_root_is_told_the_command(machine):
+    (machine.folder / "missing").write_text("cmake\nccache\n")
+    done = machine.setup(user=65534 if os.geteuid() == 0 else None)
+    assert done.returncode == 1
+    assert ("  sudo apt-get update && sudo apt-get install --no-install-recommends cmake ccache\n"
+            in done.stderr)
+    assert machine.apt_calls() == []
+
+
+def test_nvcc_that_cannot_be_fetched(machine):
+    if shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"):
+        pytest.skip("there is an nvcc here already, so none is fetched")
+    done = machine.setup(LANECRYPT_CUDA_ARCHS="90", PIP_NO_INDEX="1")
+    assert done.returncode == 1
+    assert "To build without CUDA: LANECRYPT_CUDA_ARCHS=none" in done.stderr
+    cache = machine.folder / ".cache" / "lanecrypt"
+    assert [entry.name for entry in cache.iterdir()] == ["nvcc.lock"]
+
+
+def test_nvcc_in_the_cache_is_not_fetched_again(machine):
+    nvcc = machine.folder / ".cache/lanecrypt/nvcc-13.0/nvidia/cu13/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text("")
+    nvcc.chmod(0o755)
+    done = machine.setup(LANECRYPT_CUDA_ARCHS="90", PIP_NO_INDEX="1")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_it_can_be_left_out(machine):
+    (machine.folder / "missing").write_text("cmake\n")
+    assert machine.setup(LANECRYPT_NO_SETUP="1").returncode == 0
+    assert machine.apt_calls() == []
+
+
+def test_arguments_are_refused(machine):
+    done = subprocess.run([machine.folder / "dev" / "setup", "--help"], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "takes no arguments" in done.stderr

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dev/test_report.py: what counts as a test, as a failure, and as a skip."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+GTEST = """<testsuites><testsuite name="Aes">
+<testcase name="Right" status="run" result="completed" classname="Aes"/>
+<testcase name="Off" status="notrun" result="suppressed" classname="Aes"/>
+{more}</testsuite></testsuites>"""
+GTEST_SKIP = """<testcase name="OnCard" status="run" result="skipped" classname="Aes">
+<skipped message="a.cpp:1&#x0A;needs a GPU: none here"/></testcase>"""
+GTEST_FAILURE = """<testcase name="Wrong" status="run" result="completed" classname="Aes">
+<failure message="no"/></testcase>"""
+CTEST = '<testsuite><testcase name="aes" classname="aes" status="{status}"/>{more}</testsuite>'
+PYTEST = """<testsuites><testsuite><testcase classname="t" name="right"/>
+<testcase classname="t" name="skipped"><skipped message="{why}"/></testcase></testsuite></testsuites>"""
+
+
+@pytest.fixture
+def results(tmp_path):
+    def write(gtest="", ctest="run", more="", pytest_why=None, steps=""):
+        listing = {"tests": [{"name": "aes", "command": ["/x/aes_test"]},
+                             {"name": "other", "command": ["/x/other"]}]}
+        (tmp_path / "unit.ctest.json").write_text(json.dumps(listing))
+        (tmp_path / "unit.ctest.xml").write_text(CTEST.format(status=ctest, more=more))
+        (tmp_path / "unit.gtest").mkdir(exist_ok=True)
+        if gtest is not None:
+            (tmp_path / "unit.gtest" / "aes_test.xml").write_text(GTEST.format(more=gtest))
+        if pytest_why is not None:
+            (tmp_path / "e2e.pytest.xml").write_text(PYTEST.format(why=pytest_why))
+        if steps:
+            (tmp_path / "steps.txt").write_text(steps)
+        return tmp_path
+    return write
+
+
+def report(repository, folder, *options):
+    done = subprocess.run([sys.executable, "-B", repository / "dev" / "test_report.py", folder,
+                           *options], capture_output=True, text=True, timeout=60, check=False)
+    assert not done.stderr, done.stderr
+    return done.returncode, done.stdout.splitlines()[-1], done.stdout
+
+
+def test_all_is_well(repository, results):
+    code, last, _ = report(repository, results(steps="passed build\n", pytest_why="no tty"))
+    assert (code, last) == (0, "3 passed, 0 failed, 1 skipped")
+
+
+def test_a_failed_test_is_named(repository, results):
+    code, last, said = report(repository, results(gtest=GTEST_FAILURE, ctest="fail"))
+    assert (code, last) == (1, "1 passed, 1 failed, 0 skipped")
+    assert "aes_test: Aes.Wrong" in said
+
+
+def test_a_program_that_fails_at_its_end(repository, results):
+    code, last, said = report(repository, results(ctest="fail"))
+    assert (code, last) == (1, "1 passed, 1 failed, 0 skipped")
+    assert "aes_test: its end" in said
+
+
+def test_a_program_that_died_before_it_told(repository, results):
+    code, last, _ = report(repository, results(gtest=None, ctest="fail", pytest_why="x"))
+    assert (code, last) == (1, "1 passed, 1 failed, 1 skipped")
+
+
+def test_other_programs_count_once(repository, results):
+    more = '<testcase name="other" classname="other" status="run"/>'
+    assert report(repository, results(more=more))[:2] == (0, "2 passed, 0 failed, 0 skipped")
+
+
+def test_a_failed_step(repository, results):
+    code, last, said = report(repository, results(steps="failed build with sanitizers\n"))
+    assert (code, last) == (1, "1 passed, 1 failed, 0 skipped")
+    assert "build with sanitizers" in said
+
+
+@pytest.mark.parametrize("where", ["gtest", "pytest"])
+def test_skips_for_want_of_a_gpu(repository, results, where):
+    if where == "gtest":
+        folder, passed, name = results(gtest=GTEST_SKIP), 1, "aes_test: Aes.OnCard"
+    else:
+        folder, passed, name = results(pytest_why="needs a GPU: none"), 2, "t.skipped"
+    code, last, said = report(repository, folder)
+    assert (code, last) == (0, f"{passed} passed, 0 failed, 1 skipped")
+    assert "Skipped for want of a GPU" in said and name in said
+    code, last, said = report(repository, folder, "--require-gpu")
+    assert (code, last) == (1, f"{passed} passed, 1 failed, 0 skipped")
+
+
+def test_nothing_ran(repository, tmp_path):
+    code, last, said = report(repository, tmp_path)
+    assert (code, last) == (1, "0 passed, 0 failed, 0 skipped")
+    assert "No test passed" in said
+    (tmp_path / "unit.ctest.xml").write_text("<testsuite/>")
+    assert report(repository, tmp_path)[:2] == (1, "0 passed, 1 failed, 0 skipped")
