@@ -42,11 +42,11 @@ install(TARGETS lanecrypt EXPORT lanecrypt LIBRARY DESTINATION ${CMAKE_INSTALL_L
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lanecrypt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-if(TARGET lanecrypt_provider)
+if(TARGET gpu)
   lanecrypt_relative(origin "${LANECRYPT_MODULES_DIR}" "${CMAKE_INSTALL_LIBDIR}"
                      "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")
-  set_target_properties(lanecrypt_provider PROPERTIES INSTALL_RPATH "${origin}")
-  install(TARGETS lanecrypt_provider LIBRARY DESTINATION ${LANECRYPT_MODULES_DIR})
+  set_target_properties(gpu PROPERTIES INSTALL_RPATH "${origin}")
+  install(TARGETS gpu LIBRARY DESTINATION ${LANECRYPT_MODULES_DIR})
 endif()
 
 if(TARGET lanecrypt_main)
