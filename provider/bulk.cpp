@@ -2,8 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
-#include <openssl/err.h>
-#include <openssl/proverr.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -67,12 +65,6 @@ bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
 
 }  // namespace
 
-void raise_no_device(const char *why) {
-  ERR_raise_data(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED,
-                 "provider gpu: require_gpu is set, and this request cannot run on a device: %s",
-                 why);
-}
-
 Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes) {
   Provider &provider = *context.provider;
@@ -81,7 +73,7 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
   if (const char *why = provider.no_device.load(std::memory_order_acquire); why != nullptr) {
     if (!must) return Bulk::kNotTaken;
     provider.counters.count_failure();
-    raise_no_device(why);
+    provider.errors.raise(Reason::kDeviceRequired, why);
     return Bulk::kFailed;
   }
 
@@ -123,13 +115,13 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
     if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
     if (must) {
       provider.counters.count_failure();
-      raise_no_device(why);
+      provider.errors.raise(Reason::kDeviceRequired, why);
       return Bulk::kFailed;
     }
     if (status != LC_ERROR_NO_DEVICE) provider.counters.count_failure();
     // Input that was overwritten in part is lost; input apart is whole.
     if (out != in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
-    ERR_raise_data(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED, "provider gpu: %s", why);
+    provider.errors.raise(Reason::kDeviceFailed, why);
     return Bulk::kFailed;
   }
 

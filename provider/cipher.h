@@ -78,7 +78,4 @@ enum class Bulk {
 Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes);
 
-// Raises the error of a request that had to run on a device and could not.
-void raise_no_device(const char *why);
-
 }  // namespace lanecrypt::provider

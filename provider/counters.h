@@ -34,6 +34,8 @@ class Counters {
     add(slot.device_bytes, device_bytes);
     add(slot.cpu_bytes, cpu_bytes);
   }
+  // What the CPU did of a request that a device did the most of.
+  void count_cpu_rest(uint64_t bytes) { add(slot_of_thread().cpu_bytes, bytes); }
   void count_failure() { add(slot_of_thread().failures, 1); }
 
   Totals totals() const {

@@ -100,28 +100,14 @@ void teardown(void *pointer) {
   destroy(provider, strike_off(*provider));
 }
 
-// An error by the core's own functions: there is no libcrypto to raise it.
-void raise_through_core(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core,
-                        const char *format, ...) {
-  OSSL_FUNC_core_new_error_fn *new_error = nullptr;
-  OSSL_FUNC_core_vset_error_fn *set_error = nullptr;
-  for (; core->function_id != 0; ++core) {
-    if (core->function_id == OSSL_FUNC_CORE_NEW_ERROR) new_error = OSSL_FUNC_core_new_error(core);
-    if (core->function_id == OSSL_FUNC_CORE_VSET_ERROR) set_error = OSSL_FUNC_core_vset_error(core);
-  }
-  if (new_error == nullptr || set_error == nullptr) return;
-  new_error(handle);
-  va_list arguments;
-  va_start(arguments, format);
-  set_error(handle, ERR_PACK(ERR_LIB_PROV, 0, ERR_R_INIT_FAIL), format, arguments);
-  va_end(arguments);
-}
+const OSSL_ITEM *get_reason_strings(void *) { return kReasonStrings; }
 
 using Function = void (*)();
 const OSSL_DISPATCH kFunctions[] = {
     {OSSL_FUNC_PROVIDER_TEARDOWN, reinterpret_cast<Function>(teardown)},
     {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
     {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, reinterpret_cast<Function>(get_reason_strings)},
     {OSSL_FUNC_PROVIDER_QUERY_OPERATION, reinterpret_cast<Function>(query_operation)},
     {0, nullptr},
 };
@@ -132,6 +118,7 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   const auto discard = [](Provider *provider) { destroy(provider, true); };
   std::unique_ptr<Provider, decltype(discard)> provider(new Provider, discard);
   provider->settings = std::move(*settings);
+  provider->errors = ErrorSink(handle, core);
 
   lc_options options{};
   options.struct_size = sizeof options;
@@ -162,8 +149,7 @@ EVP_CIPHER *fallback_cipher(Provider &provider, int index) {
     cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
   if (cipher == nullptr) {
     ERR_clear_last_mark();
-    ERR_raise_data(ERR_LIB_PROV, ERR_R_FETCH_FAILED,
-                   "the provider gpu needs OpenSSL's default provider for %s", name);
+    provider.errors.raise(Reason::kNoDefaultProvider, name);
     return nullptr;
   }
   ERR_pop_to_mark();
@@ -184,15 +170,15 @@ extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
   try {
     // Before the first call of libcrypto: which one is it?
     if (in == nullptr || in->function_id == 0) return 0;
+    const provider::ErrorSink errors(handle, in);
     const Status bound = bind_libcrypto_of(reinterpret_cast<const void *>(in->function));
     if (!bound.ok()) {
-      provider::raise_through_core(handle, in, "provider gpu: %s", bound.text().c_str());
+      errors.raise_while_loading(bound.text().c_str());
       return 0;
     }
     Result<provider::Provider *> provider = provider::create(handle, in);
     if (!provider.ok()) {
-      ERR_raise_data(ERR_LIB_PROV, ERR_R_INIT_FAIL, "provider gpu: %s",
-                     provider.status().text().c_str());
+      errors.raise_while_loading(provider.status().text().c_str());
       return 0;
     }
     *provider_context = *provider;

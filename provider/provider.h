@@ -12,6 +12,7 @@
 
 #include "lanecrypt/lanecrypt.h"
 #include "provider/counters.h"
+#include "provider/errors.h"
 #include "provider/settings.h"
 
 namespace lanecrypt::provider {
@@ -20,6 +21,7 @@ inline constexpr int kCipherCount = 9;
 
 struct Provider {
   Settings settings;
+  ErrorSink errors;
   // Holds OpenSSL's own implementation, for all that stays on the CPU. It
   // mirrors the providers of the application's library context.
   OSSL_LIB_CTX *fallback = nullptr;

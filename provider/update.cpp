@@ -169,7 +169,7 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
     if (!context.provider->settings.require_gpu)
       return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
     context.provider->counters.count_failure();
-    raise_no_device(hindrance);
+    context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
     return 0;
   }
   const size_t whole = division.head_out + division.bulk;
@@ -185,6 +185,8 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
     case Bulk::kDone:
       written += division.bulk;
       taken += division.bulk;
+      if (in_bytes > division.bulk)
+        context.provider->counters.count_cpu_rest(in_bytes - division.bulk);
       break;
     case Bulk::kNotTaken:
       taken += division.lent;
@@ -215,7 +217,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
       hindrance = "its input and output overlap in part";
     if (hindrance != nullptr && context.provider->settings.require_gpu) {
       context.provider->counters.count_failure();
-      raise_no_device(hindrance);
+      context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
       return 0;
     }
     const Bulk bulk =

@@ -1,0 +1,42 @@
+// The provider's own errors. Those that OpenSSL's ciphers know too are raised
+// as theirs, by ERR_raise(ERR_LIB_PROV, PROV_R_...).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+
+namespace lanecrypt::provider {
+
+// Numbers that applications may see in ERR_GET_REASON().
+enum class Reason : unsigned {
+  kDeviceRequired = 1,    // require_gpu, and no device could do the request
+  kDeviceFailed = 2,      // in the middle of data in place
+  kNoDefaultProvider = 3  // the CPU's part cannot be had
+};
+
+// For OSSL_FUNC_provider_get_reason_strings: with them a program that prints
+// only an error's reason, and not its data, still says what is the matter.
+extern const OSSL_ITEM kReasonStrings[];
+
+// How the core takes errors, as it told when the provider was loaded. Needs no
+// libcrypto to be bound.
+class ErrorSink {
+ public:
+  ErrorSink() = default;
+  ErrorSink(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
+
+  // `detail` goes with the error as its data.
+  void raise(Reason reason, const char *detail) const;
+  // While loading, when the reasons above are not known yet.
+  void raise_while_loading(const char *detail) const;
+
+ private:
+  void raise_packed(unsigned reason, const char *format, ...) const;
+  const OSSL_CORE_HANDLE *handle_ = nullptr;
+  OSSL_FUNC_core_new_error_fn *new_error_ = nullptr;
+  OSSL_FUNC_core_vset_error_fn *set_error_ = nullptr;
+};
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,86 @@
+// Devices that fail: the caller gets OpenSSL's answer or, where the CPU is not
+// allowed, an error that says why.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "provider/provider_under_test.h"
+
+namespace provider_test {
+namespace {
+
+const uint8_t kKey[32] = {3, 1, 4}, kIv[16] = {1, 5, 9};
+
+// The emulator fails as its environment says (src/device/host/host_device.cpp).
+class Faults : public testing::Test {
+ protected:
+  static void fail(const char *how) { setenv("LANECRYPT_HOST_FAULT", how, 1); }
+  void TearDown() override { unsetenv("LANECRYPT_HOST_FAULT"); }
+};
+
+TEST_F(Faults, ALostDeviceIsNotNoticed) {
+  for (const char *cipher : {"AES-128-ECB", "AES-192-CBC", "AES-256-CTR"})
+    for (Twins::Place place : {Twins::Place::kApart, Twins::Place::kInPlace})
+      for (const char *when : {"lost-after:0", "lost-after:1", "lost-after:3"}) {
+        fail(when);
+        Library library({{"devices", "host"}, {"threshold_bytes", "1k"}});
+        ASSERT_TRUE(library.is_ready()) << library.errors();
+        Twins twins(library, cipher);
+        twins.init(kKey, kIv, 0);
+        twins.set_padding(0);
+        for (int call = 0; call < 6; ++call) {
+          twins.update(Bytes(size_t(8192 + 16 * call), uint8_t(call)), place, 3);
+          twins.read_parameters();
+        }
+        twins.finish();
+        EXPECT_TRUE(twins.is_whole()) << cipher << ", " << when << ": " << twins.difference();
+        EXPECT_EQ(library.counter("lanecrypt.failures"), 1u) << cipher << ", " << when;
+        // After the loss nothing is asked of it any more.
+        EXPECT_GE(library.counter("lanecrypt.cpu-jobs"), 2u);
+        EXPECT_NE(library.text_param("lanecrypt.devices").find("lost"), std::string::npos)
+            << library.text_param("lanecrypt.devices");
+      }
+}
+
+TEST_F(Faults, ALostDeviceIsAnErrorWhereOneIsRequired) {
+  fail("lost-after:6");
+  Library library({{"devices", "host"}, {"threshold_bytes", "1k"}, {"require_gpu", "yes"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+  Bytes data(4096);
+  int bytes = 0;
+  std::string results;
+  ASSERT_EQ(
+      O(EVP_CipherInit_ex2)(context, library.cipher("AES-128-CTR", "gpu"), kKey, kIv, 1, nullptr),
+      1);
+  for (int call = 0; call < 20; ++call)
+    results += std::to_string(
+        O(EVP_CipherUpdate)(context, data.data(), &bytes, data.data(), int(data.size())));
+  O(EVP_CIPHER_CTX_free)(context);
+  // Some requests, a few kernels each, come before the loss, and none after.
+  EXPECT_TRUE(results.starts_with("1") && results.ends_with("0")) << results;
+  EXPECT_EQ(results.find("01"), std::string::npos) << results;
+  const std::string errors = take_error_texts();
+  EXPECT_NE(errors.find("require_gpu is set, and this request cannot run on a device"),
+            std::string::npos)
+      << errors;
+  EXPECT_NE(errors.find("lost"), std::string::npos) << errors;
+}
+
+TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
+  fail("wrong-byte:0");
+  Library library({{"devices", "host"}, {"threshold_bytes", "1k"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  Twins twins(library, "AES-256-CTR");
+  twins.init(kKey, kIv, 1);
+  for (int call = 0; call < 3; ++call) twins.update(Bytes(5000), Twins::Place::kInPlace, 0);
+  EXPECT_TRUE(twins.is_whole()) << twins.difference();
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
+  EXPECT_EQ(library.counter("lanecrypt.cpu-bytes"), 15000u);
+  const std::string devices = library.text_param("lanecrypt.devices");
+  EXPECT_NE(devices.find("\"reason\": \""), std::string::npos) << devices;
+}
+
+}  // namespace
+}  // namespace provider_test
