@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the provider `gpu` share: configurations and their counters.
+
+LANECRYPT_TEST_OPENSSL names the `openssl` to test with (the system's by default).
+"""
+
+import json
+import os
+import subprocess
+
+OPENSSL = os.environ.get("LANECRYPT_TEST_OPENSSL") or "openssl"
+
+KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+IV = "f0f1f2f3f4f5f6f7f8f9fafbfffffffe"
+
+
+class Configuration:
+    """An openssl.cnf that makes the provider everyone's choice, and what came of it."""
+
+    def __init__(self, folder, build, activate=True, **settings):
+        self.stats = folder / "stats.json"
+        self.path = folder / "openssl.cnf"
+        settings.setdefault("stats_file", self.stats)
+        lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
+        self.path.write_text(f"""
+openssl_conf = start
+[start]
+providers = providers
+alg_section = properties
+[properties]
+default_properties = ?provider=gpu
+[providers]
+default = default_settings
+gpu = gpu_settings
+[default_settings]
+activate = 1
+[gpu_settings]
+module = {build}/lib/gpu.so
+{"activate = 1" if activate else ""}
+{lines}""")
+        self.environment = {**os.environ, "OPENSSL_CONF": str(self.path)}
+
+    def run(self, *command, check=True, **options):
+        """Runs a program with this configuration; its output is bytes."""
+        done = subprocess.run([str(part) for part in command], env=self.environment,
+                              capture_output=True, timeout=300, **options)
+        if check:
+            assert done.returncode == 0, done.stderr.decode(errors="replace")
+        return done
+
+    def counters(self):
+        """The sums of all lines in stats_file, which must be there."""
+        lines = [json.loads(line) for line in self.stats.read_text().splitlines()]
+        assert lines
+        names = ("device_jobs", "device_bytes", "cpu_jobs", "cpu_bytes", "failures")
+        sums = {name: sum(line[name] for line in lines) for name in names}
+        sums["devices"] = sorted({d["id"] for line in lines for d in line["devices"] if d["bytes"]})
+        return sums
+
+
+def plain(*command, **options):
+    """Runs a program without any configuration of ours."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, timeout=300,
+                          **options)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return done
