@@ -69,7 +69,10 @@ def ctest_outcomes(results, stage):
             found = list(gtest_cases(path))
         except ElementTree.ParseError:
             continue  # the program died while it wrote
-        written.setdefault(re.sub(r"_\d+$", "", path.stem), []).extend(found)
+        program = path.stem
+        if program not in programs.values():
+            program = re.sub(r"_\d+$", "", program)
+        written.setdefault(program, []).extend(found)
     told = {program for program in programs.values() if program in written}
     for program in told:
         for name, what, why in written[program]:
