@@ -27,7 +27,7 @@ else()
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
   add_custom_command(
     OUTPUT ${fatbin}
-    COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 -lineinfo ${gencode}
+    COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 ${gencode}
             ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}/kernels
             -o ${fatbin} ${PROJECT_SOURCE_DIR}/src/device/cuda/kernels.cu
     DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/kernels.cu

@@ -34,6 +34,14 @@ typedef struct AesPiece {
 #define AES_TABLE_BLOCKS 4u
 #define AES_BITSLICE_BLOCKS 32u
 
+// CTR by tables has tiles of another shape: a lane takes `steps` blocks, 256
+// apart, of a window of steps * 256. AES_WINDOW_TILES teams cover a window; the
+// last window of a piece has no more of them than its blocks need. The launch
+// chooses the steps, a multiple of AES_TABLE_BLOCKS: more of them share more
+// work, fewer reach more lanes.
+#define AES_WINDOW_TILES (256u / TEAM_LANES)
+#define AES_MOST_STEPS 32u
+
 // Lanes a group, and words of local memory, of each form.
 #define AES_TABLE4_LANES 1024u
 #define AES_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies

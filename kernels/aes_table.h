@@ -5,6 +5,7 @@
 //                  permute, since T0 and T1 lie side by side in rows of 256
 //                  bytes (and T2 and T3 after them)
 //   AES_TABLES 1   T0 alone, 32 KiB; the others are its rotations
+// The modes are in aes_table_modes.h and aes_table_ctr.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -40,6 +41,29 @@ FN u32 aes_inverse_t0(u32 x) {
 
 FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
   return load_block((GLOBAL const u8 *)(schedule + 4 * round));
+}
+
+// The blocks of a tile that a lane takes; those past `length` are left alone.
+FN void aes_load_tile(Block *blocks, GLOBAL const u8 *in, u64 first, u64 length, u32 aligned,
+                      u32 whole) {
+  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+    const u64 at = 16 * (first + n * TEAM_LANES);
+    if (whole)
+      blocks[n] = load_block(in + at);
+    else if (at < length)
+      blocks[n] = aes_load(in + at, 16, aligned);
+  }
+}
+
+FN void aes_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 length, u32 aligned,
+                       u32 whole) {
+  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+    const u64 at = 16 * (first + n * TEAM_LANES);
+    if (whole)
+      store_block(out + at, blocks[n]);
+    else if (at < length)
+      aes_store(out + at, blocks[n], 16, aligned);
+  }
 }
 
 #endif
@@ -104,13 +128,13 @@ FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, 
   return PICK(ab, cd, 0x6420) ^ PICK(ab, cd, 0x7531);
 }
 
-FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
-                          GLOBAL const u32 *schedule, u32 rounds) {
+// Rounds `from` to the last of `count` blocks, of which AddRoundKey and the
+// rounds before have been done.
+FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const u32 *tables,
+                               GLOBAL const u32 *schedule, u32 rounds) {
   const u32 copy = AES_COPY;
-  Block key = aes_round_key(schedule, 0);
-  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
-  for (u32 round = 1; round < rounds; ++round) {
-    key = aes_round_key(schedule, round);
+  for (u32 round = from; round < rounds; ++round) {
+    const Block key = aes_round_key(schedule, round);
     UNROLL for (u32 n = 0; n < count; ++n) {
       const Block s = blocks[n];
       UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -119,7 +143,7 @@ FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
       }
     }
   }
-  key = aes_round_key(schedule, rounds);
+  const Block key = aes_round_key(schedule, rounds);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block s = blocks[n];
     UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -127,6 +151,13 @@ FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
                                                         s.w[(c + 2) & 3], s.w[(c + 3) & 3]);
     }
   }
+}
+
+FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
+                          GLOBAL const u32 *schedule, u32 rounds) {
+  const Block key = aes_round_key(schedule, 0);
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
+  AES_NAME(encrypt_from)(blocks, count, 1, tables, schedule, rounds);
 }
 
 FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
@@ -155,127 +186,9 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
   }
 }
 
-// The frame of the kernels that are parallel in blocks: each team walks its
-// tiles, and a lane takes blocks first, first + TEAM_LANES, ... of a tile.
-#define AES_TILE_PARAMETERS                                                                      \
-  (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds, \
-   GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
+#include "aes_table_modes.h"
 
-#define AES_FOR_EACH_TILE                                            \
-  const u32 team = aes_team();                                       \
-  const u64 end_tile = aes_first_tile(tiles, team + 1);              \
-  u64 tile = aes_first_tile(tiles, team);                            \
-  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0; \
-  for (; tile < end_tile; ++tile)
-
-// Within it: the piece of this tile, its ends, and the lane's first block.
-#define AES_TILE_PIECE                                                                       \
-  while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;                             \
-  GLOBAL const AesPiece *piece = pieces + p;                                                 \
-  GLOBAL const u8 *in = in_base + piece->in;                                                 \
-  GLOBAL u8 *out = out_base + piece->out;                                                    \
-  GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;             \
-  const u32 aligned = aes_aligned(in, out);                                                  \
-  const u64 length = piece->length;                                                          \
-  const u64 first =                                                                          \
-      (tile - piece->first_tile) * (AES_TABLE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES; \
-  Block blocks[AES_TABLE_BLOCKS];
-
-#define AES_FOR_EACH_BLOCK                            \
-  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) { \
-    const u64 number = first + n * TEAM_LANES;        \
-    const u64 at = 16 * number;                       \
-    if (at < length)
-#define AES_END_BLOCK }
-
-KERNEL(AES_NAME(ecb_encrypt), AES_LANES) AES_TILE_PARAMETERS {
-  SHARED_WORDS(tables);
-  AES_NAME(fill)(tables, 0);
-  AES_FOR_EACH_TILE {
-    AES_TILE_PIECE
-    AES_FOR_EACH_BLOCK { blocks[n] = aes_load(in + at, 16, aligned); }
-    AES_END_BLOCK
-    AES_NAME(encrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
-    AES_FOR_EACH_BLOCK { aes_store(out + at, blocks[n], 16, aligned); }
-    AES_END_BLOCK
-  }
-}
-
-KERNEL(AES_NAME(ecb_decrypt), AES_LANES) AES_TILE_PARAMETERS {
-  SHARED_WORDS(tables);
-  AES_NAME(fill)(tables, 1);
-  AES_FOR_EACH_TILE {
-    AES_TILE_PIECE
-    AES_FOR_EACH_BLOCK { blocks[n] = aes_load(in + at, 16, aligned); }
-    AES_END_BLOCK
-    AES_NAME(decrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
-    AES_FOR_EACH_BLOCK { aes_store(out + at, blocks[n], 16, aligned); }
-    AES_END_BLOCK
-  }
-}
-
-// Input and output must not share memory: a lane reads the block before its
-// own, which another lane may have written.
-KERNEL(AES_NAME(cbc_decrypt), AES_LANES) AES_TILE_PARAMETERS {
-  SHARED_WORDS(tables);
-  AES_NAME(fill)(tables, 1);
-  AES_FOR_EACH_TILE {
-    AES_TILE_PIECE
-    AES_FOR_EACH_BLOCK { blocks[n] = aes_load(in + at, 16, aligned); }
-    AES_END_BLOCK
-    AES_NAME(decrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
-    AES_FOR_EACH_BLOCK {
-      const Block before =
-          number == 0 && !piece->continues ? aes_iv(piece) : aes_load(in + at - 16, 16, aligned);
-      aes_store(out + at, aes_xor(blocks[n], before), 16, aligned);
-    }
-    AES_END_BLOCK
-  }
-}
-
-KERNEL(AES_NAME(ctr), AES_LANES) AES_TILE_PARAMETERS {
-  SHARED_WORDS(tables);
-  AES_NAME(fill)(tables, 0);
-  AES_FOR_EACH_TILE {
-    AES_TILE_PIECE
-    const Block iv = aes_iv(piece);
-    UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-      blocks[n] = aes_counter(iv, first + n * TEAM_LANES);
-    }
-    AES_NAME(encrypt)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds);
-    AES_FOR_EACH_BLOCK {
-      const Block data = aes_load(in + at, length - at, aligned);
-      aes_store(out + at, aes_xor(blocks[n], data), length - at, aligned);
-    }
-    AES_END_BLOCK
-  }
-}
-
-// A lane a stream. chain: count of 4 words, the last ciphertext block of each
-// stream so far.
-KERNEL(AES_NAME(cbc_encrypt), AES_LANES)
-(GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules,
- u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
-  SHARED_WORDS(tables);
-  AES_NAME(fill)(tables, 0);
-  for (u32 p = group_id() * group_lanes() + lane_id(); p < count;
-       p += group_count() * group_lanes()) {
-    GLOBAL const AesPiece *piece = pieces + p;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
-    GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
-    const u32 aligned = aes_aligned(in, out);
-    const u64 length = piece->length;
-    Block state = piece->continues ? load_block(link) : aes_iv(piece);
-    for (u64 at = 0; at < length; at += 16) {
-      state = aes_xor(state, aes_load(in + at, 16, aligned));
-      AES_NAME(encrypt)(&state, 1, tables, schedule, rounds);
-      aes_store(out + at, state, 16, aligned);
-    }
-    store_block(link, state);
-  }
-}
+#include "aes_table_ctr.h"
 
 #undef AES_NAME
 #undef AES_LANES
@@ -289,5 +202,3 @@ KERNEL(AES_NAME(cbc_encrypt), AES_LANES)
 #undef AES_TILE_PARAMETERS
 #undef AES_FOR_EACH_TILE
 #undef AES_TILE_PIECE
-#undef AES_FOR_EACH_BLOCK
-#undef AES_END_BLOCK

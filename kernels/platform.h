@@ -42,7 +42,10 @@ typedef ulong u64;
 #define TABLE __constant
 #define GLOBAL __global
 #define SHARED __local
-#define KERNEL(name, lanes) __kernel void name
+// The compiler must know the size of the groups to share out registers.
+#define KERNEL(name, lanes) \
+  __kernel __attribute__((  \
+      reqd_work_group_size((lanes) < LC_MOST_LANES ? (lanes) : LC_MOST_LANES, 1, 1))) void name
 #define SHARED_PARAMETER , __local u32 *shared_words
 #define SHARED_WORDS(pointer) __local u32 *pointer = shared_words
 #define TEAM_LANES 32u

@@ -29,8 +29,11 @@ struct Properties {
   uint32_t compute_units = 0;
   uint32_t local_bytes = 0;      // local (shared) memory one group may use
   uint32_t max_group_lanes = 0;  // most lanes of one group
-  uint32_t team_lanes = 1;       // TEAM_LANES of platform.h as compiled for this device
-  bool banked_local = false;     // local memory is on the chip, in 32 banks of 4 bytes
+  // A kernel runs only in groups of as many lanes as its KERNEL line names, or
+  // of max_group_lanes where that is less.
+  bool fixed_group_lanes = false;
+  uint32_t team_lanes = 1;    // TEAM_LANES of platform.h as compiled for this device
+  bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
   bool is_gpu = false;
   bool flat_addresses = false;  // addresses of different buffers may share one launch
   // A number that two APIs give alike to one card (PCI domain, bus, device); 0: unknown.

@@ -38,8 +38,11 @@ bool can_run(const device::Properties &properties, AesForm form) {
   return shape(form).local_bytes <= properties.local_bytes;
 }
 
-uint32_t divide_up(uint64_t value, uint64_t by) {
-  return static_cast<uint32_t>((value + by - 1) / by);
+uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+// The same where the result is known to be small.
+uint32_t count_up(uint64_t value, uint64_t by) {
+  return static_cast<uint32_t>(divide_up(value, by));
 }
 
 std::string kernel_name(AesForm form, const CipherKind &kind) {
@@ -92,8 +95,29 @@ uint32_t AesLaunch::lanes_of(uint32_t most) const {
   return std::max(lanes / properties.team_lanes * properties.team_lanes, properties.team_lanes);
 }
 
-uint64_t AesLaunch::tile_blocks() const {
-  return uint64_t{shape(form_).lane_blocks} * device_.properties().team_lanes;
+bool AesLaunch::has_windows(const CipherKind &kind) const {
+  return kind.cipher == LC_AES_CTR && form_ != AesForm::kBitslice;
+}
+
+// As many as still leave every team of the device some windows' tiles.
+uint32_t AesLaunch::choose_steps(const AesWork &work) const {
+  uint64_t blocks = 0;
+  for (const AesPiece &piece : work.pieces) blocks += divide_up(piece.length, kBlockBytes);
+  constexpr uint64_t kTilesEach = 4;
+  const uint64_t lanes = uint64_t{resident_groups_} * form_lanes_;
+  uint32_t steps = AES_TABLE_BLOCKS;
+  while (steps < AES_MOST_STEPS && blocks >= 2 * steps * kTilesEach * lanes) steps *= 2;
+  return steps;
+}
+
+uint64_t AesLaunch::tiles_of(const AesWork &work, uint64_t length) const {
+  const uint64_t blocks = divide_up(length, kBlockBytes);
+  const uint64_t team = device_.properties().team_lanes;
+  if (!has_windows(work.kind)) return divide_up(blocks, shape(form_).lane_blocks * team);
+  const uint64_t window_tiles = 256 / team;
+  const uint64_t window_blocks = uint64_t{256} * work.steps;
+  const uint64_t rest = blocks % window_blocks;
+  return blocks / window_blocks * window_tiles + std::min(window_tiles, divide_up(rest, team));
 }
 
 uint32_t AesLaunch::max_keys(const CipherKind &kind) const {
@@ -123,11 +147,11 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
     std::stable_sort(work.pieces.begin(), work.pieces.end(),
                      [](const AesPiece &a, const AesPiece &b) { return a.length > b.length; });
   }
-  const uint64_t blocks_a_tile = tile_blocks();
+  work.steps = choose_steps(work);
   uint64_t tiles = 0;
   for (AesPiece &piece : work.pieces) {
     piece.first_tile = tiles;
-    tiles += divide_up(piece.length, blocks_a_tile * kBlockBytes);
+    tiles += tiles_of(work, piece.length);
   }
 
   const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
@@ -151,16 +175,16 @@ Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWo
   LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
   const Argument expand[] = {room.keys.get(), room.schedules.get(), keys, work.kind.key_bytes / 4,
                              work.kind.direction == LC_DECRYPT ? 1u : 0u};
-  LC_TRY(start(stream, "aes_expand_keys", divide_up(keys, lanes), lanes, 0, expand));
+  LC_TRY(start(stream, "aes_expand_keys", count_up(keys, lanes), lanes, 0, expand));
   if (form_ != AesForm::kBitslice) return Status();
 
-  const uint32_t planes = work.kind.is_chain() ? divide_up(pieces, AES_BITSLICE_BLOCKS) : keys;
+  const uint32_t planes = work.kind.is_chain() ? count_up(pieces, AES_BITSLICE_BLOCKS) : keys;
   const uint32_t plane_lanes = lanes_of(AES_BITSLICE_LANES);
   LC_TRY(grow(room.planes, MemoryKind::kDevice, planes * kPlaneBytes));
   const Argument slice[] = {
       room.schedules.get(),           room.planes.get(), planes, work.kind.key_bytes / 4 + 6,
       work.kind.is_chain() ? 1u : 0u, room.pieces.get(), pieces};
-  return start(stream, "aes_bitslice_keys", divide_up(planes, plane_lanes), plane_lanes, 0, slice);
+  return start(stream, "aes_bitslice_keys", count_up(planes, plane_lanes), plane_lanes, 0, slice);
 }
 
 Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work) {
@@ -171,19 +195,22 @@ Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWo
   const std::string name = kernel_name(form_, work.kind);
   if (!work.kind.is_chain()) {
     const AesPiece &last = work.pieces.back();
-    const uint64_t tiles = last.first_tile + divide_up(last.length, tile_blocks() * kBlockBytes);
+    const uint64_t tiles = last.first_tile + tiles_of(work, last.length);
     const uint32_t groups = static_cast<uint32_t>(std::min<uint64_t>(tiles, resident_groups_));
-    const Argument arguments[] = {room.pieces.get(), pieces,  tiles, keys, rounds,
-                                  work.in,           work.out};
+    std::vector<Argument> arguments = {room.pieces.get(), pieces,  tiles, keys, rounds,
+                                       work.in,           work.out};
+    if (has_windows(work.kind)) arguments.push_back(work.steps);
     return start(stream, name.c_str(), groups, form_lanes_, local_bytes_, arguments);
   }
   // Streams, or parties of 32 of them, are dealt out over all groups first.
   const uint32_t team = device_.properties().team_lanes;
   const uint32_t wanted =
-      form_ == AesForm::kBitslice ? divide_up(pieces, AES_BITSLICE_BLOCKS) : pieces;
-  const uint32_t lanes =
-      std::clamp(divide_up(divide_up(wanted, resident_groups_), team) * team, team, form_lanes_);
-  const uint32_t groups = std::min(divide_up(wanted, lanes), resident_groups_);
+      form_ == AesForm::kBitslice ? count_up(pieces, AES_BITSLICE_BLOCKS) : pieces;
+  const uint32_t lanes = device_.properties().fixed_group_lanes
+                             ? form_lanes_
+                             : std::clamp(count_up(count_up(wanted, resident_groups_), team) * team,
+                                          team, form_lanes_);
+  const uint32_t groups = std::min(count_up(wanted, lanes), resident_groups_);
   const device::Buffer *chain = work.chain;
   if (chain == nullptr) {
     LC_TRY(grow(room.chain, MemoryKind::kDevice, pieces * kChainBytes));

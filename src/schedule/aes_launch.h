@@ -36,6 +36,7 @@ struct AesWork {
   const device::Buffer *in = nullptr;  // nullptr: addresses
   const device::Buffer *out = nullptr;
   const device::Buffer *chain = nullptr;  // nullptr: a fresh one
+  uint32_t steps = 0;                     // this file's
 };
 
 class AesLaunch {
@@ -66,7 +67,10 @@ class AesLaunch {
   Status launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work);
   uint32_t lanes_of(uint32_t most) const;
-  uint64_t tile_blocks() const;
+  bool has_windows(const CipherKind &kind) const;
+  uint32_t choose_steps(const AesWork &work) const;
+  // Tiles that a piece of `length` bytes takes, as its kernel counts them.
+  uint64_t tiles_of(const AesWork &work, uint64_t length) const;
 
   device::Device &device_;
   AesForm form_;

@@ -144,6 +144,7 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
   properties.compute_units = clamped(CL_DEVICE_MAX_COMPUTE_UNITS);
   properties.local_bytes = clamped(CL_DEVICE_LOCAL_MEM_SIZE);
   properties.max_group_lanes = clamped(CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  properties.fixed_group_lanes = true;
   properties.team_lanes = 32;
   properties.is_gpu = (device_number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
   // A CPU keeps "local" memory in its cache, where addresses show in time.

@@ -91,6 +91,7 @@ std::string build_options(const Properties &properties) {
   const auto fits = [&](uint32_t words) { return properties.local_bytes >= words * 4; };
   // -w: PoCL prints on stderr how many warnings there were.
   std::string options = "-cl-std=CL1.2 -w";
+  options += " -DLC_MOST_LANES=" + std::to_string(properties.max_group_lanes);
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
   if (!fits(AES_TABLE1_LOCAL_WORDS)) {
     options += " -DLC_NO_TABLE_KERNELS=1";
