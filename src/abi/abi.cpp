@@ -100,12 +100,16 @@ Status start(lc_context *context, const lc_cipher_job *job, Request::Callback ca
   return Status();
 }
 
+// Before anything is done: what comes later cannot be undone.
+Status check_result(const lc_result *result) {
+  if (result != nullptr && result->struct_size < sizeof(size_t))
+    return Status(LC_ERROR_ARGUMENT, "lc_result.struct_size is too small");
+  return Status();
+}
+
 lc_status finish(Request &request, lc_result *result) {
   const Status status = request.wait();
-  if (result != nullptr) {
-    const lc_status given = give(request.result, result, "lc_result.struct_size is too small");
-    if (given != LC_OK) return given;
-  }
+  if (result != nullptr) (void)give(request.result, result, "");
   return tell(status);
 }
 
@@ -289,6 +293,7 @@ lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *host_po
 lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *result) {
   return guarded([&]() -> lc_status {
     RequestPointer request;
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
     if (const Status status = start(context, job, nullptr, &request); !status.ok())
       return tell(status);
     return finish(*request, result);
@@ -318,7 +323,10 @@ lc_status lc_ticket_status(const lc_ticket *ticket) {
 
 lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result) {
   if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
-  return guarded([&] { return finish(*ticket->request, result); });
+  return guarded([&]() -> lc_status {
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    return finish(*ticket->request, result);
+  });
 }
 
 void lc_ticket_free(lc_ticket *ticket) { delete ticket; }
