@@ -83,6 +83,9 @@ ChunkLimits Pipeline::limits(const CipherKind &kind) const {
 }
 
 Status Pipeline::prepare(Slot &slot) {
+  // The last chunk's output is back, but its keys may not be zeroed yet, and
+  // what is zeroed must not be freed to grow, nor filled again on another stream.
+  if (slot.was_used) LC_TRY(slot.wiped->wait());
   for (std::unique_ptr<device::Event> *event :
        {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,
         &slot.download_begin, &slot.download_end, &slot.wiped}) {
@@ -250,7 +253,6 @@ Status Pipeline::begin(Slot &slot) {
   slot.work.in = slot.device_in.get();
   slot.work.out = slot.device_out.get();
   gather(slot);
-  if (slot.was_used) LC_TRY(upload_->await(*slot.wiped));
   LC_TRY(upload_->mark(*slot.upload_begin));
   LC_TRY(aes_.upload(*upload_, slot.room, slot.work));
   LC_TRY(upload_data(slot));
