@@ -1,0 +1,87 @@
+// Messages of one job in guarded memory, with the answers of OpenSSL.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lanecrypt/lanecrypt.h"
+#include "random_bytes.h"
+#include "reference.h"
+
+namespace lanecrypt::test {
+
+enum class Place { kHost, kPinned, kDevice };
+std::string place_name(Place place);
+
+// What a test chooses of a message; key, IV and text are random.
+struct MessageShape {
+  uint64_t length = 0;
+  uint32_t in_alignment = 0;   // 0 to 15: address modulo 16
+  uint32_t out_alignment = 0;  // of no meaning in place
+  bool in_place = false;
+  uint32_t key = 0;  // messages with the same number share a key by pointer
+};
+
+struct BatchShape {
+  lc_cipher cipher = LC_AES_ECB;
+  lc_direction direction = LC_ENCRYPT;
+  uint32_t key_bytes = 16;
+  Place place = Place::kHost;
+  std::vector<MessageShape> messages;
+
+  std::string name() const;
+};
+
+// All inputs and outputs lie in one arena, with canaries between them, so
+// that one comparison of the arena sees every output, every input that was to
+// stay and every byte written where none belongs.
+class Batch {
+ public:
+  // context: for pinned and device memory, of device 0. Throws
+  // std::runtime_error where memory or OpenSSL fails.
+  Batch(lc_context *context, const BatchShape &shape, Random &random);
+  ~Batch();
+  Batch(const Batch &) = delete;
+  Batch &operator=(const Batch &) = delete;
+
+  const BatchShape &shape() const { return shape_; }
+  // Chooses key, IV or text of message n instead of random ones; before
+  // finish(). `text` points to the message's input.
+  uint8_t *iv(size_t n) { return ivs_.data() + 16 * n; }
+  uint8_t *key(uint32_t number) { return keys_.data() + 32 * number; }
+  uint8_t *input(size_t n) { return before_.data() + in_offsets_[n]; }
+  // The answers, from what is chosen by now; and the arena as it is before the
+  // job. Called by the constructor; again after a change.
+  void finish();
+
+  lc_cipher_job job() const;
+  uint64_t bytes() const;
+  // "" where the arena is as it should be, or what is wrong.
+  std::string check();
+  // "" where every message is either its answer from the start for whole
+  // blocks and then untouched, in pieces of any size; or what is wrong.
+  std::string check_pieces_or_untouched();
+
+ private:
+  uint8_t *address(uint64_t offset) const { return arena_ + offset; }
+  void allocate(uint64_t bytes);
+  void store(const Bytes &image);
+  Bytes load() const;
+
+  lc_context *context_;
+  BatchShape shape_;
+  Bytes keys_, ivs_;
+  std::vector<uint64_t> in_offsets_, out_offsets_;
+  Bytes before_, after_;  // the arena as it is, and as it should become
+  Bytes host_;            // kHost: where the arena lies
+  uint8_t *arena_ = nullptr;
+  std::vector<lc_message> messages_;
+};
+
+// Lengths, alignments, sharing of keys and places by chance.
+BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes);
+
+}  // namespace lanecrypt::test

@@ -1,0 +1,108 @@
+// Many messages in one job, of every kind of memory, against OpenSSL.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "devices.h"
+
+namespace lanecrypt::test {
+namespace {
+
+class Batches : public DeviceTest {
+ protected:
+  void check(const BatchShape &shape) {
+    Batch batch(context(), shape, random_);
+    run_and_check(batch);
+  }
+  // `count` messages with a key each, of lengths up to `most_bytes`.
+  BatchShape many(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, uint64_t count,
+                  uint64_t most_bytes);
+
+  Random random_{38};
+};
+
+BatchShape Batches::many(lc_cipher cipher, lc_direction direction, uint32_t key_bytes,
+                         uint64_t count, uint64_t most_bytes) {
+  BatchShape shape;
+  shape.cipher = cipher;
+  shape.direction = direction;
+  shape.key_bytes = key_bytes;
+  for (uint32_t n = 0; n < count; n++) {
+    MessageShape message;
+    message.length = random_.below(most_bytes + 1);
+    if (cipher != LC_AES_CTR) message.length -= message.length % 16;
+    message.in_alignment = static_cast<uint32_t>(random_.below(16));
+    message.out_alignment = static_cast<uint32_t>(random_.below(16));
+    message.in_place = random_.below(2) == 0;
+    message.key = n;
+    shape.messages.push_back(message);
+  }
+  return shape;
+}
+
+TEST_P(Batches, AtRandom) {
+  uint64_t cases = 0;
+  for (uint64_t n = scaled(200); n > 0 && !HasFailure(); n--) {
+    BatchShape shape = random_shape(random_, 24, n % 8 ? 2000 : 30000);
+    check(shape);
+    cases += shape.messages.size();
+  }
+  RecordProperty("cases", static_cast<int>(cases));
+}
+
+TEST_P(Batches, TwoMessages) {
+  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+    for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+      for (uint32_t key_bytes : {16u, 24u, 32u}) check(many(cipher, direction, key_bytes, 2, 4096));
+}
+
+TEST_P(Batches, ThousandMessages) {
+  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+    for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+      for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
+        if (!is_thorough() && (int{cipher} + int{direction} + static_cast<int>(place)) % 3)
+          continue;
+        BatchShape shape = many(cipher, direction, place == Place::kHost ? 32 : 16, 1000, 600);
+        shape.place = place;
+        check(shape);
+      }
+}
+
+// One of them much longer than the rest, so that lanes end at different times.
+TEST_P(Batches, CbcStreamsOfUnequalLength) {
+  for (uint32_t key_bytes : {16u, 24u, 32u}) {
+    BatchShape shape = many(LC_AES_CBC, LC_ENCRYPT, key_bytes, 333, 3000);
+    shape.messages[17].length = 16 * scaled(10000);
+    shape.messages[18].length = 0;
+    shape.messages[19].length = 16;
+    check(shape);
+    if (key_bytes != 24 && !is_thorough()) continue;
+    shape.place = Place::kDevice;
+    check(shape);
+  }
+}
+
+TEST_P(Batches, OneKeyForAll) {
+  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+    for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+      BatchShape shape = many(cipher, direction, 24, 500, 700);
+      for (MessageShape &message : shape.messages) message.key = 0;
+      check(shape);
+    }
+}
+
+// More keys than one launch may be able to hold.
+TEST_P(Batches, ManyKeys) {
+  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+    check(many(cipher, LC_ENCRYPT, 32, is_thorough() ? 70000 : 2200, 64));
+}
+
+TEST_P(Batches, NothingToDo) {
+  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR}) {
+    check(many(cipher, LC_ENCRYPT, 16, 5, 0));
+    check(many(cipher, LC_DECRYPT, 16, 0, 0));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Batches, testing::ValuesIn(devices_in_every_form()), device_case_name);
+
+}  // namespace
+}  // namespace lanecrypt::test

@@ -1,0 +1,108 @@
+// Which devices the tests run on, and the fixture that opens one and makes
+// sure, when a test is over, that the device did the work and the CPU none.
+//
+// LANECRYPT_TEST_DEVICES  ids or APIs, separated by commas: only these. One
+//                         that is not here fails its tests.
+// LANECRYPT_REQUIRE_GPU   1: a test that needs a GPU fails without one.
+// LANECRYPT_TEST_SCALE    counts of random cases times this; 1 if not set.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "batch.h"
+#include "lanecrypt/lanecrypt.h"
+
+namespace lanecrypt::test {
+
+struct DeviceCase {
+  std::string id;    // "opencl:0"; where it is absent, what was looked for
+  std::string form;  // of the kernels: "table4", ...; empty: the device's own choice
+  bool is_gpu = false;
+  bool absent = false;
+
+  std::string name() const;  // "opencl_0_table4"
+};
+
+void PrintTo(const DeviceCase &device, std::ostream *stream);
+
+// Every device under test. Where there is no GPU among them, and
+// LANECRYPT_TEST_DEVICES does not say that this is meant, one absent "gpu"
+// stands for it, so that what is not tested is seen by name.
+std::vector<DeviceCase> devices_under_test();
+// Each of them in every form of the kernels. The ones above take the form that
+// the device takes for its users.
+std::vector<DeviceCase> devices_in_every_form();
+// Emulators in a table form: a long CBC encryption, of one stream, would leave
+// 31 of the 32 lanes of their bitsliced kernels idle.
+std::vector<DeviceCase> devices_for_one_stream();
+std::string device_case_name(const testing::TestParamInfo<DeviceCase> &info);
+
+// count * LANECRYPT_TEST_SCALE, at least 1.
+uint64_t scaled(uint64_t count);
+
+// Sets an environment variable; puts the old value back when it goes.
+class ScopedEnvironment {
+ public:
+  ScopedEnvironment(const char *name, const char *value);  // nullptr: unset
+  ~ScopedEnvironment();
+  ScopedEnvironment(const ScopedEnvironment &) = delete;
+
+ private:
+  std::string name_, old_;
+  bool was_set_;
+};
+
+class Context {
+ public:
+  Context() = default;
+  // devices as in lc_options.
+  Context(const char *devices, lc_fallback fallback, uint64_t pinned_bytes = 0);
+  ~Context() { close(); }
+  Context(const Context &) = delete;
+
+  void close() {
+    lc_close(context_);
+    context_ = nullptr;
+  }
+  lc_context *get() const { return context_; }
+  lc_counters counters(uint32_t index) const;
+  lc_device_info device(uint32_t index) const;
+
+ private:
+  lc_context *context_ = nullptr;
+};
+
+// Opens the device of the parameter alone, as device 0, without fallback.
+class DeviceTest : public testing::TestWithParam<DeviceCase> {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // Whether hundreds of MiB take no time here: on a GPU, at full scale.
+  bool is_thorough() const;
+  lc_context *context() { return context_->get(); }
+  // Runs a job that must succeed on the device, and counts it.
+  void run(const lc_cipher_job &job);
+  // Runs a batch and checks every byte that it could have touched.
+  void run_and_check(Batch &batch);
+  // For jobs that were started otherwise: what TearDown expects of counters.
+  void expect_done(const lc_cipher_job &job);
+  void expect_done(uint64_t jobs, uint64_t bytes);
+
+ private:
+  std::unique_ptr<ScopedEnvironment> form_;
+  std::unique_ptr<Context> context_;
+  uint64_t jobs_ = 0, bytes_ = 0;
+};
+
+#define LANECRYPT_ASSERT_OK(expression) \
+  ASSERT_EQ(LC_OK, (expression)) << "it says: " << lc_last_error()
+
+}  // namespace lanecrypt::test

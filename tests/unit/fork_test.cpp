@@ -1,0 +1,142 @@
+// A child of fork starts afresh, whatever its parent did before.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+
+#include "devices.h"
+
+namespace lanecrypt::test {
+namespace {
+
+constexpr unsigned kMostSeconds = 40;
+
+// Runs `body` in a child; it returns what went wrong, or "". What the child
+// said is the test's failure; a child that hangs dies of its alarm.
+void in_child(const std::function<std::string()> &body) {
+  int pipe_fds[2];
+  ASSERT_EQ(0, pipe(pipe_fds));
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(kMostSeconds);
+    const std::string error = body();
+    if (write(pipe_fds[1], error.data(), error.size()) < 0) _exit(2);
+    _exit(error.empty() ? 0 : 1);
+  }
+  close(pipe_fds[1]);
+  std::string error;
+  char buffer[256];
+  for (ssize_t count; (count = read(pipe_fds[0], buffer, sizeof buffer)) > 0;)
+    error.append(buffer, count);
+  close(pipe_fds[0]);
+  int status = 0;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status)) << "the child died of signal " << WTERMSIG(status);
+  EXPECT_EQ("", error);
+  EXPECT_EQ(0, WEXITSTATUS(status));
+}
+
+std::string one_job(lc_context *context, uint64_t seed) {
+  BatchShape shape;
+  shape.cipher = LC_AES_CTR;
+  shape.key_bytes = 32;
+  shape.messages = {{.length = 100001, .in_place = true}, {.length = 5}};
+  Random random(seed);
+  Batch batch(nullptr, shape, random);
+  lc_cipher_job job = batch.job();
+  if (lc_run(context, &job, nullptr) != LC_OK) return lc_last_error();
+  return batch.check();
+}
+
+TEST(Fork, BeforeFirstUse) {
+  Context context("host:0", LC_FALLBACK_NONE);
+  in_child([&]() -> std::string {
+    std::string error = one_job(context.get(), 1);
+    if (error.empty() && context.counters(0).bytes != 100006) error = "not on the device";
+    return error;
+  });
+  EXPECT_EQ("", one_job(context.get(), 2)) << "the parent, after its child";
+}
+
+TEST(Fork, AfterUse) {
+  Context context("host:0", LC_FALLBACK_NONE);
+  ASSERT_EQ("", one_job(context.get(), 1));
+  for (int n = 0; n < 3; n++)
+    in_child([&]() -> std::string {
+      std::string error = one_job(context.get(), 3 + n);
+      // Its own count, with nothing of the parent's.
+      if (error.empty() && context.counters(0).bytes != 100006) error = "wrong count of bytes";
+      return error;
+    });
+  EXPECT_EQ("", one_job(context.get(), 2)) << "the parent, after its children";
+  EXPECT_EQ(200012u, context.counters(0).bytes);
+}
+
+TEST(Fork, ChildMayOpenAndCloseItsOwn) {
+  Context context("host:0", LC_FALLBACK_NONE);
+  ASSERT_EQ("", one_job(context.get(), 1));
+  in_child([&]() -> std::string {
+    Context own("host:0", LC_FALLBACK_NONE);
+    std::string error = one_job(own.get(), 4);
+    own.close();
+    return error;
+  });
+}
+
+// What it inherits it may close, used or not, and the parent's stays whole.
+TEST(Fork, ChildMayCloseWhatItInherits) {
+  Context used("host:0", LC_FALLBACK_NONE), again("host:0", LC_FALLBACK_NONE);
+  ASSERT_EQ("", one_job(used.get(), 1));
+  ASSERT_EQ("", one_job(again.get(), 1));
+  in_child([&]() -> std::string {
+    used.close();
+    std::string error = one_job(again.get(), 5);
+    again.close();
+    return error;
+  });
+  EXPECT_EQ("", one_job(used.get(), 2));
+}
+
+TEST(Fork, WithAJobUnderWay) {
+  Context context("host:0", LC_FALLBACK_NONE);
+  BatchShape shape;
+  shape.cipher = LC_AES_CTR;
+  shape.messages = {{.length = 4 << 20}};
+  Random random(6);
+  Batch batch(nullptr, shape, random);
+  lc_cipher_job job = batch.job();
+  lc_ticket *ticket = nullptr;
+  LANECRYPT_ASSERT_OK(lc_submit(context.get(), &job, nullptr, &ticket));
+  in_child([&]() -> std::string { return one_job(context.get(), 7); });
+  EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr));
+  EXPECT_EQ("", batch.check());
+  lc_ticket_free(ticket);
+}
+
+// With every device: a driver that does not survive fork leaves it to the CPU.
+TEST(Fork, WithEveryDevice) {
+  Context all("none", LC_FALLBACK_NONE);
+  uint32_t count = 0;
+  LANECRYPT_ASSERT_OK(lc_device_count(all.get(), &count));
+  for (uint32_t index = 0; index < count; index++) {
+    const std::string id = all.device(index).id;
+    SCOPED_TRACE(id);
+    Context context(id.c_str(), LC_FALLBACK_CPU);
+    ASSERT_EQ("", one_job(context.get(), 1));
+    in_child([&]() -> std::string {
+      std::string error = one_job(context.get(), 8);
+      if (error.empty() && context.counters(LC_CPU).bytes + context.counters(0).bytes != 100006)
+        error = "wrong count of bytes";
+      return error;
+    });
+    EXPECT_EQ("", one_job(context.get(), 2)) << "the parent, after its child";
+  }
+}
+
+}  // namespace
+}  // namespace lanecrypt::test

@@ -1,0 +1,117 @@
+// Messages longer than a chunk, so that they cross the seams between pieces:
+// of data, of counters and of CBC chains.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "devices.h"
+
+namespace lanecrypt::test {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+// As in src/schedule/pipeline.h. Were it to change, these tests would still
+// hold, but might no longer meet a seam where they mean to.
+constexpr uint64_t kChunkBytes = 16 * kMiB;
+
+class Large : public DeviceTest {
+ protected:
+  void check(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, uint64_t length,
+             Place place, bool in_place) {
+    BatchShape shape;
+    shape.cipher = cipher;
+    shape.direction = direction;
+    shape.key_bytes = key_bytes;
+    shape.place = place;
+    MessageShape message;
+    message.length = length;
+    message.in_place = in_place;
+    message.in_alignment = 3;
+    message.out_alignment = 10;
+    shape.messages = {message};
+    Batch batch(context(), shape, random_);
+    run_and_check(batch);
+  }
+
+  Random random_{197};
+};
+
+TEST_P(Large, Ctr) {
+  check(LC_AES_CTR, LC_ENCRYPT, 16, 40 * kMiB + 5, Place::kHost, false);
+  check(LC_AES_CTR, LC_DECRYPT, 32, 17 * kMiB + 5, Place::kPinned, true);
+  if (!is_thorough()) return;
+  check(LC_AES_CTR, LC_ENCRYPT, 24, 40 * kMiB + 5, Place::kPinned, false);
+  check(LC_AES_CTR, LC_ENCRYPT, 32, 40 * kMiB + 5, Place::kDevice, true);
+  check(LC_AES_CTR, LC_ENCRYPT, 16, 40 * kMiB + 5, Place::kHost, true);
+}
+
+TEST_P(Large, Ecb) {
+  check(LC_AES_ECB, LC_ENCRYPT, 32, 17 * kMiB + 16, Place::kHost, true);
+  if (!is_thorough()) return;
+  check(LC_AES_ECB, LC_DECRYPT, 16, 40 * kMiB + 16, Place::kPinned, false);
+  check(LC_AES_ECB, LC_DECRYPT, 24, 40 * kMiB + 16, Place::kDevice, false);
+}
+
+TEST_P(Large, CbcDecryption) {
+  check(LC_AES_CBC, LC_DECRYPT, 16, 33 * kMiB + 16, Place::kHost, true);
+  check(LC_AES_CBC, LC_DECRYPT, 32, 17 * kMiB + 16, Place::kDevice, true);
+  if (!is_thorough()) return;
+  check(LC_AES_CBC, LC_DECRYPT, 32, 40 * kMiB + 16, Place::kHost, false);
+  check(LC_AES_CBC, LC_DECRYPT, 24, 40 * kMiB + 16, Place::kPinned, true);
+  check(LC_AES_CBC, LC_DECRYPT, 32, 40 * kMiB + 16, Place::kPinned, false);
+}
+
+class LargeStream : public Large {};
+
+TEST_P(LargeStream, CbcEncryption) {
+  check(LC_AES_CBC, LC_ENCRYPT, 16, kChunkBytes + 1024, Place::kHost, false);
+  if (!is_thorough()) return;
+  check(LC_AES_CBC, LC_ENCRYPT, 32, 33 * kMiB, Place::kPinned, true);
+  check(LC_AES_CBC, LC_ENCRYPT, 24, 17 * kMiB, Place::kDevice, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LargeStream, testing::ValuesIn(devices_for_one_stream()),
+                         device_case_name);
+
+// More bytes than a chunk in streams of their own, which it cuts into slices.
+TEST_P(Large, CbcEncryptionInSlices) {
+  for (Place place : {Place::kHost, Place::kPinned}) {
+    if (place == Place::kPinned && !is_thorough()) return;
+    BatchShape shape;
+    shape.cipher = LC_AES_CBC;
+    shape.place = place;
+    for (uint32_t n = 0; n < 50; n++) {
+      MessageShape message;
+      message.length = 16 * (20000 + 1000 * (n % 7) + n);
+      message.in_place = n % 2;
+      message.in_alignment = n % 16;
+      message.key = n % 20;
+      shape.messages.push_back(message);
+    }
+    Batch batch(context(), shape, random_);
+    run_and_check(batch);
+  }
+}
+
+// Some MiB, odd, of each cipher; several of them in a job.
+TEST_P(Large, Several) {
+  for (lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_ECB}) {
+    if (cipher != LC_AES_CTR && !is_thorough()) return;
+    BatchShape shape;
+    shape.cipher = cipher;
+    shape.direction = LC_DECRYPT;
+    shape.key_bytes = 24;
+    for (uint64_t length : {3 * kMiB + 1, kChunkBytes - 1, kMiB - 15, kChunkBytes + 17, kMiB}) {
+      MessageShape message;
+      message.length = cipher == LC_AES_CTR ? length : length / 16 * 16;
+      message.in_alignment = static_cast<uint32_t>(random_.below(16));
+      message.out_alignment = static_cast<uint32_t>(random_.below(16));
+      shape.messages.push_back(message);
+    }
+    Batch batch(context(), shape, random_);
+    run_and_check(batch);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Large, testing::ValuesIn(devices_under_test()), device_case_name);
+
+}  // namespace
+}  // namespace lanecrypt::test

@@ -1,0 +1,98 @@
+// Every short length, alone and together, against OpenSSL.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "devices.h"
+
+namespace lanecrypt::test {
+namespace {
+
+constexpr uint64_t kMostBytes = 1100;
+
+class Lengths : public DeviceTest {
+ protected:
+  // shape(cipher, direction, key size), for all of them.
+  template <typename Visit>
+  void for_each_cipher(Visit visit) {
+    for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+      for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+        for (uint32_t key_bytes : {16u, 24u, 32u}) {
+          BatchShape shape;
+          shape.cipher = cipher;
+          shape.direction = direction;
+          shape.key_bytes = key_bytes;
+          visit(shape);
+          if (HasFailure()) return;
+        }
+  }
+  static uint64_t step(const BatchShape &shape) { return shape.cipher == LC_AES_CTR ? 1 : 16; }
+
+  MessageShape message(uint64_t length) {
+    MessageShape message;
+    message.length = length;
+    message.in_alignment = static_cast<uint32_t>(random_.below(16));
+    message.out_alignment = static_cast<uint32_t>(random_.below(16));
+    message.in_place = random_.below(2) == 0;
+    return message;
+  }
+
+  Random random_{20011126};
+};
+
+TEST_P(Lengths, Alone) {
+  // With a scale below 1 some lengths are left out, others in each cipher.
+  const uint64_t stride = std::max<uint64_t>(1, 100 / std::min<uint64_t>(100, scaled(100)));
+  uint64_t cases = 0, turn = 0;
+  for_each_cipher([&](BatchShape &shape) {
+    for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
+      if (turn++ % stride) continue;
+      shape.messages = {message(length)};
+      shape.place = cases % 3 ? Place::kHost : static_cast<Place>(cases / 3 % 3);
+      Batch batch(context(), shape, random_);
+      run_and_check(batch);
+      if (HasFailure()) return;
+      cases++;
+    }
+  });
+  RecordProperty("cases", static_cast<int>(cases));
+}
+
+TEST_P(Lengths, Together) {
+  for_each_cipher([&](BatchShape &shape) {
+    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
+      shape.place = place;
+      shape.messages.clear();
+      for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
+        shape.messages.push_back(message(length));
+        shape.messages.back().key = static_cast<uint32_t>(random_.below(length + 1));
+      }
+      Batch batch(context(), shape, random_);
+      run_and_check(batch);
+    }
+  });
+}
+
+// Every alignment of input against every alignment of output.
+TEST_P(Lengths, Alignments) {
+  for_each_cipher([&](BatchShape &shape) {
+    for (Place place : {Place::kHost, Place::kDevice}) {
+      shape.place = place;
+      shape.messages.clear();
+      for (uint32_t in = 0; in < 16; in++)
+        for (uint32_t out = 0; out <= 16; out++) {
+          MessageShape message;
+          message.length = shape.cipher == LC_AES_CTR ? 16 * (in + 1) + out : 16 * (in + out);
+          message.in_alignment = in;
+          message.out_alignment = out % 16;
+          message.in_place = out == 16;
+          shape.messages.push_back(message);
+        }
+      Batch batch(context(), shape, random_);
+      run_and_check(batch);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, Lengths, testing::ValuesIn(devices_in_every_form()), device_case_name);
+
+}  // namespace
+}  // namespace lanecrypt::test

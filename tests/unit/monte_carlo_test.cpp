@@ -1,0 +1,123 @@
+// AESAVS's Monte Carlo tests: 100 times 1,000 blocks, each the input of the
+// next, so each is a job of its own. The chains of a file run side by side,
+// a thread each, so their jobs meet in the device's queue.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+#include "devices.h"
+#include "vector_file.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Emulated devices pay for a launch many times over. Past this they stop; what
+// they have done by then is checked and said.
+constexpr std::chrono::seconds kEmulatorTime(25);
+
+class Chain {
+ public:
+  explicit Chain(const VectorChain &vector)
+      : vector_(vector), key_(vector.key), iv_(vector.iv), text_(vector.text) {}
+
+  // 1,000 blocks; what went wrong, or "".
+  std::string round(lc_context *context) {
+    Bytes chain = iv_, before = iv_, last = iv_, answer(16);
+    for (int n = 0; n < 1000; n++) {
+      std::string error = block(context, chain, text_, answer);
+      if (!error.empty()) return error;
+      if (vector_.cipher.mode == LC_AES_CBC) {
+        chain = vector_.direction == LC_ENCRYPT ? answer : text_;
+        text_ = last;  // the IV at first, then the answer before this one
+      } else {
+        text_ = answer;
+      }
+      before = last;
+      last = answer;
+    }
+    if (last != vector_.answers[rounds_]) return "wrong answer";
+    if (vector_.cipher.mode == LC_AES_CBC) {
+      iv_ = last;
+      text_ = before;
+    }
+    Bytes both = before;
+    both.insert(both.end(), last.begin(), last.end());
+    std::transform(key_.begin(), key_.end(), both.end() - key_.size(), key_.begin(),
+                   [](uint8_t a, uint8_t b) -> uint8_t { return a ^ b; });
+    rounds_++;
+    return "";
+  }
+
+  std::string name() const { return vector_.name + ", answer " + std::to_string(rounds_); }
+  uint64_t rounds() const { return rounds_; }
+
+ private:
+  std::string block(lc_context *context, const Bytes &chain, const Bytes &in, Bytes &out) {
+    lc_message message{key_.data(), chain.empty() ? nullptr : chain.data(), in.data(), out.data(),
+                       16};
+    lc_cipher_job job{};
+    job.struct_size = sizeof job;
+    job.cipher = vector_.cipher.mode;
+    job.direction = vector_.direction;
+    job.key_bytes = vector_.cipher.key_bytes;
+    job.device = LC_ANY_DEVICE;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    return lc_run(context, &job, nullptr) == LC_OK ? "" : lc_last_error();
+  }
+
+  const VectorChain &vector_;
+  Bytes key_, iv_, text_;
+  uint64_t rounds_ = 0;
+};
+
+class MonteCarlo : public DeviceTest {
+ protected:
+  void check_file(const std::string &file_name);
+};
+
+void MonteCarlo::check_file(const std::string &file_name) {
+  const VectorFile file = read_vectors(file_name);
+  ASSERT_EQ(6u, file.chains.size()) << file_name << " is not whole";
+  const uint64_t most = std::min<uint64_t>(100, scaled(100));
+  const bool hurry = GetParam().id.rfind("opencl", 0) == 0 && !GetParam().is_gpu;
+  const Clock::time_point end = Clock::now() + kEmulatorTime;
+
+  std::vector<Chain> chains;
+  for (const VectorChain &vector : file.chains) {
+    ASSERT_EQ(100u, vector.answers.size()) << file_name << " is not whole";
+    chains.emplace_back(vector);
+  }
+  std::vector<std::thread> threads;
+  std::vector<std::string> errors(chains.size());
+  for (size_t n = 0; n < chains.size(); n++)
+    threads.emplace_back([&, n] {
+      do {
+        errors[n] = chains[n].round(context());
+      } while (errors[n].empty() && chains[n].rounds() < most && !(hurry && Clock::now() > end));
+    });
+  for (std::thread &thread : threads) thread.join();
+
+  uint64_t rounds = 0;
+  for (size_t n = 0; n < chains.size(); n++) {
+    EXPECT_EQ("", errors[n]) << chains[n].name();
+    rounds += chains[n].rounds();
+  }
+  if (!HasFailure()) expect_done(1000 * rounds, 16000 * rounds);
+  if (rounds < 600) std::cout << "  " << rounds << " of 600 answers checked\n";
+  RecordProperty("answers", static_cast<int>(rounds));
+}
+
+TEST_P(MonteCarlo, Ecb) { check_file("aesavs_ecb_monte_carlo.txt"); }
+TEST_P(MonteCarlo, Cbc) { check_file("aesavs_cbc_monte_carlo.txt"); }
+
+INSTANTIATE_TEST_SUITE_P(, MonteCarlo, testing::ValuesIn(devices_under_test()), device_case_name);
+
+}  // namespace
+}  // namespace lanecrypt::test

@@ -1,0 +1,38 @@
+// Random numbers that are the same in every run: a failure can be run again.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace lanecrypt::test {
+
+// SplitMix64. Not for keys that guard anything.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  // From 0 to bound - 1.
+  uint64_t below(uint64_t bound) { return next() % bound; }
+
+  void fill(uint8_t *to, uint64_t bytes) {
+    for (; bytes >= 8; to += 8, bytes -= 8) {
+      uint64_t word = next();
+      std::memcpy(to, &word, 8);
+    }
+    uint64_t word = next();
+    std::memcpy(to, &word, bytes);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace lanecrypt::test

@@ -1,0 +1,44 @@
+// Reads the files of tests/vectors; their form is described in the README.md
+// there.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lanecrypt/lanecrypt.h"
+#include "reference.h"
+
+namespace lanecrypt::test {
+
+struct Cipher {
+  lc_cipher mode;
+  uint32_t key_bytes;
+};
+
+struct VectorCase {
+  std::string name;  // "aes-128-cbc VarTxt.0"
+  Cipher cipher;
+  Bytes key, iv, plaintext, ciphertext;
+};
+
+// A Monte Carlo chain of AESAVS.
+struct VectorChain {
+  std::string name;  // "aes-128-cbc encrypt"
+  Cipher cipher;
+  lc_direction direction;
+  Bytes key, iv, text;
+  std::vector<Bytes> answers;
+};
+
+struct VectorFile {
+  std::vector<VectorCase> cases;
+  std::vector<VectorChain> chains;
+};
+
+// Throws std::runtime_error, naming file and line, where a file is missing or
+// is not of the form.
+VectorFile read_vectors(const std::string &file_name);
+
+}  // namespace lanecrypt::test
