@@ -1,0 +1,47 @@
+// The ciphers that the command knows, by OpenSSL's names.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/evp.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lanecrypt/lanecrypt.h"
+
+namespace lanecrypt::cli {
+
+constexpr size_t kBlockBytes = 16;
+
+struct AesCipher {
+  std::string name;  // "aes-256-ctr"
+  lc_cipher mode;
+  uint32_t key_bytes;
+
+  size_t iv_bytes() const { return mode == LC_AES_ECB ? 0 : kBlockBytes; }
+  bool pads() const { return mode != LC_AES_CTR; }
+};
+
+// By name, in any case: "aes-128-cbc", or OpenSSL's short forms "aes128",
+// "aes192" and "aes256" for CBC.
+std::optional<AesCipher> find_cipher(std::string_view name);
+// All nine names.
+std::vector<std::string> cipher_names();
+
+struct FreeEvpCipher {
+  void operator()(EVP_CIPHER *cipher) const { EVP_CIPHER_free(cipher); }
+};
+struct FreeEvpContext {
+  void operator()(EVP_CIPHER_CTX *context) const { EVP_CIPHER_CTX_free(context); }
+};
+using EvpCipher = std::unique_ptr<EVP_CIPHER, FreeEvpCipher>;
+using EvpContext = std::unique_ptr<EVP_CIPHER_CTX, FreeEvpContext>;
+
+// OpenSSL's own implementation on the CPU, the default provider's.
+EvpCipher fetch_cpu_cipher(const AesCipher &cipher);
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "aes_cipher.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// The text after one or two dashes; empty where it is no option.
+std::string_view without_dashes(std::string_view word) {
+  if (word.size() < 2 || word[0] != '-') return {};
+  word.remove_prefix(word[1] == '-' ? 2 : 1);
+  return word;
+}
+
+// Moves the secret aside and hides it in argv, where `ps` would show it.
+std::string take_secret(char *value, std::vector<SecretBytes> &secrets) {
+  const size_t bytes = std::strlen(value);
+  secrets.push_back(SecretBytes::copy_of({value, bytes}));
+  OPENSSL_cleanse(value, bytes);
+  std::memset(value, 'x', bytes);
+  return std::to_string(secrets.size() - 1);
+}
+
+}  // namespace
+
+Arguments translate_arguments(int argc, char **argv, int first,
+                              const std::vector<OptionName> &names) {
+  Arguments out;
+  for (int i = first; i < argc; i++) {
+    const std::string_view word = argv[i];
+    const std::string_view body = without_dashes(word);
+    const std::string_view name = body.substr(0, body.find('='));
+    const auto known = std::find_if(names.begin(), names.end(), [&](const OptionName &option) {
+      return !name.empty() && option.written == name;
+    });
+    if (known == names.end()) {
+      if (!body.empty() && find_cipher(body))
+        out.words.push_back("--cipher=" + std::string(body));
+      else
+        out.words.emplace_back(word);
+      continue;
+    }
+    const std::string parsed = "--" + known->parsed;
+    char *value = nullptr;
+    if (name.size() != body.size())
+      value = argv[i] + (word.size() - body.size()) + name.size() + 1;
+    else if (known->takes_value && i + 1 < argc)
+      value = argv[++i];
+    if (!value) {
+      out.words.push_back(parsed);
+      continue;
+    }
+    const std::string text = known->secret ? take_secret(value, out.secrets) : value;
+    // The parser reads "--name=" as a name without a value; two words say it.
+    if (text.empty()) {
+      out.words.push_back(parsed);
+      out.words.emplace_back();
+    } else {
+      out.words.push_back(parsed + "=" + text);
+    }
+  }
+  return out;
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_aes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "bench_data.h"
+#include "device_engine.h"
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
+constexpr uint64_t kSliceBytes = 64 * kMiB;  // of data made or checked at once
+constexpr uint64_t kStreamBytes = 16 << 10;  // of a stream of CBC encryption
+constexpr uint64_t kLargestStreams = 65536;
+constexpr uint64_t kProbeBytes = 4 * kMiB;  // tells how fast a device is
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_of(const std::function<void()> &run) {
+  const auto start = Clock::now();
+  run();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Scale {
+  bool quick;
+  Patience patience;
+  uint64_t largest_host_bytes, largest_card_bytes;
+  unsigned sweep_factor;
+
+  explicit Scale(bool is_quick)
+      : quick(is_quick),
+        patience{is_quick ? 7u : 21u, 3, is_quick ? 0.7 : 8.0},
+        largest_host_bytes(is_quick ? 64 * kMiB : 256 * kMiB),
+        largest_card_bytes(is_quick ? 256 * kMiB : 4 * kGiB),
+        sweep_factor(is_quick ? 64 : 4) {}
+
+  std::vector<uint64_t> sweep(uint64_t largest) const {
+    std::vector<uint64_t> sizes;
+    for (uint64_t bytes = 16; bytes < largest; bytes *= sweep_factor) sizes.push_back(bytes);
+    sizes.push_back(largest);
+    return sizes;
+  }
+};
+
+std::vector<BenchCase> parallel_cases(bool quick) {
+  std::vector<BenchCase> cases;
+  for (const char *bits : {"128", "256", "192"}) {
+    if (quick && bits[0] == '1' && bits[1] == '9') continue;
+    const auto cipher = [&](const char *mode) {
+      return *find_cipher(fmt::format("aes-{}-{}", bits, mode));
+    };
+    cases.push_back({cipher("ctr")});
+    cases.push_back({cipher("ecb")});
+    cases.push_back({cipher("cbc"), LC_DECRYPT});
+    if (!quick) cases.push_back({cipher("ecb"), LC_DECRYPT});
+  }
+  return cases;
+}
+
+std::vector<BenchCase> chain_cases(bool quick) {
+  std::vector<BenchCase> cases;
+  for (const char *name : {"aes-128-cbc", "aes-256-cbc", "aes-192-cbc"}) {
+    cases.push_back({*find_cipher(name), LC_ENCRYPT, kStreamBytes});
+    if (quick) break;
+  }
+  return cases;
+}
+
+// OpenSSL's rates of this run, by case and bytes.
+class OpensslRates {
+ public:
+  OpensslRates(const Scale &scale, const BenchData &data) : scale_(scale), data_(data) {
+    in_.resize(scale.largest_host_bytes);
+    out_.resize(scale.largest_host_bytes);
+    data.fill(0, in_);
+  }
+
+  BenchResult measure(const BenchCase &run, uint64_t bytes, const std::string &name) {
+    OpensslCipher openssl(run);
+    const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
+    // A small request alone is too short for the clock.
+    const uint64_t repeats = std::max<uint64_t>(1, (1 << 16) / bytes);
+    const auto once = [&] {
+      for (uint64_t r = 0; r < repeats; r++)
+        for (uint64_t done = 0; done < bytes; done += step) {
+          openssl.begin(done == 0 ? data_.key() : nullptr,
+                        data_.iv(run.stream_bytes != 0 ? done / step : 0));
+          openssl.update(in_.data() + done, out_.data() + done, std::min(step, bytes - done));
+        }
+    };
+    BenchResult result{name, "GB/s", {}, bytes, {}, "wall", 1.0};
+    result.spread = measure_rate(scale_.patience, static_cast<double>(bytes * repeats) / 1e9,
+                                 [&] { return seconds_of(once); });
+    if (run.stream_bytes != 0) result.streams = bytes / step;
+    return result;
+  }
+
+  void add(const BenchCase &run, double rate) { rates_[run.name()] = rate; }
+  std::optional<double> of(const BenchCase &run) const {
+    const auto found = rates_.find(run.name());
+    return found == rates_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  const Scale &scale_;
+  const BenchData &data_;
+  std::vector<uint8_t> in_, out_;
+  std::map<std::string, double> rates_;
+};
+
+// The messages of a run: one, or a stream each.
+struct Messages {
+  Messages(const BenchCase &run, const BenchData &data, const uint8_t *in, uint8_t *out,
+           uint64_t bytes) {
+    const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
+    const uint64_t count = (bytes + step - 1) / step;
+    ivs.reserve(count);
+    for (uint64_t i = 0; i < count; i++) {
+      ivs.push_back(data.iv(i));
+      lc_message message{};
+      message.key = data.key();
+      message.iv = ivs.back().data();
+      message.in = in + i * step;
+      message.out = out + i * step;
+      message.length = std::min(step, bytes - i * step);
+      list.push_back(message);
+    }
+  }
+  std::vector<Block> ivs;
+  std::vector<lc_message> list;
+};
+
+// All measurements of one device.
+class DeviceBench {
+ public:
+  DeviceBench(const Context &context, uint32_t index, std::string where, const Scale &scale,
+              const BenchData &data, const OpensslRates &openssl,
+              const std::function<void(const std::string &)> &tell,
+              std::vector<BenchResult> &results)
+      : context_(context),
+        index_(index),
+        where_(std::move(where)),
+        scale_(scale),
+        data_(data),
+        openssl_(openssl),
+        tell_(tell),
+        results_(results) {}
+
+  void run() {
+    choose_sizes();
+    {
+      const DeviceBuffer in = context_.on_device(index_, card_bytes_);
+      const DeviceBuffer out = context_.on_device(index_, card_bytes_);
+      fill(in);
+      for (const BenchCase &run : parallel_cases(scale_.quick))
+        on_card(run, in, out, card_bytes_, run.name() + ".card");
+      for (const BenchCase &run : chain_cases(scale_.quick))
+        on_card(run, in, out, chain_bytes_, run.name() + ".card");
+      const BenchCase ctr{*find_cipher("aes-128-ctr")};
+      for (uint64_t bytes : scale_.sweep(card_bytes_))
+        on_card(ctr, in, out, bytes, ctr.name() + ".card-sweep");
+      const BenchCase chain = chain_cases(true).front();
+      for (uint64_t streams : {uint64_t{1}, uint64_t{1000}, chain_bytes_ / kStreamBytes})
+        if (streams * kStreamBytes <= chain_bytes_)
+          on_card(chain, in, out, streams * kStreamBytes, chain.name() + ".card-streams");
+      copies(in);
+    }
+    end_to_end();
+  }
+
+ private:
+  // As large as the device's memory and its speed allow.
+  void choose_sizes() {
+    const lc_device_info info = context_.device(index_);
+    const DeviceBuffer in = context_.on_device(index_, kProbeBytes);
+    const DeviceBuffer out = context_.on_device(index_, kProbeBytes);
+    const BenchCase ctr{*find_cipher("aes-256-ctr")};
+    std::vector<uint8_t> slice(kProbeBytes);
+    data_.fill(0, slice);
+    in.fill_from(slice.data(), slice.size());
+    Messages messages(ctr, data_, in.address(), out.address(), kProbeBytes);
+    job(ctr, messages, LC_MEMORY_DEVICE);
+    const double seconds = seconds_of([&] { job(ctr, messages, LC_MEMORY_DEVICE); });
+    const double affordable =
+        kProbeBytes / seconds * scale_.patience.budget_seconds / scale_.patience.least_runs / 2;
+    const auto fit = [&](uint64_t most) {
+      uint64_t bytes = kProbeBytes;
+      while (bytes * 4 <= most && static_cast<double>(bytes) * 4 <= affordable &&
+             bytes * 4 <= info.memory_bytes / 4)
+        bytes *= 4;
+      return bytes;
+    };
+    card_bytes_ = fit(scale_.largest_card_bytes);
+    host_bytes_ = fit(scale_.largest_host_bytes);
+    chain_bytes_ = std::min(card_bytes_, kLargestStreams * kStreamBytes);
+  }
+
+  lc_result job(const BenchCase &run, const Messages &messages, lc_memory memory) const {
+    lc_cipher_job job = cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes,
+                                   messages.list.data(), messages.list.size());
+    job.memory = memory;
+    job.device = index_;
+    return context_.run(job);
+  }
+
+  void fill(const DeviceBuffer &in) const {
+    std::vector<uint8_t> slice(std::min(kSliceBytes, in.size()));
+    for (uint64_t done = 0; done < in.size(); done += slice.size()) {
+      data_.fill(done, slice);
+      in.fill_from(slice.data(), slice.size(), done);
+    }
+  }
+
+  void check(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output,
+             const std::string &name) const {
+    if (!data_.matches(run, offset, output))
+      throw Failure(ExitCode::kFailed,
+                    fmt::format("{} on {}: the output is not OpenSSL's", name, where_));
+  }
+
+  void add(BenchResult result, const BenchCase *run) {
+    result.name += "." + where_;
+    if (run)
+      if (const auto rate = openssl_.of(*run)) result.over_openssl = result.spread.median / *rate;
+    results_.push_back(std::move(result));
+  }
+
+  void on_card(const BenchCase &run, const DeviceBuffer &in, const DeviceBuffer &out,
+               uint64_t bytes, const std::string &name) {
+    tell_(fmt::format("{}.{}, {} bytes", name, where_, bytes));
+    const Messages messages(run, data_, in.address(), out.address(), bytes);
+    bool by_device = true;
+    BenchResult result{name, "GB/s", {}, bytes, {}, "", {}};
+    result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {
+      lc_result told{};
+      const double seconds = seconds_of([&] { told = job(run, messages, LC_MEMORY_DEVICE); });
+      by_device &= told.kernel_ns != 0;
+      return told.kernel_ns != 0 ? static_cast<double>(told.kernel_ns) / 1e9 : seconds;
+    });
+    result.clock = by_device ? "device" : "wall";
+    if (run.stream_bytes != 0) result.streams = messages.list.size();
+    std::vector<uint8_t> slice;
+    for (uint64_t done = 0; done < bytes; done += slice.size()) {
+      slice.resize(std::min(kSliceBytes, bytes - done));
+      out.read_to(slice.data(), slice.size(), done);
+      check(run, done, slice, name);
+    }
+    add(std::move(result), &run);
+  }
+
+  void copies(const DeviceBuffer &card) {
+    const uint64_t largest = std::min(host_bytes_, card.size());
+    const PinnedBuffer host = context_.pinned(largest);
+    data_.fill(0, {host.data(), largest});
+    for (const char *name : {"copy.upload", "copy.download"}) {
+      const bool up = std::string_view(name).ends_with("upload");
+      for (uint64_t bytes : scale_.sweep(largest)) {
+        const std::string full = name + std::string(bytes == largest ? "" : "-sweep");
+        tell_(fmt::format("{}.{}, {} bytes", full, where_, bytes));
+        BenchResult result{full, "GB/s", {}, bytes, {}, "wall", {}};
+        result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {
+          return seconds_of(
+              [&] { up ? card.fill_from(host.data(), bytes) : card.read_to(host.data(), bytes); });
+        });
+        add(std::move(result), nullptr);
+      }
+    }
+    std::vector<uint8_t> expected(largest);
+    data_.fill(0, expected);
+    if (!std::equal(expected.begin(), expected.end(), host.data()))
+      throw Failure(ExitCode::kFailed, fmt::format("copies on {} changed the data", where_));
+  }
+
+  void end_to_end() {
+    const PinnedBuffer pinned_in = context_.pinned(host_bytes_),
+                       pinned_out = context_.pinned(host_bytes_);
+    std::vector<uint8_t> in(host_bytes_), out(host_bytes_);
+    data_.fill(0, in);
+    std::copy(in.begin(), in.end(), pinned_in.data());
+    const auto both = [&](const BenchCase &run, uint64_t bytes, const std::string &suffix) {
+      host(run, pinned_in.data(), pinned_out.data(), bytes, run.name() + ".pinned" + suffix);
+      host(run, in.data(), out.data(), bytes, run.name() + ".pageable" + suffix);
+    };
+    for (const BenchCase &run : parallel_cases(true)) both(run, host_bytes_, "");
+    for (const BenchCase &run : chain_cases(true)) both(run, host_bytes_, "");
+    const BenchCase ctr{*find_cipher("aes-256-ctr")};
+    for (uint64_t bytes : scale_.sweep(host_bytes_)) both(ctr, bytes, "-sweep");
+  }
+
+  void host(const BenchCase &run, const uint8_t *in, uint8_t *out, uint64_t bytes,
+            const std::string &name) {
+    tell_(fmt::format("{}.{}, {} bytes", name, where_, bytes));
+    const Messages messages(run, data_, in, out, bytes);
+    BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
+    result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {
+      lc_result told{};
+      const double seconds = seconds_of([&] { told = job(run, messages, LC_MEMORY_HOST); });
+      if (told.device_bytes != bytes)
+        throw Failure(ExitCode::kFailed, fmt::format("{} on {}: {} of {} bytes ran on the CPU",
+                                                     name, where_, told.cpu_bytes, bytes));
+      return seconds;
+    });
+    if (run.stream_bytes != 0) result.streams = messages.list.size();
+    check(run, 0, {out, bytes}, name);
+    add(std::move(result), &run);
+  }
+
+  const Context &context_;
+  const uint32_t index_;
+  const std::string where_;
+  const Scale &scale_;
+  const BenchData &data_;
+  const OpensslRates &openssl_;
+  const std::function<void(const std::string &)> &tell_;
+  std::vector<BenchResult> &results_;
+  uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
+};
+
+}  // namespace
+
+std::vector<BenchResult> bench_aes(const Context &context, bool quick,
+                                   const std::function<void(const std::string &)> &tell) {
+  const Scale scale(quick);
+  const BenchData data;
+  std::vector<BenchResult> results;
+  OpensslRates openssl(scale, data);
+  const auto measure_openssl = [&](const BenchCase &run) {
+    tell(run.name() + ".openssl");
+    results.push_back(openssl.measure(run, scale.largest_host_bytes, run.name() + ".openssl"));
+    openssl.add(run, results.back().spread.median);
+  };
+  for (const BenchCase &run : parallel_cases(quick)) measure_openssl(run);
+  for (const BenchCase &run : chain_cases(quick)) measure_openssl(run);
+  for (const char *name : {"aes-128-ctr", "aes-256-ctr"})
+    for (uint64_t bytes : scale.sweep(scale.largest_host_bytes)) {
+      const BenchCase run{*find_cipher(name)};
+      results.push_back(openssl.measure(run, bytes, run.name() + ".openssl-sweep"));
+    }
+
+  std::map<std::string, unsigned> seen;
+  const uint32_t count = context.device_count();
+  for (uint32_t i = 0; i < count; i++) {
+    lc_device_info info = context.device(i);
+    if (!info.selected) continue;
+    tell(fmt::format("{}: self-test", info.id));
+    if (lc_device_test(context.get(), i) != LC_OK) {
+      fmt::print(stderr, "lanecrypt: {} is left out: {}\n", info.id, lc_last_error());
+      continue;
+    }
+    // "cuda" for the first of its API, "cuda-1" for the second.
+    const unsigned before = seen[info.api]++;
+    const std::string where = before == 0 ? info.api : fmt::format("{}-{}", info.api, before);
+    DeviceBench(context, i, where, scale, data, openssl, tell, results).run();
+  }
+  return results;
+}
+
+}  // namespace lanecrypt::cli

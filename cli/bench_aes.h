@@ -1,0 +1,19 @@
+// `lanecrypt bench aes`: AES on each device, alone and with the copies, beside
+// OpenSSL on one core.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "bench_results.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+// Runs all of it. Every output is compared with OpenSSL's; throws Failure
+// (kFailed) where one differs. `tell` hears what is measured now.
+std::vector<BenchResult> bench_aes(const Context &context, bool quick,
+                                   const std::function<void(const std::string &)> &tell);
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_data.h"
+
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// The most one update takes: EVP counts in int.
+constexpr uint64_t kMostUpdateBytes = 1 << 30;
+
+const BenchCase &seed_case() {
+  static const BenchCase kCase{*find_cipher("aes-128-ctr")};
+  return kCase;
+}
+
+}  // namespace
+
+std::string BenchCase::name() const {
+  if (cipher.mode == LC_AES_CTR) return cipher.name;
+  if (cipher.mode == LC_AES_ECB && direction == LC_ENCRYPT) return cipher.name;
+  return cipher.name + (direction == LC_ENCRYPT ? "-encrypt" : "-decrypt");
+}
+
+BenchData::BenchData() : seed_(16), key_(32) {
+  if (RAND_bytes(seed_.data(), static_cast<int>(seed_.size())) != 1 ||
+      RAND_bytes(key_.data(), static_cast<int>(key_.size())) != 1 ||
+      RAND_bytes(iv_.data(), static_cast<int>(iv_.size())) != 1)
+    throw Failure(ExitCode::kFailed, "OpenSSL's random generator gave no data");
+}
+
+void BenchData::fill(uint64_t offset, std::span<uint8_t> out) const {
+  std::fill(out.begin(), out.end(), 0);
+  OpensslCipher keystream(seed_case());
+  keystream.begin(seed_.data(), advance_counter(Block{}, offset / kBlockBytes));
+  keystream.update(out.data(), out.data(), out.size());
+}
+
+bool BenchData::matches(const BenchCase &run, uint64_t offset,
+                        std::span<const uint8_t> output) const {
+  std::vector<uint8_t> expected(output.size());
+  fill(offset, expected);
+  OpensslCipher openssl(run);
+  const bool chained = run.cipher.mode == LC_AES_CBC;
+  if (run.stream_bytes != 0) {
+    for (uint64_t done = 0; done < output.size(); done += run.stream_bytes) {
+      openssl.begin(key_.data(), iv((offset + done) / run.stream_bytes));
+      openssl.update(expected.data() + done, expected.data() + done,
+                     std::min<uint64_t>(run.stream_bytes, output.size() - done));
+    }
+  } else {
+    Block first = iv(0);
+    if (run.cipher.mode == LC_AES_CTR) first = advance_counter(first, offset / kBlockBytes);
+    if (chained && offset > 0) {
+      if (run.direction == LC_ENCRYPT)
+        throw Failure(ExitCode::kFailed, "a serial chain can be checked only from its start");
+      fill(offset - kBlockBytes, first);
+    }
+    openssl.begin(key_.data(), first);
+    openssl.update(expected.data(), expected.data(), expected.size());
+  }
+  return std::memcmp(expected.data(), output.data(), output.size()) == 0;
+}
+
+OpensslCipher::OpensslCipher(const BenchCase &run)
+    : cipher_(fetch_cpu_cipher(run.cipher)),
+      context_(EVP_CIPHER_CTX_new()),
+      encrypt_(run.direction == LC_ENCRYPT) {
+  if (!context_ ||
+      EVP_CipherInit_ex2(context_.get(), cipher_.get(), nullptr, nullptr, encrypt_, nullptr) != 1)
+    throw Failure(ExitCode::kFailed, "OpenSSL could not start a cipher");
+}
+
+void OpensslCipher::begin(const uint8_t *key, const Block &iv) {
+  if (EVP_CipherInit_ex2(context_.get(), nullptr, key, iv.data(), encrypt_, nullptr) != 1 ||
+      EVP_CIPHER_CTX_set_padding(context_.get(), 0) != 1)
+    throw Failure(ExitCode::kFailed, "OpenSSL could not start a cipher");
+}
+
+void OpensslCipher::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
+  for (uint64_t done = 0; done < bytes;) {
+    const uint64_t now = std::min(bytes - done, kMostUpdateBytes);
+    int produced = 0;
+    if (EVP_CipherUpdate(context_.get(), out + done, &produced, in + done, static_cast<int>(now)) !=
+        1)
+      throw Failure(ExitCode::kFailed, "a cipher failed in OpenSSL");
+    done += now;
+  }
+}
+
+}  // namespace lanecrypt::cli

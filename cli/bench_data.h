@@ -1,0 +1,63 @@
+// Data for benchmarks: random, the same wherever it is asked for, and what
+// OpenSSL makes of it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aes_cipher.h"
+#include "counter_block.h"
+
+namespace lanecrypt::cli {
+
+// A case to be measured: what is run over the data.
+struct BenchCase {
+  AesCipher cipher;
+  lc_direction direction = LC_ENCRYPT;
+  uint64_t stream_bytes = 0;  // of each message; 0: all is one message
+
+  // "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt".
+  std::string name() const;
+};
+
+class BenchData {
+ public:
+  // Draws the seed, a key and an IV.
+  BenchData();
+
+  const uint8_t *key() const { return key_.data(); }
+  // The IV of a stream, counted from 0.
+  Block iv(uint64_t stream) const { return advance_counter(iv_, stream << 32); }
+
+  // Fills `out` with the data at `offset`, a multiple of 16.
+  void fill(uint64_t offset, std::span<uint8_t> out) const;
+
+  // Whether `output` is what OpenSSL makes, in this case, of the data at
+  // `offset`: a multiple of 16, and of a stream's bytes where there are streams.
+  bool matches(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output) const;
+
+ private:
+  std::vector<uint8_t> seed_, key_;
+  Block iv_{};
+};
+
+// OpenSSL on this thread, as any program uses it: one context, one update.
+class OpensslCipher {
+ public:
+  explicit OpensslCipher(const BenchCase &run);
+  // Sets key and IV. key may be null: the same as before.
+  void begin(const uint8_t *key, const Block &iv);
+  void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
+
+ private:
+  EvpCipher cipher_;
+  EvpContext context_;
+  bool encrypt_;
+};
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_results.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "commit.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name"))
+      if (const size_t colon = line.find(": "); colon != std::string::npos)
+        return line.substr(colon + 2);
+  return "unknown";
+}
+
+std::string size_text(uint64_t bytes) {
+  static constexpr const char *kUnits[] = {"B", "KiB", "MiB", "GiB"};
+  size_t unit = 0;
+  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    unit++;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+}  // namespace
+
+Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();  // caches, clocks and first touches
+  std::vector<double> rates;
+  while (rates.size() < patience.runs) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    if (rates.size() >= patience.least_runs && spent.count() > patience.budget_seconds) break;
+    rates.push_back(amount / run());
+  }
+  std::sort(rates.begin(), rates.end());
+  const size_t half = rates.size() / 2;
+  const double median = rates.size() % 2 == 1 ? rates[half] : (rates[half - 1] + rates[half]) / 2;
+  return {median, rates.front(), rates.back(), static_cast<unsigned>(rates.size())};
+}
+
+Machine this_machine() {
+  Machine machine;
+  machine.cpu = cpu_model();
+  machine.cores = std::thread::hardware_concurrency();
+  return machine;
+}
+
+nlohmann::ordered_json results_json(const Machine &machine,
+                                    const std::vector<BenchResult> &results) {
+  nlohmann::ordered_json json;
+  json["machine"] = {{"gpu", machine.gpu},
+                     {"driver", machine.driver},
+                     {"cpu", machine.cpu},
+                     {"cores", machine.cores}};
+  json["software"] = {{"commit", LANECRYPT_COMMIT},
+                      {"compiler", "g++ " __VERSION__},
+                      {"openssl", OpenSSL_version(OPENSSL_VERSION)}};
+  json["results"] = nlohmann::ordered_json::array();
+  for (const BenchResult &result : results) {
+    nlohmann::ordered_json entry = {{"name", result.name},      {"value", result.spread.median},
+                                    {"unit", result.unit},      {"runs", result.spread.runs},
+                                    {"min", result.spread.min}, {"max", result.spread.max}};
+    if (result.bytes) entry["bytes"] = *result.bytes;
+    if (result.streams) entry["streams"] = *result.streams;
+    if (!result.clock.empty()) entry["clock"] = result.clock;
+    if (result.over_openssl) entry["over_openssl"] = *result.over_openssl;
+    json["results"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+std::string results_table(const std::vector<BenchResult> &results) {
+  size_t width = 0;
+  for (const BenchResult &result : results) width = std::max(width, result.name.size());
+  std::string table =
+      fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}\n", "NAME", width, "SIZE",
+                  "STREAMS", "MEDIAN", "LEAST..MOST", "RUNS", "x OPENSSL");
+  for (const BenchResult &result : results)
+    table += fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}\n", result.name, width,
+                         result.bytes ? size_text(*result.bytes) : "",
+                         result.streams ? std::to_string(*result.streams) : "",
+                         fmt::format("{:.4g} {}", result.spread.median, result.unit),
+                         fmt::format("{:.4g}..{:.4g}", result.spread.min, result.spread.max),
+                         result.spread.runs,
+                         result.over_openssl ? fmt::format("{:.3g}", *result.over_openssl) : "");
+  return table;
+}
+
+}  // namespace lanecrypt::cli

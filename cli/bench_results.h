@@ -1,0 +1,55 @@
+// What a benchmark found, in the form of bench/results/.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace lanecrypt::cli {
+
+// Median, least and most of some runs.
+struct Spread {
+  double median = 0, min = 0, max = 0;
+  unsigned runs = 0;
+};
+
+// How often a case is run: `runs` times, or fewer where `budget_seconds` are
+// over, but never fewer than `least_runs`. One more run before is not counted.
+struct Patience {
+  unsigned runs = 20;
+  unsigned least_runs = 3;
+  double budget_seconds = 5;
+};
+
+// Calls `run`, which returns the seconds that it measured, and gives the spread
+// of `amount` a second (bytes in GB).
+Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run);
+
+struct BenchResult {
+  std::string name;  // what.how.where
+  std::string unit;
+  Spread spread;
+  std::optional<uint64_t> bytes;       // of one run
+  std::optional<uint64_t> streams;     // independent messages of one run
+  std::string clock;                   // "device" or "wall"
+  std::optional<double> over_openssl;  // times OpenSSL's rate on one core in this run
+};
+
+struct Machine {
+  std::string gpu, driver, cpu;
+  unsigned cores = 0;
+};
+// This machine; `gpu` and `driver` are the caller's to fill.
+Machine this_machine();
+
+nlohmann::ordered_json results_json(const Machine &machine,
+                                    const std::vector<BenchResult> &results);
+std::string results_table(const std::vector<BenchResult> &results);
+
+}  // namespace lanecrypt::cli

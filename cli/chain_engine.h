@@ -1,0 +1,47 @@
+// CBC encryption of one file: a single serial chain, each block waiting for
+// the one before it. No device can do it faster than a CPU with AES
+// instructions, so OpenSSL does it here, beside the reading and the writing.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "aes_cipher.h"
+#include "pipeline.h"
+#include "secret_bytes.h"
+
+namespace lanecrypt::cli {
+
+class ChainEngine : public Engine {
+ public:
+  ChainEngine(const AesCipher &cipher, const SecretBytes &key, const Block &iv);
+  ~ChainEngine() override;
+
+  bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
+  void start(Chunk &chunk, Done done) override;
+  void collect(Chunk &) override {}
+  void abandon() override;
+
+ private:
+  void work();
+  void encrypt(const Chunk &chunk);
+
+  EvpContext context_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<uint8_t[]>> buffers_;
+  std::map<uint64_t, std::pair<Chunk *, Done>> waiting_;
+  uint64_t next_ = 0;
+  bool abandoned_ = false;
+  bool end_ = false;
+  std::thread worker_;
+};
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,19 @@
+# Writes OUT, a header that names the commit that is built, and touches it only
+# when that changes. Run at every build: cmake -DSOURCE=... -DOUT=... -P
+set(commit "unknown")
+find_program(git git)
+if(git)
+  execute_process(COMMAND ${git} -C ${SOURCE} describe --always --dirty --abbrev=12
+    OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed)
+    set(commit ${described})
+  endif()
+endif()
+set(text "#define LANECRYPT_COMMIT \"${commit}\"\n")
+set(before "")
+if(EXISTS ${OUT})
+  file(READ ${OUT} before)
+endif()
+if(NOT before STREQUAL text)
+  file(WRITE ${OUT} ${text})
+endif()

@@ -1,0 +1,69 @@
+// Runs chunks through the library: each is a message with its own IV.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "failure.h"
+#include "pipeline.h"
+#include "secret_bytes.h"
+
+namespace lanecrypt::cli {
+
+// The exit code that a library error deserves, and its text.
+Failure failure_of(const Error &error);
+
+// The devices that ran something, most bytes first, such as "cuda:0"; "cpu"
+// where none did.
+struct DeviceUse {
+  std::string id, name;
+  uint64_t bytes = 0;
+};
+
+class DeviceEngine : public Engine {
+ public:
+  // The key must stay while the engine lives.
+  DeviceEngine(Context &context, const AesCipher &cipher, bool encrypt, const SecretBytes &key,
+               Progress &progress);
+
+  bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
+  void start(Chunk &chunk, Done done) override;
+  void collect(Chunk &chunk) override;
+  void abandon() override {}  // no chunk waits for another
+
+  uint64_t device_bytes() const { return device_bytes_; }
+  uint64_t cpu_bytes() const { return cpu_bytes_; }
+
+ private:
+  // A job and its chunk's continuation. Two things must have happened before
+  // the ticket may be used: the submission returned, and the job ended.
+  struct Run {
+    Done done;
+    Ticket ticket;
+    std::atomic<int> outstanding{2};
+    void one_happened();
+  };
+
+  Context &context_;
+  const AesCipher cipher_;
+  const bool encrypt_;
+  const SecretBytes &key_;
+  Progress &progress_;
+  std::mutex mutex_;
+  std::vector<PinnedBuffer> buffers_;
+  std::map<const Chunk *, std::unique_ptr<Run>> runs_;
+  std::atomic<uint64_t> device_bytes_{0}, cpu_bytes_{0};
+  bool device_named_ = false;
+};
+
+// What each device of the context has run; empty where all ran on the CPU.
+std::vector<DeviceUse> devices_used(const Context &context);
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encrypt_file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "chain_engine.h"
+#include "device_engine.h"
+#include "failure.h"
+#include "hex.h"
+#include "input.h"
+#include "interrupt.h"
+#include "output.h"
+#include "passphrase.h"
+#include "pipeline.h"
+#include "progress_line.h"
+#include "report.h"
+#include "salted_file.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// Below this the CPU has long finished when a device's driver is only awake.
+constexpr uint64_t kWorthADeviceBytes = 8 << 20;
+// Chunks with the device at once: one each way over the bus, one computing,
+// and one waiting.
+constexpr unsigned kChunksWithDevice = 4;
+
+struct KeyAndIv {
+  SecretBytes key;
+  Block iv{};
+  std::optional<Salt> salt;
+  bool write_salt = false;  // at the head of the output
+};
+
+std::optional<SecretBytes> find_passphrase(EncryptRequest &request) {
+  if (request.passphrase) return std::move(request.passphrase);
+  if (request.passphrase_file) return read_passphrase_file(*request.passphrase_file);
+  if (request.passphrase_source) return read_passphrase_source(*request.passphrase_source);
+  if (request.key) return std::nullopt;
+  return ask_passphrase(fmt::format("enter {} {} password:", request.cipher.name,
+                                    request.encrypt ? "encryption" : "decryption"),
+                        request.encrypt);
+}
+
+// The order of openssl enc: what the passphrase gives, -iv and -K replace.
+KeyAndIv make_key(EncryptRequest &request, Input &input) {
+  const AesCipher &cipher = request.cipher;
+  KeyAndIv made;
+  made.key = SecretBytes(cipher.key_bytes);
+  const std::span<uint8_t> iv(made.iv.data(), cipher.iv_bytes());
+  Salt given_salt{};
+  if (request.salt) parse_hex(*request.salt, given_salt, "salt (-S)");
+  if (request.iv) {
+    if (iv.empty())
+      fmt::print(stderr, "lanecrypt: warning: iv not used by this cipher\n");
+    else
+      parse_hex(*request.iv, iv, "IV (-iv)");
+  }
+  if (request.key)
+    parse_hex({request.key->text(), request.key->size()}, {made.key.data(), made.key.size()},
+              "key (-K)");
+
+  const std::optional<SecretBytes> passphrase = find_passphrase(request);
+  if (!passphrase) {
+    if (!request.iv && !iv.empty())
+      throw Failure(ExitCode::kUsage,
+                    fmt::format("iv undefined: {} with -K needs -iv too", cipher.name));
+    return made;
+  }
+  if (!request.no_salt) {
+    if (request.salt) {
+      made.salt = given_salt;
+    } else if (request.encrypt) {
+      made.salt = random_salt();
+      made.write_salt = true;
+    } else {
+      made.salt = read_salted_header(input);
+    }
+  }
+  if (!request.derivation.pbkdf2)
+    fmt::print(stderr,
+               "*** WARNING : deprecated key derivation used.\n"
+               "Using -iter or -pbkdf2 would be better.\n");
+  SecretBytes key(cipher.key_bytes);
+  Block derived_iv{};
+  derive_key(cipher, request.derivation, *passphrase, made.salt, {key.data(), key.size()},
+             std::span<uint8_t>(derived_iv.data(), iv.size()));
+  if (!request.key) made.key = std::move(key);
+  if (!request.iv) made.iv = derived_iv;
+  return made;
+}
+
+void print_key(const EncryptRequest &request, const KeyAndIv &made) {
+  if (made.salt) fmt::print("salt={}\n", to_hex(*made.salt));
+  fmt::print("key={}\n", to_hex({made.key.data(), made.key.size()}));
+  if (request.cipher.iv_bytes() != 0) fmt::print("iv ={}\n", to_hex(made.iv));
+  std::fflush(stdout);
+}
+
+// Why the CPU does it all; empty where a device is to do it.
+std::string reason_for_cpu(const EncryptRequest &request, const Input &input) {
+  if (request.encrypt && request.cipher.mode == LC_AES_CBC)
+    return "CBC encryption of one file is one serial chain: it ran on the CPU";
+  // Whoever names a device means it.
+  if (request.devices || request.require_device || std::getenv("LANECRYPT_DEVICES")) return "";
+  if (input.size() && *input.size() < kWorthADeviceBytes)
+    return "too small to be worth waking a device: it ran on the CPU";
+  return "";
+}
+
+// Before anything is written: that there is something to run on, or why not.
+void require_device(const Context &context) {
+  std::string reasons;
+  const uint32_t count = context.device_count();
+  for (uint32_t i = 0; i < count; i++) {
+    const lc_device_info info = context.device(i);
+    if (!info.selected) continue;
+    if (info.state != LC_DEVICE_UNUSABLE && info.state != LC_DEVICE_LOST) return;
+    reasons += fmt::format("; {}: {}", info.id, info.reason);
+  }
+  throw Failure(
+      ExitCode::kNoDevice,
+      fmt::format("no usable device, and --require-gpu does not allow the CPU{}", reasons));
+}
+
+PipelinePlan make_plan(const EncryptRequest &request, const Block &iv, bool chain) {
+  PipelinePlan plan;
+  plan.cipher = request.cipher;
+  plan.encrypt = request.encrypt;
+  plan.pad = request.pad;
+  plan.iv = iv;
+  plan.chunk_bytes = request.chunk_bytes.value_or(kDefaultChunkBytes);
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  plan.readers = chain ? 1 : std::clamp(cores / 4, 1u, 4u);
+  plan.writers = chain ? 1 : std::clamp(cores / 2, 2u, 8u);
+  plan.buffers = plan.readers + plan.writers + kChunksWithDevice;
+  return plan;
+}
+
+void print_report(const EncryptRequest &request, const Report &report, bool data_on_stdout) {
+  if (request.json) {
+    fmt::print(data_on_stdout ? stderr : stdout, "{}\n", to_json(report));
+    if (std::fflush(stdout) != 0) throw_errno("cannot write standard output", errno);
+  }
+  if (request.verbose || (!request.quiet && !request.json && isatty(STDERR_FILENO)))
+    fmt::print(stderr, "{}\n", to_text(report));
+}
+
+}  // namespace
+
+void encrypt_file(EncryptRequest &request) {
+  check_digest(request.derivation.digest);
+  Input input(request.in);
+  std::optional<Output> output;
+  if (!request.print_key_only) output.emplace(request.out, input.status());
+  const KeyAndIv made = make_key(request, input);
+  if (request.print_key || request.print_key_only) print_key(request, made);
+  if (request.print_key_only) return;
+
+  // Time counts from here: what comes before may have been a person's typing.
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds_since_start = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const InterruptWatch watch([&output] { output->discard(); });
+  input.read_ahead(kWorthADeviceBytes);
+
+  Report report;
+  report.note = reason_for_cpu(request, input);
+  const bool chain = request.encrypt && request.cipher.mode == LC_AES_CBC;
+  if (chain && request.require_device)
+    throw Failure(ExitCode::kNoDevice,
+                  "CBC encryption of one file is one serial chain, which no device can run; "
+                  "--require-gpu does not allow the CPU");
+  const PipelinePlan plan = make_plan(request, made.iv, chain);
+  Progress progress;
+  std::optional<Context> context;
+  std::unique_ptr<Engine> engine;
+  try {
+    if (chain) {
+      engine = std::make_unique<ChainEngine>(request.cipher, made.key, made.iv);
+      progress.set_device("CPU (CBC encryption is serial)");
+    } else {
+      const char *devices = request.devices ? request.devices->c_str() : nullptr;
+      context.emplace(report.note.empty() ? devices : "none",
+                      request.require_device ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
+      if (request.require_device) require_device(*context);
+      engine = std::make_unique<DeviceEngine>(*context, request.cipher, request.encrypt, made.key,
+                                              progress);
+    }
+    report.start_seconds = seconds_since_start();
+
+    const ProgressLine line(progress, input.size(), !request.quiet);
+    output->create();
+    uint64_t header_bytes = 0;
+    if (made.write_salt) {
+      const auto header = salted_header(*made.salt);
+      output->write(header);
+      header_bytes = header.size();
+    }
+    report.output_bytes =
+        header_bytes + run_pipeline(plan, input, *output, header_bytes, *engine, progress);
+    output->commit(request.sync);
+  } catch (const Error &error) {
+    throw failure_of(error);
+  }
+  input.finish();
+  if (input.has_grown() && !request.quiet)
+    fmt::print(stderr,
+               "lanecrypt: warning: {} became longer while it was being read; what came after its "
+               "first {} bytes is not in the output\n",
+               input.name(), progress.done_bytes());
+
+  report.seconds = seconds_since_start();
+  report.cpu_seconds = process_cpu_seconds();
+  report.cipher = request.cipher.name;
+  report.direction = request.encrypt ? "encrypt" : "decrypt";
+  report.bytes = progress.done_bytes();
+  if (chain) {
+    report.cpu_bytes = report.bytes;
+  } else {
+    const auto &device_engine = static_cast<const DeviceEngine &>(*engine);
+    report.device_bytes = device_engine.device_bytes();
+    report.cpu_bytes = device_engine.cpu_bytes();
+    report.devices = devices_used(*context);
+  }
+  print_report(request, report, output->is_stdout());
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,49 @@
+// The work of `lanecrypt enc` and `lanecrypt dec`: one input, one output.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "aes_cipher.h"
+#include "key_material.h"
+#include "secret_bytes.h"
+
+namespace lanecrypt::cli {
+
+constexpr size_t kDefaultChunkBytes = 8 << 20;
+// EVP counts in int, and a chunk must fit.
+constexpr size_t kMaxChunkBytes = 1 << 30;
+
+struct EncryptRequest {
+  AesCipher cipher;
+  bool encrypt = true;
+  std::string in, out;  // "" or "-": standard input and output
+
+  // Where the passphrase comes from, if from anywhere.
+  std::optional<SecretBytes> passphrase;         // -k
+  std::optional<SecretBytes> passphrase_source;  // -pass
+  std::optional<std::string> passphrase_file;    // -kfile
+  // In hexadecimal.
+  std::optional<SecretBytes> key;       // -K
+  std::optional<std::string> iv, salt;  // -iv, -S
+  bool no_salt = false;
+  Derivation derivation;
+  bool pad = true;
+  bool print_key = false;       // -p
+  bool print_key_only = false;  // -P: and then end
+
+  std::optional<std::string> devices;  // otherwise the library's default
+  bool require_device = false;
+  std::optional<size_t> chunk_bytes;
+  bool sync = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool json = false;
+};
+
+// Throws Failure. Nothing is left of an output that is not whole.
+void encrypt_file(EncryptRequest &request);
+
+}  // namespace lanecrypt::cli

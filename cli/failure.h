@@ -1,0 +1,34 @@
+// How the command fails: an exit code and a sentence for a person.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace lanecrypt::cli {
+
+// Exit codes of the command; documented in lanecrypt(1).
+enum class ExitCode {
+  kOk = 0,
+  kFailed = 1,    // input, output or the system failed
+  kUsage = 2,     // the command line is wrong; nothing was read or written
+  kBadData = 3,   // wrong passphrase or key, or the input is damaged or foreign
+  kNoDevice = 4,  // no device could do it, and the CPU was not allowed
+};
+
+// Thrown anywhere in the command, caught in main(): the text is printed after
+// "lanecrypt: ". Never holds secret data.
+class Failure : public std::runtime_error {
+ public:
+  Failure(ExitCode code, const std::string &text) : std::runtime_error(text), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+// kFailed, with the text of errno after `what`.
+[[noreturn]] void throw_errno(const std::string &what, int error);
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,39 @@
+// A file descriptor that closes itself.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace lanecrypt::cli {
+
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor &&other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor &operator=(FileDescriptor &&other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~FileDescriptor() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  int get() const { return descriptor_; }
+  explicit operator bool() const { return descriptor_ >= 0; }
+  // Closes now; 0, or errno of a close that lost data.
+  int close() {
+    const int descriptor = std::exchange(descriptor_, -1);
+    return descriptor >= 0 && ::close(descriptor) != 0 ? errno : 0;
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,66 @@
+// What is read: a file that several threads read at once, or a stream.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "file_descriptor.h"
+
+namespace lanecrypt::cli {
+
+class Input {
+ public:
+  // "" or "-" is standard input. Throws Failure for what cannot be read.
+  explicit Input(const std::string &path);
+
+  // For messages: "'in.bin'" or "standard input".
+  const std::string &name() const { return name_; }
+  const struct stat &status() const { return status_; }
+
+  // Whether read_at() works, from any thread. Otherwise it is a stream.
+  bool positioned() const { return positioned_; }
+  // Bytes from the start of what is left to the end, where that is known.
+  std::optional<uint64_t> size() const { return size_; }
+
+  // Fills `out`, or as much as there is before the end; not from two threads.
+  size_t read(std::span<uint8_t> out);
+  // Whether the end is reached. Reads ahead to know it.
+  bool at_end();
+  // Reads ahead up to `bytes`; where the end comes before, size() is known.
+  void read_ahead(size_t bytes);
+
+  // Fills `out` from `offset` after what read() has taken. Throws Failure where
+  // the file has become shorter.
+  void read_at(uint64_t offset, std::span<uint8_t> out) const;
+  // Whether the file has become longer since it was opened.
+  bool has_grown() const;
+  // Ends a read() of a stream under way on another thread, and all later ones,
+  // with a Failure.
+  void stop();
+  // Leaves a descriptor shared with other programs at the end, as a reader of
+  // the stream would have.
+  void finish();
+
+ private:
+  size_t read_descriptor(std::span<uint8_t> out);
+
+  std::string name_;
+  FileDescriptor file_;  // not set for standard input
+  int descriptor_ = -1;
+  FileDescriptor stop_;  // an eventfd
+  struct stat status_ {};
+  bool positioned_ = false;
+  uint64_t start_ = 0;  // offset in the file of what is left
+  std::optional<uint64_t> size_;
+  std::vector<uint8_t> ahead_;
+  size_t ahead_taken_ = 0;
+};
+
+}  // namespace lanecrypt::cli

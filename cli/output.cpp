@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <openssl/rand.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "failure.h"
+#include "hex.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace lanecrypt::cli {
+namespace {
+
+// As open(2) gives it to a new file, less the umask.
+constexpr mode_t kNewFileMode = 0666;
+constexpr int kNameAttempts = 100;
+
+std::string folder_of(const std::string &path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string temporary_name(const std::string &folder) {
+  uint8_t random[8];
+  if (RAND_bytes(random, sizeof random) != 1)
+    throw Failure(ExitCode::kFailed, "OpenSSL's random generator gave no name for a file");
+  return folder + "/.lanecrypt-" + to_hex(random) + ".tmp";
+}
+
+std::string resolve(const std::string &path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (!real) throw_errno(fmt::format("cannot resolve '{}'", path), errno);
+  return real.get();
+}
+
+}  // namespace
+
+Output::Output(const std::string &path, const struct stat &input) {
+  const auto is_input = [&](const struct stat &other) {
+    return other.st_dev == input.st_dev && other.st_ino == input.st_ino &&
+           (S_ISREG(other.st_mode) || S_ISBLK(other.st_mode));
+  };
+  const auto refuse_input = [&] {
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("{} is the input too: it would be destroyed", name_));
+  };
+  if (path.empty() || path == "-") {
+    name_ = "standard output";
+    is_stdout_ = true;
+    descriptor_ = STDOUT_FILENO;
+    if (fstat(descriptor_, &replaced_) != 0) throw_errno("cannot write standard output", errno);
+    if (is_input(replaced_)) refuse_input();
+    return;
+  }
+  name_ = fmt::format("'{}'", path);
+  path_ = path;
+  if (stat(path.c_str(), &replaced_) == 0) {
+    if (is_input(replaced_)) refuse_input();
+    if (S_ISDIR(replaced_.st_mode))
+      throw Failure(ExitCode::kFailed, fmt::format("{} is a directory, not a file", name_));
+    if (!S_ISREG(replaced_.st_mode)) return;
+    // A rename needs no leave to write the file itself; its owner's no counts.
+    if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
+      throw_errno(fmt::format("cannot open {} for writing", name_), errno);
+    replaces_ = true;
+    path_ = resolve(path);  // a link stays, and what it points to is replaced
+  } else if (errno != ENOENT) {
+    throw_errno(fmt::format("cannot open {} for writing", name_), errno);
+  } else if (struct stat link{}; lstat(path.c_str(), &link) == 0) {
+    throw Failure(ExitCode::kFailed,
+                  fmt::format("{} is a symbolic link that leads nowhere", name_));
+  } else if (path.back() == '/') {
+    throw Failure(ExitCode::kFailed, fmt::format("{} is the name of a directory", name_));
+  }
+  folder_ = folder_of(path_);
+  positioned_ = true;
+}
+
+Output::~Output() { discard(); }
+
+void Output::create() {
+  if (is_stdout_) return;
+  if (!positioned_) {
+    file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file_) throw_errno(fmt::format("cannot open {} for writing", name_), errno);
+    descriptor_ = file_.get();
+    return;
+  }
+  {
+    const std::lock_guard lock(naming_);
+    open_temporary();
+  }
+  descriptor_ = file_.get();
+  take_over_mode();
+  // Writes to one file of a RAM disk run one after the other, in the kernel;
+  // copies into its mapped pages run side by side, each a little slower.
+  struct statfs system {};
+  mapped_ = fstatfs(descriptor_, &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
+void Output::open_temporary() {
+  // Without a name nothing can be left behind, whatever becomes of us. Not
+  // every file system can do it, and giving it a name later needs /proc.
+  if (access("/proc/self/fd", X_OK) == 0)
+    file_ = FileDescriptor(open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kNewFileMode));
+  if (!file_) open_named_temporary();
+}
+
+void Output::open_named_temporary() {
+  for (int attempt = 0; attempt < kNameAttempts; attempt++) {
+    const std::string candidate = temporary_name(folder_);
+    file_ = FileDescriptor(
+        open(candidate.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kNewFileMode));
+    if (file_) {
+      temporary_ = candidate;
+      return;
+    }
+    if (errno != EEXIST) break;
+  }
+  throw_errno(fmt::format("cannot create {} in folder '{}'", name_, folder_), errno);
+}
+
+// A file that is replaced keeps its permissions, as if it had been rewritten.
+void Output::take_over_mode() {
+  if (!replaces_) return;
+  // The owner first: a change of owner clears bits of the mode. Only root may.
+  if (fchown(descriptor_, replaced_.st_uid, replaced_.st_gid) != 0) { /* ours, then */
+  }
+  if (fchmod(descriptor_, replaced_.st_mode & 0777) != 0)
+    throw_errno(fmt::format("cannot set the permissions of {}", name_), errno);
+}
+
+void Output::write(std::span<const uint8_t> data) {
+  if (positioned_) {
+    write_at(written_, data);
+    written_ += data.size();
+    return;
+  }
+  size_t done = 0;
+  while (done < data.size()) {
+    const ssize_t put = ::write(descriptor_, data.data() + done, data.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw_errno(fmt::format("cannot write {}", name_), errno);
+    done += static_cast<size_t>(put);
+  }
+  written_ += done;
+}
+
+void Output::write_at(uint64_t offset, std::span<const uint8_t> data) {
+  std::unique_lock<std::mutex> turn;
+  if (mapped_) {
+    // One thread writes, and those that would have to wait for it map.
+    turn = std::unique_lock(writing_, std::try_to_lock);
+    if (!turn && write_mapped(offset, data)) return;
+  }
+  size_t done = 0;
+  while (done < data.size()) {
+    const ssize_t put = pwrite(descriptor_, data.data() + done, data.size() - done,
+                               static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw_errno(fmt::format("cannot write {}", name_), errno);
+    done += static_cast<size_t>(put);
+  }
+}
+
+// False where it cannot be done so: pwrite() then does it, or says why not.
+bool Output::write_mapped(uint64_t offset, std::span<const uint8_t> data) {
+  const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (data.size() < page_bytes) return false;
+  struct stat now {};
+  if (fstat(descriptor_, &now) != 0 || static_cast<uint64_t>(now.st_size) < offset + data.size())
+    return false;
+  const uint64_t start = offset / page_bytes * page_bytes;
+  const size_t length = static_cast<size_t>(offset + data.size() - start);
+  void *pages = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_,
+                     static_cast<off_t>(start));
+  if (pages == MAP_FAILED) return false;
+  // Makes the pages now, where a full disk is an error and not a signal.
+  const bool ready = madvise(pages, length, MADV_POPULATE_WRITE) == 0;
+  if (ready)
+    std::memcpy(static_cast<uint8_t *>(pages) + (offset - start), data.data(), data.size());
+  munmap(pages, length);
+  return ready;
+}
+
+void Output::set_size(uint64_t bytes) {
+  if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
+    throw_errno(fmt::format("cannot make {} {} bytes long", name_, bytes), errno);
+}
+
+void Output::commit(bool sync) {
+  const auto fail = [&](int error) { throw_errno(fmt::format("cannot write {}", name_), error); };
+  if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+  if (!positioned_) {
+    if (const int error = file_.close()) fail(error);
+    committed_ = true;
+    return;
+  }
+  const std::lock_guard lock(naming_);
+  if (temporary_.empty()) {
+    const std::string unnamed = fmt::format("/proc/self/fd/{}", descriptor_);
+    const auto link_as = [&](const std::string &name) {
+      return linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    // A link cannot replace a file: then it gets a passing name first.
+    if (replaces_ || !link_as(path_)) {
+      if (!replaces_ && errno != EEXIST) fail(errno);
+      const std::string passing = temporary_name(folder_);
+      if (!link_as(passing)) fail(errno);
+      temporary_ = passing;
+    }
+  }
+  if (!temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
+  temporary_.clear();
+  committed_ = true;
+  if (const int error = file_.close()) fail(error);
+  if (sync) {
+    const FileDescriptor folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder || fsync(folder.get()) != 0)
+      throw_errno(fmt::format("cannot sync folder '{}'", folder_), errno);
+  }
+}
+
+void Output::discard() {
+  const std::lock_guard lock(naming_);
+  if (committed_ || temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,71 @@
+// What is written: a file that appears under its name only when it is whole,
+// or a stream.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "file_descriptor.h"
+
+namespace lanecrypt::cli {
+
+class Output {
+ public:
+  // "" or "-" is standard output. A regular file, new or to be replaced, is
+  // written without a name, or under a temporary one, in the folder where it
+  // is to lie; a device or a pipe is written as it is. `input` is what must
+  // not be written over. Only looks; throws Failure where it could not be.
+  Output(const std::string &path, const struct stat &input);
+  // Removes what was not committed.
+  ~Output();
+  // Opens it, before anything is written. Throws Failure.
+  void create();
+
+  const std::string &name() const { return name_; }
+  bool is_stdout() const { return is_stdout_; }
+  // Whether write_at() works, from any thread. Otherwise it is a stream.
+  bool positioned() const { return positioned_; }
+
+  // The next bytes of the stream, or of the file; not from two threads.
+  void write(std::span<const uint8_t> data);
+  // Positioned only: at `offset`, independent of write(). Throws Failure.
+  void write_at(uint64_t offset, std::span<const uint8_t> data);
+  // Positioned only: the file will hold this many bytes.
+  void set_size(uint64_t bytes);
+  // All is written: gives the file its name, in place of an earlier file of
+  // that name. `sync`: when this returns it will survive a loss of power.
+  void commit(bool sync);
+  // Removes what was not committed, now. May be called from another thread
+  // while this one creates, writes or commits: the process is about to end.
+  void discard();
+
+ private:
+  void open_temporary();
+  void open_named_temporary();
+  bool write_mapped(uint64_t offset, std::span<const uint8_t> data);
+  void take_over_mode();
+
+  std::string name_;  // for messages
+  std::string path_;  // with symbolic links resolved
+  std::string folder_;
+  std::string temporary_;  // its name while it has one
+  FileDescriptor file_;
+  int descriptor_ = -1;
+  bool is_stdout_ = false;
+  bool positioned_ = false;
+  bool mapped_ = false;    // on a RAM disk
+  bool replaces_ = false;  // a file of that name exists
+  struct stat replaced_ {};
+  uint64_t written_ = 0;  // by write()
+  std::mutex writing_;    // of a mapped file: who may write() it
+  std::mutex naming_;     // between create() or commit() and discard()
+  bool committed_ = false;
+};
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "failure.h"
+#include "padding.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+class Pipeline {
+ public:
+  Pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
+           Engine &engine, Progress &progress)
+      : plan_(plan),
+        input_(input),
+        output_(output),
+        header_bytes_(header_bytes),
+        engine_(engine),
+        progress_(progress),
+        pads_(plan.pad && plan.cipher.pads()),
+        previous_(plan.iv),
+        most_chunks_(plan.buffers) {}
+
+  uint64_t run() {
+    check_known_size();
+    if (output_.positioned() && input_.size()) output_.set_size(header_bytes_ + known_work_bytes());
+    std::vector<std::thread> threads;
+    const unsigned readers = input_.positioned() ? plan_.readers : 1;
+    const unsigned writers = output_.positioned() ? plan_.writers : 1;
+    for (unsigned i = 0; i < readers; i++) threads.emplace_back([this] { guard(&Pipeline::read); });
+    for (unsigned i = 0; i < writers; i++)
+      threads.emplace_back([this] { guard(&Pipeline::write); });
+    for (std::thread &thread : threads) thread.join();
+    {
+      // Chunks with the engine still use the buffers.
+      std::unique_lock lock(mutex_);
+      if (failure_) {
+        lock.unlock();
+        engine_.abandon();
+        lock.lock();
+      }
+      changed_.wait(lock, [&] { return under_way_ == 0; });
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    if (output_.positioned()) output_.set_size(header_bytes_ + written_bytes_);
+    return written_bytes_;
+  }
+
+ private:
+  // What the last chunk ends with is known where the size is.
+  void check_known_size() const {
+    if (!input_.size() || !plan_.cipher.pads()) return;
+    check_whole_blocks(*input_.size());
+  }
+
+  void check_whole_blocks(uint64_t data_bytes) const {
+    if (plan_.encrypt && pads_) return;
+    if (data_bytes % kBlockBytes != 0)
+      throw Failure(plan_.encrypt ? ExitCode::kFailed : ExitCode::kBadData,
+                    fmt::format("{}: {} bytes of data are no multiple of the block of {} bytes{}",
+                                input_.name(), data_bytes, kBlockBytes,
+                                plan_.encrypt ? ", and -nopad leaves out the padding"
+                                              : ": the file is truncated or was not encrypted "
+                                                "with this cipher"));
+    if (!plan_.encrypt && pads_ && data_bytes == 0)
+      throw Failure(ExitCode::kBadData,
+                    fmt::format("{}: there is no data, not even padding: the file is truncated",
+                                input_.name()));
+  }
+
+  uint64_t known_work_bytes() const {
+    const uint64_t bytes = *input_.size();
+    return bytes + (plan_.encrypt && pads_ ? padding_bytes(bytes) : 0);
+  }
+
+  // Runs a stage until it is through; the first failure of any ends them all.
+  void guard(void (Pipeline::*stage)()) {
+    try {
+      (this->*stage)();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+
+  void fail(std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = failure;
+    changed_.notify_all();
+    input_.stop();  // a reader may be waiting for a slow stream
+  }
+
+  // A chunk whose buffers are free; nothing once the end is read or a stage
+  // failed. Makes buffers only when all there are are in use: a small file
+  // needs few, and pinning memory takes time.
+  Chunk *take_free_chunk(std::unique_lock<std::mutex> &lock) {
+    for (;;) {
+      if (failure_ || all_read_) return nullptr;
+      if (!free_.empty()) {
+        Chunk *chunk = free_.back();
+        free_.pop_back();
+        return chunk;
+      }
+      if (chunks_made_ < most_chunks_) {
+        chunks_made_++;
+        lock.unlock();
+        auto chunk = make_chunk();
+        lock.lock();
+        if (!chunk) {  // fewer must do
+          most_chunks_ = --chunks_made_;
+          if (most_chunks_ == 0)
+            throw Failure(ExitCode::kFailed, "there is no memory for the data's buffers");
+          continue;
+        }
+        chunks_.push_back(std::move(chunk));
+        free_.push_back(chunks_.back().get());
+        continue;
+      }
+      changed_.wait(lock);
+    }
+  }
+
+  std::unique_ptr<Chunk> make_chunk() {
+    auto chunk = std::make_unique<Chunk>();
+    const size_t bytes = plan_.chunk_bytes + kBlockBytes;
+    return engine_.make_buffers(bytes, &chunk->in, &chunk->out) ? std::move(chunk) : nullptr;
+  }
+
+  // The numbers follow the order in which chunks are taken, so that the lowest
+  // that is not written yet always has its buffers.
+  void read() {
+    for (;;) {
+      Chunk *chunk = nullptr;
+      uint64_t offset = 0;
+      {
+        std::unique_lock lock(mutex_);
+        chunk = take_free_chunk(lock);
+        if (!chunk) return;
+        chunk->number = next_read_++;
+        offset = chunk->number * plan_.chunk_bytes;
+        if (input_.positioned()) {
+          const uint64_t left = *input_.size() - offset;
+          chunk->last = left <= plan_.chunk_bytes;
+          chunk->data_bytes = static_cast<size_t>(std::min<uint64_t>(left, plan_.chunk_bytes));
+          if (chunk->last) all_read_ = true;
+        }
+      }
+      if (input_.positioned())
+        read_positioned(*chunk, offset);
+      else
+        read_stream(*chunk, offset);
+      if (chunk->last) {
+        std::lock_guard lock(mutex_);
+        all_read_ = true;
+        changed_.notify_all();
+      }
+      start(*chunk, offset);
+    }
+  }
+
+  void read_positioned(Chunk &chunk, uint64_t offset) {
+    input_.read_at(offset, {chunk.in, chunk.data_bytes});
+    if (plan_.cipher.mode == LC_AES_CBC && !plan_.encrypt && offset > 0)
+      input_.read_at(offset - kBlockBytes, chunk.iv);
+    else
+      chunk.iv = plan_.iv;
+  }
+
+  // One thread alone.
+  void read_stream(Chunk &chunk, uint64_t offset) {
+    chunk.data_bytes = input_.read({chunk.in, plan_.chunk_bytes});
+    chunk.last = input_.at_end();
+    chunk.iv = previous_;
+    if (chunk.last) check_whole_blocks_of_stream(offset + chunk.data_bytes);
+    if (plan_.cipher.mode == LC_AES_CBC && !plan_.encrypt && !chunk.last)
+      std::memcpy(previous_.data(), chunk.in + chunk.data_bytes - kBlockBytes, kBlockBytes);
+  }
+
+  void check_whole_blocks_of_stream(uint64_t data_bytes) const {
+    if (plan_.cipher.pads()) check_whole_blocks(data_bytes);
+  }
+
+  void start(Chunk &chunk, uint64_t offset) {
+    if (plan_.cipher.mode == LC_AES_CTR) chunk.iv = advance_counter(plan_.iv, offset / kBlockBytes);
+    chunk.work_bytes = chunk.data_bytes;
+    if (chunk.last && plan_.encrypt && pads_) {
+      const size_t padding = padding_bytes(chunk.data_bytes);
+      std::memset(chunk.in + chunk.data_bytes, static_cast<int>(padding), padding);
+      chunk.work_bytes += padding;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      under_way_++;
+    }
+    try {
+      engine_.start(chunk, [this, &chunk](std::exception_ptr failure) { done(chunk, failure); });
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      under_way_--;
+      changed_.notify_all();
+      throw;
+    }
+  }
+
+  // On a thread of the engine's.
+  void done(Chunk &chunk, std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    under_way_--;
+    if (failure && !failure_) failure_ = failure;
+    run_.emplace(chunk.number, &chunk);
+    changed_.notify_all();
+  }
+
+  // A file takes chunks as they come, a stream in order.
+  Chunk *take_run_chunk() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      if (failure_) return nullptr;
+      if (!run_.empty() && (output_.positioned() || run_.begin()->first == next_write_)) {
+        Chunk *chunk = run_.begin()->second;
+        run_.erase(run_.begin());
+        next_write_++;
+        return chunk;
+      }
+      if (all_read_ && next_write_ == next_read_) return nullptr;
+      changed_.wait(lock);
+    }
+  }
+
+  void write() {
+    while (Chunk *chunk = take_run_chunk()) {
+      engine_.collect(*chunk);
+      size_t bytes = chunk->work_bytes;
+      if (chunk->last && !plan_.encrypt && pads_) bytes -= checked_padding(*chunk);
+      const std::span<const uint8_t> data(chunk->out, bytes);
+      if (output_.positioned())
+        output_.write_at(header_bytes_ + chunk->number * plan_.chunk_bytes, data);
+      else
+        output_.write(data);
+      progress_.add(chunk->data_bytes);
+      const std::lock_guard lock(mutex_);
+      written_bytes_ += bytes;
+      free_.push_back(chunk);
+      changed_.notify_all();
+    }
+  }
+
+  size_t checked_padding(const Chunk &chunk) const {
+    const uint8_t *last_block = chunk.out + chunk.work_bytes - kBlockBytes;
+    const auto padding = read_padding(std::span<const uint8_t, 16>(last_block, kBlockBytes));
+    if (!padding)
+      throw Failure(ExitCode::kBadData,
+                    fmt::format("{}: bad decrypt: the padding at the end is wrong. The passphrase "
+                                "or key, the cipher or the derivation (-pbkdf2, -iter, -md) is not "
+                                "that of the encryption, or the file is damaged",
+                                input_.name()));
+    return *padding;
+  }
+
+  const PipelinePlan &plan_;
+  Input &input_;
+  Output &output_;
+  const uint64_t header_bytes_;
+  Engine &engine_;
+  Progress &progress_;
+  const bool pads_;
+  Block previous_;  // of a stream of CBC: the ciphertext block before the next chunk
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Chunk *> free_;
+  std::map<uint64_t, Chunk *> run_;  // done by the engine, to be written
+  unsigned chunks_made_ = 0;
+  unsigned most_chunks_;
+  uint64_t next_read_ = 0;
+  uint64_t next_write_ = 0;  // how many have been taken to be written
+  uint64_t under_way_ = 0;   // with the engine
+  uint64_t written_bytes_ = 0;
+  bool all_read_ = false;  // the last chunk has its number
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+uint64_t run_pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
+                      Engine &engine, Progress &progress) {
+  return Pipeline(plan, input, output, header_bytes, engine, progress).run();
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,70 @@
+// The way of the data through the command: chunks that are read, run and
+// written at once, each on its own threads.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+
+#include "aes_cipher.h"
+#include "counter_block.h"
+#include "input.h"
+#include "lanecrypt/lanecrypt.hpp"
+#include "output.h"
+#include "progress_line.h"
+
+namespace lanecrypt::cli {
+
+// One piece of the data on its way, in buffers that are used again for others.
+struct Chunk {
+  uint64_t number = 0;    // from 0, in order of the data
+  size_t data_bytes = 0;  // what was read
+  size_t work_bytes = 0;  // what is run: with padding, whole blocks
+  bool last = false;
+  Block iv{};              // of this chunk as a message of its own
+  uint8_t *in = nullptr;   // capacity: the chunk size and one block of padding
+  uint8_t *out = nullptr;  // the same
+};
+
+// What runs the cipher over chunks: a device, or the CPU for a serial chain.
+class Engine {
+ public:
+  // Says that the chunk is done, or why it failed. Called once a chunk.
+  using Done = std::function<void(std::exception_ptr)>;
+
+  virtual ~Engine() = default;
+  // Two buffers of `bytes`, for as long as the engine lives; false where there
+  // is no memory for them. Any thread.
+  virtual bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) = 0;
+  // Starts to run chunk.in to chunk.out; `done` may be called from any thread,
+  // also before this returns. From any thread.
+  virtual void start(Chunk &chunk, Done done) = 0;
+  // Called once a chunk by the thread that writes it, before it does. Throws
+  // where the chunk failed.
+  virtual void collect(Chunk &chunk) = 0;
+  // No more chunks come: those that wait for an earlier one are done as they
+  // are.
+  virtual void abandon() = 0;
+};
+
+struct PipelinePlan {
+  AesCipher cipher;
+  bool encrypt = true;
+  bool pad = true;  // PKCS #7, where the cipher pads
+  Block iv{};
+  size_t chunk_bytes = 0;  // a multiple of the block
+  unsigned buffers = 0;    // most chunks on their way at once
+  unsigned readers = 1;    // threads; streams have one
+  unsigned writers = 1;
+};
+
+// Runs all of `input` through `engine` into `output`, after the bytes that were
+// written to it already (`header_bytes`). Returns how many bytes it wrote.
+// Throws the first failure, when no thread works any more.
+uint64_t run_pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
+                      Engine &engine, Progress &progress);
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,55 @@
+// One line on the terminal that says how far it is.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace lanecrypt::cli {
+
+// "1.20 of 4.00 GB", with the unit that suits the larger.
+std::string format_amount(uint64_t done_bytes, std::optional<uint64_t> total_bytes);
+// "0:07", "12:34", "1:02:03".
+std::string format_duration(double seconds);
+
+// What the workers tell and the line shows.
+class Progress {
+ public:
+  void add(uint64_t bytes) { done_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  uint64_t done_bytes() const { return done_bytes_.load(std::memory_order_relaxed); }
+  void set_device(std::string name);
+  std::string device() const;
+
+ private:
+  std::atomic<uint64_t> done_bytes_{0};
+  mutable std::mutex mutex_;
+  std::string device_ = "starting";
+};
+
+// Redraws a line on standard error from its own thread while it lives, and
+// clears it when it goes. Does nothing where standard error is no terminal.
+class ProgressLine {
+ public:
+  ProgressLine(const Progress &progress, std::optional<uint64_t> total_bytes, bool wanted);
+  ~ProgressLine();
+
+ private:
+  void draw() const;
+
+  const Progress &progress_;
+  std::optional<uint64_t> total_bytes_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;
+  std::thread drawer_;
+};
+
+}  // namespace lanecrypt::cli

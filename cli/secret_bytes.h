@@ -1,0 +1,39 @@
+// Memory for keys and passphrases: locked where the system allows it, left out
+// of core dumps, wiped when it goes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace lanecrypt::cli {
+
+// A fixed number of bytes in pages of their own. Moves, never copies.
+class SecretBytes {
+ public:
+  SecretBytes() = default;
+  explicit SecretBytes(size_t bytes);
+  SecretBytes(SecretBytes &&other) noexcept;
+  SecretBytes &operator=(SecretBytes &&other) noexcept;
+  ~SecretBytes();
+
+  // Takes `text` over and leaves the original to its owner to wipe.
+  static SecretBytes copy_of(std::string_view text);
+
+  uint8_t *data() { return data_; }
+  const uint8_t *data() const { return data_; }
+  size_t size() const { return bytes_; }
+  char *text() { return reinterpret_cast<char *>(data_); }
+  const char *text() const { return reinterpret_cast<const char *>(data_); }
+  // Forgets, and wipes, what lies after the first `bytes`.
+  void shorten(size_t bytes);
+
+ private:
+  uint8_t *data_ = nullptr;
+  size_t bytes_ = 0;
+  size_t mapped_bytes_ = 0;
+};
+
+}  // namespace lanecrypt::cli
