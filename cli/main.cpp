@@ -94,8 +94,10 @@ int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   using namespace lanecrypt::cli;
-  // A reader that goes away is an error of writing, told like any other.
+  // A reader that goes away and a limit on the size of files are errors of
+  // writing, told like any other.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   // What openssl.cnf activates is for other programs: here OpenSSL is the CPU.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   try {
