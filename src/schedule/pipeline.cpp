@@ -247,6 +247,8 @@ Status Pipeline::continue_chain(Slot &slot) {
 }
 
 Status Pipeline::begin(Slot &slot) {
+  // Room may grow, and what it grows out of is freed: not under a wipe.
+  if (slot.was_used) LC_TRY(slot.wiped->wait());
   lay_out(slot);
   LC_TRY(prepare(slot));
   LC_TRY(continue_chain(slot));
@@ -317,7 +319,8 @@ Retired Pipeline::retire() {
   slot.adopted.reset();
   slot.scratch_view.reset();
   under_way_.pop_front();
-  free_.push_back(&slot);
+  // It comes first again: jobs that come one by one need the memory of one slot.
+  free_.push_front(&slot);
   return {std::move(slot.pieces), slot.status};
 }
 
