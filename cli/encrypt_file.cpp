@@ -131,13 +131,19 @@ void require_device(const Context &context) {
       fmt::format("no usable device, and --require-gpu does not allow the CPU{}", reasons));
 }
 
-PipelinePlan make_plan(const EncryptRequest &request, const Block &iv, bool chain) {
+PipelinePlan make_plan(const EncryptRequest &request, const Input &input, const Block &iv,
+                       bool chain) {
   PipelinePlan plan;
   plan.cipher = request.cipher;
   plan.encrypt = request.encrypt;
   plan.pad = request.pad;
   plan.iv = iv;
   plan.chunk_bytes = request.chunk_bytes.value_or(kDefaultChunkBytes);
+  if (input.size()) {
+    // One chunk, no larger than its data, and whole blocks.
+    const uint64_t whole = *input.size() / kBlockBytes * kBlockBytes + kBlockBytes;
+    plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
+  }
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   plan.readers = chain ? 1 : std::clamp(cores / 4, 1u, 4u);
   plan.writers = chain ? 1 : std::clamp(cores / 2, 2u, 8u);
@@ -180,7 +186,7 @@ void encrypt_file(EncryptRequest &request) {
     throw Failure(ExitCode::kNoDevice,
                   "CBC encryption of one file is one serial chain, which no device can run; "
                   "--require-gpu does not allow the CPU");
-  const PipelinePlan plan = make_plan(request, made.iv, chain);
+  const PipelinePlan plan = make_plan(request, input, made.iv, chain);
   Progress progress;
   std::optional<Context> context;
   std::unique_ptr<Engine> engine;
