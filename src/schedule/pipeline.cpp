@@ -247,8 +247,6 @@ Status Pipeline::continue_chain(Slot &slot) {
 }
 
 Status Pipeline::begin(Slot &slot) {
-  // Room may grow, and what it grows out of is freed: not under a wipe.
-  if (slot.was_used) LC_TRY(slot.wiped->wait());
   lay_out(slot);
   LC_TRY(prepare(slot));
   LC_TRY(continue_chain(slot));

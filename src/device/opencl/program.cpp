@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/program.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "device/opencl/program_cache.h"
@@ -151,6 +152,11 @@ Result<Kernel *> Session::kernel(const char *name) {
         &made.parameters, nullptr);
   LC_CL(clGetKernelWorkGroupInfo, made.handle.get(), device, CL_KERNEL_WORK_GROUP_SIZE,
         sizeof made.most_lanes, &made.most_lanes, nullptr);
+  // NVIDIA's answer to that is 256 even for a kernel compiled for more.
+  size_t compiled[3] = {};
+  LC_CL(clGetKernelWorkGroupInfo, made.handle.get(), device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+        sizeof compiled, compiled, nullptr);
+  made.most_lanes = std::max(made.most_lanes, compiled[0]);
   return &kernels.emplace(name, std::move(made)).first->second;
 }
 
