@@ -90,6 +90,7 @@ const OSSL_ALGORITHM *query_operation(void *, int operation, int *no_cache) {
 void destroy(Provider *provider, bool close_devices) {
   if (close_devices) lc_close(provider->devices);
   for (std::atomic<EVP_CIPHER *> &cipher : provider->fallback_ciphers) EVP_CIPHER_free(cipher);
+  if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
   OSSL_LIB_CTX_free(provider->fallback);
   std::free(provider->no_device);
   delete provider;
@@ -145,8 +146,12 @@ EVP_CIPHER *fallback_cipher(Provider &provider, int index) {
   ERR_set_mark();
   cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
   // An application may have loaded this provider and no other.
-  if (cipher == nullptr && OSSL_PROVIDER_load(provider.fallback, "default") != nullptr)
+  if (cipher == nullptr) {
+    OSSL_PROVIDER *none = nullptr, *loaded = OSSL_PROVIDER_load(provider.fallback, "default");
+    if (loaded != nullptr && !provider.fallback_provider.compare_exchange_strong(none, loaded))
+      OSSL_PROVIDER_unload(loaded);
     cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
+  }
   if (cipher == nullptr) {
     ERR_clear_last_mark();
     provider.errors.raise(Reason::kNoDefaultProvider, name);

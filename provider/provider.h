@@ -25,6 +25,8 @@ struct Provider {
   // Holds OpenSSL's own implementation, for all that stays on the CPU. It
   // mirrors the providers of the application's library context.
   OSSL_LIB_CTX *fallback = nullptr;
+  // OpenSSL's default provider, where it had to be loaded for that.
+  std::atomic<OSSL_PROVIDER *> fallback_provider{nullptr};
   // Its nine ciphers, each fetched when the first context wants it: not while
   // the provider loads, when the default provider may not be there yet.
   std::atomic<EVP_CIPHER *> fallback_ciphers[kCipherCount] = {};

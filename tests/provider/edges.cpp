@@ -13,7 +13,7 @@
 namespace provider_test {
 namespace {
 
-const uint8_t kKey[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+const uint8_t kKey[33] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 const uint8_t kIv[16] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
 
 Bytes pattern(size_t bytes) {

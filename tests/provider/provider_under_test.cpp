@@ -98,6 +98,7 @@ Library::~Library() {
 EVP_CIPHER *Library::cipher(const char *name, const char *provider) {
   EVP_CIPHER *cipher =
       O(EVP_CIPHER_fetch)(context_, name, (std::string("provider=") + provider).c_str());
+  const std::lock_guard lock(mutex_);
   if (cipher != nullptr) fetched_.push_back(cipher);
   return cipher;
 }

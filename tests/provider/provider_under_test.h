@@ -15,6 +15,7 @@
 #include <openssl/provider.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,7 @@ class Library {
   // What went wrong while loading.
   const std::string &errors() const { return errors_; }
   OSSL_LIB_CTX *get() const { return context_; }
-  // "default" or "gpu"; never freed before the library.
+  // "default" or "gpu"; not freed before the library. Any thread.
   EVP_CIPHER *cipher(const char *name, const char *provider);
   uint64_t counter(const char *name);
   std::string text_param(const char *name);
@@ -56,6 +57,7 @@ class Library {
   OSSL_PROVIDER *gpu_ = nullptr;
   bool ready_ = false;
   std::string errors_;
+  std::mutex mutex_;
   std::vector<EVP_CIPHER *> fetched_;
 };
 
