@@ -50,12 +50,17 @@ Result<void *> Context::allocate_pinned(size_t bytes) {
   Process::Pinned memory = {executor, nullptr};
   void *pointer = nullptr;
   if (executor != nullptr) {
-    LC_TRY(executor->call([&](device::Device &device, schedule::DeviceMemory &) -> Status {
-      auto buffer = device.allocate(device::MemoryKind::kPinned, bytes);
-      if (!buffer.ok()) return buffer.status();
-      memory.buffer = std::move(*buffer);
-      return Status();
-    }));
+    const Status status =
+        executor->call([&](device::Device &device, schedule::DeviceMemory &) -> Status {
+          auto buffer = device.allocate(device::MemoryKind::kPinned, bytes);
+          if (!buffer.ok()) return buffer.status();
+          memory.buffer = std::move(*buffer);
+          return Status();
+        });
+    // Lost since, or at its limit: ordinary memory serves as well, but slower.
+    if (!status.ok()) memory.executor = executor = nullptr;
+  }
+  if (executor != nullptr) {
     pointer = memory.buffer->host();
     mine.dispatcher.pinned().add(pointer, bytes);
   } else if (posix_memalign(&pointer, static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes) != 0) {
