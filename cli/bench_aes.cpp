@@ -103,17 +103,21 @@ class OpensslRates {
     return result;
   }
 
-  void add(const BenchCase &run, double rate) { rates_[run.name()] = rate; }
-  std::optional<double> of(const BenchCase &run) const {
-    const auto found = rates_.find(run.name());
-    return found == rates_.end() ? std::nullopt : std::optional(found->second);
+  void add(const BenchCase &run, uint64_t bytes, double rate) { rates_[run.name()][bytes] = rate; }
+  // At the most bytes that were measured and are no more than `bytes`.
+  std::optional<double> of(const BenchCase &run, uint64_t bytes) const {
+    const auto by_bytes = rates_.find(run.name());
+    if (by_bytes == rates_.end()) return std::nullopt;
+    auto above = by_bytes->second.upper_bound(bytes);
+    if (above != by_bytes->second.begin()) --above;
+    return above->second;
   }
 
  private:
   const Scale &scale_;
   const BenchData &data_;
   std::vector<uint8_t> in_, out_;
-  std::map<std::string, double> rates_;
+  std::map<std::string, std::map<uint64_t, double>> rates_;
 };
 
 // The messages of a run: one, or a stream each.
@@ -229,7 +233,8 @@ class DeviceBench {
   void add(BenchResult result, const BenchCase *run) {
     result.name += "." + where_;
     if (run)
-      if (const auto rate = openssl_.of(*run)) result.over_openssl = result.spread.median / *rate;
+      if (const auto rate = openssl_.of(*run, *result.bytes))
+        result.over_openssl = result.spread.median / *rate;
     results_.push_back(std::move(result));
   }
 
@@ -332,18 +337,19 @@ std::vector<BenchResult> bench_aes(const Context &context, bool quick,
   const BenchData data;
   std::vector<BenchResult> results;
   OpensslRates openssl(scale, data);
-  const auto measure_openssl = [&](const BenchCase &run) {
-    tell(run.name() + ".openssl");
-    results.push_back(openssl.measure(run, scale.largest_host_bytes, run.name() + ".openssl"));
-    openssl.add(run, results.back().spread.median);
+  const auto measure_openssl = [&](const BenchCase &run, uint64_t bytes, const char *where) {
+    tell(run.name() + where);
+    results.push_back(openssl.measure(run, bytes, run.name() + where));
+    openssl.add(run, bytes, results.back().spread.median);
   };
-  for (const BenchCase &run : parallel_cases(quick)) measure_openssl(run);
-  for (const BenchCase &run : chain_cases(quick)) measure_openssl(run);
+  for (const BenchCase &run : parallel_cases(quick))
+    measure_openssl(run, scale.largest_host_bytes, ".openssl");
+  for (const BenchCase &run : chain_cases(quick))
+    measure_openssl(run, scale.largest_host_bytes, ".openssl");
   for (const char *name : {"aes-128-ctr", "aes-256-ctr"})
-    for (uint64_t bytes : scale.sweep(scale.largest_host_bytes)) {
-      const BenchCase run{*find_cipher(name)};
-      results.push_back(openssl.measure(run, bytes, run.name() + ".openssl-sweep"));
-    }
+    for (uint64_t bytes : scale.sweep(scale.largest_host_bytes))
+      if (bytes < scale.largest_host_bytes)
+        measure_openssl({*find_cipher(name)}, bytes, ".openssl-sweep");
 
   std::map<std::string, unsigned> seen;
   const uint32_t count = context.device_count();
