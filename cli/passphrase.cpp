@@ -128,8 +128,13 @@ SecretBytes ask_passphrase(const std::string &prompt, bool verify) {
   SecretBytes answer(kPromptBytes);
   const int wrong = EVP_read_pw_string(answer.text(), static_cast<int>(answer.size()),
                                        prompt.c_str(), verify ? 1 : 0);
-  if (wrong > 0) throw Failure(ExitCode::kUsage, "the two passphrases differ; nothing was written");
-  if (wrong < 0) throw Failure(ExitCode::kFailed, "no passphrase was read from the terminal");
+  // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second
+  // passphrase that differs, after which it has said "Verify failure".
+  if (wrong == -2) throw Failure(ExitCode::kFailed, "interrupted; nothing was written");
+  if (wrong != 0)
+    throw Failure(ExitCode::kFailed, verify ? "the two passphrases differ, or could not be read; "
+                                              "nothing was written"
+                                            : "no passphrase was read from the terminal");
   answer.shorten(strnlen(answer.text(), answer.size()));
   if (answer.size() == 0)
     throw Failure(ExitCode::kUsage, "the passphrase is empty; nothing was written");
