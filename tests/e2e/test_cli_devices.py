@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecrypt devices`, `lanecrypt bench` and the man page."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from cli_fixtures import NO_DEVICE, REPOSITORY, USAGE, fails, lanecrypt, ok, openssl, report
+
+
+def listed(*words, **options):
+    return json.loads(ok("devices", "--json", *words, **options).stdout)["devices"]
+
+
+def test_json_has_every_field():
+    devices = listed()
+    host = next(device for device in devices if device["id"] == "host:0")
+    assert [device["index"] for device in devices] == list(range(len(devices)))
+    assert host["api"] == "host" and host["selected"] is True and host["is_gpu"] is False
+    assert host["self_test"] == "not run" and host["reason"] == ""
+    assert {"name", "driver", "memory_bytes", "compute_units"} <= host.keys()
+
+
+def test_selection():
+    assert not any(device["selected"] for device in listed(devices="none"))
+    assert [d["id"] for d in listed("--devices", "host", devices="none") if d["selected"]] == ["host:0"]
+
+
+def test_self_test_runs_on_demand():
+    devices = listed("--test")
+    assert next(d for d in devices if d["id"] == "host:0")["self_test"] == "passed"
+
+
+def test_table():
+    lines = ok("devices").stdout.decode().splitlines()
+    assert re.fullmatch(r"INDEX +ID +NAME +MEMORY +DRIVER +SELF-TEST +SELECTED", lines[0])
+    assert any(re.match(r"0 +host:0 .* not run +yes$", line) for line in lines[1:])
+
+
+def test_every_device_here_gives_openssls_bytes(tmp_path):
+    """The emulator, OpenCL and CUDA alike, with many chunks on their way."""
+    plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"
+    plain.write_bytes(os.urandom((3 << 20) + 7))
+    words = ["-pbkdf2", "-k", "x", "--chunk", "131072", "-json", "-require-gpu"]
+    for device in [d["id"] for d in listed("--test") if d["self_test"] == "passed"]:
+        for cipher in ("aes-256-ctr", "aes-128-cbc", "aes-192-ecb"):
+            if cipher.endswith("cbc"):
+                openssl("enc", f"-{cipher}", "-pbkdf2", "-k", "x", "-in", plain, "-out", sealed)
+            else:
+                told = report(ok("enc", f"-{cipher}", *words, "-devices", device, "-in", plain, "-out", sealed))
+                assert told["device"] == device and told["cpu_bytes"] == 0
+                opened = openssl("enc", "-d", f"-{cipher}", "-pbkdf2", "-k", "x", "-in", sealed)
+                assert opened.stdout == plain.read_bytes(), (device, cipher)
+            told = report(ok("dec", f"-{cipher}", *words, "-devices", device, "-in", sealed, "-out", again))
+            assert again.read_bytes() == plain.read_bytes(), (device, cipher)
+            assert told["device"] == device and told["cpu_bytes"] == 0 and told["device_bytes"] >= 3 << 20
+
+
+BROKEN = {"LANECRYPT_HOST_FAULT": "wrong-byte:0"}
+
+
+def test_a_device_that_fails_its_self_test_says_why():
+    done = lanecrypt("devices", "--test", "--json", env=BROKEN)
+    assert done.returncode == NO_DEVICE
+    assert b"did not pass its self-test" in done.stderr
+    host = next(d for d in json.loads(done.stdout)["devices"] if d["id"] == "host:0")
+    assert host["self_test"] == "unusable" and "wrong output of AES" in host["reason"]
+    table = lanecrypt("devices", "--test", env=BROKEN).stdout.decode()
+    assert "unusable" in table and "wrong output of AES" in table
+
+
+def test_a_device_that_fails_its_self_test_is_not_used(tmp_path):
+    words = ["enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", "-out", tmp_path / "out"]
+    fails(NO_DEVICE, "wrong output of AES", *words, "-require-gpu", env=BROKEN, stdin=b"abc")
+    assert os.listdir(tmp_path) == []
+    assert b'"device":"cpu"' in ok(*words, "-json", env=BROKEN, stdin=b"abc").stdout
+
+
+def test_bench_writes_the_form_of_the_results(tmp_path):
+    out = tmp_path / "results.json"
+    done = ok("bench", "aes", "--quick", "--json", "--out", out, timeout=400)
+    assert json.loads(done.stdout) == json.loads(out.read_text())
+    told = json.loads(done.stdout)
+    assert set(told["machine"]) == {"gpu", "driver", "cpu", "cores"} and told["machine"]["gpu"]
+    assert set(told["software"]) == {"commit", "compiler", "openssl"}
+    results = {}
+    for result in told["results"]:
+        assert {"name", "value", "unit", "runs", "min", "max"} <= result.keys()
+        assert 0 < result["min"] <= result["value"] <= result["max"] and result["runs"] >= 3
+        assert result["unit"] == "GB/s"
+        results.setdefault(result["name"], []).append(result)
+    for name in ("aes-128-ctr.card.host", "aes-256-ctr.pinned.host", "aes-256-ctr.pageable.host",
+                 "aes-128-ecb.card.host", "aes-128-cbc-encrypt.card.host", "copy.upload.host",
+                 "aes-128-cbc-encrypt.pinned.host", "aes-128-ctr.openssl", "aes-128-cbc-encrypt.openssl"):
+        assert len(results[name]) == 1, name
+    assert results["aes-128-cbc-encrypt.card.host"][0]["streams"] > 1
+    assert len(results["aes-128-ctr.card-sweep.host"]) > 2
+
+
+def test_bench_finds_wrong_output():
+    # Past the self-test, a byte of a later download is wrong.
+    done = lanecrypt("bench", "aes", "--quick", "--quiet", env={"LANECRYPT_HOST_FAULT": "wrong-byte:60"},
+                     timeout=400)
+    assert done.returncode == 1
+    assert b"the output is not OpenSSL's" in done.stderr or b"changed the data" in done.stderr
+
+
+def test_bench_of_something_else():
+    fails(USAGE, "there is no benchmark 'des'", "bench", "des")
+    fails(USAGE, "what is required", "bench")
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="man is not here")
+def test_man_page_has_no_warnings_and_every_option():
+    page = REPOSITORY / "docs" / "lanecrypt.1"
+    done = subprocess.run(["man", "--warnings", "-l", str(page)], capture_output=True, text=True,
+                          env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"})
+    assert done.returncode == 0 and done.stderr == ""
+    text = done.stdout.replace("\u2010", "-")
+    for command in ("enc", "dec", "devices", "bench"):
+        for option in re.findall(r"--([a-z0-9-]+)", ok(command, "--help").stdout.decode()):
+            if option in ("help", "encrypt", "decrypt", "passphrase", "key", "salt-hex", "print-key",
+                          "print-key-only", "device", "cipher", "version"):
+                continue  # shown under their short names
+            assert re.search(rf"-{option}\b", text), option

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command does on a terminal: it asks for the passphrase, with the
+echo off, and shows how far it is."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+import pytest
+
+from cli_fixtures import FAILED, LANECRYPT, USAGE, data, environment, openssl
+
+
+class Terminal:
+    """The command as a child with a terminal of its own."""
+
+    def __init__(self, *arguments):
+        self.seen = b""
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            try:
+                os.execve(LANECRYPT, [str(LANECRYPT), *map(str, arguments)], environment("none"))
+            finally:
+                os._exit(127)
+
+    def read(self, seconds):
+        ready, _, _ = select.select([self.terminal], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            more = os.read(self.terminal, 4096)
+        except OSError:  # the other end is closed
+            return False
+        self.seen += more
+        return bool(more)
+
+    def expect(self, text):
+        end = time.monotonic() + 30
+        while text not in self.seen:
+            assert self.read(max(0.0, end - time.monotonic())), (text, self.seen)
+        self.seen = self.seen.split(text, 1)[1]
+
+    def answer(self, line):
+        os.write(self.terminal, line + b"\n")
+
+    def finish(self):
+        while self.read(30):
+            pass
+        os.close(self.terminal)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+@pytest.fixture
+def plain(tmp_path):
+    path = tmp_path / "plain"
+    path.write_bytes(data(1000))
+    return path
+
+
+def test_asks_twice_when_encrypting_and_once_when_decrypting(plain, tmp_path):
+    sealed, again = tmp_path / "sealed", tmp_path / "again"
+    run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", sealed)
+    run.expect(b"enter aes-256-ctr encryption password:")
+    run.answer(b"correct horse")
+    run.expect(b"Verifying - enter aes-256-ctr encryption password:")
+    run.answer(b"correct horse")
+    assert run.finish() == 0
+    assert b"correct horse" not in run.seen, "the passphrase was echoed"
+    opened = openssl("enc", "-d", "-aes-256-ctr", "-pbkdf2", "-k", "correct horse", "-in", sealed)
+    assert opened.stdout == plain.read_bytes()
+
+    run = Terminal("dec", "-aes-256-ctr", "-pbkdf2", "-in", sealed, "-out", again)
+    run.expect(b"enter aes-256-ctr decryption password:")
+    run.answer(b"correct horse")
+    assert run.finish() == 0
+    assert again.read_bytes() == plain.read_bytes()
+
+
+def test_two_passphrases_that_differ(plain, tmp_path):
+    run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", tmp_path / "sealed")
+    run.expect(b"password:")
+    run.answer(b"one")
+    run.expect(b"password:")
+    run.answer(b"other")
+    assert run.finish() == FAILED
+    assert b"the two passphrases differ" in run.seen
+    assert os.listdir(tmp_path) == ["plain"]
+
+
+def test_an_empty_passphrase(plain, tmp_path):
+    run = Terminal("dec", "-aes-256-ctr", "-pbkdf2", "-nosalt", "-in", plain, "-out", tmp_path / "sealed")
+    run.expect(b"password:")
+    run.answer(b"")
+    assert run.finish() == USAGE
+    assert b"the passphrase is empty" in run.seen
+    assert os.listdir(tmp_path) == ["plain"]
+
+
+def test_interrupt_at_the_prompt(plain, tmp_path):
+    run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", tmp_path / "sealed")
+    run.expect(b"password:")
+    os.write(run.terminal, b"\x03")
+    assert run.finish() == FAILED
+    assert b"interrupted; nothing was written" in run.seen
+    assert os.listdir(tmp_path) == ["plain"]
+
+
+def run_slowly(*words):
+    """stderr of a run whose input comes in two halves, and which is a terminal."""
+    main, other = pty.openpty()
+    process = subprocess.Popen([LANECRYPT, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", *words],
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=other,
+                               env=environment("none"), start_new_session=True)
+    os.close(other)
+    half = data(1 << 20) * 12
+    process.stdin.write(half)
+    process.stdin.flush()
+    time.sleep(0.6)
+    process.stdin.write(half)
+    process.stdin.close()
+    seen = b""
+    while True:
+        try:
+            more = os.read(main, 4096)
+        except OSError:
+            break
+        if not more:
+            break
+        seen += more
+    os.close(main)
+    assert process.wait(timeout=60) == 0
+    return seen.decode()
+
+
+def test_progress_line():
+    seen = run_slowly()
+    assert re.search(r"\r[0-9.]+ MB  [0-9.]+ GB/s  CPU\x1b\[K", seen), seen
+    assert re.search(r"25\.17 MB in [0-9.]+ s \([0-9.]+ GB/s, .*on the CPU", seen), seen
+
+
+def test_quiet_means_quiet():
+    assert run_slowly("-quiet") == ""
+
+
+def test_no_progress_line_without_a_terminal():
+    done = subprocess.run([LANECRYPT, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x"], input=data(1 << 20) * 12,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment("none"),
+                          timeout=60, start_new_session=True, check=True)
+    assert done.stderr == b""
