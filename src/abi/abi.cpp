@@ -158,7 +158,11 @@ lc_status lc_open(const lc_options *options, lc_context **context) {
     if (const Status status = lanecrypt::schedule::check_device_list(chosen.devices); !status.ok())
       return tell(status);
     if (options != nullptr) {
-      if (options->fallback != LC_FALLBACK_CPU && options->fallback != LC_FALLBACK_NONE)
+      // As a number: a C program can put any there.
+      int fallback = 0;
+      static_assert(sizeof options->fallback == sizeof fallback);
+      memcpy(&fallback, &options->fallback, sizeof fallback);
+      if (fallback != LC_FALLBACK_CPU && fallback != LC_FALLBACK_NONE)
         return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");
       chosen.fallback = options->fallback;
       if (options->pinned_bytes != 0) chosen.pinned_bytes = options->pinned_bytes;

@@ -10,18 +10,30 @@ namespace {
 
 Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, std::move(text)); }
 
+// An enum as the caller's compiler wrote it: a C program can put any number
+// there, and C++ may not look at one that is no value of the type.
+template <typename Enum>
+int number_of(const Enum &value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
 Status check_job(const lc_cipher_job *job) {
   if (job == nullptr) return wrong("no job was given");
   if (job->struct_size < sizeof(lc_cipher_job))
     return wrong("lc_cipher_job.struct_size is too small");
-  if (job->cipher < LC_AES_ECB || job->cipher > LC_AES_CTR)
-    return wrong("unknown cipher " + std::to_string(job->cipher));
-  if (job->direction != LC_ENCRYPT && job->direction != LC_DECRYPT)
-    return wrong("unknown direction " + std::to_string(job->direction));
+  if (const int cipher = number_of(job->cipher); cipher < LC_AES_ECB || cipher > LC_AES_CTR)
+    return wrong("unknown cipher " + std::to_string(cipher));
+  if (const int direction = number_of(job->direction);
+      direction != LC_ENCRYPT && direction != LC_DECRYPT)
+    return wrong("unknown direction " + std::to_string(direction));
   if (job->key_bytes != 16 && job->key_bytes != 24 && job->key_bytes != 32)
     return wrong("an AES key has 16, 24 or 32 bytes, not " + std::to_string(job->key_bytes));
-  if (job->memory != LC_MEMORY_HOST && job->memory != LC_MEMORY_DEVICE)
-    return wrong("unknown kind of memory " + std::to_string(job->memory));
+  if (const int memory = number_of(job->memory);
+      memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
+    return wrong("unknown kind of memory " + std::to_string(memory));
   if (job->stream != nullptr && job->memory != LC_MEMORY_DEVICE)
     return wrong("a stream goes with device memory only");
   if (job->message_count != 0 && job->messages == nullptr) return wrong("no messages were given");
