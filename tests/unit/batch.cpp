@@ -57,7 +57,7 @@ Batch::Batch(lc_context *context, const BatchShape &shape, Random &random)
   keys_.resize(32 * keys);
   random.fill(keys_.data(), keys_.size());
   ivs_.resize(16 * shape.messages.size());
-  random.fill(ivs_.data(), ivs_.size());
+  if (!ivs_.empty()) random.fill(ivs_.data(), ivs_.size());
   allocate(at);
   finish();
 }

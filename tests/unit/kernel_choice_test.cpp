@@ -1,0 +1,216 @@
+// WHICH kernels ran: a device that writes down the name of each, between the
+// executor and the emulator. A test of answers alone would not see a form, or
+// a mode, quietly done by another.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "schedule/executor.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Buffer;
+using device::Event;
+
+struct Record {
+  std::mutex mutex;
+  std::vector<std::string> kernels;
+
+  std::vector<std::string> take() {
+    std::lock_guard lock(mutex);
+    return std::move(kernels);
+  }
+};
+
+class RecordingStream : public device::Stream {
+ public:
+  RecordingStream(std::unique_ptr<device::Stream> inner, Record &record)
+      : inner_(std::move(inner)), record_(record) {}
+
+  Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
+    return inner_->upload(to, offset, from, bytes);
+  }
+  Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
+    return inner_->download(to, from, offset, bytes);
+  }
+  Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
+              uint64_t bytes) override {
+    return inner_->copy(to, to_offset, from, from_offset, bytes);
+  }
+  Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
+    return inner_->zero(buffer, offset, bytes);
+  }
+  Status launch(const device::Launch &launch) override {
+    {
+      std::lock_guard lock(record_.mutex);
+      record_.kernels.push_back(launch.kernel);
+    }
+    return inner_->launch(launch);
+  }
+  Status mark(Event &event) override { return inner_->mark(event); }
+  Status await(Event &event) override { return inner_->await(event); }
+  Status finish() override { return inner_->finish(); }
+
+ private:
+  std::unique_ptr<device::Stream> inner_;
+  Record &record_;
+};
+
+class RecordingDevice : public device::Device {
+ public:
+  RecordingDevice(std::unique_ptr<Device> inner, Record &record)
+      : inner_(std::move(inner)), record_(record) {}
+
+  const device::Properties &properties() const override { return inner_->properties(); }
+  Result<std::unique_ptr<Buffer>> allocate(device::MemoryKind kind, uint64_t bytes) override {
+    return inner_->allocate(kind, bytes);
+  }
+  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    return inner_->view(address, bytes);
+  }
+  Result<std::unique_ptr<device::Stream>> make_stream() override {
+    Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
+    if (!stream.ok()) return stream.status();
+    return std::unique_ptr<device::Stream>(new RecordingStream(std::move(*stream), record_));
+  }
+  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
+    return inner_->adopt_stream(handle);
+  }
+  Result<std::unique_ptr<Event>> make_event() override { return inner_->make_event(); }
+  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t local_bytes) override {
+    return inner_->resident_groups(kernel, lanes, local_bytes);
+  }
+  void begin_service() override { inner_->begin_service(); }
+
+ private:
+  std::unique_ptr<Device> inner_;
+  Record &record_;
+};
+
+class KernelChoice : public testing::Test {
+ protected:
+  ~KernelChoice() override { unsetenv("LANECRYPT_AES_FORM"); }
+
+  // The emulator, said to have other local memory than it has.
+  void open(const char *form, bool banked_local, uint32_t local_bytes) {
+    if (form)
+      setenv("LANECRYPT_AES_FORM", form, 1);
+    else
+      unsetenv("LANECRYPT_AES_FORM");
+    device::Found found = device::find_host().front();
+    found.properties.banked_local = banked_local;
+    found.properties.local_bytes = local_bytes;
+    auto open_inner = found.open;
+    found.open = [this, open_inner]() -> Result<std::unique_ptr<device::Device>> {
+      Result<std::unique_ptr<device::Device>> inner = open_inner();
+      if (!inner.ok()) return inner.status();
+      return std::unique_ptr<device::Device>(new RecordingDevice(std::move(*inner), record_));
+    };
+    executor_.reset();
+    executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_,
+                                           [](const RequestPointer &request, const Status &why) {
+                                             request->failure = why;
+                                             request->end();
+                                           });
+    status_ = executor_->make_ready();
+    self_test_ = record_.take();
+  }
+
+  // The kernels of one job of three blocks.
+  std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction) {
+    const uint8_t key[16] = {1}, iv[16] = {2}, in[48] = {3};
+    uint8_t out[48];
+    const lc_message message = {key, iv, in, out, sizeof in};
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = cipher;
+    job.direction = direction;
+    job.key_bytes = 16;
+    job.device = LC_ANY_DEVICE;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    Result<CipherJob> made = make_cipher_job(&job);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+    EXPECT_TRUE(executor_->submit(request));
+    const Status status = request->wait();
+    EXPECT_TRUE(status.ok()) << status.text();
+    return record_.take();
+  }
+
+  void expect_form(const std::string &form) {
+    SCOPED_TRACE(form);
+    ASSERT_TRUE(status_.ok()) << status_.text();
+    using Names = std::vector<std::string>;
+    Names keys = {"aes_expand_keys"};
+    if (form == "bitslice") keys.push_back("aes_bitslice_keys");
+    const auto with = [&](const char *mode) {
+      Names names = keys;
+      names.push_back("aes_" + form + mode);
+      return names;
+    };
+    EXPECT_EQ(with("_ecb_encrypt"), kernels_of(LC_AES_ECB, LC_ENCRYPT));
+    EXPECT_EQ(with("_ecb_decrypt"), kernels_of(LC_AES_ECB, LC_DECRYPT));
+    EXPECT_EQ(with("_cbc_encrypt"), kernels_of(LC_AES_CBC, LC_ENCRYPT));
+    EXPECT_EQ(with("_cbc_decrypt"), kernels_of(LC_AES_CBC, LC_DECRYPT));
+    EXPECT_EQ(with("_ctr"), kernels_of(LC_AES_CTR, LC_ENCRYPT));
+    EXPECT_EQ(with("_ctr"), kernels_of(LC_AES_CTR, LC_DECRYPT));
+    // What the self-test asked is what users get.
+    for (const char *mode :
+         {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr"})
+      EXPECT_NE(self_test_.end(),
+                std::find(self_test_.begin(), self_test_.end(), "aes_" + form + mode))
+          << mode << " is not in the self-test";
+  }
+
+  Record record_;
+  PinnedMemory pinned_;
+  std::unique_ptr<Executor> executor_;
+  Status status_;
+  std::vector<std::string> self_test_;
+};
+
+constexpr uint32_t kKiB = 1024;
+
+TEST_F(KernelChoice, IsTheFormAskedFor) {
+  for (const char *form : {"table4", "table1", "bitslice"}) {
+    open(form, true, 128 * kKiB);
+    expect_form(form);
+  }
+}
+
+TEST_F(KernelChoice, IsByTheDevicesLocalMemory) {
+  open(nullptr, true, 128 * kKiB);
+  expect_form("table4");
+  open(nullptr, true, 128 * kKiB - 1);
+  expect_form("table1");
+  open(nullptr, true, 32 * kKiB);
+  expect_form("table1");
+  open(nullptr, true, 32 * kKiB - 1);
+  expect_form("bitslice");
+}
+
+// Without banks a table look-up may tell the key by its time.
+TEST_F(KernelChoice, IsConstantTimeWhereLocalMemoryHasNoBanks) {
+  open(nullptr, false, 1024 * kKiB);
+  expect_form("bitslice");
+}
+
+TEST_F(KernelChoice, RefusesWhatDoesNotFit) {
+  open("table4", true, 64 * kKiB);
+  EXPECT_EQ(LC_ERROR_NO_DEVICE, status_.code());
+  EXPECT_NE(std::string::npos, status_.text().find("cannot run LANECRYPT_AES_FORM=table4"))
+      << status_.text();
+  open("table5", true, 128 * kKiB);
+  EXPECT_EQ(LC_ERROR_ARGUMENT, status_.code());
+  EXPECT_NE(std::string::npos, status_.text().find("table5")) << status_.text();
+}
+
+}  // namespace
+}  // namespace lanecrypt::schedule
