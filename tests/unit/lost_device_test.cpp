@@ -44,7 +44,8 @@ class LostDevice : public testing::Test {
       }
       shapes.push_back(shape);
     };
-    for (bool in_place : {false, true}) {
+    for (bool in_place : {true, false}) {
+      if (!in_place && scaled(10) < 10) break;  // the harder half is enough there
       add(LC_AES_CTR, LC_ENCRYPT, in_place, {33 * kMiB + 5});
       add(LC_AES_ECB, LC_DECRYPT, in_place, {20 * kMiB, 13 * kMiB, 1600});
       add(LC_AES_CBC, LC_DECRYPT, in_place, {1600, 33 * kMiB});
