@@ -199,6 +199,7 @@ void encrypt_file(EncryptRequest &request) {
       context.emplace(report.note.empty() ? devices : "none",
                       request.require_device ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
       if (request.require_device) require_device(*context);
+      context->pinned(kBlockBytes);  // opens the device, which takes its time
       engine = std::make_unique<DeviceEngine>(*context, request.cipher, request.encrypt, made.key,
                                               progress);
     }

@@ -192,6 +192,7 @@ bool Output::write_mapped(uint64_t offset, std::span<const uint8_t> data) {
   if (pages == MAP_FAILED) return false;
   // Makes the pages now, where a full disk is an error and not a signal.
   const bool ready = madvise(pages, length, MADV_POPULATE_WRITE) == 0;
+  if (!ready && errno == EINVAL) mapped_ = false;  // a kernel that does not know it
   if (ready)
     std::memcpy(static_cast<uint8_t *>(pages) + (offset - start), data.data(), data.size());
   munmap(pages, length);

@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -59,8 +60,8 @@ class Output {
   int descriptor_ = -1;
   bool is_stdout_ = false;
   bool positioned_ = false;
-  bool mapped_ = false;    // on a RAM disk
-  bool replaces_ = false;  // a file of that name exists
+  std::atomic<bool> mapped_ = false;  // on a RAM disk
+  bool replaces_ = false;             // a file of that name exists
   struct stat replaced_ {};
   uint64_t written_ = 0;  // by write()
   std::mutex writing_;    // of a mapped file: who may write() it

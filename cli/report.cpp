@@ -34,6 +34,9 @@ std::string to_json(const Report &report) {
   json["start_seconds"] = report.start_seconds;
   json["gb_per_s"] =
       report.seconds > 0 ? static_cast<double>(report.bytes) / report.seconds / 1e9 : 0.0;
+  const double moving_seconds = report.seconds - report.start_seconds;
+  json["gb_per_s_once_started"] =
+      moving_seconds > 0 ? static_cast<double>(report.bytes) / moving_seconds / 1e9 : 0.0;
   json["cpu_seconds"] = report.cpu_seconds;
   json["device"] = report.devices.empty() ? "cpu" : report.devices.front().id;
   json["device_name"] = report.devices.empty() ? "CPU" : report.devices.front().name;

@@ -16,7 +16,7 @@ struct Report {
   uint64_t bytes = 0;         // of data read, without the salt's header
   uint64_t output_bytes = 0;  // written, with it
   double seconds = 0;         // from the opened input to the named output
-  double start_seconds = 0;   // of them until the library had looked for devices
+  double start_seconds = 0;   // of them until a device was open and had passed its self-test
   double cpu_seconds = 0;     // of all threads of the process, in user and system
   uint64_t device_bytes = 0, cpu_bytes = 0;
   std::vector<DeviceUse> devices;
