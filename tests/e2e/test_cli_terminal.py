@@ -7,6 +7,7 @@ import pty
 import re
 import select
 import subprocess
+import termios
 import time
 
 import pytest
@@ -43,8 +44,16 @@ class Terminal:
             assert self.read(max(0.0, end - time.monotonic())), (text, self.seen)
         self.seen = self.seen.split(text, 1)[1]
 
+    def type(self, keys):
+        # The prompt comes before the echo goes: a person types later.
+        end = time.monotonic() + 30
+        while termios.tcgetattr(self.terminal)[3] & termios.ECHO:
+            assert time.monotonic() < end, "the echo stays on"
+            time.sleep(0.01)
+        os.write(self.terminal, keys)
+
     def answer(self, line):
-        os.write(self.terminal, line + b"\n")
+        self.type(line + b"\n")
 
     def finish(self):
         while self.read(30):
@@ -102,7 +111,7 @@ def test_an_empty_passphrase(plain, tmp_path):
 def test_interrupt_at_the_prompt(plain, tmp_path):
     run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", tmp_path / "sealed")
     run.expect(b"password:")
-    os.write(run.terminal, b"\x03")
+    run.type(b"\x03")
     assert run.finish() == FAILED
     assert b"interrupted; nothing was written" in run.seen
     assert os.listdir(tmp_path) == ["plain"]
