@@ -200,9 +200,12 @@ class CudaDevice : public Device {
     return std::unique_ptr<Buffer>(new CudaBuffer(driver_, kind, address, bytes, true));
   }
   Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
-    CUcontext owner = nullptr;
-    if (driver_.pointer_attribute(&owner, kPointerContext, address) != kSuccess)
+    CUdeviceptr start = 0;
+    size_t room = 0;
+    if (driver_.address_range(&start, &room, address) != kSuccess)
       return Status(LC_ERROR_ARGUMENT, "this is no address of device memory");
+    if (bytes > room - (address - start))
+      return Status(LC_ERROR_ARGUMENT, "it reaches past the end of its device memory");
     return std::unique_ptr<Buffer>(
         new CudaBuffer(driver_, MemoryKind::kDevice, address, bytes, false));
   }

@@ -47,7 +47,6 @@ enum Attribute : int {
 };
 
 enum FunctionAttribute : int { kMaxDynamicSharedSizeBytes = 8 };
-enum PointerAttribute : int { kPointerMemoryType = 2, kPointerContext = 1 };
 
 // The functions used: name in the driver, name here, parameters.
 #define LANECRYPT_CUDA_FUNCTIONS(F)                                                               \
@@ -84,7 +83,8 @@ enum PointerAttribute : int { kPointerMemoryType = 2, kPointerContext = 1 };
   F(cuMemcpyDtoDAsync_v2, copy_across,                                                            \
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                            \
   F(cuMemsetD8Async, fill, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))  \
-  F(cuPointerGetAttribute, pointer_attribute, (void *value, int attribute, CUdeviceptr address))  \
+  F(cuMemGetAddressRange_v2, address_range,                                                       \
+    (CUdeviceptr * start, size_t * bytes, CUdeviceptr address))                                   \
   F(cuStreamCreate, stream_create, (CUstream * stream, unsigned flags))                           \
   F(cuStreamDestroy_v2, stream_destroy, (CUstream stream))                                        \
   F(cuStreamSynchronize, stream_synchronize, (CUstream stream))                                   \
