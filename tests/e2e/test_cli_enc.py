@@ -13,7 +13,7 @@ KEY = {128: "00112233445566778899aabbccddeeff", 192: "00112233445566778899aabbcc
        256: "00112233445566778899aabbccddeeff" * 2}
 IV = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 # Around a block, around the chunk of the tests (4096), and some chunks.
-LENGTHS = [0, 1, 15, 16, 17, 4095, 4096, 4097, 8192, 40961]
+LENGTHS = [0, 1, 16, 17, 4095, 4096, 40961]
 CHUNK = ("--chunk", "4096")
 
 
@@ -49,7 +49,7 @@ def test_lanecrypt_opens_what_openssl_wrote(cipher, tmp_path):
 
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_same_bytes_as_openssl_through_pipes(cipher):
-    for length in LENGTHS:
+    for length in (0, 15, 4096, 8193):
         plain = data(length)
         expected = openssl("enc", f"-{cipher}", *raw_key(cipher), stdin=plain).stdout
         sealed = ok("enc", f"-{cipher}", *raw_key(cipher), *CHUNK, stdin=plain).stdout
