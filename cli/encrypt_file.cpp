@@ -145,8 +145,10 @@ PipelinePlan make_plan(const EncryptRequest &request, const Input &input, const 
     plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
   }
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  // Of 16 cores, 4 of each are the fastest on a RAM disk: more of them wait for
+  // one another where the kernel makes the file's pages.
   plan.readers = chain ? 1 : std::clamp(cores / 4, 1u, 4u);
-  plan.writers = chain ? 1 : std::clamp(cores / 2, 2u, 8u);
+  plan.writers = chain ? 1 : std::clamp(cores / 4, 2u, 4u);
   plan.buffers = plan.readers + plan.writers + kChunksWithDevice;
   return plan;
 }
