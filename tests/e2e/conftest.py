@@ -8,6 +8,7 @@ LANECRYPT_TEST_DEVICES the devices to test (all that are here by default).
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
@@ -19,6 +20,11 @@ def pytest_configure(config):
     # Settings of the person who runs the tests must not decide them.
     for name in ("OPENSSL_CONF", "OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
         os.environ.pop(name, None)
+    # A shell starts what it runs in the background deaf to Ctrl-C, and children
+    # inherit that; the tests send signals that must be heard.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -83,6 +83,10 @@ Library::Library(const Settings &settings, bool with_default) {
   ready_ = written && O(OSSL_LIB_CTX_load_config)(context_, path) == 1;
   unlink(path);
   if (ready_) {
+    // Until some 3.0.x the file's `module` counts only where it activates too.
+    const std::string module = PROVIDER_MODULE;
+    const std::string folder = module.substr(0, module.rfind('/'));
+    O(OSSL_PROVIDER_set_default_search_path)(context_, folder.c_str());
     gpu_ = O(OSSL_PROVIDER_load)(context_, "gpu");
     ready_ = gpu_ != nullptr;
   }
