@@ -1,14 +1,11 @@
-# Decides which APIs are built in, and compiles the kernels for CUDA.
+# Decides which APIs are built in, and compiles the kernels for CUDA. What is
+# left out and why, summary.cmake says.
 # Sets LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT and LANECRYPT_HAVE_OPENCL.
 
 include(${PROJECT_SOURCE_DIR}/cmake/find_nvcc.cmake)
 
 set(LANECRYPT_HAVE_CUDA OFF)
-if(LANECRYPT_CUDA_ARCHS STREQUAL "none")
-  message(STATUS "Lanecrypt: CUDA left out, as asked (LANECRYPT_CUDA_ARCHS=none)")
-elseif(NOT LANECRYPT_NVCC)
-  message(STATUS "Lanecrypt: CUDA left out: no nvcc on PATH (dev/setup fetches one)")
-else()
+if(LANECRYPT_NVCC)
   set(LANECRYPT_HAVE_CUDA ON)
   set(archs ${LANECRYPT_CUDA_ARCHS})
   if(archs STREQUAL "all")
@@ -49,14 +46,11 @@ lanecrypt_fatbin:
   set_source_files_properties(${LANECRYPT_FATBIN_OBJECT} PROPERTIES
     OBJECT_DEPENDS ${fatbin}
     COMPILE_OPTIONS "-I${PROJECT_BINARY_DIR}/kernels;-Wa,-I${PROJECT_BINARY_DIR}/kernels")
-  message(STATUS "Lanecrypt: CUDA for ${archs}, by ${LANECRYPT_NVCC}")
 endif()
 
 find_path(LANECRYPT_OPENCL_INCLUDE CL/cl.h)
 if(LANECRYPT_OPENCL_INCLUDE)
   set(LANECRYPT_HAVE_OPENCL ON)
-  message(STATUS "Lanecrypt: OpenCL, by the headers in ${LANECRYPT_OPENCL_INCLUDE}")
 else()
   set(LANECRYPT_HAVE_OPENCL OFF)
-  message(STATUS "Lanecrypt: OpenCL left out: no CL/cl.h (package opencl-c-headers)")
 endif()
