@@ -37,9 +37,9 @@ struct Loaded {
       const auto text = [](int v) {
         return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
       };
-      status =
-          Status(LC_ERROR_NO_DEVICE, "the CUDA driver is too old: it is for CUDA " + text(version) +
-                                         ", and " + text(kOldestDriver) + " or newer is needed");
+      status = Status(LC_ERROR_UNSUPPORTED, "the CUDA driver is too old: it is for CUDA " +
+                                                text(version) + ", and " + text(kOldestDriver) +
+                                                " or newer is needed");
     }
   }
 };
