@@ -17,6 +17,11 @@ using Iv = std::array<uint8_t, 16>;
 constexpr uint64_t kBlockBytes = 16;
 constexpr size_t kKeySlotBytes = 32;
 
+// The bytes of as many blocks as `bytes` begin.
+constexpr uint64_t whole_blocks(uint64_t bytes) {
+  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+}
+
 // What one launch can do: pieces of jobs of one kind may share it.
 struct CipherKind {
   lc_cipher cipher;

@@ -7,10 +7,6 @@
 namespace lanecrypt::schedule {
 namespace {
 
-uint64_t whole_blocks(uint64_t bytes) {
-  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
-}
-
 // Splits `bytes`, a multiple of the block, off the front of a piece.
 Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   Piece front = piece;

@@ -13,10 +13,6 @@ using device::MemoryKind;
 constexpr uint64_t kLeastDirectBytes = 64 << 10;
 constexpr size_t kMostSlots = 8;
 
-uint64_t whole_blocks(uint64_t bytes) {
-  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
-}
-
 // Where the bytes of one piece are, on the host and in the slot.
 struct Lane {
   const uint8_t *in;

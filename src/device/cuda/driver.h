@@ -24,7 +24,6 @@ using CUevent = struct CUevent_st *;
 enum : CUresult {
   kSuccess = 0,
   kErrorOutOfMemory = 2,
-  kErrorDeinitialized = 4,
   kErrorNoDevice = 100,
   kErrorNotReady = 600,
 };
