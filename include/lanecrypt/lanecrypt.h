@@ -1,5 +1,5 @@
 /*
- * Lanecrypt: AES on graphics processors, in bulk. The public C ABI.
+ * Lanecrypt: AES and RSA on graphics processors, in bulk. The public C ABI.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -184,6 +184,8 @@ typedef struct lc_message {
 
 /* Any device of the right kind. */
 #define LC_ANY_DEVICE UINT32_MAX
+/* Not a device: the CPU, to which jobs fall back. */
+#define LC_CPU (UINT32_MAX - 1)
 
 typedef struct lc_cipher_job {
   size_t struct_size;
@@ -215,6 +217,12 @@ typedef struct lc_result {
   uint64_t upload_ns;
   uint64_t kernel_ns;
   uint64_t download_ns;
+  /* RSA operations; device_bytes and cpu_bytes then count their inputs. */
+  uint64_t device_operations;
+  uint64_t cpu_operations;
+  /* Of those, the operations whose result failed its check on the device and
+   * was made again on the CPU. */
+  uint64_t failed_checks;
 } lc_result;
 
 /* Runs a job and waits for it. result may be NULL. With LC_MEMORY_DEVICE and
@@ -247,6 +255,81 @@ LC_API lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result);
 /* Lets go of a ticket, at any time: a job under way goes on. NULL is allowed. */
 LC_API void lc_ticket_free(lc_ticket *ticket);
 
+/* ---- RSA --------------------------------------------------------------- */
+
+/* An RSA key. It belongs to no context, and may be used from many threads and
+ * in a child of fork. */
+typedef struct lc_rsa_key lc_rsa_key;
+
+/* A number, unsigned, big-endian; leading zeros are allowed. Where a number is
+ * left out, length is 0. */
+typedef struct lc_number {
+  const void *bytes;
+  size_t length;
+} lc_number;
+
+/* RFC 8017, section 3: n and e alone make a public key. With the five of the
+ * second representation (p, q, dp = d mod p-1, dq = d mod q-1, qinv = 1/q mod
+ * p) it is a private key, of two primes. d may be given beside them; where it
+ * is left out it is computed. */
+typedef struct lc_rsa_parts {
+  size_t struct_size;
+  lc_number n, e;
+  lc_number p, q, dp, dq, qinv;
+  lc_number d;
+} lc_rsa_parts;
+
+/* Copies a key into memory of Lanecrypt's that is locked where the system
+ * allows and wiped when the key goes. n has 512 to 16384 bits; e is odd, at
+ * least 3 and less than n. Where the parts do not belong together (n = p q, dp
+ * e = 1 mod p-1, dq e = 1 mod q-1, qinv q = 1 mod p) it is LC_ERROR_ARGUMENT;
+ * that p and q are prime is not tested. */
+LC_API lc_status lc_rsa_key_new(const lc_rsa_parts *parts, lc_rsa_key **key);
+/* Lets go of a key, at any time: jobs under way keep what they need of it.
+ * NULL is allowed. */
+LC_API void lc_rsa_key_free(lc_rsa_key *key);
+/* Bytes of the modulus: of every input and output under this key. */
+LC_API size_t lc_rsa_key_bytes(const lc_rsa_key *key);
+
+/* RFC 8017, sections 5.1 and 5.2: numbers in, numbers out, with no padding. */
+typedef enum lc_rsa_operation {
+  LC_RSA_PUBLIC = 0, /* in^e mod n: encryption, verification */
+  LC_RSA_PRIVATE = 1 /* in^d mod n: decryption, signature; by CRT, blinded,
+                      * checked against e before it leaves, in constant time */
+} lc_rsa_operation;
+
+/* One operation: lc_rsa_key_bytes(key) bytes each, big-endian, host memory, at
+ * any alignment. in is less than n. out == in works in place; any other overlap
+ * is an error of the caller. */
+typedef struct lc_rsa_message {
+  const lc_rsa_key *key;
+  const void *in;
+  void *out;
+} lc_rsa_message;
+
+/* Operations of one kind, under any keys of any lengths. */
+typedef struct lc_rsa_job {
+  size_t struct_size;
+  lc_rsa_operation operation;
+  /* The device to use, though it be not selected; LC_ANY_DEVICE lets Lanecrypt
+   * choose; LC_CPU takes OpenSSL. A device takes keys of 1024 to 8192 bits with
+   * an e of at most 64 bits and, for private operations, primes of about equal
+   * length; other keys' operations go to the CPU, or, with LC_FALLBACK_NONE,
+   * make the job LC_ERROR_UNSUPPORTED. */
+  uint32_t device;
+  const lc_rsa_message *messages;
+  size_t message_count;
+  size_t message_size; /* sizeof(lc_rsa_message) */
+} lc_rsa_job;
+
+/* Runs a job and waits for it. result may be NULL. An input that is not less
+ * than its n is LC_ERROR_ARGUMENT, and nothing is done. */
+LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result);
+/* Starts a job, as lc_submit(): messages are copied before it returns and keys
+ * are kept; inputs and outputs must stay until the job is over. */
+LC_API lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job,
+                               const lc_completion *completion, lc_ticket **ticket);
+
 /* ---- Counters ---------------------------------------------------------- */
 
 typedef struct lc_counters {
@@ -254,11 +337,9 @@ typedef struct lc_counters {
   uint64_t jobs;     /* jobs of which at least one byte ran here */
   uint64_t bytes;    /* bytes that ran here */
   uint64_t launches; /* kernels started; 0 for the CPU */
-  uint64_t failures; /* launches, copies or self-tests that failed */
+  uint64_t failures; /* launches, copies, self-tests or checks that failed */
+  uint64_t operations; /* RSA operations that ran here */
 } lc_counters;
-
-/* Not a device: the CPU, to which jobs fall back. */
-#define LC_CPU (UINT32_MAX - 1)
 
 /* What device `index`, or LC_CPU, has done since the context was opened.
  * Self-tests are not counted, except where they fail. */

@@ -169,6 +169,17 @@ class Context {
     check(lc_run(get(), &job, &result));
     return result;
   }
+  lc_result run(const lc_rsa_job &job) const {
+    lc_result result{};
+    result.struct_size = sizeof result;
+    check(lc_rsa_run(get(), &job, &result));
+    return result;
+  }
+  Ticket submit(const lc_rsa_job &job, const lc_completion *completion = nullptr) const {
+    lc_ticket *ticket = nullptr;
+    check(lc_rsa_submit(get(), &job, completion, &ticket));
+    return Ticket(ticket);
+  }
   Ticket submit(const lc_cipher_job &job, const lc_completion *completion = nullptr) const {
     lc_ticket *ticket = nullptr;
     check(lc_submit(get(), &job, completion, &ticket));
@@ -181,6 +192,39 @@ class Context {
   };
   std::unique_ptr<lc_context, Close> context_;
 };
+
+// An RSA key. Jobs under way keep what they need of it.
+class RsaKey {
+ public:
+  RsaKey() = default;
+  explicit RsaKey(const lc_rsa_parts &parts) {
+    lc_rsa_key *key = nullptr;
+    check(lc_rsa_key_new(&parts, &key));
+    key_.reset(key);
+  }
+  const lc_rsa_key *get() const { return key_.get(); }
+  // Bytes of every input and output.
+  size_t size() const { return lc_rsa_key_bytes(get()); }
+
+ private:
+  struct Free {
+    void operator()(lc_rsa_key *key) const { lc_rsa_key_free(key); }
+  };
+  std::unique_ptr<lc_rsa_key, Free> key_;
+};
+
+// A job over `count` messages on any device.
+inline lc_rsa_job rsa_job(lc_rsa_operation operation, const lc_rsa_message *messages,
+                          size_t count) {
+  lc_rsa_job job{};
+  job.struct_size = sizeof job;
+  job.operation = operation;
+  job.device = LC_ANY_DEVICE;
+  job.messages = messages;
+  job.message_count = count;
+  job.message_size = sizeof(lc_rsa_message);
+  return job;
+}
 
 // A job over `count` messages with every field set that has no better default.
 inline lc_cipher_job cipher_job(lc_cipher cipher, lc_direction direction, uint32_t key_bytes,

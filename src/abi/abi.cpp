@@ -9,20 +9,28 @@
 #include <new>
 
 #include "abi/context.h"
+#include "cpu/cpu_rsa.h"
 #include "lanecrypt/lanecrypt.h"
 
 using lanecrypt::Result;
 using lanecrypt::Status;
+using lanecrypt::schedule::Ending;
+using lanecrypt::schedule::EndingPointer;
 using lanecrypt::schedule::Executor;
 using lanecrypt::schedule::Request;
 using lanecrypt::schedule::RequestPointer;
+using lanecrypt::schedule::RsaRequest;
 
 struct lc_context : lanecrypt::Context {
   using Context::Context;
 };
 
 struct lc_ticket {
-  RequestPointer request;
+  EndingPointer request;
+};
+
+struct lc_rsa_key {
+  lanecrypt::RsaKeyPointer key;
 };
 
 namespace {
@@ -80,7 +88,7 @@ Status check_completion(const lc_completion *completion) {
   return Status();
 }
 
-Request::Callback make_callback(const lc_completion *completion) {
+Ending::Callback make_callback(const lc_completion *completion) {
   if (completion == nullptr) return nullptr;
   return [completion = *completion](const Status &status) {
     if (completion.callback != nullptr) completion.callback(completion.argument, status.code());
@@ -88,16 +96,29 @@ Request::Callback make_callback(const lc_completion *completion) {
   };
 }
 
-Status start(lc_context *context, const lc_cipher_job *job, Request::Callback callback,
-             RequestPointer *request) {
+Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
+             EndingPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job);
   if (!checked.ok()) return checked.status();
-  *request = std::make_shared<Request>(std::move(*checked), std::move(callback));
-  const bool has_stream = (*request)->job.stream != nullptr;
-  LC_TRY(context->dispatcher().submit(*request));
-  if (has_stream) (*request)->wait_enqueued();
+  const auto request = std::make_shared<Request>(std::move(*checked), std::move(callback));
+  *started = request;
+  const bool has_stream = request->job.stream != nullptr;
+  LC_TRY(context->dispatcher().submit(request));
+  if (has_stream) request->wait_enqueued();
   return Status();
+}
+
+const lanecrypt::RsaKeyPointer &key_of(const lc_rsa_key *key) { return key->key; }
+
+Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callback,
+             EndingPointer *started) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Result<lanecrypt::RsaJob> checked = lanecrypt::make_rsa_job(job, key_of);
+  if (!checked.ok()) return checked.status();
+  const auto request = std::make_shared<RsaRequest>(std::move(*checked), std::move(callback));
+  *started = request;
+  return context->dispatcher().submit(request);
 }
 
 // Before anything is done: what comes later cannot be undone.
@@ -107,7 +128,7 @@ Status check_result(const lc_result *result) {
   return Status();
 }
 
-lc_status finish(Request &request, lc_result *result) {
+lc_status finish(Ending &request, lc_result *result) {
   const Status status = request.wait();
   if (result != nullptr) (void)give(request.result, result, "");
   return tell(status);
@@ -294,9 +315,12 @@ lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *host_po
       [&] { return copy(context, index, device_pointer, host_pointer, nullptr, bytes); });
 }
 
-lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *result) {
+namespace {
+
+template <typename Job>
+lc_status run(lc_context *context, const Job *job, lc_result *result) {
   return guarded([&]() -> lc_status {
-    RequestPointer request;
+    EndingPointer request;
     if (const Status status = check_result(result); !status.ok()) return tell(status);
     if (const Status status = start(context, job, nullptr, &request); !status.ok())
       return tell(status);
@@ -304,8 +328,9 @@ lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *resul
   });
 }
 
-lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_completion *completion,
-                    lc_ticket **ticket) {
+template <typename Job>
+lc_status submit(lc_context *context, const Job *job, const lc_completion *completion,
+                 lc_ticket **ticket) {
   return guarded([&]() -> lc_status {
     if (completion == nullptr && ticket == nullptr)
       return tell(LC_ERROR_ARGUMENT, "neither a completion nor a place for the ticket");
@@ -317,6 +342,44 @@ lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_comp
     if (ticket != nullptr) *ticket = made.release();
     return LC_OK;
   });
+}
+
+}  // namespace
+
+lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *result) {
+  return run(context, job, result);
+}
+
+lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_completion *completion,
+                    lc_ticket **ticket) {
+  return submit(context, job, completion, ticket);
+}
+
+lc_status lc_rsa_key_new(const lc_rsa_parts *parts, lc_rsa_key **key) {
+  return guarded([&]() -> lc_status {
+    if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");
+    *key = nullptr;
+    Result<std::shared_ptr<lanecrypt::RsaKey>> copied = lanecrypt::copy_rsa_key(parts);
+    if (!copied.ok()) return tell(copied.status());
+    if (const Status status = lanecrypt::cpu::prepare(**copied); !status.ok()) return tell(status);
+    *key = new lc_rsa_key{*copied};
+    return LC_OK;
+  });
+}
+
+void lc_rsa_key_free(lc_rsa_key *key) { delete key; }
+
+size_t lc_rsa_key_bytes(const lc_rsa_key *key) {
+  return key == nullptr ? 0 : key->key->modulus_bytes;
+}
+
+lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result) {
+  return run(context, job, result);
+}
+
+lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_completion *completion,
+                        lc_ticket **ticket) {
+  return submit(context, job, completion, ticket);
 }
 
 lc_status lc_ticket_status(const lc_ticket *ticket) {
@@ -350,6 +413,7 @@ lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *coun
     value.bytes = source->bytes;
     value.launches = source->launches;
     value.failures = source->failures;
+    value.operations = source->operations;
     return give(value, counters, "lc_counters.struct_size is too small");
   });
 }

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <openssl/bn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -10,6 +11,7 @@
 #include <openssl/params.h>
 #include <openssl/provider.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 
 #include <atomic>
 #include <cstdarg>

@@ -47,6 +47,72 @@ F(int, -1, EVP_Cipher,
   (EVP_CIPHER_CTX * context, unsigned char *out, const unsigned char *in, unsigned int in_bytes),
   (context, out, in, in_bytes))
 
+// Numbers
+F(BIGNUM *, nullptr, BN_new, (void), ())
+F(BIGNUM *, nullptr, BN_secure_new, (void), ())
+F(void, , BN_free, (BIGNUM * number), (number))
+F(void, , BN_clear_free, (BIGNUM * number), (number))
+F(BN_CTX *, nullptr, BN_CTX_new_ex, (OSSL_LIB_CTX * context), (context))
+F(void, , BN_CTX_free, (BN_CTX * context), (context))
+F(BIGNUM *, nullptr, BN_bin2bn, (const unsigned char *bytes, int length, BIGNUM *number),
+  (bytes, length, number))
+F(BIGNUM *, nullptr, BN_copy, (BIGNUM * to, const BIGNUM *from), (to, from))
+F(int, 0, BN_set_word, (BIGNUM * number, BN_ULONG word), (number, word))
+F(int, 0, BN_lshift, (BIGNUM * result, const BIGNUM *a, int bits), (result, a, bits))
+F(int, -1, BN_bn2lebinpad, (const BIGNUM *number, unsigned char *to, int length),
+  (number, to, length))
+F(int, -1, BN_bn2binpad, (const BIGNUM *number, unsigned char *to, int length),
+  (number, to, length))
+F(int, 0, BN_num_bits, (const BIGNUM *number), (number))
+F(int, 0, BN_is_one, (const BIGNUM *number), (number))
+F(int, 0, BN_is_zero, (const BIGNUM *number), (number))
+F(int, 0, BN_cmp, (const BIGNUM *a, const BIGNUM *b), (a, b))
+F(void, , BN_set_flags, (BIGNUM * number, int flags), (number, flags))
+F(int, 0, BN_sub, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b), (result, a, b))
+F(int, 0, BN_sub_word, (BIGNUM * number, BN_ULONG word), (number, word))
+F(int, 0, BN_mul, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, BN_CTX *context),
+  (result, a, b, context))
+F(int, 0, BN_div,
+  (BIGNUM * quotient, BIGNUM *rest, const BIGNUM *a, const BIGNUM *b, BN_CTX *context),
+  (quotient, rest, a, b, context))
+F(int, 0, BN_nnmod, (BIGNUM * rest, const BIGNUM *a, const BIGNUM *b, BN_CTX *context),
+  (rest, a, b, context))
+F(int, 0, BN_mod_mul,
+  (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, const BIGNUM *m, BN_CTX *context),
+  (result, a, b, m, context))
+F(int, 0, BN_mod_exp_mont,
+  (BIGNUM * result, const BIGNUM *a, const BIGNUM *e, const BIGNUM *m, BN_CTX *context,
+   BN_MONT_CTX *montgomery),
+  (result, a, e, m, context, montgomery))
+F(BIGNUM *, nullptr, BN_mod_inverse,
+  (BIGNUM * result, const BIGNUM *a, const BIGNUM *m, BN_CTX *context), (result, a, m, context))
+F(int, 0, BN_priv_rand_range_ex,
+  (BIGNUM * result, const BIGNUM *range, unsigned int strength, BN_CTX *context),
+  (result, range, strength, context))
+
+// Keys
+F(EVP_PKEY_CTX *, nullptr, EVP_PKEY_CTX_new_from_name,
+  (OSSL_LIB_CTX * context, const char *name, const char *properties), (context, name, properties))
+F(EVP_PKEY_CTX *, nullptr, EVP_PKEY_CTX_new_from_pkey,
+  (OSSL_LIB_CTX * context, EVP_PKEY *key, const char *properties), (context, key, properties))
+F(void, , EVP_PKEY_CTX_free, (EVP_PKEY_CTX * context), (context))
+F(void, , EVP_PKEY_free, (EVP_PKEY * key), (key))
+F(int, 0, EVP_PKEY_fromdata_init, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_fromdata,
+  (EVP_PKEY_CTX * context, EVP_PKEY **key, int selection, OSSL_PARAM params[]),
+  (context, key, selection, params))
+F(int, 0, EVP_PKEY_CTX_set_rsa_padding, (EVP_PKEY_CTX * context, int padding), (context, padding))
+F(int, 0, EVP_PKEY_encrypt_init, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_encrypt,
+  (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
+   size_t in_bytes),
+  (context, out, out_bytes, in, in_bytes))
+F(int, 0, EVP_PKEY_decrypt_init, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_decrypt,
+  (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
+   size_t in_bytes),
+  (context, out, out_bytes, in, in_bytes))
+
 // Parameters
 F(OSSL_PARAM *, nullptr, OSSL_PARAM_locate, (OSSL_PARAM * params, const char *key), (params, key))
 F(const OSSL_PARAM *, nullptr, OSSL_PARAM_locate_const, (const OSSL_PARAM *params, const char *key),

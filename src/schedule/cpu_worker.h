@@ -13,6 +13,7 @@ namespace lanecrypt::schedule {
 class CpuWorker {
  public:
   ~CpuWorker();
+  Counters &counters() { return counters_; }
   const Counters &counters() const { return counters_; }
   // Requests in host memory only. Ends each one.
   void submit(RequestPointer request);

@@ -183,4 +183,18 @@ Status Dispatcher::submit(const RequestPointer &request) {
   return Status();
 }
 
+Status Dispatcher::submit(const RsaRequestPointer &request) {
+  const RsaJob &job = request->job;
+  if (job.messages.empty()) {
+    request->end();
+    return Status();
+  }
+  if (job.device != LC_ANY_DEVICE && job.device != LC_CPU && device(job.device) == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
+  if (job.device != LC_CPU && options_.fallback == LC_FALLBACK_NONE)
+    return Status(LC_ERROR_UNSUPPORTED, "no device does RSA yet");
+  rsa_cpu_.submit(request);
+  return Status();
+}
+
 }  // namespace lanecrypt::schedule

@@ -8,6 +8,7 @@
 
 #include "schedule/cpu_worker.h"
 #include "schedule/executor.h"
+#include "schedule/rsa_cpu.h"
 
 namespace lanecrypt::schedule {
 
@@ -43,6 +44,7 @@ class Dispatcher {
 
   // Starts a request; it ends by itself. An error starts nothing.
   Status submit(const RequestPointer &request);
+  Status submit(const RsaRequestPointer &request);
 
  private:
   void find_devices();
@@ -54,6 +56,7 @@ class Dispatcher {
   Status status_;
   PinnedMemory pinned_;
   CpuWorker cpu_;
+  RsaCpu rsa_cpu_{cpu_.counters()};
   std::vector<std::unique_ptr<Executor>> executors_;
   size_t selected_count_ = 0;
 };

@@ -16,7 +16,7 @@
 namespace lanecrypt::schedule {
 
 struct Counters {
-  std::atomic<uint64_t> jobs = 0, bytes = 0, launches = 0, failures = 0;
+  std::atomic<uint64_t> jobs = 0, bytes = 0, launches = 0, failures = 0, operations = 0;
 };
 
 // Any thread, except where noted. The device is opened, used and closed on the

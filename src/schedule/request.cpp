@@ -7,10 +7,9 @@
 namespace lanecrypt::schedule {
 
 Request::Request(CipherJob whole, Callback on_end)
-    : job(std::move(whole)), on_end_(std::move(on_end)) {
+    : Ending(std::move(on_end)), job(std::move(whole)) {
   for (uint32_t n = 0; n < job.messages.size(); ++n)
     todo.push_back({n, 0, job.messages[n].length, job.messages[n].iv, false});
-  result.struct_size = sizeof result;
 }
 
 uint64_t Request::bytes_left() const {
@@ -47,43 +46,10 @@ void Request::put_back(const Piece &piece) {
   todo.push_front(whole);
 }
 
-void Request::set_enqueued() {
-  std::lock_guard lock(mutex_);
-  enqueued_ = true;
-  changed_.notify_all();
-}
-
 void Request::end() {
   // The key is of no more use, whoever still holds the request.
   secure::wipe(job.keys.data(), job.keys.size());
-  {
-    std::lock_guard lock(mutex_);
-    status_ = failure;
-    enqueued_ = ended_ = true;
-    changed_.notify_all();
-  }
-  if (on_end_) on_end_(failure);
-  // Waiters wake last: once they do, the caller may free what on_end_ used.
-  std::lock_guard lock(mutex_);
-  told_ = true;
-  changed_.notify_all();
-}
-
-void Request::wait_enqueued() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return enqueued_; });
-}
-
-Status Request::wait() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return told_; });
-  return status_;
-}
-
-bool Request::ended(Status *status) {
-  std::lock_guard lock(mutex_);
-  if (ended_) *status = status_;
-  return ended_;
+  tell();
 }
 
 }  // namespace lanecrypt::schedule

@@ -1,16 +1,14 @@
-// A job on its way: what is left to do of it, and who is told when it is over.
+// A cipher job on its way: what is left to do of it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
 
 #include "device/device.h"
 #include "job/cipher_job.h"
+#include "schedule/ending.h"
 
 namespace lanecrypt::schedule {
 
@@ -27,11 +25,8 @@ struct Piece {
 
 // Shared by its caller, by the queue it waits in and by the pieces under way;
 // the caller may let go at any time.
-class Request {
+class Request : public Ending {
  public:
-  using Callback = std::function<void(const Status &)>;
-
-  // on_end is called once, by the thread that ends the request.
   Request(CipherJob job, Callback on_end);
 
   CipherJob job;
@@ -40,8 +35,6 @@ class Request {
   // time.
   std::deque<Piece> todo;
   uint32_t chunks_under_way = 0;
-  // Set when a part failed for good; what is under way is still waited for.
-  Status failure;
   // Why the device that has it must hand it back, once no chunk of it is under
   // way there; OK while it may stay.
   Status leaves;
@@ -49,7 +42,6 @@ class Request {
   // that has the request.
   std::unique_ptr<device::Buffer> chain;
   bool on_device_counted = false, on_cpu_counted = false;
-  lc_result result = {};
 
   uint64_t bytes_left() const;
   bool is_over() const { return chunks_under_way == 0 && (todo.empty() || !failure.ok()); }
@@ -57,21 +49,8 @@ class Request {
   // Puts back a piece that was not done, behind no other piece of its message.
   void put_back(const Piece &piece);
 
-  // The work is in the caller's stream (device memory with a stream).
-  void set_enqueued();
   // Ends it, with `failure` or well.
   void end();
-
-  void wait_enqueued();
-  Status wait();
-  bool ended(Status *status);
-
- private:
-  Callback on_end_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool enqueued_ = false, ended_ = false, told_ = false;
-  Status status_;
 };
 
 using RequestPointer = std::shared_ptr<Request>;

@@ -13,7 +13,7 @@ void wipe(void *memory, size_t bytes) {
   if (bytes != 0) explicit_bzero(memory, bytes);
 }
 
-KeyMemory::KeyMemory(size_t bytes) {
+KeyMemory::KeyMemory(size_t bytes, Fork fork) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t mapped = (bytes + page - 1) / page * page;
   if (mapped == 0) return;
@@ -22,7 +22,7 @@ KeyMemory::KeyMemory(size_t bytes) {
   // Each of these may be refused; the memory still serves.
   (void)mlock(memory, mapped);
   (void)madvise(memory, mapped, MADV_DONTDUMP);
-  (void)madvise(memory, mapped, MADV_WIPEONFORK);
+  if (fork == Fork::kEmpty) (void)madvise(memory, mapped, MADV_WIPEONFORK);
   data_ = static_cast<uint8_t *>(memory);
   bytes_ = bytes;
   mapped_ = mapped;

@@ -1,5 +1,6 @@
 // Memory for keys on the host: locked where the limit allows, out of core
-// dumps, empty in a child of fork, and wiped when it goes.
+// dumps, empty in a child of fork unless it must work on there, and wiped when
+// it goes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,8 +15,11 @@ namespace lanecrypt::secure {
 // (RLIMIT_MEMLOCK) it is used all the same: the rest of its guards hold.
 class KeyMemory {
  public:
+  // What a child of fork finds in it.
+  enum class Fork { kEmpty, kKept };
+
   KeyMemory() = default;
-  explicit KeyMemory(size_t bytes);
+  explicit KeyMemory(size_t bytes, Fork fork = Fork::kEmpty);
   ~KeyMemory();
   KeyMemory(KeyMemory &&other) noexcept;
   KeyMemory &operator=(KeyMemory &&other) noexcept;

@@ -1,0 +1,21 @@
+// RSA on the CPU, by OpenSSL's default provider: what takes over when a device
+// cannot do its work, and what its answers are checked against. Also the
+// numbers that a device needs of a key.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "job/rsa_job.h"
+
+namespace lanecrypt::cpu {
+
+// Checks that the parts of a key belong together (LC_ERROR_ARGUMENT), and has
+// OpenSSL make its own form of it, into key.on_cpu.
+Status prepare(RsaKey &key);
+
+// in^e or in^d mod n (RFC 8017, sections 5.1 and 5.2), key.modulus_bytes each;
+// `out` may be `in`. Private operations are blinded and checked by OpenSSL. Any
+// thread.
+Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in, uint8_t *out);
+
+}  // namespace lanecrypt::cpu

@@ -1,0 +1,37 @@
+// Objects of OpenSSL that free themselves.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/bn.h>
+#include <openssl/evp.h>
+
+#include <memory>
+
+#include "job/status.h"
+
+namespace lanecrypt::cpu {
+
+template <auto kFree>
+struct Free {
+  template <typename T>
+  void operator()(T *object) const {
+    kFree(object);
+  }
+};
+template <typename T, auto kFree>
+using Object = std::unique_ptr<T, Free<kFree>>;
+
+using PkeyContext = Object<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
+using Pkey = Object<EVP_PKEY, EVP_PKEY_free>;
+using Number = Object<BIGNUM, BN_clear_free>;
+using NumberContext = Object<BN_CTX, BN_CTX_free>;
+
+// A library context of Lanecrypt's own, so that neither the application's
+// configuration nor the provider `gpu` is asked; made once and never freed: at
+// exit libcrypto may have gone first. nullptr: there is no libcrypto.
+OSSL_LIB_CTX *private_library();
+
+inline Status openssl_failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }
+
+}  // namespace lanecrypt::cpu

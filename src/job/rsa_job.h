@@ -1,0 +1,70 @@
+// What can be asked of RSA, as plain data: keys, and the library's own form of
+// lc_rsa_job, checked.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "job/status.h"
+#include "secure/key_memory.h"
+
+namespace lanecrypt {
+
+namespace cpu {
+class OpensslKey;
+}
+
+// RFC 8017, section 3. Big-endian, without leading zeros.
+struct RsaNumbers {
+  std::span<const uint8_t> n, e;
+  // Empty for a public key; d also where the caller left it out.
+  std::span<const uint8_t> p, q, dp, dq, qinv, d;
+};
+
+// A key, copied from its caller, in memory that a child of fork keeps: a
+// server reads its keys before it forks its workers.
+struct RsaKey {
+  RsaNumbers numbers;
+  uint32_t modulus_bits = 0;
+  uint32_t modulus_bytes = 0;
+  bool is_private = false;
+  uint64_t exponent = 0;  // e; 0 where it has more than 64 bits
+  // What OpenSSL makes of it: set by cpu::prepare().
+  std::shared_ptr<const cpu::OpensslKey> on_cpu;
+
+  secure::KeyMemory memory;  // of the numbers
+};
+
+using RsaKeyPointer = std::shared_ptr<const RsaKey>;
+
+struct RsaMessage {
+  uint32_t key;  // number in RsaJob::keys
+  const uint8_t *in;
+  uint8_t *out;
+};
+
+struct RsaJob {
+  lc_rsa_operation operation = LC_RSA_PUBLIC;
+  uint32_t device = LC_ANY_DEVICE;  // or LC_CPU
+  std::vector<RsaKeyPointer> keys;
+  std::vector<RsaMessage> messages;
+
+  const RsaKey &key_of(const RsaMessage &message) const { return *keys[message.key]; }
+};
+
+// Bits of a big-endian number.
+uint32_t bits_of(std::span<const uint8_t> number);
+
+// Copies the numbers of a key and checks their sizes; what they must be to each
+// other, cpu::prepare() checks.
+Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts);
+
+// Checks a job of the ABI; `key_of` says what an lc_rsa_key stands for.
+using RsaKeyOf = const RsaKeyPointer &(*)(const lc_rsa_key *);
+Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of);
+
+}  // namespace lanecrypt

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/ending.h"
+
+namespace lanecrypt::schedule {
+
+Ending::Ending(Callback on_end) : on_end_(std::move(on_end)) { result.struct_size = sizeof result; }
+
+void Ending::set_enqueued() {
+  std::lock_guard lock(mutex_);
+  enqueued_ = true;
+  changed_.notify_all();
+}
+
+void Ending::tell() {
+  {
+    std::lock_guard lock(mutex_);
+    status_ = failure;
+    enqueued_ = ended_ = true;
+    changed_.notify_all();
+  }
+  if (on_end_) on_end_(failure);
+  // Waiters wake last: once they do, the caller may free what on_end_ used.
+  std::lock_guard lock(mutex_);
+  told_ = true;
+  changed_.notify_all();
+}
+
+void Ending::wait_enqueued() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return enqueued_; });
+}
+
+Status Ending::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return told_; });
+  return status_;
+}
+
+bool Ending::ended(Status *status) {
+  std::lock_guard lock(mutex_);
+  if (ended_) *status = status_;
+  return ended_;
+}
+
+}  // namespace lanecrypt::schedule

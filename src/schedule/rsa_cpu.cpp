@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/rsa_cpu.h"
+
+#include <algorithm>
+
+#include "cpu/cpu_rsa.h"
+
+namespace lanecrypt::schedule {
+
+RsaCpu::~RsaCpu() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread &thread : threads_) thread.join();
+}
+
+void RsaCpu::submit(const RsaRequestPointer &request) {
+  std::lock_guard lock(mutex_);
+  queue_.push_back(request);
+  const size_t most = std::max(std::thread::hardware_concurrency(), 1u);
+  for (size_t wanted = request->todo.size(); wanted > waiting_threads_ && threads_.size() < most;
+       --wanted)
+    threads_.emplace_back([this] { run(); });
+  changed_.notify_all();
+}
+
+// Under the lock.
+void RsaCpu::count(RsaRequest &request, const Status &status, uint32_t bytes) {
+  if (!status.ok()) {
+    ++counters_.failures;
+    if (request.failure.ok()) request.failure = status;
+    return;
+  }
+  if (!request.on_cpu_counted) {
+    request.on_cpu_counted = true;
+    ++counters_.jobs;
+  }
+  ++counters_.operations;
+  counters_.bytes += bytes;
+  ++request.result.cpu_operations;
+  request.result.cpu_bytes += bytes;
+}
+
+void RsaCpu::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    ++waiting_threads_;
+    changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    --waiting_threads_;
+    if (queue_.empty()) return;
+    const RsaRequestPointer request = queue_.front();
+    const RsaMessage &message = request->job.messages[request->todo.front()];
+    request->todo.pop_front();
+    ++request->under_way;
+    if (request->todo.empty()) queue_.pop_front();
+    lock.unlock();
+    const RsaKey &key = request->job.key_of(message);
+    const Status status = cpu::run_rsa(key, request->job.operation, message.in, message.out);
+    lock.lock();
+    count(*request, status, key.modulus_bytes);
+    --request->under_way;
+    if (!request->failure.ok() && !request->todo.empty()) {
+      queue_.remove(request);
+      request->todo.clear();
+    }
+    if (!request->is_over()) continue;
+    lock.unlock();
+    request->end();
+    lock.lock();
+  }
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,37 @@
+// The CPU in the place of a device, for RSA: all its cores, by OpenSSL.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <list>
+#include <thread>
+#include <vector>
+
+#include "schedule/executor.h"
+#include "schedule/rsa_request.h"
+
+namespace lanecrypt::schedule {
+
+// Any thread. Starts as many threads as there are cores, as work comes.
+class RsaCpu {
+ public:
+  explicit RsaCpu(Counters &counters) : counters_(counters) {}
+  // Finishes what waits.
+  ~RsaCpu();
+  // Ends each request.
+  void submit(const RsaRequestPointer &request);
+
+ private:
+  void run();
+  void count(RsaRequest &request, const Status &status, uint32_t bytes);
+
+  Counters &counters_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<RsaRequestPointer> queue_;  // each with messages that no thread has
+  size_t waiting_threads_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,33 @@
+// An RSA job on its way: what is left to do of it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+
+#include "job/rsa_job.h"
+#include "schedule/ending.h"
+
+namespace lanecrypt::schedule {
+
+// Shared as a Request is.
+class RsaRequest : public Ending {
+ public:
+  RsaRequest(RsaJob whole, Callback on_end) : Ending(std::move(on_end)), job(std::move(whole)) {
+    for (uint32_t n = 0; n < job.messages.size(); ++n) todo.push_back(n);
+  }
+
+  RsaJob job;
+
+  // The business of whoever has the request.
+  std::deque<uint32_t> todo;  // numbers of messages
+  uint32_t under_way = 0;     // messages
+  bool on_device_counted = false, on_cpu_counted = false;
+
+  bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
+  void end() { tell(); }
+};
+
+using RsaRequestPointer = std::shared_ptr<RsaRequest>;
+
+}  // namespace lanecrypt::schedule

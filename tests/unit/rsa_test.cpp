@@ -1,0 +1,284 @@
+// RSA through the public C ABI, against OpenSSL: what is refused, and what
+// comes out of every device.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+
+#include <cstring>
+#include <map>
+
+#include "devices.h"
+#include "random_bytes.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+using Bn = std::unique_ptr<BIGNUM, decltype(&BN_free)>;
+
+Bn bn(BIGNUM *number = nullptr) { return {number == nullptr ? BN_new() : number, &BN_free}; }
+Bytes bytes_of(const BIGNUM *number, size_t least = 0) {
+  Bytes bytes(std::max<size_t>(BN_num_bytes(number), least));
+  BN_bn2binpad(number, bytes.data(), static_cast<int>(bytes.size()));
+  return bytes;
+}
+lc_number number_of(const Bytes &bytes) { return {bytes.data(), bytes.size()}; }
+
+// A key of its own numbers, made from two primes.
+struct TestKey {
+  Bytes n, e, p, q, dp, dq, qinv;
+  Bn modulus = bn(), exponent = bn(), secret = bn(), first = bn(), second = bn();
+
+  TestKey(const BIGNUM *p_number, const BIGNUM *q_number, const BIGNUM *e_number) {
+    BN_CTX *context = BN_CTX_new();
+    Bn p1 = bn(BN_dup(p_number)), q1 = bn(BN_dup(q_number)), phi = bn(), part = bn();
+    BN_copy(first.get(), p_number);
+    BN_copy(second.get(), q_number);
+    BN_copy(exponent.get(), e_number);
+    BN_mul(modulus.get(), p_number, q_number, context);
+    BN_sub_word(p1.get(), 1);
+    BN_sub_word(q1.get(), 1);
+    BN_mul(phi.get(), p1.get(), q1.get(), context);
+    EXPECT_NE(nullptr, BN_mod_inverse(secret.get(), e_number, phi.get(), context));
+    n = bytes_of(modulus.get());
+    e = bytes_of(exponent.get());
+    p = bytes_of(p_number);
+    q = bytes_of(q_number);
+    BN_nnmod(part.get(), secret.get(), p1.get(), context);
+    dp = bytes_of(part.get());
+    BN_nnmod(part.get(), secret.get(), q1.get(), context);
+    dq = bytes_of(part.get());
+    BN_mod_inverse(part.get(), q_number, p_number, context);
+    qinv = bytes_of(part.get());
+    BN_CTX_free(context);
+  }
+
+  // e where it has an inverse.
+  static TestKey random(int bits, BN_ULONG public_exponent = 65537) {
+    BN_CTX *context = BN_CTX_new();
+    Bn e_number = bn(), rest = bn();
+    BN_set_word(e_number.get(), public_exponent);
+    const auto prime = [&] {
+      Bn number = bn(), less = bn();
+      do {
+        BN_generate_prime_ex(number.get(), bits / 2, 0, nullptr, nullptr, nullptr);
+        BN_sub(less.get(), number.get(), BN_value_one());
+        BN_gcd(rest.get(), less.get(), e_number.get(), context);
+        // The two highest bits: their product has all its bits.
+      } while (!BN_is_bit_set(number.get(), bits / 2 - 2) || !BN_is_one(rest.get()));
+      return number;
+    };
+    TestKey key(prime().get(), prime().get(), e_number.get());
+    BN_CTX_free(context);
+    return key;
+  }
+
+  lc_rsa_parts parts() const {
+    lc_rsa_parts parts{};
+    parts.struct_size = sizeof parts;
+    parts.n = number_of(n);
+    parts.e = number_of(e);
+    parts.p = number_of(p);
+    parts.q = number_of(q);
+    parts.dp = number_of(dp);
+    parts.dq = number_of(dq);
+    parts.qinv = number_of(qinv);
+    return parts;
+  }
+  Bytes power(const Bytes &in, const BIGNUM *by) const {
+    BN_CTX *context = BN_CTX_new();
+    Bn number = bn(BN_bin2bn(in.data(), static_cast<int>(in.size()), nullptr)), result = bn();
+    BN_mod_exp(result.get(), number.get(), by, modulus.get(), context);
+    BN_CTX_free(context);
+    return bytes_of(result.get(), n.size());
+  }
+};
+
+// Made once: primes take their time.
+const TestKey &key_of_bits(int bits) {
+  static std::map<int, TestKey> keys;
+  auto at = keys.find(bits);
+  if (at == keys.end()) at = keys.emplace(bits, TestKey::random(bits)).first;
+  return at->second;
+}
+
+class RsaKeyTest : public testing::Test {
+ protected:
+  ~RsaKeyTest() override { lc_rsa_key_free(key_); }
+  void refused(const char *what, const lc_rsa_parts &parts) {
+    EXPECT_EQ(LC_ERROR_ARGUMENT, lc_rsa_key_new(&parts, &key_)) << what;
+    EXPECT_EQ(nullptr, key_) << what;
+  }
+  lc_rsa_key *key_ = nullptr;
+};
+
+TEST_F(RsaKeyTest, PartsMustBelongTogether) {
+  const TestKey &good = key_of_bits(1024);
+  const auto changed = [](const Bytes &number) {
+    Bytes other = number;
+    other[other.size() / 2] ^= 2;
+    return other;
+  };
+  const struct {
+    const char *name;
+    lc_number lc_rsa_parts::*part;
+    Bytes other;
+  } cases[] = {{"n", &lc_rsa_parts::n, changed(good.n)},
+               {"p", &lc_rsa_parts::p, changed(good.p)},
+               {"q", &lc_rsa_parts::q, changed(good.q)},
+               {"dp", &lc_rsa_parts::dp, changed(good.dp)},
+               {"dq", &lc_rsa_parts::dq, changed(good.dq)},
+               {"qinv", &lc_rsa_parts::qinv, changed(good.qinv)},
+               {"d", &lc_rsa_parts::d, good.dp},
+               {"even e", &lc_rsa_parts::e, {4}},
+               {"e of 1", &lc_rsa_parts::e, {1}},
+               {"no p", &lc_rsa_parts::p, {}},
+               {"short n", &lc_rsa_parts::n, Bytes(63, 0xff)}};
+  for (const auto &one : cases) {
+    lc_rsa_parts parts = good.parts();
+    parts.*one.part = number_of(one.other);
+    refused(one.name, parts);
+  }
+  lc_rsa_parts parts = good.parts();
+  parts.struct_size = sizeof parts - 1;
+  refused("struct_size", parts);
+}
+
+TEST_F(RsaKeyTest, LeadingZerosAndAGivenD) {
+  const TestKey &good = key_of_bits(1024);
+  Bytes padded(5, 0);
+  padded.insert(padded.end(), good.n.begin(), good.n.end());
+  const Bytes d = bytes_of(good.secret.get());
+  lc_rsa_parts parts = good.parts();
+  parts.n = number_of(padded);
+  parts.d = number_of(d);
+  LANECRYPT_ASSERT_OK(lc_rsa_key_new(&parts, &key_));
+  EXPECT_EQ(128u, lc_rsa_key_bytes(key_));
+}
+
+// Runs jobs on one device of a context, or on its CPU.
+class RsaRun {
+ public:
+  RsaRun(const char *devices, uint32_t device)
+      : context_(devices, LC_FALLBACK_CPU), device_(device) {}
+
+  void expect_right(const TestKey &key, lc_rsa_operation operation,
+                    const std::vector<Bytes> &inputs) {
+    const lc_rsa_parts parts = key.parts();
+    lc_rsa_key *made = nullptr;
+    LANECRYPT_ASSERT_OK(lc_rsa_key_new(&parts, &made));
+    std::vector<Bytes> outputs(inputs.size(), Bytes(key.n.size(), 0xa5));
+    std::vector<lc_rsa_message> messages;
+    for (size_t n = 0; n < inputs.size(); ++n)
+      messages.push_back({made, inputs[n].data(), outputs[n].data()});
+    const lc_rsa_job job = {sizeof job,      operation,       device_,
+                            messages.data(), messages.size(), sizeof messages[0]};
+    lc_result result{};
+    result.struct_size = sizeof result;
+    LANECRYPT_ASSERT_OK(lc_rsa_run(context_.get(), &job, &result));
+    EXPECT_EQ(device_ == LC_CPU ? inputs.size() : 0, result.cpu_operations);
+    EXPECT_EQ(device_ == LC_CPU ? 0 : inputs.size(), result.device_operations);
+    EXPECT_EQ(0u, result.failed_checks);
+    lc_rsa_key_free(made);
+    for (size_t n = 0; n < inputs.size(); ++n)
+      ASSERT_EQ(
+          key.power(inputs[n], operation == LC_RSA_PRIVATE ? key.secret.get() : key.exponent.get()),
+          outputs[n])
+          << "message " << n << " of a key of " << BN_num_bits(key.modulus.get()) << " bits";
+  }
+  lc_context *context() { return context_.get(); }
+
+ private:
+  Context context_;
+  uint32_t device_;
+};
+
+// 0, 1, n-1, p, q, n-p, and random numbers.
+std::vector<Bytes> extreme_inputs(const TestKey &key, size_t random_count) {
+  std::vector<Bytes> inputs;
+  const size_t bytes = key.n.size();
+  Bn number = bn();
+  const auto add = [&](const BIGNUM *one) { inputs.push_back(bytes_of(one, bytes)); };
+  BN_zero(number.get());
+  add(number.get());
+  add(BN_value_one());
+  BN_sub(number.get(), key.modulus.get(), BN_value_one());
+  add(number.get());
+  add(key.first.get());
+  add(key.second.get());
+  BN_sub(number.get(), key.modulus.get(), key.first.get());
+  add(number.get());
+  for (size_t n = 0; n < random_count; ++n) {
+    BN_rand_range(number.get(), key.modulus.get());
+    add(number.get());
+  }
+  return inputs;
+}
+
+TEST(RsaCpuTest, ExtremeInputs) {
+  RsaRun run("none", LC_CPU);
+  for (const int bits : {512, 1024, 2048}) {
+    const TestKey &key = key_of_bits(bits);
+    run.expect_right(key, LC_RSA_PRIVATE, extreme_inputs(key, 10));
+    run.expect_right(key, LC_RSA_PUBLIC, extreme_inputs(key, 10));
+  }
+}
+
+TEST(RsaCpuTest, WrongJobsAreRefused) {
+  Context context("none", LC_FALLBACK_CPU);
+  const TestKey &good = key_of_bits(1024);
+  lc_rsa_parts parts = good.parts();
+  lc_rsa_key *key = nullptr, *public_key = nullptr;
+  LANECRYPT_ASSERT_OK(lc_rsa_key_new(&parts, &key));
+  parts.p = parts.q = parts.dp = parts.dq = parts.qinv = {};
+  LANECRYPT_ASSERT_OK(lc_rsa_key_new(&parts, &public_key));
+  Bytes in(128, 0x12), out(128);
+  const lc_rsa_message good_message = {key, in.data(), out.data()};
+  lc_rsa_message message = good_message;
+  const lc_rsa_job good_job = {sizeof good_job, LC_RSA_PRIVATE, LC_ANY_DEVICE, &message, 1,
+                               sizeof message};
+  lc_rsa_job job = good_job;
+  const auto refused = [&](const char *what) {
+    EXPECT_EQ(LC_ERROR_ARGUMENT, lc_rsa_run(context.get(), &job, nullptr)) << what;
+    EXPECT_STRNE("", lc_last_error()) << what;
+    message = good_message;
+    job = good_job;
+  };
+  job.struct_size = 8;
+  refused("struct_size");
+  job.message_size = 8;
+  refused("message_size");
+  job.operation = static_cast<lc_rsa_operation>(1 + LC_RSA_PRIVATE);
+  refused("operation");
+  job.messages = nullptr;
+  refused("messages");
+  job.device = 1000;
+  refused("device");
+  message.key = nullptr;
+  refused("key");
+  message.key = public_key;
+  refused("private operation, public key");
+  message.out = nullptr;
+  refused("out");
+  message.in = out.data() + 1;
+  refused("overlap");
+  message.in = good.n.data();
+  refused("in = n");
+  job.message_count = 0;
+  LANECRYPT_ASSERT_OK(lc_rsa_run(context.get(), &job, nullptr));
+  lc_rsa_key_free(public_key);
+  // The job keeps what it needs of the key.
+  job = good_job;
+  lc_ticket *ticket = nullptr;
+  LANECRYPT_ASSERT_OK(lc_rsa_submit(context.get(), &job, nullptr, &ticket));
+  lc_rsa_key_free(key);
+  LANECRYPT_ASSERT_OK(lc_ticket_wait(ticket, nullptr));
+  lc_ticket_free(ticket);
+  EXPECT_EQ(good.power(in, good.secret.get()), out);
+  EXPECT_EQ(1u, context.counters(LC_CPU).operations);
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
