@@ -44,7 +44,8 @@ typedef enum lc_status {
   LC_ERROR_NO_DEVICE = 5,   /* no usable device, and the CPU was not allowed */
   LC_ERROR_DEVICE = 6,      /* the device failed and nothing else took over */
   LC_ERROR_SELF_TEST = 7,   /* the device gave wrong answers to known questions */
-  LC_ERROR_INTERNAL = 8     /* a fault of Lanecrypt's own */
+  LC_ERROR_INTERNAL = 8,    /* a fault of Lanecrypt's own */
+  LC_ERROR_TAG = 9          /* a tag is wrong: no plaintext was given out */
 } lc_status;
 
 /* A set of devices, their queues and their memory. */
@@ -156,11 +157,31 @@ LC_API lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *
 
 /* ---- Jobs -------------------------------------------------------------- */
 
-/* FIPS 197 with a mode of SP 800-38A. */
+/* AES is FIPS 197, its modes are those of SP 800-38A where no other standard is
+ * named. Messages may have any length, in whole bytes, where nothing is said.
+ * A cipher that this version does not offer yet is LC_ERROR_UNSUPPORTED. */
 typedef enum lc_cipher {
-  LC_AES_ECB = 0,
+  LC_AES_ECB = 0, /* whole blocks */
   LC_AES_CBC = 1, /* no padding: whole blocks */
-  LC_AES_CTR = 2  /* the whole 128 bits count, big-endian; any length */
+  LC_AES_CTR = 2, /* the whole 128 bits count, big-endian */
+  /* IEEE 1619, SP 800-38E: key_bytes is 32 or 64, the data's key and then the
+   * tweak's, which must differ for encryption. The IV is the tweak of the first
+   * data unit, little-endian; see data_unit_bytes. 16 bytes or more. */
+  LC_AES_XTS = 3,
+  LC_AES_CFB128 = 4,
+  LC_AES_CFB8 = 5,
+  LC_AES_CFB1 = 6, /* whole bytes, the first bit the most significant */
+  LC_AES_OFB = 7,
+  /* CBC with ciphertext stealing, the addendum to SP 800-38A; 16 bytes or more */
+  LC_AES_CBC_CS1 = 8,
+  LC_AES_CBC_CS2 = 9,
+  LC_AES_CBC_CS3 = 10,
+  LC_AES_GCM = 11, /* SP 800-38D: with aad and tag */
+  LC_AES_CCM = 12, /* SP 800-38C: with aad and tag */
+  /* RFC 8439. The IV has 16 bytes: the 32-bit block counter, little-endian, and
+   * the nonce, as OpenSSL has it. key_bytes is 32. */
+  LC_CHACHA20 = 13,
+  LC_CHACHA20_POLY1305 = 14 /* RFC 8439, 2.8: with aad and tag; key_bytes is 32 */
 } lc_cipher;
 
 typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;
@@ -170,8 +191,8 @@ typedef struct lc_message {
   /* key_bytes of the job, host memory. Messages that give the same pointer
    * share one key schedule. */
   const void *key;
-  /* 16 bytes, host memory: the IV, or the initial counter block. Ignored for
-   * ECB, where it may be NULL. */
+  /* iv_bytes of the job, host memory: the IV, the nonce, the initial counter
+   * block, or the tweak. Ignored for ECB, where it may be NULL. */
   const void *iv;
   /* length bytes each, at any alignment. out == in works in place; any other
    * overlap, within a message or between messages, is an error of the caller
@@ -180,6 +201,13 @@ typedef struct lc_message {
   void *out;
   /* Bytes. A multiple of 16 for ECB and CBC. 0 is allowed. */
   uint64_t length;
+  /* GCM, CCM and ChaCha20-Poly1305: the additional data that is authenticated
+   * and not encrypted, host memory; may be NULL where aad_length is 0. */
+  const void *aad;
+  uint64_t aad_length;
+  /* And the tag, tag_bytes of the job, host memory: written by encryption, read
+   * by decryption. */
+  void *tag;
 } lc_message;
 
 /* Any device of the right kind. */
@@ -191,7 +219,7 @@ typedef struct lc_cipher_job {
   size_t struct_size;
   lc_cipher cipher;
   lc_direction direction;
-  uint32_t key_bytes; /* 16, 24 or 32, of every message */
+  uint32_t key_bytes; /* 16, 24 or 32, of every message; see lc_cipher */
   lc_memory memory;   /* of every message's in and out */
   /* The device to use; LC_ANY_DEVICE lets Lanecrypt choose (host memory), or
    * means device 0 (device memory). A device named here is used even if it is
@@ -205,6 +233,21 @@ typedef struct lc_cipher_job {
   const lc_message *messages;
   size_t message_count;
   size_t message_size; /* sizeof(lc_message) */
+  /* Bytes of every IV. 0: the usual, which is 16, and 12 for GCM, CCM and
+   * ChaCha20-Poly1305. Another number only where the mode's standard has it. */
+  uint32_t iv_bytes;
+  /* Bytes of every tag. 0: 16. */
+  uint32_t tag_bytes;
+  /* XTS: a message is a run of data units of this many bytes, of which the last
+   * may be shorter (16 at least), and each has the tweak of the one before plus
+   * 1. At least 16 and at most 16 MiB (2^20 blocks). 0: a message is one data
+   * unit, and no longer than that. */
+  uint64_t data_unit_bytes;
+  /* message_count of them, or NULL. Decrypting with a tag, that of a message is
+   * LC_OK, or LC_ERROR_TAG where its tag is wrong, when the job is over. With
+   * LC_ERROR_TAG as the result of the whole job, the outputs of the messages
+   * whose tags are wrong were wiped, and all others are good. */
+  lc_status *message_status;
 } lc_cipher_job;
 
 /* Where a job ran and how long its parts took. Times are the device's own,

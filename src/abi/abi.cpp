@@ -160,6 +160,8 @@ const char *lc_status_text(lc_status status) {
       return "the device failed its self-test";
     case LC_ERROR_INTERNAL:
       return "internal error";
+    case LC_ERROR_TAG:
+      return "wrong tag";
   }
   return "unknown status";
 }

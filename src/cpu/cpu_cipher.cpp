@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/cpu_cipher.h"
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "libcrypto/forward.h"
@@ -20,26 +22,28 @@ struct Free {
 };
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Free<EVP_CIPHER_CTX_free>>;
 
-// The nine ciphers, fetched once. Never freed: at exit libcrypto may have gone
+// All modes' ciphers, fetched once. Never freed: at exit libcrypto may have gone
 // first.
 struct Ciphers {
   Status status;
   OSSL_LIB_CTX *library = nullptr;
-  EVP_CIPHER *by_kind[3][3] = {};
+  EVP_CIPHER *by_kind[kModeCount][3] = {};  // by mode and key: 128, 192, 256 bits
 
   Ciphers() {
     status = bind_libcrypto_of_process();
     if (!status.ok()) return;
     library = OSSL_LIB_CTX_new();
-    static const char *const kNames[3][3] = {{"AES-128-ECB", "AES-192-ECB", "AES-256-ECB"},
-                                             {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC"},
-                                             {"AES-128-CTR", "AES-192-CTR", "AES-256-CTR"}};
-    for (int mode = 0; mode < 3; ++mode) {
-      for (int size = 0; size < 3; ++size) {
-        by_kind[mode][size] = EVP_CIPHER_fetch(library, kNames[mode][size], "provider=default");
-        if (by_kind[mode][size] == nullptr)
-          status = Status(LC_ERROR_INTERNAL, std::string("OpenSSL's default provider offers no ") +
-                                                 kNames[mode][size]);
+    for (const Mode &mode : kModes) {
+      for (uint32_t size = 0; size < 3 && mode.is_offered; ++size) {
+        const uint32_t key_bytes = 16 + 8 * size;
+        if (!mode.takes_key(key_bytes * mode.keys)) continue;
+        const std::string name =
+            (mode.is_aes ? "AES-" + std::to_string(8 * key_bytes) + "-" : std::string()) +
+            mode.openssl;
+        EVP_CIPHER *cipher = EVP_CIPHER_fetch(library, name.c_str(), "provider=default");
+        by_kind[mode.cipher][size] = cipher;
+        if (cipher == nullptr)
+          status = Status(LC_ERROR_INTERNAL, "OpenSSL's default provider offers no " + name);
       }
     }
   }
@@ -54,26 +58,39 @@ Status failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU");
 
 }  // namespace
 
-Status run_cipher(const CipherKind &kind, const uint8_t *key, const Iv &iv, const uint8_t *in,
-                  uint8_t *out, uint64_t length) {
+Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
+                  uint64_t length) {
   const Ciphers &all = ciphers();
   if (!all.status.ok()) return all.status;
+  const Mode &mode = kind.mode();
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
-  if (EVP_CipherInit_ex2(context.get(), all.by_kind[kind.cipher][kind.key_bytes / 8 - 2], key,
-                         kind.cipher == LC_AES_ECB ? nullptr : iv.data(),
-                         kind.direction == LC_ENCRYPT, nullptr) != 1 ||
-      EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
+  const OSSL_PARAM stealing[] = {
+      {OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, const_cast<char *>(mode.openssl_cts),
+       mode.openssl_cts ? strlen(mode.openssl_cts) : 0, 0},
+      OSSL_PARAM_END};
+  if (EVP_CipherInit_ex2(context.get(), all.by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2],
+                         input.key, mode.iv_bytes == 0 ? nullptr : input.iv.data(),
+                         kind.direction == LC_ENCRYPT,
+                         mode.openssl_cts != nullptr ? stealing : nullptr) != 1)
     return failed();
-  // OpenSSL counts bytes in an int.
-  constexpr uint64_t kMost = 1 << 30;
+  if (mode.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
+    return failed();
+  // OpenSSL counts bytes in an int, and takes an update for one data unit.
+  const bool has_units = mode.continuation == Continuation::kDataUnits;
+  const uint64_t most = has_units && input.data_unit_bytes != 0 ? input.data_unit_bytes : 1 << 30;
+  Iv iv = input.iv;
   for (uint64_t at = 0; at < length;) {
-    const int bytes = static_cast<int>(std::min(kMost, length - at));
+    const int bytes = static_cast<int>(std::min(most, length - at));
     int written = 0;
     if (EVP_CipherUpdate(context.get(), out + at, &written, in + at, bytes) != 1 ||
         written != bytes)
       return failed();
     at += bytes;
+    if (!has_units || at == length) continue;
+    iv = advance_tweak(iv, 1);
+    if (EVP_CipherInit_ex2(context.get(), nullptr, nullptr, iv.data(), -1, nullptr) != 1)
+      return failed();
   }
   return Status();
 }

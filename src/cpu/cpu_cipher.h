@@ -8,11 +8,16 @@
 
 namespace lanecrypt::cpu {
 
-// Runs `length` bytes from `in` to `out` (which may be `in`) under `key`, of
-// kind.key_bytes, from `iv` on. Any thread. Uses a library context of its own,
-// so that neither the application's configuration nor the provider `gpu` is
-// asked.
-Status run_cipher(const CipherKind &kind, const uint8_t *key, const Iv &iv, const uint8_t *in,
-                  uint8_t *out, uint64_t length);
+struct CipherInput {
+  const uint8_t *key;  // kind.key_bytes
+  Iv iv;
+  uint64_t data_unit_bytes = 0;  // XTS; 0: all is one
+};
+
+// Runs `length` bytes from `in` to `out` (which may be `in`). Any thread. Uses
+// a library context of its own, so that neither the application's configuration
+// nor the provider `gpu` is asked.
+Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
+                  uint64_t length);
 
 }  // namespace lanecrypt::cpu

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/cipher_job.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -20,91 +22,156 @@ int number_of(const Enum &value) {
   return number;
 }
 
-Status check_job(const lc_cipher_job *job) {
-  if (job == nullptr) return wrong("no job was given");
-  if (job->struct_size < sizeof(lc_cipher_job))
-    return wrong("lc_cipher_job.struct_size is too small");
-  if (const int cipher = number_of(job->cipher); cipher < LC_AES_ECB || cipher > LC_AES_CTR)
-    return wrong("unknown cipher " + std::to_string(cipher));
-  if (const int direction = number_of(job->direction);
-      direction != LC_ENCRYPT && direction != LC_DECRYPT)
-    return wrong("unknown direction " + std::to_string(direction));
-  if (job->key_bytes != 16 && job->key_bytes != 24 && job->key_bytes != 32)
-    return wrong("an AES key has 16, 24 or 32 bytes, not " + std::to_string(job->key_bytes));
-  if (const int memory = number_of(job->memory);
-      memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
-    return wrong("unknown kind of memory " + std::to_string(memory));
-  if (job->stream != nullptr && job->memory != LC_MEMORY_DEVICE)
-    return wrong("a stream goes with device memory only");
-  if (job->message_count != 0 && job->messages == nullptr) return wrong("no messages were given");
-  if (job->message_count != 0 && job->message_size < sizeof(lc_message))
-    return wrong("lc_cipher_job.message_size is too small");
-  if (job->message_count > UINT32_MAX) return wrong("more than 2^32 - 1 messages");
+// The struct as this version knows it, from one that may be older and end
+// earlier, or newer.
+template <typename T>
+T read_struct(const void *from, size_t bytes) {
+  T value = {};
+  std::memcpy(&value, from, std::min(bytes, sizeof value));
+  return value;
+}
+
+// Where the structs of version 0.1 ended.
+constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
+constexpr size_t kLeastMessageBytes = offsetof(lc_message, aad);
+
+std::string key_sizes_of(const Mode &mode) {
+  std::string sizes;
+  for (const uint32_t bytes : {16, 24, 32})
+    if (mode.takes_key(bytes * mode.keys))
+      sizes += (sizes.empty() ? ""
+                : bytes == 32 ? " or "
+                              : ", ") +
+               std::to_string(bytes * mode.keys);
+  return sizes;
+}
+
+Status check_mode(const lc_cipher_job &job) {
+  const Mode &mode = mode_of(job.cipher);
+  if (!mode.is_offered)
+    return Status(LC_ERROR_UNSUPPORTED, std::string(mode.title) + " is not offered yet");
+  if (!mode.takes_key(job.key_bytes))
+    return wrong("a key of " + std::string(mode.is_aes ? "AES-" : "") + mode.title + " has " +
+                 key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));
+  if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
+    return wrong("an IV of " + std::string(mode.title) + " has " + std::to_string(mode.iv_bytes) +
+                 " bytes, not " + std::to_string(job.iv_bytes));
+  if (mode.continuation == Continuation::kDataUnits && job.data_unit_bytes != 0 &&
+      (job.data_unit_bytes < kBlockBytes || job.data_unit_bytes > kMostDataUnitBytes))
+    return wrong("a data unit has 16 bytes to 16 MiB, not " + std::to_string(job.data_unit_bytes) +
+                 " bytes");
   return Status();
 }
 
-Status check_message(const lc_cipher_job *job, const lc_message &message, size_t number) {
-  const std::string which = "message " + std::to_string(number) + ": ";
+Status check_job(const lc_cipher_job &job) {
+  if (const int cipher = number_of(job.cipher); cipher < 0 || cipher >= kModeCount)
+    return wrong("unknown cipher " + std::to_string(cipher));
+  if (const int direction = number_of(job.direction);
+      direction != LC_ENCRYPT && direction != LC_DECRYPT)
+    return wrong("unknown direction " + std::to_string(direction));
+  LC_TRY(check_mode(job));
+  if (const int memory = number_of(job.memory);
+      memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
+    return wrong("unknown kind of memory " + std::to_string(memory));
+  if (job.stream != nullptr && job.memory != LC_MEMORY_DEVICE)
+    return wrong("a stream goes with device memory only");
+  if (job.message_count != 0 && job.messages == nullptr) return wrong("no messages were given");
+  if (job.message_count != 0 && job.message_size < kLeastMessageBytes)
+    return wrong("lc_cipher_job.message_size is too small");
+  if (job.message_count > UINT32_MAX) return wrong("more than 2^32 - 1 messages");
+  return Status();
+}
+
+Status check_length(const lc_cipher_job &job, const Mode &mode, uint64_t length) {
+  const std::string text = "its length, " + std::to_string(length) + " bytes, is ";
+  if (length % mode.granule_bytes != 0)
+    return wrong(text + "no multiple of " + std::to_string(mode.granule_bytes));
+  if (length < mode.least_bytes)
+    return wrong(text + "less than " + std::to_string(mode.least_bytes));
+  if (mode.continuation != Continuation::kDataUnits) return Status();
+  if (job.data_unit_bytes == 0 && length > kMostDataUnitBytes)
+    return wrong(text + "more than a data unit may have (16 MiB)");
+  const uint64_t rest = job.data_unit_bytes == 0 ? 0 : length % job.data_unit_bytes;
+  if (rest != 0 && rest < kBlockBytes)
+    return wrong(text + "such that the last data unit has less than 16");
+  return Status();
+}
+
+Status check_message(const lc_cipher_job &job, const lc_message &message) {
+  const Mode &mode = mode_of(job.cipher);
   if (message.length == 0) return Status();
-  if (message.key == nullptr) return wrong(which + "no key");
-  if (job->cipher != LC_AES_ECB && message.iv == nullptr) return wrong(which + "no IV");
-  if (message.in == nullptr || message.out == nullptr) return wrong(which + "no input or output");
-  if (job->cipher != LC_AES_CTR && message.length % kBlockBytes != 0)
-    return wrong(which + "its length, " + std::to_string(message.length) +
-                 " bytes, is no multiple of 16");
+  if (message.key == nullptr) return wrong("no key");
+  if (mode.iv_bytes != 0 && message.iv == nullptr) return wrong("no IV");
+  if (message.in == nullptr || message.out == nullptr) return wrong("no input or output");
+  LC_TRY(check_length(job, mode, message.length));
   const uintptr_t in = reinterpret_cast<uintptr_t>(message.in);
   const uintptr_t out = reinterpret_cast<uintptr_t>(message.out);
   if (message.length > UINTPTR_MAX - in || message.length > UINTPTR_MAX - out)
-    return wrong(which + "its length reaches past the end of memory");
+    return wrong("its length reaches past the end of memory");
   if (in != out && in < out + message.length && out < in + message.length)
-    return wrong(which + "input and output overlap in part");
+    return wrong("input and output overlap in part");
   return Status();
+}
+
+// Of XTS, for encryption, as SP 800-38E's guidance and OpenSSL have it.
+bool keys_are_alike(const uint8_t *keys, uint32_t one_key_bytes) {
+  uint8_t difference = 0;
+  for (uint32_t n = 0; n < one_key_bytes; ++n) difference |= keys[n] ^ keys[one_key_bytes + n];
+  return difference == 0;
 }
 
 }  // namespace
 
-Result<CipherJob> make_cipher_job(const lc_cipher_job *job) {
+std::string CipherKind::name() const {
+  return (mode().is_aes ? "AES-" + std::to_string(8 * one_key_bytes()) + "-" : std::string()) +
+         mode().title + (direction == LC_ENCRYPT ? " encryption" : " decryption");
+}
+
+Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
+  if (given == nullptr) return wrong("no job was given");
+  if (given->struct_size < kLeastJobBytes) return wrong("lc_cipher_job.struct_size is too small");
+  const lc_cipher_job job = read_struct<lc_cipher_job>(given, given->struct_size);
   LC_TRY(check_job(job));
-  const auto message_at = [&](size_t n) {
-    lc_message message;
-    std::memcpy(&message, reinterpret_cast<const char *>(job->messages) + n * job->message_size,
-                sizeof message);
-    return message;
-  };
+  const Mode &mode = mode_of(job.cipher);
 
   CipherJob result;
-  result.kind = {job->cipher, job->cipher == LC_AES_CTR ? LC_ENCRYPT : job->direction,
-                 job->key_bytes};
-  result.memory = job->memory;
-  result.device = job->device;
-  result.stream = job->stream;
+  result.kind = {job.cipher, mode.is_own_inverse ? LC_ENCRYPT : job.direction, job.key_bytes};
+  result.memory = job.memory;
+  result.device = job.device;
+  result.stream = job.stream;
+  result.data_unit_bytes = job.data_unit_bytes;
   result.bytes = 0;
-  result.messages.reserve(job->message_count);
+  result.messages.reserve(job.message_count);
 
   std::unordered_map<const void *, uint32_t> slots;
-  for (size_t n = 0; n < job->message_count; ++n) {
-    const lc_message message = message_at(n);
-    LC_TRY(check_message(job, message, n));
+  for (size_t n = 0; n < job.message_count; ++n) {
+    const lc_message message = read_struct<lc_message>(
+        reinterpret_cast<const char *>(job.messages) + n * job.message_size, job.message_size);
+    if (const Status status = check_message(job, message); !status.ok())
+      return Status(status.code(), "message " + std::to_string(n) + ": " + status.text());
     if (message.length == 0) continue;
     if (message.length > UINT64_MAX / 2 - result.bytes) return wrong("too many bytes in one job");
-    const uint32_t slot =
-        slots.try_emplace(message.key, static_cast<uint32_t>(slots.size())).first->second;
-    CipherMessage copy = {.key = slot,
+    const auto [slot, is_new] = slots.try_emplace(message.key, static_cast<uint32_t>(slots.size()));
+    if (is_new && mode.keys == 2 && result.kind.direction == LC_ENCRYPT &&
+        keys_are_alike(static_cast<const uint8_t *>(message.key), result.kind.one_key_bytes()))
+      return wrong("message " + std::to_string(n) + ": the two halves of its key are the same");
+    CipherMessage copy = {.key = slot->second,
                           .iv = {},
                           .in = static_cast<const uint8_t *>(message.in),
                           .out = static_cast<uint8_t *>(message.out),
                           .length = message.length};
-    if (job->cipher != LC_AES_ECB) std::memcpy(copy.iv.data(), message.iv, copy.iv.size());
+    if (mode.iv_bytes != 0) std::memcpy(copy.iv.data(), message.iv, mode.iv_bytes);
     result.messages.push_back(copy);
     result.bytes += message.length;
   }
 
   result.key_count = static_cast<uint32_t>(slots.size());
-  result.keys = secure::KeyMemory(slots.size() * kKeySlotBytes);
-  if (!result.keys.ok(slots.size() * kKeySlotBytes))
+  const size_t slot_bytes = result.kind.key_slot_bytes();
+  result.keys = secure::KeyMemory(slots.size() * slot_bytes);
+  if (!result.keys.ok(slots.size() * slot_bytes))
     return Status(LC_ERROR_MEMORY, "no memory for the keys");
   for (const auto &[key, slot] : slots)
-    std::memcpy(result.keys.data() + slot * kKeySlotBytes, key, job->key_bytes);
+    std::memcpy(result.keys.data() + slot * slot_bytes, key, job.key_bytes);
   return result;
 }
 
@@ -118,6 +185,14 @@ Iv advance_counter(const Iv &iv, uint64_t blocks) {
     blocks >>= 8;
   }
   return next;
+}
+
+Iv advance_tweak(const Iv &iv, uint64_t units) {
+  Iv reversed;
+  std::reverse_copy(iv.begin(), iv.end(), reversed.begin());
+  reversed = advance_counter(reversed, units);
+  std::reverse(reversed.begin(), reversed.end());
+  return reversed;
 }
 
 }  // namespace lanecrypt

@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "job/mode.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
 
@@ -15,7 +17,8 @@ namespace lanecrypt {
 
 using Iv = std::array<uint8_t, 16>;
 constexpr uint64_t kBlockBytes = 16;
-constexpr size_t kKeySlotBytes = 32;
+// A data unit of XTS has at most 2^20 blocks (SP 800-38E).
+constexpr uint64_t kMostDataUnitBytes = kBlockBytes << 20;
 
 // The bytes of as many blocks as `bytes` begin.
 constexpr uint64_t whole_blocks(uint64_t bytes) {
@@ -25,17 +28,24 @@ constexpr uint64_t whole_blocks(uint64_t bytes) {
 // What one launch can do: pieces of jobs of one kind may share it.
 struct CipherKind {
   lc_cipher cipher;
-  lc_direction direction;  // CTR is its own inverse, and always LC_ENCRYPT
-  uint32_t key_bytes;
+  lc_direction direction;  // of a mode that is its own inverse always LC_ENCRYPT
+  uint32_t key_bytes;      // of all the mode's keys together
 
   bool operator==(const CipherKind &) const = default;
+  const Mode &mode() const { return mode_of(cipher); }
   // One block waits for the one before it.
-  bool is_chain() const { return cipher == LC_AES_CBC && direction == LC_ENCRYPT; }
+  bool is_chain() const { return mode().is_chain(direction); }
+  // The block cipher runs backwards.
+  bool is_inverse() const { return direction == LC_DECRYPT && mode().inverts; }
+  uint32_t one_key_bytes() const { return key_bytes / mode().keys; }
+  uint32_t key_slot_bytes() const { return 32 * mode().keys; }
+  // "AES-256-XTS decryption".
+  std::string name() const;
 };
 
 struct CipherMessage {
   uint32_t key;  // slot in CipherJob::keys
-  Iv iv;
+  Iv iv;         // the first iv_bytes of it
   const uint8_t *in;
   uint8_t *out;
   uint64_t length;
@@ -46,12 +56,13 @@ struct CipherJob {
   lc_memory memory;
   uint32_t device;  // or LC_ANY_DEVICE
   void *stream;
+  uint64_t data_unit_bytes;             // XTS; 0: a message is one
   std::vector<CipherMessage> messages;  // those of length 0 are left out
-  secure::KeyMemory keys;               // slots of kKeySlotBytes
+  secure::KeyMemory keys;               // slots of kind.key_slot_bytes()
   uint32_t key_count;
   uint64_t bytes;  // of all messages
 
-  const uint8_t *key(uint32_t slot) const { return keys.data() + slot * kKeySlotBytes; }
+  const uint8_t *key(uint32_t slot) const { return keys.data() + slot * kind.key_slot_bytes(); }
 };
 
 // Checks a job of the ABI and copies what must not change under it. The
@@ -61,5 +72,8 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *job);
 // The IV of a piece that begins `blocks` blocks after `iv`, for CTR: 128-bit
 // big-endian addition.
 Iv advance_counter(const Iv &iv, uint64_t blocks);
+// The tweak of the data unit `units` after that of `iv`: 128-bit little-endian
+// addition.
+Iv advance_tweak(const Iv &iv, uint64_t units);
 
 }  // namespace lanecrypt

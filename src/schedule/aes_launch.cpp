@@ -46,17 +46,11 @@ uint32_t count_up(uint64_t value, uint64_t by) {
 }
 
 std::string kernel_name(AesForm form, const CipherKind &kind) {
-  std::string name = std::string("aes_") + shape(form).name;
-  const bool encrypt = kind.direction == LC_ENCRYPT;
-  switch (kind.cipher) {
-    case LC_AES_ECB:
-      return name + (encrypt ? "_ecb_encrypt" : "_ecb_decrypt");
-    case LC_AES_CBC:
-      return name + (encrypt ? "_cbc_encrypt" : "_cbc_decrypt");
-    case LC_AES_CTR:
-      break;
-  }
-  return name + "_ctr";
+  const Mode &mode = kind.mode();
+  const char *direction = mode.is_own_inverse            ? ""
+                          : kind.direction == LC_ENCRYPT ? "_encrypt"
+                                                         : "_decrypt";
+  return std::string("aes_") + shape(form).name + "_" + mode.name + direction;
 }
 
 }  // namespace
@@ -174,7 +168,7 @@ Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWo
   const uint32_t lanes = lanes_of(AES_KEY_LANES);
   LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
   const Argument expand[] = {room.keys.get(), room.schedules.get(), keys, work.kind.key_bytes / 4,
-                             work.kind.direction == LC_DECRYPT ? 1u : 0u};
+                             work.kind.is_inverse() ? 1u : 0u};
   LC_TRY(start(stream, "aes_expand_keys", count_up(keys, lanes), lanes, 0, expand));
   if (form_ != AesForm::kBitslice) return Status();
 

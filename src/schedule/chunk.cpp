@@ -13,16 +13,15 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   front.length = bytes;
   piece.offset += bytes;
   piece.length -= bytes;
-  if (request.job.kind.cipher == LC_AES_CTR) {
+  const CipherKind &kind = request.job.kind;
+  if (kind.is_chain()) {
+    piece.continues = true;
+  } else if (kind.mode().continuation == Continuation::kCounter) {
     piece.iv = advance_counter(front.iv, bytes / kBlockBytes);
-  } else if (request.job.kind.cipher == LC_AES_CBC) {
-    if (request.job.kind.is_chain()) {
-      piece.continues = true;
-    } else {
-      // Not overwritten yet, even in place: no piece from here on is done.
-      const uint8_t *in = request.job.messages[piece.message].in;
-      memcpy(piece.iv.data(), in + piece.offset - kBlockBytes, kBlockBytes);
-    }
+  } else if (kind.mode().continuation == Continuation::kCiphertext) {
+    // Not overwritten yet, even in place: no piece from here on is done.
+    const uint8_t *in = request.job.messages[piece.message].in;
+    memcpy(piece.iv.data(), in + piece.offset - kBlockBytes, kBlockBytes);
   }
   return front;
 }

@@ -40,9 +40,10 @@ void CpuWorker::finish(Request &request) {
     const Piece piece = request.todo.front();
     request.todo.pop_front();
     const CipherMessage &message = request.job.messages[piece.message];
-    request.failure =
-        cpu::run_cipher(request.job.kind, request.job.key(message.key), piece.iv,
-                        message.in + piece.offset, message.out + piece.offset, piece.length);
+    const cpu::CipherInput input = {request.job.key(message.key), piece.iv,
+                                    request.job.data_unit_bytes};
+    request.failure = cpu::run_cipher(request.job.kind, input, message.in + piece.offset,
+                                      message.out + piece.offset, piece.length);
     if (!request.failure.ok()) {
       ++counters_.failures;
       break;

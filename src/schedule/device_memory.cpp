@@ -72,8 +72,8 @@ Result<Ends> find_ends(const Request &request, const Piece &piece, const DeviceM
 }
 
 bool needs_scratch(const Request &request, const CipherMessage &message) {
-  return request.job.kind.cipher == LC_AES_CBC && request.job.kind.direction == LC_DECRYPT &&
-         message.in == message.out;
+  const CipherKind &kind = request.job.kind;
+  return kind.mode().reads_back(kind.direction) && message.in == message.out;
 }
 
 AesPiece make_piece(const Ends &ends, const Piece &piece, uint32_t key) {

@@ -108,21 +108,22 @@ Status Executor::self_test() {
   if (!answers.ok()) return answers.status();
   for (const verify::KnownAnswer &answer : *answers) {
     std::vector<uint8_t> output(answer.expected.size(), 0xa5);
-    const lc_message message = {.key = answer.key.data(),
-                                .iv = answer.iv.data(),
-                                .in = answer.input.data(),
-                                .out = output.data(),
-                                .length = answer.input.size()};
-    const lc_cipher_job question = {.struct_size = sizeof question,
-                                    .cipher = answer.kind.cipher,
-                                    .direction = answer.kind.direction,
-                                    .key_bytes = answer.kind.key_bytes,
-                                    .memory = LC_MEMORY_HOST,
-                                    .device = LC_ANY_DEVICE,
-                                    .stream = nullptr,
-                                    .messages = &message,
-                                    .message_count = 1,
-                                    .message_size = sizeof message};
+    lc_message message = {};
+    message.key = answer.key.data();
+    message.iv = answer.iv.data();
+    message.in = answer.input.data();
+    message.out = output.data();
+    message.length = answer.input.size();
+    lc_cipher_job question = {};
+    question.struct_size = sizeof question;
+    question.cipher = answer.kind.cipher;
+    question.direction = answer.kind.direction;
+    question.key_bytes = answer.kind.key_bytes;
+    question.device = LC_ANY_DEVICE;
+    question.messages = &message;
+    question.message_count = 1;
+    question.message_size = sizeof message;
+    question.data_unit_bytes = answer.data_unit_bytes;
     Result<CipherJob> job = make_cipher_job(&question);
     if (!job.ok()) return job.status();
     const RequestPointer request = std::make_shared<Request>(std::move(*job), nullptr);
@@ -135,12 +136,7 @@ Status Executor::self_test() {
     }
     if (output != answer.expected)
       return Status(LC_ERROR_SELF_TEST,
-                    "its self-test failed: wrong output of AES-" +
-                        std::to_string(8 * answer.kind.key_bytes) +
-                        (answer.kind.cipher == LC_AES_ECB   ? "-ECB"
-                         : answer.kind.cipher == LC_AES_CBC ? "-CBC"
-                                                            : "-CTR") +
-                        (answer.kind.direction == LC_ENCRYPT ? " encryption" : " decryption"));
+                    "its self-test failed: wrong output of " + answer.kind.name());
   }
   return Status();
 }

@@ -58,11 +58,12 @@ void add_example(std::vector<KnownAnswer> &answers, lc_cipher cipher, std::strin
   answer.kind = {cipher, LC_ENCRYPT, static_cast<uint32_t>(key.size() / 2)};
   answer.key = from_hex(key);
   answer.iv = {};
+  answer.data_unit_bytes = 0;
   if (!iv.empty()) memcpy(answer.iv.data(), from_hex(iv).data(), answer.iv.size());
   answer.input = from_hex(kPlaintext);
   answer.expected = from_hex(ciphertext);
   answers.push_back(answer);
-  if (cipher == LC_AES_CTR) return;
+  if (mode_of(cipher).is_own_inverse) return;
   answer.kind.direction = LC_DECRYPT;
   std::swap(answer.input, answer.expected);
   answers.push_back(answer);
@@ -72,22 +73,25 @@ void add_example(std::vector<KnownAnswer> &answers, lc_cipher cipher, std::strin
 Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
                         lc_direction direction) {
   constexpr size_t kBytes = 1 << 20;
-  // A chain is one lane's work, however long.
-  const bool is_chain = cipher == LC_AES_CBC && direction == LC_ENCRYPT;
   KnownAnswer answer;
-  answer.kind = {cipher, direction, 16};
-  answer.key = from_hex(kExamples[0].key);
+  const Mode &mode = mode_of(cipher);
+  answer.kind = {cipher, direction, (mode.key_sizes & kKey128 ? 16u : 32u) * mode.keys};
+  // As many different bytes as the longest key needs.
+  answer.key = from_hex(kExamples[2].key);
+  answer.key.insert(answer.key.end(), answer.key.rbegin(), answer.key.rend());
   answer.iv.fill(0xff);
   answer.iv[0] = 0x7f;
-  answer.input.resize(is_chain ? 1024 : kBytes);
+  answer.data_unit_bytes = 0;
+  // A chain is one lane's work, however long.
+  answer.input.resize(answer.kind.is_chain() ? 1024 : kBytes);
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {
     state = state * 1664525 + 1013904223;
     byte = static_cast<uint8_t>(state >> 24);
   }
   answer.expected.resize(answer.input.size());
-  LC_TRY(cpu::run_cipher(answer.kind, answer.key.data(), answer.iv, answer.input.data(),
-                         answer.expected.data(), answer.input.size()));
+  LC_TRY(cpu::run_cipher(answer.kind, {answer.key.data(), answer.iv, answer.data_unit_bytes},
+                         answer.input.data(), answer.expected.data(), answer.input.size()));
   answers.push_back(std::move(answer));
   return Status();
 }
@@ -101,11 +105,11 @@ Result<std::vector<KnownAnswer>> known_answers() {
     add_example(answers, LC_AES_CBC, example.key, kIv, example.cbc);
     add_example(answers, LC_AES_CTR, example.key, kCounter, example.ctr);
   }
-  LC_TRY(add_long_message(answers, LC_AES_ECB, LC_ENCRYPT));
-  LC_TRY(add_long_message(answers, LC_AES_ECB, LC_DECRYPT));
-  LC_TRY(add_long_message(answers, LC_AES_CBC, LC_ENCRYPT));
-  LC_TRY(add_long_message(answers, LC_AES_CBC, LC_DECRYPT));
-  LC_TRY(add_long_message(answers, LC_AES_CTR, LC_ENCRYPT));
+  for (const Mode &mode : kModes) {
+    if (!mode.is_offered) continue;
+    LC_TRY(add_long_message(answers, mode.cipher, LC_ENCRYPT));
+    if (!mode.is_own_inverse) LC_TRY(add_long_message(answers, mode.cipher, LC_DECRYPT));
+  }
   return answers;
 }
 

@@ -14,6 +14,7 @@ struct KnownAnswer {
   CipherKind kind;
   std::vector<uint8_t> key;
   Iv iv;
+  uint64_t data_unit_bytes;  // XTS
   std::vector<uint8_t> input, expected;
 };
 

@@ -2,10 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 
 #include "devices.h"
+#include "job/mode.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // OfMemory asks for more than there is, which must be a null pointer as it is
@@ -36,7 +38,7 @@ void put(Enum *to, int number) {
 class Arguments : public testing::Test {
  protected:
   Arguments() : context_("host:0", LC_FALLBACK_NONE) {
-    message_ = {key_, iv_, in_, out_, sizeof in_};
+    message_ = plain_message(key_, iv_, in_, out_, sizeof in_);
     std::memset(out_, 0xa5, sizeof out_);
     job_.struct_size = sizeof job_;
     job_.cipher = LC_AES_CBC;
@@ -68,7 +70,7 @@ class Arguments : public testing::Test {
 
   Context context_;
   uint8_t key_[32] = {1}, iv_[16] = {2}, in_[64] = {3}, out_[64];
-  lc_message message_;
+  lc_message message_{};
   lc_cipher_job job_{};
 };
 
@@ -79,19 +81,20 @@ TEST_F(Arguments, OfThisTestAreRight) {
 
 TEST_F(Arguments, OfJobs) {
   refused("struct_size", [&] { job_.struct_size = 0; });
-  refused("struct_size", [&] { job_.struct_size = sizeof job_ - 1; });
-  refused("cipher", [&] { put(&job_.cipher, 3); });
+  refused("struct_size", [&] { job_.struct_size = offsetof(lc_cipher_job, iv_bytes) - 1; });
+  refused("cipher", [&] { put(&job_.cipher, LC_CHACHA20_POLY1305 + 1); });
   refused("cipher", [&] { put(&job_.cipher, -1); });
   refused("direction", [&] { put(&job_.direction, 2); });
   for (uint32_t bytes : {0u, 15u, 17u, 23u, 31u, 33u, 128u, UINT32_MAX})
     refused("16, 24 or 32", [&] { job_.key_bytes = bytes; });
+  refused("IV of CBC has 16", [&] { job_.iv_bytes = 12; });
   refused("memory", [&] { put(&job_.memory, 2); });
   refused("device", [&] { job_.device = 1000; });
   refused("device", [&] { job_.device = LC_CPU; });
   refused("stream", [&] { job_.stream = &job_; });
   refused("messages", [&] { job_.messages = nullptr; });
   refused("message_size", [&] { job_.message_size = 0; });
-  refused("message_size", [&] { job_.message_size = sizeof message_ - 1; });
+  refused("message_size", [&] { job_.message_size = offsetof(lc_message, aad) - 1; });
   refused("messages", [&] { job_.message_count = SIZE_MAX; });
 }
 
@@ -134,6 +137,30 @@ TEST_F(Arguments, OfLargerStructsFromTheFutureArePassedOver) {
   job.known.message_size = sizeof messages[0];
   LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job.known, nullptr));
   EXPECT_EQ(0, std::memcmp(out_, second, sizeof second));
+}
+
+// Callers of version 0.1, whose structs end where these fields begin.
+TEST_F(Arguments, OfOlderStructsFromThePastAreTaken) {
+  uint8_t in_newest[64];
+  LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
+  std::memcpy(in_newest, out_, sizeof out_);
+  std::memset(out_, 0, sizeof out_);
+  job_.struct_size = offsetof(lc_cipher_job, iv_bytes);
+  job_.iv_bytes = job_.tag_bytes = 77;
+  job_.data_unit_bytes = 1;
+  job_.message_size = offsetof(lc_message, aad);
+  LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
+  EXPECT_EQ(0, std::memcmp(in_newest, out_, sizeof out_));
+}
+
+TEST_F(Arguments, OfModesThatAreNotOfferedYet) {
+  for (const Mode &mode : kModes) {
+    if (mode.is_offered) continue;
+    job_.cipher = mode.cipher;
+    job_.key_bytes = 32;
+    EXPECT_REFUSED(LC_ERROR_UNSUPPORTED, lc_run(context_.get(), &job_, nullptr), mode.title);
+    untouched();
+  }
 }
 
 TEST_F(Arguments, OfRunning) {
@@ -261,7 +288,7 @@ TEST_F(Arguments, OfMemory) {
 }
 
 TEST_F(Arguments, StatusesHaveTexts) {
-  for (int status = LC_OK; status <= LC_ERROR_INTERNAL; status++) {
+  for (int status = LC_OK; status <= LC_ERROR_TAG; status++) {
     EXPECT_STRNE("", lc_status_text(static_cast<lc_status>(status)));
     EXPECT_STRNE("unknown status", lc_status_text(static_cast<lc_status>(status)));
   }
@@ -272,7 +299,8 @@ TEST_F(Arguments, StatusesHaveTexts) {
 // Statuses are numbers of the ABI.
 static_assert(LC_OK == 0 && LC_PENDING == 1 && LC_ERROR_ARGUMENT == 2 &&
               LC_ERROR_UNSUPPORTED == 3 && LC_ERROR_MEMORY == 4 && LC_ERROR_NO_DEVICE == 5 &&
-              LC_ERROR_DEVICE == 6 && LC_ERROR_SELF_TEST == 7 && LC_ERROR_INTERNAL == 8);
+              LC_ERROR_DEVICE == 6 && LC_ERROR_SELF_TEST == 7 && LC_ERROR_INTERNAL == 8 &&
+              LC_ERROR_TAG == 9);
 
 }  // namespace
 }  // namespace lanecrypt::test

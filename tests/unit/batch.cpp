@@ -24,11 +24,22 @@ std::string place_name(Place place) {
   }
 }
 
+lc_message plain_message(const void *key, const void *iv, const void *in, void *out,
+                         uint64_t length) {
+  lc_message message{};
+  message.key = key;
+  message.iv = iv;
+  message.in = in;
+  message.out = out;
+  message.length = length;
+  return message;
+}
+
 std::string BatchShape::name() const {
-  const char *modes[] = {"ECB", "CBC", "CTR"};
-  std::string text = "AES-" + std::to_string(8 * key_bytes) + "-" + modes[cipher] +
+  std::string text = cipher_name(cipher, key_bytes) +
                      (direction == LC_ENCRYPT ? " encryption of " : " decryption of ") +
                      std::to_string(messages.size()) + " messages in " + place_name(place);
+  if (data_unit_bytes != 0) text += ", data units of " + std::to_string(data_unit_bytes) + " bytes";
   if (messages.size() == 1)
     text += ", " + std::to_string(messages[0].length) + " bytes" +
             (messages[0].in_place ? " in place" : " apart") + ", alignments " +
@@ -54,7 +65,7 @@ Batch::Batch(lc_context *context, const BatchShape &shape, Random &random)
   }
   before_.resize(at);
   random.fill(before_.data(), at);
-  keys_.resize(32 * keys);
+  keys_.resize(64 * keys);
   random.fill(keys_.data(), keys_.size());
   ivs_.resize(16 * shape.messages.size());
   if (!ivs_.empty()) random.fill(ivs_.data(), ivs_.size());
@@ -100,11 +111,12 @@ void Batch::finish() {
   messages_.clear();
   for (size_t n = 0; n < shape_.messages.size(); n++) {
     const MessageShape &message = shape_.messages[n];
-    const uint8_t *key = keys_.data() + 32 * message.key;
-    reference_crypt(shape_.cipher, shape_.direction, shape_.key_bytes, key, iv(n), input(n),
-                    after_.data() + out_offsets_[n], message.length);
-    messages_.push_back({key, shape_.cipher == LC_AES_ECB ? nullptr : iv(n),
-                         address(in_offsets_[n]), address(out_offsets_[n]), message.length});
+    const uint8_t *key = keys_.data() + 64 * message.key;
+    reference_crypt({shape_.cipher, shape_.direction, shape_.key_bytes, shape_.data_unit_bytes},
+                    key, iv(n), input(n), after_.data() + out_offsets_[n], message.length);
+    messages_.push_back(plain_message(key, shape_.cipher == LC_AES_ECB ? nullptr : iv(n),
+                                      address(in_offsets_[n]), address(out_offsets_[n]),
+                                      message.length));
   }
   store(before_);
 }
@@ -120,6 +132,7 @@ lc_cipher_job Batch::job() const {
   job.messages = messages_.data();
   job.message_count = messages_.size();
   job.message_size = sizeof(lc_message);
+  job.data_unit_bytes = shape_.data_unit_bytes;
   return job;
 }
 
@@ -165,16 +178,20 @@ std::string Batch::check_pieces_or_untouched() {
 
 BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes) {
   BatchShape shape;
-  shape.cipher = static_cast<lc_cipher>(random.below(3));
+  const std::vector<lc_cipher> modes = offered_modes();
+  shape.cipher = modes[random.below(modes.size())];
   shape.direction = static_cast<lc_direction>(random.below(2));
-  shape.key_bytes = static_cast<uint32_t>(16 + 8 * random.below(3));
+  const std::vector<uint32_t> sizes = key_sizes(shape.cipher);
+  shape.key_bytes = sizes[random.below(sizes.size())];
+  if (shape.cipher == LC_AES_XTS && random.below(4) != 0)
+    shape.data_unit_bytes = random.below(2) ? 16 + random.below(1000) : 16 * (1 + random.below(64));
   shape.place = static_cast<Place>(random.below(3));
   uint64_t count = 1 + random.below(most_messages);
   uint64_t keys = 1 + random.below(count);
   for (uint64_t n = 0; n < count; n++) {
     MessageShape message;
-    message.length = random.below(most_bytes + 1);
-    if (shape.cipher != LC_AES_CTR) message.length -= message.length % 16;
+    message.length =
+        allowed_length(shape.cipher, shape.data_unit_bytes, random.below(most_bytes + 1));
     message.in_alignment = static_cast<uint32_t>(random.below(16));
     message.out_alignment = static_cast<uint32_t>(random.below(16));
     message.in_place = random.below(2) == 0;

@@ -16,6 +16,9 @@ namespace lanecrypt::test {
 enum class Place { kHost, kPinned, kDevice };
 std::string place_name(Place place);
 
+lc_message plain_message(const void *key, const void *iv, const void *in, void *out,
+                         uint64_t length);
+
 // What a test chooses of a message; key, IV and text are random.
 struct MessageShape {
   uint64_t length = 0;
@@ -29,6 +32,7 @@ struct BatchShape {
   lc_cipher cipher = LC_AES_ECB;
   lc_direction direction = LC_ENCRYPT;
   uint32_t key_bytes = 16;
+  uint64_t data_unit_bytes = 0;  // XTS
   Place place = Place::kHost;
   std::vector<MessageShape> messages;
 
@@ -51,7 +55,7 @@ class Batch {
   // Chooses key, IV or text of message n instead of random ones; before
   // finish(). `text` points to the message's input.
   uint8_t *iv(size_t n) { return ivs_.data() + 16 * n; }
-  uint8_t *key(uint32_t number) { return keys_.data() + 32 * number; }
+  uint8_t *key(uint32_t number) { return keys_.data() + 64 * number; }
   uint8_t *input(size_t n) { return before_.data() + in_offsets_[n]; }
   // The answers, from what is chosen by now; and the arena as it is before the
   // job. Called by the constructor; again after a change.

@@ -27,8 +27,7 @@ BatchShape Batches::many(lc_cipher cipher, lc_direction direction, uint32_t key_
   shape.key_bytes = key_bytes;
   for (uint32_t n = 0; n < count; n++) {
     MessageShape message;
-    message.length = random_.below(most_bytes + 1);
-    if (cipher != LC_AES_CTR) message.length -= message.length % 16;
+    message.length = allowed_length(cipher, 0, random_.below(most_bytes + 1));
     message.in_alignment = static_cast<uint32_t>(random_.below(16));
     message.out_alignment = static_cast<uint32_t>(random_.below(16));
     message.in_place = random_.below(2) == 0;
@@ -49,18 +48,22 @@ TEST_P(Batches, AtRandom) {
 }
 
 TEST_P(Batches, TwoMessages) {
-  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+  for (lc_cipher cipher : offered_modes())
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
-      for (uint32_t key_bytes : {16u, 24u, 32u}) check(many(cipher, direction, key_bytes, 2, 4096));
+      for (uint32_t key_bytes : key_sizes(cipher))
+        check(many(cipher, direction, key_bytes, 2, 4096));
 }
 
 TEST_P(Batches, ThousandMessages) {
-  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+  for (lc_cipher cipher : offered_modes())
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
       for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
         if (!is_thorough() && (int{cipher} + int{direction} + static_cast<int>(place)) % 3)
           continue;
-        BatchShape shape = many(cipher, direction, place == Place::kHost ? 32 : 16, 1000, 600);
+        BatchShape shape =
+            many(cipher, direction,
+                 place == Place::kHost ? key_sizes(cipher).back() : key_sizes(cipher).front(), 1000,
+                 600);
         shape.place = place;
         check(shape);
       }
@@ -81,9 +84,10 @@ TEST_P(Batches, CbcStreamsOfUnequalLength) {
 }
 
 TEST_P(Batches, OneKeyForAll) {
-  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+  for (lc_cipher cipher : offered_modes())
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
-      BatchShape shape = many(cipher, direction, 24, 500, 700);
+      BatchShape shape =
+          many(cipher, direction, key_sizes(cipher)[key_sizes(cipher).size() / 2], 500, 700);
       for (MessageShape &message : shape.messages) message.key = 0;
       check(shape);
     }
@@ -91,14 +95,14 @@ TEST_P(Batches, OneKeyForAll) {
 
 // More keys than one launch may be able to hold.
 TEST_P(Batches, ManyKeys) {
-  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
-    check(many(cipher, LC_ENCRYPT, 32, is_thorough() ? 70000 : 2200, 64));
+  for (lc_cipher cipher : offered_modes())
+    check(many(cipher, LC_ENCRYPT, key_sizes(cipher).back(), is_thorough() ? 70000 : 2200, 64));
 }
 
 TEST_P(Batches, NothingToDo) {
-  for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR}) {
-    check(many(cipher, LC_ENCRYPT, 16, 5, 0));
-    check(many(cipher, LC_DECRYPT, 16, 0, 0));
+  for (lc_cipher cipher : offered_modes()) {
+    check(many(cipher, LC_ENCRYPT, key_sizes(cipher).front(), 5, 0));
+    check(many(cipher, LC_DECRYPT, key_sizes(cipher).front(), 0, 0));
   }
 }
 

@@ -40,8 +40,9 @@ TEST(CounterWrapArithmetic, BlockAfterTheWrapIsZero) {
         if (++zero[i] != 0) break;
       wrap_at(iv, bits, at);
       Bytes text(16 * (at + 1)), stream(text.size()), expected(16), none(16);
-      reference_crypt(LC_AES_CTR, LC_ENCRYPT, 16, key, iv, text.data(), stream.data(), text.size());
-      reference_crypt(LC_AES_CTR, LC_ENCRYPT, 16, key, zero, none.data(), expected.data(), 16);
+      reference_crypt({LC_AES_CTR, LC_ENCRYPT, 16}, key, iv, text.data(), stream.data(),
+                      text.size());
+      reference_crypt({LC_AES_CTR, LC_ENCRYPT, 16}, key, zero, none.data(), expected.data(), 16);
       EXPECT_EQ(expected, Bytes(stream.end() - 16, stream.end())) << bits << " bits at " << at;
     }
 }

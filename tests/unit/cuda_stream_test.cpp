@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "lanecrypt/lanecrypt.h"
+#include "batch.h"
 
 namespace {
 
@@ -67,11 +67,18 @@ TEST(CudaStream, RunsInTheOrderOfTheCallersStream) {
       0);
   lc_ticket *tickets[2] = {};
   for (int n = 0; n < 2; ++n) {
-    const lc_message message = {n == 0 ? first_key : second_key, iv,
-                                reinterpret_cast<void *>(memory), reinterpret_cast<void *>(memory),
-                                kBytes};
-    const lc_cipher_job job = {sizeof job, LC_AES_CTR, LC_ENCRYPT, 32, LC_MEMORY_DEVICE,
-                               0,          stream,     &message,   1,  sizeof message};
+    void *const data = reinterpret_cast<void *>(memory);
+    const lc_message message =
+        lanecrypt::test::plain_message(n == 0 ? first_key : second_key, iv, data, data, kBytes);
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = LC_AES_CTR;
+    job.key_bytes = 32;
+    job.memory = LC_MEMORY_DEVICE;
+    job.stream = stream;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
     ASSERT_EQ(lc_submit(context, &job, nullptr, &tickets[n]), LC_OK) << lc_last_error();
   }
   ASSERT_EQ(cu("cuMemcpyDtoHAsync_v2", static_cast<void *>(twice.data()), memory, kBytes, stream),

@@ -125,7 +125,12 @@ class KernelChoice : public testing::Test {
   std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction) {
     const uint8_t key[16] = {1}, iv[16] = {2}, in[48] = {3};
     uint8_t out[48];
-    const lc_message message = {key, iv, in, out, sizeof in};
+    lc_message message = {};
+    message.key = key;
+    message.iv = iv;
+    message.in = in;
+    message.out = out;
+    message.length = sizeof in;
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
     job.cipher = cipher;

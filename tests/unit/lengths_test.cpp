@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "devices.h"
+#include "job/mode.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -13,9 +14,9 @@ class Lengths : public DeviceTest {
   // shape(cipher, direction, key size), for all of them.
   template <typename Visit>
   void for_each_cipher(Visit visit) {
-    for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
+    for (lc_cipher cipher : offered_modes())
       for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
-        for (uint32_t key_bytes : {16u, 24u, 32u}) {
+        for (uint32_t key_bytes : key_sizes(cipher)) {
           BatchShape shape;
           shape.cipher = cipher;
           shape.direction = direction;
@@ -24,11 +25,11 @@ class Lengths : public DeviceTest {
           if (HasFailure()) return;
         }
   }
-  static uint64_t step(const BatchShape &shape) { return shape.cipher == LC_AES_CTR ? 1 : 16; }
+  static uint64_t step(const BatchShape &shape) { return mode_of(shape.cipher).granule_bytes; }
 
-  MessageShape message(uint64_t length) {
+  MessageShape message(const BatchShape &shape, uint64_t length) {
     MessageShape message;
-    message.length = length;
+    message.length = allowed_length(shape.cipher, shape.data_unit_bytes, length);
     message.in_alignment = static_cast<uint32_t>(random_.below(16));
     message.out_alignment = static_cast<uint32_t>(random_.below(16));
     message.in_place = random_.below(2) == 0;
@@ -45,7 +46,7 @@ TEST_P(Lengths, Alone) {
   for_each_cipher([&](BatchShape &shape) {
     for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
       if (turn++ % stride) continue;
-      shape.messages = {message(length)};
+      shape.messages = {message(shape, length)};
       shape.place = cases % 3 ? Place::kHost : static_cast<Place>(cases / 3 % 3);
       Batch batch(context(), shape, random_);
       run_and_check(batch);
@@ -62,7 +63,7 @@ TEST_P(Lengths, Together) {
       shape.place = place;
       shape.messages.clear();
       for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
-        shape.messages.push_back(message(length));
+        shape.messages.push_back(message(shape, length));
         shape.messages.back().key = static_cast<uint32_t>(random_.below(length + 1));
       }
       Batch batch(context(), shape, random_);
@@ -80,7 +81,7 @@ TEST_P(Lengths, Alignments) {
       for (uint32_t in = 0; in < 16; in++)
         for (uint32_t out = 0; out <= 16; out++) {
           MessageShape message;
-          message.length = shape.cipher == LC_AES_CTR ? 16 * (in + 1) + out : 16 * (in + out);
+          message.length = step(shape) == 1 ? 16 * (in + 1) + out : 16 * (in + out);
           message.in_alignment = in;
           message.out_alignment = out % 16;
           message.in_place = out == 16;

@@ -136,7 +136,7 @@ TEST_F(LostDevice, WithJobsInItsMemory) {
   void *memory = nullptr;
   LANECRYPT_ASSERT_OK(lc_alloc_device(context(), 0, 4096, &memory));
   const uint8_t key[16] = {};
-  lc_message message{key, key, memory, memory, 4096};
+  const lc_message message = plain_message(key, key, memory, memory, 4096);
   lc_cipher_job job{};
   job.struct_size = sizeof job;
   job.cipher = LC_AES_CTR;

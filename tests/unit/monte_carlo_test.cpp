@@ -58,8 +58,8 @@ class Chain {
 
  private:
   std::string block(lc_context *context, const Bytes &chain, const Bytes &in, Bytes &out) {
-    lc_message message{key_.data(), chain.empty() ? nullptr : chain.data(), in.data(), out.data(),
-                       16};
+    const lc_message message = plain_message(key_.data(), chain.empty() ? nullptr : chain.data(),
+                                             in.data(), out.data(), 16);
     lc_cipher_job job{};
     job.struct_size = sizeof job;
     job.cipher = vector_.cipher.mode;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference.h"
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/provider.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
-#include <string>
+
+#include "job/mode.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -23,48 +28,89 @@ OSSL_LIB_CTX *default_only() {
   return context;
 }
 
-EVP_CIPHER *fetched(lc_cipher cipher, uint32_t key_bytes) {
-  struct All {
-    EVP_CIPHER *of[3][3];
-    All() {
-      const char *modes[] = {"ECB", "CBC", "CTR"};
-      const char *sizes[] = {"128", "192", "256"};
-      for (int mode = 0; mode < 3; mode++)
-        for (int size = 0; size < 3; size++) {
-          std::string name = std::string("AES-") + sizes[size] + "-" + modes[mode];
-          of[mode][size] = EVP_CIPHER_fetch(default_only(), name.c_str(), "provider=default");
-          if (!of[mode][size]) throw std::runtime_error("OpenSSL has no " + name);
-        }
-    }
-  };
-  static All all;
-  return all.of[cipher][key_bytes / 8 - 2];
+EVP_CIPHER *fetched(const ReferenceJob &job) {
+  static std::map<std::string, EVP_CIPHER *> all;
+  static std::mutex mutex;
+  const Mode &mode = mode_of(job.cipher);
+  const std::string name =
+      (mode.is_aes ? "AES-" + std::to_string(8 * job.key_bytes / mode.keys) + "-" : std::string()) +
+      mode.openssl;
+  const std::lock_guard lock(mutex);
+  EVP_CIPHER *&cipher = all[name];
+  if (!cipher) cipher = EVP_CIPHER_fetch(default_only(), name.c_str(), "provider=default");
+  if (!cipher) throw std::runtime_error("OpenSSL has no " + name);
+  return cipher;
 }
 
 struct FreeContext {
   void operator()(EVP_CIPHER_CTX *context) const { EVP_CIPHER_CTX_free(context); }
 };
 
+// Consecutive tweaks: 128 bits, little-endian.
+void next_tweak(uint8_t *tweak) {
+  for (int n = 0; n < 16 && ++tweak[n] == 0; n++) {
+  }
+}
+
 }  // namespace
 
-void reference_crypt(lc_cipher cipher, lc_direction direction, uint32_t key_bytes,
-                     const uint8_t *key, const uint8_t *iv, const uint8_t *in, uint8_t *out,
-                     uint64_t length) {
-  EVP_CIPHER *evp = fetched(cipher, key_bytes);
+std::vector<lc_cipher> offered_modes() {
+  std::vector<lc_cipher> modes;
+  for (const Mode &mode : kModes)
+    if (mode.is_offered && !mode.is_aead) modes.push_back(mode.cipher);
+  return modes;
+}
+
+std::vector<uint32_t> key_sizes(lc_cipher cipher) {
+  const Mode &mode = mode_of(cipher);
+  std::vector<uint32_t> sizes;
+  for (uint32_t bytes : {16, 24, 32})
+    if (mode.takes_key(bytes * mode.keys)) sizes.push_back(bytes * mode.keys);
+  return sizes;
+}
+
+uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t length) {
+  const Mode &mode = mode_of(cipher);
+  length -= length % mode.granule_bytes;
+  if (length < mode.least_bytes) return 0;
+  const uint64_t rest = data_unit_bytes == 0 ? 0 : length % data_unit_bytes;
+  return rest < 16 && data_unit_bytes != 0 ? length - rest : length;
+}
+
+std::string cipher_name(lc_cipher cipher, uint32_t key_bytes) {
+  const Mode &mode = mode_of(cipher);
+  return (mode.is_aes ? "AES-" + std::to_string(8 * key_bytes / mode.keys) + "-" : std::string()) +
+         mode.title;
+}
+
+void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t *iv,
+                     const uint8_t *in, uint8_t *out, uint64_t length) {
+  const Mode &mode = mode_of(job.cipher);
+  EVP_CIPHER *evp = fetched(job);
   std::unique_ptr<EVP_CIPHER_CTX, FreeContext> context(EVP_CIPHER_CTX_new());
+  OSSL_PARAM stealing[] = {OSSL_PARAM_END, OSSL_PARAM_END};
+  if (mode.openssl_cts)
+    stealing[0] = OSSL_PARAM_construct_utf8_string(OSSL_CIPHER_PARAM_CTS_MODE,
+                                                   const_cast<char *>(mode.openssl_cts), 0);
   if (!context ||
-      !EVP_CipherInit_ex2(context.get(), evp, key, cipher == LC_AES_ECB ? nullptr : iv,
-                          direction == LC_ENCRYPT, nullptr) ||
-      !EVP_CIPHER_CTX_set_padding(context.get(), 0))
+      !EVP_CipherInit_ex2(context.get(), evp, key, mode.iv_bytes == 0 ? nullptr : iv,
+                          job.direction == LC_ENCRYPT, mode.openssl_cts ? stealing : nullptr) ||
+      (mode.granule_bytes == 16 && !EVP_CIPHER_CTX_set_padding(context.get(), 0)))
     throw std::runtime_error("OpenSSL refuses the key or IV");
-  constexpr uint64_t kMost = 1u << 30;  // EVP counts in int
+  Bytes tweak(iv, iv + mode.iv_bytes);
+  // EVP counts in int, and takes an update for a data unit.
+  const uint64_t most = job.data_unit_bytes ? job.data_unit_bytes : 1u << 30;
   while (length > 0) {
-    int now = static_cast<int>(std::min(length, kMost)), written = 0;
+    int now = static_cast<int>(std::min(length, most)), written = 0;
     if (!EVP_CipherUpdate(context.get(), out, &written, in, now) || written != now)
       throw std::runtime_error("OpenSSL refuses the text");
     in += now;
     out += now;
     length -= now;
+    if (job.data_unit_bytes == 0) continue;
+    next_tweak(tweak.data());
+    if (!EVP_CipherInit_ex2(context.get(), nullptr, nullptr, tweak.data(), -1, nullptr))
+      throw std::runtime_error("OpenSSL refuses the tweak");
   }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lanecrypt/lanecrypt.h"
@@ -13,9 +14,24 @@ namespace lanecrypt::test {
 
 using Bytes = std::vector<uint8_t>;
 
+// The modes that are offered, AEAD left out, and their keys: the bytes of all
+// keys of a message together.
+std::vector<lc_cipher> offered_modes();
+std::vector<uint32_t> key_sizes(lc_cipher cipher);
+// The longest length up to `length` that a message of the mode may have.
+uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t length);
+// "AES-256-XTS".
+std::string cipher_name(lc_cipher cipher, uint32_t key_bytes);
+
+struct ReferenceJob {
+  lc_cipher cipher;
+  lc_direction direction;
+  uint32_t key_bytes;
+  uint64_t data_unit_bytes = 0;  // XTS
+};
+
 // Without padding. Throws std::runtime_error where OpenSSL refuses.
-void reference_crypt(lc_cipher cipher, lc_direction direction, uint32_t key_bytes,
-                     const uint8_t *key, const uint8_t *iv, const uint8_t *in, uint8_t *out,
-                     uint64_t length);
+void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t *iv,
+                     const uint8_t *in, uint8_t *out, uint64_t length);
 
 }  // namespace lanecrypt::test

@@ -168,9 +168,9 @@ TEST_P(Submit, CopiesWhatItNeeds) {
     Bytes text(1 << 20), out(text.size()), expected(text.size());
     Bytes key(32), iv(16);
     for (Bytes *bytes : {&text, &key, &iv}) random_.fill(bytes->data(), bytes->size());
-    reference_crypt(cipher, LC_DECRYPT, 32, key.data(), iv.data(), text.data(), expected.data(),
+    reference_crypt({cipher, LC_DECRYPT, 32}, key.data(), iv.data(), text.data(), expected.data(),
                     text.size());
-    lc_message message{key.data(), iv.data(), text.data(), out.data(), text.size()};
+    lc_message message = plain_message(key.data(), iv.data(), text.data(), out.data(), text.size());
     lc_cipher_job job{};
     job.struct_size = sizeof job;
     job.cipher = cipher;

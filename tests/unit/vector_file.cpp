@@ -5,6 +5,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "job/mode.h"
+
 namespace lanecrypt::test {
 namespace {
 
@@ -24,11 +26,12 @@ Bytes from_hex(const std::string &text) {
 }
 
 Cipher cipher_named(const std::string &name) {
-  const char *modes[] = {"ecb", "cbc", "ctr"};
-  for (int mode = 0; mode < 3; mode++)
-    for (uint32_t key_bytes : {16u, 24u, 32u})
-      if (name == "aes-" + std::to_string(8 * key_bytes) + "-" + modes[mode])
-        return {static_cast<lc_cipher>(mode), key_bytes};
+  for (const Mode &mode : kModes)
+    for (uint32_t key_bytes : key_sizes(mode.cipher))
+      if (name ==
+          (mode.is_aes ? "aes-" + std::to_string(8 * key_bytes / mode.keys) + "-" : std::string()) +
+              mode.name)
+        return {mode.cipher, key_bytes};
   throw std::runtime_error("unknown cipher: " + name);
 }
 
@@ -79,7 +82,7 @@ class Reader {
  private:
   void check_key_and_iv() const {
     if (key_.size() != cipher_.key_bytes) throw std::runtime_error("no key of the cipher's size");
-    if (iv_.size() != (cipher_.mode == LC_AES_ECB ? 0 : 16))
+    if (iv_.size() != mode_of(cipher_.mode).iv_bytes)
       throw std::runtime_error("no IV of the cipher's size");
   }
 

@@ -23,8 +23,9 @@ void Vectors::check_together(const std::vector<VectorCase> &cases, lc_direction 
   for (size_t n = 0; n < cases.size(); n++) {
     const VectorCase &vector = cases[n];
     const Bytes &in = direction == LC_ENCRYPT ? vector.plaintext : vector.ciphertext;
-    messages.push_back({vector.key.data(), vector.iv.empty() ? nullptr : vector.iv.data(),
-                        in.data(), outputs[n].data(), in.size()});
+    messages.push_back(plain_message(vector.key.data(),
+                                     vector.iv.empty() ? nullptr : vector.iv.data(), in.data(),
+                                     outputs[n].data(), in.size()));
   }
   lc_cipher_job job{};
   job.struct_size = sizeof job;
@@ -44,8 +45,8 @@ void Vectors::check_together(const std::vector<VectorCase> &cases, lc_direction 
 void Vectors::check_file(const std::string &file_name, size_t cases) {
   VectorFile file = read_vectors(file_name);
   ASSERT_EQ(cases, file.cases.size()) << file_name << " is not whole";
-  for (lc_cipher mode : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR})
-    for (uint32_t key_bytes : {16u, 24u, 32u}) {
+  for (lc_cipher mode : offered_modes())
+    for (uint32_t key_bytes : key_sizes(mode)) {
       std::vector<VectorCase> same;
       for (const VectorCase &vector : file.cases)
         if (vector.cipher.mode == mode && vector.cipher.key_bytes == key_bytes)

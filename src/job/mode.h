@@ -1,0 +1,117 @@
+// What each cipher of the ABI is, as data: who needs to know a mode's ways asks
+// its row here, and nobody tells modes apart by a switch of his own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lanecrypt/lanecrypt.h"
+
+namespace lanecrypt {
+
+// The sizes of a key that a mode takes, as a set.
+enum KeySizes : uint8_t { kKey128 = 1, kKey192 = 2, kKey256 = 4, kAnyAesKey = 7 };
+
+// What stands in the place of the IV where a later part of a message begins.
+enum class Continuation : uint8_t {
+  kNothing,     // the part needs nothing
+  kCounter,     // the IV plus the number of blocks before
+  kCiphertext,  // the last 16 bytes of ciphertext before
+  kKeystream,   // the last 16 bytes of keystream before
+  kDataUnits,   // the IV plus the number of data units before
+  kWhole        // a message is never cut
+};
+
+struct Mode {
+  lc_cipher cipher;
+  // Of the kernels: aes_FORM_NAME, with _encrypt or _decrypt where the two
+  // directions differ. For people, in capitals, title().
+  const char *name;
+  const char *title;
+  // OpenSSL's name is AES-BITS-OPENSSL, or OPENSSL alone for what is not AES;
+  // openssl_cts is its parameter for ciphertext stealing, or nullptr.
+  const char *openssl;
+  const char *openssl_cts;
+  bool is_aes;
+  uint8_t key_sizes;      // of one key
+  uint8_t keys;           // that stand one behind the other in lc_message.key
+  uint8_t iv_bytes;       // the usual number; 0: it has none
+  uint8_t granule_bytes;  // a message is a multiple of this
+  uint8_t least_bytes;    // and, unless it is empty, at least this
+  bool is_own_inverse;    // decryption is encryption
+  bool inverts;           // decryption uses the inverse of the block cipher
+  bool encrypt_is_chain;  // each block waits for the one before it, so that a
+  bool decrypt_is_chain;  // message is one lane's work
+  bool is_aead;
+  Continuation continuation;
+  // What stays together at the end of a message that is cut: ciphertext
+  // stealing exchanges bytes of the last two blocks.
+  uint8_t tail_bytes;
+  bool is_offered;  // false: LC_ERROR_UNSUPPORTED
+
+  bool is_chain(lc_direction direction) const {
+    return direction == LC_ENCRYPT ? encrypt_is_chain : decrypt_is_chain;
+  }
+  // Output at one place depends on input before it, so that parallel lanes
+  // must not overwrite their input.
+  bool reads_back(lc_direction direction) const {
+    return !is_chain(direction) && continuation == Continuation::kCiphertext;
+  }
+  bool takes_key(uint32_t key_bytes) const {
+    const uint32_t one = key_bytes / keys;
+    if (key_bytes % keys != 0) return false;
+    return (one == 16 && (key_sizes & kKey128)) || (one == 24 && (key_sizes & kKey192)) ||
+           (one == 32 && (key_sizes & kKey256));
+  }
+};
+
+// By the numbers of lc_cipher.
+inline constexpr Mode kModes[] = {
+    // cipher, name, title, openssl, cts, aes, sizes, keys, iv, granule, least,
+    //   own inverse, inverts, chains: encrypt, decrypt, aead, continuation, tail, offered
+    {LC_AES_ECB, "ecb", "ECB", "ECB", nullptr, true, kAnyAesKey, 1, 0, 16, 16,  //
+     false, true, false, false, false, Continuation::kNothing, 0, true},
+    {LC_AES_CBC, "cbc", "CBC", "CBC", nullptr, true, kAnyAesKey, 1, 16, 16, 16,  //
+     false, true, true, false, false, Continuation::kCiphertext, 0, true},
+    {LC_AES_CTR, "ctr", "CTR", "CTR", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
+     true, false, false, false, false, Continuation::kCounter, 0, true},
+    {LC_AES_XTS, "xts", "XTS", "XTS", nullptr, true, kKey128 | kKey256, 2, 16, 1, 16,  //
+     false, true, false, false, false, Continuation::kDataUnits, 0, false},
+    {LC_AES_CFB128, "cfb128", "CFB128", "CFB", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
+     false, false, true, false, false, Continuation::kCiphertext, 0, false},
+    {LC_AES_CFB8, "cfb8", "CFB8", "CFB8", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
+     false, false, true, false, false, Continuation::kCiphertext, 0, false},
+    {LC_AES_CFB1, "cfb1", "CFB1", "CFB1", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
+     false, false, true, false, false, Continuation::kCiphertext, 0, false},
+    {LC_AES_OFB, "ofb", "OFB", "OFB", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
+     true, false, true, true, false, Continuation::kKeystream, 0, false},
+    {LC_AES_CBC_CS1, "cs1", "CBC-CS1", "CBC-CTS", "CS1", true, kAnyAesKey, 1, 16, 1, 16,  //
+     false, true, true, false, false, Continuation::kCiphertext, 32, false},
+    {LC_AES_CBC_CS2, "cs2", "CBC-CS2", "CBC-CTS", "CS2", true, kAnyAesKey, 1, 16, 1, 16,  //
+     false, true, true, false, false, Continuation::kCiphertext, 32, false},
+    {LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CBC-CTS", "CS3", true, kAnyAesKey, 1, 16, 1, 16,  //
+     false, true, true, false, false, Continuation::kCiphertext, 32, false},
+    {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
+     false, false, false, false, true, Continuation::kWhole, 0, false},
+    {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
+     false, false, true, true, true, Continuation::kWhole, 0, false},
+    {LC_CHACHA20, "chacha20", "ChaCha20", "ChaCha20", nullptr, false, kKey256, 1, 16, 1, 1,  //
+     true, false, false, false, false, Continuation::kCounter, 0, false},
+    {LC_CHACHA20_POLY1305, "chacha20_poly1305", "ChaCha20-Poly1305", "ChaCha20-Poly1305", nullptr,
+     false, kKey256, 1, 12, 1, 0,  //
+     false, false, false, false, true, Continuation::kWhole, 0, false},
+};
+inline constexpr int kModeCount = sizeof kModes / sizeof kModes[0];
+
+constexpr bool modes_are_in_order() {
+  for (int n = 0; n < kModeCount; ++n)
+    if (kModes[n].cipher != n) return false;
+  return true;
+}
+static_assert(modes_are_in_order());
+
+constexpr const Mode &mode_of(lc_cipher cipher) { return kModes[cipher]; }
+
+}  // namespace lanecrypt
