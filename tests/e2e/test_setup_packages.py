@@ -43,7 +43,8 @@ class Machine:
             [self.folder / "dev" / "setup"], capture_output=True, text=True, timeout=300,
             stdin=subprocess.DEVNULL, user=user, check=False, cwd="/",
             env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "HOME": str(self.folder),
-                 "STANDINS": str(self.folder), "LANECRYPT_CUDA_ARCHS": "none", **environment})
+                 "STANDINS": str(self.folder), "LANECRYPT_CUDA_ARCHS": "none",
+                 "LANECRYPT_NO_VECTORS": "1", **environment})
 
     def apt_calls(self):
         log = self.folder / "apt"
