@@ -22,8 +22,8 @@ namespace {
 
 constexpr char kHelp[] =
     R"(Measures AES on each selected device, with the data on the card and with the
-copies there and back, beside OpenSSL on one core. Every output is compared
-with OpenSSL's.
+copies there and back, beside OpenSSL on one core and on all. Every output is
+compared with OpenSSL's.
 
 Examples:
   lanecrypt bench aes --quick
