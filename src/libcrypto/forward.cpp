@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// The paddings of RSA are called through here, deprecated as they are.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "libcrypto/forward.h"
 
 #include <dlfcn.h>
 #include <link.h>
+#include <openssl/async.h>
 #include <openssl/bn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/crypto.h>

@@ -90,28 +90,149 @@ F(int, 0, BN_priv_rand_range_ex,
   (BIGNUM * result, const BIGNUM *range, unsigned int strength, BN_CTX *context),
   (result, range, strength, context))
 
-// Keys
+// Contexts of keys
 F(EVP_PKEY_CTX *, nullptr, EVP_PKEY_CTX_new_from_name,
   (OSSL_LIB_CTX * context, const char *name, const char *properties), (context, name, properties))
 F(EVP_PKEY_CTX *, nullptr, EVP_PKEY_CTX_new_from_pkey,
   (OSSL_LIB_CTX * context, EVP_PKEY *key, const char *properties), (context, key, properties))
 F(void, , EVP_PKEY_CTX_free, (EVP_PKEY_CTX * context), (context))
 F(void, , EVP_PKEY_free, (EVP_PKEY * key), (key))
+
+// Digests
+F(EVP_MD *, nullptr, EVP_MD_fetch,
+  (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
+  (context, algorithm, properties))
+F(void, , EVP_MD_free, (EVP_MD * digest), (digest))
+F(int, 0, EVP_MD_up_ref, (EVP_MD * digest), (digest))
+F(int, 0, EVP_MD_is_a, (const EVP_MD *digest, const char *name), (digest, name))
+F(int, -1, EVP_MD_get_size, (const EVP_MD *digest), (digest))
+F(const OSSL_PARAM *, nullptr, EVP_MD_gettable_ctx_params, (const EVP_MD *digest), (digest))
+F(const OSSL_PARAM *, nullptr, EVP_MD_settable_ctx_params, (const EVP_MD *digest), (digest))
+F(EVP_MD_CTX *, nullptr, EVP_MD_CTX_new, (void), ())
+F(void, , EVP_MD_CTX_free, (EVP_MD_CTX * context), (context))
+F(int, 0, EVP_MD_CTX_copy_ex, (EVP_MD_CTX * to, const EVP_MD_CTX *from), (to, from))
+F(int, 0, EVP_MD_CTX_get_params, (EVP_MD_CTX * context, OSSL_PARAM params[]), (context, params))
+F(int, 0, EVP_MD_CTX_set_params, (EVP_MD_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
+F(int, 0, EVP_DigestInit_ex2,
+  (EVP_MD_CTX * context, const EVP_MD *digest, const OSSL_PARAM params[]),
+  (context, digest, params))
+F(int, 0, EVP_DigestUpdate, (EVP_MD_CTX * context, const void *in, size_t bytes),
+  (context, in, bytes))
+F(int, 0, EVP_DigestFinal_ex, (EVP_MD_CTX * context, unsigned char *out, unsigned int *bytes),
+  (context, out, bytes))
+
+// Keys, and what they are made of
+F(EVP_PKEY *, nullptr, EVP_PKEY_dup, (EVP_PKEY * key), (key))
+F(int, 0, EVP_PKEY_eq, (const EVP_PKEY *a, const EVP_PKEY *b), (a, b))
+F(int, 0, EVP_PKEY_parameters_eq, (const EVP_PKEY *a, const EVP_PKEY *b), (a, b))
+F(int, 0, EVP_PKEY_export,
+  (const EVP_PKEY *key, int selection, OSSL_CALLBACK *callback, void *argument),
+  (key, selection, callback, argument))
+F(int, 0, EVP_PKEY_get_params, (const EVP_PKEY *key, OSSL_PARAM params[]), (key, params))
+F(EVP_KEYMGMT *, nullptr, EVP_KEYMGMT_fetch,
+  (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
+  (context, algorithm, properties))
+F(void, , EVP_KEYMGMT_free, (EVP_KEYMGMT * management), (management))
+F(const OSSL_PARAM *, nullptr, EVP_KEYMGMT_gettable_params, (const EVP_KEYMGMT *management),
+  (management))
+F(const OSSL_PARAM *, nullptr, EVP_KEYMGMT_gen_settable_params, (const EVP_KEYMGMT *management),
+  (management))
+
+// Operations with keys
+F(EVP_PKEY_CTX *, nullptr, EVP_PKEY_CTX_dup, (const EVP_PKEY_CTX *context), (context))
+F(int, 0, EVP_PKEY_CTX_get_params, (EVP_PKEY_CTX * context, OSSL_PARAM params[]), (context, params))
+F(int, 0, EVP_PKEY_CTX_set_params, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
+F(void, , EVP_PKEY_CTX_set_cb, (EVP_PKEY_CTX * context, EVP_PKEY_gen_cb *callback),
+  (context, callback))
+F(void, , EVP_PKEY_CTX_set_app_data, (EVP_PKEY_CTX * context, void *data), (context, data))
+F(void *, nullptr, EVP_PKEY_CTX_get_app_data, (EVP_PKEY_CTX * context), (context))
+F(int, -1, EVP_PKEY_CTX_get_keygen_info, (EVP_PKEY_CTX * context, int index), (context, index))
 F(int, 0, EVP_PKEY_fromdata_init, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_fromdata,
   (EVP_PKEY_CTX * context, EVP_PKEY **key, int selection, OSSL_PARAM params[]),
   (context, key, selection, params))
 F(int, 0, EVP_PKEY_CTX_set_rsa_padding, (EVP_PKEY_CTX * context, int padding), (context, padding))
 F(int, 0, EVP_PKEY_encrypt_init, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_keygen_init, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_generate, (EVP_PKEY_CTX * context, EVP_PKEY **key), (context, key))
+F(int, 0, EVP_PKEY_pairwise_check, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_private_check, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_public_check, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_public_check_quick, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_sign_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
+F(int, 0, EVP_PKEY_sign,
+  (EVP_PKEY_CTX * context, unsigned char *signature, size_t *signature_bytes,
+   const unsigned char *in, size_t in_bytes),
+  (context, signature, signature_bytes, in, in_bytes))
+F(int, 0, EVP_PKEY_verify_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
+F(int, 0, EVP_PKEY_verify,
+  (EVP_PKEY_CTX * context, const unsigned char *signature, size_t signature_bytes,
+   const unsigned char *in, size_t in_bytes),
+  (context, signature, signature_bytes, in, in_bytes))
+F(int, 0, EVP_PKEY_verify_recover_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
+F(int, 0, EVP_PKEY_verify_recover,
+  (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *signature,
+   size_t signature_bytes),
+  (context, out, out_bytes, signature, signature_bytes))
+F(int, 0, EVP_PKEY_encrypt_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
 F(int, 0, EVP_PKEY_encrypt,
   (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
    size_t in_bytes),
   (context, out, out_bytes, in, in_bytes))
 F(int, 0, EVP_PKEY_decrypt_init, (EVP_PKEY_CTX * context), (context))
+F(int, 0, EVP_PKEY_decrypt_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
 F(int, 0, EVP_PKEY_decrypt,
   (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
    size_t in_bytes),
   (context, out, out_bytes, in, in_bytes))
+F(EVP_SIGNATURE *, nullptr, EVP_SIGNATURE_fetch,
+  (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
+  (context, algorithm, properties))
+F(void, , EVP_SIGNATURE_free, (EVP_SIGNATURE * signature), (signature))
+F(const OSSL_PARAM *, nullptr, EVP_SIGNATURE_gettable_ctx_params, (const EVP_SIGNATURE *signature),
+  (signature))
+F(const OSSL_PARAM *, nullptr, EVP_SIGNATURE_settable_ctx_params, (const EVP_SIGNATURE *signature),
+  (signature))
+F(EVP_ASYM_CIPHER *, nullptr, EVP_ASYM_CIPHER_fetch,
+  (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
+  (context, algorithm, properties))
+F(void, , EVP_ASYM_CIPHER_free, (EVP_ASYM_CIPHER * cipher), (cipher))
+F(const OSSL_PARAM *, nullptr, EVP_ASYM_CIPHER_gettable_ctx_params, (const EVP_ASYM_CIPHER *cipher),
+  (cipher))
+F(const OSSL_PARAM *, nullptr, EVP_ASYM_CIPHER_settable_ctx_params, (const EVP_ASYM_CIPHER *cipher),
+  (cipher))
+
+// Paddings of RSA, which check in constant time. Deprecated since 3.0, and
+// there through 4.0.
+F(int, -1, RSA_padding_check_PKCS1_OAEP_mgf1,
+  (unsigned char *to, int to_size, const unsigned char *from, int from_bytes, int modulus_bytes,
+   const unsigned char *label, int label_bytes, const EVP_MD *digest, const EVP_MD *mgf1_digest),
+  (to, to_size, from, from_bytes, modulus_bytes, label, label_bytes, digest, mgf1_digest))
+F(int, -1, RSA_padding_check_PKCS1_type_2,
+  (unsigned char *to, int to_size, const unsigned char *from, int from_bytes, int modulus_bytes),
+  (to, to_size, from, from_bytes, modulus_bytes))
+
+// Jobs of ASYNC
+F(ASYNC_JOB *, nullptr, ASYNC_get_current_job, (void), ())
+F(ASYNC_WAIT_CTX *, nullptr, ASYNC_get_wait_ctx, (ASYNC_JOB * job), (job))
+F(int, 0, ASYNC_pause_job, (void), ())
+F(int, 0, ASYNC_WAIT_CTX_set_wait_fd,
+  (ASYNC_WAIT_CTX * context, const void *key, OSSL_ASYNC_FD fd, void *data,
+   void (*cleanup)(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *)),
+  (context, key, fd, data, cleanup))
+F(int, 0, ASYNC_WAIT_CTX_get_fd,
+  (ASYNC_WAIT_CTX * context, const void *key, OSSL_ASYNC_FD *fd, void **data),
+  (context, key, fd, data))
+F(int, 0, ASYNC_WAIT_CTX_get_callback,
+  (ASYNC_WAIT_CTX * context, ASYNC_callback_fn *callback, void **argument),
+  (context, callback, argument))
 
 // Parameters
 F(OSSL_PARAM *, nullptr, OSSL_PARAM_locate, (OSSL_PARAM * params, const char *key), (params, key))
@@ -120,6 +241,8 @@ F(const OSSL_PARAM *, nullptr, OSSL_PARAM_locate_const, (const OSSL_PARAM *param
 F(int, 0, OSSL_PARAM_get_int, (const OSSL_PARAM *param, int *value), (param, value))
 F(int, 0, OSSL_PARAM_get_uint, (const OSSL_PARAM *param, unsigned int *value), (param, value))
 F(int, 0, OSSL_PARAM_get_size_t, (const OSSL_PARAM *param, size_t *value), (param, value))
+F(int, 0, OSSL_PARAM_get_utf8_string, (const OSSL_PARAM *param, char **value, size_t size),
+  (param, value, size))
 F(int, 0, OSSL_PARAM_set_int, (OSSL_PARAM * param, int value), (param, value))
 F(int, 0, OSSL_PARAM_set_uint, (OSSL_PARAM * param, unsigned int value), (param, value))
 F(int, 0, OSSL_PARAM_set_size_t, (OSSL_PARAM * param, size_t value), (param, value))
