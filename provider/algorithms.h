@@ -24,5 +24,8 @@ extern const Algorithm kAlgorithms[kCipherCount];
 
 // For OSSL_FUNC_provider_query_operation.
 extern const OSSL_ALGORITHM kCipherOperations[];
+extern const OSSL_ALGORITHM kRsaKeymgmtOperations[];
+extern const OSSL_ALGORITHM kRsaSignatureOperations[];
+extern const OSSL_ALGORITHM kRsaCipherOperations[];
 
 }  // namespace lanecrypt::provider

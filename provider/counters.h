@@ -17,6 +17,8 @@ struct Totals {
   uint64_t cpu_jobs = 0;      // requests of which nothing ran on a device
   uint64_t cpu_bytes = 0;     // bytes that ran on the CPU
   uint64_t failures = 0;      // requests that were meant for a device and failed there
+  // Private operations of RSA.
+  uint64_t rsa_device_jobs = 0, rsa_cpu_jobs = 0, rsa_failures = 0;
 };
 
 // Counts from any thread. Small requests are many and short, so threads that
@@ -37,6 +39,9 @@ class Counters {
   // What the CPU did of a request that a device did the most of.
   void count_cpu_rest(uint64_t bytes) { add(slot_of_thread().cpu_bytes, bytes); }
   void count_failure() { add(slot_of_thread().failures, 1); }
+  void count_rsa_device() { add(slot_of_thread().rsa_device_jobs, 1); }
+  void count_rsa_cpu() { add(slot_of_thread().rsa_cpu_jobs, 1); }
+  void count_rsa_failure() { add(slot_of_thread().rsa_failures, 1); }
 
   Totals totals() const {
     Totals sum;
@@ -46,6 +51,9 @@ class Counters {
       sum.cpu_jobs += slot.cpu_jobs.load(std::memory_order_relaxed);
       sum.cpu_bytes += slot.cpu_bytes.load(std::memory_order_relaxed);
       sum.failures += slot.failures.load(std::memory_order_relaxed);
+      sum.rsa_device_jobs += slot.rsa_device_jobs.load(std::memory_order_relaxed);
+      sum.rsa_cpu_jobs += slot.rsa_cpu_jobs.load(std::memory_order_relaxed);
+      sum.rsa_failures += slot.rsa_failures.load(std::memory_order_relaxed);
     }
     return sum;
   }
@@ -54,13 +62,15 @@ class Counters {
   void clear() {
     for (Slot &slot : slots_)
       for (auto *counter :
-           {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes, &slot.failures})
+           {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes, &slot.failures,
+            &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
         counter->store(0, std::memory_order_relaxed);
   }
 
  private:
   struct alignas(64) Slot {
-    std::atomic<uint64_t> device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0};
+    std::atomic<uint64_t> device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
+        rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
   };
   static void add(std::atomic<uint64_t> &counter, uint64_t amount) {
     counter.fetch_add(amount, std::memory_order_relaxed);

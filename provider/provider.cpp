@@ -18,6 +18,7 @@
 
 #include "libcrypto/forward.h"
 #include "provider/algorithms.h"
+#include "provider/fallback.h"
 #include "provider/statistics.h"
 
 namespace lanecrypt::provider {
@@ -35,6 +36,9 @@ const struct {
     {"lanecrypt.cpu-jobs", &Totals::cpu_jobs},
     {"lanecrypt.cpu-bytes", &Totals::cpu_bytes},
     {"lanecrypt.failures", &Totals::failures},
+    {"lanecrypt.rsa-device-jobs", &Totals::rsa_device_jobs},
+    {"lanecrypt.rsa-cpu-jobs", &Totals::rsa_cpu_jobs},
+    {"lanecrypt.rsa-failures", &Totals::rsa_failures},
 };
 
 const OSSL_PARAM kGettable[] = {
@@ -47,6 +51,9 @@ const OSSL_PARAM kGettable[] = {
     {"lanecrypt.cpu-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {"lanecrypt.cpu-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {"lanecrypt.failures", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.rsa-device-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.rsa-cpu-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.rsa-failures", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {kDevicesParam, OSSL_PARAM_UTF8_STRING, nullptr, 0, 0},
     OSSL_PARAM_END,
 };
@@ -56,7 +63,7 @@ const OSSL_PARAM *gettable_params(void *) { return kGettable; }
 int get_params(void *pointer, OSSL_PARAM params[]) {
   Provider &provider = *static_cast<Provider *>(pointer);
   const std::pair<const char *, const char *> texts[] = {
-      {OSSL_PROV_PARAM_NAME, "Lanecrypt AES on graphics processors"},
+      {OSSL_PROV_PARAM_NAME, "Lanecrypt AES and RSA on graphics processors"},
       {OSSL_PROV_PARAM_VERSION, LC_VERSION_TEXT},
       {OSSL_PROV_PARAM_BUILDINFO, LC_VERSION_TEXT},
   };
@@ -82,14 +89,26 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
   return 1;
 }
 
-const OSSL_ALGORITHM *query_operation(void *, int operation, int *no_cache) {
+const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cache) {
   *no_cache = 0;
-  return operation == OSSL_OP_CIPHER ? kCipherOperations : nullptr;
+  if (operation == OSSL_OP_CIPHER) return kCipherOperations;
+  if (static_cast<Provider *>(pointer)->settings.rsa == Settings::Rsa::kOff) return nullptr;
+  switch (operation) {
+    case OSSL_OP_KEYMGMT:
+      return kRsaKeymgmtOperations;
+    case OSSL_OP_SIGNATURE:
+      return kRsaSignatureOperations;
+    case OSSL_OP_ASYM_CIPHER:
+      return kRsaCipherOperations;
+    default:
+      return nullptr;
+  }
 }
 
 void destroy(Provider *provider, bool close_devices) {
   if (close_devices) lc_close(provider->devices);
   for (std::atomic<EVP_CIPHER *> &cipher : provider->fallback_ciphers) EVP_CIPHER_free(cipher);
+  free_rsa_fallbacks(*provider);
   if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
   OSSL_LIB_CTX_free(provider->fallback);
   std::free(provider->no_device);
@@ -147,9 +166,7 @@ EVP_CIPHER *fallback_cipher(Provider &provider, int index) {
   cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
   // An application may have loaded this provider and no other.
   if (cipher == nullptr) {
-    OSSL_PROVIDER *none = nullptr, *loaded = OSSL_PROVIDER_load(provider.fallback, "default");
-    if (loaded != nullptr && !provider.fallback_provider.compare_exchange_strong(none, loaded))
-      OSSL_PROVIDER_unload(loaded);
+    (void)load_fallback_provider(provider);
     cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
   }
   if (cipher == nullptr) {

@@ -30,6 +30,10 @@ struct Provider {
   // Its nine ciphers, each fetched when the first context wants it: not while
   // the provider loads, when the default provider may not be there yet.
   std::atomic<EVP_CIPHER *> fallback_ciphers[kCipherCount] = {};
+  // Of its RSA: see fallback.h. Keys of RSA and of RSA-PSS.
+  std::atomic<EVP_KEYMGMT *> fallback_rsa_keymgmt[2] = {};
+  std::atomic<EVP_SIGNATURE *> fallback_rsa_signature{nullptr};
+  std::atomic<EVP_ASYM_CIPHER *> fallback_rsa_cipher{nullptr};
   lc_context *devices = nullptr;
   // Why no device is asked any more; nullptr while they are. malloc()ed.
   std::atomic<char *> no_device{nullptr};

@@ -50,12 +50,17 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
   Settings settings;
   if (get_params == nullptr) return settings;
 
-  const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr;
+  const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
+             *rsa = nullptr;
   const auto text = [](const char *key, const char **value) {
     return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
   };
-  OSSL_PARAM params[] = {text("devices", &devices), text("threshold_bytes", &threshold),
-                         text("require_gpu", &require), text("stats_file", &stats), OSSL_PARAM_END};
+  OSSL_PARAM params[] = {text("devices", &devices),
+                         text("threshold_bytes", &threshold),
+                         text("require_gpu", &require),
+                         text("stats_file", &stats),
+                         text("rsa", &rsa),
+                         OSSL_PARAM_END};
   if (get_params(handle, params) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
 
@@ -70,6 +75,16 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
     const std::optional<bool> value = parse_switch(require);
     if (!value) return wrong("require_gpu", require, "yes or no");
     settings.require_gpu = *value;
+  }
+  if (rsa != nullptr) {
+    if (strcasecmp(rsa, "auto") == 0)
+      settings.rsa = Settings::Rsa::kAuto;
+    else if (strcasecmp(rsa, "always") == 0)
+      settings.rsa = Settings::Rsa::kAlways;
+    else if (const std::optional<bool> value = parse_switch(rsa); value && !*value)
+      settings.rsa = Settings::Rsa::kOff;
+    else
+      return wrong("rsa", rsa, "auto, always or off");
   }
   if (stats != nullptr) {
     // Programs change their folder, so a relative path would say nothing.

@@ -18,8 +18,15 @@ struct Settings {
   std::optional<std::string> devices;
   // Requests below this many bytes stay on the CPU.
   uint64_t threshold_bytes = 1 << 20;
-  // A request of at least threshold_bytes that cannot run on a device fails.
+  // A request of at least threshold_bytes that cannot run on a device fails;
+  // so does each private operation of RSA.
   bool require_gpu = false;
+  enum class Rsa {
+    kOff,     // not offered at all
+    kAuto,    // private operations run where they end sooner
+    kAlways,  // on a device, if one takes the key
+  };
+  Rsa rsa = Rsa::kAuto;
   // An absolute path to which the counters are appended in the end; "": none.
   std::string stats_file;
 };

@@ -43,7 +43,9 @@ void append_line(Provider &provider) {
   const Totals totals = provider.counters.totals();
   if (provider.settings.stats_file.empty()) return;
   // A child that only inherited the provider has nothing to tell.
-  if (provider.in_forked_child && totals.device_jobs + totals.cpu_jobs + totals.failures == 0)
+  if (provider.in_forked_child && totals.device_jobs + totals.cpu_jobs + totals.failures +
+                                          totals.rsa_device_jobs + totals.rsa_cpu_jobs ==
+                                      0)
     return;
   const auto number = [](const char *name, uint64_t value) {
     return std::string(", \"") + name + "\": " + std::to_string(value);
@@ -52,7 +54,10 @@ void append_line(Provider &provider) {
   line += number("pid", uint64_t(getpid())) + number("time", uint64_t(time(nullptr))) +
           number("device_jobs", totals.device_jobs) + number("device_bytes", totals.device_bytes) +
           number("cpu_jobs", totals.cpu_jobs) + number("cpu_bytes", totals.cpu_bytes) +
-          number("failures", totals.failures) + ", \"devices\": " + devices_json(provider) + "}\n";
+          number("failures", totals.failures) + number("rsa_device_jobs", totals.rsa_device_jobs) +
+          number("rsa_cpu_jobs", totals.rsa_cpu_jobs) +
+          number("rsa_failures", totals.rsa_failures) + ", \"devices\": " + devices_json(provider) +
+          "}\n";
   // A file that cannot be written is no reason to trouble a program that ends.
   const int file = open(provider.settings.stats_file.c_str(),
                         O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);

@@ -115,9 +115,11 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
   }
   const std::string line = read_file(path);
   unlink(path.c_str());
-  EXPECT_NE(line.find("\"device_jobs\": 1, \"device_bytes\": 640, \"cpu_jobs\": 1, "
-                      "\"cpu_bytes\": 63, \"failures\": 0, \"devices\": [{\"id\": \"host:0\""),
-            std::string::npos)
+  EXPECT_NE(
+      line.find("\"device_jobs\": 1, \"device_bytes\": 640, \"cpu_jobs\": 1, "
+                "\"cpu_bytes\": 63, \"failures\": 0, \"rsa_device_jobs\": 0, "
+                "\"rsa_cpu_jobs\": 0, \"rsa_failures\": 0, \"devices\": [{\"id\": \"host:0\""),
+      std::string::npos)
       << line;
   EXPECT_EQ(line.back(), '\n');
 }

@@ -1,0 +1,297 @@
+// Encryption and decryption with RSA as OpenSSL's core sees them. A context of
+// the default provider's holds the state, checks it and encrypts; what a device
+// decrypted loses its padding here.
+//
+// SPDX-License-Identifier: Apache-2.0
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
+
+#include <cstring>
+#include <new>
+
+#include "provider/algorithms.h"
+#include "provider/fallback.h"
+#include "provider/rsa_device.h"
+#include "provider/rsa_key.h"
+#include "provider/rsa_padding.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+constexpr size_t kMostNameBytes = 64;
+// Since 3.2, and before in what distributions ship.
+constexpr char kImplicitRejection[] = "implicit-rejection";
+
+// What the default provider's context holds, as far as padding needs it.
+struct DecryptingState {
+  bool known = false;
+  int padding = 0;
+  bool rejects_implicitly = false;
+  unsigned tls_version = 0, tls_alternative = 0;
+  EVP_MD *digest = nullptr, *mgf1_digest = nullptr;
+  // The default provider's, as long as its context is not changed.
+  const uint8_t *label = nullptr;
+  size_t label_bytes = 0;
+
+  void forget() {
+    EVP_MD_free(digest);
+    EVP_MD_free(mgf1_digest);
+    *this = DecryptingState();
+  }
+};
+
+struct CipherContextRsa {
+  Provider *provider;
+  RsaKey *key = nullptr;
+  EVP_PKEY_CTX *fallback = nullptr;
+  DecryptingState state;
+};
+
+CipherContextRsa &context_of(void *pointer) { return *static_cast<CipherContextRsa *>(pointer); }
+
+void *new_context(void *provider) {
+  CipherContextRsa *context = new (std::nothrow) CipherContextRsa{};
+  if (context != nullptr) context->provider = static_cast<Provider *>(provider);
+  return context;
+}
+
+void free_context(void *pointer) {
+  CipherContextRsa *context = static_cast<CipherContextRsa *>(pointer);
+  if (context == nullptr) return;
+  context->state.forget();
+  EVP_PKEY_CTX_free(context->fallback);
+  RsaKey::release(context->key);
+  delete context;
+}
+
+void *copy_context(void *pointer) {
+  const CipherContextRsa &from = context_of(pointer);
+  CipherContextRsa *copy = static_cast<CipherContextRsa *>(new_context(from.provider));
+  if (copy == nullptr) return nullptr;
+  if (from.key != nullptr) copy->key = from.key->take();
+  if (from.fallback != nullptr && (copy->fallback = EVP_PKEY_CTX_dup(from.fallback)) == nullptr) {
+    free_context(copy);
+    return nullptr;
+  }
+  return copy;
+}
+
+using Init = int (*)(EVP_PKEY_CTX *, const OSSL_PARAM[]);
+
+int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], Init init) {
+  if (key == nullptr) return 0;
+  RsaKey *taken = static_cast<RsaKey *>(key)->take();
+  RsaKey::release(context.key);
+  context.key = taken;
+  context.state.forget();
+  EVP_PKEY_CTX_free(context.fallback);
+  context.fallback = nullptr;
+  if (fallback_rsa_cipher(*context.provider) == nullptr || context.key->fallback() == nullptr)
+    return 0;
+  context.fallback = EVP_PKEY_CTX_new_from_pkey(context.provider->fallback, context.key->fallback(),
+                                                kFallbackProperties);
+  return context.fallback != nullptr && init(context.fallback, params) == 1;
+}
+
+int begin_encrypt(void *context, void *key, const OSSL_PARAM params[]) {
+  return begin(context_of(context), key, params, EVP_PKEY_encrypt_init_ex);
+}
+int begin_decrypt(void *context, void *key, const OSSL_PARAM params[]) {
+  return begin(context_of(context), key, params, EVP_PKEY_decrypt_init_ex);
+}
+
+int encrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
+            const unsigned char *in, size_t in_bytes) {
+  CipherContextRsa &context = context_of(pointer);
+  *out_bytes = room;
+  return context.fallback != nullptr &&
+         EVP_PKEY_encrypt(context.fallback, out, out_bytes, in, in_bytes) == 1;
+}
+
+// Asks the default provider's context for all that padding needs.
+bool read_state(CipherContextRsa &context) {
+  DecryptingState &state = context.state;
+  if (state.known) return true;
+  state.forget();
+  char digest[kMostNameBytes] = "", mgf1_digest[kMostNameBytes] = "";
+  const void *label = nullptr;
+  unsigned rejects = 0;
+  enum { kLabel = 5, kRejects = 6 };
+  OSSL_PARAM params[] = {
+      {OSSL_ASYM_CIPHER_PARAM_PAD_MODE, OSSL_PARAM_INTEGER, &state.padding, sizeof state.padding,
+       0},
+      {OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST, OSSL_PARAM_UTF8_STRING, digest, sizeof digest, 0},
+      {OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST, OSSL_PARAM_UTF8_STRING, mgf1_digest, sizeof mgf1_digest,
+       0},
+      {OSSL_ASYM_CIPHER_PARAM_TLS_CLIENT_VERSION, OSSL_PARAM_UNSIGNED_INTEGER, &state.tls_version,
+       sizeof state.tls_version, 0},
+      {OSSL_ASYM_CIPHER_PARAM_TLS_NEGOTIATED_VERSION, OSSL_PARAM_UNSIGNED_INTEGER,
+       &state.tls_alternative, sizeof state.tls_alternative, 0},
+      {OSSL_ASYM_CIPHER_PARAM_OAEP_LABEL, OSSL_PARAM_OCTET_PTR, &label, 0, 0},
+      {kImplicitRejection, OSSL_PARAM_UNSIGNED_INTEGER, &rejects, sizeof rejects, 0},
+      OSSL_PARAM_END};
+  for (OSSL_PARAM *param = params; param->key != nullptr; ++param)
+    param->return_size = OSSL_PARAM_UNMODIFIED;
+  if (!EVP_PKEY_CTX_get_params(context.fallback, params)) return false;
+  // A version that does not know it does not reject so.
+  state.rejects_implicitly = params[kRejects].return_size != OSSL_PARAM_UNMODIFIED && rejects != 0;
+  state.label = static_cast<const uint8_t *>(label);
+  if (label != nullptr) state.label_bytes = params[kLabel].return_size;
+  const auto fetch = [&](const char *name) {
+    return EVP_MD_fetch(context.provider->fallback, name, kFallbackProperties);
+  };
+  if (state.padding == RSA_PKCS1_OAEP_PADDING) {
+    state.digest = fetch(digest[0] == '\0' ? "SHA1" : digest);
+    state.mgf1_digest = fetch(mgf1_digest[0] != '\0' ? mgf1_digest
+                              : digest[0] != '\0'    ? digest
+                                                     : "SHA1");
+    if (state.mgf1_digest == nullptr) return false;
+  } else {
+    state.digest = fetch("SHA256");
+  }
+  state.known = state.digest != nullptr;
+  return state.known;
+}
+
+// What a device may decrypt: all else OpenSSL's own does, or says why not.
+bool is_regular(const CipherContextRsa &context, size_t room) {
+  const size_t bytes = context.key->bytes();
+  switch (context.state.padding) {
+    case RSA_PKCS1_PADDING:
+    case RSA_PKCS1_OAEP_PADDING:
+    case RSA_NO_PADDING:
+      return room >= bytes;
+    case RSA_PKCS1_WITH_TLS_PADDING:
+      return room >= kPremasterBytes && bytes >= kPremasterBytes + RSA_PKCS1_PADDING_SIZE &&
+             context.state.tls_version > 0 && context.state.tls_version <= 0xffff &&
+             context.state.tls_alternative <= 0xffff;
+    default:
+      return false;
+  }
+}
+
+// Takes the padding off; the bytes of the message, or -1 with an error raised.
+int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encoded,
+           ByteSpan ciphertext, const RsaDeviceKey &device_key) {
+  const DecryptingState &state = context.state;
+  const int bytes = int(encoded.size());
+  switch (state.padding) {
+    case RSA_PKCS1_OAEP_PADDING:
+      return RSA_padding_check_PKCS1_OAEP_mgf1(out, int(room), encoded.data(), bytes, bytes,
+                                               state.label, int(state.label_bytes), state.digest,
+                                               state.mgf1_digest);
+    case RSA_PKCS1_WITH_TLS_PADDING: {
+      uint8_t random[kPremasterBytes];
+      if (RAND_priv_bytes_ex(context.provider->fallback, random, sizeof random, 0) <= 0) {
+        ERR_raise(ERR_LIB_RSA, ERR_R_INTERNAL_ERROR);
+        return -1;
+      }
+      decode_tls_premaster(out, encoded, random, state.tls_version, state.tls_alternative);
+      OPENSSL_cleanse(random, sizeof random);
+      return int(kPremasterBytes);
+    }
+    case RSA_PKCS1_PADDING: {
+      if (state.rejects_implicitly) {
+        const int message_bytes = decode_pkcs1_implicitly(out, encoded, ciphertext,
+                                                          device_key.exponent_hash, state.digest);
+        if (message_bytes < 0) ERR_raise(ERR_LIB_RSA, ERR_R_INTERNAL_ERROR);
+        return message_bytes;
+      }
+      // Raised either way, so that the two take the same time; of no use where
+      // the padding is right.
+      ERR_set_mark();
+      const int message_bytes =
+          RSA_padding_check_PKCS1_type_2(out, bytes, encoded.data(), bytes, bytes);
+      ERR_raise(ERR_LIB_RSA, RSA_R_PADDING_CHECK_FAILED);
+      if (message_bytes >= 0)
+        ERR_pop_to_mark();
+      else
+        ERR_clear_last_mark();
+      return message_bytes;
+    }
+    default:  // RSA_NO_PADDING
+      std::memcpy(out, encoded.data(), encoded.size());
+      return bytes;
+  }
+}
+
+int decrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
+            const unsigned char *in, size_t in_bytes) {
+  CipherContextRsa &context = context_of(pointer);
+  if (context.fallback == nullptr) return 0;
+  const size_t before = *out_bytes;
+  *out_bytes = room;
+  if (out == nullptr)
+    return EVP_PKEY_decrypt(context.fallback, nullptr, out_bytes, in, in_bytes) == 1;
+  const size_t bytes = context.key->bytes();
+  RsaOperation operation(*context.key);
+  if (!operation.may_go_on()) return 0;
+  if (operation.is_for_device() && in != nullptr && in_bytes > 0 && in_bytes <= bytes) {
+    uint8_t ciphertext[kMostRsaBytes], encoded[kMostRsaBytes];
+    std::memset(ciphertext, 0, bytes - in_bytes);
+    std::memcpy(ciphertext + bytes - in_bytes, in, in_bytes);
+    bool regular = is_below({ciphertext, bytes}, context.key->modulus());
+    if (const ErrorMark mark; regular) regular = read_state(context) && is_regular(context, room);
+    const RsaTaken taken = regular ? operation.run(ciphertext, encoded) : RsaTaken::kNotTaken;
+    if (taken == RsaTaken::kDone) {
+      const int message_bytes =
+          decode(context, out, room, {encoded, bytes}, {ciphertext, bytes}, operation.device_key());
+      OPENSSL_cleanse(encoded, bytes);
+      *out_bytes = message_bytes >= 0 ? size_t(message_bytes) : before;
+      return message_bytes >= 0 ? 1 : 0;
+    }
+    if (taken == RsaTaken::kFailed) return 0;
+  }
+  return EVP_PKEY_decrypt(context.fallback, out, out_bytes, in, in_bytes) == 1;
+}
+
+int get_params(void *pointer, OSSL_PARAM params[]) {
+  CipherContextRsa &context = context_of(pointer);
+  return context.fallback != nullptr && EVP_PKEY_CTX_get_params(context.fallback, params) == 1;
+}
+int set_params(void *pointer, const OSSL_PARAM params[]) {
+  CipherContextRsa &context = context_of(pointer);
+  if (context.fallback == nullptr) return 0;
+  if (params == nullptr || params->key == nullptr) return 1;
+  context.state.forget();
+  return EVP_PKEY_CTX_set_params(context.fallback, params) == 1;
+}
+const OSSL_PARAM *gettable_params(void *, void *provider) {
+  const EVP_ASYM_CIPHER *cipher = fallback_rsa_cipher(*static_cast<Provider *>(provider));
+  return cipher == nullptr ? nullptr : EVP_ASYM_CIPHER_gettable_ctx_params(cipher);
+}
+const OSSL_PARAM *settable_params(void *, void *provider) {
+  const EVP_ASYM_CIPHER *cipher = fallback_rsa_cipher(*static_cast<Provider *>(provider));
+  return cipher == nullptr ? nullptr : EVP_ASYM_CIPHER_settable_ctx_params(cipher);
+}
+
+using Function = void (*)();
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_ASYM_CIPHER_NEWCTX, reinterpret_cast<Function>(new_context)},
+    {OSSL_FUNC_ASYM_CIPHER_FREECTX, reinterpret_cast<Function>(free_context)},
+    {OSSL_FUNC_ASYM_CIPHER_DUPCTX, reinterpret_cast<Function>(copy_context)},
+    {OSSL_FUNC_ASYM_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(begin_encrypt)},
+    {OSSL_FUNC_ASYM_CIPHER_ENCRYPT, reinterpret_cast<Function>(encrypt)},
+    {OSSL_FUNC_ASYM_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(begin_decrypt)},
+    {OSSL_FUNC_ASYM_CIPHER_DECRYPT, reinterpret_cast<Function>(decrypt)},
+    {OSSL_FUNC_ASYM_CIPHER_GET_CTX_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_ASYM_CIPHER_GETTABLE_CTX_PARAMS, reinterpret_cast<Function>(gettable_params)},
+    {OSSL_FUNC_ASYM_CIPHER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
+    {OSSL_FUNC_ASYM_CIPHER_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+const OSSL_ALGORITHM kRsaCipherOperations[] = {
+    {"RSA:rsaEncryption:1.2.840.113549.1.1.1", "provider=gpu", kFunctions, nullptr},
+    {nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace lanecrypt::provider

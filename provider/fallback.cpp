@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/fallback.h"
+
+#include <openssl/provider.h>
+
+namespace lanecrypt::provider {
+namespace {
+
+// Fetched by the first who wants it, not while the provider loads: the default
+// provider may not be there yet.
+template <typename T, typename Fetch, typename Free>
+T *fetch_once(Provider &provider, std::atomic<T *> &place, const char *name, Fetch fetch,
+              Free free) {
+  T *method = place.load(std::memory_order_acquire);
+  if (method != nullptr) return method;
+  ERR_set_mark();
+  method = fetch(provider.fallback, name, kFallbackProperties);
+  // An application may have loaded this provider and no other.
+  if (method == nullptr && load_fallback_provider(provider))
+    method = fetch(provider.fallback, name, kFallbackProperties);
+  if (method == nullptr) {
+    ERR_clear_last_mark();
+    provider.errors.raise(Reason::kNoDefaultProvider, name);
+    return nullptr;
+  }
+  ERR_pop_to_mark();
+  T *before = nullptr;
+  if (!place.compare_exchange_strong(before, method, std::memory_order_acq_rel)) {
+    free(method);
+    method = before;
+  }
+  return method;
+}
+
+}  // namespace
+
+bool load_fallback_provider(Provider &provider) {
+  OSSL_PROVIDER *none = nullptr, *loaded = OSSL_PROVIDER_load(provider.fallback, "default");
+  if (loaded != nullptr && !provider.fallback_provider.compare_exchange_strong(none, loaded))
+    OSSL_PROVIDER_unload(loaded);
+  return provider.fallback_provider != nullptr;
+}
+
+EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss) {
+  return fetch_once(provider, provider.fallback_rsa_keymgmt[pss ? 1 : 0], pss ? "RSA-PSS" : "RSA",
+                    EVP_KEYMGMT_fetch, EVP_KEYMGMT_free);
+}
+
+EVP_SIGNATURE *fallback_rsa_signature(Provider &provider) {
+  return fetch_once(provider, provider.fallback_rsa_signature, "RSA", EVP_SIGNATURE_fetch,
+                    EVP_SIGNATURE_free);
+}
+
+EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider) {
+  return fetch_once(provider, provider.fallback_rsa_cipher, "RSA", EVP_ASYM_CIPHER_fetch,
+                    EVP_ASYM_CIPHER_free);
+}
+
+void free_rsa_fallbacks(Provider &provider) {
+  for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_rsa_keymgmt) EVP_KEYMGMT_free(place);
+  EVP_SIGNATURE_free(provider.fallback_rsa_signature);
+  EVP_ASYM_CIPHER_free(provider.fallback_rsa_cipher);
+}
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,328 @@
+// Keys of RSA and RSA-PSS as OpenSSL's core sees them. Each is a key of the
+// default provider, asked through EVP in our own library context.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+
+#include <new>
+
+#include "provider/algorithms.h"
+#include "provider/fallback.h"
+#include "provider/rsa_key.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+constexpr int kSelections = OSSL_KEYMGMT_SELECT_KEYPAIR | OSSL_KEYMGMT_SELECT_OTHER_PARAMETERS;
+
+RsaKey *key_of(void *pointer) { return static_cast<RsaKey *>(pointer); }
+// The functions that take a const key change nothing of it but its count.
+RsaKey *key_of(const void *pointer) { return static_cast<RsaKey *>(const_cast<void *>(pointer)); }
+
+template <RsaType kType>
+void *new_key(void *provider) {
+  return new (std::nothrow) RsaKey(*static_cast<Provider *>(provider), kType);
+}
+void free_key(void *key) { RsaKey::release(key_of(key)); }
+
+// A context of the default provider's; nullptr with an error raised.
+EVP_PKEY_CTX *new_context(Provider &provider, RsaType type) {
+  if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
+  return EVP_PKEY_CTX_new_from_name(provider.fallback, name_of(type), kFallbackProperties);
+}
+
+// A key from parameters; nullptr with an error raised.
+EVP_PKEY *make_fallback(Provider &provider, RsaType type, int selection,
+                        const OSSL_PARAM params[]) {
+  EVP_PKEY *made = nullptr;
+  EVP_PKEY_CTX *context = new_context(provider, type);
+  // The parameters are only read.
+  if (context == nullptr || EVP_PKEY_fromdata_init(context) != 1 ||
+      EVP_PKEY_fromdata(context, &made, selection, const_cast<OSSL_PARAM *>(params)) != 1) {
+    EVP_PKEY_free(made);
+    made = nullptr;
+  }
+  EVP_PKEY_CTX_free(context);
+  return made;
+}
+
+int has(const void *pointer, int selection) {
+  const RsaKey *key = key_of(pointer);
+  if (key == nullptr) return 0;
+  if ((selection & kSelections) == 0) return 1;
+  if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return 1;
+  if (key->bits() == 0) return 0;
+  struct Found {
+    bool public_part, private_part;
+  } found{};
+  const auto look = [](const OSSL_PARAM params[], void *argument) {
+    Found &what = *static_cast<Found *>(argument);
+    what.public_part = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_E) != nullptr;
+    what.private_part = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_D) != nullptr;
+    return 1;
+  };
+  const ErrorMark mark;
+  if (!EVP_PKEY_export(key->fallback(), selection & OSSL_KEYMGMT_SELECT_KEYPAIR, look, &found))
+    return 0;
+  if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 && !found.public_part) return 0;
+  return (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 || found.private_part ? 1 : 0;
+}
+
+int match(const void *a, const void *b, int selection) {
+  EVP_PKEY *first = key_of(a)->fallback(), *second = key_of(b)->fallback();
+  if (first == nullptr || second == nullptr) return 0;
+  return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0
+             ? EVP_PKEY_eq(first, second) == 1
+             : EVP_PKEY_parameters_eq(first, second) == 1;
+}
+
+int validate(const void *pointer, int selection, int check_type) {
+  RsaKey *key = key_of(pointer);
+  const int pair = selection & OSSL_KEYMGMT_SELECT_KEYPAIR;
+  // OpenSSL's own has nothing to check of the parameters.
+  if (pair == 0) return 1;
+  if (key->fallback() == nullptr) return 0;
+  EVP_PKEY_CTX *context =
+      EVP_PKEY_CTX_new_from_pkey(key->provider().fallback, key->fallback(), kFallbackProperties);
+  if (context == nullptr) return 0;
+  int valid = 0;
+  if (pair == OSSL_KEYMGMT_SELECT_KEYPAIR)
+    valid = EVP_PKEY_pairwise_check(context);
+  else if (pair == OSSL_KEYMGMT_SELECT_PRIVATE_KEY)
+    valid = EVP_PKEY_private_check(context);
+  else if (check_type == OSSL_KEYMGMT_VALIDATE_QUICK_CHECK)
+    valid = EVP_PKEY_public_check_quick(context);
+  else
+    valid = EVP_PKEY_public_check(context);
+  EVP_PKEY_CTX_free(context);
+  return valid == 1;
+}
+
+int import_key(void *pointer, int selection, const OSSL_PARAM params[]) {
+  RsaKey *key = key_of(pointer);
+  if (key == nullptr || (selection & kSelections) == 0) return 0;
+  EVP_PKEY *made = make_fallback(key->provider(), key->type(), selection, params);
+  if (made == nullptr) return 0;
+  try {
+    key->set_fallback(made);
+    return 1;
+  } catch (const std::bad_alloc &) {
+    return 0;
+  }
+}
+
+int export_key(void *pointer, int selection, OSSL_CALLBACK *callback, void *argument) {
+  RsaKey *key = key_of(pointer);
+  if (key == nullptr || key->fallback() == nullptr || (selection & kSelections) == 0) return 0;
+  return EVP_PKEY_export(key->fallback(), selection, callback, argument);
+}
+
+void *duplicate(const void *pointer, int selection) {
+  RsaKey *key = key_of(pointer);
+  if (key->fallback() == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
+  // A copy of a part is made by way of its parameters.
+  struct Part {
+    RsaKey &key;
+    int selection;
+    EVP_PKEY *made;
+  } part{*key, selection, nullptr};
+  if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0) {
+    part.made = EVP_PKEY_dup(key->fallback());
+  } else {
+    const auto make = [](const OSSL_PARAM params[], void *argument) {
+      Part &of = *static_cast<Part *>(argument);
+      of.made = make_fallback(of.key.provider(), of.key.type(), of.selection, params);
+      return of.made != nullptr ? 1 : 0;
+    };
+    EVP_PKEY_export(key->fallback(), selection, make, &part);
+  }
+  if (part.made == nullptr) return nullptr;
+  RsaKey *copy = new (std::nothrow) RsaKey(key->provider(), key->type());
+  if (copy == nullptr) {
+    EVP_PKEY_free(part.made);
+    return nullptr;
+  }
+  try {
+    copy->set_fallback(part.made);
+    return copy;
+  } catch (const std::bad_alloc &) {
+    RsaKey::release(copy);
+    return nullptr;
+  }
+}
+
+int get_params(void *pointer, OSSL_PARAM params[]) {
+  RsaKey *key = key_of(pointer);
+  return key->fallback() != nullptr && EVP_PKEY_get_params(key->fallback(), params) == 1;
+}
+template <RsaType kType>
+const OSSL_PARAM *gettable_params(void *provider) {
+  const EVP_KEYMGMT *keymgmt =
+      fallback_rsa_keymgmt(*static_cast<Provider *>(provider), kType == RsaType::kRsaPss);
+  return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gettable_params(keymgmt);
+}
+
+// OpenSSL's list, which these functions are asked for without a provider.
+#define NUMBER(name) OSSL_PARAM_BN(name, nullptr, 0)
+const OSSL_PARAM kKeyTypes[] = {NUMBER(OSSL_PKEY_PARAM_RSA_N),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_E),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_D),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR1),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR2),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR3),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR4),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR5),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR6),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR7),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR8),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR9),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_FACTOR10),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT1),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT2),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT3),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT4),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT5),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT6),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT7),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT8),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT9),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_EXPONENT10),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT1),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT2),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT3),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT4),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT5),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT6),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT7),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT8),
+                                NUMBER(OSSL_PKEY_PARAM_RSA_COEFFICIENT9),
+                                OSSL_PARAM_END};
+#undef NUMBER
+const OSSL_PARAM *key_types(int selection) {
+  return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0 ? kKeyTypes : nullptr;
+}
+
+// ---- Generation: the default provider's; this is where another may stand ----
+
+struct Generation {
+  Provider *provider;
+  RsaType type;
+  EVP_PKEY_CTX *fallback;
+  // The core's, during a call of generate().
+  OSSL_CALLBACK *callback;
+  void *argument;
+};
+
+void free_generation(void *pointer) {
+  Generation *generation = static_cast<Generation *>(pointer);
+  if (generation == nullptr) return;
+  EVP_PKEY_CTX_free(generation->fallback);
+  delete generation;
+}
+
+int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
+  if (params == nullptr || params->key == nullptr) return 1;
+  return EVP_PKEY_CTX_set_params(static_cast<Generation *>(pointer)->fallback, params) == 1;
+}
+
+template <RsaType kType>
+void *begin_generation(void *provider, int selection, const OSSL_PARAM params[]) {
+  if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
+  Generation *generation = new (std::nothrow)
+      Generation{static_cast<Provider *>(provider), kType, nullptr, nullptr, nullptr};
+  if (generation == nullptr) return nullptr;
+  generation->fallback = new_context(*generation->provider, kType);
+  if (generation->fallback == nullptr || EVP_PKEY_keygen_init(generation->fallback) != 1 ||
+      !set_generation_params(generation, params)) {
+    free_generation(generation);
+    return nullptr;
+  }
+  return generation;
+}
+
+template <RsaType kType>
+const OSSL_PARAM *settable_generation_params(void *, void *provider) {
+  const EVP_KEYMGMT *keymgmt =
+      fallback_rsa_keymgmt(*static_cast<Provider *>(provider), kType == RsaType::kRsaPss);
+  return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gen_settable_params(keymgmt);
+}
+
+// How far the search is, passed on in the core's way.
+int tell_progress(EVP_PKEY_CTX *context) {
+  const Generation &generation = *static_cast<Generation *>(EVP_PKEY_CTX_get_app_data(context));
+  int potential = EVP_PKEY_CTX_get_keygen_info(context, 0),
+      iteration = EVP_PKEY_CTX_get_keygen_info(context, 1);
+  const OSSL_PARAM params[] = {
+      {OSSL_GEN_PARAM_POTENTIAL, OSSL_PARAM_INTEGER, &potential, sizeof potential, 0},
+      {OSSL_GEN_PARAM_ITERATION, OSSL_PARAM_INTEGER, &iteration, sizeof iteration, 0},
+      OSSL_PARAM_END};
+  return generation.callback(params, generation.argument);
+}
+
+void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
+  Generation &generation = *static_cast<Generation *>(pointer);
+  generation.callback = callback;
+  generation.argument = argument;
+  EVP_PKEY_CTX_set_app_data(generation.fallback, &generation);
+  EVP_PKEY_CTX_set_cb(generation.fallback, callback == nullptr ? nullptr : tell_progress);
+  EVP_PKEY *made = nullptr;
+  if (EVP_PKEY_generate(generation.fallback, &made) != 1) {
+    EVP_PKEY_free(made);
+    return nullptr;
+  }
+  RsaKey *key = new (std::nothrow) RsaKey(*generation.provider, generation.type);
+  if (key == nullptr) {
+    EVP_PKEY_free(made);
+    return nullptr;
+  }
+  try {
+    key->set_fallback(made);
+    return key;
+  } catch (const std::bad_alloc &) {
+    RsaKey::release(key);
+    return nullptr;
+  }
+}
+
+// RSA's operations serve both types.
+const char *operation_name(int) { return "RSA"; }
+
+using Function = void (*)();
+template <RsaType kType>
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_KEYMGMT_NEW, reinterpret_cast<Function>(new_key<kType>)},
+    {OSSL_FUNC_KEYMGMT_FREE, reinterpret_cast<Function>(free_key)},
+    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(has)},
+    {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(match)},
+    {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(validate)},
+    {OSSL_FUNC_KEYMGMT_IMPORT, reinterpret_cast<Function>(import_key)},
+    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, reinterpret_cast<Function>(key_types)},
+    {OSSL_FUNC_KEYMGMT_EXPORT, reinterpret_cast<Function>(export_key)},
+    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, reinterpret_cast<Function>(key_types)},
+    {OSSL_FUNC_KEYMGMT_DUP, reinterpret_cast<Function>(duplicate)},
+    {OSSL_FUNC_KEYMGMT_GET_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_KEYMGMT_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params<kType>)},
+    {OSSL_FUNC_KEYMGMT_GEN_INIT, reinterpret_cast<Function>(begin_generation<kType>)},
+    {OSSL_FUNC_KEYMGMT_GEN_SET_PARAMS, reinterpret_cast<Function>(set_generation_params)},
+    {OSSL_FUNC_KEYMGMT_GEN_SETTABLE_PARAMS,
+     reinterpret_cast<Function>(settable_generation_params<kType>)},
+    {OSSL_FUNC_KEYMGMT_GEN, reinterpret_cast<Function>(generate)},
+    {OSSL_FUNC_KEYMGMT_GEN_CLEANUP, reinterpret_cast<Function>(free_generation)},
+    {OSSL_FUNC_KEYMGMT_QUERY_OPERATION_NAME, reinterpret_cast<Function>(operation_name)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+// OpenSSL's names, aliases and object identifiers (RFC 8017, appendix C).
+const OSSL_ALGORITHM kRsaKeymgmtOperations[] = {
+    {"RSA:rsaEncryption:1.2.840.113549.1.1.1", "provider=gpu", kFunctions<RsaType::kRsa>, nullptr},
+    {"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10", "provider=gpu", kFunctions<RsaType::kRsaPss>,
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,45 @@
+// The private operation of RSA on a device: which ones go there, and how their
+// callers wait.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "provider/rsa_key.h"
+
+namespace lanecrypt::provider {
+
+// What became of an operation that a device might do.
+enum class RsaTaken {
+  kDone,      // the result is there
+  kNotTaken,  // nothing was done: the CPU is to do it
+  kFailed,    // an error was raised
+};
+
+// One private operation, from the decision where it runs to its end. What runs
+// on the CPU is the default provider's business; this notes how long it took.
+class RsaOperation {
+ public:
+  // Decides.
+  explicit RsaOperation(RsaKey &key);
+  ~RsaOperation();
+  RsaOperation(const RsaOperation &) = delete;
+
+  bool is_for_device() const { return device_key_ != nullptr; }
+  // False, with an error raised, where a device is required and none takes the
+  // key.
+  bool may_go_on() const { return may_go_on_; }
+  const RsaDeviceKey &device_key() const { return *device_key_; }
+  // in^d mod n, both as long as the modulus; in is less than it. In a job of
+  // ASYNC it may pause.
+  RsaTaken run(const uint8_t *in, uint8_t *out);
+
+ private:
+  RsaKey &key_;
+  const RsaDeviceKey *device_key_ = nullptr;
+  bool may_go_on_ = true;
+  bool ran_on_device_ = false;
+};
+
+}  // namespace lanecrypt::provider

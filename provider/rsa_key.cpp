@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/rsa_key.h"
+
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "provider/fallback.h"
+#include "secure/key_memory.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+// The numbers of a private key of two primes, in the order of their places.
+constexpr const char *kParts[] = {
+    OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
+    OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
+    OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
+    OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+};
+constexpr size_t kPartCount = std::size(kParts);
+
+// Writes a parameter's unsigned number, which is in the machine's order, into
+// `bytes` bytes, big-endian. False where it has more.
+bool write_number(const OSSL_PARAM &param, uint8_t *to, size_t bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  const uint8_t *from = static_cast<const uint8_t *>(param.data);
+  for (size_t at = bytes; at < param.data_size; ++at)
+    if (from[at] != 0) return false;
+  for (size_t at = 0; at < bytes; ++at) to[bytes - 1 - at] = at < param.data_size ? from[at] : 0;
+  return true;
+}
+
+int read_modulus(const OSSL_PARAM params[], void *modulus) {
+  const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_N);
+  if (param == nullptr) return 1;
+  try {
+    std::vector<uint8_t> &bytes = *static_cast<std::vector<uint8_t> *>(modulus);
+    bytes.resize(param->data_size);
+    if (!write_number(*param, bytes.data(), bytes.size())) return 0;
+    bytes.erase(bytes.begin(),
+                std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte != 0; }));
+    return 1;
+  } catch (...) {  // out of memory
+    return 0;
+  }
+}
+
+struct Making {
+  Provider &provider;
+  size_t modulus_bytes;
+  RsaDeviceKey &made;
+};
+
+int make_device_key(const OSSL_PARAM params[], void *argument) {
+  Making &making = *static_cast<Making *>(argument);
+  if (OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_FACTOR3) != nullptr) return 0;
+  const size_t bytes = making.modulus_bytes;
+  secure::KeyMemory memory(kPartCount * bytes);
+  if (!memory.ok(kPartCount * bytes)) return 0;
+  lc_number numbers[kPartCount];
+  for (size_t part = 0; part < kPartCount; ++part) {
+    const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, kParts[part]);
+    uint8_t *place = memory.data() + part * bytes;
+    if (param == nullptr || !write_number(*param, place, bytes)) return 0;
+    numbers[part] = {.bytes = place, .length = bytes};
+  }
+  EVP_MD *sha256 = EVP_MD_fetch(making.provider.fallback, "SHA256", kFallbackProperties);
+  EVP_MD_CTX *hash = EVP_MD_CTX_new();
+  const bool hashed = sha256 != nullptr && hash != nullptr &&
+                      EVP_DigestInit_ex2(hash, sha256, nullptr) &&
+                      EVP_DigestUpdate(hash, numbers[2].bytes, bytes) &&
+                      EVP_DigestFinal_ex(hash, making.made.exponent_hash, nullptr);
+  EVP_MD_CTX_free(hash);
+  EVP_MD_free(sha256);
+  if (!hashed) return 0;
+
+  lc_rsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  parts.n = numbers[0];
+  parts.e = numbers[1];
+  parts.d = numbers[2];
+  parts.p = numbers[3];
+  parts.q = numbers[4];
+  parts.dp = numbers[5];
+  parts.dq = numbers[6];
+  parts.qinv = numbers[7];
+  return lc_rsa_key_new(&parts, &making.made.key) == LC_OK ? 1 : 0;
+}
+
+}  // namespace
+
+const char *name_of(RsaType type) { return type == RsaType::kRsa ? "RSA" : "RSA-PSS"; }
+
+RsaDeviceKey::~RsaDeviceKey() {
+  lc_rsa_key_free(key);
+  OPENSSL_cleanse(exponent_hash, sizeof exponent_hash);
+}
+
+RsaKey::~RsaKey() { EVP_PKEY_free(fallback_); }
+
+void RsaKey::set_fallback(EVP_PKEY *key) {
+  EVP_PKEY_free(fallback_);
+  fallback_ = key;
+  modulus_.clear();
+  bits_ = 0;
+  least_salt_bytes_ = -1;
+  // A key of parameters alone has none of these, which is no error.
+  const ErrorMark mark;
+  EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, read_modulus, &modulus_);
+  if (!modulus_.empty()) bits_ = 8 * modulus_.size() - size_t(std::countl_zero(modulus_[0]));
+  if (type_ == RsaType::kRsaPss) {
+    int salt_bytes = -1;
+    OSSL_PARAM params[] = {{OSSL_PKEY_PARAM_RSA_PSS_SALTLEN, OSSL_PARAM_INTEGER, &salt_bytes,
+                            sizeof salt_bytes, OSSL_PARAM_UNMODIFIED},
+                           OSSL_PARAM_END};
+    if (EVP_PKEY_get_params(key, params) && params[0].return_size != OSSL_PARAM_UNMODIFIED)
+      least_salt_bytes_ = salt_bytes;
+  }
+}
+
+const RsaDeviceKey *RsaKey::for_device() {
+  std::call_once(once_, [this] {
+    if (fallback_ == nullptr || bits_ == 0 || bytes() > kMostRsaBytes) return;
+    const ErrorMark mark;
+    Making making{provider_, bytes(), device_key_};
+    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, make_device_key, &making);
+  });
+  return device_key_.key == nullptr ? nullptr : &device_key_;
+}
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,88 @@
+// A key of RSA: a key of OpenSSL's default provider, which checks, keeps and
+// shows it, with what a device needs of it beside.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+#include <openssl/evp.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "provider/provider.h"
+
+namespace lanecrypt::provider {
+
+enum class RsaType { kRsa, kRsaPss };
+
+// OpenSSL's name of the type, for its own implementation.
+const char *name_of(RsaType type);
+
+// The longest modulus that a device takes: 8192 bits.
+inline constexpr size_t kMostRsaBytes = 1024;
+
+// What of a private key a device works with.
+struct RsaDeviceKey {
+  lc_rsa_key *key = nullptr;
+  // SHA-256 of the private exponent, for implicit rejection.
+  uint8_t exponent_hash[32] = {};
+
+  RsaDeviceKey() = default;
+  RsaDeviceKey(const RsaDeviceKey &) = delete;
+  ~RsaDeviceKey();
+};
+
+// Shared by OpenSSL's core and by the operations under way. Whoever imports
+// into a key is the only one who knows it.
+class RsaKey {
+ public:
+  RsaKey(Provider &provider, RsaType type) : provider_(provider), type_(type) {}
+
+  RsaKey *take() {
+    owners_.fetch_add(1, std::memory_order_relaxed);
+    return this;
+  }
+  // nullptr is allowed.
+  static void release(RsaKey *key) {
+    if (key != nullptr && key->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete key;
+  }
+
+  Provider &provider() const { return provider_; }
+  RsaType type() const { return type_; }
+  // nullptr while nothing was imported.
+  EVP_PKEY *fallback() const { return fallback_; }
+  // Takes the reference.
+  void set_fallback(EVP_PKEY *key);
+
+  // 0 without a modulus.
+  size_t bits() const { return bits_; }
+  size_t bytes() const { return modulus_.size(); }
+  // Big-endian, bytes() long.
+  const uint8_t *modulus() const { return modulus_.data(); }
+  // RSA-PSS: the least salt that the key allows; -1 where it restricts nothing.
+  int least_salt_bytes() const { return least_salt_bytes_; }
+
+  // Made at the first call; nullptr where no device takes this key: it has no
+  // CRT parts or more than two primes, or it is no private key.
+  const RsaDeviceKey *for_device();
+
+ private:
+  ~RsaKey();
+
+  Provider &provider_;
+  const RsaType type_;
+  std::atomic<int> owners_{1};
+  EVP_PKEY *fallback_ = nullptr;
+  size_t bits_ = 0;
+  std::vector<uint8_t> modulus_;
+  int least_salt_bytes_ = -1;
+
+  std::once_flag once_;
+  RsaDeviceKey device_key_;
+};
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/rsa_wait.h"
+
+#include <openssl/async.h>
+#include <openssl/crypto.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+
+namespace lanecrypt::provider {
+namespace {
+
+lc_rsa_job make_job(const lc_rsa_message &message) {
+  lc_rsa_job job{};
+  job.struct_size = sizeof job;
+  job.operation = LC_RSA_PRIVATE;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  return job;
+}
+
+class Waiter;
+
+// One operation of a job of ASYNC. It belongs to the job and to the library
+// that works on it, whoever goes last.
+struct PausedOperation {
+  std::shared_ptr<Waiter> waiter;
+  lc_ticket *ticket = nullptr;
+  std::atomic<bool> done{false};
+  const size_t bytes;
+  const std::unique_ptr<uint8_t[]> memory;
+
+  PausedOperation(const void *in, size_t size) : bytes(size), memory(new uint8_t[2 * size]) {
+    std::memcpy(memory.get(), in, bytes);
+  }
+  ~PausedOperation() {
+    lc_ticket_free(ticket);
+    OPENSSL_cleanse(memory.get(), 2 * bytes);
+  }
+  uint8_t *in() const { return memory.get(); }
+  uint8_t *out() const { return memory.get() + bytes; }
+};
+using PausedPointer = std::shared_ptr<PausedOperation>;
+
+// What wakes the job of one wait context, for all its operations one after
+// another. The wait context has a share in it, and may go first.
+class Waiter {
+ public:
+  static std::shared_ptr<Waiter> of(ASYNC_WAIT_CTX *context);
+  ~Waiter() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  // Before pausing. The job's own share is kept here, not on its stack.
+  void expect(const PausedPointer &operation) {
+    const std::lock_guard lock(mutex_);
+    paused_ = operation;
+  }
+  // The job goes on.
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    paused_.reset();
+    uint64_t count;
+    if (descriptor_ >= 0) (void)!read(descriptor_, &count, sizeof count);
+  }
+  void finish(PausedOperation &operation) {
+    const std::lock_guard lock(mutex_);
+    operation.done.store(true, std::memory_order_release);
+    changed_.notify_all();
+    if (context_is_gone_) return;
+    if (callback_ != nullptr)
+      callback_(argument_);
+    else
+      (void)eventfd_write(descriptor_, 1);
+  }
+  void block_until_done(const PausedOperation &operation) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return operation.done.load(std::memory_order_acquire); });
+  }
+
+ private:
+  // By whose address a wait context knows us.
+  static const char kKey;
+
+  static void let_go(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *share) {
+    const std::unique_ptr<std::shared_ptr<Waiter>> waiter(
+        static_cast<std::shared_ptr<Waiter> *>(share));
+    PausedPointer abandoned;
+    const std::lock_guard lock((*waiter)->mutex_);
+    (*waiter)->context_is_gone_ = true;
+    abandoned.swap((*waiter)->paused_);
+  }
+
+  int descriptor_ = -1;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  ASYNC_callback_fn callback_ = nullptr;
+  void *argument_ = nullptr;
+  bool context_is_gone_ = false;
+  PausedPointer paused_;
+};
+
+const char Waiter::kKey = 0;
+
+std::shared_ptr<Waiter> Waiter::of(ASYNC_WAIT_CTX *context) {
+  std::shared_ptr<Waiter> waiter;
+  OSSL_ASYNC_FD descriptor = -1;
+  void *share = nullptr;
+  if (ASYNC_WAIT_CTX_get_fd(context, &kKey, &descriptor, &share)) {
+    waiter = *static_cast<std::shared_ptr<Waiter> *>(share);
+  } else {
+    waiter = std::make_shared<Waiter>();
+    waiter->descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (waiter->descriptor_ < 0) return nullptr;
+    auto own = std::make_unique<std::shared_ptr<Waiter>>(waiter);
+    if (!ASYNC_WAIT_CTX_set_wait_fd(context, &kKey, waiter->descriptor_, own.get(), let_go))
+      return nullptr;
+    (void)own.release();
+  }
+  const std::lock_guard lock(waiter->mutex_);
+  if (!ASYNC_WAIT_CTX_get_callback(context, &waiter->callback_, &waiter->argument_))
+    waiter->callback_ = nullptr;
+  return waiter;
+}
+
+void on_end(void *argument, lc_status) {
+  const std::unique_ptr<PausedPointer> share(static_cast<PausedPointer *>(argument));
+  (*share)->waiter->finish(**share);
+}
+
+// Until the operation is done. Other jobs of the thread run meanwhile.
+void pause_until_done(Waiter &waiter, const PausedOperation &operation) {
+  using Clock = std::chrono::steady_clock;
+  int refusals = 0;
+  while (!operation.done.load(std::memory_order_acquire)) {
+    const Clock::time_point before = Clock::now();
+    const bool paused = ASYNC_pause_job() != 0;
+    if (operation.done.load(std::memory_order_acquire)) return;
+    // Woken by someone else, which is his right; or pausing is blocked, and
+    // returned at once.
+    if (Clock::now() - before < std::chrono::microseconds(2)) ++refusals;
+    if (!paused || refusals >= 3) return waiter.block_until_done(operation);
+  }
+}
+
+lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &message,
+                    size_t bytes, lc_result *result, std::string *why) {
+  PausedPointer operation = std::make_shared<PausedOperation>(message.in, bytes);
+  operation->waiter = Waiter::of(ASYNC_get_wait_ctx(job));
+  if (operation->waiter == nullptr) {
+    *why = "no descriptor to wait by";
+    return LC_ERROR_MEMORY;
+  }
+  lc_rsa_message kept = message;
+  kept.in = operation->in();
+  kept.out = operation->out();
+  const lc_rsa_job request = make_job(kept);
+  lc_completion completion{};
+  completion.struct_size = sizeof completion;
+  completion.callback = on_end;
+  auto share = std::make_unique<PausedPointer>(operation);
+  completion.argument = share.get();
+  completion.eventfd = -1;
+  const lc_status status = lc_rsa_submit(devices, &request, &completion, &operation->ticket);
+  if (status != LC_OK) {
+    *why = lc_last_error();
+    return status;
+  }
+  (void)share.release();
+  Waiter &waiter = *operation->waiter;
+  PausedOperation &state = *operation;
+  waiter.expect(operation);
+  // If the job is never resumed, its stack goes without a destructor run.
+  operation.reset();
+  pause_until_done(waiter, state);
+  // Tells how it ended, and does not wait: it has ended.
+  const lc_status ended = lc_ticket_wait(state.ticket, result);
+  if (ended == LC_OK)
+    std::memcpy(message.out, state.out(), bytes);
+  else
+    *why = lc_last_error();
+  const std::shared_ptr<Waiter> keep = state.waiter;
+  keep->forget();
+  return ended;
+}
+
+}  // namespace
+
+bool is_in_async_job() { return ASYNC_get_current_job() != nullptr; }
+
+lc_status run_rsa_and_wait(lc_context *devices, const lc_rsa_key &key, size_t bytes,
+                           const uint8_t *in, uint8_t *out, lc_result *result, std::string *why) {
+  const lc_rsa_message message{.key = &key, .in = in, .out = out};
+  try {
+    if (ASYNC_JOB *job = ASYNC_get_current_job(); job != nullptr)
+      return pause_for(job, devices, message, bytes, result, why);
+    const lc_rsa_job request = make_job(message);
+    const lc_status status = lc_rsa_run(devices, &request, result);
+    if (status != LC_OK) *why = lc_last_error();
+    return status;
+  } catch (const std::bad_alloc &) {
+    return LC_ERROR_MEMORY;
+  }
+}
+
+}  // namespace lanecrypt::provider

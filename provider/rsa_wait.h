@@ -1,0 +1,28 @@
+// Waiting for a private operation: a thread blocks; a job of ASYNC pauses, and
+// is woken by the callback or the descriptor of its wait context.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "lanecrypt/lanecrypt.h"
+
+namespace lanecrypt::provider {
+
+// Whether the caller runs in a job of ASYNC, which can pause.
+bool is_in_async_job();
+
+// in^d mod n under the key, `bytes` each. `out` is written only where the
+// status is LC_OK; otherwise `why` says what is the matter.
+//
+// A job of ASYNC pauses until the operation is over. OpenSSL tells us where it
+// must not, since a lock is held: between ASYNC_block_pause() and
+// ASYNC_unblock_pause() pausing returns at once, and then we block. The caller
+// may vanish while it is paused: nothing of the operation lies on its stack.
+lc_status run_rsa_and_wait(lc_context *devices, const lc_rsa_key &key, size_t bytes,
+                           const uint8_t *in, uint8_t *out, lc_result *result, std::string *why);
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,427 @@
+// Signatures of RSA as OpenSSL's core sees them. A context of the default
+// provider's holds the state, checks it and verifies; a private operation that
+// goes to a device is padded here.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/proverr.h>
+#include <openssl/rsa.h>
+
+#include <cstring>
+#include <new>
+
+#include "provider/algorithms.h"
+#include "provider/fallback.h"
+#include "provider/rsa_device.h"
+#include "provider/rsa_key.h"
+#include "provider/rsa_padding.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+constexpr size_t kMostNameBytes = 64;
+
+// What the default provider's context holds, as far as padding needs it.
+struct SigningState {
+  bool known = false;
+  int padding = 0;
+  int salt_bytes = 0;
+  // nullptr where none was set.
+  EVP_MD *digest = nullptr, *mgf1_digest = nullptr;
+  size_t digest_bytes = 0;
+  ByteSpan prefix;
+
+  void forget() {
+    EVP_MD_free(digest);
+    EVP_MD_free(mgf1_digest);
+    *this = SigningState();
+  }
+};
+
+struct SignatureContext {
+  Provider *provider;
+  RsaKey *key = nullptr;
+  EVP_PKEY_CTX *fallback = nullptr;
+  SigningState state;
+  // Of a signature over a message: its digest, which is set for good until the
+  // end, and what may be set meanwhile.
+  EVP_MD_CTX *hash = nullptr;
+  bool digest_is_fixed = false;
+  OSSL_PARAM settable[16];
+};
+
+SignatureContext &context_of(void *pointer) { return *static_cast<SignatureContext *>(pointer); }
+
+void *new_context(void *provider, const char *) {
+  SignatureContext *context = new (std::nothrow) SignatureContext{};
+  if (context != nullptr) context->provider = static_cast<Provider *>(provider);
+  return context;
+}
+
+void free_context(void *pointer) {
+  SignatureContext *context = static_cast<SignatureContext *>(pointer);
+  if (context == nullptr) return;
+  context->state.forget();
+  EVP_MD_CTX_free(context->hash);
+  EVP_PKEY_CTX_free(context->fallback);
+  RsaKey::release(context->key);
+  delete context;
+}
+
+void *copy_context(void *pointer) {
+  const SignatureContext &from = context_of(pointer);
+  SignatureContext *copy = static_cast<SignatureContext *>(new_context(from.provider, nullptr));
+  if (copy == nullptr) return nullptr;
+  copy->digest_is_fixed = from.digest_is_fixed;
+  if (from.key != nullptr) copy->key = from.key->take();
+  if (from.fallback != nullptr) copy->fallback = EVP_PKEY_CTX_dup(from.fallback);
+  if (from.hash != nullptr) copy->hash = EVP_MD_CTX_new();
+  if ((from.fallback != nullptr && copy->fallback == nullptr) ||
+      (from.hash != nullptr &&
+       (copy->hash == nullptr || !EVP_MD_CTX_copy_ex(copy->hash, from.hash)))) {
+    free_context(copy);
+    return nullptr;
+  }
+  return copy;
+}
+
+// ---- Beginning ------------------------------------------------------------
+
+using Init = int (*)(EVP_PKEY_CTX *, const OSSL_PARAM[]);
+
+// Without a key the one from before stays.
+int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], Init init) {
+  if (key == nullptr && context.key == nullptr) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
+    return 0;
+  }
+  if (key != nullptr) {
+    RsaKey *taken = static_cast<RsaKey *>(key)->take();
+    RsaKey::release(context.key);
+    context.key = taken;
+  }
+  context.state.forget();
+  context.digest_is_fixed = false;
+  EVP_PKEY_CTX_free(context.fallback);
+  context.fallback = nullptr;
+  if (fallback_rsa_signature(*context.provider) == nullptr || context.key->fallback() == nullptr)
+    return 0;
+  context.fallback = EVP_PKEY_CTX_new_from_pkey(context.provider->fallback, context.key->fallback(),
+                                                kFallbackProperties);
+  return context.fallback != nullptr && init(context.fallback, params) == 1;
+}
+
+int begin_sign(void *context, void *key, const OSSL_PARAM params[]) {
+  return begin(context_of(context), key, params, EVP_PKEY_sign_init_ex);
+}
+int begin_verify(void *context, void *key, const OSSL_PARAM params[]) {
+  return begin(context_of(context), key, params, EVP_PKEY_verify_init_ex);
+}
+int begin_recover(void *context, void *key, const OSSL_PARAM params[]) {
+  return begin(context_of(context), key, params, EVP_PKEY_verify_recover_init_ex);
+}
+
+// The digest of `name` that the default provider has; "": none.
+EVP_MD *fetch_digest(const SignatureContext &context, const char *name) {
+  return *name == '\0' ? nullptr
+                       : EVP_MD_fetch(context.provider->fallback, name, kFallbackProperties);
+}
+
+// Asks the default provider's context for all that padding needs.
+bool read_state(SignatureContext &context) {
+  SigningState &state = context.state;
+  if (state.known) return true;
+  state.forget();
+  char digest[kMostNameBytes] = "", mgf1_digest[kMostNameBytes] = "";
+  OSSL_PARAM params[] = {
+      {OSSL_SIGNATURE_PARAM_PAD_MODE, OSSL_PARAM_INTEGER, &state.padding, sizeof state.padding, 0},
+      {OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, digest, sizeof digest, 0},
+      {OSSL_SIGNATURE_PARAM_MGF1_DIGEST, OSSL_PARAM_UTF8_STRING, mgf1_digest, sizeof mgf1_digest,
+       0},
+      {OSSL_SIGNATURE_PARAM_PSS_SALTLEN, OSSL_PARAM_INTEGER, &state.salt_bytes,
+       sizeof state.salt_bytes, 0},
+      OSSL_PARAM_END};
+  if (!EVP_PKEY_CTX_get_params(context.fallback, params)) return false;
+  state.digest = fetch_digest(context, digest);
+  state.mgf1_digest = fetch_digest(context, mgf1_digest);
+  if ((digest[0] != '\0') != (state.digest != nullptr) ||
+      (mgf1_digest[0] != '\0') != (state.mgf1_digest != nullptr))
+    return false;
+  if (state.digest != nullptr) {
+    const int bytes = EVP_MD_get_size(state.digest);
+    state.digest_bytes = bytes > 0 ? size_t(bytes) : 0;
+    state.prefix = digest_info_prefix(state.digest);
+  }
+  state.known = true;
+  return true;
+}
+
+int begin_message(SignatureContext &context, const char *name, void *key, const OSSL_PARAM params[],
+                  Init init) {
+  if (!begin(context, key, params, init)) return 0;
+  // A key of RSA-PSS may have set its digest already.
+  char set[kMostNameBytes] = "";
+  OSSL_PARAM ask[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, set, sizeof set, 0},
+                      OSSL_PARAM_END};
+  if (!EVP_PKEY_CTX_get_params(context.fallback, ask)) return 0;
+  if (name != nullptr && (*name == '\0' || strcasecmp(set, name) != 0)) {
+    const OSSL_PARAM tell[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING,
+                                const_cast<char *>(name), std::strlen(name), 0},
+                               OSSL_PARAM_END};
+    if (!EVP_PKEY_CTX_set_params(context.fallback, tell)) return 0;
+  }
+  if (!read_state(context)) return 0;
+  context.digest_is_fixed = true;
+  if (context.hash == nullptr) context.hash = EVP_MD_CTX_new();
+  if (context.hash != nullptr && EVP_DigestInit_ex2(context.hash, context.state.digest, params))
+    return 1;
+  EVP_MD_CTX_free(context.hash);
+  context.hash = nullptr;
+  return 0;
+}
+
+int begin_sign_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
+  return begin_message(context_of(context), digest, key, params, EVP_PKEY_sign_init_ex);
+}
+int begin_verify_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
+  return begin_message(context_of(context), digest, key, params, EVP_PKEY_verify_init_ex);
+}
+
+int update_message(void *pointer, const unsigned char *data, size_t bytes) {
+  SignatureContext &context = context_of(pointer);
+  return context.hash != nullptr && EVP_DigestUpdate(context.hash, data, bytes);
+}
+
+// ---- Signing --------------------------------------------------------------
+
+// The encoded message, as long as the modulus. False: OpenSSL's own signs, or
+// says why it does not.
+bool encode(SignatureContext &context, std::span<uint8_t> out, ByteSpan in) {
+  if (!read_state(context)) return false;
+  const SigningState &state = context.state;
+  if (state.digest != nullptr && in.size() != state.digest_bytes) return false;
+  switch (state.padding) {
+    case RSA_PKCS1_PADDING: {
+      if (state.digest == nullptr) return encode_pkcs1(out, in);
+      if (state.prefix.data() == nullptr) return false;
+      uint8_t info[32 + EVP_MAX_MD_SIZE];
+      if (!state.prefix.empty()) std::memcpy(info, state.prefix.data(), state.prefix.size());
+      std::memcpy(info + state.prefix.size(), in.data(), in.size());
+      return encode_pkcs1(out, {info, state.prefix.size() + in.size()});
+    }
+    case RSA_PKCS1_PSS_PADDING:
+      return state.digest != nullptr && state.mgf1_digest != nullptr &&
+             encode_pss(out, context.key->bits(), in, state.digest, state.mgf1_digest,
+                        state.salt_bytes, context.key->least_salt_bytes(),
+                        context.provider->fallback);
+    case RSA_X931_PADDING:
+      return encode_x931(out, in, state.digest);
+    case RSA_NO_PADDING:
+      if (state.digest != nullptr || in.size() != out.size() ||
+          !is_below(in, context.key->modulus()))
+        return false;
+      std::memcpy(out.data(), in.data(), in.size());
+      return true;
+    default:
+      return false;
+  }
+}
+
+int sign(void *pointer, unsigned char *signature, size_t *signature_bytes, size_t room,
+         const unsigned char *in, size_t in_bytes) {
+  SignatureContext &context = context_of(pointer);
+  if (context.fallback == nullptr) return 0;
+  *signature_bytes = room;
+  if (signature == nullptr)
+    return EVP_PKEY_sign(context.fallback, nullptr, signature_bytes, in, in_bytes) == 1;
+  const size_t bytes = context.key->bytes();
+  RsaOperation operation(*context.key);
+  if (!operation.may_go_on()) return 0;
+  if (operation.is_for_device() && room >= bytes && in != nullptr) {
+    uint8_t encoded[kMostRsaBytes];
+    RsaTaken taken = RsaTaken::kNotTaken;
+    if (const ErrorMark mark; encode(context, {encoded, bytes}, {in, in_bytes}))
+      taken = RsaTaken::kDone;
+    if (taken == RsaTaken::kDone) taken = operation.run(encoded, signature);
+    OPENSSL_cleanse(encoded, bytes);
+    if (taken == RsaTaken::kFailed) return 0;
+    if (taken == RsaTaken::kDone) {
+      if (context.state.padding == RSA_X931_PADDING)
+        take_smaller_x931({signature, bytes}, context.key->modulus());
+      *signature_bytes = bytes;
+      return 1;
+    }
+  }
+  return EVP_PKEY_sign(context.fallback, signature, signature_bytes, in, in_bytes) == 1;
+}
+
+int finish_sign_message(void *pointer, unsigned char *signature, size_t *signature_bytes,
+                        size_t room) {
+  SignatureContext &context = context_of(pointer);
+  if (context.hash == nullptr) return 0;
+  uint8_t digest[EVP_MAX_MD_SIZE];
+  unsigned digest_bytes = 0;
+  int done = 0;
+  if (signature == nullptr || EVP_DigestFinal_ex(context.hash, digest, &digest_bytes))
+    done = sign(pointer, signature, signature_bytes, room, digest, digest_bytes);
+  context.digest_is_fixed = false;
+  return done;
+}
+
+// ---- Verifying ------------------------------------------------------------
+
+int verify(void *pointer, const unsigned char *signature, size_t signature_bytes,
+           const unsigned char *in, size_t in_bytes) {
+  SignatureContext &context = context_of(pointer);
+  return context.fallback != nullptr &&
+         EVP_PKEY_verify(context.fallback, signature, signature_bytes, in, in_bytes) == 1;
+}
+
+int finish_verify_message(void *pointer, const unsigned char *signature, size_t signature_bytes) {
+  SignatureContext &context = context_of(pointer);
+  uint8_t digest[EVP_MAX_MD_SIZE];
+  unsigned digest_bytes = 0;
+  const int done = context.hash != nullptr &&
+                   EVP_DigestFinal_ex(context.hash, digest, &digest_bytes) &&
+                   verify(pointer, signature, signature_bytes, digest, digest_bytes);
+  context.digest_is_fixed = false;
+  return done;
+}
+
+int recover(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
+            const unsigned char *signature, size_t signature_bytes) {
+  SignatureContext &context = context_of(pointer);
+  *out_bytes = room;
+  return context.fallback != nullptr &&
+         EVP_PKEY_verify_recover(context.fallback, out, out_bytes, signature, signature_bytes) == 1;
+}
+
+// ---- Parameters -----------------------------------------------------------
+
+int get_params(void *pointer, OSSL_PARAM params[]) {
+  SignatureContext &context = context_of(pointer);
+  return context.fallback != nullptr && EVP_PKEY_CTX_get_params(context.fallback, params) == 1;
+}
+
+bool is_of_digest(const char *key) {
+  return std::strcmp(key, OSSL_SIGNATURE_PARAM_DIGEST) == 0 ||
+         std::strcmp(key, OSSL_SIGNATURE_PARAM_PROPERTIES) == 0;
+}
+
+// While a message is signed its digest can only be set to what it is.
+int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) {
+  OSSL_PARAM others[16];
+  size_t count = 0;
+  for (const OSSL_PARAM *param = params; param->key != nullptr; ++param)
+    if (!is_of_digest(param->key) && count + 1 < std::size(others)) others[count++] = *param;
+  others[count] = OSSL_PARAM_END;
+  if (!EVP_PKEY_CTX_set_params(context.fallback, others)) return 0;
+  const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST);
+  char name[kMostNameBytes] = "", *to = name;
+  if (param == nullptr) return 1;
+  if (!OSSL_PARAM_get_utf8_string(param, &to, sizeof name)) return 0;
+  EVP_MD *digest = fetch_digest(context, name);
+  const bool is_known = digest != nullptr;
+  char set[kMostNameBytes] = "";
+  OSSL_PARAM ask[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, set, sizeof set, 0},
+                      OSSL_PARAM_END};
+  const bool is_same = is_known && EVP_PKEY_CTX_get_params(context.fallback, ask) &&
+                       (set[0] == '\0' || EVP_MD_is_a(digest, set));
+  EVP_MD_free(digest);
+  if (!is_known)
+    ERR_raise_data(ERR_LIB_PROV, PROV_R_INVALID_DIGEST, "%s could not be fetched", name);
+  else if (!is_same)
+    ERR_raise_data(ERR_LIB_PROV, PROV_R_DIGEST_NOT_ALLOWED, "digest %s != %s", name, set);
+  return is_same;
+}
+
+int set_params(void *pointer, const OSSL_PARAM params[]) {
+  SignatureContext &context = context_of(pointer);
+  if (context.fallback == nullptr) return 0;
+  if (params == nullptr || params->key == nullptr) return 1;
+  context.state.forget();
+  return context.digest_is_fixed ? set_params_but_digest(context, params)
+                                 : EVP_PKEY_CTX_set_params(context.fallback, params) == 1;
+}
+
+const OSSL_PARAM *gettable_params(void *, void *provider) {
+  const EVP_SIGNATURE *signature = fallback_rsa_signature(*static_cast<Provider *>(provider));
+  return signature == nullptr ? nullptr : EVP_SIGNATURE_gettable_ctx_params(signature);
+}
+
+const OSSL_PARAM *settable_params(void *pointer, void *provider) {
+  const EVP_SIGNATURE *signature = fallback_rsa_signature(*static_cast<Provider *>(provider));
+  const OSSL_PARAM *all =
+      signature == nullptr ? nullptr : EVP_SIGNATURE_settable_ctx_params(signature);
+  SignatureContext *context = static_cast<SignatureContext *>(pointer);
+  if (context == nullptr || !context->digest_is_fixed || all == nullptr) return all;
+  size_t count = 0;
+  for (; all->key != nullptr; ++all)
+    if (!is_of_digest(all->key) && count + 1 < std::size(context->settable))
+      context->settable[count++] = *all;
+  context->settable[count] = OSSL_PARAM_END;
+  return context->settable;
+}
+
+int get_digest_params(void *pointer, OSSL_PARAM params[]) {
+  SignatureContext &context = context_of(pointer);
+  return context.hash != nullptr && EVP_MD_CTX_get_params(context.hash, params);
+}
+int set_digest_params(void *pointer, const OSSL_PARAM params[]) {
+  SignatureContext &context = context_of(pointer);
+  return context.hash != nullptr && EVP_MD_CTX_set_params(context.hash, params);
+}
+const OSSL_PARAM *gettable_digest_params(void *pointer) {
+  SignatureContext &context = context_of(pointer);
+  return context.fallback != nullptr && read_state(context) && context.state.digest != nullptr
+             ? EVP_MD_gettable_ctx_params(context.state.digest)
+             : nullptr;
+}
+const OSSL_PARAM *settable_digest_params(void *pointer) {
+  SignatureContext &context = context_of(pointer);
+  return context.fallback != nullptr && read_state(context) && context.state.digest != nullptr
+             ? EVP_MD_settable_ctx_params(context.state.digest)
+             : nullptr;
+}
+
+using Function = void (*)();
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(new_context)},
+    {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(free_context)},
+    {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(copy_context)},
+    {OSSL_FUNC_SIGNATURE_SIGN_INIT, reinterpret_cast<Function>(begin_sign)},
+    {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(sign)},
+    {OSSL_FUNC_SIGNATURE_VERIFY_INIT, reinterpret_cast<Function>(begin_verify)},
+    {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(verify)},
+    {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER_INIT, reinterpret_cast<Function>(begin_recover)},
+    {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER, reinterpret_cast<Function>(recover)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, reinterpret_cast<Function>(begin_sign_message)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_UPDATE, reinterpret_cast<Function>(update_message)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_FINAL, reinterpret_cast<Function>(finish_sign_message)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT, reinterpret_cast<Function>(begin_verify_message)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_UPDATE, reinterpret_cast<Function>(update_message)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_FINAL, reinterpret_cast<Function>(finish_verify_message)},
+    {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_SIGNATURE_GETTABLE_CTX_PARAMS, reinterpret_cast<Function>(gettable_params)},
+    {OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
+    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
+    {OSSL_FUNC_SIGNATURE_GET_CTX_MD_PARAMS, reinterpret_cast<Function>(get_digest_params)},
+    {OSSL_FUNC_SIGNATURE_GETTABLE_CTX_MD_PARAMS,
+     reinterpret_cast<Function>(gettable_digest_params)},
+    {OSSL_FUNC_SIGNATURE_SET_CTX_MD_PARAMS, reinterpret_cast<Function>(set_digest_params)},
+    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_MD_PARAMS,
+     reinterpret_cast<Function>(settable_digest_params)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+const OSSL_ALGORITHM kRsaSignatureOperations[] = {
+    {"RSA:rsaEncryption:1.2.840.113549.1.1.1", "provider=gpu", kFunctions, nullptr},
+    {nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace lanecrypt::provider
