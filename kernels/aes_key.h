@@ -28,7 +28,8 @@ FN u32 aes_inverse_mix_column(u32 a) {
 }
 
 // keys: count raw keys of AES_KEY_WORDS; schedules: count of
-// AES_SCHEDULE_WORDS. key_words is 4, 6 or 8; inverse is 1 for decryption.
+// AES_SCHEDULE_WORDS. key_words is 4, 6 or 8; the first `inverse` keys are for
+// decryption.
 KERNEL(aes_expand_keys, AES_KEY_LANES)
 (GLOBAL const u32 *keys, GLOBAL u32 *schedules, u32 count, u32 key_words, u32 inverse) {
   const u32 rounds = key_words + 6;
@@ -55,7 +56,7 @@ KERNEL(aes_expand_keys, AES_KEY_LANES)
       }
       at = at + 1 == key_words ? 0 : at + 1;
       const u32 round = i / 4;
-      if (inverse == 0) {
+      if (k >= inverse) {
         schedule[i] = word;
       } else {
         const u32 outer = round == 0 || round == rounds;

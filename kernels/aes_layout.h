@@ -12,14 +12,18 @@
 typedef struct AesPiece {
   u64 in;
   u64 out;
-  u64 length;      // bytes, at least 1; a multiple of 16 except in CTR
+  u64 length;      // bytes, at least 1; what the mode allows
   u64 first_tile;  // tiles of all pieces before this one
   u32 key;         // which key schedule
-  u32 chain;       // CBC encryption: which chain value is this stream's
-  u32 continues;   // CBC: 1 takes, instead of iv, the chain value (encryption)
-                   // or the 16 bytes before `in` (decryption)
+  u32 chain;       // chains: which chain value is this stream's
+  u32 continues;   // 1 takes, instead of iv, the chain value (chains) or the 16
+                   // bytes before `in` (CBC and CFB decryption)
   u32 reserved;
   u32 iv[4];  // 16 bytes as four little-endian words
+  // XTS, see xts_tweak.h:
+  u64 slots;        // of all its data units
+  u32 unit_bytes;   // of a data unit; the last may have fewer
+  u32 first_point;  // points of all pieces before this one
 } AesPiece;
 
 // A raw key takes 8 words; its schedule 64: rounds + 1 round keys of 4 words
@@ -29,6 +33,11 @@ typedef struct AesPiece {
 #define AES_KEY_WORDS 8u
 #define AES_SCHEDULE_WORDS 64u
 #define AES_PLANE_WORDS 1920u  // 15 * 128
+
+// Slots of XTS from point to point; and how many points more than there are a
+// lane may read, whose last tile ends behind the last unit.
+#define XTS_STRETCH 4096u
+#define XTS_SPARE_POINTS 2048u
 
 // Blocks that one lane takes at a time; a tile is TEAM_LANES times as many.
 #define AES_TABLE_BLOCKS 4u

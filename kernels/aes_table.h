@@ -5,7 +5,7 @@
 //                  permute, since T0 and T1 lie side by side in rows of 256
 //                  bytes (and T2 and T3 after them)
 //   AES_TABLES 1   T0 alone, 32 KiB; the others are its rotations
-// The modes are in aes_table_modes.h and aes_table_ctr.h.
+// The modes are in aes_table_modes.h, aes_table_ctr.h and aes_table_xts.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -189,6 +189,8 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 #include "aes_table_modes.h"
 
 #include "aes_table_ctr.h"
+
+#include "aes_table_xts.h"
 
 #undef AES_NAME
 #undef AES_LANES

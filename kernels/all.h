@@ -6,6 +6,7 @@
 #pragma once
 
 #include "aes_bitslice.h"
+#include "aes_bitslice_xts.h"
 #include "aes_key.h"
 
 #ifndef LC_NO_TABLE_KERNELS

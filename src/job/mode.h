@@ -78,7 +78,7 @@ inline constexpr Mode kModes[] = {
     {LC_AES_CTR, "ctr", "CTR", "CTR", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
      true, false, false, false, false, Continuation::kCounter, 0, true},
     {LC_AES_XTS, "xts", "XTS", "XTS", nullptr, true, kKey128 | kKey256, 2, 16, 1, 16,  //
-     false, true, false, false, false, Continuation::kDataUnits, 0, false},
+     false, true, false, false, false, Continuation::kDataUnits, 0, true},
     {LC_AES_CFB128, "cfb128", "CFB128", "CFB", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
      false, false, true, false, false, Continuation::kCiphertext, 0, false},
     {LC_AES_CFB8, "cfb8", "CFB8", "CFB8", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //

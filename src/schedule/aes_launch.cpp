@@ -17,6 +17,7 @@ constexpr uint64_t kKeyBytes = AES_KEY_WORDS * 4;
 constexpr uint64_t kScheduleBytes = AES_SCHEDULE_WORDS * 4;
 constexpr uint64_t kPlaneBytes = AES_PLANE_WORDS * 4;
 constexpr uint64_t kChainBytes = 16;
+constexpr uint64_t kPointBytes = 16;
 
 struct FormShape {
   const char *name;
@@ -43,6 +44,26 @@ uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; 
 // The same where the result is known to be small.
 uint32_t count_up(uint64_t value, uint64_t by) {
   return static_cast<uint32_t>(divide_up(value, by));
+}
+
+bool has_data_units(const CipherKind &kind) {
+  return kind.mode().continuation == Continuation::kDataUnits;
+}
+
+// Keys of the block cipher: first those of the data, then those of the tweaks.
+uint32_t key_count(const AesWork &work) {
+  return static_cast<uint32_t>(work.keys.size()) * work.kind.mode().keys;
+}
+
+// Bitsliced schedules: one for 32 streams, or one for each key.
+uint32_t plane_count(const AesWork &work) {
+  return work.kind.is_chain() ? count_up(work.pieces.size(), AES_BITSLICE_BLOCKS) : key_count(work);
+}
+
+uint32_t points_of(const AesPiece &piece) {
+  const uint64_t unit_slots = piece.unit_bytes / kBlockBytes;
+  return static_cast<uint32_t>(divide_up(piece.slots, unit_slots) *
+                               divide_up(unit_slots, XTS_STRETCH));
 }
 
 std::string kernel_name(AesForm form, const CipherKind &kind) {
@@ -104,8 +125,9 @@ uint32_t AesLaunch::choose_steps(const AesWork &work) const {
   return steps;
 }
 
-uint64_t AesLaunch::tiles_of(const AesWork &work, uint64_t length) const {
-  const uint64_t blocks = divide_up(length, kBlockBytes);
+uint64_t AesLaunch::tiles_of(const AesWork &work, const AesPiece &piece) const {
+  const uint64_t blocks =
+      has_data_units(work.kind) ? piece.slots : divide_up(piece.length, kBlockBytes);
   const uint64_t team = device_.properties().team_lanes;
   if (!has_windows(work.kind)) return divide_up(blocks, shape(form_).lane_blocks * team);
   const uint64_t window_tiles = 256 / team;
@@ -143,57 +165,86 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
   }
   work.steps = choose_steps(work);
   uint64_t tiles = 0;
+  work.points = 0;
   for (AesPiece &piece : work.pieces) {
     piece.first_tile = tiles;
-    tiles += tiles_of(work, piece.length);
+    tiles += tiles_of(work, piece);
+    if (!has_data_units(work.kind)) continue;
+    piece.first_point = work.points;
+    work.points += points_of(piece);
   }
 
   const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
-  const uint64_t key_bytes = work.keys.size() * kKeyBytes;
+  const uint64_t key_bytes = key_count(work) * kKeyBytes;
   LC_TRY(grow(room.staging, MemoryKind::kPinned, piece_bytes + key_bytes));
   LC_TRY(grow(room.pieces, MemoryKind::kDevice, piece_bytes));
   LC_TRY(grow(room.keys, MemoryKind::kDevice, key_bytes));
   uint8_t *staging = room.staging->host();
   memcpy(staging, work.pieces.data(), piece_bytes);
   memset(staging + piece_bytes, 0, key_bytes);
-  for (size_t n = 0; n < work.keys.size(); ++n)
-    memcpy(staging + piece_bytes + n * kKeyBytes, work.keys[n], work.kind.key_bytes);
+  const uint32_t one_key = work.kind.one_key_bytes();
+  for (size_t n = 0; n < key_count(work); ++n)
+    memcpy(staging + piece_bytes + n * kKeyBytes,
+           work.keys[n % work.keys.size()] + n / work.keys.size() * one_key, one_key);
   LC_TRY(stream.upload(*room.pieces, 0, staging, piece_bytes));
   return stream.upload(*room.keys, 0, staging + piece_bytes, key_bytes);
 }
 
 Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work) {
-  const uint32_t keys = static_cast<uint32_t>(work.keys.size());
+  const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
   const uint32_t lanes = lanes_of(AES_KEY_LANES);
   LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
-  const Argument expand[] = {room.keys.get(), room.schedules.get(), keys, work.kind.key_bytes / 4,
-                             work.kind.is_inverse() ? 1u : 0u};
+  // Second keys only encrypt.
+  const uint32_t inverse = work.kind.is_inverse() ? static_cast<uint32_t>(work.keys.size()) : 0;
+  const Argument expand[] = {room.keys.get(), room.schedules.get(), keys, key_words, inverse};
   LC_TRY(start(stream, "aes_expand_keys", count_up(keys, lanes), lanes, 0, expand));
   if (form_ != AesForm::kBitslice) return Status();
 
-  const uint32_t planes = work.kind.is_chain() ? count_up(pieces, AES_BITSLICE_BLOCKS) : keys;
+  const uint32_t planes = plane_count(work), by_stream = work.kind.is_chain() ? 1 : 0;
   const uint32_t plane_lanes = lanes_of(AES_BITSLICE_LANES);
   LC_TRY(grow(room.planes, MemoryKind::kDevice, planes * kPlaneBytes));
-  const Argument slice[] = {
-      room.schedules.get(),           room.planes.get(), planes, work.kind.key_bytes / 4 + 6,
-      work.kind.is_chain() ? 1u : 0u, room.pieces.get(), pieces};
+  const Argument slice[] = {room.schedules.get(),
+                            room.planes.get(),
+                            planes,
+                            key_words + 6,
+                            by_stream,
+                            room.pieces.get(),
+                            pieces};
   return start(stream, "aes_bitslice_keys", count_up(planes, plane_lanes), plane_lanes, 0, slice);
+}
+
+// XTS: the tweaks from which the main kernel's lanes start.
+Status AesLaunch::launch_points(device::Stream &stream, AesRoom &room, const AesWork &work) {
+  LC_TRY(grow(room.points, MemoryKind::kDevice, (work.points + XTS_SPARE_POINTS) * kPointBytes));
+  const bool sliced = form_ == AesForm::kBitslice;
+  const Argument arguments[] = {room.pieces.get(),
+                                static_cast<uint32_t>(work.pieces.size()),
+                                work.points,
+                                sliced ? room.planes.get() : room.schedules.get(),
+                                static_cast<uint32_t>(work.keys.size()),
+                                work.kind.one_key_bytes() / 4 + 6,
+                                room.points.get()};
+  const uint32_t groups = count_up(work.points, uint64_t{form_lanes_} * (sliced ? 32 : 1));
+  const std::string name = std::string("aes_") + shape(form_).name + "_xts_points";
+  return start(stream, name.c_str(), std::min(groups, resident_groups_), form_lanes_, local_bytes_,
+               arguments);
 }
 
 Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work) {
   const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
-  const uint32_t rounds = work.kind.key_bytes / 4 + 6;
+  const uint32_t rounds = work.kind.one_key_bytes() / 4 + 6;
   const device::Buffer *keys =
       form_ == AesForm::kBitslice ? room.planes.get() : room.schedules.get();
   const std::string name = kernel_name(form_, work.kind);
   if (!work.kind.is_chain()) {
     const AesPiece &last = work.pieces.back();
-    const uint64_t tiles = last.first_tile + tiles_of(work, last.length);
+    const uint64_t tiles = last.first_tile + tiles_of(work, last);
     const uint32_t groups = static_cast<uint32_t>(std::min<uint64_t>(tiles, resident_groups_));
     std::vector<Argument> arguments = {room.pieces.get(), pieces,  tiles, keys, rounds,
                                        work.in,           work.out};
     if (has_windows(work.kind)) arguments.push_back(work.steps);
+    if (has_data_units(work.kind)) arguments.push_back(room.points.get());
     return start(stream, name.c_str(), groups, form_lanes_, local_bytes_, arguments);
   }
   // Streams, or parties of 32 of them, are dealt out over all groups first.
@@ -218,20 +269,24 @@ Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &w
                          device::Event &begin, device::Event &end) {
   LC_TRY(launch_keys(stream, room, work));
   LC_TRY(stream.mark(begin));
+  if (has_data_units(work.kind)) LC_TRY(launch_points(stream, room, work));
   LC_TRY(launch_mode(stream, room, work));
   LC_TRY(stream.mark(end));
-  LC_TRY(stream.zero(*room.keys, 0, work.keys.size() * kKeyBytes));
-  LC_TRY(stream.zero(*room.schedules, 0, work.keys.size() * kScheduleBytes));
+  return zero_secrets(stream, room, work);
+}
+
+Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work) {
+  LC_TRY(stream.zero(*room.keys, 0, key_count(work) * kKeyBytes));
+  LC_TRY(stream.zero(*room.schedules, 0, key_count(work) * kScheduleBytes));
+  if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
   if (form_ != AesForm::kBitslice) return Status();
-  const uint64_t planes =
-      work.kind.is_chain() ? divide_up(work.pieces.size(), AES_BITSLICE_BLOCKS) : work.keys.size();
-  return stream.zero(*room.planes, 0, planes * kPlaneBytes);
+  return stream.zero(*room.planes, 0, plane_count(work) * kPlaneBytes);
 }
 
 void AesLaunch::wipe_staging(AesRoom &room, const AesWork &work) {
   if (room.staging == nullptr) return;
   const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
-  const uint64_t key_bytes = work.keys.size() * kKeyBytes;
+  const uint64_t key_bytes = key_count(work) * kKeyBytes;
   if (room.staging->bytes() >= piece_bytes + key_bytes)
     secure::wipe(room.staging->host() + piece_bytes, key_bytes);
 }

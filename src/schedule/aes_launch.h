@@ -24,19 +24,19 @@ Result<AesForm> choose_aes_form(const device::Properties &properties);
 struct AesRoom {
   // Host memory of the pieces and the raw keys, until the launch is done.
   std::unique_ptr<device::Buffer> staging;
-  std::unique_ptr<device::Buffer> pieces, keys, schedules, planes, chain;
+  std::unique_ptr<device::Buffer> pieces, keys, schedules, planes, chain, points;
 };
 
 struct AesWork {
   CipherKind kind;
-  // `key`, `in`, `out`, `iv`, `length` and, where a chain continues, `chain`
-  // and `continues` are set; the rest is this file's.
+  // `first_tile` and `first_point` are this file's; the rest is set.
   std::vector<AesPiece> pieces;
   std::vector<const uint8_t *> keys;   // kind.key_bytes each
   const device::Buffer *in = nullptr;  // nullptr: addresses
   const device::Buffer *out = nullptr;
   const device::Buffer *chain = nullptr;  // nullptr: a fresh one
-  uint32_t steps = 0;                     // this file's
+  uint32_t steps = 0;                     // these are this file's
+  uint32_t points = 0;
 };
 
 class AesLaunch {
@@ -65,12 +65,14 @@ class AesLaunch {
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments);
   Status launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
+  Status launch_points(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work);
+  Status zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work);
   uint32_t lanes_of(uint32_t most) const;
   bool has_windows(const CipherKind &kind) const;
   uint32_t choose_steps(const AesWork &work) const;
-  // Tiles that a piece of `length` bytes takes, as its kernel counts them.
-  uint64_t tiles_of(const AesWork &work, uint64_t length) const;
+  // Tiles that a piece takes, as its kernel counts them.
+  uint64_t tiles_of(const AesWork &work, const AesPiece &piece) const;
 
   device::Device &device_;
   AesForm form_;

@@ -7,7 +7,7 @@
 namespace lanecrypt::schedule {
 namespace {
 
-// Splits `bytes`, a multiple of the block, off the front of a piece.
+// Splits `bytes`, where the mode allows a cut, off the front of a piece.
 Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   Piece front = piece;
   front.length = bytes;
@@ -16,30 +16,59 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   const CipherKind &kind = request.job.kind;
   if (kind.is_chain()) {
     piece.continues = true;
-  } else if (kind.mode().continuation == Continuation::kCounter) {
-    piece.iv = advance_counter(front.iv, bytes / kBlockBytes);
-  } else if (kind.mode().continuation == Continuation::kCiphertext) {
-    // Not overwritten yet, even in place: no piece from here on is done.
-    const uint8_t *in = request.job.messages[piece.message].in;
-    memcpy(piece.iv.data(), in + piece.offset - kBlockBytes, kBlockBytes);
+    return front;
+  }
+  switch (kind.mode().continuation) {
+    case Continuation::kCounter:
+      piece.iv = advance_counter(front.iv, bytes / kBlockBytes);
+      break;
+    case Continuation::kCiphertext: {
+      // Not overwritten yet, even in place: no piece from here on is done.
+      const uint8_t *in = request.job.messages[piece.message].in;
+      memcpy(piece.iv.data(), in + piece.offset - kBlockBytes, kBlockBytes);
+      break;
+    }
+    case Continuation::kDataUnits:
+      piece.iv = advance_tweak(front.iv, bytes / request.job.data_unit_bytes);
+      break;
+    case Continuation::kNothing:
+    case Continuation::kKeystream:  // a chain
+    case Continuation::kWhole:
+      break;
   }
   return front;
 }
 
-// Takes from the front of one request what still fits.
-void cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
+// The most bytes, up to `most`, that a cut can leave in front of a piece.
+uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
+  const Mode &mode = request.job.kind.mode();
+  if (mode.continuation == Continuation::kWhole) return 0;
+  if (mode.continuation == Continuation::kDataUnits) {
+    const uint64_t unit = request.job.data_unit_bytes;
+    return unit == 0 ? 0 : most / unit * unit;
+  }
+  if (piece.length < most + mode.tail_bytes)
+    most = piece.length - std::min<uint64_t>(piece.length, mode.tail_bytes);
+  return most / kBlockBytes * kBlockBytes;
+}
+
+// Takes from the front of one request what still fits; false where nothing did.
+bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
+  const size_t before = chunk.pieces.size();
   while (!request->todo.empty() && left.bytes >= kBlockBytes && left.pieces > 0) {
     Piece &next = request->todo.front();
     if (next.length <= left.bytes) {
       chunk.pieces.push_back({request, next});
       request->todo.pop_front();
     } else {
-      chunk.pieces.push_back(
-          {request, split(*request, next, left.bytes / kBlockBytes * kBlockBytes)});
+      const Piece front = cut_front(*request, next, left.bytes);
+      if (front.length == 0) break;
+      chunk.pieces.push_back({request, front});
     }
     left.bytes -= std::min(left.bytes, whole_blocks(chunk.pieces.back().piece.length));
     --left.pieces;
   }
+  return chunk.pieces.size() > before;
 }
 
 // A slice of every stream, so that all of a request's lanes have work.
@@ -54,8 +83,8 @@ void cut_slices(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) 
     if (piece.length <= slice) {
       chunk.pieces.push_back({request, piece});
     } else {
-      const Piece front = split(*request, piece, slice);
-      chunk.pieces.push_back({request, front});
+      const Piece front = cut_front(*request, piece, slice);
+      if (front.length != 0) chunk.pieces.push_back({request, front});
       rest.push_back(piece);
     }
   }
@@ -74,6 +103,29 @@ bool fits(const Request &request, const ChunkLimits &left) {
 
 }  // namespace
 
+AesPiece describe(const Request &request, const Piece &piece) {
+  AesPiece made = {};
+  made.length = piece.length;
+  made.continues = piece.continues ? 1 : 0;
+  memcpy(made.iv, piece.iv.data(), sizeof made.iv);
+  if (request.job.kind.mode().continuation == Continuation::kDataUnits) {
+    const uint64_t unit = request.job.data_unit_bytes;
+    made.unit_bytes =
+        static_cast<uint32_t>(unit == 0 ? piece.length : std::min(unit, piece.length));
+    made.slots = piece.length / made.unit_bytes * (made.unit_bytes / kBlockBytes) +
+                 piece.length % made.unit_bytes / kBlockBytes;
+  }
+  return made;
+}
+
+Piece cut_front(const Request &request, Piece &piece, uint64_t bytes) {
+  const uint64_t front = cut_at(request, piece, bytes);
+  if (front != 0) return split(request, piece, front);
+  Piece nothing = piece;
+  nothing.length = 0;
+  return nothing;
+}
+
 Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
   Chunk chunk;
   chunk.kind = queue.front()->job.kind;
@@ -86,13 +138,14 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
       ++at;
       continue;
     }
-    if (!chunk.kind.is_chain()) {
-      cut_parallel(request, left, chunk);
-    } else if (fits(*request, left) && !continues(*request)) {
-      cut_parallel(request, left, chunk);
-    } else if (chunk.pieces.empty()) {
+    bool took = true;
+    if (!chunk.kind.is_chain() || (fits(*request, left) && !continues(*request)))
+      took = cut_parallel(request, left, chunk);
+    else if (chunk.pieces.empty())
       cut_slices(request, left, chunk);
-    } else {
+    else
+      took = false;
+    if (!took) {
       ++at;
       continue;
     }

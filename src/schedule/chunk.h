@@ -6,6 +6,7 @@
 #include <list>
 #include <vector>
 
+#include "kernels/aes_layout.h"
 #include "schedule/request.h"
 
 namespace lanecrypt::schedule {
@@ -27,6 +28,15 @@ struct ChunkLimits {
   uint64_t bytes;  // pieces are counted in whole blocks
   uint32_t pieces;
 };
+
+// What a kernel must know of a piece, beside where its bytes are, its key and its
+// chain value.
+AesPiece describe(const Request &request, const Piece &piece);
+
+// Cuts at most `bytes` off the front of a piece that is longer, where its mode
+// allows a cut: the front is never empty, unless not even the mode's least part
+// fits.
+Piece cut_front(const Request &request, Piece &piece, uint64_t bytes);
 
 // Cuts the next chunk from the front of the queue: requests in host memory, of
 // the kind of the first. A request whose last piece is cut leaves the queue;

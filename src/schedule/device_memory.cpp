@@ -56,6 +56,9 @@ Result<Place> DeviceMemory::place_to_copy(uint64_t address, uint64_t bytes,
 
 namespace {
 
+// Of one launch.
+constexpr uint64_t kMostDataUnits = 1 << 22;
+
 struct Ends {
   Place in, out;
 };
@@ -76,13 +79,11 @@ bool needs_scratch(const Request &request, const CipherMessage &message) {
   return kind.mode().reads_back(kind.direction) && message.in == message.out;
 }
 
-AesPiece make_piece(const Ends &ends, const Piece &piece, uint32_t key) {
-  AesPiece made = {};
+AesPiece make_piece(const Request &request, const Ends &ends, const Piece &piece, uint32_t key) {
+  AesPiece made = describe(request, piece);
   made.in = ends.in.offset;
   made.out = ends.out.offset;
-  made.length = piece.length;
   made.key = key;
-  memcpy(made.iv, piece.iv.data(), sizeof made.iv);
   return made;
 }
 
@@ -108,7 +109,7 @@ Status cut_in_place(Request &request, const DeviceMemory &memory, uint64_t scrat
   if (!from.ok()) return from.status();
   chunk->scratch_from = *from;
 
-  AesPiece made = make_piece(*ends, piece, 0);
+  AesPiece made = make_piece(request, *ends, piece, 0);
   made.in = kBlockBytes;
   made.continues = from_start ? 0 : 1;
   chunk->work.keys = {request.job.key(message.key)};
@@ -123,10 +124,21 @@ Status cut_in_place(Request &request, const DeviceMemory &memory, uint64_t scrat
 Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_pieces,
                  DeviceChunk *chunk) {
   std::unordered_map<uint32_t, uint32_t> key_numbers;
+  uint64_t units = 0;
   while (!request.todo.empty() && chunk->pieces.size() < max_pieces) {
-    const Piece &piece = request.todo.front();
+    Piece piece = request.todo.front(), rest = piece;
     const CipherMessage &message = request.job.messages[piece.message];
     if (needs_scratch(request, message)) break;
+    rest.length = 0;
+    if (const uint64_t unit = request.job.data_unit_bytes; unit != 0) {
+      // The tweaks of all units lie in memory of the launch's own.
+      if (units == kMostDataUnits) break;
+      if ((piece.length + unit - 1) / unit > kMostDataUnits - units) {
+        rest = piece;
+        piece = cut_front(request, rest, (kMostDataUnits - units) * unit);
+      }
+      units += (piece.length + unit - 1) / unit;
+    }
     Result<Ends> ends = find_ends(request, piece, memory);
     if (!ends.ok()) return ends.status();
     if (chunk->pieces.empty()) {
@@ -138,11 +150,12 @@ Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_piec
     const auto [number, is_new] =
         key_numbers.try_emplace(message.key, static_cast<uint32_t>(key_numbers.size()));
     if (is_new) chunk->work.keys.push_back(request.job.key(message.key));
-    AesPiece made = make_piece(*ends, piece, number->second);
+    AesPiece made = make_piece(request, *ends, piece, number->second);
     made.chain = static_cast<uint32_t>(chunk->pieces.size());
     chunk->work.pieces.push_back(made);
     chunk->pieces.push_back(piece);
     request.todo.pop_front();
+    if (rest.length != 0) request.todo.push_front(rest);
   }
   return Status();
 }

@@ -171,14 +171,11 @@ void Pipeline::lay_out(Slot &slot) {
       // In place, the input must outlive the copy back, which may fail.
       lane.direct_out = lane.in != lane.out && pinned_.holds(lane.out, lane.length);
     }
-    AesPiece piece = {};
+    AesPiece piece = describe(*request, part.piece);
     piece.in = piece.out = at;
-    piece.length = lane.length;
     piece.key = key;
     piece.chain = slot.sliced != nullptr ? part.piece.message
                                          : static_cast<uint32_t>(slot.work.pieces.size());
-    piece.continues = part.piece.continues ? 1 : 0;
-    memcpy(piece.iv, part.piece.iv.data(), sizeof piece.iv);
     slot.work.pieces.push_back(piece);
     slot.lanes.push_back(lane);
     at += whole_blocks(lane.length);

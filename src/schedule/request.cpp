@@ -14,7 +14,7 @@ Request::Request(CipherJob whole, Callback on_end)
 
 uint64_t Request::bytes_left() const {
   uint64_t bytes = 0;
-  for (const Piece &piece : todo) bytes += piece.length;
+  for (const Piece &piece : todo) bytes += whole_blocks(piece.length);
   return bytes;
 }
 

@@ -43,6 +43,7 @@ class Request : public Ending {
   std::unique_ptr<device::Buffer> chain;
   bool on_device_counted = false, on_cpu_counted = false;
 
+  // In whole blocks, as pieces lie in a chunk.
   uint64_t bytes_left() const;
   bool is_over() const { return chunks_under_way == 0 && (todo.empty() || !failure.ok()); }
 

@@ -81,7 +81,8 @@ Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
   answer.key.insert(answer.key.end(), answer.key.rbegin(), answer.key.rend());
   answer.iv.fill(0xff);
   answer.iv[0] = 0x7f;
-  answer.data_unit_bytes = 0;
+  // Shorter than a tile, to cross units within one.
+  answer.data_unit_bytes = mode.continuation == Continuation::kDataUnits ? 528 : 0;
   // A chain is one lane's work, however long.
   answer.input.resize(answer.kind.is_chain() ? 1024 : kBytes);
   uint32_t state = 0x2545f491;

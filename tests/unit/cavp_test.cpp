@@ -1,5 +1,5 @@
 // NIST's own files (CAVP): AESAVS for every mode of SP 800-38A that is offered,
-// both directions, on every device and in every form of the kernels.
+// and XTSVS, both directions, on every device and in every form of the kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cavp_file.h"
@@ -82,6 +82,34 @@ void Cavp::check_folder(lc_cipher cipher, const std::string &folder, const std::
 
 TEST_P(Cavp, Ecb) { check_folder(LC_AES_ECB, "ECB", "ECB", 2000); }
 TEST_P(Cavp, Cbc) { check_folder(LC_AES_CBC, "CBC", "CBC", 2000); }
+
+// XTSVS: data units of up to 4,096 bits, some of them no whole bytes; their
+// tweaks as 16 bytes, or as the number of the unit.
+TEST_P(Cavp, Xts) {
+  for (const char *folder : {"tweak-128hexstr", "tweak-dataunitseqno"}) {
+    size_t cases = 0;
+    for (const std::string &file : cavp_files(std::string("ciphers/AES/XTS/") + folder, "XTS")) {
+      SCOPED_TRACE(file);
+      std::vector<Question> questions[2];
+      for (const CavpCase &one : read_cavp(file)) {
+        const bool encrypt = one.has("ENCRYPT");
+        if (one.number("DataUnitLen") % 8 != 0) continue;
+        Question question{one.bytes("Key"), Bytes(16), one.bytes(encrypt ? "PT" : "CT"),
+                          one.bytes(encrypt ? "CT" : "PT")};
+        if (one.has("i"))
+          question.iv = one.bytes("i");
+        else
+          for (uint64_t n = 0, number = one.number("DataUnitSeqNumber"); n < 8; n++)
+            question.iv[n] = static_cast<uint8_t>(number >> (8 * n));
+        questions[encrypt ? 0 : 1].push_back(std::move(question));
+        cases++;
+      }
+      check(LC_AES_XTS, LC_ENCRYPT, questions[0]);
+      check(LC_AES_XTS, LC_DECRYPT, questions[1]);
+    }
+    EXPECT_GE(cases, 1000u) << folder << " is not whole";
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(, Cavp, testing::ValuesIn(devices_in_every_form()), device_case_name);
 

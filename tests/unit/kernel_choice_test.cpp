@@ -123,7 +123,7 @@ class KernelChoice : public testing::Test {
 
   // The kernels of one job of three blocks.
   std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction) {
-    const uint8_t key[16] = {1}, iv[16] = {2}, in[48] = {3};
+    const uint8_t key[64] = {1}, iv[16] = {2}, in[48] = {3};
     uint8_t out[48];
     lc_message message = {};
     message.key = key;
@@ -135,7 +135,7 @@ class KernelChoice : public testing::Test {
     job.struct_size = sizeof job;
     job.cipher = cipher;
     job.direction = direction;
-    job.key_bytes = 16;
+    job.key_bytes = 16 * mode_of(cipher).keys;
     job.device = LC_ANY_DEVICE;
     job.messages = &message;
     job.message_count = 1;
@@ -166,9 +166,16 @@ class KernelChoice : public testing::Test {
     EXPECT_EQ(with("_cbc_decrypt"), kernels_of(LC_AES_CBC, LC_DECRYPT));
     EXPECT_EQ(with("_ctr"), kernels_of(LC_AES_CTR, LC_ENCRYPT));
     EXPECT_EQ(with("_ctr"), kernels_of(LC_AES_CTR, LC_DECRYPT));
+    const auto with_points = [&](const char *mode) {
+      Names names = with("_xts_points");
+      names.push_back("aes_" + form + mode);
+      return names;
+    };
+    EXPECT_EQ(with_points("_xts_encrypt"), kernels_of(LC_AES_XTS, LC_ENCRYPT));
+    EXPECT_EQ(with_points("_xts_decrypt"), kernels_of(LC_AES_XTS, LC_DECRYPT));
     // What the self-test asked is what users get.
-    for (const char *mode :
-         {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr"})
+    for (const char *mode : {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr",
+                             "_xts_points", "_xts_encrypt", "_xts_decrypt"})
       EXPECT_NE(self_test_.end(),
                 std::find(self_test_.begin(), self_test_.end(), "aes_" + form + mode))
           << mode << " is not in the self-test";

@@ -45,9 +45,11 @@ void run(std::span<const uint64_t> arguments) {
 
 #define ENTRY(name) \
   HostKernelEntry { #name, run < name>, count_parameters(name) }
-#define FORM(form)                                                  \
-  ENTRY(aes_##form##_ecb_encrypt), ENTRY(aes_##form##_ecb_decrypt), \
-      ENTRY(aes_##form##_cbc_encrypt), ENTRY(aes_##form##_cbc_decrypt), ENTRY(aes_##form##_ctr)
+#define FORM(form)                                                                               \
+  ENTRY(aes_##form##_ecb_encrypt), ENTRY(aes_##form##_ecb_decrypt),                              \
+      ENTRY(aes_##form##_cbc_encrypt), ENTRY(aes_##form##_cbc_decrypt), ENTRY(aes_##form##_ctr), \
+      ENTRY(aes_##form##_xts_points), ENTRY(aes_##form##_xts_encrypt),                           \
+      ENTRY(aes_##form##_xts_decrypt)
 
 constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys), ENTRY(aes_bitslice_keys),
                                         FORM(bitslice), FORM(table1), FORM(table4)};

@@ -1,0 +1,130 @@
+// XTS over the bit planes of aes_bitslice.h.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aes_bitslice.h"
+#include "xts_tweak.h"
+
+FN void aes_planes_set(u32 *state, u32 k, Block b) {
+  UNROLL for (u32 c = 0; c < 4; ++c) state[32 * c + k] = b.w[c];
+}
+
+FN Block aes_planes_get(const u32 *state, u32 k) {
+  const Block b = {{state[k], state[32 + k], state[64 + k], state[96 + k]}};
+  return b;
+}
+
+// As in the table form; 32 points a lane, which have one key or few.
+KERNEL(aes_bitslice_xts_points, AES_BITSLICE_LANES)
+(GLOBAL const AesPiece *pieces, u32 piece_count, u32 count, GLOBAL const u32 *planes, u32 keys,
+ u32 rounds, GLOBAL u8 *points) {
+  for (u32 begin = 32 * (group_id() * group_lanes() + lane_id()); begin < count;
+       begin += 32 * group_count() * group_lanes()) {
+    u32 left = 0;  // a bit for each point that is not made yet
+    for (u32 k = 0; k < 32; ++k) left |= begin + k < count ? 1u << k : 0;
+    while (left != 0) {
+      u32 state[128], key = 0, chosen = 0;
+      UNROLL for (u32 k = 0; k < 32; ++k) {
+        Block tweak = {{0, 0, 0, 0}};
+        if ((left >> k) & 1) {
+          GLOBAL const AesPiece *piece = pieces + xts_find_piece(pieces, piece_count, begin + k);
+          if (chosen == 0) key = piece->key;
+          if (piece->key == key) {
+            chosen |= 1u << k;
+            tweak = xts_unit_number(aes_iv(piece), (begin + k - piece->first_point) /
+                                                       xts_points_of_unit(piece->unit_bytes / 16));
+          }
+        }
+        aes_planes_set(state, k, tweak);
+      }
+      aes_planes_cipher(state, planes + (u64)(keys + key) * AES_PLANE_WORDS, rounds, 0);
+      UNROLL for (u32 k = 0; k < 32; ++k) {
+        if ((chosen >> k) & 1) {
+          GLOBAL const AesPiece *piece = pieces + xts_find_piece(pieces, piece_count, begin + k);
+          store_block(points + 16 * (u64)(begin + k),
+                      xts_jump_stretches(aes_planes_get(state, k),
+                                         (begin + k - piece->first_point) %
+                                             xts_points_of_unit(piece->unit_bytes / 16)));
+        }
+      }
+      left &= ~chosen;
+    }
+  }
+}
+
+FN void aes_bitslice_xts(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
+                         GLOBAL const u32 *all_planes, u32 rounds, GLOBAL const u8 *in_base,
+                         GLOBAL u8 *out_base, GLOBAL const u8 *points, u32 inverse) {
+  const u32 team = aes_team();
+  const u64 end_tile = aes_first_tile(tiles, team + 1);
+  u64 tile = aes_first_tile(tiles, team);
+  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;
+  for (; tile < end_tile; ++tile) {
+    while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;
+    GLOBAL const AesPiece *piece = pieces + p;
+    GLOBAL const u8 *in = in_base + piece->in;
+    GLOBAL u8 *out = out_base + piece->out;
+    GLOBAL const u32 *planes = all_planes + (u64)piece->key * AES_PLANE_WORDS;
+    const u32 aligned = aes_aligned(in, out) && piece->unit_bytes % 16 == 0;
+    const u64 slots = piece->slots;
+    const u64 first =
+        (tile - piece->first_tile) * (AES_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES;
+    const XtsPlace start = xts_place(first, piece, points);
+    u32 state[128], steals = 0;
+    // The second pass is for slots that end in a part of a block alone.
+    for (u32 pass = 0; pass < 2; ++pass) {
+      XtsPlace place = start;
+      UNROLL for (u32 k = 0; k < 32; ++k) {
+        if (first + k * TEAM_LANES < slots) {
+          const u64 at = (u64)place.unit * piece->unit_bytes + 16 * place.slot;
+          const u32 more = xts_slot_bytes(place, piece) - 16;
+          if (more != 0) steals = 1;
+          Block b = pass == 0 ? aes_load(in + at, 16, aligned) : aes_planes_get(state, k);
+          const Block tweak =
+              more != 0 && pass != inverse ? xts_times_x_below_32(place.tweak, 1) : place.tweak;
+          aes_planes_set(state, k, aes_xor(b, tweak));
+        } else {
+          const Block none = {{0, 0, 0, 0}};
+          aes_planes_set(state, k, none);
+        }
+        place = xts_next(place, piece, points);
+      }
+      aes_planes_cipher(state, planes, rounds, inverse);
+      place = start;
+      UNROLL for (u32 k = 0; k < 32; ++k) {
+        if (first + k * TEAM_LANES < slots) {
+          const u64 at = (u64)place.unit * piece->unit_bytes + 16 * place.slot;
+          const u32 more = xts_slot_bytes(place, piece) - 16;
+          const Block tweak =
+              more != 0 && pass != inverse ? xts_times_x_below_32(place.tweak, 1) : place.tweak;
+          Block b = aes_xor(aes_planes_get(state, k), tweak);
+          if (more != 0 && pass == 0) {
+            const Block stood = aes_load_bytes(in + at + 16, more);
+            aes_store_bytes(out + at + 16, b, more);
+            b = xts_steal(stood, b, more);
+            aes_planes_set(state, k, b);
+          } else if (more != 0 || pass == 0) {
+            aes_store(out + at, b, 16, aligned);
+          }
+        }
+        place = xts_next(place, piece, points);
+      }
+      if (steals == 0) break;
+    }
+  }
+}
+
+#define AES_XTS_PARAMETERS                                                                    \
+  (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *planes, u32 rounds, \
+   GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL const u8 *points)
+
+KERNEL(aes_bitslice_xts_encrypt, AES_BITSLICE_LANES) AES_XTS_PARAMETERS {
+  aes_bitslice_xts(pieces, count, tiles, planes, rounds, in_base, out_base, points, 0);
+}
+
+KERNEL(aes_bitslice_xts_decrypt, AES_BITSLICE_LANES) AES_XTS_PARAMETERS {
+  aes_bitslice_xts(pieces, count, tiles, planes, rounds, in_base, out_base, points, 1);
+}
+
+#undef AES_XTS_PARAMETERS

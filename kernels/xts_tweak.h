@@ -1,0 +1,169 @@
+// The tweaks of XTS (IEEE 1619, 5.2): GF(2^128) with x^128 = x^7 + x^2 + x + 1,
+// bit n of the little-endian number the coefficient of x^n; and how the blocks
+// of data units are shared out. Common to every form of AES.
+//
+// A slot is a whole block of a data unit, with the bytes of a last part of a
+// block, if there is one, at the unit's last slot. Slot j of a unit has the
+// tweak T * x^j. A point is the tweak of every XTS_STRETCH-th slot; they are
+// computed by a kernel of their own, and a lane goes on from there: by 32 slots
+// a step, which costs no more than a shift by a word.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aes_tiles.h"
+
+// x^(XTS_STRETCH * 2^i). A data unit has at most 2^20 slots.
+TABLE u32 kXtsStretchPowers[8][4] = {
+    {0x00000001u, 0x00000001u, 0x00000001u, 0x00000087u},
+    {0x00000086u, 0x00000000u, 0x0021caeau, 0x00000000u},
+    {0x93f7cfc8u, 0x00021caeu, 0x00000000u, 0x00000000u},
+    {0x50555040u, 0x41055515u, 0x01504454u, 0x00000004u},
+    {0x6978ef70u, 0x118fe619u, 0x11110961u, 0x10010011u},
+    {0x75187987u, 0x93c692c7u, 0x541486c6u, 0x860140d2u},
+    {0xdf04ea1eu, 0xea618e11u, 0x312d6501u, 0x8b69509bu},
+    {0x30b311b4u, 0xcad0352du, 0xb7756558u, 0xb715594eu},
+};
+
+// What `over`, the coefficients of x^128 to x^159, comes to.
+FN Block xts_fold(Block t, u32 over) {
+  t.w[0] ^= over ^ (over << 1) ^ (over << 2) ^ (over << 7);
+  t.w[1] ^= (over >> 31) ^ (over >> 30) ^ (over >> 25);
+  return t;
+}
+
+// t * x^32.
+FN Block xts_times_x32(Block t) {
+  const Block moved = {{0, t.w[0], t.w[1], t.w[2]}};
+  return xts_fold(moved, t.w[3]);
+}
+
+FN u32 xts_shift(u32 high, u32 low, u32 bits) {
+  return (u32)((((u64)high << 32 | low) << bits) >> 32);
+}
+
+// t * x^bits, bits < 32.
+FN Block xts_times_x_below_32(Block t, u32 bits) {
+  const Block moved = {{t.w[0] << bits, xts_shift(t.w[1], t.w[0], bits),
+                        xts_shift(t.w[2], t.w[1], bits), xts_shift(t.w[3], t.w[2], bits)}};
+  return xts_fold(moved, xts_shift(0, t.w[3], bits));
+}
+
+FN Block xts_times_x_to(Block t, u32 power) {
+  for (; power >= 32; power -= 32) t = xts_times_x32(t);
+  return xts_times_x_below_32(t, power);
+}
+
+// From slot to slot as a lane takes them.
+FN Block xts_step(Block t) {
+  return TEAM_LANES == 32 ? xts_times_x32(t) : xts_times_x_below_32(t, TEAM_LANES % 32);
+}
+
+// t * x^slots, slots < XTS_STRETCH. x^(128 * 2^i) is the square, i times, of
+// x^7 + x^2 + x + 1, whose terms are squared one by one.
+FN Block xts_jump(Block t, u32 slots) {
+  t = xts_times_x_to(t, slots % 128);
+  for (u32 power = 1, left = slots / 128; left != 0; power *= 2, left /= 2) {
+    if (left % 2 == 0) continue;
+    const Block a = xts_times_x_to(t, 7 * power), b = xts_times_x_to(t, 2 * power);
+    t = aes_xor(aes_xor(t, xts_times_x_to(t, power)), aes_xor(a, b));
+  }
+  return t;
+}
+
+// t * x^(XTS_STRETCH * stretches), bit by bit of the powers.
+FN Block xts_jump_stretches(Block t, u32 stretches) {
+  for (u32 i = 0; stretches != 0; ++i, stretches /= 2) {
+    if (stretches % 2 == 0) continue;
+    Block product = {{0, 0, 0, 0}};
+    for (u32 bit = 128; bit-- > 0;) {
+      product = xts_times_x_below_32(product, 1);
+      if ((kXtsStretchPowers[i][bit / 32] >> (bit % 32)) & 1) product = aes_xor(product, t);
+    }
+    t = product;
+  }
+  return t;
+}
+
+// The tweak of a data unit before it is encrypted: 128-bit addition,
+// little-endian.
+FN Block xts_unit_number(Block first, u64 units) {
+  const u64 low = ((u64)first.w[1] << 32 | first.w[0]) + units;
+  const u64 high = ((u64)first.w[3] << 32 | first.w[2]) + (low < units ? 1 : 0);
+  const Block b = {{(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)}};
+  return b;
+}
+
+FN u32 xts_points_of_unit(u32 unit_slots) { return (unit_slots + XTS_STRETCH - 1) / XTS_STRETCH; }
+
+// The piece to which a point belongs: the last that begins at or before it.
+FN u32 xts_find_piece(GLOBAL const AesPiece *pieces, u32 count, u32 point) {
+  u32 low = 0, high = count;
+  while (high - low > 1) {
+    const u32 middle = low + (high - low) / 2;
+    if (pieces[middle].first_point <= point)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// Where a lane is: a slot of a data unit, with its tweak.
+typedef struct XtsPlace {
+  u32 unit, slot;
+  Block tweak;
+} XtsPlace;
+
+// The point before a place. Past the end of a piece it is some other's, or of
+// XTS_SPARE_POINTS after the last.
+FN Block xts_point(XtsPlace place, GLOBAL const AesPiece *piece, GLOBAL const u8 *points) {
+  const u32 each = xts_points_of_unit(piece->unit_bytes / 16);
+  const u64 point = piece->first_point + place.unit * each + place.slot / XTS_STRETCH;
+  return load_block(points + 16 * point);
+}
+
+FN XtsPlace xts_place(u64 number, GLOBAL const AesPiece *piece, GLOBAL const u8 *points) {
+  const u32 unit_slots = piece->unit_bytes / 16;
+  XtsPlace place;
+  place.unit = (u32)(number / unit_slots);
+  place.slot = (u32)(number % unit_slots);
+  place.tweak = xts_jump(xts_point(place, piece, points), place.slot % XTS_STRETCH);
+  return place;
+}
+
+// The place of the lane's next slot, TEAM_LANES further on: within the unit, or
+// fewer slots than that into a later one.
+FN XtsPlace xts_next(XtsPlace place, GLOBAL const AesPiece *piece, GLOBAL const u8 *points) {
+  const u32 unit_slots = piece->unit_bytes / 16;
+  place.slot += TEAM_LANES;
+  if (place.slot < unit_slots) {
+    place.tweak = xts_step(place.tweak);
+  } else {
+    while (place.slot >= unit_slots) {
+      place.slot -= unit_slots;
+      place.unit += 1;
+    }
+    place.tweak = xts_times_x_below_32(xts_point(place, piece, points), place.slot);
+  }
+  return place;
+}
+
+// Bytes of a slot: 16, or at the end of a unit, with a part of a block, more.
+FN u32 xts_slot_bytes(XtsPlace place, GLOBAL const AesPiece *piece) {
+  const u64 left = piece->length - (u64)place.unit * piece->unit_bytes;
+  const u32 unit_bytes = left < piece->unit_bytes ? (u32)left : piece->unit_bytes;
+  return place.slot + 1 == unit_bytes / 16 ? unit_bytes - 16 * place.slot : 16;
+}
+
+// Ciphertext stealing (IEEE 1619, 5.3.2 and 5.4.2): of a slot of more than 16
+// bytes one cipher call makes `made` from the first 16, its first bytes go
+// behind them, and the next call takes this: those that stood there, and the
+// rest of `made`. bytes: 1 to 15.
+FN Block xts_steal(Block stood, Block made, u32 bytes) {
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    const u32 keep = bytes >= 4 * i + 4 ? 0u : bytes <= 4 * i ? ~0u : ~0u << (8 * (bytes - 4 * i));
+    stood.w[i] = (stood.w[i] & ~keep) | (made.w[i] & keep);
+  }
+  return stood;
+}

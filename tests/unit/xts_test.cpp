@@ -1,0 +1,158 @@
+// XTS: data units of every kind in one message, against OpenSSL unit by unit.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "devices.h"
+
+namespace lanecrypt::test {
+namespace {
+
+class Xts : public DeviceTest {
+ protected:
+  BatchShape shape(lc_direction direction, uint32_t key_bytes, uint64_t unit) {
+    BatchShape shape;
+    shape.cipher = LC_AES_XTS;
+    shape.direction = direction;
+    shape.key_bytes = key_bytes;
+    shape.data_unit_bytes = unit;
+    return shape;
+  }
+  MessageShape message(uint64_t length) {
+    MessageShape message;
+    message.length = length;
+    message.in_alignment = random_.below(2) ? 0 : static_cast<uint32_t>(random_.below(16));
+    message.out_alignment = message.in_alignment ? static_cast<uint32_t>(random_.below(16)) : 0;
+    message.in_place = random_.below(2) == 0;
+    return message;
+  }
+
+  Random random_{1619};
+};
+
+// Units of one block, of parts of blocks, of sectors; a last one that is
+// shorter; enough of them to fill several tiles of a lane.
+TEST_P(Xts, DataUnits) {
+  for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+    for (uint32_t key_bytes : {32u, 64u})
+      for (Place place : {Place::kHost, Place::kDevice}) {
+        for (uint64_t unit : {16, 17, 31, 32, 48, 100, 256, 496, 512, 520, 528, 1000, 2048, 2064,
+                              4096, 4104, 5000}) {
+          if (!is_thorough() && (unit + key_bytes + direction + int(place)) % 2) continue;
+          BatchShape batch = shape(direction, key_bytes, unit);
+          batch.place = place;
+          for (uint64_t units : {1, 2, 3, 7, 40})
+            for (uint64_t more : {uint64_t{0}, uint64_t{16}, unit / 2, unit - 1})
+              batch.messages.push_back(
+                  message(allowed_length(LC_AES_XTS, unit, units * unit + more)));
+          for (size_t n = 0; n < batch.messages.size(); n++)
+            batch.messages[n].key = static_cast<uint32_t>(n % 3);
+          Batch made(context(), batch, random_);
+          run_and_check(made);
+          if (HasFailure()) return;
+        }
+      }
+}
+
+// The tweak passes from byte to byte of its number, and wraps.
+TEST_P(Xts, ConsecutiveTweaks) {
+  BatchShape batch = shape(LC_ENCRYPT, 32, 32);
+  for (int n = 0; n < 17; n++) batch.messages.push_back(message(32 * 40));
+  Batch made(context(), batch, random_);
+  for (int n = 0; n < 17; n++) {
+    std::memset(made.iv(n), 0xff, n);
+    if (n > 0) made.iv(n)[0] = 0xf0;
+  }
+  made.finish();
+  run_and_check(made);
+}
+
+// Units so large that the tweak's power takes every step there is, and jobs cut
+// between units.
+TEST_P(Xts, LargeUnits) {
+  for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+    for (uint64_t unit : {uint64_t{65536}, uint64_t{70000}, uint64_t{1} << 20, uint64_t{16} << 20})
+      for (Place place : {Place::kHost, Place::kDevice}) {
+        const bool heavy = unit > 1 << 20;
+        if (!is_thorough() && (heavy ? direction == LC_DECRYPT || place == Place::kDevice
+                                     : (unit / 16 + direction + int(place)) % 2))
+          continue;
+        if (heavy && scaled(10) < 10) continue;
+        BatchShape batch = shape(direction, 64, unit);
+        batch.place = place;
+        batch.messages = {message(heavy ? unit + 4099 : 3 * unit + 777), message(unit)};
+        Batch made(context(), batch, random_);
+        run_and_check(made);
+      }
+}
+
+// One data unit, as long as it may be.
+TEST_P(Xts, OneLargeUnit) {
+  if (scaled(10) < 10) return;
+  BatchShape batch = shape(LC_DECRYPT, 32, 0);
+  batch.messages = {message((16 << 20) - 3)};
+  Batch made(context(), batch, random_);
+  run_and_check(made);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Xts, testing::ValuesIn(devices_in_every_form()), device_case_name);
+
+class XtsArguments : public testing::Test {
+ protected:
+  XtsArguments() {
+    job_.struct_size = sizeof job_;
+    job_.cipher = LC_AES_XTS;
+    job_.key_bytes = 32;
+    job_.device = LC_ANY_DEVICE;
+    job_.messages = &message_;
+    job_.message_count = 1;
+    job_.message_size = sizeof message_;
+    for (uint8_t n = 0; n < sizeof key_; n++) key_[n] = n;
+    message_ = plain_message(key_, iv_, in_, out_, sizeof in_);
+  }
+  void refused(const char *words) {
+    EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context_.get(), &job_, nullptr));
+    EXPECT_NE(nullptr, std::strstr(lc_last_error(), words)) << lc_last_error();
+  }
+
+  Context context_{"host:0", LC_FALLBACK_NONE};
+  uint8_t key_[64], iv_[16] = {}, in_[100] = {}, out_[100] = {};
+  lc_message message_{};
+  lc_cipher_job job_{};
+};
+
+TEST_F(XtsArguments, OfThisTestAreRight) {
+  LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
+}
+
+TEST_F(XtsArguments, AlikeKeysMayOnlyDecrypt) {
+  std::memcpy(key_ + 16, key_, 16);
+  refused("the two halves of its key are the same");
+  job_.direction = LC_DECRYPT;
+  LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
+}
+
+TEST_F(XtsArguments, OfLengths) {
+  message_.length = 15;
+  refused("less than 16");
+  message_.length = 70;
+  for (uint64_t unit : {uint64_t{1}, uint64_t{15}, (uint64_t{16} << 20) + 1}) {
+    job_.data_unit_bytes = unit;
+    refused("a data unit has 16 bytes to 16 MiB");
+  }
+  job_.data_unit_bytes = 64;
+  refused("the last data unit has less than 16");
+  job_.data_unit_bytes = 0;
+  job_.key_bytes = 48;
+  refused("32 or 64 bytes");
+  job_.key_bytes = 16;
+  refused("32 or 64 bytes");
+  std::vector<uint8_t> large((16 << 20) + 1);
+  message_.in = message_.out = large.data();
+  message_.length = large.size();
+  job_.key_bytes = 32;
+  refused("16 MiB");
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
