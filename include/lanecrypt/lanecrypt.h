@@ -373,14 +373,25 @@ LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_resul
 LC_API lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job,
                                const lc_completion *completion, lc_ticket **ticket);
 
+/* Where a single private operation runs, for a caller who can do it by means of
+ * his own, as the provider can by OpenSSL. Under a modulus of `bits` bits, 1: it
+ * ends sooner on a device, if it is handed to lc_rsa_run() or lc_rsa_submit()
+ * now. 0: on the calling thread; the caller then says by lc_rsa_ran_on_cpu() how
+ * long it took (0: unknown), which is what the next answers go by. in_line: how many
+ * operations the thread has to do that would wait for one another: 1, or more
+ * for a thread that runs several jobs in turn. A device is opened when it would
+ * first be asked, and until it is open the answer is 0. */
+LC_API int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line);
+LC_API void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds);
+
 /* ---- Counters ---------------------------------------------------------- */
 
 typedef struct lc_counters {
   size_t struct_size;
-  uint64_t jobs;     /* jobs of which at least one byte ran here */
-  uint64_t bytes;    /* bytes that ran here */
-  uint64_t launches; /* kernels started; 0 for the CPU */
-  uint64_t failures; /* launches, copies, self-tests or checks that failed */
+  uint64_t jobs;       /* jobs of which at least one byte ran here */
+  uint64_t bytes;      /* bytes that ran here */
+  uint64_t launches;   /* kernels started; 0 for the CPU */
+  uint64_t failures;   /* launches, copies, self-tests or checks that failed */
   uint64_t operations; /* RSA operations that ran here */
 } lc_counters;
 

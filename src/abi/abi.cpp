@@ -384,6 +384,23 @@ lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_com
   return submit(context, job, completion, ticket);
 }
 
+int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line) {
+  if (context == nullptr) return 0;
+  try {
+    return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
+  } catch (...) {  // want of memory or of threads
+    return 0;
+  }
+}
+
+void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds) {
+  if (context == nullptr) return;
+  try {
+    context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
+  } catch (...) {
+  }
+}
+
 lc_status lc_ticket_status(const lc_ticket *ticket) {
   if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
   Status status;

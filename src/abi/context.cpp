@@ -35,7 +35,51 @@ Context::Process &Context::process() {
   return *current;
 }
 
+// Asks the devices of `context` only if they were looked for already.
+struct Context::Chooser {
+  explicit Chooser(Context &whole)
+      : pid(getpid()), context(whole), choice(devices(), std::thread::hardware_concurrency()) {}
+  ~Chooser() {
+    if (warming.joinable()) warming.join();
+  }
+
+  schedule::RsaDispatcher *found() const {
+    Process *current = context.process_.load();
+    return current != nullptr && current->pid == pid ? &current->dispatcher.rsa() : nullptr;
+  }
+  schedule::RsaChoice::Devices devices() {
+    using Duration = schedule::RsaChoice::Duration;
+    return {.load = [this] { return found() == nullptr ? 0 : found()->load(); },
+            .estimate = [this](uint32_t bits, Duration guess) -> std::optional<Duration> {
+              if (found() == nullptr) return std::nullopt;
+              return found()->estimate(bits, guess);
+            },
+            .warm_up = [this] { warm_up(); }};
+  }
+  // On a thread of its own: to look for devices takes a while.
+  void warm_up() {
+    if (is_warming.exchange(true)) return;
+    warming = std::thread([this] { context.dispatcher().rsa().warm_up(); });
+  }
+
+  const pid_t pid;
+  Context &context;
+  std::atomic<bool> is_warming{false};
+  std::thread warming;
+  schedule::RsaChoice choice;
+};
+
+schedule::RsaChoice &Context::rsa_choice() {
+  Chooser *current = chooser_.load();
+  if (current != nullptr && current->pid == getpid()) return current->choice;
+  auto made = std::make_unique<Chooser>(*this);
+  if (chooser_.compare_exchange_strong(current, made.get())) return made.release()->choice;
+  return current->choice;
+}
+
 Context::~Context() {
+  if (Chooser *chooser = chooser_.load(); chooser != nullptr && chooser->pid == getpid())
+    delete chooser;
   Process *current = process_.load();
   if (current == nullptr || current->pid != getpid()) return;
   while (!current->pinned.empty()) free_pinned(current->pinned.begin()->first);

@@ -24,6 +24,8 @@ class Context {
 
   // The process's own; made by the first call.
   schedule::Dispatcher &dispatcher();
+  // The same; it looks for no device before it pays.
+  schedule::RsaChoice &rsa_choice();
 
   Result<void *> allocate_pinned(size_t bytes);
   void free_pinned(void *pointer);
@@ -32,11 +34,13 @@ class Context {
   // All that a child of fork must leave alone: it has locks, threads and
   // driver handles of the parent.
   struct Process;
+  struct Chooser;
 
   Process &process();
 
   schedule::DispatcherOptions options_;
   std::atomic<Process *> process_ = nullptr;
+  std::atomic<Chooser *> chooser_ = nullptr;
 };
 
 }  // namespace lanecrypt

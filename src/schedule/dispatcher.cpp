@@ -87,6 +87,7 @@ Dispatcher::Dispatcher(DispatcherOptions options) : options_(std::move(options))
 Dispatcher::~Dispatcher() {
   // Until all have stopped, each may still hand work to the others; the CPU
   // goes last.
+  rsa_.stop();
   for (const std::unique_ptr<Executor> &executor : executors_) executor->stop();
 }
 
@@ -108,9 +109,11 @@ void Dispatcher::find_devices() {
         chosen.begin() + selected_count_)
       chosen.push_back(n);
   for (const size_t n : chosen) {
+    const Found found = all[n];
     executors_.push_back(std::make_unique<Executor>(
         std::move(all[n]), options_.pinned_bytes, pinned_,
         [this](const RequestPointer &request, const Status &why) { take_over(request, why); }));
+    rsa_.add_device(found, executors_.back()->counters(), executors_.size() <= selected_count_);
   }
 }
 
@@ -184,17 +187,12 @@ Status Dispatcher::submit(const RequestPointer &request) {
 }
 
 Status Dispatcher::submit(const RsaRequestPointer &request) {
-  const RsaJob &job = request->job;
-  if (job.messages.empty()) {
+  if (request->job.messages.empty()) {
     request->end();
     return Status();
   }
-  if (job.device != LC_ANY_DEVICE && job.device != LC_CPU && device(job.device) == nullptr)
-    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
-  if (job.device != LC_CPU && options_.fallback == LC_FALLBACK_NONE)
-    return Status(LC_ERROR_UNSUPPORTED, "no device does RSA yet");
-  rsa_cpu_.submit(request);
-  return Status();
+  if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
+  return rsa_.submit(request);
 }
 
 }  // namespace lanecrypt::schedule

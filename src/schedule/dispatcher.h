@@ -8,7 +8,7 @@
 
 #include "schedule/cpu_worker.h"
 #include "schedule/executor.h"
-#include "schedule/rsa_cpu.h"
+#include "schedule/rsa_dispatcher.h"
 
 namespace lanecrypt::schedule {
 
@@ -45,6 +45,7 @@ class Dispatcher {
   // Starts a request; it ends by itself. An error starts nothing.
   Status submit(const RequestPointer &request);
   Status submit(const RsaRequestPointer &request);
+  RsaDispatcher &rsa() { return rsa_; }
 
  private:
   void find_devices();
@@ -56,9 +57,9 @@ class Dispatcher {
   Status status_;
   PinnedMemory pinned_;
   CpuWorker cpu_;
-  RsaCpu rsa_cpu_{cpu_.counters()};
   std::vector<std::unique_ptr<Executor>> executors_;
   size_t selected_count_ = 0;
+  RsaDispatcher rsa_{cpu_.counters(), options_.fallback};
 };
 
 }  // namespace lanecrypt::schedule

@@ -16,9 +16,11 @@ void Ending::tell() {
     std::lock_guard lock(mutex_);
     status_ = failure;
     enqueued_ = ended_ = true;
+    told_ = !on_end_;
     changed_.notify_all();
+    if (told_) return;
   }
-  if (on_end_) on_end_(failure);
+  on_end_(failure);
   // Waiters wake last: once they do, the caller may free what on_end_ used.
   std::lock_guard lock(mutex_);
   told_ = true;

@@ -35,6 +35,8 @@ class Executor {
 
   const device::Properties &properties() const { return found_.properties; }
   const Counters &counters() const { return counters_; }
+  // For others who use the device.
+  Counters &counters() { return counters_; }
   lc_device_state state() const { return state_; }
   std::string reason() const;
   bool may_work() const {

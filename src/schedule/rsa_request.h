@@ -23,6 +23,9 @@ class RsaRequest : public Ending {
   std::deque<uint32_t> todo;  // numbers of messages
   uint32_t under_way = 0;     // messages
   bool on_device_counted = false, on_cpu_counted = false;
+  // In a batcher, whose threads end the messages of one request side by side:
+  std::mutex mutex;  // of what is above and of the result
+  Status leaves;     // why the last of its messages that failed did
 
   bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
   void end() { tell(); }

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/batcher.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "cpu/cpu_rsa.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+// While there is room for another batch, how long the next look at those under
+// way waits for arrivals.
+constexpr std::chrono::microseconds kLook{50};
+
+size_t bucket_of(size_t operations) { return size_t(std::bit_width(operations - 1)); }
+
+size_t teller_count() { return std::clamp<size_t>(std::thread::hardware_concurrency() / 4, 1, 4); }
+
+}  // namespace
+
+Batcher::Batcher(Open open, Counters &counters, HandBack hand_back)
+    : Batcher(std::move(open), counters, std::move(hand_back), Limits()) {}
+
+Batcher::Batcher(Open open, Counters &counters, HandBack hand_back, Limits limits)
+    : open_engine_(std::move(open)),
+      counters_(counters),
+      hand_back_(std::move(hand_back)),
+      limits_(limits) {}
+
+Batcher::~Batcher() { stop(); }
+
+void Batcher::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    arrived_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+  {
+    const std::lock_guard lock(done_mutex_);
+    telling_ = false;
+    done_changed_.notify_all();
+  }
+  for (std::thread &teller : tellers_)
+    if (teller.joinable()) teller.join();
+}
+
+Status Batcher::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+// Under the lock.
+void Batcher::begin() {
+  if (thread_.joinable()) return;
+  for (size_t count = teller_count(); count > 0; --count) tellers_.emplace_back([this] { tell(); });
+  thread_ = std::thread([this] { run(); });
+}
+
+void Batcher::warm_up() {
+  if (open_ || failed_) return;
+  const std::lock_guard lock(mutex_);
+  if (wanted_ || stopping_) return;
+  wanted_ = true;
+  begin();
+  arrived_.notify_one();
+}
+
+bool Batcher::submit(const RsaRequestPointer &request, std::span<const RsaKind> kinds) {
+  std::unique_lock lock(mutex_);
+  if (!may_work()) return false;
+  begin();
+  const lc_rsa_operation operation = request->job.operation;
+  std::deque<uint32_t> left;
+  for (const uint32_t message : request->todo) {
+    if (kinds[message] == 0) {
+      left.push_back(message);
+      continue;
+    }
+    const Class what{operation, kinds[message]};
+    std::deque<Waiting> &queue = queues_[what];
+    if (queue.empty()) order_.push_back(what);
+    queue.push_back({request, message});
+  }
+  // Nobody else has the request before the lock is open.
+  request->under_way = uint32_t(request->todo.size() - left.size());
+  load_.fetch_add(request->under_way, std::memory_order_relaxed);
+  request->todo = std::move(left);
+  arrived_.notify_one();
+  return true;
+}
+
+int64_t Batcher::expected(const Class &what, size_t operations, int64_t guess) const {
+  const auto found = histories_.find(what);
+  if (found == histories_.end()) return guess;
+  // Of a size not seen yet: as long as the next larger one, else the largest.
+  const std::array<int64_t, kBuckets> &known = found->second;
+  const size_t bucket = std::min(bucket_of(operations), kBuckets - 1);
+  for (size_t at = bucket; at < kBuckets; ++at)
+    if (known[at] != 0) return known[at];
+  for (size_t at = bucket; at-- > 0;)
+    if (known[at] != 0) return known[at];
+  return guess;
+}
+
+std::chrono::nanoseconds Batcher::estimate(lc_rsa_operation operation, RsaKind kind,
+                                           std::chrono::nanoseconds guess) const {
+  const Class what{operation, kind};
+  const std::lock_guard lock(mutex_);
+  const auto queue = queues_.find(what);
+  const size_t before = queue == queues_.end() ? 0 : queue->second.size();
+  int64_t wait = 0;
+  if (under_way_.size() >= limits_.batches && !under_way_.empty()) {
+    const UnderWay &oldest = *under_way_.front();
+    const auto since = Clock::now() - oldest.started;
+    wait = std::max<int64_t>(
+        0, expected(oldest.what, oldest.items.size(), guess.count()) -
+               std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+  }
+  return std::chrono::nanoseconds(wait + expected(what, before + 1, guess.count()));
+}
+
+// ---- The batcher's thread --------------------------------------------------
+
+void Batcher::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    arrived_.wait(lock, [&] { return stopping_ || wanted_ || !order_.empty(); });
+    wanted_ = false;
+    if (stopping_ && order_.empty()) break;
+    if (!open_) {
+      lock.unlock();
+      Result<std::unique_ptr<RsaEngine>> engine = open_engine_();
+      lock.lock();
+      if (!engine.ok()) {
+        fail(lock, engine.status());
+        break;
+      }
+      engine_ = std::move(*engine);
+      open_ = true;
+    }
+    while (!failed_ && (!order_.empty() || !under_way_.empty())) {
+      const bool has_slot = under_way_.size() < limits_.batches;
+      if (has_slot && !order_.empty())
+        start_next(lock);
+      else if (!has_slot || under_way_.front()->batch->is_done())
+        retire_oldest(lock);
+      else
+        arrived_.wait_for(lock, kLook);
+    }
+    if (failed_) break;
+  }
+  lock.unlock();
+  engine_.reset();
+}
+
+void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
+  auto batch = std::make_unique<UnderWay>();
+  batch->what = order_.front();
+  order_.pop_front();
+  std::deque<Waiting> &queue = queues_[batch->what];
+  const size_t count = std::min(queue.size(), limits_.batch_operations);
+  batch->from.assign(std::make_move_iterator(queue.begin()),
+                     std::make_move_iterator(queue.begin() + std::ptrdiff_t(count)));
+  queue.erase(queue.begin(), queue.begin() + std::ptrdiff_t(count));
+  // What is left waits behind the other kinds.
+  if (!queue.empty()) order_.push_back(batch->what);
+  lock.unlock();
+
+  batch->right.assign(count, 1);
+  batch->items.reserve(count);
+  for (const Waiting &one : batch->from) {
+    const RsaJob &job = one.request->job;
+    const RsaMessage &message = job.messages[one.message];
+    batch->items.push_back({&job.key_of(message), message.in, message.out});
+  }
+  batch->started = Clock::now();
+  Result<std::unique_ptr<RsaBatch>> started = engine_->start(batch->what.operation, batch->items);
+  counters_.launches += engine_->launches() - launches_;
+  launches_ = engine_->launches();
+  lock.lock();
+  if (started.ok()) {
+    batch->batch = std::move(*started);
+    under_way_.push_back(std::move(batch));
+    return;
+  }
+  const Status status = started.status();
+  batch->status = status;
+  pass_on(std::move(batch));
+  // Want of memory passes; all else does not.
+  if (status.code() != LC_ERROR_MEMORY) fail(lock, status);
+}
+
+void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
+  // Where it is: others may want to know how long it will take.
+  UnderWay &oldest = *under_way_.front();
+  lock.unlock();
+  oldest.status = oldest.batch->finish(oldest.right);
+  oldest.batch.reset();
+  const auto took = Clock::now() - oldest.started;
+  lock.lock();
+  UnderWayPointer done = std::move(under_way_.front());
+  under_way_.pop_front();
+  if (done->status.ok()) {
+    int64_t &known = histories_[done->what][std::min(bucket_of(done->items.size()), kBuckets - 1)];
+    const int64_t measured = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
+    known = known == 0 ? measured : known + (measured - known) / 4;
+  }
+  const Status status = done->status;
+  pass_on(std::move(done));
+  if (!status.ok()) fail(lock, status);
+}
+
+// The device does RSA no more. What waits and what is under way is handed back.
+void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
+  failed_ = true;
+  status_ = status;
+  ++counters_.failures;
+  while (!under_way_.empty()) {
+    UnderWayPointer lost = std::move(under_way_.front());
+    under_way_.pop_front();
+    lock.unlock();
+    // The device may still write where it was told to.
+    lost->status = lost->batch->finish(lost->right);
+    lost->batch.reset();
+    lock.lock();
+    pass_on(std::move(lost));
+  }
+  for (auto &[what, queue] : queues_) {
+    if (queue.empty()) continue;
+    auto lost = std::make_unique<UnderWay>();
+    lost->what = what;
+    lost->from.assign(std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.end()));
+    lost->status = status;
+    queue.clear();
+    pass_on(std::move(lost));
+  }
+  order_.clear();
+}
+
+void Batcher::pass_on(UnderWayPointer batch) {
+  const std::lock_guard lock(done_mutex_);
+  done_.push_back(std::move(batch));
+  done_changed_.notify_one();
+}
+
+// ---- The tellers -----------------------------------------------------------
+
+void Batcher::tell() {
+  std::unique_lock lock(done_mutex_);
+  while (true) {
+    done_changed_.wait(lock, [&] { return !telling_ || !done_.empty(); });
+    if (done_.empty()) return;
+    const UnderWayPointer batch = std::move(done_.front());
+    done_.pop_front();
+    lock.unlock();
+    for (size_t n = 0; n < batch->from.size(); ++n)
+      end_operation(batch->from[n], batch->status, batch->right.empty() || batch->right[n] != 0);
+    lock.lock();
+  }
+}
+
+void Batcher::end_operation(const Waiting &one, const Status &status, bool is_right) {
+  RsaRequest &request = *one.request;
+  const RsaMessage &message = request.job.messages[one.message];
+  const RsaKey &key = request.job.key_of(message);
+  Status made = status;
+  if (made.ok() && !is_right) {
+    // A wrong result never leaves: the CPU makes it again.
+    made = cpu::run_rsa(key, request.job.operation, message.in, message.out);
+    ++counters_.failures;
+  } else if (made.ok()) {
+    ++counters_.operations;
+    counters_.bytes += key.modulus_bytes;
+  }
+  load_.fetch_sub(1, std::memory_order_relaxed);
+
+  std::unique_lock lock(request.mutex);
+  if (!made.ok()) {
+    request.todo.push_back(one.message);
+    request.leaves = made;
+  } else if (is_right) {
+    if (!request.on_device_counted) ++counters_.jobs;
+    request.on_device_counted = true;
+    ++request.result.device_operations;
+    request.result.device_bytes += key.modulus_bytes;
+  } else {
+    ++request.result.cpu_operations;
+    ++request.result.failed_checks;
+    request.result.cpu_bytes += key.modulus_bytes;
+  }
+  if (--request.under_way > 0) return;
+  lock.unlock();
+  if (request.todo.empty()) {
+    request.end();
+  } else {
+    const Status why = std::exchange(request.leaves, Status());
+    hand_back_(one.request, why);
+  }
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,132 @@
+// Gathers the operations of RSA of all threads and all requests into batches
+// for one device, keys mixed. Clocked by itself: an idle device takes what is
+// there at once; what comes while it works is the next batch.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "schedule/executor.h"
+#include "schedule/rsa_engine.h"
+#include "schedule/rsa_request.h"
+
+namespace lanecrypt::schedule {
+
+// Any thread. The engine is made, used and destroyed on the batcher's thread,
+// which starts with the first call that needs it.
+class Batcher {
+ public:
+  // Opens the device for RSA and proves it.
+  using Open = std::function<Result<std::unique_ptr<RsaEngine>>()>;
+  // Given a request of which the device leaves `todo` undone. Called on the
+  // batcher's threads.
+  using HandBack = std::function<void(const RsaRequestPointer &, const Status &)>;
+
+  struct Limits {
+    size_t batch_operations = 8192;     // most in one batch
+    size_t batches = 3;                 // most under way at once
+    size_t waiting_operations = 65536;  // beyond which room() is false
+  };
+
+  Batcher(Open open, Counters &counters, HandBack hand_back);
+  Batcher(Open open, Counters &counters, HandBack hand_back, Limits limits);
+  ~Batcher();
+  // Finishes what waits and closes the device; takes nothing more.
+  void stop();
+
+  bool may_work() const { return !stopping_ && !failed_; }
+  bool is_open() const { return open_; }
+  // Why it does not work.
+  Status status() const;
+  // Opens the device, without waiting for it.
+  void warm_up();
+  // Operations that wait or are under way.
+  size_t load() const { return load_.load(std::memory_order_relaxed); }
+  // Whether one more operation may wait. Requests of many are not held back.
+  bool has_room() const { return load() < limits_.waiting_operations; }
+  // From now until an operation of the kind that came now would be done; by
+  // what batches of that kind took so far, or by `guess`.
+  std::chrono::nanoseconds estimate(lc_rsa_operation operation, RsaKind kind,
+                                    std::chrono::nanoseconds guess) const;
+
+  // Queues the request's todo, all of it of the kinds given. False where the
+  // device does not work: nothing was taken.
+  bool submit(const RsaRequestPointer &request, std::span<const RsaKind> kinds);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Class {
+    lc_rsa_operation operation;
+    RsaKind kind;
+    auto operator<=>(const Class &) const = default;
+  };
+  struct Waiting {
+    RsaRequestPointer request;
+    uint32_t message;
+  };
+  // One batch: what it is made of, and when it should be done.
+  struct UnderWay {
+    Class what;
+    std::vector<Waiting> from;
+    std::vector<RsaItem> items;
+    std::vector<uint8_t> right;
+    std::unique_ptr<RsaBatch> batch;
+    Clock::time_point started;
+    Status status;
+  };
+  using UnderWayPointer = std::unique_ptr<UnderWay>;
+  static constexpr size_t kBuckets = 20;
+  // Nanoseconds that batches of up to 2^n operations took; 0: not known yet.
+  using History = std::array<int64_t, kBuckets>;
+
+  void begin();
+  void run();
+  void start_next(std::unique_lock<std::mutex> &lock);
+  void retire_oldest(std::unique_lock<std::mutex> &lock);
+  void fail(std::unique_lock<std::mutex> &lock, const Status &status);
+  void pass_on(UnderWayPointer batch);
+  void tell();
+  void end_operation(const Waiting &one, const Status &status, bool is_right);
+  int64_t expected(const Class &what, size_t operations, int64_t guess) const;
+
+  const Open open_engine_;
+  Counters &counters_;
+  const HandBack hand_back_;
+  const Limits limits_;
+
+  std::atomic<bool> stopping_{false}, failed_{false}, open_{false};
+  std::atomic<size_t> load_{0};
+
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  Status status_;
+  bool wanted_ = false;
+  std::map<Class, std::deque<Waiting>> queues_;
+  std::deque<Class> order_;  // of the queues that are not empty, by their oldest
+  std::deque<UnderWayPointer> under_way_;
+  std::map<Class, History> histories_;
+  std::thread thread_;
+  std::unique_ptr<RsaEngine> engine_;
+  uint64_t launches_ = 0;
+
+  // Batches that are over: who waits for them is told by other threads, since
+  // waking thousands takes as long as a batch.
+  std::mutex done_mutex_;
+  std::condition_variable done_changed_;
+  std::deque<UnderWayPointer> done_;
+  bool telling_ = true;
+  std::vector<std::thread> tellers_;
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/rsa_dispatcher.h"
+
+#include <algorithm>
+#include <string>
+
+namespace lanecrypt::schedule {
+namespace {
+
+// A number for each message; how many of them no device takes.
+std::vector<RsaKind> kinds_of(const RsaRequest &request, size_t *not_taken) {
+  const RsaJob &job = request.job;
+  std::vector<RsaKind> of_keys, kinds;
+  for (const RsaKeyPointer &key : job.keys) of_keys.push_back(rsa_kind(*key, job.operation));
+  kinds.reserve(job.messages.size());
+  for (const RsaMessage &message : job.messages) kinds.push_back(of_keys[message.key]);
+  *not_taken = size_t(std::count(kinds.begin(), kinds.end(), RsaKind{0}));
+  return kinds;
+}
+
+}  // namespace
+
+RsaDispatcher::RsaDispatcher(Counters &cpu_counters, lc_fallback fallback, MakeEngine make_engine)
+    : fallback_(fallback), make_engine_(std::move(make_engine)), cpu_(cpu_counters) {}
+
+void RsaDispatcher::add_device(device::Found found, Counters &counters, bool is_selected) {
+  batchers_.push_back(std::make_unique<Batcher>(
+      [this, found = std::move(found)] { return make_engine_(found); }, counters,
+      [this](const RsaRequestPointer &request, const Status &why) { take_over(request, why); }));
+  if (is_selected) selected_.push_back(batchers_.back().get());
+}
+
+void RsaDispatcher::stop() {
+  for (const std::unique_ptr<Batcher> &batcher : batchers_) batcher->stop();
+}
+
+size_t RsaDispatcher::load() const {
+  size_t load = 0;
+  for (const Batcher *batcher : selected_) load += batcher->load();
+  return load;
+}
+
+std::optional<RsaChoice::Duration> RsaDispatcher::estimate(uint32_t bits,
+                                                           RsaChoice::Duration guess) const {
+  const RsaKind kind = rsa_kind(bits);
+  std::optional<RsaChoice::Duration> best;
+  if (kind == 0) return best;
+  for (const Batcher *batcher : selected_) {
+    if (!batcher->may_work() || !batcher->is_open() || !batcher->has_room()) continue;
+    const RsaChoice::Duration time = batcher->estimate(LC_RSA_PRIVATE, kind, guess);
+    if (!best || time < *best) best = time;
+  }
+  return best;
+}
+
+void RsaDispatcher::warm_up() {
+  for (Batcher *batcher : selected_)
+    if (batcher->may_work()) batcher->warm_up();
+}
+
+// Of the devices that work, the one with the least to do; the first of equals.
+Batcher *RsaDispatcher::choose() const {
+  Batcher *best = nullptr;
+  for (Batcher *candidate : selected_)
+    if (candidate->may_work() && (best == nullptr || candidate->load() < best->load()))
+      best = candidate;
+  return best;
+}
+
+std::string RsaDispatcher::reasons() const {
+  std::string text;
+  for (const Batcher *batcher : selected_) text += "; " + batcher->status().text();
+  return text;
+}
+
+Status RsaDispatcher::submit(const RsaRequestPointer &request) {
+  const RsaJob &job = request->job;
+  Batcher *named = nullptr;
+  if (job.device != LC_ANY_DEVICE && job.device != LC_CPU) {
+    if (job.device >= batchers_.size())
+      return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
+    named = batchers_[job.device].get();
+  }
+  if (job.device == LC_CPU) {
+    cpu_.submit(request);
+    return Status();
+  }
+  size_t not_taken = 0;
+  const std::vector<RsaKind> kinds = kinds_of(*request, &not_taken);
+  if (not_taken > 0 && fallback_ == LC_FALLBACK_NONE)
+    return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
+  if (not_taken < kinds.size()) {
+    if (named != nullptr && named->submit(request, kinds)) return Status();
+    for (Batcher *batcher = choose(); named == nullptr && batcher != nullptr; batcher = choose())
+      if (batcher->submit(request, kinds)) return Status();
+  }
+  if (fallback_ == LC_FALLBACK_NONE)
+    return Status(
+        LC_ERROR_NO_DEVICE,
+        "no usable device" + (named != nullptr ? "; " + named->status().text() : reasons()));
+  cpu_.submit(request);
+  return Status();
+}
+
+void RsaDispatcher::take_over(const RsaRequestPointer &request, const Status &why) {
+  // Those that no device takes were left for the end.
+  if (why.ok()) return cpu_.submit(request);
+  if (request->job.device == LC_ANY_DEVICE) {
+    size_t not_taken = 0;
+    const std::vector<RsaKind> kinds = kinds_of(*request, &not_taken);
+    for (Batcher *batcher = choose(); batcher != nullptr; batcher = choose())
+      if (batcher->submit(request, kinds)) return;
+  }
+  if (fallback_ == LC_FALLBACK_CPU) return cpu_.submit(request);
+  request->failure = why;
+  request->end();
+}
+
+}  // namespace lanecrypt::schedule

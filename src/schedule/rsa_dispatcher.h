@@ -1,0 +1,50 @@
+// Which device does a job of RSA, and what becomes of it when that device fails.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "schedule/batcher.h"
+#include "schedule/rsa_choice.h"
+#include "schedule/rsa_cpu.h"
+
+namespace lanecrypt::schedule {
+
+// A batcher for each device, and the CPU. Any thread.
+class RsaDispatcher {
+ public:
+  using MakeEngine = std::function<Result<std::unique_ptr<RsaEngine>>(const device::Found &)>;
+
+  RsaDispatcher(Counters &cpu_counters, lc_fallback fallback,
+                MakeEngine make_engine = make_rsa_engine);
+  ~RsaDispatcher() { stop(); }
+  // Before the first job, in the order of the devices' numbers.
+  void add_device(device::Found found, Counters &counters, bool is_selected);
+  // Finishes what is under way.
+  void stop();
+
+  // Starts a request that is not empty; it ends by itself. An error starts
+  // nothing.
+  Status submit(const RsaRequestPointer &request);
+
+  // For RsaChoice, of the selected devices.
+  size_t load() const;
+  std::optional<RsaChoice::Duration> estimate(uint32_t bits, RsaChoice::Duration guess) const;
+  void warm_up();
+
+ private:
+  Batcher *choose() const;
+  std::string reasons() const;
+  void take_over(const RsaRequestPointer &request, const Status &why);
+
+  const lc_fallback fallback_;
+  const MakeEngine make_engine_;
+  RsaCpu cpu_;
+  std::vector<std::unique_ptr<Batcher>> batchers_;
+  std::vector<Batcher *> selected_;
+};
+
+}  // namespace lanecrypt::schedule

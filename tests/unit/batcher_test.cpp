@@ -1,0 +1,408 @@
+// The batcher of RSA, with an engine of the test's own in the place of a
+// device: what is gathered, what becomes of it when the engine fails, and where
+// single operations go.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "cpu/cpu_rsa.h"
+#include "schedule/batcher.h"
+#include "schedule/rsa_choice.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using namespace std::chrono_literals;
+using Bytes = std::vector<uint8_t>;
+
+// A public key of a random odd modulus: what OpenSSL raises to e needs no primes.
+RsaKeyPointer make_key(size_t bytes, uint8_t seed) {
+  Bytes n(bytes);
+  for (size_t at = 0; at < bytes; ++at) n[at] = uint8_t(seed * 31 + at * 7 + 1);
+  n[0] |= 0x80;
+  n.back() |= 1;
+  const uint8_t e = 3;
+  lc_rsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  parts.n = {n.data(), n.size()};
+  parts.e = {&e, 1};
+  Result<std::shared_ptr<RsaKey>> key = copy_rsa_key(&parts);
+  EXPECT_TRUE(key.ok()) << key.status().text();
+  EXPECT_TRUE(cpu::prepare(**key).ok());
+  return *key;
+}
+
+// What an engine did, and is to do.
+struct Plan {
+  std::mutex mutex;
+  std::vector<size_t> batches;
+  std::vector<size_t> keys_in_batch;
+  size_t most_at_once = 0, at_once = 0;
+  std::set<std::thread::id> threads;
+  std::atomic<int> slow_ms{0};
+  std::atomic<int> lost_after{1 << 30};  // batches
+  std::atomic<bool> refuses{false}, every_third_is_wrong{false};
+};
+
+class TestBatch : public RsaBatch {
+ public:
+  TestBatch(Plan &plan, lc_rsa_operation operation, std::span<const RsaItem> items, bool lost)
+      : plan_(plan),
+        operation_(operation),
+        items_(items.begin(), items.end()),
+        lost_(lost),
+        ready_(std::chrono::steady_clock::now() + std::chrono::milliseconds(plan.slow_ms)) {}
+  bool is_done() override { return std::chrono::steady_clock::now() >= ready_; }
+  Status finish(std::span<uint8_t> right) override {
+    std::this_thread::sleep_until(ready_);
+    {
+      const std::lock_guard lock(plan_.mutex);
+      --plan_.at_once;
+    }
+    if (lost_) return Status(LC_ERROR_DEVICE, "lost");
+    for (size_t n = 0; n < items_.size(); ++n) {
+      const RsaItem &item = items_[n];
+      if (plan_.every_third_is_wrong && n % 3 == 0) {
+        right[n] = 0;
+        continue;
+      }
+      LC_TRY(cpu::run_rsa(*item.key, operation_, item.in, item.out));
+    }
+    return Status();
+  }
+
+ private:
+  Plan &plan_;
+  lc_rsa_operation operation_;
+  std::vector<RsaItem> items_;
+  bool lost_;
+  std::chrono::steady_clock::time_point ready_;
+};
+
+class TestEngine : public RsaEngine {
+ public:
+  explicit TestEngine(Plan &plan) : plan_(plan) {}
+  Result<std::unique_ptr<RsaBatch>> start(lc_rsa_operation operation,
+                                          std::span<const RsaItem> items) override {
+    const std::lock_guard lock(plan_.mutex);
+    if (plan_.refuses) return Status(LC_ERROR_MEMORY, "no memory");
+    std::set<const RsaKey *> keys;
+    for (const RsaItem &item : items) keys.insert(item.key);
+    plan_.batches.push_back(items.size());
+    plan_.keys_in_batch.push_back(keys.size());
+    plan_.most_at_once = std::max(plan_.most_at_once, ++plan_.at_once);
+    plan_.threads.insert(std::this_thread::get_id());
+    return std::unique_ptr<RsaBatch>(std::make_unique<TestBatch>(
+        plan_, operation, items, int(plan_.batches.size()) > plan_.lost_after));
+  }
+  uint64_t launches() const override { return plan_.batches.size(); }
+
+ private:
+  Plan &plan_;
+};
+
+class BatcherTest : public testing::Test {
+ protected:
+  RsaRequestPointer make_request(const std::vector<RsaKeyPointer> &keys, size_t messages,
+                                 std::vector<Bytes> *outputs, Ending::Callback on_end = nullptr) {
+    RsaJob job;
+    job.operation = LC_RSA_PUBLIC;
+    job.keys = keys;
+    outputs->resize(messages);
+    for (size_t n = 0; n < messages; ++n) {
+      const uint32_t key = uint32_t(n % keys.size());
+      (*outputs)[n].assign(keys[key]->modulus_bytes, 0xA5);
+      job.messages.push_back({key, input_of(*keys[key]), (*outputs)[n].data()});
+    }
+    return std::make_shared<RsaRequest>(std::move(job), std::move(on_end));
+  }
+  // The same for all operations of a key; below its modulus.
+  const uint8_t *input_of(const RsaKey &key) {
+    const std::lock_guard lock(mutex_);
+    Bytes &input = inputs_[&key];
+    if (input.empty()) {
+      input.assign(key.modulus_bytes, uint8_t(key.modulus_bytes + 5));
+      input[0] = 1;
+    }
+    return input.data();
+  }
+  void expect_right(const RsaRequest &request, const std::vector<Bytes> &outputs) {
+    for (size_t n = 0; n < outputs.size(); ++n) {
+      const RsaMessage &message = request.job.messages[n];
+      const RsaKey &key = request.job.key_of(message);
+      Bytes expected(key.modulus_bytes);
+      ASSERT_TRUE(cpu::run_rsa(key, LC_RSA_PUBLIC, message.in, expected.data()).ok());
+      ASSERT_EQ(expected, outputs[n]) << n;
+    }
+  }
+  static std::vector<RsaKind> kinds_of(const RsaRequest &request) {
+    std::vector<RsaKind> kinds;
+    for (const RsaMessage &message : request.job.messages)
+      kinds.push_back(request.job.key_of(message).modulus_bytes);
+    return kinds;
+  }
+  bool submit(const RsaRequestPointer &request) {
+    return batcher_.submit(request, kinds_of(*request));
+  }
+
+  Plan plan_;
+  Counters counters_;
+  // What is handed back: done by the test as the CPU would.
+  std::atomic<int> handed_back_{0};
+  std::mutex mutex_;
+  std::map<const RsaKey *, Bytes> inputs_;
+  Batcher batcher_{[this]() -> Result<std::unique_ptr<RsaEngine>> {
+                     if (plan_.lost_after < 0) return Status(LC_ERROR_NO_DEVICE, "does not open");
+                     return std::unique_ptr<RsaEngine>(std::make_unique<TestEngine>(plan_));
+                   },
+                   counters_,
+                   [this](const RsaRequestPointer &request, const Status &) {
+                     ++handed_back_;
+                     for (const uint32_t n : request->todo) {
+                       const RsaMessage &message = request->job.messages[n];
+                       (void)cpu::run_rsa(request->job.key_of(message), LC_RSA_PUBLIC, message.in,
+                                          message.out);
+                       ++request->result.cpu_operations;
+                     }
+                     request->end();
+                   },
+                   {.batch_operations = 100, .batches = 2, .waiting_operations = 1000}};
+};
+
+TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
+  plan_.slow_ms = 5;
+  std::vector<RsaKeyPointer> keys;
+  for (uint8_t n = 0; n < 6; ++n) keys.push_back(make_key(n < 3 ? 64 : 128, n));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 64; ++t)
+    threads.emplace_back([&, t] {
+      for (int call = 0; call < 10; ++call) {
+        std::vector<Bytes> outputs;
+        const RsaRequestPointer request =
+            make_request({keys[size_t(t + call) % keys.size()]}, 1, &outputs);
+        ASSERT_TRUE(submit(request));
+        EXPECT_TRUE(request->wait().ok());
+        EXPECT_EQ(1u, request->result.device_operations);
+        expect_right(*request, outputs);
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(640u, counters_.operations);
+  EXPECT_EQ(0u, batcher_.load());
+  EXPECT_EQ(plan_.batches.size(), counters_.launches);
+  // Far fewer batches than operations, several keys in one, two at once, and
+  // all of them on one thread.
+  EXPECT_LT(plan_.batches.size(), 200u);
+  EXPECT_EQ(3u, *std::max_element(plan_.keys_in_batch.begin(), plan_.keys_in_batch.end()));
+  EXPECT_EQ(2u, plan_.most_at_once);
+  EXPECT_EQ(1u, plan_.threads.size());
+}
+
+TEST_F(BatcherTest, AnIdleDeviceStartsAtOnce) {
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  EXPECT_EQ(std::vector<size_t>{1}, plan_.batches);
+}
+
+TEST_F(BatcherTest, ALargeRequestIsCutAndKindsAreKeptApart) {
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request =
+      make_request({make_key(64, 1), make_key(128, 2), make_key(64, 3)}, 1000, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  expect_right(*request, outputs);
+  EXPECT_EQ(1000u, request->result.device_operations);
+  for (const size_t batch : plan_.batches) EXPECT_LE(batch, 100u);
+  for (const size_t keys : plan_.keys_in_batch) EXPECT_LE(keys, 2u);
+}
+
+TEST_F(BatcherTest, WrongResultsAreMadeAgain) {
+  plan_.every_third_is_wrong = true;
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request = make_request({make_key(64, 1)}, 90, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  expect_right(*request, outputs);
+  EXPECT_GE(request->result.failed_checks, 30u);
+  EXPECT_EQ(request->result.failed_checks, request->result.cpu_operations);
+  EXPECT_EQ(90u, request->result.cpu_operations + request->result.device_operations);
+  EXPECT_EQ(request->result.failed_checks, counters_.failures);
+}
+
+TEST_F(BatcherTest, WhatADeviceLosesIsHandedBack) {
+  plan_.slow_ms = 3;
+  plan_.lost_after = 2;
+  std::vector<std::vector<Bytes>> outputs(50);
+  std::vector<RsaRequestPointer> requests;
+  for (std::vector<Bytes> &each : outputs)
+    requests.push_back(make_request({make_key(64, 1), make_key(128, 2)}, 20, &each));
+  for (const RsaRequestPointer &request : requests)
+    if (!submit(request)) {
+      // It was lost before: nothing of the request is touched.
+      EXPECT_EQ(20u, request->todo.size());
+      request->end();
+    } else {
+      EXPECT_TRUE(request->wait().ok());
+      EXPECT_EQ(20u, request->result.cpu_operations + request->result.device_operations);
+    }
+  EXPECT_GT(handed_back_, 0);
+  EXPECT_FALSE(batcher_.may_work());
+  EXPECT_EQ("lost", batcher_.status().text());
+  EXPECT_EQ(0u, batcher_.load());
+}
+
+TEST_F(BatcherTest, ADeviceThatDoesNotOpenHandsBack) {
+  plan_.lost_after = -1;
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request = make_request({make_key(64, 1)}, 3, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  expect_right(*request, outputs);
+  EXPECT_EQ(3u, request->result.cpu_operations);
+  EXPECT_FALSE(batcher_.may_work());
+}
+
+TEST_F(BatcherTest, WantOfMemoryPasses) {
+  plan_.refuses = true;
+  std::vector<Bytes> outputs[2];
+  const RsaRequestPointer first = make_request({make_key(64, 1)}, 3, &outputs[0]);
+  ASSERT_TRUE(submit(first));
+  EXPECT_TRUE(first->wait().ok());
+  EXPECT_EQ(3u, first->result.cpu_operations);
+  plan_.refuses = false;
+  const RsaRequestPointer second = make_request({make_key(64, 1)}, 3, &outputs[1]);
+  ASSERT_TRUE(submit(second));
+  EXPECT_TRUE(second->wait().ok());
+  EXPECT_EQ(3u, second->result.device_operations);
+}
+
+TEST_F(BatcherTest, KeysThatNoDeviceTakesAreHandedBackInTheEnd) {
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request = make_request({make_key(64, 1), make_key(128, 2)}, 10, &outputs);
+  std::vector<RsaKind> kinds = kinds_of(*request);
+  for (RsaKind &kind : kinds) kind = kind == 64 ? 0 : kind;
+  ASSERT_TRUE(batcher_.submit(request, kinds));
+  EXPECT_TRUE(request->wait().ok());
+  expect_right(*request, outputs);
+  EXPECT_EQ(5u, request->result.device_operations);
+  EXPECT_EQ(5u, request->result.cpu_operations);
+}
+
+TEST_F(BatcherTest, CallersMayGoAndStopFinishesWhatWaits) {
+  plan_.slow_ms = 5;
+  std::atomic<int> ended{0};
+  std::vector<std::vector<Bytes>> outputs(300);
+  const RsaKeyPointer key = make_key(64, 1);
+  for (std::vector<Bytes> &each : outputs)
+    ASSERT_TRUE(submit(make_request({key}, 1, &each, [&](const Status &) { ++ended; })));
+  batcher_.stop();
+  EXPECT_EQ(300, ended);
+  std::vector<Bytes> late;
+  EXPECT_FALSE(submit(make_request({key}, 1, &late)));
+}
+
+TEST_F(BatcherTest, EstimatesByWhatBatchesTook) {
+  plan_.slow_ms = 20;
+  const auto estimate = [&] { return batcher_.estimate(LC_RSA_PUBLIC, 64, 7ms); };
+  EXPECT_EQ(7ms, estimate());
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  EXPECT_GE(estimate(), 20ms);
+  EXPECT_LT(estimate(), 2000ms);
+  EXPECT_EQ(7ms, batcher_.estimate(LC_RSA_PRIVATE, 64, 7ms));
+  EXPECT_TRUE(batcher_.has_room());
+}
+
+// ---- The choice --------------------------------------------------------------
+
+class ChoiceTest : public testing::Test {
+ protected:
+  size_t load_ = 0;
+  std::optional<RsaChoice::Duration> estimate_;
+  int warm_ups_ = 0;
+  RsaChoice choice_{{.load = [this] { return load_; },
+                     .estimate = [this](uint32_t, RsaChoice::Duration) { return estimate_; },
+                     .warm_up = [this] { ++warm_ups_; }},
+                    16};
+  void run_on_cpu(uint32_t bits, RsaChoice::Duration took) {
+    ASSERT_FALSE(choice_.is_device_sooner(bits, 1));
+    choice_.ran_on_cpu(bits, took);
+  }
+};
+
+TEST_F(ChoiceTest, ALoneCallerStaysOnItsCpu) {
+  estimate_ = 2ms;
+  for (int call = 0; call < 1000; ++call) run_on_cpu(2048, 360us);
+  EXPECT_EQ(0, warm_ups_);
+}
+
+TEST_F(ChoiceTest, AThreadOnEveryCoreStaysThere) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  for (int round = 0; round < 10; ++round) {
+    for (int n = 0; n < 16; ++n) EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+    for (int n = 0; n < 16; ++n) choice_.ran_on_cpu(2048, 360us);
+  }
+}
+
+TEST_F(ChoiceTest, ManyCallersGoToTheDeviceAndStayThereBetweenBatches) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  int on_cpu = 0, on_device = 0;
+  for (int n = 0; n < 256; ++n) {
+    if (choice_.is_device_sooner(2048, 1)) {
+      ++on_device;
+      ++load_;
+    } else {
+      ++on_cpu;
+    }
+  }
+  // 2.2 ms are what about 98 callers on 16 cores take.
+  EXPECT_GT(on_device, 140);
+  EXPECT_GT(on_cpu, 60);
+  for (; on_cpu > 0; --on_cpu) choice_.ran_on_cpu(2048, 2ms);
+  // A batch ends; nobody is there for a moment.
+  load_ = 0;
+  EXPECT_TRUE(choice_.is_device_sooner(2048, 1));
+  // Then the others stay away.
+  std::this_thread::sleep_for(30ms);
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+  choice_.ran_on_cpu(2048, 360us);
+  std::this_thread::sleep_for(30ms);
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+}
+
+TEST_F(ChoiceTest, OneThreadWithManyJobsGoesToTheDevice) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 3));
+  choice_.ran_on_cpu(2048, 360us);
+  EXPECT_TRUE(choice_.is_device_sooner(2048, 10));
+}
+
+TEST_F(ChoiceTest, DevicesAreOpenedWhenTheyWouldPay) {
+  run_on_cpu(2048, 360us);
+  for (int n = 0; n < 60; ++n) EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+  EXPECT_EQ(0, warm_ups_);
+  for (int n = 0; n < 100; ++n) EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+  EXPECT_GT(warm_ups_, 0);
+}
+
+TEST_F(ChoiceTest, SizesAreKnownApart) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  // Nothing is known of 4096 bits yet, so the CPU tells first.
+  run_on_cpu(4096, 4ms);
+  EXPECT_TRUE(choice_.is_device_sooner(4096, 1));
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+}
+
+}  // namespace
+}  // namespace lanecrypt::schedule
