@@ -248,7 +248,7 @@ int decrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
     }
     if (taken == RsaTaken::kFailed) return 0;
   }
-  return EVP_PKEY_decrypt(context.fallback, out, out_bytes, in, in_bytes) == 1;
+  return operation.note(EVP_PKEY_decrypt(context.fallback, out, out_bytes, in, in_bytes) == 1);
 }
 
 int get_params(void *pointer, OSSL_PARAM params[]) {

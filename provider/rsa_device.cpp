@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa_device.h"
 
-#include <cstring>
-
 #include "provider/rsa_wait.h"
 
 namespace lanecrypt::provider {
+namespace {
+
+constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
+
+}  // namespace
 
 RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
   Provider &provider = key.provider();
   const Settings &settings = provider.settings;
-  const bool must = settings.require_gpu;
-  if (must || settings.rsa == Settings::Rsa::kAlways) device_key_ = key.for_device();
-  if (must && device_key_ == nullptr) {
+  if (settings.require_gpu || settings.rsa == Settings::Rsa::kAlways) {
+    device_key_ = key.for_device();
+    if (device_key_ != nullptr || !settings.require_gpu) return;
     may_go_on_ = false;
     provider.counters.count_rsa_failure();
     provider.errors.raise(Reason::kDeviceRequired, "no device takes this RSA key");
+    return;
   }
+  if (key.bits() < kLeastBits || key.bits() > kMostBits || !key.may_suit_device()) return;
+  const uint32_t in_line = operations_in_line();
+  if (lc_rsa_device_is_sooner(provider.devices, uint32_t(key.bits()), in_line)) {
+    device_key_ = key.for_device();
+    return;
+  }
+  stays_on_cpu();
+  is_counted_ = true;
+  began_ = std::chrono::steady_clock::now();
 }
 
 RsaOperation::~RsaOperation() {
-  if (may_go_on_ && !ran_on_device_) key_.provider().counters.count_rsa_cpu();
+  Provider &provider = key_.provider();
+  if (may_go_on_ && !ran_on_device_) provider.counters.count_rsa_cpu();
+  if (!is_counted_) return;
+  const auto took = std::chrono::steady_clock::now() - began_;
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
+  lc_rsa_ran_on_cpu(provider.devices, uint32_t(key_.bits()), is_done_ ? uint64_t(ns) : 0);
 }
 
 RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "provider/rsa_key.h"
@@ -26,6 +27,13 @@ class RsaOperation {
   ~RsaOperation();
   RsaOperation(const RsaOperation &) = delete;
 
+  // What the CPU did was right, so that the time it took is worth knowing.
+  // Returns `done`.
+  int note(int done) {
+    is_done_ = done != 0;
+    return done;
+  }
+
   bool is_for_device() const { return device_key_ != nullptr; }
   // False, with an error raised, where a device is required and none takes the
   // key.
@@ -40,6 +48,10 @@ class RsaOperation {
   const RsaDeviceKey *device_key_ = nullptr;
   bool may_go_on_ = true;
   bool ran_on_device_ = false;
+  bool is_done_ = false;
+  // The library was asked, and counts this one as on the CPU since then.
+  bool is_counted_ = false;
+  std::chrono::steady_clock::time_point began_;
 };
 
 }  // namespace lanecrypt::provider

@@ -128,7 +128,9 @@ const RsaDeviceKey *RsaKey::for_device() {
     Making making{provider_, bytes(), device_key_};
     EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, make_device_key, &making);
   });
-  return device_key_.key == nullptr ? nullptr : &device_key_;
+  if (device_key_.key != nullptr) return &device_key_;
+  is_unfit_.store(true, std::memory_order_relaxed);
+  return nullptr;
 }
 
 }  // namespace lanecrypt::provider

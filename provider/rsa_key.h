@@ -69,6 +69,8 @@ class RsaKey {
   // Made at the first call; nullptr where no device takes this key: it has no
   // CRT parts or more than two primes, or it is no private key.
   const RsaDeviceKey *for_device();
+  // False once for_device() has said no.
+  bool may_suit_device() const { return !is_unfit_.load(std::memory_order_relaxed); }
 
  private:
   ~RsaKey();
@@ -83,6 +85,7 @@ class RsaKey {
 
   std::once_flag once_;
   RsaDeviceKey device_key_;
+  std::atomic<bool> is_unfit_{false};
 };
 
 }  // namespace lanecrypt::provider

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -27,6 +28,61 @@ lc_rsa_job make_job(const lc_rsa_message &message) {
   job.message_size = sizeof message;
   return job;
 }
+
+// ---- The jobs of a thread ----------------------------------------------------
+
+// A job may pause, and the thread it goes on in is not known to the compiler:
+// nothing here may be held across that.
+struct JobsOfThread {
+  static constexpr uint32_t kFirstTrial = 16, kLastTrial = 4096;
+  static constexpr uint32_t kVeryMany = 1u << 20;
+  static constexpr auto kWindow = std::chrono::milliseconds(50);
+
+  uint32_t paused = 0;
+  // The most at once, in this window of time and in the one before.
+  uint32_t most_now = 0, most_before = 0;
+  std::chrono::steady_clock::time_point window_began;
+  // A trial: one pauses to see whether others come.
+  bool in_trial = false;
+  uint32_t most_in_trial = 0;
+  uint32_t until_trial = kFirstTrial, between_trials = kFirstTrial;
+
+  uint32_t in_line() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - window_began > kWindow) {
+      most_before = now - window_began > 2 * kWindow ? 0 : most_now;
+      most_now = paused;
+      window_began = now;
+    }
+    if (in_trial) return kVeryMany;
+    const uint32_t most = std::max({paused, most_now, most_before});
+    if (most > 1) return most;
+    if (--until_trial > 0) return 1;
+    in_trial = true;
+    most_in_trial = 0;
+    return kVeryMany;
+  }
+  void pause() {
+    ++paused;
+    most_now = std::max(most_now, paused);
+    most_in_trial = std::max(most_in_trial, paused);
+  }
+  void resume() {
+    if (paused > 0) --paused;
+    if (paused == 0) end_trial();
+  }
+  void end_trial() {
+    if (!in_trial) return;
+    in_trial = false;
+    // Where nobody comes, trials become rare: each costs a lone job some time.
+    between_trials = most_in_trial > 1 ? kFirstTrial : std::min(2 * between_trials, kLastTrial);
+    until_trial = between_trials;
+  }
+};
+thread_local JobsOfThread jobs_of_thread;
+
+[[gnu::noinline]] void note_pause() { jobs_of_thread.pause(); }
+[[gnu::noinline]] void note_resume() { jobs_of_thread.resume(); }
 
 class Waiter;
 
@@ -181,7 +237,9 @@ lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &m
   waiter.expect(operation);
   // If the job is never resumed, its stack goes without a destructor run.
   operation.reset();
+  note_pause();
   pause_until_done(waiter, state);
+  note_resume();
   // Tells how it ended, and does not wait: it has ended.
   const lc_status ended = lc_ticket_wait(state.ticket, result);
   if (ended == LC_OK)
@@ -195,7 +253,13 @@ lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &m
 
 }  // namespace
 
-bool is_in_async_job() { return ASYNC_get_current_job() != nullptr; }
+uint32_t operations_in_line() {
+  return ASYNC_get_current_job() == nullptr ? 1 : jobs_of_thread.in_line();
+}
+
+void stays_on_cpu() {
+  if (jobs_of_thread.paused == 0) jobs_of_thread.end_trial();
+}
 
 lc_status run_rsa_and_wait(lc_context *devices, const lc_rsa_key &key, size_t bytes,
                            const uint8_t *in, uint8_t *out, lc_result *result, std::string *why) {

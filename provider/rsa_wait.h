@@ -12,8 +12,13 @@
 
 namespace lanecrypt::provider {
 
-// Whether the caller runs in a job of ASYNC, which can pause.
-bool is_in_async_job();
+// How many operations the calling thread has to do that would wait for one
+// another on the CPU: 1 outside a job of ASYNC. A thread with many jobs shows it
+// only when one of them pauses, and lets others begin; so now and then one is
+// told to, by a very large number. Each call is followed by run_rsa_and_wait()
+// or, where the operation goes another way, by stays_on_cpu().
+uint32_t operations_in_line();
+void stays_on_cpu();
 
 // in^d mod n under the key, `bytes` each. `out` is written only where the
 // status is LC_OK; otherwise `why` says what is the matter.

@@ -255,7 +255,8 @@ int sign(void *pointer, unsigned char *signature, size_t *signature_bytes, size_
       return 1;
     }
   }
-  return EVP_PKEY_sign(context.fallback, signature, signature_bytes, in, in_bytes) == 1;
+  return operation.note(EVP_PKEY_sign(context.fallback, signature, signature_bytes, in, in_bytes) ==
+                        1);
 }
 
 int finish_sign_message(void *pointer, unsigned char *signature, size_t *signature_bytes,
