@@ -322,7 +322,8 @@ int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) 
   if (!EVP_PKEY_CTX_set_params(context.fallback, others)) return 0;
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST);
   char name[kMostNameBytes] = "", *to = name;
-  if (param == nullptr) return 1;
+  // Since 3.6 it is passed over, whatever it says.
+  if (param == nullptr || 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 306) return 1;
   if (!OSSL_PARAM_get_utf8_string(param, &to, sizeof name)) return 0;
   EVP_MD *digest = fetch_digest(context, name);
   const bool is_known = digest != nullptr;

@@ -1,0 +1,51 @@
+// RSA on both sides of a comparison: the same key in OpenSSL's default provider
+// and in ours.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/rsa.h>
+
+#include <functional>
+#include <memory>
+
+#include "provider/provider_under_test.h"
+
+namespace provider_test {
+
+inline const char *const kProperties[2] = {"provider=default", "?provider=gpu"};
+
+struct FreePkey {
+  void operator()(EVP_PKEY *key) const { O(EVP_PKEY_free)(key); }
+};
+using Pkey = std::unique_ptr<EVP_PKEY, FreePkey>;
+struct FreePkeyContext {
+  void operator()(EVP_PKEY_CTX *context) const { O(EVP_PKEY_CTX_free)(context); }
+};
+using PkeyContext = std::unique_ptr<EVP_PKEY_CTX, FreePkeyContext>;
+
+// One key, made by the default provider and handed to ours.
+struct KeyTwins {
+  Pkey sides[2];  // default, gpu
+  size_t bytes = 0;
+};
+
+// `type` is RSA or RSA-PSS; `set` sets more on the context of the generation.
+KeyTwins make_key_twins(Library &library, const char *type, unsigned bits, unsigned primes = 2,
+                        const std::function<void(EVP_PKEY_CTX *)> &set = nullptr);
+// What `selection` of a key says, as another key on each side.
+KeyTwins copy_key_twins(Library &library, const char *type, const KeyTwins &of, int selection);
+// The parameters of a key, owned by OpenSSL: OSSL_PARAM_free() frees them.
+OSSL_PARAM *parameters_of(const Pkey &key, int selection);
+
+// What a call makes of each side. `call` fills the outcome, and returns the
+// result of its last call of EVP.
+using Call = std::function<int(EVP_PKEY *key, const char *properties, Outcome &outcome)>;
+// The difference, "" for none. Whether EVP adds to the errors that the provider
+// failed is not compared: it may say so of OpenSSL's object within ours.
+std::string compare(const KeyTwins &keys, const Call &call, Outcome *common = nullptr);
+
+// What has run on devices and on the CPU.
+uint64_t rsa_jobs(Library &library);
+
+}  // namespace provider_test
