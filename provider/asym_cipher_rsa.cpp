@@ -110,8 +110,9 @@ int encrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
             const unsigned char *in, size_t in_bytes) {
   CipherContextRsa &context = context_of(pointer);
   *out_bytes = room;
-  return context.fallback != nullptr &&
-         EVP_PKEY_encrypt(context.fallback, out, out_bytes, in, in_bytes) == 1;
+  return context.fallback == nullptr
+             ? 0
+             : EVP_PKEY_encrypt(context.fallback, out, out_bytes, in, in_bytes);
 }
 
 // Asks the default provider's context for all that padding needs.

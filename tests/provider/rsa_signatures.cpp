@@ -19,8 +19,8 @@ constexpr const char *kDigests[] = {
 
 struct Options {
   int padding = RSA_PKCS1_PADDING;
-  std::string digest;  // "": none
-  std::string mgf1_digest;
+  std::string digest = {};  // "": none
+  std::string mgf1_digest = {};
   bool set_salt = false;
   int salt = 0;
 };
