@@ -1,0 +1,268 @@
+// RSA from many threads and many jobs of ASYNC at once, keys and sizes mixed,
+// and from callers who go away.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <openssl/async.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <deque>
+#include <thread>
+
+#include "provider/rsa_twins.h"
+
+namespace provider_test {
+namespace {
+
+// Signs with ours and verifies with OpenSSL's own; 1 where both were right.
+struct Signing {
+  Library *library;
+  const KeyTwins *key;
+  int padding;
+  uint8_t seed;
+  bool block_pause = false;
+};
+
+int sign_and_verify(const Signing &signing) {
+  Bytes signature(signing.key->bytes);
+  uint8_t digest[32];
+  for (size_t at = 0; at < sizeof digest; ++at) digest[at] = uint8_t(signing.seed + at);
+  char name[] = "SHA256";
+  int padding = signing.padding;
+  const OSSL_PARAM params[] = {
+      {OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, name, 6, 0},
+      {OSSL_SIGNATURE_PARAM_PAD_MODE, OSSL_PARAM_INTEGER, &padding, sizeof padding, 0},
+      OSSL_PARAM_END};
+  size_t bytes = signature.size();
+  int result = 0;
+  {
+    const PkeyContext context(O(EVP_PKEY_CTX_new_from_pkey)(
+        signing.library->get(), signing.key->sides[1].get(), kProperties[1]));
+    if (signing.block_pause) O(ASYNC_block_pause)();
+    if (O(EVP_PKEY_sign_init_ex)(context.get(), params) == 1)
+      result = O(EVP_PKEY_sign)(context.get(), signature.data(), &bytes, digest, sizeof digest);
+    if (signing.block_pause) O(ASYNC_unblock_pause)();
+  }
+  if (result != 1) return 0;
+  const PkeyContext context(O(EVP_PKEY_CTX_new_from_pkey)(
+      signing.library->get(), signing.key->sides[0].get(), kProperties[0]));
+  return O(EVP_PKEY_verify_init_ex)(context.get(), params) == 1 &&
+         O(EVP_PKEY_verify)(context.get(), signature.data(), bytes, digest, sizeof digest) == 1;
+}
+
+int sign_in_job(void *argument) { return sign_and_verify(*static_cast<Signing *>(argument)); }
+
+class RsaLoad : public testing::Test {
+ protected:
+  Library library{{{"devices", "host"}, {"rsa", "always"}}};
+  std::vector<KeyTwins> keys;
+  void SetUp() override {
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+    for (unsigned bits : {1024u, 1024u, 1536u, 2048u})
+      keys.push_back(make_key_twins(library, "RSA", bits));
+  }
+  Signing signing(size_t n) {
+    return {&library, &keys[n % keys.size()],
+            n % 3 == 0 ? RSA_PKCS1_PSS_PADDING : RSA_PKCS1_PADDING, uint8_t(n)};
+  }
+};
+
+// A job of ASYNC with what it waits by.
+struct Job {
+  Signing signing;
+  ASYNC_JOB *job = nullptr;
+  ASYNC_WAIT_CTX *wait = nullptr;
+  int result = 0;
+  std::atomic<int> calls{0};
+  bool ended = false;
+};
+
+int count_call(void *job) {
+  ++static_cast<Job *>(job)->calls;
+  return 1;
+}
+
+TEST_F(RsaLoad, ManyThreads) {
+  std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 64; ++t)
+    threads.emplace_back([&, t] {
+      for (size_t n = 0; n < 8; ++n) right += sign_and_verify(signing(t + n));
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(64 * 8, right);
+  EXPECT_EQ(64u * 8, rsa_jobs(library));
+  EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
+}
+
+// All wait at once; each is woken by its descriptor.
+TEST_F(RsaLoad, ManyJobsByDescriptors) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  constexpr size_t kJobs = 4096;
+  ASSERT_EQ(1, O(ASYNC_init_thread)(kJobs, 0));
+  std::deque<Job> jobs(kJobs);
+  size_t paused = 0, right = 0, left = kJobs;
+  const auto run = [&](Job &job) {
+    switch (O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, &job.signing,
+                               sizeof job.signing)) {
+      case ASYNC_PAUSE:
+        ++paused;
+        return;
+      case ASYNC_FINISH:
+        right += job.result == 1;
+        break;
+      default:
+        ADD_FAILURE() << "a job did not start";
+    }
+    job.ended = true;
+    --left;
+  };
+  for (size_t n = 0; n < kJobs; ++n) {
+    jobs[n].signing = signing(n);
+    jobs[n].wait = O(ASYNC_WAIT_CTX_new)();
+    run(jobs[n]);
+  }
+  // Many wait side by side.
+  EXPECT_GT(paused, kJobs / 8);
+  while (left > 0) {
+    std::vector<pollfd> polled;
+    std::vector<Job *> of;
+    for (Job &job : jobs) {
+      if (job.ended) continue;
+      OSSL_ASYNC_FD descriptor = -1;
+      size_t count = 0;
+      ASSERT_EQ(1, O(ASYNC_WAIT_CTX_get_all_fds)(job.wait, nullptr, &count));
+      ASSERT_EQ(1u, count);
+      ASSERT_EQ(1, O(ASYNC_WAIT_CTX_get_all_fds)(job.wait, &descriptor, &count));
+      polled.push_back({descriptor, POLLIN, 0});
+      of.push_back(&job);
+    }
+    ASSERT_GT(poll(polled.data(), polled.size(), 20000), 0) << left << " jobs were not woken";
+    for (size_t n = 0; n < polled.size(); ++n)
+      if (polled[n].revents != 0) run(*of[n]);
+  }
+  EXPECT_EQ(kJobs, right);
+  EXPECT_EQ(kJobs, rsa_jobs(library));
+  for (Job &job : jobs) O(ASYNC_WAIT_CTX_free)(job.wait);
+  O(ASYNC_cleanup_thread)();
+}
+
+// Woken by a callback, one operation after another in the same wait context.
+TEST_F(RsaLoad, JobsByCallbacks) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  std::deque<Job> jobs(16);
+  for (Job &job : jobs) {
+    job.wait = O(ASYNC_WAIT_CTX_new)();
+    ASSERT_EQ(1, O(ASYNC_WAIT_CTX_set_callback)(job.wait, count_call, &job));
+  }
+  for (size_t round = 0; round < 4; ++round) {
+    for (size_t n = 0; n < jobs.size(); ++n) {
+      Job &job = jobs[n];
+      job.signing = signing(n + round);
+      job.calls = 0;
+      job.ended = O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, &job.signing,
+                                     sizeof job.signing) == ASYNC_FINISH;
+    }
+    for (Job &job : jobs) {
+      if (job.ended) continue;
+      for (int wait = 0; wait < 20000 && job.calls == 0; ++wait)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ASSERT_EQ(1, job.calls);
+      ASSERT_EQ(ASYNC_FINISH,
+                O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, nullptr, 0));
+    }
+    for (Job &job : jobs) EXPECT_EQ(1, job.result);
+  }
+  for (Job &job : jobs) O(ASYNC_WAIT_CTX_free)(job.wait);
+  O(ASYNC_cleanup_thread)();
+}
+
+// A job may be resumed before it is woken: it pauses again, or waits.
+TEST_F(RsaLoad, JobsResumedTooEarly) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  Job job;
+  job.wait = O(ASYNC_WAIT_CTX_new)();
+  for (size_t n = 0; n < 20; ++n) {
+    job.signing = signing(n);
+    int starts = 0, state;
+    do {
+      state = O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, &job.signing,
+                                 sizeof job.signing);
+      ++starts;
+    } while (state == ASYNC_PAUSE && starts < 1000000);
+    EXPECT_EQ(ASYNC_FINISH, state);
+    EXPECT_EQ(1, job.result);
+  }
+  O(ASYNC_WAIT_CTX_free)(job.wait);
+  O(ASYNC_cleanup_thread)();
+}
+
+// Whoever holds a lock says so, and is not paused.
+TEST_F(RsaLoad, NoPauseWhereItIsBlocked) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  Job job;
+  job.wait = O(ASYNC_WAIT_CTX_new)();
+  for (size_t n = 0; n < 8; ++n) {
+    job.signing = signing(n);
+    job.signing.block_pause = true;
+    EXPECT_EQ(ASYNC_FINISH, O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job,
+                                               &job.signing, sizeof job.signing));
+    EXPECT_EQ(1, job.result);
+  }
+  O(ASYNC_WAIT_CTX_free)(job.wait);
+  O(ASYNC_cleanup_thread)();
+}
+
+// Their jobs are never resumed; the wait contexts go while the device works.
+TEST_F(RsaLoad, CallersWhoGoAway) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  // In a child: OpenSSL has no way to take back a job that is not resumed.
+  const pid_t child = fork();
+  if (child == 0) {
+    std::deque<Job> jobs(300);
+    int paused = 0;
+    for (size_t n = 0; n < jobs.size(); ++n) {
+      Job &job = jobs[n];
+      job.signing = signing(n);
+      job.wait = O(ASYNC_WAIT_CTX_new)();
+      if (n % 2 == 0) O(ASYNC_WAIT_CTX_set_callback)(job.wait, count_call, &job);
+      paused += O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, &job.signing,
+                                   sizeof job.signing) == ASYNC_PAUSE;
+      O(ASYNC_WAIT_CTX_free)(job.wait);
+    }
+    // What came meanwhile is done all the same.
+    int right = 0;
+    for (size_t n = 0; n < 20; ++n) right += sign_and_verify(signing(n));
+    _exit(paused > 100 && right == 20 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
+}
+
+// A server reads its keys, signs, and forks its workers.
+TEST_F(RsaLoad, ChildrenOfForkSignToo) {
+  for (size_t n = 0; n < 4; ++n) EXPECT_EQ(1, sign_and_verify(signing(n)));
+  std::vector<pid_t> children;
+  for (int count = 0; count < 3; ++count) {
+    const pid_t child = fork();
+    if (child == 0) {
+      int right = 0;
+      for (size_t n = 0; n < 12; ++n) right += sign_and_verify(signing(n));
+      _exit(right == 12 && rsa_jobs(library) == 12 ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+  }
+  EXPECT_EQ(4u, rsa_jobs(library));
+}
+
+}  // namespace
+}  // namespace provider_test
