@@ -40,7 +40,7 @@ API_HEADERS = [
     (re.compile(r"(CL/|opencl)"), ["src/device/opencl"], "OpenCL"),
     (re.compile(r"(cuda|nv[a-z]+\.h|curand|cooperative_groups)"), ["src/device/cuda"], "CUDA"),
     (re.compile(r"openssl/"), ["src/libcrypto", "src/cpu", "src/verify", "src/secure", "provider",
-                               "cli", "tests"], "OpenSSL"),
+                               "cli", "bench", "tests"], "OpenSSL"),
 ]
 # Words of one API that kernels must take from platform.h instead.
 API_WORDS = re.compile(
