@@ -20,6 +20,7 @@
 #include "provider/rsa_device.h"
 #include "provider/rsa_key.h"
 #include "provider/rsa_padding.h"
+#include "provider/rsa_template.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -82,9 +83,7 @@ void *copy_context(void *pointer) {
   return copy;
 }
 
-using Init = int (*)(EVP_PKEY_CTX *, const OSSL_PARAM[]);
-
-int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], Init init) {
+int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], RsaUse use) {
   if (key == nullptr) return 0;
   RsaKey *taken = static_cast<RsaKey *>(key)->take();
   RsaKey::release(context.key);
@@ -94,16 +93,21 @@ int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], Init 
   context.fallback = nullptr;
   if (fallback_rsa_cipher(*context.provider) == nullptr || context.key->fallback() == nullptr)
     return 0;
-  context.fallback = EVP_PKEY_CTX_new_from_pkey(context.provider->fallback, context.key->fallback(),
-                                                kFallbackProperties);
-  return context.fallback != nullptr && init(context.fallback, params) == 1;
+  if (params == nullptr || params->key == nullptr) {
+    const RsaTemplate *from =
+        context.key->templates().find(*context.provider, context.key->fallback(), use, nullptr);
+    if (from != nullptr && (context.fallback = EVP_PKEY_CTX_dup(from->context)) != nullptr)
+      return 1;
+  }
+  context.fallback = begin_fallback(*context.provider, context.key->fallback(), use, params);
+  return context.fallback != nullptr;
 }
 
 int begin_encrypt(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, EVP_PKEY_encrypt_init_ex);
+  return begin(context_of(context), key, params, RsaUse::kEncrypt);
 }
 int begin_decrypt(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, EVP_PKEY_decrypt_init_ex);
+  return begin(context_of(context), key, params, RsaUse::kDecrypt);
 }
 
 int encrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "provider/provider.h"
+#include "provider/rsa_template.h"
 
 namespace lanecrypt::provider {
 
@@ -58,6 +59,8 @@ class RsaKey {
   // Takes the reference.
   void set_fallback(EVP_PKEY *key);
 
+  RsaTemplates &templates() { return templates_; }
+
   // 0 without a modulus.
   size_t bits() const { return bits_; }
   size_t bytes() const { return modulus_.size(); }
@@ -83,6 +86,7 @@ class RsaKey {
   std::vector<uint8_t> modulus_;
   int least_salt_bytes_ = -1;
 
+  RsaTemplates templates_;
   std::once_flag once_;
   RsaDeviceKey device_key_;
   std::atomic<bool> is_unfit_{false};

@@ -18,28 +18,12 @@
 #include "provider/rsa_device.h"
 #include "provider/rsa_key.h"
 #include "provider/rsa_padding.h"
+#include "provider/rsa_template.h"
 
 namespace lanecrypt::provider {
 namespace {
 
 constexpr size_t kMostNameBytes = 64;
-
-// What the default provider's context holds, as far as padding needs it.
-struct SigningState {
-  bool known = false;
-  int padding = 0;
-  int salt_bytes = 0;
-  // nullptr where none was set.
-  EVP_MD *digest = nullptr, *mgf1_digest = nullptr;
-  size_t digest_bytes = 0;
-  ByteSpan prefix;
-
-  void forget() {
-    EVP_MD_free(digest);
-    EVP_MD_free(mgf1_digest);
-    *this = SigningState();
-  }
-};
 
 struct SignatureContext {
   Provider *provider;
@@ -64,7 +48,6 @@ void *new_context(void *provider, const char *) {
 void free_context(void *pointer) {
   SignatureContext *context = static_cast<SignatureContext *>(pointer);
   if (context == nullptr) return;
-  context->state.forget();
   EVP_MD_CTX_free(context->hash);
   EVP_PKEY_CTX_free(context->fallback);
   RsaKey::release(context->key);
@@ -76,6 +59,7 @@ void *copy_context(void *pointer) {
   SignatureContext *copy = static_cast<SignatureContext *>(new_context(from.provider, nullptr));
   if (copy == nullptr) return nullptr;
   copy->digest_is_fixed = from.digest_is_fixed;
+  copy->state = from.state;
   if (from.key != nullptr) copy->key = from.key->take();
   if (from.fallback != nullptr) copy->fallback = EVP_PKEY_CTX_dup(from.fallback);
   if (from.hash != nullptr) copy->hash = EVP_MD_CTX_new();
@@ -90,13 +74,11 @@ void *copy_context(void *pointer) {
 
 // ---- Beginning ------------------------------------------------------------
 
-using Init = int (*)(EVP_PKEY_CTX *, const OSSL_PARAM[]);
-
-// Without a key the one from before stays.
-int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], Init init) {
+// Takes the key, or keeps the one from before where there is none.
+bool take_key(SignatureContext &context, void *key) {
   if (key == nullptr && context.key == nullptr) {
     ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
-    return 0;
+    return false;
   }
   if (key != nullptr) {
     RsaKey *taken = static_cast<RsaKey *>(key)->take();
@@ -107,73 +89,52 @@ int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], Init 
   context.digest_is_fixed = false;
   EVP_PKEY_CTX_free(context.fallback);
   context.fallback = nullptr;
-  if (fallback_rsa_signature(*context.provider) == nullptr || context.key->fallback() == nullptr)
-    return 0;
-  context.fallback = EVP_PKEY_CTX_new_from_pkey(context.provider->fallback, context.key->fallback(),
-                                                kFallbackProperties);
-  return context.fallback != nullptr && init(context.fallback, params) == 1;
+  return fallback_rsa_signature(*context.provider) != nullptr && context.key->fallback() != nullptr;
+}
+
+// A copy of a context that was begun before; false where there is none.
+bool begin_by_copy(SignatureContext &context, RsaUse use, const char *digest) {
+  const RsaTemplate *from =
+      context.key->templates().find(*context.provider, context.key->fallback(), use, digest);
+  if (from == nullptr) return false;
+  context.fallback = EVP_PKEY_CTX_dup(from->context);
+  if (context.fallback != nullptr) context.state = from->state;
+  return context.fallback != nullptr;
+}
+
+bool is_empty(const OSSL_PARAM params[]) { return params == nullptr || params->key == nullptr; }
+
+int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], RsaUse use) {
+  if (!take_key(context, key)) return 0;
+  if (is_empty(params) && begin_by_copy(context, use, nullptr)) return 1;
+  context.fallback = begin_fallback(*context.provider, context.key->fallback(), use, params);
+  return context.fallback != nullptr;
 }
 
 int begin_sign(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, EVP_PKEY_sign_init_ex);
+  return begin(context_of(context), key, params, RsaUse::kSign);
 }
 int begin_verify(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, EVP_PKEY_verify_init_ex);
+  return begin(context_of(context), key, params, RsaUse::kVerify);
 }
 int begin_recover(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, EVP_PKEY_verify_recover_init_ex);
-}
-
-// The digest of `name` that the default provider has; "": none.
-EVP_MD *fetch_digest(const SignatureContext &context, const char *name) {
-  return *name == '\0' ? nullptr
-                       : EVP_MD_fetch(context.provider->fallback, name, kFallbackProperties);
+  return begin(context_of(context), key, params, RsaUse::kRecover);
 }
 
 // Asks the default provider's context for all that padding needs.
 bool read_state(SignatureContext &context) {
-  SigningState &state = context.state;
-  if (state.known) return true;
-  state.forget();
-  char digest[kMostNameBytes] = "", mgf1_digest[kMostNameBytes] = "";
-  OSSL_PARAM params[] = {
-      {OSSL_SIGNATURE_PARAM_PAD_MODE, OSSL_PARAM_INTEGER, &state.padding, sizeof state.padding, 0},
-      {OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, digest, sizeof digest, 0},
-      {OSSL_SIGNATURE_PARAM_MGF1_DIGEST, OSSL_PARAM_UTF8_STRING, mgf1_digest, sizeof mgf1_digest,
-       0},
-      {OSSL_SIGNATURE_PARAM_PSS_SALTLEN, OSSL_PARAM_INTEGER, &state.salt_bytes,
-       sizeof state.salt_bytes, 0},
-      OSSL_PARAM_END};
-  if (!EVP_PKEY_CTX_get_params(context.fallback, params)) return false;
-  state.digest = fetch_digest(context, digest);
-  state.mgf1_digest = fetch_digest(context, mgf1_digest);
-  if ((digest[0] != '\0') != (state.digest != nullptr) ||
-      (mgf1_digest[0] != '\0') != (state.mgf1_digest != nullptr))
-    return false;
-  if (state.digest != nullptr) {
-    const int bytes = EVP_MD_get_size(state.digest);
-    state.digest_bytes = bytes > 0 ? size_t(bytes) : 0;
-    state.prefix = digest_info_prefix(state.digest);
-  }
-  state.known = true;
-  return true;
+  return context.state.read(*context.provider, context.fallback);
 }
 
 int begin_message(SignatureContext &context, const char *name, void *key, const OSSL_PARAM params[],
-                  Init init) {
-  if (!begin(context, key, params, init)) return 0;
-  // A key of RSA-PSS may have set its digest already.
-  char set[kMostNameBytes] = "";
-  OSSL_PARAM ask[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, set, sizeof set, 0},
-                      OSSL_PARAM_END};
-  if (!EVP_PKEY_CTX_get_params(context.fallback, ask)) return 0;
-  if (name != nullptr && (*name == '\0' || strcasecmp(set, name) != 0)) {
-    const OSSL_PARAM tell[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING,
-                                const_cast<char *>(name), std::strlen(name), 0},
-                               OSSL_PARAM_END};
-    if (!EVP_PKEY_CTX_set_params(context.fallback, tell)) return 0;
+                  RsaUse use) {
+  if (!take_key(context, key)) return 0;
+  if (name == nullptr || !is_empty(params) || !begin_by_copy(context, use, name)) {
+    context.fallback = begin_fallback(*context.provider, context.key->fallback(), use, params);
+    if (context.fallback == nullptr || !set_message_digest(context.fallback, name) ||
+        !read_state(context))
+      return 0;
   }
-  if (!read_state(context)) return 0;
   context.digest_is_fixed = true;
   if (context.hash == nullptr) context.hash = EVP_MD_CTX_new();
   if (context.hash != nullptr && EVP_DigestInit_ex2(context.hash, context.state.digest, params))
@@ -184,10 +145,10 @@ int begin_message(SignatureContext &context, const char *name, void *key, const 
 }
 
 int begin_sign_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
-  return begin_message(context_of(context), digest, key, params, EVP_PKEY_sign_init_ex);
+  return begin_message(context_of(context), digest, key, params, RsaUse::kSign);
 }
 int begin_verify_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
-  return begin_message(context_of(context), digest, key, params, EVP_PKEY_verify_init_ex);
+  return begin_message(context_of(context), digest, key, params, RsaUse::kVerify);
 }
 
 int update_message(void *pointer, const unsigned char *data, size_t bytes) {
@@ -325,7 +286,7 @@ int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) 
   // Since 3.6 it is passed over, whatever it says.
   if (param == nullptr || 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 306) return 1;
   if (!OSSL_PARAM_get_utf8_string(param, &to, sizeof name)) return 0;
-  EVP_MD *digest = fetch_digest(context, name);
+  EVP_MD *digest = fetch_digest(*context.provider, name);
   const bool is_known = digest != nullptr;
   char set[kMostNameBytes] = "";
   OSSL_PARAM ask[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, set, sizeof set, 0},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/context.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,9 +11,18 @@ namespace lanecrypt {
 
 using schedule::Executor;
 
+namespace {
+
+// How often this process, or one that it came from, was forked into being: to
+// ask the system for the process's number would cost each operation a call.
+std::atomic<uint64_t> forks{0};
+const int fork_is_noted = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+
+}  // namespace
+
 struct Context::Process {
   explicit Process(const schedule::DispatcherOptions &options)
-      : pid(getpid()), dispatcher(options) {}
+      : pid(getpid()), born_in(forks), dispatcher(options) {}
 
   struct Pinned {
     Executor *executor;  // nullptr: ordinary memory
@@ -20,6 +30,7 @@ struct Context::Process {
   };
 
   const pid_t pid;
+  const uint64_t born_in;
   schedule::Dispatcher dispatcher;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
@@ -38,14 +49,14 @@ Context::Process &Context::process() {
 // Asks the devices of `context` only if they were looked for already.
 struct Context::Chooser {
   explicit Chooser(Context &whole)
-      : pid(getpid()), context(whole), choice(devices(), std::thread::hardware_concurrency()) {}
+      : born_in(forks), context(whole), choice(devices(), std::thread::hardware_concurrency()) {}
   ~Chooser() {
     if (warming.joinable()) warming.join();
   }
 
   schedule::RsaDispatcher *found() const {
     Process *current = context.process_.load();
-    return current != nullptr && current->pid == pid ? &current->dispatcher.rsa() : nullptr;
+    return current != nullptr && current->born_in == born_in ? &current->dispatcher.rsa() : nullptr;
   }
   schedule::RsaChoice::Devices devices() {
     using Duration = schedule::RsaChoice::Duration;
@@ -62,7 +73,7 @@ struct Context::Chooser {
     warming = std::thread([this] { context.dispatcher().rsa().warm_up(); });
   }
 
-  const pid_t pid;
+  const uint64_t born_in;
   Context &context;
   std::atomic<bool> is_warming{false};
   std::thread warming;
@@ -71,14 +82,14 @@ struct Context::Chooser {
 
 schedule::RsaChoice &Context::rsa_choice() {
   Chooser *current = chooser_.load();
-  if (current != nullptr && current->pid == getpid()) return current->choice;
+  if (current != nullptr && current->born_in == forks) return current->choice;
   auto made = std::make_unique<Chooser>(*this);
   if (chooser_.compare_exchange_strong(current, made.get())) return made.release()->choice;
   return current->choice;
 }
 
 Context::~Context() {
-  if (Chooser *chooser = chooser_.load(); chooser != nullptr && chooser->pid == getpid())
+  if (Chooser *chooser = chooser_.load(); chooser != nullptr && chooser->born_in == forks)
     delete chooser;
   Process *current = process_.load();
   if (current == nullptr || current->pid != getpid()) return;
