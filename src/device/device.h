@@ -35,6 +35,7 @@ struct Properties {
   uint32_t team_lanes = 1;    // TEAM_LANES of platform.h as compiled for this device
   bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
   bool is_gpu = false;
+  bool pairs_launches = false;  // see Launch::beside_last
   bool flat_addresses = false;  // addresses of different buffers may share one launch
   // A number that two APIs give alike to one card (PCI domain, bus, device); 0: unknown.
   uint64_t pci_address = 0;
@@ -79,6 +80,10 @@ struct Launch {
   uint32_t group_lanes;
   uint32_t local_bytes;
   std::span<const Argument> arguments;
+  // Where the device pairs launches: this one may begin when all groups of the
+  // last in this stream have come to LET_NEXT_BEGIN(), and so runs beside it
+  // in what it leaves of each multiprocessor. Its kernel ends by AWAIT_BEFORE().
+  bool beside_last = false;
 };
 
 // A point in a stream.
@@ -135,6 +140,10 @@ class Device {
   // the grid of a kernel whose groups stay for the whole launch.
   virtual uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
                                    uint32_t local_bytes) = 0;
+  // Where kernels named ..._slot_... read the one key schedule of a launch, for
+  // all streams alike: a launch must have done with it before another fills it.
+  // nullptr where there are no such kernels.
+  virtual const Buffer *key_slot() { return nullptr; }
   // Called once, when the device has passed its self-test.
   virtual void begin_service() {}
 };

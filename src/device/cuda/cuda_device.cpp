@@ -144,10 +144,20 @@ class CudaStream : public Stream {
       else
         values[n] = std::get<uint64_t>(argument);
     }
-    return check(driver_,
-                 driver_.launch(*function, launch.groups, 1, 1, launch.group_lanes, 1, 1,
-                                launch.local_bytes, stream_, parameters, nullptr),
-                 launch.kernel);
+    LaunchAttribute beside = {};
+    beside.id = kProgrammaticStreamSerialization;
+    beside.value = 1;
+    const LaunchConfig config = {.grid_x = launch.groups,
+                                 .grid_y = 1,
+                                 .grid_z = 1,
+                                 .block_x = launch.group_lanes,
+                                 .block_y = 1,
+                                 .block_z = 1,
+                                 .shared_bytes = launch.local_bytes,
+                                 .stream = stream_,
+                                 .attributes = &beside,
+                                 .attribute_count = launch.beside_last ? 1u : 0u};
+    return check(driver_, driver_.launch(&config, *function, parameters, nullptr), launch.kernel);
   }
   Status mark(Event &event) override {
     return check(driver_, driver_.event_record(static_cast<CudaEvent &>(event).get(), stream_),
@@ -176,7 +186,12 @@ class CudaDevice : public Device {
         device_(device),
         properties_(std::move(properties)),
         context_(context),
-        kernels_(std::make_unique<Kernels>(driver, module)) {}
+        kernels_(std::make_unique<Kernels>(driver, module)) {
+    CUdeviceptr slot = 0;
+    size_t bytes = 0;
+    if (driver.module_global(&slot, &bytes, module, "aes_key_slot") == kSuccess)
+      key_slot_ = std::make_unique<CudaBuffer>(driver, MemoryKind::kDevice, slot, bytes, false);
+  }
   ~CudaDevice() override {
     kernels_.reset();
     (void)driver_.set_current(nullptr);
@@ -223,6 +238,7 @@ class CudaDevice : public Device {
     LC_TRY(check(driver_, driver_.event_create(&event, kEventBlockingSync), "cuEventCreate"));
     return std::unique_ptr<Event>(new CudaEvent(driver_, event));
   }
+  const Buffer *key_slot() override { return key_slot_.get(); }
   uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
                            uint32_t local_bytes) override {
     int blocks = 0;
@@ -238,6 +254,7 @@ class CudaDevice : public Device {
   Properties properties_;
   CUcontext context_;
   std::unique_ptr<Kernels> kernels_;
+  std::unique_ptr<Buffer> key_slot_;
 };
 
 Result<std::unique_ptr<Device>> open_cuda(const Driver &driver, CUdevice device,
@@ -281,6 +298,7 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.team_lanes = 32;
   properties.banked_local = true;
   properties.is_gpu = true;
+  properties.pairs_launches = major >= 9;
   properties.flat_addresses = true;
   properties.pci_address = static_cast<uint64_t>(attribute(kPciDomainId)) << 16 |
                            static_cast<uint64_t>(attribute(kPciBusId)) << 8 |

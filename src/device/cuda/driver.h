@@ -47,6 +47,24 @@ enum Attribute : int {
 
 enum FunctionAttribute : int { kMaxDynamicSharedSizeBytes = 8 };
 
+// CUlaunchAttribute and CUlaunchConfig.
+struct LaunchAttribute {
+  int id;
+  char padding[4];
+  union {
+    char room[64];
+    int value;
+  };
+};
+constexpr int kProgrammaticStreamSerialization = 6;
+
+struct LaunchConfig {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  CUstream stream;
+  LaunchAttribute *attributes;
+  unsigned attribute_count;
+};
+
 // The functions used: name in the driver, name here, parameters.
 #define LANECRYPT_CUDA_FUNCTIONS(F)                                                               \
   F(cuInit, init, (unsigned flags))                                                               \
@@ -65,13 +83,13 @@ enum FunctionAttribute : int { kMaxDynamicSharedSizeBytes = 8 };
   F(cuModuleUnload, module_unload, (CUmodule module))                                             \
   F(cuModuleGetFunction, module_function,                                                         \
     (CUfunction * function, CUmodule module, const char *name))                                   \
+  F(cuModuleGetGlobal_v2, module_global,                                                          \
+    (CUdeviceptr * address, size_t * bytes, CUmodule module, const char *name))                   \
   F(cuFuncSetAttribute, function_set, (CUfunction function, int attribute, int value))            \
   F(cuOccupancyMaxActiveBlocksPerMultiprocessor, occupancy,                                       \
     (int *blocks, CUfunction function, int threads, size_t shared_bytes))                         \
-  F(cuLaunchKernel, launch,                                                                       \
-    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,    \
-     unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,                  \
-     void **parameters, void **extra))                                                            \
+  F(cuLaunchKernelEx, launch,                                                                     \
+    (const LaunchConfig *config, CUfunction function, void **parameters, void **extra))           \
   F(cuMemAlloc_v2, memory_allocate, (CUdeviceptr * address, size_t bytes))                        \
   F(cuMemFree_v2, memory_free, (CUdeviceptr address))                                             \
   F(cuMemHostAlloc, host_allocate, (void **memory, size_t bytes, unsigned flags))                 \

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/aes_parts.h"
+
+#include <algorithm>
+
+namespace lanecrypt::schedule {
+namespace {
+
+uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+uint64_t blocks_of(const CipherKind &kind, const AesPiece &piece) {
+  if (kind.mode().continuation == Continuation::kDataUnits) return piece.slots;
+  return divide_up(piece.length, kBlockBytes);
+}
+
+bool has_windows(const CipherKind &kind) { return kind.cipher == LC_AES_CTR; }
+
+// Where in its window of `size` counters the first of a piece lies.
+uint64_t skew_of(const AesPiece &piece, uint64_t size) {
+  const uint32_t last = piece.iv[3];
+  return ((last >> 16 & 0xff) << 8 | last >> 24) & (size - 1);
+}
+
+uint64_t count_tiles(const CipherKind &kind, AesForm form, uint32_t rows, uint32_t team,
+                     const AesPiece &piece) {
+  const uint64_t blocks = blocks_of(kind, piece);
+  const bool sliced = form == AesForm::kBitslice;
+  const uint64_t lane_blocks = sliced ? AES_BITSLICE_BLOCKS : AES_TABLE_BLOCKS;
+  if (!has_windows(kind) || rows == 0) return divide_up(blocks, lane_blocks * team);
+  const uint64_t columns = sliced ? team : AES_TABLE_BLOCKS * team;
+  const uint64_t skew = skew_of(piece, uint64_t{256} * rows);
+  if (rows == 1) return (skew + blocks - 1) / columns - skew / columns + 1;
+  return divide_up(skew + blocks, uint64_t{256} * rows) * (256 / columns);
+}
+
+// As many as leave every team so many tiles that the last of them, which not
+// all teams have, do not count.
+uint32_t choose_rows(const CipherKind &kind, AesForm form, const AesTeams &teams, uint64_t blocks,
+                     uint64_t pieces) {
+  if (!has_windows(kind)) return 0;
+  if (form == AesForm::kBitslice) {
+    // Windows that a piece begins or ends in are work for nothing.
+    constexpr uint64_t kWindowsEach = 8, kTilesEach = 8;
+    for (uint32_t rows = AES_BITSLICE_ROWS; rows >= 32; rows /= 2) {
+      if (blocks >= pieces * kWindowsEach * 256 * rows &&
+          blocks >= teams.count * kTilesEach * teams.lanes * rows)
+        return rows;
+    }
+    return 0;
+  }
+  constexpr uint64_t kTilesEach = 16;
+  const uint64_t at_once = teams.count * teams.lanes * AES_TABLE_BLOCKS;
+  uint32_t rows = 1;
+  while (rows < AES_MOST_ROWS && blocks >= 2 * rows * kTilesEach * at_once &&
+         blocks >= pieces * 2 * rows * 256 * 8)
+    rows *= 2;
+  return rows;
+}
+
+// Where one piece is cut in two, the second for bitsliced teams; 0: nowhere.
+uint64_t choose_cut(const CipherKind &kind, const AesTeams &teams, const AesPiece &piece) {
+  // What part of the work gates do while look-ups do the rest, measured on an
+  // H200 (docs/performance.md): the inverse S-box takes more gates.
+  const double share = kind.is_inverse() ? 0.08 : 0.12;
+  constexpr uint64_t kLeastTrips = 4;
+  const uint64_t blocks = blocks_of(kind, piece);
+  const uint64_t lane_blocks = has_windows(kind) ? AES_BITSLICE_ROWS : AES_BITSLICE_BLOCKS;
+  const uint64_t trip = teams.beside * teams.lanes * lane_blocks;
+  if (trip == 0) return 0;
+  const uint64_t trips =
+      static_cast<uint64_t>(share * static_cast<double>(blocks) / static_cast<double>(trip) + 0.5);
+  if (trips < kLeastTrips) return 0;
+  const uint64_t cut = blocks - trips * trip;
+  if (!has_windows(kind)) return cut;
+  const uint64_t size = uint64_t{256} * AES_BITSLICE_ROWS, skew = skew_of(piece, size);
+  return divide_up(cut + skew, size) * size - skew;
+}
+
+bool can_be_cut(const CipherKind &kind) {
+  return kind.mode().continuation == Continuation::kNothing ||
+         kind.mode().continuation == Continuation::kCounter ||
+         kind.mode().reads_back(kind.direction);
+}
+
+// 128 bits, big-endian, as the kernels count.
+void advance_counter(uint32_t *iv, uint64_t blocks) {
+  uint64_t carry = 0;
+  for (int i = 3; i >= 0; --i) {
+    const uint64_t add = i == 3 ? blocks & UINT32_MAX : i == 2 ? blocks >> 32 : 0;
+    const uint64_t sum = uint64_t{__builtin_bswap32(iv[i])} + add + carry;
+    iv[i] = __builtin_bswap32(static_cast<uint32_t>(sum));
+    carry = sum >> 32;
+  }
+}
+
+AesPiece cut_off(const CipherKind &kind, AesPiece &piece, uint64_t cut) {
+  AesPiece rest = piece;
+  rest.in += cut * kBlockBytes;
+  rest.out += cut * kBlockBytes;
+  rest.length -= cut * kBlockBytes;
+  if (kind.mode().continuation == Continuation::kCounter) advance_counter(rest.iv, cut);
+  if (kind.mode().continuation == Continuation::kCiphertext) rest.continues = 1;
+  piece.length = cut * kBlockBytes;
+  return rest;
+}
+
+}  // namespace
+
+std::vector<AesPart> cut_into_parts(const CipherKind &kind, AesForm form, const AesTeams &teams,
+                                    std::vector<AesPiece> &pieces) {
+  uint64_t blocks = 0;
+  for (const AesPiece &piece : pieces) blocks += blocks_of(kind, piece);
+  std::vector<AesPart> parts;
+  parts.push_back({form, 0, static_cast<uint32_t>(pieces.size()),
+                   choose_rows(kind, form, teams, blocks, pieces.size()), 0});
+  const uint64_t cut = form == AesForm::kTable4 && pieces.size() == 1 && can_be_cut(kind)
+                           ? choose_cut(kind, teams, pieces.front())
+                           : 0;
+  if (cut != 0) {
+    const AesPiece rest = cut_off(kind, pieces.front(), cut);
+    pieces.push_back(rest);
+    parts.push_back({AesForm::kBitslice, 1, 1, has_windows(kind) ? AES_BITSLICE_ROWS : 0, 0});
+  }
+  for (AesPart &part : parts) {
+    for (uint32_t n = 0; n < part.pieces; ++n) {
+      AesPiece &piece = pieces[part.first_piece + n];
+      piece.first_tile = part.tiles;
+      part.tiles += count_tiles(kind, part.form, part.rows, teams.lanes, piece);
+    }
+  }
+  return parts;
+}
+
+}  // namespace lanecrypt::schedule
