@@ -11,14 +11,24 @@
 // The state is 128 words: word 8 * i + j is bit j of byte i (FIPS 197, 3.4:
 // row i % 4, column i / 4) of each of the 32 blocks.
 
-// Exchanges, in every pair of words `distance` apart, the bits of `mask` in
-// one with those above it in the other.
+// Block k of the state before it is sliced, or after.
+FN Block aes_planes_get(const u32 *state, u32 k) {
+  const Block b = {{state[k], state[32 + k], state[64 + k], state[96 + k]}};
+  return b;
+}
+
+FN void aes_planes_set(u32 *state, u32 k, Block b) {
+  UNROLL for (u32 c = 0; c < 4; ++c) state[32 * c + k] = b.w[c];
+}
+
+// Exchanges, in every pair of words `distance` apart, the bits that `mask`
+// leaves out of the first with those that it leaves in of the second.
 FN void aes_swap_bits(u32 *words, u32 distance, u32 mask) {
   UNROLL for (u32 i = 0; i < 32; ++i) {
     if ((i & distance) == 0) {
-      const u32 t = ((words[i] >> distance) ^ words[i + distance]) & mask;
-      words[i] ^= t << distance;
-      words[i + distance] ^= t;
+      const u32 a = words[i], b = words[i + distance];
+      words[i] = LUT3(a, b << distance, mask, 0xe4);  // mask ? a : b
+      words[i + distance] = LUT3(a >> distance, b, mask, 0xe4);
     }
   }
 }
@@ -26,8 +36,18 @@ FN void aes_swap_bits(u32 *words, u32 distance, u32 mask) {
 // Transposes 32 x 32 bits: afterwards bit k of word j is what bit j of word k
 // was.
 FN void aes_transpose(u32 *words) {
-  aes_swap_bits(words, 16, 0x0000ffffu);
-  aes_swap_bits(words, 8, 0x00ff00ffu);
+  UNROLL for (u32 i = 0; i < 16; ++i) {
+    const u32 a = words[i], b = words[i + 16];
+    words[i] = PICK(a, b, 0x5410);
+    words[i + 16] = PICK(a, b, 0x7632);
+  }
+  UNROLL for (u32 i = 0; i < 32; ++i) {
+    if ((i & 8) == 0) {
+      const u32 a = words[i], b = words[i + 8];
+      words[i] = PICK(a, b, 0x6240);
+      words[i + 8] = PICK(a, b, 0x7351);
+    }
+  }
   aes_swap_bits(words, 4, 0x0f0f0f0fu);
   aes_swap_bits(words, 2, 0x33333333u);
   aes_swap_bits(words, 1, 0x55555555u);
@@ -159,79 +179,6 @@ KERNEL(aes_bitslice_keys, AES_BITSLICE_LANES)
   }
 }
 
-#define AES_TILE_PARAMETERS                                                                   \
-  (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *planes, u32 rounds, \
-   GLOBAL const u8 *in_base, GLOBAL u8 *out_base)
-
-// The frame of the kernels that are parallel in blocks: `mode` is one of the
-// constants below, so that the compiler keeps what that mode needs.
-#define AES_MODE_ECB 0
-#define AES_MODE_CBC_DECRYPT 1
-#define AES_MODE_CTR 2
-
-FN void aes_bitslice_tiles(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
-                           GLOBAL const u32 *all_planes, u32 rounds, GLOBAL const u8 *in_base,
-                           GLOBAL u8 *out_base, u32 mode, u32 inverse) {
-  const u32 team = aes_team();
-  const u64 end_tile = aes_first_tile(tiles, team + 1);
-  u64 tile = aes_first_tile(tiles, team);
-  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;
-  for (; tile < end_tile; ++tile) {
-    while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;
-    GLOBAL const AesPiece *piece = pieces + p;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
-    GLOBAL const u32 *planes = all_planes + (u64)piece->key * AES_PLANE_WORDS;
-    const u32 aligned = aes_aligned(in, out);
-    const u64 length = piece->length;
-    const u64 first =
-        (tile - piece->first_tile) * (AES_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES;
-    const Block iv = aes_iv(piece);
-    u32 state[128];
-    UNROLL for (u32 k = 0; k < 32; ++k) {
-      const u64 number = first + k * TEAM_LANES;
-      Block b = {{0, 0, 0, 0}};
-      if (mode == AES_MODE_CTR)
-        b = aes_counter(iv, number);
-      else if (16 * number < length)
-        b = aes_load(in + 16 * number, 16, aligned);
-      UNROLL for (u32 c = 0; c < 4; ++c) state[32 * c + k] = b.w[c];
-    }
-    aes_planes_cipher(state, planes, rounds, inverse);
-    UNROLL for (u32 k = 0; k < 32; ++k) {
-      const u64 number = first + k * TEAM_LANES;
-      const u64 at = 16 * number;
-      if (at < length) {
-        Block b = {{state[k], state[32 + k], state[64 + k], state[96 + k]}};
-        if (mode == AES_MODE_CTR) b = aes_xor(b, aes_load(in + at, length - at, aligned));
-        if (mode == AES_MODE_CBC_DECRYPT)
-          b = aes_xor(b,
-                      number == 0 && !piece->continues ? iv : aes_load(in + at - 16, 16, aligned));
-        aes_store(out + at, b, length - at, aligned);
-      }
-    }
-  }
-}
-
-KERNEL(aes_bitslice_ecb_encrypt, AES_BITSLICE_LANES) AES_TILE_PARAMETERS {
-  aes_bitslice_tiles(pieces, count, tiles, planes, rounds, in_base, out_base, AES_MODE_ECB, 0);
-}
-
-KERNEL(aes_bitslice_ecb_decrypt, AES_BITSLICE_LANES) AES_TILE_PARAMETERS {
-  aes_bitslice_tiles(pieces, count, tiles, planes, rounds, in_base, out_base, AES_MODE_ECB, 1);
-}
-
-// Input and output must not share memory: a lane reads the block before its
-// own, which another lane may have written.
-KERNEL(aes_bitslice_cbc_decrypt, AES_BITSLICE_LANES) AES_TILE_PARAMETERS {
-  aes_bitslice_tiles(pieces, count, tiles, planes, rounds, in_base, out_base, AES_MODE_CBC_DECRYPT,
-                     1);
-}
-
-KERNEL(aes_bitslice_ctr, AES_BITSLICE_LANES) AES_TILE_PARAMETERS {
-  aes_bitslice_tiles(pieces, count, tiles, planes, rounds, in_base, out_base, AES_MODE_CTR, 0);
-}
-
 // 32 streams a lane: pieces 32 * n to 32 * n + 31 under planes n. chain as in
 // the table form.
 KERNEL(aes_bitslice_cbc_encrypt, AES_BITSLICE_LANES)
@@ -272,5 +219,3 @@ KERNEL(aes_bitslice_cbc_encrypt, AES_BITSLICE_LANES)
     }
   }
 }
-
-#undef AES_TILE_PARAMETERS

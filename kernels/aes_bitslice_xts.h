@@ -6,15 +6,6 @@
 #include "aes_bitslice.h"
 #include "xts_tweak.h"
 
-FN void aes_planes_set(u32 *state, u32 k, Block b) {
-  UNROLL for (u32 c = 0; c < 4; ++c) state[32 * c + k] = b.w[c];
-}
-
-FN Block aes_planes_get(const u32 *state, u32 k) {
-  const Block b = {{state[k], state[32 + k], state[64 + k], state[96 + k]}};
-  return b;
-}
-
 // As in the table form; 32 points a lane, which have one key or few.
 KERNEL(aes_bitslice_xts_points, AES_BITSLICE_LANES)
 (GLOBAL const AesPiece *pieces, u32 piece_count, u32 count, GLOBAL const u32 *planes, u32 keys,

@@ -43,18 +43,29 @@ typedef struct AesPiece {
 #define AES_TABLE_BLOCKS 4u
 #define AES_BITSLICE_BLOCKS 32u
 
-// CTR by tables has tiles of another shape: a lane takes `steps` blocks, 256
-// apart, of a window of steps * 256. AES_WINDOW_TILES teams cover a window; the
-// last window of a piece has no more of them than its blocks need. The launch
-// chooses the steps, a multiple of AES_TABLE_BLOCKS: more of them share more
-// work, fewer reach more lanes.
-#define AES_WINDOW_TILES (256u / TEAM_LANES)
-#define AES_MOST_STEPS 32u
+// CTR has tiles of another shape, which lie in windows of 256 * rows counters:
+// a lane's counters keep byte 15, its column, and only byte 14, their row,
+// changes. So a window begins where the low bits of the counter are zero, and
+// the first of a piece may have counters before its first. A tile of the table
+// forms is AES_TABLE_BLOCKS * TEAM_LANES columns of `rows` rows, up to
+// AES_MOST_ROWS: more of them share more work, fewer reach more lanes. With one
+// row a piece's tiles begin with that of its first counter.
+// A tile of the bitsliced form is TEAM_LANES columns of `rows` rows, a multiple
+// of 32; with rows 0, for small pieces, it has no windows but tiles as in ECB.
+#define AES_COLUMN_TILES (256u / (AES_TABLE_BLOCKS * TEAM_LANES))
+#define AES_BITSLICE_COLUMN_TILES (256u / TEAM_LANES)
+#define AES_MOST_ROWS 32u
+#define AES_BITSLICE_ROWS 64u
 
 // Lanes a group, and words of local memory, of each form.
-#define AES_TABLE4_LANES 1024u
+#define AES_TABLE4_LANES 512u
 #define AES_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies
 #define AES_TABLE1_LANES 512u
 #define AES_TABLE1_LOCAL_WORDS 8192u  // one table, 32 copies
-#define AES_BITSLICE_LANES 128u
+#define AES_BITSLICE_LANES 256u
 #define AES_KEY_LANES 128u
+
+// Registers a lane. Where table groups and half groups of the bitsliced form
+// share a multiprocessor with 65,536 registers, one of each fits.
+#define AES_TABLE_REGISTERS 80u
+#define AES_BITSLICE_REGISTERS 192u

@@ -5,6 +5,10 @@
 //                  permute, since T0 and T1 lie side by side in rows of 256
 //                  bytes (and T2 and T3 after them)
 //   AES_TABLES 1   T0 alone, 32 KiB; the others are its rotations
+// With AES_KEY_SLOT defined, the kernels are named aes_table4_slot_MODE, and
+// take all keys from the device's key slot instead of `schedules`: a load less
+// a round. What they compute must stand in code that all lanes of a group run
+// together, or every look-up costs an addition.
 // The modes are in aes_table_modes.h, aes_table_ctr.h and aes_table_xts.h.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -12,7 +16,10 @@
 #include "aes_sbox.h"
 #include "aes_tiles.h"
 
-#if AES_TABLES == 4
+#if defined(AES_KEY_SLOT)
+#define AES_NAME(name) aes_table4_slot_##name
+#define AES_LANES AES_TABLE4_LANES
+#elif AES_TABLES == 4
 #define AES_NAME(name) aes_table4_##name
 #define AES_LANES AES_TABLE4_LANES
 #else
@@ -39,33 +46,41 @@ FN u32 aes_inverse_t0(u32 x) {
   return (s8 ^ s4 ^ s2) | (s8 ^ s) << 8 | (s8 ^ s4 ^ s) << 16 | (s8 ^ s2 ^ s) << 24;
 }
 
-FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
-  return load_block((GLOBAL const u8 *)(schedule + 4 * round));
-}
-
 // The blocks of a tile that a lane takes; those past `length` are left alone.
 FN void aes_load_tile(Block *blocks, GLOBAL const u8 *in, u64 first, u64 length, u32 aligned,
                       u32 whole) {
-  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-    const u64 at = 16 * (first + n * TEAM_LANES);
-    if (whole)
-      blocks[n] = load_block(in + at);
-    else if (at < length)
-      blocks[n] = aes_load(in + at, 16, aligned);
+  if (whole) {
+    UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+      blocks[n] = load_block(in + 16 * (first + n * TEAM_LANES));
+    }
+  } else {
+    UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+      const u64 at = 16 * (first + n * TEAM_LANES);
+      if (at < length) blocks[n] = aes_load(in + at, 16, aligned);
+    }
   }
 }
 
 FN void aes_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 length, u32 aligned,
                        u32 whole) {
-  UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-    const u64 at = 16 * (first + n * TEAM_LANES);
-    if (whole)
-      store_block(out + at, blocks[n]);
-    else if (at < length)
-      aes_store(out + at, blocks[n], 16, aligned);
+  if (whole) {
+    UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+      store_block(out + 16 * (first + n * TEAM_LANES), blocks[n]);
+    }
+  } else {
+    UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+      const u64 at = 16 * (first + n * TEAM_LANES);
+      if (at < length) aes_store(out + at, blocks[n], 16, aligned);
+    }
   }
 }
 
+#endif
+
+#ifdef AES_KEY_SLOT
+#define AES_ROUND_KEY(schedule, round) aes_slot_round_key(round)
+#else
+#define AES_ROUND_KEY(schedule, round) aes_round_key(schedule, round)
 #endif
 
 // A look-up of byte i of x in T0, by the lane whose copy begins at `copy` (a
@@ -75,6 +90,7 @@ FN void aes_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 lengt
 #define AES_LOOK(t, x, i)                                                     \
   (*(SHARED const u32 *)((SHARED const u8 *)tables + ROW_OF((x), (i), copy) + \
                          (((t)&1) * 128 + ((t) >> 1) * 65536)))
+#define AES_LOOK_S(x, i) ((u32)((SHARED const u8 *)tables)[ROW_OF((x), (i), copy) + 1])
 #define AES_LOOK0(x, i) AES_LOOK(0, x, i)
 #define AES_LOOK1(x, i) AES_LOOK(1, x, i)
 #define AES_LOOK2(x, i) AES_LOOK(2, x, i)
@@ -83,6 +99,7 @@ FN void aes_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 lengt
 #define AES_COPY ((lane_id() % 32) * 8)
 #define AES_LOOK0(x, i) \
   (*(SHARED const u32 *)((SHARED const u8 *)tables + (ROW_OF((x), (i), copy) >> 1)))
+#define AES_LOOK_S(x, i) ((u32)((SHARED const u8 *)tables)[(ROW_OF((x), (i), copy) >> 1) + 1])
 #define AES_LOOK1(x, i) ROTATE_LEFT(AES_LOOK0(x, i), 8)
 #define AES_LOOK2(x, i) ROTATE_LEFT(AES_LOOK0(x, i), 16)
 #define AES_LOOK3(x, i) ROTATE_LEFT(AES_LOOK0(x, i), 24)
@@ -110,11 +127,9 @@ FN void AES_NAME(fill)(SHARED u32 *tables, u32 inverse) {
 #define AES_COLUMN(a, b, c, d, key) \
   (AES_LOOK0(a, 0) ^ AES_LOOK1(b, 1) ^ AES_LOOK2(c, 2) ^ AES_LOOK3(d, 3) ^ (key))
 
-// One column of the last round: S(x) is bytes 1 and 2 of T0.
+// One column of the last round: S(x) is byte 1 of T0.
 FN u32 AES_NAME(last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u32 c, u32 d) {
-  const u32 low = PICK(AES_LOOK0(a, 0), AES_LOOK0(b, 1), 0x0051);
-  const u32 high = PICK(AES_LOOK0(c, 2), AES_LOOK0(d, 3), 0x0051);
-  return PICK(low, high, 0x5410);
+  return JOIN_BYTES(AES_LOOK_S(a, 0), AES_LOOK_S(b, 1), AES_LOOK_S(c, 2), AES_LOOK_S(d, 3));
 }
 
 // The same for decryption: the inverse S-box of x is the XOR of the four bytes
@@ -129,12 +144,13 @@ FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, 
 }
 
 // Rounds `from` to the last of `count` blocks, of which AddRoundKey and the
-// rounds before have been done.
+// rounds before have been done. The loop stays one: its code must be small,
+// above all where bitsliced groups run beside it.
 FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const u32 *tables,
                                GLOBAL const u32 *schedule, u32 rounds) {
   const u32 copy = AES_COPY;
-  for (u32 round = from; round < rounds; ++round) {
-    const Block key = aes_round_key(schedule, round);
+  ROLLED for (u32 round = from; round < rounds; ++round) {
+    const Block key = AES_ROUND_KEY(schedule, round);
     UNROLL for (u32 n = 0; n < count; ++n) {
       const Block s = blocks[n];
       UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -143,7 +159,7 @@ FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const 
       }
     }
   }
-  const Block key = aes_round_key(schedule, rounds);
+  const Block key = AES_ROUND_KEY(schedule, rounds);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block s = blocks[n];
     UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -155,7 +171,7 @@ FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const 
 
 FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
                           GLOBAL const u32 *schedule, u32 rounds) {
-  const Block key = aes_round_key(schedule, 0);
+  const Block key = AES_ROUND_KEY(schedule, 0);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
   AES_NAME(encrypt_from)(blocks, count, 1, tables, schedule, rounds);
 }
@@ -163,10 +179,10 @@ FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
                           GLOBAL const u32 *schedule, u32 rounds) {
   const u32 copy = AES_COPY;
-  Block key = aes_round_key(schedule, 0);
+  Block key = AES_ROUND_KEY(schedule, 0);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
-  for (u32 round = 1; round < rounds; ++round) {
-    key = aes_round_key(schedule, round);
+  ROLLED for (u32 round = 1; round < rounds; ++round) {
+    key = AES_ROUND_KEY(schedule, round);
     UNROLL for (u32 n = 0; n < count; ++n) {
       const Block s = blocks[n];
       UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -175,7 +191,7 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
       }
     }
   }
-  key = aes_round_key(schedule, rounds);
+  key = AES_ROUND_KEY(schedule, rounds);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block s = blocks[n];
     UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -190,12 +206,16 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 
 #include "aes_table_ctr.h"
 
+#ifndef AES_KEY_SLOT
 #include "aes_table_xts.h"
+#endif
 
 #undef AES_NAME
 #undef AES_LANES
 #undef AES_COPY
 #undef AES_LOOK
+#undef AES_LOOK_S
+#undef AES_ROUND_KEY
 #undef AES_LOOK0
 #undef AES_LOOK1
 #undef AES_LOOK2

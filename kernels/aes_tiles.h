@@ -19,13 +19,28 @@ FN u32 aes_find_piece(GLOBAL const AesPiece *pieces, u32 count, u64 tile) {
   return low;
 }
 
-// Tiles [aes_first_tile(n), aes_first_tile(n + 1)) of a launch are team n's.
+// Tiles [aes_first_tile(n), aes_first_tile(n + 1)) of a launch, for kernels in
+// which each team walks its own.
 FN u64 aes_first_tile(u64 tiles, u32 team) {
   const u32 teams = group_count() * (group_lanes() / TEAM_LANES);
   return tiles * team / teams;
 }
 
+// For the others: teams side by side take tiles side by side, whose memory is one. Every team
+// makes as many trips, so that all lanes run the same code at all times; those
+// past the last tile do nothing.
+FN u32 aes_teams(void) { return group_count() * (group_lanes() / TEAM_LANES); }
+
+FN u32 aes_trips(u64 tiles) { return (u32)((tiles + aes_teams() - 1) / aes_teams()); }
+
 FN u32 aes_team(void) { return (group_id() * group_lanes() + lane_id()) / TEAM_LANES; }
+
+// The piece of a tile, from that of an earlier one.
+FN u32 aes_next_piece(GLOBAL const AesPiece *pieces, u32 count, u32 p, u64 tile) {
+  if (p + 1 < count && pieces[p + 1].first_tile <= tile)
+    p += aes_find_piece(pieces + p, count - p, tile);
+  return p;
+}
 
 // 1 to 16 bytes from any address; the rest of the block is zero.
 FN Block aes_load_bytes(GLOBAL const u8 *from, u32 bytes) {
@@ -69,6 +84,17 @@ FN Block aes_iv(GLOBAL const AesPiece *piece) {
   return b;
 }
 
+// Where in its window of `size` (a power of 2, at most 65536) a counter lies.
+FN u32 aes_skew(Block counter, u32 size) {
+  return (BYTE_OF(counter.w[3], 2) << 8 | BYTE_OF(counter.w[3], 3)) & (size - 1);
+}
+
+// The first counter of that window.
+FN Block aes_window(Block counter, u32 size) {
+  counter.w[3] ^= SWAP_BYTES(aes_skew(counter, size));
+  return counter;
+}
+
 // The counter block `number` blocks after `first`: all 128 bits count,
 // big-endian (SP 800-38A, B.1).
 FN Block aes_counter(Block first, u64 number) {
@@ -81,3 +107,17 @@ FN Block aes_counter(Block first, u64 number) {
   Block b = {{SWAP_BYTES(h1), SWAP_BYTES(h0), SWAP_BYTES(l1), SWAP_BYTES(l0)}};
   return b;
 }
+
+FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
+  return load_block((GLOBAL const u8 *)(schedule + 4 * round));
+}
+
+#ifdef HAS_KEY_SLOT
+KEY_SLOT(aes_key_slot, AES_SCHEDULE_WORDS);
+
+FN Block aes_slot_round_key(u32 round) {
+  const Block key = {{aes_key_slot[4 * round], aes_key_slot[4 * round + 1],
+                      aes_key_slot[4 * round + 2], aes_key_slot[4 * round + 3]}};
+  return key;
+}
+#endif

@@ -9,6 +9,13 @@
 #include "aes_bitslice_xts.h"
 #include "aes_key.h"
 
+#include "aes_bitslice_modes.h"
+#ifdef HAS_KEY_SLOT
+#define AES_KEY_SLOT
+#include "aes_bitslice_modes.h"
+#undef AES_KEY_SLOT
+#endif
+
 #ifndef LC_NO_TABLE_KERNELS
 #define AES_TABLES 1
 #include "aes_table.h"
@@ -16,6 +23,11 @@
 #ifndef LC_NO_TABLE4_KERNELS
 #define AES_TABLES 4
 #include "aes_table.h"
+#ifdef HAS_KEY_SLOT
+#define AES_KEY_SLOT
+#include "aes_table.h"
+#undef AES_KEY_SLOT
+#endif
 #undef AES_TABLES
 #endif
 #endif

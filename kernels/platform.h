@@ -20,6 +20,17 @@
 //                     where there are warps. Divides group_lanes().
 //   UNROLL            before a loop of constant length over an array that must
 //                     lie in registers
+//   ROLLED            before a loop whose body must stand in the code once
+//   KERNEL_OF(name, n, r)  KERNEL, and of at most r registers a lane, where a
+//                     kernel shares the registers of its multiprocessor
+//   KEEP_IN_STEP()    before long straight code that all lanes of a group run:
+//                     teams that run it at one time share its instructions
+//   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::beside_last: from all
+//                     groups of a launch, the next may begin; at its end the
+//                     next awaits the end of that before it
+//   HAS_KEY_SLOT KEY_SLOT(name, n)  a target that can read n words at fixed
+//                     addresses without a load: the device has them as a
+//                     buffer, in the order of its stream
 // Leaves, which a target may override:
 //   ROTATE_LEFT(x, n)      0 < n < 32
 //   BYTE_OF(x, i)          byte i (constant) of x, 0 the least significant
@@ -29,6 +40,8 @@
 //   PICK(x, y, sel)        byte permute: nibble k of the constant sel names the
 //                          byte for byte k of the result, 0 to 3 of x, 4 to 7 of y
 //   LUT3(a, b, c, table)   bitwise: bit 4*a + 2*b + c of the constant table
+//   SPREAD_BIT(x, n)       all ones where bit n (constant) of x is set, else 0
+//   JOIN_BYTES(a, b, c, d) four words below 256 as the bytes of one, a lowest
 //   load_block store_block 16 bytes at a 16-byte aligned address
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
@@ -46,6 +59,7 @@ typedef ulong u64;
 #define KERNEL(name, lanes) \
   __kernel __attribute__((  \
       reqd_work_group_size((lanes) < LC_MOST_LANES ? (lanes) : LC_MOST_LANES, 1, 1))) void name
+#define KERNEL_OF(name, lanes, registers) KERNEL(name, lanes)
 #define SHARED_PARAMETER , __local u32 *shared_words
 #define SHARED_WORDS(pointer) __local u32 *pointer = shared_words
 #define TEAM_LANES 32u
@@ -57,6 +71,8 @@ typedef ulong u64;
 #define ROTATE_LEFT(x, n) rotate((u32)(x), (u32)(n))
 #ifdef LC_UNROLL  // set for GPUs: arrays must come to lie in registers
 #define UNROLL __attribute__((opencl_unroll_hint))
+#define ROLLED __attribute__((opencl_unroll_hint(1)))
+#define KEEP_IN_STEP() barrier(CLK_LOCAL_MEM_FENCE)
 #else
 #define UNROLL
 #endif
@@ -71,6 +87,7 @@ typedef unsigned long long u64;
 #define GLOBAL
 #define SHARED
 #define KERNEL(name, lanes) extern "C" __global__ void __launch_bounds__(lanes) name
+#define KERNEL_OF(name, lanes, registers) extern "C" __global__ void __maxnreg__(registers) name
 #define SHARED_PARAMETER
 #define SHARED_WORDS(pointer)                         \
   extern __shared__ __align__(16) u32 shared_words[]; \
@@ -87,6 +104,32 @@ typedef unsigned long long u64;
 #define PICK(x, y, sel) __byte_perm((x), (y), (sel))
 #define LUT3(a, b, c, table) lut3_gate<table>((a), (b), (c))
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
+#define KEEP_IN_STEP() __syncthreads()
+#define HAS_KEY_SLOT
+#define KEY_SLOT(name, words) extern "C" __constant__ u32 name[words]
+#define SPREAD_BIT(x, n) spread_sign((x) << (7 - (n) % 8), 0x8888 | ((n) / 8) * 0x1111)
+#define JOIN_BYTES(a, b, c, d) \
+  multiply_add(multiply_add((d), 256, (c)), 65536, multiply_add((b), 256, (a)))
+#if __CUDA_ARCH__ >= 900
+#define LET_NEXT_BEGIN() asm volatile("griddepcontrol.launch_dependents;")
+#define AWAIT_BEFORE() asm volatile("griddepcontrol.wait;" ::: "memory")
+#endif
+
+// Bytes of x as the nibbles of `select` name them, and where bit 3 of a nibble
+// is set the sign of that byte in all its bits.
+FN u32 spread_sign(u32 x, u32 select) {
+  u32 result;
+  asm("prmt.b32 %0, %1, %1, %2;" : "=r"(result) : "r"(x), "r"(select));
+  return result;
+}
+
+// On the pipe of multiplications, which has time where that of bits has not.
+FN u32 multiply_add(u32 a, u32 b, u32 c) {
+  u32 result;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+  return result;
+}
 
 template <int kTable>
 FN u32 lut3_gate(u32 a, u32 b, u32 c) {
@@ -109,6 +152,7 @@ typedef uint64_t u64;
 #define GLOBAL
 #define SHARED
 #define KERNEL(name, lanes) void name
+#define KERNEL_OF(name, lanes, registers) void name
 #define SHARED_PARAMETER , u32 *shared_words
 #define SHARED_WORDS(pointer) u32 *pointer = shared_words
 #define TEAM_LANES 1u
@@ -139,6 +183,22 @@ typedef uint64_t u64;
 #define PICK(x, y, sel)                                                        \
   (PICK_BYTE((x), (y), (sel)&7) | PICK_BYTE((x), (y), ((sel) >> 4) & 7) << 8 | \
    PICK_BYTE((x), (y), ((sel) >> 8) & 7) << 16 | PICK_BYTE((x), (y), ((sel) >> 12) & 7) << 24)
+#endif
+#ifndef ROLLED
+#define ROLLED
+#endif
+#ifndef KEEP_IN_STEP
+#define KEEP_IN_STEP()
+#endif
+#ifndef LET_NEXT_BEGIN
+#define LET_NEXT_BEGIN()
+#define AWAIT_BEFORE()
+#endif
+#ifndef SPREAD_BIT
+#define SPREAD_BIT(x, n) (0u - (((x) >> (n)) & 1u))
+#endif
+#ifndef JOIN_BYTES
+#define JOIN_BYTES(a, b, c, d) ((a) | (b) << 8 | (c) << 16 | (d) << 24)
 #endif
 #ifndef LUT3
 // Algebraic normal form: the compiler drops the terms that the constant table

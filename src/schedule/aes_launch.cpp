@@ -18,19 +18,20 @@ constexpr uint64_t kScheduleBytes = AES_SCHEDULE_WORDS * 4;
 constexpr uint64_t kPlaneBytes = AES_PLANE_WORDS * 4;
 constexpr uint64_t kChainBytes = 16;
 constexpr uint64_t kPointBytes = 16;
+// Half a bitsliced group: what has room beside a group of tables.
+constexpr uint32_t kBesideLanes = AES_BITSLICE_LANES / 2;
 
 struct FormShape {
   const char *name;
   uint32_t lanes;
   uint32_t local_bytes;
-  uint32_t lane_blocks;
 };
 
 const FormShape &shape(AesForm form) {
   static const FormShape kShapes[] = {
-      {"table4", AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS * 4, AES_TABLE_BLOCKS},
-      {"table1", AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4, AES_TABLE_BLOCKS},
-      {"bitslice", AES_BITSLICE_LANES, 0, AES_BITSLICE_BLOCKS},
+      {"table4", AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS * 4},
+      {"table1", AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4},
+      {"bitslice", AES_BITSLICE_LANES, 0},
   };
   return kShapes[static_cast<int>(form)];
 }
@@ -60,18 +61,24 @@ uint32_t plane_count(const AesWork &work) {
   return work.kind.is_chain() ? count_up(work.pieces.size(), AES_BITSLICE_BLOCKS) : key_count(work);
 }
 
+// Of the bitsliced kernels, those that are parallel in blocks take plain keys.
+bool has_planes(AesForm form, const CipherKind &kind) {
+  return form == AesForm::kBitslice && (kind.is_chain() || has_data_units(kind));
+}
+
 uint32_t points_of(const AesPiece &piece) {
   const uint64_t unit_slots = piece.unit_bytes / kBlockBytes;
   return static_cast<uint32_t>(divide_up(piece.slots, unit_slots) *
                                divide_up(unit_slots, XTS_STRETCH));
 }
 
-std::string kernel_name(AesForm form, const CipherKind &kind) {
+std::string kernel_name(AesForm form, const CipherKind &kind, bool in_slot = false) {
   const Mode &mode = kind.mode();
   const char *direction = mode.is_own_inverse            ? ""
                           : kind.direction == LC_ENCRYPT ? "_encrypt"
                                                          : "_decrypt";
-  return std::string("aes_") + shape(form).name + "_" + mode.name + direction;
+  return std::string("aes_") + shape(form).name + (in_slot ? "_slot_" : "_") + mode.name +
+         direction;
 }
 
 }  // namespace
@@ -110,35 +117,20 @@ uint32_t AesLaunch::lanes_of(uint32_t most) const {
   return std::max(lanes / properties.team_lanes * properties.team_lanes, properties.team_lanes);
 }
 
-bool AesLaunch::has_windows(const CipherKind &kind) const {
-  return kind.cipher == LC_AES_CTR && form_ != AesForm::kBitslice;
+bool AesLaunch::can_use_slot(const AesWork &work) const {
+  const lc_cipher cipher = work.kind.cipher;
+  return device_.key_slot() != nullptr && work.keys.size() == 1 && form_ != AesForm::kTable1 &&
+         !(form_ == AesForm::kBitslice && work.kind.is_chain()) &&
+         (cipher == LC_AES_ECB || cipher == LC_AES_CBC || cipher == LC_AES_CTR);
 }
 
-// As many as still leave every team of the device some windows' tiles.
-uint32_t AesLaunch::choose_steps(const AesWork &work) const {
-  uint64_t blocks = 0;
-  for (const AesPiece &piece : work.pieces) blocks += divide_up(piece.length, kBlockBytes);
-  constexpr uint64_t kTilesEach = 4;
-  const uint64_t lanes = uint64_t{resident_groups_} * form_lanes_;
-  uint32_t steps = AES_TABLE_BLOCKS;
-  while (steps < AES_MOST_STEPS && blocks >= 2 * steps * kTilesEach * lanes) steps *= 2;
-  return steps;
-}
-
-uint64_t AesLaunch::tiles_of(const AesWork &work, const AesPiece &piece) const {
-  const uint64_t blocks =
-      has_data_units(work.kind) ? piece.slots : divide_up(piece.length, kBlockBytes);
-  const uint64_t team = device_.properties().team_lanes;
-  if (!has_windows(work.kind)) return divide_up(blocks, shape(form_).lane_blocks * team);
-  const uint64_t window_tiles = 256 / team;
-  const uint64_t window_blocks = uint64_t{256} * work.steps;
-  const uint64_t rest = blocks % window_blocks;
-  return blocks / window_blocks * window_tiles + std::min(window_tiles, divide_up(rest, team));
+const device::Buffer *AesLaunch::schedules(const AesRoom &room, const AesWork &work) const {
+  return work.in_slot ? device_.key_slot() : room.schedules.get();
 }
 
 uint32_t AesLaunch::max_keys(const CipherKind &kind) const {
   // A bitsliced schedule is 30 times as large as a plain one.
-  return form_ == AesForm::kBitslice && !kind.is_chain() ? 2048 : max_pieces();
+  return has_planes(form_, kind) && !kind.is_chain() ? 2048 : max_pieces();
 }
 
 Status AesLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
@@ -163,13 +155,17 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
     std::stable_sort(work.pieces.begin(), work.pieces.end(),
                      [](const AesPiece &a, const AesPiece &b) { return a.length > b.length; });
   }
-  work.steps = choose_steps(work);
-  uint64_t tiles = 0;
+  const device::Properties &properties = device_.properties();
+  const uint32_t team = properties.team_lanes;
+  AesTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
+  if (properties.pairs_launches)
+    teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
+  work.parts.clear();
+  if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, teams, work.pieces);
+  work.in_slot = can_use_slot(work);
   work.points = 0;
   for (AesPiece &piece : work.pieces) {
-    piece.first_tile = tiles;
-    tiles += tiles_of(work, piece);
-    if (!has_data_units(work.kind)) continue;
+    if (!has_data_units(work.kind)) break;
     piece.first_point = work.points;
     work.points += points_of(piece);
   }
@@ -187,6 +183,11 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
     memcpy(staging + piece_bytes + n * kKeyBytes,
            work.keys[n % work.keys.size()] + n / work.keys.size() * one_key, one_key);
   LC_TRY(stream.upload(*room.pieces, 0, staging, piece_bytes));
+  if (work.parts.size() > 1) {
+    const uint64_t first = work.parts[1].first_piece * sizeof(AesPiece);
+    LC_TRY(grow(room.pieces_beside, MemoryKind::kDevice, piece_bytes - first));
+    LC_TRY(stream.upload(*room.pieces_beside, 0, staging + first, piece_bytes - first));
+  }
   return stream.upload(*room.keys, 0, staging + piece_bytes, key_bytes);
 }
 
@@ -194,12 +195,13 @@ Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWo
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
   const uint32_t lanes = lanes_of(AES_KEY_LANES);
-  LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
+  if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
+  if (work.in_slot && slot_free_ != nullptr) LC_TRY(stream.await(*slot_free_));
   // Second keys only encrypt.
   const uint32_t inverse = work.kind.is_inverse() ? static_cast<uint32_t>(work.keys.size()) : 0;
-  const Argument expand[] = {room.keys.get(), room.schedules.get(), keys, key_words, inverse};
+  const Argument expand[] = {room.keys.get(), schedules(room, work), keys, key_words, inverse};
   LC_TRY(start(stream, "aes_expand_keys", count_up(keys, lanes), lanes, 0, expand));
-  if (form_ != AesForm::kBitslice) return Status();
+  if (!has_planes(form_, work.kind)) return Status();
 
   const uint32_t planes = plane_count(work), by_stream = work.kind.is_chain() ? 1 : 0;
   const uint32_t plane_lanes = lanes_of(AES_BITSLICE_LANES);
@@ -231,22 +233,37 @@ Status AesLaunch::launch_points(device::Stream &stream, AesRoom &room, const Aes
                arguments);
 }
 
-Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work) {
+Status AesLaunch::launch_part(device::Stream &stream, AesRoom &room, const AesWork &work,
+                              size_t number) {
+  const AesPart &part = work.parts[number];
+  const bool beside = number > 0;
+  const device::Buffer *keys =
+      has_planes(part.form, work.kind) ? room.planes.get() : schedules(room, work);
+  std::vector<Argument> arguments = {beside ? room.pieces_beside.get() : room.pieces.get(),
+                                     part.pieces,
+                                     part.tiles,
+                                     keys,
+                                     work.kind.one_key_bytes() / 4 + 6,
+                                     work.in,
+                                     work.out};
+  if (work.kind.cipher == LC_AES_CTR) arguments.push_back(part.rows);
+  if (has_data_units(work.kind)) arguments.push_back(room.points.get());
+  const std::string name = kernel_name(part.form, work.kind, work.in_slot);
+  ++launches_;
+  return stream.launch(
+      {.kernel = name.c_str(),
+       .groups = static_cast<uint32_t>(std::min<uint64_t>(part.tiles, resident_groups_)),
+       .group_lanes = beside ? lanes_of(kBesideLanes) : form_lanes_,
+       .local_bytes = shape(part.form).local_bytes,
+       .arguments = arguments,
+       .beside_last = beside});
+}
+
+Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const AesWork &work) {
   const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
   const uint32_t rounds = work.kind.one_key_bytes() / 4 + 6;
   const device::Buffer *keys =
-      form_ == AesForm::kBitslice ? room.planes.get() : room.schedules.get();
-  const std::string name = kernel_name(form_, work.kind);
-  if (!work.kind.is_chain()) {
-    const AesPiece &last = work.pieces.back();
-    const uint64_t tiles = last.first_tile + tiles_of(work, last);
-    const uint32_t groups = static_cast<uint32_t>(std::min<uint64_t>(tiles, resident_groups_));
-    std::vector<Argument> arguments = {room.pieces.get(), pieces,  tiles, keys, rounds,
-                                       work.in,           work.out};
-    if (has_windows(work.kind)) arguments.push_back(work.steps);
-    if (has_data_units(work.kind)) arguments.push_back(room.points.get());
-    return start(stream, name.c_str(), groups, form_lanes_, local_bytes_, arguments);
-  }
+      form_ == AesForm::kBitslice ? room.planes.get() : schedules(room, work);
   // Streams, or parties of 32 of them, are dealt out over all groups first.
   const uint32_t team = device_.properties().team_lanes;
   const uint32_t wanted =
@@ -262,7 +279,15 @@ Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWo
     chain = room.chain.get();
   }
   const Argument arguments[] = {room.pieces.get(), pieces, chain, keys, rounds, work.in, work.out};
+  const std::string name = kernel_name(form_, work.kind, work.in_slot);
   return start(stream, name.c_str(), groups, lanes, local_bytes_, arguments);
+}
+
+Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work) {
+  if (work.kind.is_chain()) return launch_chains(stream, room, work);
+  for (size_t number = 0; number < work.parts.size(); ++number)
+    LC_TRY(launch_part(stream, room, work, number));
+  return Status();
 }
 
 Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &work,
@@ -277,9 +302,17 @@ Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &w
 
 Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work) {
   LC_TRY(stream.zero(*room.keys, 0, key_count(work) * kKeyBytes));
-  LC_TRY(stream.zero(*room.schedules, 0, key_count(work) * kScheduleBytes));
+  LC_TRY(stream.zero(*schedules(room, work), 0, key_count(work) * kScheduleBytes));
+  if (work.in_slot) {
+    if (slot_free_ == nullptr) {
+      Result<std::unique_ptr<device::Event>> made = device_.make_event();
+      if (!made.ok()) return made.status();
+      slot_free_ = std::move(*made);
+    }
+    LC_TRY(stream.mark(*slot_free_));
+  }
   if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
-  if (form_ != AesForm::kBitslice) return Status();
+  if (!has_planes(form_, work.kind)) return Status();
   return stream.zero(*room.planes, 0, plane_count(work) * kPlaneBytes);
 }
 

@@ -9,11 +9,9 @@
 #include "device/device.h"
 #include "job/cipher_job.h"
 #include "kernels/aes_layout.h"
+#include "schedule/aes_parts.h"
 
 namespace lanecrypt::schedule {
-
-// How the kernels compute AES; each is right on every device that can run it.
-enum class AesForm { kTable4, kTable1, kBitslice };
 
 // The best form for a device, or the one that the environment variable
 // LANECRYPT_AES_FORM (table4, table1, bitslice) names, for tests and
@@ -24,7 +22,7 @@ Result<AesForm> choose_aes_form(const device::Properties &properties);
 struct AesRoom {
   // Host memory of the pieces and the raw keys, until the launch is done.
   std::unique_ptr<device::Buffer> staging;
-  std::unique_ptr<device::Buffer> pieces, keys, schedules, planes, chain, points;
+  std::unique_ptr<device::Buffer> pieces, pieces_beside, keys, schedules, planes, chain, points;
 };
 
 struct AesWork {
@@ -35,8 +33,9 @@ struct AesWork {
   const device::Buffer *in = nullptr;  // nullptr: addresses
   const device::Buffer *out = nullptr;
   const device::Buffer *chain = nullptr;  // nullptr: a fresh one
-  uint32_t steps = 0;                     // these are this file's
+  std::vector<AesPart> parts;             // these are this file's
   uint32_t points = 0;
+  bool in_slot = false;  // the key schedule is in the device's key slot
 };
 
 class AesLaunch {
@@ -69,16 +68,18 @@ class AesLaunch {
   Status launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work);
   uint32_t lanes_of(uint32_t most) const;
-  bool has_windows(const CipherKind &kind) const;
-  uint32_t choose_steps(const AesWork &work) const;
-  // Tiles that a piece takes, as its kernel counts them.
-  uint64_t tiles_of(const AesWork &work, const AesPiece &piece) const;
+  bool can_use_slot(const AesWork &work) const;
+  Status launch_part(device::Stream &stream, AesRoom &room, const AesWork &work, size_t number);
+  Status launch_chains(device::Stream &stream, AesRoom &room, const AesWork &work);
+  const device::Buffer *schedules(const AesRoom &room, const AesWork &work) const;
 
   device::Device &device_;
   AesForm form_;
   uint32_t form_lanes_;
   uint32_t local_bytes_;
   uint32_t resident_groups_;
+  // When the last launch that used the key slot has zeroed it.
+  std::unique_ptr<device::Event> slot_free_;
   uint64_t launches_ = 0;
 };
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "random_bytes.h"
+#include "reference.h"
 #include "schedule/executor.h"
 
 namespace lanecrypt::schedule {
@@ -63,10 +65,12 @@ class RecordingStream : public device::Stream {
 
 class RecordingDevice : public device::Device {
  public:
-  RecordingDevice(std::unique_ptr<Device> inner, Record &record)
-      : inner_(std::move(inner)), record_(record) {}
+  RecordingDevice(std::unique_ptr<Device> inner, Record &record, bool pairs_launches)
+      : inner_(std::move(inner)), record_(record), properties_(inner_->properties()) {
+    properties_.pairs_launches = pairs_launches;
+  }
 
-  const device::Properties &properties() const override { return inner_->properties(); }
+  const device::Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<Buffer>> allocate(device::MemoryKind kind, uint64_t bytes) override {
     return inner_->allocate(kind, bytes);
   }
@@ -90,6 +94,7 @@ class RecordingDevice : public device::Device {
  private:
   std::unique_ptr<Device> inner_;
   Record &record_;
+  device::Properties properties_;
 };
 
 class KernelChoice : public testing::Test {
@@ -97,7 +102,8 @@ class KernelChoice : public testing::Test {
   ~KernelChoice() override { unsetenv("LANECRYPT_AES_FORM"); }
 
   // The emulator, said to have other local memory than it has.
-  void open(const char *form, bool banked_local, uint32_t local_bytes) {
+  void open(const char *form, bool banked_local, uint32_t local_bytes,
+            bool pairs_launches = false) {
     if (form)
       setenv("LANECRYPT_AES_FORM", form, 1);
     else
@@ -106,10 +112,11 @@ class KernelChoice : public testing::Test {
     found.properties.banked_local = banked_local;
     found.properties.local_bytes = local_bytes;
     auto open_inner = found.open;
-    found.open = [this, open_inner]() -> Result<std::unique_ptr<device::Device>> {
+    found.open = [this, open_inner, pairs_launches]() -> Result<std::unique_ptr<device::Device>> {
       Result<std::unique_ptr<device::Device>> inner = open_inner();
       if (!inner.ok()) return inner.status();
-      return std::unique_ptr<device::Device>(new RecordingDevice(std::move(*inner), record_));
+      return std::unique_ptr<device::Device>(
+          new RecordingDevice(std::move(*inner), record_, pairs_launches));
     };
     executor_.reset();
     executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_,
@@ -123,14 +130,22 @@ class KernelChoice : public testing::Test {
 
   // The kernels of one job of three blocks.
   std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction) {
-    const uint8_t key[64] = {1}, iv[16] = {2}, in[48] = {3};
-    uint8_t out[48];
+    test::Bytes key(64, 1);
+    key[0] = 2;
+    const test::Bytes iv(16, 2), in(48, 3);
+    test::Bytes out(48);
+    return kernels_of(cipher, direction, key, iv, in, out);
+  }
+
+  std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction,
+                                      const test::Bytes &key, const test::Bytes &iv,
+                                      const test::Bytes &in, test::Bytes &out) {
     lc_message message = {};
-    message.key = key;
-    message.iv = iv;
-    message.in = in;
-    message.out = out;
-    message.length = sizeof in;
+    message.key = key.data();
+    message.iv = iv.data();
+    message.in = in.data();
+    message.out = out.data();
+    message.length = in.size();
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
     job.cipher = cipher;
@@ -153,10 +168,11 @@ class KernelChoice : public testing::Test {
     SCOPED_TRACE(form);
     ASSERT_TRUE(status_.ok()) << status_.text();
     using Names = std::vector<std::string>;
-    Names keys = {"aes_expand_keys"};
-    if (form == "bitslice") keys.push_back("aes_bitslice_keys");
-    const auto with = [&](const char *mode) {
-      Names names = keys;
+    const auto with = [&](const std::string &mode) {
+      Names names = {"aes_expand_keys"};
+      // Kernels that are parallel in blocks slice their keys themselves.
+      if (form == "bitslice" && (mode == "_cbc_encrypt" || mode == "_xts_points"))
+        names.push_back("aes_bitslice_keys");
       names.push_back("aes_" + form + mode);
       return names;
     };
@@ -212,6 +228,40 @@ TEST_F(KernelChoice, IsByTheDevicesLocalMemory) {
 TEST_F(KernelChoice, IsConstantTimeWhereLocalMemoryHasNoBanks) {
   open(nullptr, false, 1024 * kKiB);
   expect_form("bitslice");
+}
+
+// One large piece keeps both at work: look-ups in tables, and gates beside them.
+TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
+  open(nullptr, true, 128 * kKiB, true);
+  ASSERT_TRUE(status_.ok()) << status_.text();
+  const struct {
+    lc_cipher cipher;
+    lc_direction direction;
+    const char *mode;
+    uint64_t bytes;
+  } kCases[] = {{LC_AES_ECB, LC_ENCRYPT, "ecb_encrypt", 300000},
+                {LC_AES_ECB, LC_DECRYPT, "ecb_decrypt", 300000},
+                {LC_AES_CBC, LC_DECRYPT, "cbc_decrypt", 300000},
+                {LC_AES_CTR, LC_ENCRYPT, "ctr", 1500003}};
+  for (const auto &run : kCases) {
+    SCOPED_TRACE(run.mode);
+    const uint64_t bytes = run.bytes;
+    test::Bytes key(16), iv(16), in(bytes), out(bytes), expected(bytes);
+    test::Random random(bytes);
+    for (test::Bytes *field : {&key, &iv, &in}) random.fill(field->data(), field->size());
+    // The counter's carry runs through all bytes, in the part beside.
+    std::fill(iv.begin(), iv.begin() + 14, 0xff);
+    const std::vector<std::string> kernels =
+        kernels_of(run.cipher, run.direction, key, iv, in, out);
+    EXPECT_EQ((std::vector<std::string>{"aes_expand_keys", std::string("aes_table4_") + run.mode,
+                                        std::string("aes_bitslice_") + run.mode}),
+              kernels);
+    test::reference_crypt({run.cipher, run.direction, 16}, key.data(), iv.data(), in.data(),
+                          expected.data(), bytes);
+    EXPECT_TRUE(expected == out);
+    // One that is small, or one of several, is not worth it.
+    EXPECT_EQ(2u, kernels_of(run.cipher, run.direction).size());
+  }
 }
 
 TEST_F(KernelChoice, RefusesWhatDoesNotFit) {
