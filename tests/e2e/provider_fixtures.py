@@ -52,7 +52,8 @@ module = {build}/lib/gpu.so
         """The sums of all lines in stats_file, which must be there."""
         lines = [json.loads(line) for line in self.stats.read_text().splitlines()]
         assert lines
-        names = ("device_jobs", "device_bytes", "cpu_jobs", "cpu_bytes", "failures")
+        names = ("device_jobs", "device_bytes", "cpu_jobs", "cpu_bytes", "failures",
+                 "rsa_device_jobs", "rsa_cpu_jobs", "rsa_failures")
         sums = {name: sum(line[name] for line in lines) for name in names}
         sums["devices"] = sorted({d["id"] for line in lines for d in line["devices"] if d["bytes"]})
         return sums

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RSA of `openssl` and of servers with the provider `gpu`.
+
+LANECRYPT_TEST_HANDSHAKES says how many handshakes each server gets (40).
+LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (host).
+"""
+
+import concurrent.futures
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import time
+
+import pytest
+
+from provider_fixtures import OPENSSL, Configuration, plain
+
+HANDSHAKES = int(os.environ.get("LANECRYPT_TEST_HANDSHAKES", "40"))
+DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def configuration(tmp_path, build):
+    return Configuration(tmp_path, build, devices=DEVICES, rsa="always")
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    """A key and its certificate, made without the provider."""
+    folder = tmp_path_factory.mktemp("key")
+    plain(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key.pem",
+          "-out", folder / "certificate.pem", "-subj", "/CN=localhost", "-days", "2",
+          "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:TRUE",
+          "-config", os.devnull)
+    plain(OPENSSL, "pkey", "-in", folder / "key.pem", "-pubout", "-out", folder / "public.pem")
+    both = (folder / "certificate.pem").read_text() + (folder / "key.pem").read_text()
+    (folder / "both.pem").write_text(both)
+    return folder
+
+
+def rsa_jobs(configuration):
+    """What the programs so far did: private operations, and failures."""
+    sums = configuration.counters()
+    assert sums["rsa_failures"] == 0 and sums["failures"] == 0
+    return sums["rsa_device_jobs"] + sums["rsa_cpu_jobs"]
+
+
+@pytest.mark.parametrize("options", [
+    ["-sha256"],
+    ["-sha512", "-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:max"],
+    ["-sha1", "-sigopt", "rsa_padding_mode:x931"],
+], ids=["pkcs1", "pss", "x931"])
+def test_dgst(tmp_path, configuration, key, options):
+    data, signature = tmp_path / "data", tmp_path / "signature"
+    data.write_bytes(os.urandom(100_000))
+    configuration.run(OPENSSL, "dgst", *options, "-sign", key / "key.pem", "-out", signature, data)
+    plain(OPENSSL, "dgst", *options, "-verify", key / "public.pem", "-signature", signature, data)
+    configuration.run(OPENSSL, "dgst", *options, "-verify", key / "public.pem", "-signature",
+                      signature, data)
+    assert rsa_jobs(configuration) == 1
+
+
+@pytest.mark.parametrize("padding", [
+    [], ["-pkeyopt", "rsa_padding_mode:oaep", "-pkeyopt", "rsa_oaep_md:sha256"],
+], ids=["pkcs1", "oaep"])
+def test_pkeyutl(tmp_path, configuration, key, padding):
+    sealed = tmp_path / "sealed"
+    plain(OPENSSL, "pkeyutl", "-encrypt", "-pubin", "-inkey", key / "public.pem", *padding,
+          "-out", sealed, input=b"a secret")
+    opened = configuration.run(OPENSSL, "pkeyutl", "-decrypt", "-inkey", key / "key.pem", *padding,
+                               "-in", sealed)
+    assert opened.stdout == b"a secret"
+    configuration.run(OPENSSL, "pkeyutl", "-encrypt", "-pubin", "-inkey", key / "public.pem",
+                      *padding, "-out", sealed, input=b"another")
+    assert plain(OPENSSL, "pkeyutl", "-decrypt", "-inkey", key / "key.pem", *padding, "-in",
+                 sealed).stdout == b"another"
+    assert rsa_jobs(configuration) == 1
+
+
+def test_keys_in_every_form(tmp_path, configuration, key):
+    """PEM, DER, PKCS#8 with a password, PKCS#12 and a store sign alike."""
+    data = tmp_path / "data"
+    data.write_bytes(b"some text")
+    run = configuration.run
+    run(OPENSSL, "rsa", "-in", key / "key.pem", "-traditional", "-out", tmp_path / "old.pem")
+    run(OPENSSL, "pkey", "-in", key / "key.pem", "-outform", "DER", "-out", tmp_path / "key.der")
+    run(OPENSSL, "pkcs8", "-topk8", "-in", key / "key.pem", "-passout", "pass:word", "-out",
+        tmp_path / "sealed.pem")
+    run(OPENSSL, "pkcs12", "-export", "-inkey", key / "key.pem", "-in", key / "certificate.pem",
+        "-passout", "pass:word", "-out", tmp_path / "key.p12")
+    stored = run(OPENSSL, "storeutl", "-keys", "-noout", f"file:{key / 'key.pem'}")
+    assert b"Total found: 1" in stored.stdout
+    forms = [(key / "key.pem", []), (tmp_path / "old.pem", []),
+             (tmp_path / "key.der", ["-keyform", "DER"]),
+             (tmp_path / "sealed.pem", ["-passin", "pass:word"]),
+             (tmp_path / "key.p12", ["-keyform", "P12", "-passin", "pass:word"])]
+    signatures = {run(OPENSSL, "dgst", "-sha256", "-sign", path, *options, data).stdout
+                  for path, options in forms}
+    assert len(signatures) == 1 and len(signatures.pop()) == 256
+    # Those, and nothing else, signed; reading and writing keys did not.
+    assert rsa_jobs(configuration) == len(forms)
+
+
+def test_generation_and_checks(tmp_path, configuration):
+    for name, options in (("rsa", ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"]),
+                          ("pss", ["-algorithm", "RSA-PSS", "-pkeyopt", "rsa_keygen_bits:1024",
+                                   "-pkeyopt", "rsa_pss_keygen_md:sha256",
+                                   "-pkeyopt", "rsa_pss_keygen_mgf1_md:sha256",
+                                   "-pkeyopt", "rsa_pss_keygen_saltlen:32"])):
+        path = tmp_path / f"{name}.pem"
+        configuration.run(OPENSSL, "genpkey", *options, "-out", path)
+        text = configuration.run(OPENSSL, "pkey", "-in", path, "-text", "-noout", "-check").stdout
+        assert b"Key is valid" in text and b"1024 bit" in text
+        assert text == plain(OPENSSL, "pkey", "-in", path, "-text", "-noout", "-check").stdout
+
+
+def test_requests_and_certificates(tmp_path, configuration, key):
+    run = configuration.run
+    run(OPENSSL, "req", "-new", "-key", key / "key.pem", "-subj", "/CN=asks", "-out",
+        tmp_path / "request.pem", "-config", os.devnull)
+    run(OPENSSL, "req", "-verify", "-in", tmp_path / "request.pem", "-noout", "-config", os.devnull)
+    run(OPENSSL, "x509", "-req", "-in", tmp_path / "request.pem", "-CA", key / "certificate.pem",
+        "-CAkey", key / "key.pem", "-CAcreateserial", "-CAserial", tmp_path / "serial",
+        "-extfile", os.devnull,
+        "-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:digest",
+        "-out", tmp_path / "made.pem")
+    plain(OPENSSL, "verify", "-CAfile", key / "certificate.pem", tmp_path / "made.pem")
+    run(OPENSSL, "verify", "-CAfile", key / "certificate.pem", tmp_path / "made.pem")
+    assert rsa_jobs(configuration) == 2
+
+
+def test_cms(tmp_path, configuration, key):
+    data, sealed = tmp_path / "data", tmp_path / "sealed"
+    data.write_bytes(os.urandom(5000))
+    for options in ([], ["-keyopt", "rsa_padding_mode:oaep"]):
+        plain(OPENSSL, "cms", "-encrypt", "-binary", "-in", data, "-outform", "DER", "-out", sealed,
+              "-recip", key / "certificate.pem", *options)
+        opened = configuration.run(OPENSSL, "cms", "-decrypt", "-inform", "DER", "-in", sealed,
+                                   "-recip", key / "certificate.pem", "-inkey", key / "key.pem")
+        assert opened.stdout == data.read_bytes()
+    for options in ([], ["-keyopt", "rsa_padding_mode:pss"]):
+        configuration.run(OPENSSL, "cms", "-sign", "-binary", "-nodetach", "-in", data, "-outform",
+                          "DER", "-out", sealed, "-signer", key / "certificate.pem", "-inkey",
+                          key / "key.pem", *options)
+        for program in (plain, configuration.run):
+            done = program(OPENSSL, "cms", "-verify", "-binary", "-inform", "DER", "-in", sealed,
+                           "-CAfile", key / "certificate.pem", "-purpose", "any")
+            assert done.stdout == data.read_bytes()
+    assert rsa_jobs(configuration) == 4
+
+
+@pytest.mark.parametrize("options", [[], ["-async_jobs", "16"]], ids=["plain", "async"])
+def test_speed(tmp_path, build, options):
+    configuration = Configuration(tmp_path, build, devices=DEVICES, rsa="always")
+    done = configuration.run(OPENSSL, "speed", "-seconds", "1", *options, "rsa1024")
+    assert b"rsa" in done.stdout and b"1024 bits" in done.stdout, done.stdout
+    assert rsa_jobs(configuration) > 0
+
+
+def test_auto_leaves_a_lone_caller_on_its_cpu(tmp_path, build, key):
+    configuration = Configuration(tmp_path, build, devices=DEVICES)
+    data = tmp_path / "data"
+    data.write_bytes(b"some text")
+    configuration.run(OPENSSL, "dgst", "-sha256", "-sign", key / "key.pem", "-out",
+                      tmp_path / "signature", data)
+    counters = configuration.counters()
+    assert counters["rsa_cpu_jobs"] == 1 and counters["rsa_device_jobs"] == 0
+    # No device was even looked for.
+    assert counters["devices"] == []
+
+
+def handshake(port, key, version):
+    context = ssl.create_default_context(cafile=str(key / "certificate.pem"))
+    context.minimum_version = context.maximum_version = version
+    if version == ssl.TLSVersion.TLSv1_2:
+        context.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256:AES128-GCM-SHA256")
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as plain_socket:
+        with context.wrap_socket(plain_socket, server_hostname="localhost") as connection:
+            connection.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            answer = b""
+            while piece := connection.recv(65536):
+                answer += piece
+    return answer
+
+
+def wait_for(port, server):
+    for _ in range(200):
+        if server.poll() is not None:
+            pytest.fail(f"the server ended: {server.communicate()}")
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail("the server does not listen")
+
+
+@pytest.mark.parametrize("version", [["-tls1_2", "-cipher", "AES128-GCM-SHA256"],
+                                     ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"],
+                                     ["-tls1_3"]], ids=["key-transport", "tls1_2", "tls1_3"])
+@pytest.mark.parametrize("options", [[], ["-async"]], ids=["plain", "async"])
+def test_s_server(tmp_path, configuration, key, version, options):
+    port = free_port()
+    # One connection more is that of wait_for().
+    server = subprocess.Popen(
+        [OPENSSL, "s_server", "-accept", str(port), "-key", str(key / "key.pem"), "-cert",
+         str(key / "certificate.pem"), "-www", "-quiet", "-naccept", str(HANDSHAKES + 1), *options,
+         *version],
+        env=configuration.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        wait_for(port, server)
+        wanted = (ssl.TLSVersion.TLSv1_3 if version[0] == "-tls1_3" else ssl.TLSVersion.TLSv1_2)
+        for _ in range(HANDSHAKES):
+            assert b"HTTP/1.0 200 ok" in handshake(port, key, wanted)
+        server.wait(timeout=60)
+    finally:
+        server.kill()
+        server.communicate()
+    assert rsa_jobs(configuration) >= HANDSHAKES
+
+
+@pytest.fixture
+def start_haproxy(tmp_path, configuration, key):
+    def start(port):
+        (tmp_path / "haproxy.cfg").write_text(f"""
+global
+    nbthread 2
+defaults
+    mode http
+    timeout connect 20s
+    timeout client 60s
+    timeout server 60s
+frontend tls
+    bind 127.0.0.1:{port} ssl crt {key / 'both.pem'}
+    http-request return status 200 content-type text/plain string "here"
+""")
+        return subprocess.Popen([shutil.which("haproxy") or "/usr/sbin/haproxy", "-W", "-f",
+                                 str(tmp_path / "haproxy.cfg")], env=configuration.environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE), signal.SIGUSR2
+    return start
+
+
+@pytest.fixture
+def start_nginx(tmp_path, configuration, key):
+    def start(port):
+        user = "user root;" if os.geteuid() == 0 else ""
+        (tmp_path / "nginx.conf").write_text(f"""
+daemon off;
+{user}
+worker_processes 2;
+pid {tmp_path}/nginx.pid;
+error_log stderr;
+events {{ worker_connections 512; }}
+http {{
+  access_log off;
+  client_body_temp_path {tmp_path}/body;
+  proxy_temp_path {tmp_path}/proxy;
+  fastcgi_temp_path {tmp_path}/fastcgi;
+  uwsgi_temp_path {tmp_path}/uwsgi;
+  scgi_temp_path {tmp_path}/scgi;
+  server {{
+    listen 127.0.0.1:{port} ssl;
+    ssl_certificate {key / 'certificate.pem'};
+    ssl_certificate_key {key / 'key.pem'};
+    ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_session_cache off;
+    ssl_session_tickets off;
+    location / {{ return 200 "here"; }}
+  }}
+}}
+""")
+        return subprocess.Popen([shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(tmp_path),
+                                 "-c", str(tmp_path / "nginx.conf")],
+                                env=configuration.environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE), signal.SIGHUP
+    return start
+
+
+@pytest.mark.parametrize("name", ["haproxy", "nginx"])
+def test_a_server_that_is_reloaded_under_load(request, configuration, key, name):
+    if not (shutil.which(name) or os.path.exists(f"/usr/sbin/{name}")):
+        pytest.skip(f"needs {name}")
+    if os.environ.get("LANECRYPT_TEST_OPENSSL"):
+        pytest.skip("the server uses the system's OpenSSL")
+    port = free_port()
+    server, reload_signal = request.getfixturevalue(f"start_{name}")(port)
+    try:
+        wait_for(port, server)
+        versions = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            visits = [pool.submit(handshake, port, key, versions[n % 2]) for n in range(HANDSHAKES)]
+            for _ in range(3):
+                time.sleep(0.5)
+                server.send_signal(reload_signal)
+            for n in range(HANDSHAKES):
+                visits.append(pool.submit(handshake, port, key, versions[n % 2]))
+            for visit in visits:
+                assert visit.result().endswith(b"here")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.communicate()
+    assert rsa_jobs(configuration) >= HANDSHAKES
