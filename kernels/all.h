@@ -5,9 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "aead_check.h"
 #include "aes_bitslice.h"
 #include "aes_bitslice_xts.h"
 #include "aes_key.h"
+#include "ghash.h"
+#include "poly1305.h"
+#ifdef LC_BIT_MATRIX_KERNELS
+#include "ghash_matrix.h"
+#endif
 
 #include "aes_bitslice_modes.h"
 #ifdef HAS_KEY_SLOT

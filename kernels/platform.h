@@ -42,7 +42,14 @@
 //   LUT3(a, b, c, table)   bitwise: bit 4*a + 2*b + c of the constant table
 //   SPREAD_BIT(x, n)       all ones where bit n (constant) of x is set, else 0
 //   JOIN_BYTES(a, b, c, d) four words below 256 as the bytes of one, a lowest
-//   load_block store_block 16 bytes at a 16-byte aligned address
+//   load_block store_block load_local_block   16 bytes at a 16-byte aligned
+//                          address, the last in local memory
+// Where LC_BIT_MATRICES is defined, for warps of 32 lanes:
+//   bit_matrix_256 bit_matrix_128   adds to c a product of bit matrices, 16 rows
+//                     by 8 columns over 256 or 128 bits, whose parts the lanes
+//                     hold; counts of ones, so bit 0 is the sum modulo 2.
+//                     `scratch` is 256 words of local memory for each warp
+//   warp_barrier()    as group_barrier(), for the lanes of a warp
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
 
@@ -138,6 +145,26 @@ FN u32 lut3_gate(u32 a, u32 b, u32 c) {
   return result;
 }
 
+// Kernels are the same on every architecture; those of bit matrices are empty
+// where there are none.
+#define LC_BIT_MATRIX_KERNELS 1
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define LC_BIT_MATRICES 1
+#define warp_barrier() __syncwarp()
+FN void bit_matrix_256(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1, u32 *) {
+  asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+FN void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *) {
+  asm("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc {%0, %1, %2, %3}, "
+      "{%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a0), "r"(a1), "r"(b0));
+}
+#endif
+
 #else  // a host C++ compiler
 
 #include <cstdint>
@@ -167,6 +194,28 @@ typedef uint64_t u64;
   (lanecrypt::device::host_lane.barrier                                                      \
        ? lanecrypt::device::host_lane.barrier(lanecrypt::device::host_lane.barrier_argument) \
        : (void)0)
+
+// A group of 32 lanes is one warp.
+#define LC_BIT_MATRIX_KERNELS 1
+#define LC_BIT_MATRICES 1
+#define warp_barrier() group_barrier()
+static inline void bit_matrix_256(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1,
+                                  u32 *scratch) {
+  const u32 mine[6] = {a0, a1, a2, a3, b0, b1};
+  for (u32 i = 0; i < 6; ++i) scratch[8 * lane_id() + i] = mine[i];
+  group_barrier();
+  for (u32 i = 0; i < 4; ++i) {
+    const u32 row = lane_id() / 4, column = 2 * (lane_id() % 4) + i % 2;
+    for (u32 k = 0; k < 4; ++k) {
+      const u32 *a = scratch + 8 * (4 * row + k) + i / 2, *b = scratch + 8 * (4 * column + k) + 4;
+      c[i] += __builtin_popcount(a[0] & b[0]) + __builtin_popcount(a[2] & b[1]);
+    }
+  }
+  group_barrier();
+}
+static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) {
+  bit_matrix_256(c, a0, a1, 0, 0, b0, 0, scratch);
+}
 
 #endif
 
@@ -231,6 +280,11 @@ FN Block load_block(GLOBAL const u8 *from) {
 FN void store_block(GLOBAL u8 *to, Block b) {
   *(GLOBAL uint4 *)to = (uint4)(b.w[0], b.w[1], b.w[2], b.w[3]);
 }
+FN Block load_local_block(SHARED const u32 *from) {
+  uint4 v = *(SHARED const uint4 *)from;
+  Block b = {{v.x, v.y, v.z, v.w}};
+  return b;
+}
 #elif defined(__CUDACC__)
 FN Block load_block(const u8 *from) {
   uint4 v = *(const uint4 *)from;
@@ -238,6 +292,7 @@ FN Block load_block(const u8 *from) {
   return b;
 }
 FN void store_block(u8 *to, Block b) { *(uint4 *)to = make_uint4(b.w[0], b.w[1], b.w[2], b.w[3]); }
+FN Block load_local_block(const u32 *from) { return load_block((const u8 *)from); }
 #else
 FN Block load_block(const u8 *from) {
   Block b;
@@ -245,6 +300,7 @@ FN Block load_block(const u8 *from) {
   return b;
 }
 FN void store_block(u8 *to, Block b) { __builtin_memcpy(to, &b, 16); }
+FN Block load_local_block(const u32 *from) { return load_block((const u8 *)from); }
 #endif
 
 #endif

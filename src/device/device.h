@@ -34,6 +34,7 @@ struct Properties {
   bool fixed_group_lanes = false;
   uint32_t team_lanes = 1;    // TEAM_LANES of platform.h as compiled for this device
   bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
+  bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and groups of whole warps
   bool is_gpu = false;
   bool pairs_launches = false;  // see Launch::beside_last
   bool flat_addresses = false;  // addresses of different buffers may share one launch

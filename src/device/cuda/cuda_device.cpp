@@ -297,6 +297,7 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.max_group_lanes = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
   properties.team_lanes = 32;
   properties.banked_local = true;
+  properties.bit_matrices = major >= 8;
   properties.is_gpu = true;
   properties.pairs_launches = major >= 9;
   properties.flat_addresses = true;

@@ -349,6 +349,7 @@ std::vector<Found> find_host() {
   properties.max_group_lanes =
       lanes == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(lanes), 1, 64));
   properties.team_lanes = 1;
+  properties.bit_matrices = properties.max_group_lanes == 32;
   properties.flat_addresses = true;
   return {{properties, [properties]() -> Result<std::unique_ptr<Device>> {
              return std::unique_ptr<Device>(new HostDevice(properties));

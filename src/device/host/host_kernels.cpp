@@ -51,8 +51,23 @@ void run(std::span<const uint64_t> arguments) {
       ENTRY(aes_##form##_xts_points), ENTRY(aes_##form##_xts_encrypt),                           \
       ENTRY(aes_##form##_xts_decrypt)
 
-constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys), ENTRY(aes_bitslice_keys),
-                                        FORM(bitslice), FORM(table1), FORM(table4)};
+constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys),
+                                        ENTRY(aes_bitslice_keys),
+                                        FORM(bitslice),
+                                        FORM(table1),
+                                        FORM(table4),
+                                        ENTRY(ghash_powers),
+                                        ENTRY(ghash_runs),
+                                        ENTRY(ghash_weigh),
+                                        ENTRY(ghash_sums),
+                                        ENTRY(ghash_matrices),
+                                        ENTRY(ghash_matrix_runs),
+                                        ENTRY(chacha20),
+                                        ENTRY(poly1305_keys),
+                                        ENTRY(chacha20_poly1305_runs),
+                                        ENTRY(poly1305_weigh),
+                                        ENTRY(poly1305_sums),
+                                        ENTRY(aead_check)};
 
 }  // namespace
 

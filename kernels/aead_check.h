@@ -1,0 +1,47 @@
+// Tags of messages that are opened on the device: nobody may use an output
+// whose tag is wrong, so it is wiped before the stream goes on.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aead_layout.h"
+#include "aes_tiles.h"
+#include "poly1305_field.h"
+
+// All groups look at every message, and wipe a share of each that is wrong.
+// results: of ghash_sums, or with `is_poly` 1 of poly1305_sums.
+KERNEL(aead_check, TAG_CHECK_LANES)
+(GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
+ GLOBAL u8 *out_base) {
+  const u32 groups_each = count < group_count() ? group_count() / count : 1;
+  const u32 share = group_id() % groups_each;
+  for (u32 n = group_id() / groups_each; n < count; n += group_count() / groups_each) {
+    GLOBAL const TagCheck *check = checks + n;
+    Block tag = {{0, 0, 0, 0}};
+    if (is_poly) {
+      u64 sums[5] = {0, 0, 0, 0, 0};
+      for (u32 k = 0; k < check->sum_count; ++k) {
+        GLOBAL const u32 *sum = results + (u64)(check->first_sum + k) * POLY1305_SUM_WORDS;
+        UNROLL for (int i = 0; i < 5; ++i) sums[i] += sum[i];
+      }
+      GLOBAL const u32 *s = results + (u64)check->first_sum * POLY1305_SUM_WORDS + 8;
+      Block words = {{s[0], s[1], s[2], s[3]}};
+      tag = poly_finish(poly_carry(sums), words);
+    } else {
+      for (u32 k = 0; k < check->sum_count; ++k)
+        tag = aes_xor(tag,
+                      load_block((GLOBAL const u8 *)(results + 4 * (u64)(check->first_sum + k))));
+    }
+    u32 difference = 0;
+    UNROLL for (u32 i = 0; i < 16; ++i) {
+      if (i < check->tag_bytes) difference |= BYTE_OF(tag.w[i / 4] ^ check->tag[i / 4], i % 4);
+    }
+    if (difference == 0) continue;
+    GLOBAL u8 *out = out_base + check->at;
+    Block zero = {{0, 0, 0, 0}};
+    const u32 aligned = ((u64)out & 15) == 0;
+    for (u64 at = 16 * ((u64)share * group_lanes() + lane_id()); at < check->length;
+         at += 16 * ((u64)groups_each * group_lanes()))
+      aes_store(out + at, zero, check->length - at, aligned);
+  }
+}

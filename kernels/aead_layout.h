@@ -1,0 +1,99 @@
+// What host and device agree on for authenticated modes: runs of bytes to be
+// hashed, the sums that become tags, and the shape of each launch.
+//
+// A hash here is a polynomial: Y = X_0 H^n + X_1 H^(n-1) + ... over the 16-byte
+// blocks X of a message, in GF(2^128) for GHASH and modulo 2^130 - 5 for
+// Poly1305. It is cut into runs of blocks, each hashed by itself and multiplied
+// by the power of H that its place asks for; the order of the runs is free.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform.h"
+
+// Consecutive bytes of one message; the last block is filled with zeros.
+typedef struct HashRun {
+  u64 at;        // from the base pointer of `source`; chacha20_poly1305_runs:
+                 // from the start of the piece
+  u64 length;    // bytes, at least 1
+  u64 exponent;  // of H for the last block of the run: 1 for the last of all
+  u32 key;       // which table of powers, or which one-time key
+  u32 source;    // HASH_SOURCE_*
+  u32 matrices;  // GHASH: which set of matrices, or HASH_NO_MATRICES
+  u32 piece;     // chacha20_poly1305_runs: the AesPiece that it is a part of
+} HashRun;
+
+#define HASH_SOURCE_DATA 0u  // the ciphertext
+#define HASH_SOURCE_AAD 1u
+#define HASH_NO_MATRICES 0xffffffffu
+
+// The runs of one piece, whose weighted hashes are added up.
+typedef struct HashSum {
+  u32 first_run;
+  u32 run_count;
+  u32 key;
+  u32 closes;  // 1: the block of lengths and the tag's mask are added here
+  u32 mask;    // GHASH: which of the masks
+  u32 reserved[3];
+  u32 lengths[4];  // the last block of the message's hash, as in memory
+} HashSum;
+
+// A message that is opened on the device: its output is wiped where the tag is
+// wrong.
+typedef struct TagCheck {
+  u64 at;  // of the output
+  u64 length;
+  u32 first_sum;  // sums of its pieces
+  u32 sum_count;
+  u32 tag_bytes;
+  u32 reserved;
+  u32 tag[4];  // the caller's, as in memory
+} TagCheck;
+#define TAG_CHECK_LANES 256u
+
+// A weighted hash takes 8 words: GHASH the 4 of Gf128, Poly1305 5 limbs.
+#define HASH_WORDS 8u
+
+// H^(j * 32^level) for j from 0 to 31, of 4 words each, for each level. Levels
+// are what the largest exponent needs, at least two.
+#define GHASH_LEVEL_WORDS 128u
+#define GHASH_MOST_LEVELS 13u
+
+// Lanes a group. A group takes one run at a time.
+#define HASH_RUN_LANES 32u
+#define HASH_RUN_LOCAL_WORDS 256u
+#define HASH_SUM_LANES 128u
+#define HASH_SUM_LOCAL_WORDS 1024u
+#define HASH_KEY_LANES 32u
+
+// The form of GHASH that multiplies by bit matrices (ghash_matrix.h): blocks
+// that a warp takes at once, matrices of a key, and their words.
+#define GHASH_TILE_BLOCKS 512u
+#define GHASH_MATRIX_LANES 256u
+#define GHASH_MATRIX_WORDS 8704u         // 16 * 32 * 16 + 16 * 32
+#define GHASH_MATRIX_LOCAL_WORDS 10752u  // and 256 for each warp
+#define GHASH_MATRIX_ENTRIES 272u        // lanes that make one key's matrices
+
+// Runs of one key that one group takes, a warp each.
+typedef struct GhashBatch {
+  u32 first_run;
+  u32 run_count;
+  u32 matrices;
+  u32 reserved;
+} GhashBatch;
+
+// Poly1305: where a one-time key comes from (RFC 8439, 2.6), and the key: r in
+// limbs of 26 bits, at 8 the words of s.
+typedef struct OneTimeKey {
+  u32 key;
+  u32 nonce[3];
+} OneTimeKey;
+#define POLY1305_KEY_WORDS 16u
+// A piece's sum: 5 limbs, less than 2^27 each, and at 8 the words of s.
+#define POLY1305_SUM_WORDS 12u
+#define POLY1305_RUN_LOCAL_WORDS 320u
+
+// ChaCha20: lanes a group; a tile is a block of 64 bytes for each lane of a
+// team.
+#define CHACHA20_LANES 128u
+#define CHACHA20_BLOCK_BYTES 64u

@@ -1,0 +1,113 @@
+// ChaCha20 (RFC 8439, 2.3 and 2.4), a block of 64 bytes a lane. The counter is
+// the low word of two, as in OpenSSL: where it wraps, the first word of the
+// nonce counts on.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aead_layout.h"
+#include "aes_tiles.h"
+
+#define CHACHA20_QUARTER(a, b, c, d) \
+  do {                               \
+    x[a] += x[b];                    \
+    x[d] ^= x[a];                    \
+    x[d] = ROTATE_LEFT(x[d], 16);    \
+    x[c] += x[d];                    \
+    x[b] ^= x[c];                    \
+    x[b] = ROTATE_LEFT(x[b], 12);    \
+    x[a] += x[b];                    \
+    x[d] ^= x[a];                    \
+    x[d] = ROTATE_LEFT(x[d], 8);     \
+    x[c] += x[d];                    \
+    x[b] ^= x[c];                    \
+    x[b] = ROTATE_LEFT(x[b], 7);     \
+  } while (0)
+
+// The keystream x[0..15] of the block `number` blocks after the counter in iv.
+FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number) {
+  const u64 counter = ((u64)iv[1] << 32 | iv[0]) + number;
+  u32 start[12];
+  UNROLL for (int i = 0; i < 8; ++i) start[i] = key[i];
+  start[8] = (u32)counter;
+  start[9] = (u32)(counter >> 32);
+  start[10] = iv[2];
+  start[11] = iv[3];
+  x[0] = 0x61707865u;  // "expand 32-byte k"
+  x[1] = 0x3320646eu;
+  x[2] = 0x79622d32u;
+  x[3] = 0x6b206574u;
+  UNROLL for (int i = 0; i < 12; ++i) x[4 + i] = start[i];
+  for (int round = 0; round < 10; ++round) {
+    CHACHA20_QUARTER(0, 4, 8, 12);
+    CHACHA20_QUARTER(1, 5, 9, 13);
+    CHACHA20_QUARTER(2, 6, 10, 14);
+    CHACHA20_QUARTER(3, 7, 11, 15);
+    CHACHA20_QUARTER(0, 5, 10, 15);
+    CHACHA20_QUARTER(1, 6, 11, 12);
+    CHACHA20_QUARTER(2, 7, 8, 13);
+    CHACHA20_QUARTER(3, 4, 9, 14);
+  }
+  x[0] += 0x61707865u;
+  x[1] += 0x3320646eu;
+  x[2] += 0x79622d32u;
+  x[3] += 0x6b206574u;
+  UNROLL for (int i = 0; i < 12; ++i) x[4 + i] += start[i];
+}
+
+// The input's 64 bytes, or the `length` that are left of it and then zeros.
+FN void chacha20_load(Block *data, GLOBAL const u8 *in, u64 length, u32 aligned) {
+  if (aligned && length >= CHACHA20_BLOCK_BYTES) {
+    UNROLL for (u32 i = 0; i < 4; ++i) data[i] = load_block(in + 16 * i);
+  } else {
+    UNROLL for (u32 i = 0; i < 4; ++i) {
+      Block zero = {{0, 0, 0, 0}};
+      data[i] = 16 * i < length ? aes_load(in + 16 * i, length - 16 * i, 0) : zero;
+    }
+  }
+}
+
+FN void chacha20_store(GLOBAL u8 *out, const Block *data, u64 length, u32 aligned) {
+  if (aligned && length >= CHACHA20_BLOCK_BYTES) {
+    UNROLL for (u32 i = 0; i < 4; ++i) store_block(out + 16 * i, data[i]);
+  } else {
+    UNROLL for (u32 i = 0; i < 4; ++i) {
+      if (16 * i < length) aes_store(out + 16 * i, data[i], length - 16 * i, 0);
+    }
+  }
+}
+
+FN void chacha20_xor(Block *data, const u32 *x) {
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    UNROLL for (u32 w = 0; w < 4; ++w) data[i].w[w] ^= x[4 * i + w];
+  }
+}
+
+// The cipher alone. keys: raw, AES_KEY_WORDS each; a tile is a block of 64 bytes
+// for each lane of a team.
+KERNEL(chacha20, CHACHA20_LANES)
+(GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
+ GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {
+  const u32 team = aes_team();
+  const u64 end_tile = aes_first_tile(tiles, team + 1);
+  u64 tile = aes_first_tile(tiles, team);
+  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;
+  for (; tile < end_tile; ++tile) {
+    while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;
+    GLOBAL const AesPiece *piece = pieces + p;
+    GLOBAL const u8 *in = in_base + piece->in;
+    GLOBAL u8 *out = out_base + piece->out;
+    const u64 number = (tile - piece->first_tile) * TEAM_LANES + lane_id() % TEAM_LANES;
+    const u64 at = CHACHA20_BLOCK_BYTES * number;
+    if (at >= piece->length) continue;
+    const Block iv = aes_iv(piece);
+    const u32 aligned = aes_aligned(in, out);
+    const u64 length = piece->length - at;
+    Block data[4];
+    u32 x[16];
+    chacha20_load(data, in + at, length, aligned);
+    chacha20_block(x, keys + (u64)piece->key * AES_KEY_WORDS, iv.w, number);
+    chacha20_xor(data, x);
+    chacha20_store(out + at, data, length, aligned);
+  }
+}

@@ -1,0 +1,132 @@
+// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM: the blocks of a run
+// are dealt out to the lanes of a group, each of which steps by the power of H
+// that skips the others' blocks.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aead_layout.h"
+#include "aes_tiles.h"
+#include "gf128.h"
+
+FN Gf128 ghash_load(GLOBAL const u32 *from) {
+  const Block b = load_block((GLOBAL const u8 *)from);
+  Gf128 a = {{b.w[0], b.w[1], b.w[2], b.w[3]}};
+  return a;
+}
+
+FN void ghash_store(GLOBAL u32 *to, Gf128 a) {
+  Block b = {{a.w[0], a.w[1], a.w[2], a.w[3]}};
+  store_block((GLOBAL u8 *)to, b);
+}
+
+// H^exponent, below 1024, from the first two levels of a table.
+FN Gf128 ghash_small_power(GLOBAL const u32 *powers, u32 exponent) {
+  if (exponent < 32) return ghash_load(powers + 4 * exponent);
+  const Gf128 high = ghash_load(powers + GHASH_LEVEL_WORDS + 4 * (exponent / 32));
+  if (exponent % 32 == 0) return high;
+  return gf128_multiply(high, ghash_load(powers + 4 * (exponent % 32)));
+}
+
+// a H^exponent, for any exponent that the table's levels reach.
+FN Gf128 ghash_weigh_one(Gf128 a, GLOBAL const u32 *powers, u64 exponent) {
+  for (u32 level = 0; exponent != 0; ++level, exponent >>= 5) {
+    const u32 digit = (u32)exponent & 31;
+    if (digit != 0)
+      a = gf128_multiply(a, ghash_load(powers + level * GHASH_LEVEL_WORDS + 4 * digit));
+  }
+  return a;
+}
+
+// Tables of powers, a lane an entry. blocks: H of key n as a block at number n.
+KERNEL(ghash_powers, HASH_KEY_LANES)
+(GLOBAL const u32 *blocks, GLOBAL u32 *powers, u32 keys, u32 levels) {
+  const u64 entries = (u64)keys * levels * 32;
+  for (u64 n = group_id() * group_lanes() + lane_id(); n < entries;
+       n += group_count() * group_lanes()) {
+    const u32 key = (u32)(n / (levels * 32)), level = (u32)(n / 32) % levels, j = (u32)n % 32;
+    Gf128 h = gf128_of_block(load_block((GLOBAL const u8 *)(blocks + 4 * (u64)key)));
+    for (u32 i = 0; i < 5 * level; ++i) h = gf128_square(h);
+    ghash_store(powers + 4 * n, gf128_power(h, j));
+  }
+}
+
+// Each run without its exponent, a group a run: hashes[HASH_WORDS * run]. Those
+// that have matrices are left to ghash_matrix_runs. (No loop is around a barrier
+// here or in the sums: OpenCL on a CPU gets those wrong.)
+KERNEL(ghash_runs, HASH_RUN_LANES)
+(GLOBAL const HashRun *runs, GLOBAL const u32 *powers, u32 levels, GLOBAL const u8 *data,
+ GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
+  SHARED_WORDS(sums);
+  const u32 lanes = group_lanes();
+  GLOBAL const HashRun *run = runs + group_id();
+  GLOBAL u32 *hash = hashes + (u64)group_id() * HASH_WORDS;
+  GLOBAL const u8 *from = (run->source == HASH_SOURCE_AAD ? aad : data) + run->at;
+  GLOBAL const u32 *table = powers + (u64)run->key * levels * GHASH_LEVEL_WORDS;
+  const u32 is_mine = run->matrices == HASH_NO_MATRICES;
+  const u64 length = run->length, blocks = is_mine ? (length + 15) / 16 : 0;
+  const u32 aligned = ((u64)from & 15) == 0;
+  Gf128 sum = {{0, 0, 0, 0}};
+  if (lane_id() < blocks) {
+    const Gf128 step = ghash_small_power(table, lanes);
+    u64 i = lane_id();
+    sum = gf128_of_block(aes_load(from + 16 * i, length - 16 * i, aligned));
+    for (; i + lanes < blocks;) {
+      i += lanes;
+      sum = gf128_add(gf128_multiply(sum, step),
+                      gf128_of_block(aes_load(from + 16 * i, length - 16 * i, aligned)));
+    }
+    const u32 left = (u32)(blocks - 1 - i);  // less than lanes
+    if (left != 0) sum = gf128_multiply(sum, ghash_small_power(table, left));
+  }
+  UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * lane_id() + w] = sum.w[w];
+  group_barrier();
+  if (is_mine) {
+    for (u32 w = lane_id(); w < 4; w += lanes) {
+      u32 word = 0;
+      for (u32 n = 0; n < lanes; ++n) word ^= sums[4 * n + w];
+      hash[w] = word;
+    }
+  }
+}
+
+// Multiplies every hash by its power, a lane a run.
+KERNEL(ghash_weigh, HASH_RUN_LANES)
+(GLOBAL const HashRun *runs, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *hashes) {
+  for (u32 r = group_id() * group_lanes() + lane_id(); r < count;
+       r += group_count() * group_lanes()) {
+    GLOBAL const u32 *table = powers + (u64)runs[r].key * levels * GHASH_LEVEL_WORDS;
+    GLOBAL u32 *hash = hashes + (u64)r * HASH_WORDS;
+    ghash_store(hash, ghash_weigh_one(ghash_load(hash), table, runs[r].exponent));
+  }
+}
+
+// The sum of every piece's hashes, a group a piece, as the block that is XORed
+// into the tag: results[4 * piece]. The masks are blocks from first_mask on.
+KERNEL(ghash_sums, HASH_SUM_LANES)
+(GLOBAL const HashSum *pieces, GLOBAL const u32 *powers, u32 levels, GLOBAL const u32 *blocks,
+ u32 first_mask, GLOBAL const u32 *hashes, GLOBAL u32 *results SHARED_PARAMETER) {
+  SHARED_WORDS(sums);
+  GLOBAL const HashSum *piece = pieces + group_id();
+  Gf128 sum = {{0, 0, 0, 0}};
+  for (u32 n = lane_id(); n < piece->run_count; n += group_lanes())
+    sum = gf128_add(sum, ghash_load(hashes + (u64)(piece->first_run + n) * HASH_WORDS));
+  UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * lane_id() + w] = sum.w[w];
+  group_barrier();
+  if (lane_id() == 0) {
+    for (u32 n = 1; n < group_lanes(); ++n) {
+      UNROLL for (u32 w = 0; w < 4; ++w) sum.w[w] ^= sums[4 * n + w];
+    }
+    Block result = gf128_to_block(sum);
+    if (piece->closes) {
+      Block lengths = {
+          {piece->lengths[0], piece->lengths[1], piece->lengths[2], piece->lengths[3]}};
+      GLOBAL const u32 *table = powers + (u64)piece->key * levels * GHASH_LEVEL_WORDS;
+      const Gf128 last = gf128_multiply(gf128_of_block(lengths), ghash_load(table + 4));
+      result = aes_xor(result, gf128_to_block(last));
+      GLOBAL const u32 *mask = blocks + 4 * ((u64)first_mask + piece->mask);
+      result = aes_xor(result, load_block((GLOBAL const u8 *)mask));
+    }
+    store_block((GLOBAL u8 *)(results + 4 * (u64)group_id()), result);
+  }
+}
