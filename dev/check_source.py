@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "src/secure": [],
     "src/job": ["src/secure"],
     "src/libcrypto": ["src/job"],
-    "src/cpu": ["src/libcrypto", "src/secure", "src/job"],
+    "src/cpu": ["src/libcrypto", "src/secure", "src/job", "kernels"],
     "src/device": ["src/job"],
     "src/device/cuda": ["src/device/device.h", "src/job", "kernels"],
     "src/device/opencl": ["src/device/device.h", "src/job", "kernels"],

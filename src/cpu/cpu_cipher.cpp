@@ -58,6 +58,12 @@ Status failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU");
 
 }  // namespace
 
+Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind) {
+  const Ciphers &all = ciphers();
+  if (!all.status.ok()) return all.status;
+  return all.by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2];
+}
+
 Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
                   uint64_t length) {
   const Ciphers &all = ciphers();

@@ -6,6 +6,8 @@
 
 #include "job/cipher_job.h"
 
+struct evp_cipher_st;
+
 namespace lanecrypt::cpu {
 
 struct CipherInput {
@@ -13,6 +15,9 @@ struct CipherInput {
   Iv iv;
   uint64_t data_unit_bytes = 0;  // XTS; 0: all is one
 };
+
+// OpenSSL's cipher of a kind, fetched once. Never freed.
+Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind);
 
 // Runs `length` bytes from `in` to `out` (which may be `in`). Any thread. Uses
 // a library context of its own, so that neither the application's configuration

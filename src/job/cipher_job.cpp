@@ -46,6 +46,27 @@ std::string key_sizes_of(const Mode &mode) {
   return sizes;
 }
 
+// What the standards allow of IVs and tags: SP 800-38D, 5.2.1; SP 800-38C, A.1;
+// RFC 8439, 2.8.
+Status check_aead(const lc_cipher_job &job, const Mode &mode) {
+  const uint32_t iv_bytes = job.iv_bytes, tag_bytes = job.tag_bytes;
+  const bool ccm = mode.cipher == LC_AES_CCM, gcm = mode.cipher == LC_AES_GCM;
+  if (iv_bytes != 0 && (ccm ? iv_bytes < 7 || iv_bytes > 13 : !gcm && iv_bytes != 12))
+    return wrong("an IV of " + std::string(mode.title) + " has " + (ccm ? "7 to 13" : "12") +
+                 " bytes, not " + std::to_string(iv_bytes));
+  const bool is_tag = ccm ? tag_bytes >= 4 && tag_bytes <= 16 && tag_bytes % 2 == 0
+                      : gcm
+                          ? tag_bytes == 4 || tag_bytes == 8 || (tag_bytes >= 12 && tag_bytes <= 16)
+                          : tag_bytes == 16;
+  if (tag_bytes != 0 && !is_tag)
+    return wrong("a tag of " + std::string(mode.title) + " has " +
+                 (ccm   ? "4, 6, 8, 10, 12, 14 or 16"
+                  : gcm ? "4, 8 or 12 to 16"
+                        : "16") +
+                 " bytes, not " + std::to_string(tag_bytes));
+  return Status();
+}
+
 Status check_mode(const lc_cipher_job &job) {
   const Mode &mode = mode_of(job.cipher);
   if (!mode.is_offered)
@@ -53,6 +74,7 @@ Status check_mode(const lc_cipher_job &job) {
   if (!mode.takes_key(job.key_bytes))
     return wrong("a key of " + std::string(mode.is_aes ? "AES-" : "") + mode.title + " has " +
                  key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));
+  if (mode.is_aead) LC_TRY(check_aead(job, mode));
   if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
     return wrong("an IV of " + std::string(mode.title) + " has " + std::to_string(mode.iv_bytes) +
                  " bytes, not " + std::to_string(job.iv_bytes));
@@ -97,8 +119,30 @@ Status check_length(const lc_cipher_job &job, const Mode &mode, uint64_t length)
   return Status();
 }
 
+// What an authenticated message has beside its text, which may be empty. The
+// longest text has 2^32 - 2 blocks of 16 or 64 bytes; CCM's is bounded by the
+// bytes that its nonce leaves for the length.
+Status check_aead_message(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
+  if (message.key == nullptr) return wrong("no key");
+  if (message.iv == nullptr) return wrong("no IV");
+  if (message.tag == nullptr) return wrong("no tag, or no place for it");
+  if (message.aad_length != 0 && message.aad == nullptr) return wrong("no additional data");
+  if (message.aad_length > UINT64_MAX / 16) return wrong("its additional data are too long");
+  const uint64_t most = mode.cipher == LC_CHACHA20_POLY1305 ? (uint64_t{1} << 38) - 64
+                        : mode.cipher == LC_AES_GCM         ? (uint64_t{1} << 36) - 32
+                                                            : UINT64_MAX;
+  if (message.length > most) return wrong("its length is more than the mode allows under one IV");
+  if (mode.cipher == LC_AES_CCM) {
+    const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);
+    if (length_bytes < 8 && message.length >> (8 * length_bytes) != 0)
+      return wrong("its length does not fit in the bytes that its nonce leaves");
+  }
+  return Status();
+}
+
 Status check_message(const lc_cipher_job &job, const lc_message &message) {
   const Mode &mode = mode_of(job.cipher);
+  if (mode.is_aead) LC_TRY(check_aead_message(job, mode, message));
   if (message.length == 0) return Status();
   if (message.key == nullptr) return wrong("no key");
   if (mode.iv_bytes != 0 && message.iv == nullptr) return wrong("no IV");
@@ -141,6 +185,11 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
   result.stream = job.stream;
   result.data_unit_bytes = job.data_unit_bytes;
   result.bytes = 0;
+  if (mode.is_aead) {
+    result.iv_bytes = job.iv_bytes != 0 ? job.iv_bytes : mode.iv_bytes;
+    result.tag_bytes = job.tag_bytes != 0 ? job.tag_bytes : kBlockBytes;
+    result.message_status = job.message_status;
+  }
   result.messages.reserve(job.message_count);
 
   std::unordered_map<const void *, uint32_t> slots;
@@ -149,7 +198,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
         reinterpret_cast<const char *>(job.messages) + n * job.message_size, job.message_size);
     if (const Status status = check_message(job, message); !status.ok())
       return Status(status.code(), "message " + std::to_string(n) + ": " + status.text());
-    if (message.length == 0) continue;
+    if (message.length == 0 && !mode.is_aead) continue;
     if (message.length > UINT64_MAX / 2 - result.bytes) return wrong("too many bytes in one job");
     const auto [slot, is_new] = slots.try_emplace(message.key, static_cast<uint32_t>(slots.size()));
     if (is_new && mode.keys == 2 && result.kind.direction == LC_ENCRYPT &&
@@ -159,10 +208,20 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
                           .iv = {},
                           .in = static_cast<const uint8_t *>(message.in),
                           .out = static_cast<uint8_t *>(message.out),
-                          .length = message.length};
-    if (mode.iv_bytes != 0) std::memcpy(copy.iv.data(), message.iv, mode.iv_bytes);
+                          .length = message.length,
+                          .number = static_cast<uint32_t>(n),
+                          .aad = static_cast<const uint8_t *>(message.aad),
+                          .aad_length = message.aad_length,
+                          .tag = static_cast<uint8_t *>(message.tag)};
+    if (mode.is_aead) {
+      const uint8_t *iv = static_cast<const uint8_t *>(message.iv);
+      result.ivs.insert(result.ivs.end(), iv, iv + result.iv_bytes);
+    } else if (mode.iv_bytes != 0) {
+      std::memcpy(copy.iv.data(), message.iv, mode.iv_bytes);
+    }
     result.messages.push_back(copy);
     result.bytes += message.length;
+    if (mode.is_aead) result.bytes += message.aad_length;
   }
 
   result.key_count = static_cast<uint32_t>(slots.size());
@@ -175,6 +234,19 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
   return result;
 }
 
+std::array<uint32_t, 4> aead_lengths(const CipherKind &kind, uint64_t aad_length, uint64_t length) {
+  const bool is_gcm = kind.cipher == LC_AES_GCM;
+  uint8_t bytes[16];
+  for (int i = 0; i < 8; ++i) {
+    bytes[i] =
+        static_cast<uint8_t>(is_gcm ? 8 * aad_length >> (56 - 8 * i) : aad_length >> (8 * i));
+    bytes[8 + i] = static_cast<uint8_t>(is_gcm ? 8 * length >> (56 - 8 * i) : length >> (8 * i));
+  }
+  std::array<uint32_t, 4> words;
+  std::memcpy(words.data(), bytes, sizeof bytes);
+  return words;
+}
+
 Iv advance_counter(const Iv &iv, uint64_t blocks) {
   Iv next = iv;
   unsigned carry = 0;
@@ -184,6 +256,15 @@ Iv advance_counter(const Iv &iv, uint64_t blocks) {
     carry = sum >> 8;
     blocks >>= 8;
   }
+  return next;
+}
+
+Iv advance_chacha20(const Iv &iv, uint64_t blocks) {
+  Iv next = iv;
+  uint64_t counter = 0;
+  for (int i = 7; i >= 0; --i) counter = counter << 8 | iv[i];
+  counter += blocks;
+  for (int i = 0; i < 8; ++i) next[i] = static_cast<uint8_t>(counter >> (8 * i));
   return next;
 }
 

@@ -17,6 +17,7 @@ namespace lanecrypt {
 
 using Iv = std::array<uint8_t, 16>;
 constexpr uint64_t kBlockBytes = 16;
+constexpr uint64_t kChaChaBlockBytes = 64;
 // A data unit of XTS has at most 2^20 blocks (SP 800-38E).
 constexpr uint64_t kMostDataUnitBytes = kBlockBytes << 20;
 
@@ -49,6 +50,11 @@ struct CipherMessage {
   const uint8_t *in;
   uint8_t *out;
   uint64_t length;
+  // Of authenticated modes:
+  uint32_t number;  // in the caller's array
+  const uint8_t *aad;
+  uint64_t aad_length;
+  uint8_t *tag;
 };
 
 struct CipherJob {
@@ -56,14 +62,28 @@ struct CipherJob {
   lc_memory memory;
   uint32_t device;  // or LC_ANY_DEVICE
   void *stream;
-  uint64_t data_unit_bytes;             // XTS; 0: a message is one
-  std::vector<CipherMessage> messages;  // those of length 0 are left out
-  secure::KeyMemory keys;               // slots of kind.key_slot_bytes()
+  uint64_t data_unit_bytes;  // XTS; 0: a message is one
+  // Those of length 0 are left out, but for authenticated modes.
+  std::vector<CipherMessage> messages;
+  secure::KeyMemory keys;  // slots of kind.key_slot_bytes()
   uint32_t key_count;
   uint64_t bytes;  // of all messages
+  // Of authenticated modes:
+  uint32_t iv_bytes = 0, tag_bytes = 0;
+  std::vector<uint8_t> ivs;  // iv_bytes for each of messages
+  lc_status *message_status = nullptr;
 
   const uint8_t *key(uint32_t slot) const { return keys.data() + slot * kind.key_slot_bytes(); }
 };
+
+// Blocks of the hash of an authenticated mode that `bytes` make: additional data
+// and text are filled up to whole blocks each.
+constexpr uint64_t hash_blocks(uint64_t bytes) { return whole_blocks(bytes) / kBlockBytes; }
+
+// The last block of the hash, as words of memory: both lengths, in bits and
+// big-endian for GCM (SP 800-38D, 7.1), in bytes and little-endian for
+// ChaCha20-Poly1305 (RFC 8439, 2.8).
+std::array<uint32_t, 4> aead_lengths(const CipherKind &kind, uint64_t aad_length, uint64_t length);
 
 // Checks a job of the ABI and copies what must not change under it. The
 // sentence of an error names the message that is at fault.
@@ -72,6 +92,9 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *job);
 // The IV of a piece that begins `blocks` blocks after `iv`, for CTR: 128-bit
 // big-endian addition.
 Iv advance_counter(const Iv &iv, uint64_t blocks);
+// The same for ChaCha20: the first 64 bits, little-endian, count blocks of 64
+// bytes, as OpenSSL has it where the counter of 32 bits wraps.
+Iv advance_chacha20(const Iv &iv, uint64_t blocks);
 // The tweak of the data unit `units` after that of `iv`: 128-bit little-endian
 // addition.
 Iv advance_tweak(const Iv &iv, uint64_t units);

@@ -16,12 +16,14 @@ enum KeySizes : uint8_t { kKey128 = 1, kKey192 = 2, kKey256 = 4, kAnyAesKey = 7 
 
 // What stands in the place of the IV where a later part of a message begins.
 enum class Continuation : uint8_t {
-  kNothing,     // the part needs nothing
-  kCounter,     // the IV plus the number of blocks before
-  kCiphertext,  // the last 16 bytes of ciphertext before
-  kKeystream,   // the last 16 bytes of keystream before
-  kDataUnits,   // the IV plus the number of data units before
-  kWhole        // a message is never cut
+  kNothing,        // the part needs nothing
+  kCounter,        // the IV plus the number of blocks before
+  kCiphertext,     // the last 16 bytes of ciphertext before
+  kKeystream,      // the last 16 bytes of keystream before
+  kDataUnits,      // the IV plus the number of data units before
+  kChaChaCounter,  // the counter plus the number of blocks of 64 bytes before
+  kMessage,        // the part finds it in its message; it is cut every 64 bytes
+  kWhole           // a message is never cut
 };
 
 struct Mode {
@@ -94,14 +96,14 @@ inline constexpr Mode kModes[] = {
     {LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CBC-CTS", "CS3", true, kAnyAesKey, 1, 16, 1, 16,  //
      false, true, true, false, false, Continuation::kCiphertext, 32, false},
     {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
-     false, false, false, false, true, Continuation::kWhole, 0, false},
+     false, false, false, false, true, Continuation::kMessage, 0, true},
     {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
      false, false, true, true, true, Continuation::kWhole, 0, false},
     {LC_CHACHA20, "chacha20", "ChaCha20", "ChaCha20", nullptr, false, kKey256, 1, 16, 1, 1,  //
-     true, false, false, false, false, Continuation::kCounter, 0, false},
+     true, false, false, false, false, Continuation::kChaChaCounter, 0, true},
     {LC_CHACHA20_POLY1305, "chacha20_poly1305", "ChaCha20-Poly1305", "ChaCha20-Poly1305", nullptr,
      false, kKey256, 1, 12, 1, 0,  //
-     false, false, false, false, true, Continuation::kWhole, 0, false},
+     false, false, false, false, true, Continuation::kMessage, 0, true},
 };
 inline constexpr int kModeCount = sizeof kModes / sizeof kModes[0];
 

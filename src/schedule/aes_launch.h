@@ -59,15 +59,19 @@ class AesLaunch {
   // Kernels started so far.
   uint64_t launches() const { return launches_; }
 
- private:
+  // For launches that have this one among them: a buffer of at least `bytes`,
+  // whose content is lost where it grows; and the lanes of a group of at most
+  // `most`.
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
+  uint32_t lanes_of(uint32_t most) const;
+
+ private:
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments);
   Status launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_points(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work);
-  uint32_t lanes_of(uint32_t most) const;
   bool can_use_slot(const AesWork &work) const;
   Status launch_part(device::Stream &stream, AesRoom &room, const AesWork &work, size_t number);
   Status launch_chains(device::Stream &stream, AesRoom &room, const AesWork &work);

@@ -31,7 +31,11 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
     case Continuation::kDataUnits:
       piece.iv = advance_tweak(front.iv, bytes / request.job.data_unit_bytes);
       break;
+    case Continuation::kChaChaCounter:
+      piece.iv = advance_chacha20(front.iv, bytes / kChaChaBlockBytes);
+      break;
     case Continuation::kNothing:
+    case Continuation::kMessage:
     case Continuation::kKeystream:  // a chain
     case Continuation::kWhole:
       break;
@@ -47,6 +51,9 @@ uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
     const uint64_t unit = request.job.data_unit_bytes;
     return unit == 0 ? 0 : most / unit * unit;
   }
+  if (mode.continuation == Continuation::kChaChaCounter ||
+      mode.continuation == Continuation::kMessage)
+    return most / kChaChaBlockBytes * kChaChaBlockBytes;
   if (piece.length < most + mode.tail_bytes)
     most = piece.length - std::min<uint64_t>(piece.length, mode.tail_bytes);
   return most / kBlockBytes * kBlockBytes;
@@ -115,7 +122,27 @@ AesPiece describe(const Request &request, const Piece &piece) {
     made.slots = piece.length / made.unit_bytes * (made.unit_bytes / kBlockBytes) +
                  piece.length % made.unit_bytes / kBlockBytes;
   }
+  if (request.aead != nullptr) {
+    const uint64_t block = request.job.kind.mode().is_aes ? kBlockBytes : kChaChaBlockBytes;
+    const Iv iv = cpu::aead_counter(request.job.kind, request.aead->start(piece.message),
+                                    piece.offset / block + 1);
+    memcpy(made.iv, iv.data(), sizeof made.iv);
+  }
   return made;
+}
+
+AeadPart describe_part(const Request &request, const Piece &piece, uint32_t index, uint32_t key,
+                       uint64_t aad_at) {
+  const CipherMessage &message = request.job.messages[piece.message];
+  return {.piece = piece.is_aad || piece.length == 0 ? AeadPart::kNoPiece : index,
+          .aad_at = aad_at,
+          .length = piece.length,
+          .exponent = aead_exponent(message, piece),
+          .key = key,
+          .start = request.aead->start(piece.message),
+          .is_aad = piece.is_aad,
+          .closes = closes(piece),
+          .lengths = aead_lengths(request.job.kind, message.aad_length, message.length)};
 }
 
 Piece cut_front(const Request &request, Piece &piece, uint64_t bytes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/aes_layout.h"
+#include "schedule/aead_launch.h"
 #include "schedule/request.h"
 
 namespace lanecrypt::schedule {
@@ -32,6 +33,10 @@ struct ChunkLimits {
 // What a kernel must know of a piece, beside where its bytes are, its key and its
 // chain value.
 AesPiece describe(const Request &request, const Piece &piece);
+// And what is hashed of a piece of an authenticated mode. `index` is that of its
+// AesPiece; without text it has none. aad_at: where its additional data lie.
+AeadPart describe_part(const Request &request, const Piece &piece, uint32_t index, uint32_t key,
+                       uint64_t aad_at);
 
 // Cuts at most `bytes` off the front of a piece that is longer, where its mode
 // allows a cut: the front is never empty, unless not even the mode's least part

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/cpu_worker.h"
 
+#include <deque>
+
 #include "cpu/cpu_cipher.h"
 
 namespace lanecrypt::schedule {
@@ -34,12 +36,59 @@ void CpuWorker::run() {
   }
 }
 
+// A piece of a message of which a device has done other pieces; or, of a message
+// that no device has seen, the whole.
+Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
+  const CipherJob &job = request.job;
+  const CipherMessage &message = job.messages[piece.message];
+  const uint8_t *key = job.key(message.key);
+  if (request.aead->is_untouched(piece.message) && piece.offset == 0 &&
+      job.iv_bytes <= cpu::kMostIvBytes) {
+    std::erase_if(request.todo, [&](const Piece &other) { return other.message == piece.message; });
+    const cpu::AeadInput input = {key, job.ivs.data() + uint64_t{piece.message} * job.iv_bytes,
+                                  job.iv_bytes, message.aad, message.aad_length};
+    const Status status = cpu::run_aead(job.kind, input, message.in, message.out, message.length,
+                                        message.tag, job.tag_bytes);
+    if (!status.ok() && status.code() != LC_ERROR_TAG) return status;
+    request.aead->set_done(piece.message, !status.ok());
+    counters_.bytes += message.length;
+    request.result.cpu_bytes += message.length;
+    return Status();
+  }
+  const Iv &start = request.aead->start(piece.message);
+  cpu::AeadSum sum = {};
+  const uint8_t *in = piece.is_aad ? message.aad : message.in;
+  LC_TRY(cpu::run_aead_piece(job.kind, key, start,
+                             {.in = in + piece.offset,
+                              .out = message.out + piece.offset,
+                              .length = piece.length,
+                              .offset = piece.offset,
+                              .exponent = aead_exponent(message, piece),
+                              .is_aad = piece.is_aad},
+                             &sum));
+  if (closes(piece))
+    LC_TRY(cpu::close_aead(job.kind, key, start, message.aad_length, message.length, &sum));
+  request.aead->add(job, piece, sum);
+  if (piece.is_aad) return Status();
+  counters_.bytes += piece.length;
+  request.result.cpu_bytes += piece.length;
+  return Status();
+}
+
 void CpuWorker::finish(Request &request) {
   ++counters_.jobs;
   while (!request.todo.empty()) {
     const Piece piece = request.todo.front();
     request.todo.pop_front();
     const CipherMessage &message = request.job.messages[piece.message];
+    if (request.aead != nullptr) {
+      request.failure = finish_aead(request, piece);
+      if (!request.failure.ok()) {
+        ++counters_.failures;
+        break;
+      }
+      continue;
+    }
     const cpu::CipherInput input = {request.job.key(message.key), piece.iv,
                                     request.job.data_unit_bytes};
     request.failure = cpu::run_cipher(request.job.kind, input, message.in + piece.offset,

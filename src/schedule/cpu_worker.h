@@ -21,6 +21,7 @@ class CpuWorker {
  private:
   void run();
   void finish(Request &request);
+  Status finish_aead(Request &request, const Piece &piece);
 
   Counters counters_;
   std::mutex mutex_;

@@ -160,6 +160,62 @@ Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_piec
   return Status();
 }
 
+// Whole messages, since the device must know a tag to say whether an output may
+// stay.
+Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t max_pieces,
+                         DeviceChunk *chunk) {
+  std::unordered_map<uint32_t, uint32_t> key_numbers;
+  uint64_t aad_at = 0;
+  while (!request.todo.empty() && chunk->pieces.size() + 2 <= max_pieces) {
+    // A message's additional data come before its text.
+    const bool has_aad = request.todo.front().is_aad;
+    const Piece text = request.todo[has_aad ? 1 : 0];
+    const CipherMessage &message = request.job.messages[text.message];
+    Ends ends = {};
+    if (text.length != 0) {
+      Result<Ends> found = find_ends(request, text, memory);
+      if (!found.ok()) return found.status();
+      ends = *found;
+      if (chunk->work.pieces.empty()) {
+        chunk->work.in = ends.in.buffer;
+        chunk->work.out = ends.out.buffer;
+      } else if (chunk->work.in != ends.in.buffer || chunk->work.out != ends.out.buffer) {
+        break;
+      }
+    }
+    const auto [number, is_new] =
+        key_numbers.try_emplace(message.key, static_cast<uint32_t>(key_numbers.size()));
+    if (is_new) chunk->work.keys.push_back(request.job.key(message.key));
+    const uint32_t first_sum = static_cast<uint32_t>(chunk->pieces.size());
+    if (has_aad) {
+      chunk->aead.parts.push_back(
+          describe_part(request, request.todo.front(), 0, number->second, aad_at));
+      chunk->aead.aad.push_back({message.aad, message.aad_length});
+      aad_at += whole_blocks(message.aad_length);
+      chunk->pieces.push_back(request.todo.front());
+      request.todo.pop_front();
+    }
+    chunk->aead.parts.push_back(describe_part(
+        request, text, static_cast<uint32_t>(chunk->work.pieces.size()), number->second, 0));
+    if (text.length != 0) {
+      chunk->work.pieces.push_back(make_piece(request, ends, text, number->second));
+      if (request.job.kind.direction == LC_DECRYPT) {
+        TagCheck check = {};
+        check.at = ends.out.offset;
+        check.length = text.length;
+        check.first_sum = first_sum;
+        check.sum_count = has_aad ? 2 : 1;
+        check.tag_bytes = request.job.tag_bytes;
+        memcpy(check.tag, message.tag, request.job.tag_bytes);
+        chunk->aead.checks.push_back(check);
+      }
+    }
+    chunk->pieces.push_back(text);
+    request.todo.pop_front();
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const DeviceMemory &memory,
@@ -168,6 +224,11 @@ Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const Device
   chunk.request = request;
   chunk.work.kind = request->job.kind;
   const CipherMessage &first = request->job.messages[request->todo.front().message];
+  if (request->aead != nullptr) {
+    LC_TRY(cut_authenticated(*request, memory, max_pieces, &chunk));
+    ++request->chunks_under_way;
+    return chunk;
+  }
   LC_TRY(needs_scratch(*request, first) ? cut_in_place(*request, memory, scratch_bytes, &chunk)
                                         : cut_apart(*request, memory, max_pieces, &chunk));
   ++request->chunks_under_way;

@@ -44,6 +44,7 @@ struct DeviceChunk {
   RequestPointer request;
   std::vector<Piece> pieces;
   AesWork work;
+  AeadWork aead;
   // CBC decryption in place reads what it overwrites, so its one piece, with
   // the block before it, is first copied to scratch memory (from
   // `scratch_from` to `scratch_offset`, that many bytes).

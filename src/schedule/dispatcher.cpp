@@ -165,6 +165,7 @@ void Dispatcher::place(const RequestPointer &request, const Status &why_not_else
 
 Status Dispatcher::submit(const RequestPointer &request) {
   CipherJob &job = request->job;
+  if (!request->failure.ok()) return request->failure;
   if (job.messages.empty()) {
     request->end();
     return Status();

@@ -20,6 +20,7 @@ struct Lane {
   uint64_t at;  // offset in the slot's memory
   uint64_t length;
   bool direct_in, direct_out;  // copied from and to the caller's pinned memory
+  bool is_aad = false;         // nothing comes back
 };
 
 }  // namespace
@@ -37,6 +38,8 @@ struct Pipeline::Slot {
   std::vector<Lane> lanes;
   Request *sliced = nullptr;
   AesWork work;
+  AeadRoom aead_room;
+  AeadWork aead;
   std::unique_ptr<device::Stream> adopted;
   std::unique_ptr<device::Buffer> scratch_view;
   bool on_device = false;
@@ -45,7 +48,7 @@ struct Pipeline::Slot {
 
 Pipeline::Pipeline(device::Device &device, AesForm form, uint64_t pinned_bytes,
                    const PinnedMemory &pinned)
-    : device_(device), aes_(device, form), pinned_(pinned) {
+    : device_(device), aes_(device, form), aead_(device, aes_), pinned_(pinned) {
   const size_t count = std::clamp<uint64_t>(pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
   for (size_t n = 0; n < count; ++n) {
     slots_.push_back(std::make_unique<Slot>());
@@ -75,7 +78,8 @@ Status Pipeline::open() {
 }
 
 ChunkLimits Pipeline::limits(const CipherKind &kind) const {
-  return {kChunkBytes, std::min(aes_.max_pieces(), aes_.max_keys(kind))};
+  const uint32_t keys = AeadLaunch::takes(kind) ? aead_.max_keys(kind) : aes_.max_keys(kind);
+  return {kChunkBytes, std::min(aes_.max_pieces(), keys)};
 }
 
 Status Pipeline::prepare(Slot &slot) {
@@ -124,6 +128,7 @@ bool Pipeline::start(Chunk chunk) {
   slot.pieces = std::move(chunk.pieces);
   slot.sliced = chunk.sliced;
   slot.work = {};
+  slot.aead = {};
   slot.work.kind = chunk.kind;
   slot.status = begin(slot);
   return slot.status.ok();
@@ -137,6 +142,7 @@ bool Pipeline::start(DeviceChunk chunk) {
   slot.pieces.clear();
   for (const Piece &piece : chunk.pieces) slot.pieces.push_back({chunk.request, piece});
   slot.work = std::move(chunk.work);
+  slot.aead = std::move(chunk.aead);
   slot.status = begin_on_device(slot, chunk);
   return slot.status.ok();
 }
@@ -160,23 +166,28 @@ void Pipeline::lay_out(Slot &slot) {
       slot.work.keys.push_back(request->job.key(message.key));
     }
 
-    Lane lane = {.in = message.in + part.piece.offset,
-                 .out = message.out + part.piece.offset,
+    const bool is_aad = part.piece.is_aad;
+    Lane lane = {.in = (is_aad ? message.aad : message.in) + part.piece.offset,
+                 .out = is_aad ? nullptr : message.out + part.piece.offset,
                  .at = at,
                  .length = part.piece.length,
                  .direct_in = false,
-                 .direct_out = false};
+                 .direct_out = false,
+                 .is_aad = is_aad};
     if (lane.length >= kLeastDirectBytes) {
       lane.direct_in = pinned_.holds(lane.in, lane.length);
       // In place, the input must outlive the copy back, which may fail.
-      lane.direct_out = lane.in != lane.out && pinned_.holds(lane.out, lane.length);
+      lane.direct_out = !is_aad && lane.in != lane.out && pinned_.holds(lane.out, lane.length);
     }
     AesPiece piece = describe(*request, part.piece);
     piece.in = piece.out = at;
     piece.key = key;
     piece.chain = slot.sliced != nullptr ? part.piece.message
                                          : static_cast<uint32_t>(slot.work.pieces.size());
-    slot.work.pieces.push_back(piece);
+    if (request->aead != nullptr)
+      slot.aead.parts.push_back(describe_part(
+          *request, part.piece, static_cast<uint32_t>(slot.work.pieces.size()), key, at));
+    if (!is_aad && lane.length != 0) slot.work.pieces.push_back(piece);
     slot.lanes.push_back(lane);
     at += whole_blocks(lane.length);
   }
@@ -184,12 +195,14 @@ void Pipeline::lay_out(Slot &slot) {
 
 void Pipeline::gather(Slot &slot) {
   for (const Lane &lane : slot.lanes)
-    if (!lane.direct_in) memcpy(slot.pinned_in->host() + lane.at, lane.in, lane.length);
+    if (!lane.direct_in && lane.length != 0)
+      memcpy(slot.pinned_in->host() + lane.at, lane.in, lane.length);
 }
 
 void Pipeline::scatter(Slot &slot) {
   for (const Lane &lane : slot.lanes)
-    if (!lane.direct_out) memcpy(lane.out, slot.pinned_out->host() + lane.at, lane.length);
+    if (!lane.direct_out && !lane.is_aad && lane.length != 0)
+      memcpy(lane.out, slot.pinned_out->host() + lane.at, lane.length);
 }
 
 // One copy for each run of staged pieces, one for each direct piece.
@@ -203,6 +216,7 @@ Status Pipeline::upload_data(Slot &slot) {
     }
     while (n < slot.lanes.size() && !slot.lanes[n].direct_in) ++n;
     const uint64_t end = slot.lanes[n - 1].at + slot.lanes[n - 1].length;
+    if (end == first.at) continue;
     LC_TRY(upload_->upload(*slot.device_in, first.at, slot.pinned_in->host() + first.at,
                            end - first.at));
   }
@@ -217,8 +231,13 @@ Status Pipeline::download_data(Slot &slot) {
       ++n;
       continue;
     }
+    if (first.is_aad) {
+      ++n;
+      continue;
+    }
     while (n < slot.lanes.size() && !slot.lanes[n].direct_out) ++n;
     const uint64_t end = slot.lanes[n - 1].at + slot.lanes[n - 1].length;
+    if (end == first.at) continue;
     LC_TRY(download_->download(slot.pinned_out->host() + first.at, *slot.device_out, first.at,
                                end - first.at));
   }
@@ -239,6 +258,19 @@ Status Pipeline::continue_chain(Slot &slot) {
   return Status();
 }
 
+Status Pipeline::upload_work(device::Stream &stream, Slot &slot) {
+  if (AeadLaunch::takes(slot.work.kind))
+    return aead_.upload(stream, slot.aead_room, slot.work, slot.aead);
+  return aes_.upload(stream, slot.room, slot.work);
+}
+
+Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
+  if (AeadLaunch::takes(slot.work.kind))
+    return aead_.launch(stream, slot.aead_room, slot.work, slot.aead, *slot.kernel_begin,
+                        *slot.kernel_end);
+  return aes_.launch(stream, slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end);
+}
+
 Status Pipeline::begin(Slot &slot) {
   lay_out(slot);
   LC_TRY(prepare(slot));
@@ -247,16 +279,17 @@ Status Pipeline::begin(Slot &slot) {
   slot.work.out = slot.device_out.get();
   gather(slot);
   LC_TRY(upload_->mark(*slot.upload_begin));
-  LC_TRY(aes_.upload(*upload_, slot.room, slot.work));
+  LC_TRY(upload_work(*upload_, slot));
   LC_TRY(upload_data(slot));
   LC_TRY(upload_->mark(*slot.upload_end));
   LC_TRY(compute_->await(*slot.upload_end));
-  LC_TRY(aes_.launch(*compute_, slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end));
+  LC_TRY(launch_work(*compute_, slot));
   LC_TRY(compute_->mark(*slot.wiped));
   slot.was_used = true;
   LC_TRY(download_->await(*slot.kernel_end));
   LC_TRY(download_->mark(*slot.download_begin));
   LC_TRY(download_data(slot));
+  LC_TRY(aead_.download(*download_, slot.aead_room, slot.work, slot.aead));
   return download_->mark(*slot.download_end);
 }
 
@@ -275,8 +308,9 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
     LC_TRY(stream->copy(*slot.device_in, chunk.scratch_offset, *chunk.scratch_from.buffer,
                         chunk.scratch_from.offset, chunk.scratch_bytes));
   }
-  LC_TRY(aes_.upload(*stream, slot.room, slot.work));
-  LC_TRY(aes_.launch(*stream, slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end));
+  LC_TRY(upload_work(*stream, slot));
+  LC_TRY(launch_work(*stream, slot));
+  LC_TRY(aead_.download(*stream, slot.aead_room, slot.work, slot.aead));
   return stream->mark(*slot.download_end);
 }
 
@@ -306,13 +340,21 @@ Retired Pipeline::retire() {
     if (!slot.on_device) scatter(slot);
     add_times(slot);
   }
-  AesLaunch::wipe_staging(slot.room, slot.work);
+  std::vector<cpu::AeadSum> sums;
+  if (AeadLaunch::takes(slot.work.kind)) {
+    if (slot.status.ok())
+      for (size_t n = 0; n < slot.aead.parts.size(); ++n)
+        sums.push_back(aead_.sum(slot.aead_room, slot.work, n));
+    aead_.wipe_staging(slot.aead_room, slot.work, slot.aead);
+  } else {
+    AesLaunch::wipe_staging(slot.room, slot.work);
+  }
   slot.adopted.reset();
   slot.scratch_view.reset();
   under_way_.pop_front();
   // It comes first again: jobs that come one by one need the memory of one slot.
   free_.push_front(&slot);
-  return {std::move(slot.pieces), slot.status};
+  return {std::move(slot.pieces), slot.status, std::move(sums)};
 }
 
 }  // namespace lanecrypt::schedule

@@ -17,7 +17,8 @@ constexpr uint64_t kChunkBytes = 16 << 20;
 // What came back from the device.
 struct Retired {
   std::vector<ChunkPiece> pieces;
-  Status status;  // when not OK, the host output of no piece was touched
+  Status status;                   // when not OK, the host output of no piece was touched
+  std::vector<cpu::AeadSum> sums;  // of authenticated modes, one for each piece
 };
 
 // The device's thread alone.
@@ -44,7 +45,7 @@ class Pipeline {
   // Waits for the oldest chunk and writes its output to the host.
   Retired retire();
 
-  uint64_t launches() const { return aes_.launches(); }
+  uint64_t launches() const { return aes_.launches() + aead_.launches(); }
 
  private:
   struct Slot;
@@ -53,6 +54,8 @@ class Pipeline {
   Status begin(Slot &slot);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
   void lay_out(Slot &slot);
+  Status upload_work(device::Stream &stream, Slot &slot);
+  Status launch_work(device::Stream &stream, Slot &slot);
   void gather(Slot &slot);
   void scatter(Slot &slot);
   Status upload_data(Slot &slot);
@@ -63,6 +66,7 @@ class Pipeline {
 
   device::Device &device_;
   AesLaunch aes_;
+  AeadLaunch aead_;
   const PinnedMemory &pinned_;
   std::unique_ptr<device::Stream> upload_, compute_, download_;
   std::vector<std::unique_ptr<Slot>> slots_;

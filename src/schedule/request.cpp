@@ -8,8 +8,15 @@ namespace lanecrypt::schedule {
 
 Request::Request(CipherJob whole, Callback on_end)
     : Ending(std::move(on_end)), job(std::move(whole)) {
-  for (uint32_t n = 0; n < job.messages.size(); ++n)
-    todo.push_back({n, 0, job.messages[n].length, job.messages[n].iv, false});
+  for (uint32_t n = 0; n < job.messages.size(); ++n) {
+    const CipherMessage &message = job.messages[n];
+    if (message.aad_length != 0) todo.push_back({n, 0, message.aad_length, {}, false, true});
+    todo.push_back({n, 0, message.length, message.iv, false});
+  }
+  if (job.kind.mode().is_aead) {
+    aead = std::make_unique<AeadTally>();
+    failure = aead->begin(job);
+  }
 }
 
 uint64_t Request::bytes_left() const {
@@ -47,6 +54,10 @@ void Request::put_back(const Piece &piece) {
 }
 
 void Request::end() {
+  if (aead != nullptr) {
+    const Status status = aead->finish(job);
+    if (failure.ok()) failure = status;
+  }
   // The key is of no more use, whoever still holds the request.
   secure::wipe(job.keys.data(), job.keys.size());
   tell();

@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "job/cipher_job.h"
+#include "schedule/aead_tally.h"
 #include "schedule/ending.h"
 
 namespace lanecrypt::schedule {
@@ -21,12 +22,15 @@ struct Piece {
   // CBC encryption of a message in slices: the IV is the last block of the
   // slice before, which may still be on the device.
   bool continues;
+  // Additional data of an authenticated mode: hashed, and nothing comes back.
+  bool is_aad = false;
 };
 
 // Shared by its caller, by the queue it waits in and by the pieces under way;
 // the caller may let go at any time.
 class Request : public Ending {
  public:
+  // `failure` is set where the CPU's part of it fails.
   Request(CipherJob job, Callback on_end);
 
   CipherJob job;
@@ -41,6 +45,8 @@ class Request : public Ending {
   // CBC encryption in slices: the chain value of each message, on the device
   // that has the request.
   std::unique_ptr<device::Buffer> chain;
+  // Authenticated modes: the messages' tags.
+  std::unique_ptr<AeadTally> aead;
   bool on_device_counted = false, on_cpu_counted = false;
 
   // In whole blocks, as pieces lie in a chunk.

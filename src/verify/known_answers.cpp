@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cpu/cpu_aead.h"
 #include "cpu/cpu_cipher.h"
 
 namespace lanecrypt::verify {
@@ -69,6 +70,47 @@ void add_example(std::vector<KnownAnswer> &answers, lc_cipher cipher, std::strin
   answers.push_back(answer);
 }
 
+struct AeadExample {
+  lc_cipher cipher;
+  std::string_view key, nonce, aad, plaintext, ciphertext, tag;
+};
+
+constexpr AeadExample kAeadExamples[] = {
+    {LC_AES_GCM, "feffe9928665731c6d6a8f9467308308", "cafebabefacedbaddecaf888",
+     "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+     "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+     "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
+     "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e"
+     "21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091",
+     "5bc94fbc3221a5db94fae95ae7121a47"},
+    {LC_CHACHA20_POLY1305, "808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f",
+     "070000004041424344454647", "50515253c0c1c2c3c4c5c6c7",
+     "4c616469657320616e642047656e746c656d656e206f662074686520636c6173"
+     "73206f66202739393a204966204920636f756c64206f6666657220796f75206f"
+     "6e6c79206f6e652074697020666f7220746865206675747572652c2073756e73"
+     "637265656e20776f756c642062652069742e",
+     "d31a8d34648e60db7b86afbc53ef7ec2a4aded51296e08fea9e2b5a736ee62d6"
+     "3dbea45e8ca9671282fafb69da92728b1a71de0a9e060b2905d6a5b67ecd3b36"
+     "92ddbd7f2d778b8c9803aee328091b58fab324e4fad675945585808b4831d7bc"
+     "3ff4def08e4b7a9de576d26586cec64b6116",
+     "1ae10b594f09e26a7e902ecbd0600691"},
+};
+
+void add_example(std::vector<KnownAnswer> &answers, const AeadExample &example) {
+  KnownAnswer answer = {};
+  answer.kind = {example.cipher, LC_ENCRYPT, static_cast<uint32_t>(example.key.size() / 2)};
+  answer.key = from_hex(example.key);
+  answer.nonce = from_hex(example.nonce);
+  answer.aad = from_hex(example.aad);
+  answer.input = from_hex(example.plaintext);
+  answer.expected = from_hex(example.ciphertext);
+  answer.tag = from_hex(example.tag);
+  answers.push_back(answer);
+  answer.kind.direction = LC_DECRYPT;
+  std::swap(answer.input, answer.expected);
+  answers.push_back(answer);
+}
+
 // Every tile of it holds other bytes, and its counter passes 2^64.
 Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
                         lc_direction direction) {
@@ -84,13 +126,27 @@ Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
   // Shorter than a tile, to cross units within one.
   answer.data_unit_bytes = mode.continuation == Continuation::kDataUnits ? 528 : 0;
   // A chain is one lane's work, however long.
-  answer.input.resize(answer.kind.is_chain() ? 1024 : kBytes);
+  answer.input.resize(answer.kind.is_chain() ? 1024 : kBytes + (mode.is_aead ? 8197 : 0));
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {
     state = state * 1664525 + 1013904223;
     byte = static_cast<uint8_t>(state >> 24);
   }
   answer.expected.resize(answer.input.size());
+  if (mode.is_aead) {
+    // Sealed, and then opened by the other answer.
+    answer.nonce.assign(mode.iv_bytes, 0x7f);
+    answer.aad.assign(answer.input.begin(), answer.input.begin() + 20);
+    answer.tag.resize(kBlockBytes);
+    const cpu::AeadInput input = {answer.key.data(), answer.nonce.data(), mode.iv_bytes,
+                                  answer.aad.data(), answer.aad.size()};
+    const CipherKind seal = {cipher, LC_ENCRYPT, answer.kind.key_bytes};
+    LC_TRY(cpu::run_aead(seal, input, answer.input.data(), answer.expected.data(),
+                         answer.input.size(), answer.tag.data(), kBlockBytes));
+    if (direction == LC_DECRYPT) std::swap(answer.input, answer.expected);
+    answers.push_back(std::move(answer));
+    return Status();
+  }
   LC_TRY(cpu::run_cipher(answer.kind, {answer.key.data(), answer.iv, answer.data_unit_bytes},
                          answer.input.data(), answer.expected.data(), answer.input.size()));
   answers.push_back(std::move(answer));
@@ -106,6 +162,8 @@ Result<std::vector<KnownAnswer>> known_answers() {
     add_example(answers, LC_AES_CBC, example.key, kIv, example.cbc);
     add_example(answers, LC_AES_CTR, example.key, kCounter, example.ctr);
   }
+  for (const AeadExample &example : kAeadExamples)
+    if (mode_of(example.cipher).is_offered) add_example(answers, example);
   for (const Mode &mode : kModes) {
     if (!mode.is_offered) continue;
     LC_TRY(add_long_message(answers, mode.cipher, LC_ENCRYPT));

@@ -16,11 +16,13 @@ struct KnownAnswer {
   Iv iv;
   uint64_t data_unit_bytes;  // XTS
   std::vector<uint8_t> input, expected;
+  std::vector<uint8_t> nonce, aad, tag;  // of authenticated modes
 };
 
-// For every kind: SP 800-38A, appendix F, and one message that reaches every
-// group of a large device. The latter's expected output is computed by
-// OpenSSL. Secret of nobody.
+// For every kind: an example (SP 800-38A, appendix F; for authenticated modes
+// those of GCM's authors and of RFC 8439, 2.8.2) where there is one, and one message that reaches
+// every group of a large device. The latter's expected output is computed by OpenSSL. Secret of
+// nobody.
 Result<std::vector<KnownAnswer>> known_answers();
 
 }  // namespace lanecrypt::verify

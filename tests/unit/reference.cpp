@@ -114,4 +114,29 @@ void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t 
   }
 }
 
+void reference_seal(const ReferenceSeal &seal, const uint8_t *in, uint8_t *out, uint64_t length,
+                    uint8_t *tag) {
+  EVP_CIPHER *evp = fetched({seal.cipher, LC_ENCRYPT, seal.key_bytes});
+  std::unique_ptr<EVP_CIPHER_CTX, FreeContext> context(EVP_CIPHER_CTX_new());
+  const bool ccm = seal.cipher == LC_AES_CCM;
+  EVP_CIPHER_CTX *c = context.get();
+  int written = 0;
+  bool ok = c && EVP_CipherInit_ex2(c, evp, nullptr, nullptr, 1, nullptr) &&
+            EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_IVLEN, int(seal.iv.size()), nullptr) &&
+            (!ccm || EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, int(seal.tag_bytes), nullptr)) &&
+            EVP_CipherInit_ex2(c, nullptr, seal.key, seal.iv.data(), 1, nullptr) &&
+            (!ccm || EVP_CipherUpdate(c, nullptr, &written, nullptr, int(length))) &&
+            (seal.aad.empty() ||
+             EVP_CipherUpdate(c, nullptr, &written, seal.aad.data(), int(seal.aad.size())));
+  const uint8_t nothing = 0;
+  uint8_t nowhere = 0;
+  if (ccm && ok && length == 0) ok = EVP_CipherUpdate(c, &nowhere, &written, &nothing, 0) == 1;
+  for (uint64_t at = 0; ok && at < length; at += uint64_t(written))
+    ok = EVP_CipherUpdate(c, out + at, &written, in + at,
+                          int(std::min<uint64_t>(length - at, 1 << 30))) == 1;
+  if (!ok || !EVP_CipherFinal_ex(c, &nowhere, &written) ||
+      !EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, int(seal.tag_bytes), tag))
+    throw std::runtime_error("OpenSSL refuses to seal");
+}
+
 }  // namespace lanecrypt::test

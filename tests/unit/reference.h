@@ -34,4 +34,16 @@ struct ReferenceJob {
 void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t *iv,
                      const uint8_t *in, uint8_t *out, uint64_t length);
 
+// Encrypts with an authenticated mode, whose IV and tag have any size that it
+// allows. Throws as above.
+struct ReferenceSeal {
+  lc_cipher cipher;
+  uint32_t key_bytes;
+  const uint8_t *key;
+  Bytes iv, aad;
+  uint32_t tag_bytes = 16;
+};
+void reference_seal(const ReferenceSeal &seal, const uint8_t *in, uint8_t *out, uint64_t length,
+                    uint8_t *tag);
+
 }  // namespace lanecrypt::test

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/cpu_aead.h"
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "cpu/cpu_cipher.h"
+#include "kernels/gf128.h"
+#include "kernels/poly1305_field.h"
+#include "libcrypto/forward.h"
+
+namespace lanecrypt::cpu {
+namespace {
+
+Status failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }
+
+bool is_gcm(const CipherKind &kind) { return kind.cipher == LC_AES_GCM; }
+
+struct FreeContext {
+  void operator()(EVP_CIPHER_CTX *context) const { EVP_CIPHER_CTX_free(context); }
+};
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
+
+// OpenSSL counts bytes in an int.
+Status update(EVP_CIPHER_CTX *context, uint8_t *out, const uint8_t *in, uint64_t length) {
+  constexpr uint64_t kMost = 1 << 30;
+  for (uint64_t at = 0; at < length;) {
+    const int bytes = static_cast<int>(std::min(kMost, length - at));
+    int written = 0;
+    if (EVP_CipherUpdate(context, out == nullptr ? nullptr : out + at, &written, in + at, bytes) !=
+        1)
+      return failed();
+    at += bytes;
+  }
+  return Status();
+}
+
+// One block under the block cipher itself.
+Status encrypt_block(const CipherKind &kind, const uint8_t *key, const uint8_t *in, uint8_t *out) {
+  const CipherKind ecb = {LC_AES_ECB, LC_ENCRYPT, kind.key_bytes};
+  return run_cipher(ecb, {.key = key, .iv = {}}, in, out, kBlockBytes);
+}
+
+Block load_words(const uint8_t *from, uint64_t bytes) {
+  Block block = {};
+  memcpy(&block, from, std::min<uint64_t>(bytes, kBlockBytes));
+  return block;
+}
+
+Result<Gf128> ghash_key(const CipherKind &kind, const uint8_t *key) {
+  uint8_t h[kBlockBytes] = {};
+  LC_TRY(encrypt_block(kind, key, h, h));
+  const Gf128 value = gf128_of_block(load_words(h, sizeof h));
+  secure::wipe(h, sizeof h);
+  return value;
+}
+
+Gf128 ghash(const Gf128 &h, Gf128 sum, const uint8_t *from, uint64_t length) {
+  for (uint64_t at = 0; at < length; at += kBlockBytes)
+    sum = gf128_multiply(gf128_add(sum, gf128_of_block(load_words(from + at, length - at))), h);
+  return sum;
+}
+
+struct OneTimeKey {
+  Poly r;
+  Block s;
+};
+
+// RFC 8439, 2.6: the first half of the keystream's block 0.
+Result<OneTimeKey> one_time_key(const CipherKind &kind, const uint8_t *key, const Iv &start) {
+  uint8_t bytes[32] = {};
+  LC_TRY(run_cipher({LC_CHACHA20, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = start}, bytes,
+                    bytes, sizeof bytes));
+  Block r = load_words(bytes, kBlockBytes);
+  OneTimeKey made = {};
+  r.w[0] &= 0x0fffffffu;
+  for (int i = 1; i < 4; ++i) r.w[i] &= 0x0ffffffcu;
+  made.r = poly_of_block(r);
+  made.r.w[4] &= 0xffffffu;
+  made.s = load_words(bytes + kBlockBytes, kBlockBytes);
+  secure::wipe(bytes, sizeof bytes);
+  return made;
+}
+
+Status hash_piece(const CipherKind &kind, const uint8_t *key, const Iv &start, const uint8_t *from,
+                  uint64_t length, uint64_t exponent, AeadSum *sum) {
+  if (is_gcm(kind)) {
+    Result<Gf128> h = ghash_key(kind, key);
+    if (!h.ok()) return h.status();
+    // ghash() gives the last block the power 1.
+    const Gf128 hash =
+        gf128_multiply(ghash(*h, Gf128{}, from, length), gf128_power(*h, exponent - 1));
+    const Block block = gf128_to_block(hash);
+    for (int i = 0; i < 4; ++i) (*sum)[i] ^= block.w[i];
+    return Status();
+  }
+  Result<OneTimeKey> one_time = one_time_key(kind, key, start);
+  if (!one_time.ok()) return one_time.status();
+  Poly hash = poly_zero();
+  for (uint64_t at = 0; at < length; at += kBlockBytes)
+    hash = poly_multiply(poly_add(hash, poly_of_block(load_words(from + at, length - at))),
+                         one_time->r);
+  hash = poly_multiply(hash, poly_power(one_time->r, exponent - 1));
+  AeadSum more = {};
+  std::copy(std::begin(hash.w), std::end(hash.w), more.begin());
+  std::copy(std::begin(one_time->s.w), std::end(one_time->s.w), more.begin() + 8);
+  add_aead_sum(kind, more, sum);
+  return Status();
+}
+
+Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
+                   const AeadPiece &piece) {
+  if (!is_gcm(kind)) {
+    const Iv iv = aead_counter(kind, start, piece.offset / 64 + 1);
+    return run_cipher({LC_CHACHA20, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = iv}, piece.in,
+                      piece.out, piece.length);
+  }
+  // CTR counts on into the bytes before the counter of 32 bits: it is cut where
+  // that wraps.
+  for (uint64_t at = 0; at < piece.length;) {
+    const Iv iv = aead_counter(kind, start, (piece.offset + at) / kBlockBytes + 1);
+    const uint32_t counter =
+        uint32_t{iv[12]} << 24 | uint32_t{iv[13]} << 16 | uint32_t{iv[14]} << 8 | iv[15];
+    const uint64_t room = (uint64_t{UINT32_MAX} - counter + 1) * kBlockBytes;
+    const uint64_t bytes = std::min(room, piece.length - at);
+    LC_TRY(run_cipher({LC_AES_CTR, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = iv},
+                      piece.in + at, piece.out + at, bytes));
+    at += bytes;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *in, uint8_t *out,
+                uint64_t length, uint8_t *tag, uint32_t tag_bytes) {
+  Result<const EVP_CIPHER *> cipher = fetched_cipher(kind);
+  if (!cipher.ok()) return cipher.status();
+  const CipherContext context(EVP_CIPHER_CTX_new());
+  if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
+  const bool encrypt = kind.direction == LC_ENCRYPT, ccm = kind.cipher == LC_AES_CCM;
+  size_t iv_bytes = input.iv_bytes, tag_size = tag_bytes;
+  // CCM wants to know the tag's length first, and the tag itself to decrypt.
+  const OSSL_PARAM sizes[] = {
+      {OSSL_CIPHER_PARAM_IVLEN, OSSL_PARAM_UNSIGNED_INTEGER, &iv_bytes, sizeof iv_bytes, 0},
+      {ccm || !encrypt ? OSSL_CIPHER_PARAM_AEAD_TAG : nullptr, OSSL_PARAM_OCTET_STRING,
+       encrypt ? nullptr : tag, tag_size, 0},
+      OSSL_PARAM_END};
+  if (EVP_CipherInit_ex2(context.get(), *cipher, nullptr, nullptr, encrypt, nullptr) != 1 ||
+      EVP_CIPHER_CTX_set_params(context.get(), sizes) != 1 ||
+      EVP_CipherInit_ex2(context.get(), nullptr, input.key, input.iv, encrypt, nullptr) != 1)
+    return failed();
+  int written = 0;
+  if (ccm && (length > INT32_MAX || input.aad_length > INT32_MAX))
+    return Status(LC_ERROR_UNSUPPORTED, "a CCM message of 2 GiB or more needs a device");
+  if (ccm &&
+      EVP_CipherUpdate(context.get(), nullptr, &written, nullptr, static_cast<int>(length)) != 1)
+    return failed();
+  LC_TRY(update(context.get(), nullptr, input.aad, input.aad_length));
+  static const uint8_t kNothing = 0;
+  uint8_t nothing = 0;
+  bool is_right = true;
+  if (ccm) {
+    // One call for all of it; decrypting, it fails where the tag is wrong.
+    is_right = EVP_CipherUpdate(context.get(), length == 0 ? &nothing : out, &written,
+                                length == 0 ? &kNothing : in, static_cast<int>(length)) == 1;
+    if (encrypt && !is_right) return failed();
+  } else {
+    LC_TRY(update(context.get(), out, in, length));
+    is_right = EVP_CipherFinal_ex(context.get(), &nothing, &written) == 1;
+    if (encrypt && !is_right) return failed();
+  }
+  if (!is_right) {
+    secure::wipe(out, length);
+    return Status(LC_ERROR_TAG, "the tag is wrong");
+  }
+  if (!encrypt) return Status();
+  OSSL_PARAM get[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, tag, tag_size, 0},
+                      OSSL_PARAM_END};
+  return EVP_CIPHER_CTX_get_params(context.get(), get) == 1 ? Status() : failed();
+}
+
+Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t *iv,
+                      uint32_t iv_bytes) {
+  Iv start = {};
+  if (!is_gcm(kind)) {
+    memcpy(start.data() + 4, iv, 12);
+    return start;
+  }
+  if (iv_bytes == 12) {
+    memcpy(start.data(), iv, 12);
+    start[15] = 1;
+    return start;
+  }
+  Result<Gf128> h = ghash_key(kind, key);
+  if (!h.ok()) return h.status();
+  Gf128 sum = ghash(*h, Gf128{}, iv, iv_bytes);
+  uint8_t bits[kBlockBytes] = {};
+  for (int i = 0; i < 8; ++i)
+    bits[15 - i] = static_cast<uint8_t>(uint64_t{iv_bytes} * 8 >> (8 * i));
+  const Block block = gf128_to_block(ghash(*h, sum, bits, sizeof bits));
+  memcpy(start.data(), &block, sizeof block);
+  return start;
+}
+
+Iv aead_counter(const CipherKind &kind, const Iv &start, uint64_t blocks) {
+  Iv iv = start;
+  const bool big = is_gcm(kind);
+  uint64_t carry = blocks & UINT32_MAX;
+  for (int i = 0; i < 4; ++i) {
+    uint8_t &byte = big ? iv[15 - i] : iv[i];
+    carry += byte;
+    byte = static_cast<uint8_t>(carry);
+    carry >>= 8;
+  }
+  return iv;
+}
+
+Status run_aead_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
+                      const AeadPiece &piece, AeadSum *sum) {
+  const bool opens = kind.direction == LC_DECRYPT;
+  if (piece.length == 0) return Status();
+  if (piece.is_aad || opens)
+    LC_TRY(hash_piece(kind, key, start, piece.in, piece.length, piece.exponent, sum));
+  if (piece.is_aad) return Status();
+  LC_TRY(crypt_piece(kind, key, start, piece));
+  if (opens) return Status();
+  return hash_piece(kind, key, start, piece.out, piece.length, piece.exponent, sum);
+}
+
+Status close_aead(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t aad_length,
+                  uint64_t length, AeadSum *sum) {
+  const std::array<uint32_t, 4> words = aead_lengths(kind, aad_length, length);
+  uint8_t lengths[kBlockBytes];
+  memcpy(lengths, words.data(), sizeof lengths);
+  LC_TRY(hash_piece(kind, key, start, lengths, sizeof lengths, 1, sum));
+  if (!is_gcm(kind)) return Status();  // s came with the hash
+  uint8_t mask[kBlockBytes];
+  LC_TRY(encrypt_block(kind, key, start.data(), mask));
+  const Block block = load_words(mask, sizeof mask);
+  for (int i = 0; i < 4; ++i) (*sum)[i] ^= block.w[i];
+  return Status();
+}
+
+void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum) {
+  if (is_gcm(kind)) {
+    for (int i = 0; i < 4; ++i) (*sum)[i] ^= more[i];
+    return;
+  }
+  u64 sums[5];
+  for (int i = 0; i < 5; ++i) sums[i] = uint64_t{(*sum)[i]} + more[i];
+  const Poly total = poly_carry(sums);
+  std::copy(std::begin(total.w), std::end(total.w), sum->begin());
+  std::copy(more.begin() + 8, more.end(), sum->begin() + 8);
+}
+
+std::array<uint8_t, 16> aead_tag(const CipherKind &kind, const AeadSum &sum) {
+  Block tag = {{sum[0], sum[1], sum[2], sum[3]}};
+  if (!is_gcm(kind)) {
+    const Poly hash = {{sum[0], sum[1], sum[2], sum[3], sum[4]}};
+    const Block s = {{sum[8], sum[9], sum[10], sum[11]}};
+    tag = poly_finish(hash, s);
+  }
+  std::array<uint8_t, 16> bytes;
+  memcpy(bytes.data(), &tag, sizeof tag);
+  return bytes;
+}
+
+bool same_tag(const uint8_t *a, const uint8_t *b, uint32_t bytes) {
+  uint32_t difference = 0;
+  for (uint32_t n = 0; n < bytes; ++n) difference |= a[n] ^ b[n];
+  // No early end, and no comparison that a compiler could make one of.
+  return ((difference - 1) >> 31) != 0;
+}
+
+}  // namespace lanecrypt::cpu

@@ -1,0 +1,63 @@
+// Authenticated modes on the CPU: whole messages by OpenSSL's default provider,
+// and the pieces and sums of messages of which a device has done a part.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "job/cipher_job.h"
+
+namespace lanecrypt::cpu {
+
+// What a piece adds to its message's tag, as the kernels give it: for GCM the
+// block to be XORed; for ChaCha20-Poly1305 five limbs, and at 8 the words of s.
+using AeadSum = std::array<uint32_t, 12>;
+
+struct AeadInput {
+  const uint8_t *key;  // kind.key_bytes
+  const uint8_t *iv;
+  uint32_t iv_bytes;
+  const uint8_t *aad;
+  uint64_t aad_length;
+};
+
+// The longest IV that OpenSSL takes for a whole message.
+constexpr uint32_t kMostIvBytes = 128;
+
+// A whole message. Encrypting, the tag is written; decrypting, it is checked,
+// and LC_ERROR_TAG says that it is wrong and `out` was wiped. Any thread.
+Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *in, uint8_t *out,
+                uint64_t length, uint8_t *tag, uint32_t tag_bytes);
+
+// The counter block from which a message starts: J0 of GCM (SP 800-38D, 7.1);
+// counter 0 and the nonce of ChaCha20-Poly1305. The first block of the text has
+// the counter plus 1.
+Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t *iv,
+                      uint32_t iv_bytes);
+
+// `start` with `blocks` added to its counter: 32 bits that wrap, big-endian in
+// the last bytes for GCM, little-endian in the first for ChaCha20.
+Iv aead_counter(const CipherKind &kind, const Iv &start, uint64_t blocks);
+
+// A piece that begins `offset` bytes into the text (whole blocks of 64 bytes),
+// and its sum, whose last block has the power `exponent` of H. in == out is
+// allowed; `aad` pieces are only hashed.
+struct AeadPiece {
+  const uint8_t *in;
+  uint8_t *out;
+  uint64_t length, offset, exponent;
+  bool is_aad;
+};
+Status run_aead_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
+                      const AeadPiece &piece, AeadSum *sum);
+// What closes a message: the block of its lengths, and the mask of its tag.
+Status close_aead(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t aad_length,
+                  uint64_t length, AeadSum *sum);
+
+void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum);
+// The tag of 16 bytes from the sum of all pieces and of the closing.
+std::array<uint8_t, 16> aead_tag(const CipherKind &kind, const AeadSum &sum);
+
+// Whether the first `bytes` are alike, in a time that does not tell where not.
+bool same_tag(const uint8_t *a, const uint8_t *b, uint32_t bytes);
+
+}  // namespace lanecrypt::cpu

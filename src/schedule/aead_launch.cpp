@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/aead_launch.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Argument;
+using device::MemoryKind;
+
+constexpr uint64_t kHashBytes = HASH_WORDS * 4;
+constexpr uint64_t kOneTimeKeyBytes = POLY1305_KEY_WORDS * 4;
+
+uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
+
+bool is_gcm(const CipherKind &kind) { return kind.cipher == LC_AES_GCM; }
+
+uint64_t sum_bytes(const CipherKind &kind) {
+  return is_gcm(kind) ? kBlockBytes : POLY1305_SUM_WORDS * 4;
+}
+
+// A launch of AES within one of GCM.
+AesWork inner_work(const AesWork &work, lc_cipher cipher) {
+  AesWork inner;
+  inner.kind = {cipher, LC_ENCRYPT, work.kind.key_bytes};
+  inner.keys = work.keys;
+  inner.in = work.in;
+  inner.out = work.out;
+  return inner;
+}
+
+// Copies that a launch begins with, through one piece of pinned memory.
+class Staging {
+ public:
+  template <typename T>
+  void add(std::unique_ptr<device::Buffer> &to, const std::vector<T> &items) {
+    add(to, reinterpret_cast<const uint8_t *>(items.data()), items.size() * sizeof(T));
+  }
+  void add(std::unique_ptr<device::Buffer> &to, const uint8_t *from, uint64_t bytes,
+           uint64_t at = 0) {
+    if (bytes != 0) copies_.push_back({&to, from, bytes, at});
+    bytes_ += whole_blocks(bytes);
+  }
+  uint64_t bytes() const { return bytes_; }
+  Status run(AesLaunch &aes, device::Stream &stream, std::unique_ptr<device::Buffer> &staging) {
+    LC_TRY(aes.grow(staging, MemoryKind::kPinned, std::max<uint64_t>(bytes_, 1)));
+    uint8_t *place = staging->host();
+    for (const Copy &copy : copies_) {
+      memcpy(place, copy.from, copy.bytes);
+      if (copy.at == 0) LC_TRY(aes.grow(*copy.to, MemoryKind::kDevice, copy.bytes));
+      LC_TRY(stream.upload(**copy.to, copy.at, place, copy.bytes));
+      place += whole_blocks(copy.bytes);
+    }
+    return Status();
+  }
+
+ private:
+  struct Copy {
+    std::unique_ptr<device::Buffer> *to;
+    const uint8_t *from;
+    uint64_t bytes, at;
+  };
+  std::vector<Copy> copies_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+bool AeadLaunch::takes(const CipherKind &kind) {
+  return kind.cipher == LC_AES_GCM || kind.cipher == LC_CHACHA20 ||
+         kind.cipher == LC_CHACHA20_POLY1305;
+}
+
+uint32_t AeadLaunch::max_keys(const CipherKind &kind) const {
+  // Tables of powers take up to 6.5 KiB a key.
+  return is_gcm(kind) ? std::min<uint32_t>(4096, aes_.max_keys(kind)) : aes_.max_pieces();
+}
+
+Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t groups,
+                         uint32_t lanes, uint32_t local_words,
+                         std::span<const Argument> arguments) {
+  ++launches_;
+  return stream.launch({kernel, static_cast<uint32_t>(std::max<uint64_t>(groups, 1)),
+                        aes_.lanes_of(lanes), local_words * 4, arguments});
+}
+
+// GCM counts 32 bits, CTR 128: a piece is cut where the former wraps.
+void AeadLaunch::plan_counters(const AesWork &work, AeadWork &aead) const {
+  aead.text = inner_work(work, LC_AES_CTR);
+  for (AesPiece piece : work.pieces) {
+    uint8_t iv[16];
+    memcpy(iv, piece.iv, sizeof iv);
+    const uint32_t counter =
+        uint32_t{iv[12]} << 24 | uint32_t{iv[13]} << 16 | uint32_t{iv[14]} << 8 | iv[15];
+    const uint64_t room = ((uint64_t{1} << 32) - counter) * kBlockBytes;
+    if (piece.length > room) {
+      AesPiece front = piece;
+      front.length = room;
+      aead.text.pieces.push_back(front);
+      piece.in += room;
+      piece.out += room;
+      piece.length -= room;
+      piece.iv[3] = 0;
+    }
+    aead.text.pieces.push_back(piece);
+  }
+}
+
+// Runs short enough to keep the device full, and the sums' places.
+void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
+  constexpr uint64_t kLeast = GHASH_TILE_BLOCKS * 16, kMost = 256 << 10;
+  uint64_t bytes = 0, most_exponent = 1;
+  std::vector<uint64_t> key_bytes(work.keys.size());
+  for (const AeadPart &part : aead.parts) {
+    bytes += part.length;
+    key_bytes[part.key] += part.length;
+    most_exponent = std::max(most_exponent, part.exponent + hash_blocks(part.length));
+  }
+  const uint64_t workers = uint64_t{device_.properties().compute_units} * 64;
+  const uint64_t run_bytes =
+      std::clamp(divide_up(divide_up(bytes, workers), kLeast) * kLeast, kLeast, kMost);
+  aead.levels = 2;
+  while (aead.levels < GHASH_MOST_LEVELS && most_exponent >> (5 * aead.levels) != 0) ++aead.levels;
+
+  constexpr uint64_t kWorthMatrices = 1 << 20;
+  std::vector<uint32_t> matrices(work.keys.size(), HASH_NO_MATRICES);
+  if (is_gcm(work.kind) && device_.properties().bit_matrices) {
+    for (uint32_t key = 0; key < work.keys.size(); ++key) {
+      if (key_bytes[key] < kWorthMatrices) continue;
+      matrices[key] = count(aead.matrix_keys.size());
+      aead.matrix_keys.push_back(key);
+    }
+  }
+  const bool opens = work.kind.direction == LC_DECRYPT;
+  for (size_t n = 0; n < aead.parts.size(); ++n) {
+    const AeadPart &part = aead.parts[n];
+    HashSum sum = {};
+    sum.first_run = count(aead.runs.size());
+    sum.key = part.key;
+    if (!is_gcm(work.kind)) {
+      sum.key = count(n);  // a one-time key for each part
+      OneTimeKey wanted = {.key = part.key, .nonce = {}};
+      memcpy(wanted.nonce, part.start.data() + 4, sizeof wanted.nonce);
+      aead.one_time_keys.push_back(wanted);
+    }
+    const AesPiece *piece = part.piece != AeadPart::kNoPiece ? &work.pieces[part.piece] : nullptr;
+    const uint64_t from = part.is_aad          ? part.aad_at
+                          : piece == nullptr   ? 0
+                          : !is_gcm(work.kind) ? 0  // counted from the piece
+                          : opens              ? piece->in
+                                               : piece->out;
+    for (uint64_t at = 0; at < part.length; at += run_bytes) {
+      HashRun run = {};
+      run.at = from + at;
+      run.length = std::min(run_bytes, part.length - at);
+      run.exponent = part.exponent + hash_blocks(part.length) - hash_blocks(at + run.length);
+      run.key = sum.key;
+      run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
+      run.matrices = run.length >= kLeast / 2 ? matrices[part.key] : HASH_NO_MATRICES;
+      run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
+      aead.lane_runs += run.matrices == HASH_NO_MATRICES;
+      aead.runs.push_back(run);
+    }
+    sum.run_count = count(aead.runs.size()) - sum.first_run;
+    sum.closes = part.closes;
+    if (part.closes && is_gcm(work.kind)) sum.mask = aead.masks++;
+    std::copy(part.lengths.begin(), part.lengths.end(), sum.lengths);
+    aead.sums.push_back(sum);
+  }
+}
+
+// Runs of one key side by side, for a group each; as many as make every group
+// of the device busy.
+void AeadLaunch::plan_batches(AeadWork &aead) const {
+  const uint32_t runs = count(aead.runs.size()) - aead.lane_runs;
+  if (runs == 0) return;
+  const uint32_t warps = std::max(aes_.lanes_of(GHASH_MATRIX_LANES) / 32, 1u);
+  const uint32_t groups = device_.resident_groups(
+      "ghash_matrix_runs", aes_.lanes_of(GHASH_MATRIX_LANES), GHASH_MATRIX_LOCAL_WORDS * 4);
+  const uint32_t most = count(divide_up(divide_up(runs, groups), warps) * warps);
+  for (uint32_t n = 0; n < aead.runs.size(); ++n) {
+    const uint32_t matrices = aead.runs[n].matrices;
+    if (matrices == HASH_NO_MATRICES) continue;
+    GhashBatch *last = aead.batches.empty() ? nullptr : &aead.batches.back();
+    if (last != nullptr && last->matrices == matrices && last->run_count < most &&
+        last->first_run + last->run_count == n)
+      ++last->run_count;
+    else
+      aead.batches.push_back({.first_run = n, .run_count = 1, .matrices = matrices, .reserved = 0});
+  }
+}
+
+// H of every key and the mask of every tag are blocks under AES: zero and J0.
+Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work,
+                              AeadWork &aead) {
+  plan_counters(work, aead);
+  aead.starts = inner_work(work, LC_AES_ECB);
+  std::vector<AesPiece> &starts = aead.starts.pieces;
+  const uint64_t keys = work.keys.size();
+  std::vector<uint8_t> blocks(keys * kBlockBytes);
+  for (uint32_t key = 0; key < keys; ++key) {
+    AesPiece piece = {};
+    piece.in = piece.out = key * kBlockBytes;
+    piece.length = kBlockBytes;
+    piece.key = key;
+    starts.push_back(piece);
+  }
+  for (const AeadPart &part : aead.parts) {
+    if (!part.closes) continue;
+    AesPiece &last = starts.back();
+    if (last.in >= keys * kBlockBytes && last.key == part.key) {
+      last.length += kBlockBytes;
+    } else {
+      AesPiece piece = {};
+      piece.in = piece.out = blocks.size();
+      piece.length = kBlockBytes;
+      piece.key = part.key;
+      starts.push_back(piece);
+    }
+    blocks.insert(blocks.end(), part.start.begin(), part.start.end());
+  }
+  Staging copies;
+  copies.add(room.blocks, blocks);
+  copies.add(room.runs, aead.runs);
+  copies.add(room.sums, aead.sums);
+  copies.add(room.checks, aead.checks);
+  copies.add(room.batches, aead.batches);
+  copies.add(room.matrix_keys, aead.matrix_keys);
+  uint64_t aad_bytes = 0;
+  for (const auto &[from, bytes] : aead.aad) {
+    if (aad_bytes == 0) {
+      uint64_t all = 0;
+      for (const auto &one : aead.aad) all += whole_blocks(one.second);
+      LC_TRY(aes_.grow(room.aad, MemoryKind::kDevice, all));
+    }
+    copies.add(room.aad, from, bytes, aad_bytes);
+    aad_bytes += whole_blocks(bytes);
+  }
+  LC_TRY(copies.run(aes_, stream, room.staging));
+  aead.starts.in = aead.starts.out = room.blocks.get();
+  LC_TRY(aes_.upload(stream, room.starts, aead.starts));
+  return aead.text.pieces.empty() ? Status() : aes_.upload(stream, room.text, aead.text);
+}
+
+Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead) {
+  plan_runs(work, aead);
+  plan_batches(aead);
+  if (is_gcm(work.kind)) return upload_gcm(stream, room, work, aead);
+  const uint64_t team = device_.properties().team_lanes;
+  for (AesPiece &piece : work.pieces) {
+    piece.first_tile = aead.tiles;
+    aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
+  }
+  std::vector<uint8_t> keys;
+  for (const uint8_t *key : work.keys) keys.insert(keys.end(), key, key + AES_KEY_WORDS * 4);
+  Staging copies;
+  copies.add(room.keys, keys);
+  copies.add(room.pieces, work.pieces);
+  if (work.kind.mode().is_aead) {
+    copies.add(room.runs, aead.runs);
+    copies.add(room.sums, aead.sums);
+    copies.add(room.checks, aead.checks);
+    copies.add(room.wanted, aead.one_time_keys);
+    uint64_t all = 0, at = 0;
+    for (const auto &one : aead.aad) all += whole_blocks(one.second);
+    if (all != 0) LC_TRY(aes_.grow(room.aad, MemoryKind::kDevice, all));
+    for (const auto &[from, bytes] : aead.aad) {
+      copies.add(room.aad, from, bytes, at);
+      at += whole_blocks(bytes);
+    }
+  }
+  const Status status = copies.run(aes_, stream, room.staging);
+  room.staged_bytes = std::min(copies.bytes(), room.staging ? room.staging->bytes() : 0);
+  secure::wipe(keys.data(), keys.size());
+  return status;
+}
+
+// The hashes of all runs, weighed and added up.
+Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                                const AeadWork &aead) {
+  const device::Buffer *data = work.kind.direction == LC_DECRYPT ? work.in : work.out;
+  const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
+  const uint32_t runs = count(aead.runs.size());
+  if (!aead.batches.empty()) {
+    const Argument by_matrix[] = {room.runs.get(),
+                                  room.batches.get(),
+                                  count(aead.batches.size()),
+                                  room.matrices.get(),
+                                  room.powers.get(),
+                                  aead.levels,
+                                  data,
+                                  aad,
+                                  room.hashes.get()};
+    LC_TRY(start(stream, "ghash_matrix_runs", aead.batches.size(), GHASH_MATRIX_LANES,
+                 GHASH_MATRIX_LOCAL_WORDS, by_matrix));
+  }
+  const Argument by_lane[] = {room.runs.get(),  room.powers.get(), aead.levels, data, aad,
+                              room.hashes.get()};
+  if (aead.lane_runs != 0)
+    LC_TRY(start(stream, "ghash_runs", runs, HASH_RUN_LANES, HASH_RUN_LOCAL_WORDS, by_lane));
+  if (runs != 0) {
+    const Argument weigh[] = {room.runs.get(), runs, room.powers.get(), aead.levels,
+                              room.hashes.get()};
+    LC_TRY(start(stream, "ghash_weigh", divide_up(runs, aes_.lanes_of(HASH_RUN_LANES)),
+                 HASH_RUN_LANES, 0, weigh));
+  }
+  // The masks stand behind the H of all keys.
+  const Argument sums[] = {room.sums.get(),   room.powers.get(),       aead.levels,
+                           room.blocks.get(), count(work.keys.size()), room.hashes.get(),
+                           room.results.get()};
+  return start(stream, "ghash_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS, sums);
+}
+
+Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                              const AeadWork &aead, device::Event &begin, device::Event &end) {
+  const uint32_t keys = count(work.keys.size());
+  const uint64_t power_bytes = uint64_t{keys} * aead.levels * GHASH_LEVEL_WORDS * 4;
+  const uint64_t matrix_bytes = aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4;
+  LC_TRY(aes_.grow(room.powers, MemoryKind::kDevice, power_bytes));
+  LC_TRY(aes_.grow(room.hashes, MemoryKind::kDevice, (aead.runs.size() + 1) * kHashBytes));
+  if (matrix_bytes != 0) LC_TRY(aes_.grow(room.matrices, MemoryKind::kDevice, matrix_bytes));
+  LC_TRY(stream.mark(begin));
+  LC_TRY(aes_.launch(stream, room.starts, aead.starts, end, end));
+  const uint32_t key_lanes = aes_.lanes_of(HASH_KEY_LANES);
+  const Argument powers[] = {room.blocks.get(), room.powers.get(), keys, aead.levels};
+  LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_lanes),
+               HASH_KEY_LANES, 0, powers));
+  if (matrix_bytes != 0) {
+    const uint32_t sets = count(aead.matrix_keys.size());
+    const Argument matrices[] = {room.matrix_keys.get(), sets, room.powers.get(), aead.levels,
+                                 room.matrices.get()};
+    LC_TRY(start(stream, "ghash_matrices",
+                 divide_up(uint64_t{sets} * GHASH_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
+                 matrices));
+  }
+  // The ciphertext is hashed: before it is overwritten, or once it is there.
+  const bool opens = work.kind.direction == LC_DECRYPT;
+  if (opens) LC_TRY(launch_ghash(stream, room, work, aead));
+  if (!aead.text.pieces.empty()) LC_TRY(aes_.launch(stream, room.text, aead.text, end, end));
+  if (!opens) LC_TRY(launch_ghash(stream, room, work, aead));
+  LC_TRY(stream.zero(*room.blocks, 0, (keys + uint64_t{aead.masks}) * kBlockBytes));
+  LC_TRY(stream.zero(*room.powers, 0, power_bytes));
+  LC_TRY(stream.zero(*room.hashes, 0, aead.runs.size() * kHashBytes + kHashBytes));
+  return matrix_bytes == 0 ? Status() : stream.zero(*room.matrices, 0, matrix_bytes);
+}
+
+Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                                   const AeadWork &aead) {
+  const uint64_t key_bytes = work.keys.size() * AES_KEY_WORDS * 4;
+  if (!work.kind.mode().is_aead) {
+    const uint32_t lanes = aes_.lanes_of(CHACHA20_LANES);
+    const uint64_t teams = lanes / device_.properties().team_lanes;
+    const uint64_t resident = device_.resident_groups("chacha20", lanes, 0);
+    const Argument text[] = {room.pieces.get(), count(work.pieces.size()),
+                             aead.tiles,        room.keys.get(),
+                             work.in,           work.out};
+    LC_TRY(start(stream, "chacha20", std::min(divide_up(aead.tiles, teams), resident),
+                 CHACHA20_LANES, 0, text));
+    return stream.zero(*room.keys, 0, key_bytes);
+  }
+  const uint32_t one_time_keys = count(aead.one_time_keys.size()), runs = count(aead.runs.size());
+  LC_TRY(aes_.grow(room.one_time_keys, MemoryKind::kDevice, one_time_keys * kOneTimeKeyBytes));
+  LC_TRY(aes_.grow(room.hashes, MemoryKind::kDevice, (runs + uint64_t{1}) * kHashBytes));
+  const Argument keys[] = {room.wanted.get(), one_time_keys, room.keys.get(),
+                           room.one_time_keys.get()};
+  const uint32_t key_lanes = aes_.lanes_of(HASH_KEY_LANES);
+  LC_TRY(
+      start(stream, "poly1305_keys", divide_up(one_time_keys, key_lanes), HASH_KEY_LANES, 0, keys));
+  if (runs != 0) {
+    const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
+    const device::Buffer *pieces =
+        work.pieces.empty() ? room.runs.get() : room.pieces.get();  // never read
+    const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
+    const Argument text[] = {
+        room.runs.get(), pieces, room.keys.get(),  room.one_time_keys.get(), opens, work.in,
+        work.out,        aad,    room.hashes.get()};
+    LC_TRY(start(stream, "chacha20_poly1305_runs", runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS,
+                 text));
+    const Argument weigh[] = {room.runs.get(), runs, room.one_time_keys.get(), room.hashes.get()};
+    LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, aes_.lanes_of(HASH_RUN_LANES)),
+                 HASH_RUN_LANES, 0, weigh));
+  }
+  const Argument sums[] = {room.sums.get(), room.one_time_keys.get(), room.hashes.get(),
+                           room.results.get()};
+  LC_TRY(
+      start(stream, "poly1305_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS, sums));
+  LC_TRY(stream.zero(*room.keys, 0, key_bytes));
+  LC_TRY(stream.zero(*room.one_time_keys, 0, one_time_keys * kOneTimeKeyBytes));
+  return stream.zero(*room.hashes, 0, (runs + uint64_t{1}) * kHashBytes);
+}
+
+Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                                const AeadWork &aead) {
+  if (aead.checks.empty()) return Status();
+  const Argument check[] = {room.checks.get(), count(aead.checks.size()),
+                            is_gcm(work.kind) ? 0u : 1u, room.results.get(), work.out};
+  return start(stream, "aead_check",
+               std::max<uint64_t>(aead.checks.size(), 8 * device_.properties().compute_units),
+               TAG_CHECK_LANES, 0, check);
+}
+
+Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                          const AeadWork &aead, device::Event &begin, device::Event &end) {
+  const uint64_t result_bytes = std::max<uint64_t>(aead.sums.size() * sum_bytes(work.kind), 1);
+  LC_TRY(aes_.grow(room.results, MemoryKind::kDevice, result_bytes));
+  LC_TRY(aes_.grow(room.results_host, MemoryKind::kPinned, result_bytes));
+  if (is_gcm(work.kind)) {
+    LC_TRY(launch_gcm(stream, room, work, aead, begin, end));
+  } else {
+    LC_TRY(stream.mark(begin));
+    LC_TRY(launch_chacha20(stream, room, work, aead));
+  }
+  LC_TRY(launch_check(stream, room, work, aead));
+  return stream.mark(end);
+}
+
+Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                            const AeadWork &aead) {
+  if (aead.sums.empty()) return Status();
+  return stream.download(room.results_host->host(), *room.results, 0,
+                         aead.sums.size() * sum_bytes(work.kind));
+}
+
+cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const AesWork &work, size_t part) const {
+  cpu::AeadSum sum = {};
+  memcpy(sum.data(), room.results_host->host() + part * sum_bytes(work.kind), sum_bytes(work.kind));
+  return sum;
+}
+
+void AeadLaunch::wipe_staging(AeadRoom &room, const AesWork &work, const AeadWork &aead) const {
+  if (is_gcm(work.kind)) {
+    // The raw keys of both launches.
+    AesLaunch::wipe_staging(room.text, aead.text);
+    AesLaunch::wipe_staging(room.starts, aead.starts);
+  }
+  if (room.staging != nullptr) secure::wipe(room.staging->host(), room.staged_bytes);
+  if (room.results_host != nullptr)
+    secure::wipe(room.results_host->host(), room.results_host->bytes());
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,99 @@
+// One launch of an authenticated mode, or of ChaCha20, on a device: the text
+// encrypted, its hash taken in runs, and the sums that become tags.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "cpu/cpu_aead.h"
+#include "kernels/aead_layout.h"
+#include "schedule/aes_launch.h"
+
+namespace lanecrypt::schedule {
+
+// What is hashed of one piece, and what closes its message.
+struct AeadPart {
+  static constexpr uint32_t kNoPiece = UINT32_MAX;
+  uint32_t piece;     // of AesWork::pieces; kNoPiece: additional data, or empty
+  uint64_t aad_at;    // where additional data begin
+  uint64_t length;    // bytes to be hashed
+  uint64_t exponent;  // of H for the last block
+  uint32_t key;       // of AesWork::keys
+  Iv start;           // as cpu::aead_start() gives it
+  bool is_aad;
+  bool closes;
+  std::array<uint32_t, 4> lengths;
+};
+
+// What a launch needs beside AesWork, whose pieces have the IV of their first
+// block.
+struct AeadWork {
+  std::vector<AeadPart> parts;
+  // Messages to be wiped where their tags are wrong; `first_sum` counts parts.
+  std::vector<TagCheck> checks;
+  // Additional data that are not in AesWork::in; copied by upload().
+  std::vector<std::pair<const uint8_t *, uint64_t>> aad;
+
+  // Made by upload():
+  AesWork text;    // GCM: its CTR, with pieces cut where a counter wraps
+  AesWork starts;  // GCM: H of every key and the mask of every tag
+  std::vector<HashRun> runs;
+  std::vector<HashSum> sums;
+  std::vector<GhashBatch> batches;
+  std::vector<uint32_t> matrix_keys;
+  std::vector<OneTimeKey> one_time_keys;
+  uint32_t masks = 0, levels = 0, lane_runs = 0;
+  uint64_t tiles = 0;
+};
+
+struct AeadRoom {
+  AesRoom text, starts;
+  std::unique_ptr<device::Buffer> staging, results_host;
+  std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
+      aad, blocks, powers, matrices, one_time_keys, hashes, results;
+  uint64_t staged_bytes = 0;
+};
+
+class AeadLaunch {
+ public:
+  AeadLaunch(device::Device &device, AesLaunch &aes) : device_(device), aes_(aes) {}
+
+  static bool takes(const CipherKind &kind);
+  uint32_t max_keys(const CipherKind &kind) const;
+
+  // As of AesLaunch.
+  Status upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
+  Status launch(device::Stream &stream, AeadRoom &room, const AesWork &work, const AeadWork &aead,
+                device::Event &begin, device::Event &end);
+  // Copies the parts' sums to the host; they can be read when the stream is
+  // there.
+  Status download(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                  const AeadWork &aead);
+  cpu::AeadSum sum(const AeadRoom &room, const AesWork &work, size_t part) const;
+  void wipe_staging(AeadRoom &room, const AesWork &work, const AeadWork &aead) const;
+
+  uint64_t launches() const { return launches_; }
+
+ private:
+  void plan_counters(const AesWork &work, AeadWork &aead) const;
+  void plan_runs(const AesWork &work, AeadWork &aead) const;
+  void plan_batches(AeadWork &aead) const;
+  Status upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
+  Status launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                    const AeadWork &aead, device::Event &begin, device::Event &end);
+  Status launch_ghash(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                      const AeadWork &aead);
+  Status launch_chacha20(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                         const AeadWork &aead);
+  Status launch_check(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                      const AeadWork &aead);
+  Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t lanes,
+               uint32_t local_words, std::span<const device::Argument> arguments);
+
+  device::Device &device_;
+  AesLaunch &aes_;
+  uint64_t launches_ = 0;
+};
+
+}  // namespace lanecrypt::schedule

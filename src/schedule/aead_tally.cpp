@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/aead_tally.h"
+
+#include <cstring>
+
+#include "schedule/request.h"
+
+namespace lanecrypt::schedule {
+
+Status AeadTally::begin(const CipherJob &job) {
+  messages_.resize(job.messages.size());
+  for (size_t n = 0; n < job.messages.size(); ++n) {
+    const CipherMessage &message = job.messages[n];
+    Result<Iv> start = cpu::aead_start(job.kind, job.key(message.key),
+                                       job.ivs.data() + n * job.iv_bytes, job.iv_bytes);
+    if (!start.ok()) return start.status();
+    messages_[n].start = *start;
+    messages_[n].bytes_left = message.aad_length + message.length;
+  }
+  return Status();
+}
+
+void AeadTally::add(const CipherJob &job, const Piece &piece, const cpu::AeadSum &sum) {
+  Message &message = messages_[piece.message];
+  message.is_touched = true;
+  message.bytes_left -= piece.length;
+  if (closes(piece)) message.is_closed = true;
+  cpu::add_aead_sum(job.kind, sum, &message.sum);
+}
+
+void AeadTally::set_done(uint32_t message, bool tag_is_wrong) {
+  messages_[message].is_done = true;
+  messages_[message].tag_is_wrong = tag_is_wrong;
+}
+
+Status AeadTally::finish(const CipherJob &job) {
+  Status status;
+  for (size_t n = 0; n < messages_.size(); ++n) {
+    Message &message = messages_[n];
+    const CipherMessage &caller = job.messages[n];
+    bool is_right = message.is_done && !message.tag_is_wrong;
+    const bool is_whole = message.is_closed && message.bytes_left == 0;
+    if (is_whole) {
+      const std::array<uint8_t, 16> tag = cpu::aead_tag(job.kind, message.sum);
+      is_right = true;
+      if (job.kind.direction == LC_ENCRYPT)
+        memcpy(caller.tag, tag.data(), job.tag_bytes);
+      else
+        is_right = cpu::same_tag(tag.data(), caller.tag, job.tag_bytes);
+    }
+    message.tag_is_wrong |= is_whole && !is_right;
+    if (job.kind.direction == LC_DECRYPT && !is_right && job.memory == LC_MEMORY_HOST)
+      secure::wipe(caller.out, caller.length);
+    if (message.tag_is_wrong)
+      status =
+          Status(LC_ERROR_TAG, "message " + std::to_string(caller.number) + ": its tag is wrong");
+    if (job.message_status != nullptr && (is_whole || message.is_done))
+      job.message_status[caller.number] = message.tag_is_wrong ? LC_ERROR_TAG : LC_OK;
+  }
+  secure::wipe(messages_.data(), messages_.size() * sizeof(Message));
+  return status;
+}
+
+uint64_t aead_exponent(const CipherMessage &message, const Piece &piece) {
+  const uint64_t end = hash_blocks(piece.offset + piece.length);
+  if (!piece.is_aad) return hash_blocks(message.length) - end + 2;
+  return hash_blocks(message.aad_length) - end + hash_blocks(message.length) + 2;
+}
+
+bool closes(const Piece &piece) { return !piece.is_aad && piece.offset == 0; }
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,56 @@
+// The tags of one request's messages, gathered while their pieces come back
+// from wherever they ran, in any order.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "cpu/cpu_aead.h"
+#include "job/cipher_job.h"
+
+namespace lanecrypt::schedule {
+
+struct Piece;
+
+// One thread at a time.
+class AeadTally {
+ public:
+  // Computes where each message's counter starts.
+  Status begin(const CipherJob &job);
+
+  const Iv &start(uint32_t message) const { return messages_[message].start; }
+  // Whether no part of a message has been done yet.
+  bool is_untouched(uint32_t message) const { return !messages_[message].is_touched; }
+
+  // A piece is done, by a device or by cpu::run_aead_piece().
+  void add(const CipherJob &job, const Piece &piece, const cpu::AeadSum &sum);
+  // A message was done whole on the CPU: its tag is written, or, when it was
+  // wrong, its output is wiped.
+  void set_done(uint32_t message, bool tag_is_wrong);
+
+  // Writes or compares the tags of the messages that are done; wipes, in host
+  // memory, all output of decryption whose tag is not right. LC_ERROR_TAG where
+  // one is wrong.
+  Status finish(const CipherJob &job);
+
+ private:
+  struct Message {
+    Iv start = {};
+    cpu::AeadSum sum = {};
+    uint64_t bytes_left = 0;  // of additional data and text
+    bool is_touched = false;
+    bool is_closed = false;
+    bool is_done = false;  // whole on the CPU
+    bool tag_is_wrong = false;
+  };
+  std::vector<Message> messages_;
+};
+
+// The power of H that the last block of a piece has: 1 is that of the block of
+// lengths, which comes last.
+uint64_t aead_exponent(const CipherMessage &message, const Piece &piece);
+// The piece that brings the block of lengths and the mask with it.
+bool closes(const Piece &piece);
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,361 @@
+// GCM, CCM and ChaCha20-Poly1305 against OpenSSL: lengths, additional data, IVs
+// and tags of every size, in host and device memory; and what becomes of a
+// message that was tampered with.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "devices.h"
+#include "job/mode.h"
+#include "kernels/gf128.h"
+
+namespace lanecrypt::test {
+namespace {
+
+struct Message {
+  uint32_t key = 0;
+  Bytes iv, aad, plain, cipher, tag;
+  bool in_place = false;
+  uint32_t in_alignment = 0, out_alignment = 0;
+};
+
+struct Setting {
+  lc_cipher cipher;
+  uint32_t key_bytes;
+  uint32_t iv_bytes = 12, tag_bytes = 16;
+  Place place = Place::kHost;
+};
+
+constexpr uint64_t kSlack = 64;  // canaries around each output
+
+class Aead : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    keys_.resize(8 * 32);
+    random_.fill(keys_.data(), keys_.size());
+  }
+  const uint8_t *key(uint32_t number) const { return keys_.data() + 32 * (number % 8); }
+
+  Message make(const Setting &setting, uint64_t length, uint64_t aad_length) {
+    Message message;
+    message.key = static_cast<uint32_t>(random_.below(3));
+    message.iv.resize(setting.iv_bytes);
+    message.aad.resize(aad_length);
+    message.plain.resize(length);
+    for (Bytes *bytes : {&message.iv, &message.aad, &message.plain})
+      random_.fill(bytes->data(), bytes->size());
+    message.in_place = random_.below(2) == 0;
+    message.in_alignment = random_.below(2) ? 0 : static_cast<uint32_t>(random_.below(16));
+    message.out_alignment = message.in_alignment ? static_cast<uint32_t>(random_.below(16)) : 0;
+    answer(setting, &message);
+    return message;
+  }
+  void answer(const Setting &setting, Message *message) {
+    message->cipher.assign(message->plain.size(), 0);
+    message->tag.assign(setting.tag_bytes, 0);
+    reference_seal({setting.cipher, setting.key_bytes, key(message->key), message->iv, message->aad,
+                    setting.tag_bytes},
+                   message->plain.data(), message->cipher.data(), message->plain.size(),
+                   message->tag.data());
+  }
+
+  // One job of all messages; wrong[n] says that message n must be refused.
+  void check(const Setting &setting, lc_direction direction, const std::vector<Message> &messages,
+             const std::vector<bool> &wrong = {});
+
+  Bytes iv_of(uint32_t key_number, uint32_t counter);
+
+  Random random_{3800};
+  Bytes keys_;
+};
+
+void Aead::check(const Setting &setting, lc_direction direction,
+                 const std::vector<Message> &messages, const std::vector<bool> &wrong) {
+  SCOPED_TRACE(cipher_name(setting.cipher, setting.key_bytes) +
+               (direction == LC_ENCRYPT ? " encryption" : " decryption") + ", IV of " +
+               std::to_string(setting.iv_bytes) + ", tag of " + std::to_string(setting.tag_bytes) +
+               ", " + place_name(setting.place));
+  // The arena: inputs and outputs apart by canaries.
+  std::vector<uint64_t> in_at, out_at;
+  uint64_t bytes = 64;
+  for (const Message &message : messages) {
+    bytes = (bytes + kSlack + 15) / 16 * 16;
+    in_at.push_back(bytes + message.in_alignment);
+    bytes += message.in_alignment + message.plain.size();
+    if (!message.in_place) {
+      bytes = (bytes + kSlack + 15) / 16 * 16;
+      out_at.push_back(bytes + message.out_alignment);
+      bytes += message.out_alignment + message.plain.size();
+    } else {
+      out_at.push_back(in_at.back());
+    }
+  }
+  bytes += kSlack;
+  Bytes before(bytes, 0xa5), after, host;
+  for (size_t n = 0; n < messages.size(); n++) {
+    const Bytes &in = direction == LC_ENCRYPT ? messages[n].plain : messages[n].cipher;
+    std::copy(in.begin(), in.end(), before.begin() + in_at[n]);
+  }
+  after = before;
+  uint64_t total = 0;
+  bool some_wrong = false;
+  for (size_t n = 0; n < messages.size(); n++) {
+    Bytes out = direction == LC_ENCRYPT ? messages[n].cipher : messages[n].plain;
+    if (!wrong.empty() && wrong[n]) std::fill(out.begin(), out.end(), 0);
+    some_wrong |= !wrong.empty() && wrong[n];
+    std::copy(out.begin(), out.end(), after.begin() + out_at[n]);
+    total += out.size();
+  }
+
+  uint8_t *arena = nullptr;
+  void *memory = nullptr;
+  host = before;
+  if (setting.place == Place::kHost) {
+    arena = host.data();
+  } else if (setting.place == Place::kPinned) {
+    LANECRYPT_ASSERT_OK(lc_alloc_pinned(context(), bytes, &memory));
+    arena = static_cast<uint8_t *>(memory);
+    std::memcpy(arena, before.data(), bytes);
+  } else {
+    LANECRYPT_ASSERT_OK(lc_alloc_device(context(), 0, bytes, &memory));
+    arena = static_cast<uint8_t *>(memory);
+    LANECRYPT_ASSERT_OK(lc_copy_to_device(context(), 0, arena, before.data(), bytes));
+  }
+  std::vector<Bytes> tags;
+  for (const Message &message : messages)
+    tags.push_back(direction == LC_ENCRYPT ? Bytes(setting.tag_bytes + 4, 0x5a) : message.tag);
+  std::vector<lc_message> list(messages.size());
+  std::vector<lc_status> statuses(messages.size(), LC_PENDING);
+  for (size_t n = 0; n < messages.size(); n++) {
+    list[n].key = key(messages[n].key);
+    list[n].iv = messages[n].iv.data();
+    list[n].in = arena + in_at[n];
+    list[n].out = arena + out_at[n];
+    list[n].length = messages[n].plain.size();
+    list[n].aad = messages[n].aad.data();
+    list[n].aad_length = messages[n].aad.size();
+    list[n].tag = tags[n].data();
+  }
+  lc_cipher_job job{};
+  job.struct_size = sizeof job;
+  job.cipher = setting.cipher;
+  job.direction = direction;
+  job.key_bytes = setting.key_bytes;
+  job.memory = setting.place == Place::kDevice ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
+  job.device = LC_ANY_DEVICE;
+  job.messages = list.data();
+  job.message_count = list.size();
+  job.message_size = sizeof list[0];
+  job.iv_bytes = setting.iv_bytes;
+  job.tag_bytes = setting.tag_bytes;
+  job.message_status = statuses.data();
+  const lc_status status = lc_run(context(), &job, nullptr);
+  EXPECT_EQ(some_wrong ? LC_ERROR_TAG : LC_OK, status) << lc_last_error();
+  expect_done(1, total);
+
+  Bytes now(bytes);
+  if (setting.place == Place::kDevice) {
+    LANECRYPT_ASSERT_OK(lc_copy_from_device(context(), 0, now.data(), arena, bytes));
+    lc_free_device(context(), 0, memory);
+  } else {
+    std::memcpy(now.data(), arena, bytes);
+    if (memory != nullptr) lc_free_pinned(context(), memory);
+  }
+  for (size_t n = 0; n < messages.size(); n++) {
+    const Message &message = messages[n];
+    const std::string which = "message " + std::to_string(n) + " of " +
+                              std::to_string(message.plain.size()) + " bytes, " +
+                              std::to_string(message.aad.size()) + " additional, " +
+                              (message.in_place ? "in place" : "apart");
+    EXPECT_EQ(!wrong.empty() && wrong[n] ? LC_ERROR_TAG : LC_OK, statuses[n]) << which;
+    if (direction == LC_ENCRYPT) {
+      Bytes expected = message.tag;
+      expected.resize(setting.tag_bytes + 4, 0x5a);
+      EXPECT_EQ(expected, tags[n]) << which;
+    }
+    if (!std::equal(now.begin() + out_at[n], now.begin() + out_at[n] + message.plain.size(),
+                    after.begin() + out_at[n]))
+      ADD_FAILURE() << "wrong output of " << which;
+    if (HasFailure()) return;
+  }
+  EXPECT_TRUE(now == after) << "a byte was written that belongs to no output";
+}
+
+std::vector<lc_cipher> offered_aead() {
+  std::vector<lc_cipher> modes;
+  for (const Mode &mode : kModes)
+    if (mode.is_aead && mode.is_offered) modes.push_back(mode.cipher);
+  return modes;
+}
+
+// Every length, with additional data of many, some messages sharing keys.
+TEST_P(Aead, Lengths) {
+  for (lc_cipher cipher : offered_aead())
+    for (uint32_t key_bytes : key_sizes(cipher))
+      for (Place place : {Place::kHost, Place::kDevice}) {
+        if (!is_thorough() && (key_bytes == 24) != (place == Place::kDevice) && key_bytes != 32)
+          continue;
+        Setting setting{cipher, key_bytes, 12, 16, place};
+        std::vector<Message> messages;
+        for (uint64_t length = 0; length <= 1100; length++) {
+          if (!is_thorough() && length > 200 && random_.below(6) != 0) continue;
+          messages.push_back(make(setting, length, random_.below(3) ? random_.below(70) : 0));
+        }
+        check(setting, LC_ENCRYPT, messages);
+        check(setting, LC_DECRYPT, messages);
+        if (HasFailure()) return;
+      }
+}
+
+TEST_P(Aead, AdditionalData) {
+  for (lc_cipher cipher : offered_aead())
+    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
+      Setting setting{cipher, key_sizes(cipher)[0], 12, 16, place};
+      std::vector<Message> messages;
+      for (uint64_t length = 0; length <= 130; length++)
+        messages.push_back(make(setting, random_.below(4) * 23, length));
+      for (uint64_t length : {1000, 4096, 65279, 65280, 65281, 100001})
+        messages.push_back(make(setting, random_.below(100), length));
+      check(setting, LC_ENCRYPT, messages);
+      check(setting, LC_DECRYPT, messages);
+      if (HasFailure()) return;
+    }
+}
+
+// SP 800-38D, 5.2.1.1 and 5.2.1.2; SP 800-38C, A.1.
+TEST_P(Aead, IvAndTagSizes) {
+  for (lc_cipher cipher : offered_aead()) {
+    const bool ccm = cipher == LC_AES_CCM, gcm = cipher == LC_AES_GCM;
+    std::vector<uint32_t> ivs = {12}, tags = {16};
+    if (gcm) ivs = {1, 2, 8, 11, 12, 13, 15, 16, 17, 31, 32, 64, 100, 128};
+    if (ccm) ivs = {7, 8, 9, 10, 11, 12, 13};
+    if (gcm) tags = {4, 8, 12, 13, 14, 15, 16};
+    if (ccm) tags = {4, 6, 8, 10, 12, 14, 16};
+    for (uint32_t iv : ivs)
+      for (uint32_t tag : tags) {
+        if (iv != 12 && tag != 16 && random_.below(4) != 0) continue;
+        Setting setting{cipher, key_sizes(cipher).back(), iv, tag,
+                        random_.below(2) ? Place::kHost : Place::kDevice};
+        std::vector<Message> messages;
+        for (uint64_t length : {0, 1, 16, 33, 250})
+          messages.push_back(make(setting, length, random_.below(30)));
+        check(setting, LC_ENCRYPT, messages);
+        check(setting, LC_DECRYPT, messages);
+        if (HasFailure()) return;
+      }
+  }
+}
+
+// Every message that was changed in any place is refused by itself, and leaves
+// nothing behind.
+TEST_P(Aead, Tampered) {
+  for (lc_cipher cipher : offered_aead())
+    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice})
+      for (uint32_t tag_bytes : {16u, 12u}) {
+        if (tag_bytes != 16 && cipher == LC_CHACHA20_POLY1305) continue;
+        Setting setting{cipher, key_sizes(cipher)[0], 12, tag_bytes, place};
+        std::vector<Message> messages;
+        std::vector<bool> wrong;
+        for (int n = 0; n < 60; n++) {
+          Message message = make(setting, random_.below(500), random_.below(60));
+          bool is_wrong = true;
+          const auto flip = [&](Bytes &bytes) {
+            if (bytes.empty()) {
+              is_wrong = false;
+              return;
+            }
+            bytes[random_.below(bytes.size())] ^= static_cast<uint8_t>(1 << random_.below(8));
+          };
+          switch (n % 5) {
+            case 0:
+              is_wrong = false;
+              break;
+            case 1:
+              flip(message.tag);
+              break;
+            case 2:
+              flip(message.aad);
+              break;
+            case 3:
+              flip(message.iv);
+              break;
+            case 4:
+              flip(message.cipher);
+          }
+          wrong.push_back(is_wrong);
+          messages.push_back(message);
+        }
+        check(setting, LC_DECRYPT, messages, wrong);
+        if (HasFailure()) return;
+      }
+}
+
+// Messages that pass in chunks, or in many runs; and one with a large share of
+// additional data.
+TEST_P(Aead, Large) {
+  const uint64_t scale = is_thorough() ? 16 : 1;
+  for (lc_cipher cipher : offered_aead()) {
+    if (cipher == LC_AES_CCM) continue;
+    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
+      Setting setting{cipher, key_sizes(cipher)[0], 12, 16, place};
+      const bool over_chunk = place == Place::kHost && scaled(10) >= 10;
+      std::vector<Message> messages;
+      messages.push_back(make(setting, (over_chunk ? 17 << 20 : 2 << 20) * scale + 5, 100));
+      messages.push_back(make(setting, 300000, 1 << 20));
+      messages.push_back(make(setting, 65537, 0));
+      check(setting, LC_ENCRYPT, messages);
+      check(setting, LC_DECRYPT, messages);
+      if (HasFailure()) return;
+      messages[0].cipher[messages[0].cipher.size() / 2] ^= 1;
+      check(setting, LC_DECRYPT, messages, {true, false, false});
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// The IV of 16 bytes whose J0 ends in `counter`: J0 is (IV H + L) H, with L the
+// block of the IV's length, so the IV is (J0 / H + L) / H.
+Bytes Aead::iv_of(uint32_t key_number, uint32_t counter) {
+  Block zero = {}, h = {}, start = {{1, 2, 3, __builtin_bswap32(counter)}};
+  reference_crypt({LC_AES_ECB, LC_ENCRYPT, 16}, key(key_number), nullptr,
+                  reinterpret_cast<const uint8_t *>(&zero), reinterpret_cast<uint8_t *>(&h), 16);
+  // The inverse: H to the power 2^128 - 2.
+  Gf128 inverse = gf128_one(), power = gf128_of_block(h);
+  for (int n = 1; n < 128; n++) {
+    power = gf128_square(power);
+    inverse = gf128_multiply(inverse, power);
+  }
+  const Gf128 length = {{128, 0, 0, 0}};
+  const Gf128 iv =
+      gf128_multiply(gf128_add(gf128_multiply(gf128_of_block(start), inverse), length), inverse);
+  const Block block = gf128_to_block(iv);
+  Bytes bytes(16);
+  std::memcpy(bytes.data(), &block, 16);
+  return bytes;
+}
+
+// GCM's counter has 32 bits and wraps (SP 800-38D, 6.5 inc32), which a J0 from a
+// long IV brings about anywhere.
+TEST_P(Aead, GcmCounterWraps) {
+  Setting setting{LC_AES_GCM, 16, 16, 16, Place::kHost};
+  for (Place place : {Place::kHost, Place::kDevice}) {
+    setting.place = place;
+    std::vector<Message> messages;
+    for (uint32_t counter : {0xffffffffu, 0xfffffffeu, 0xffffff00u, 0xffffc001u}) {
+      Message message = make(setting, 400000, 3);
+      message.iv = iv_of(message.key, counter);
+      answer(setting, &message);
+      messages.push_back(message);
+    }
+    check(setting, LC_ENCRYPT, messages);
+    check(setting, LC_DECRYPT, messages);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Aead, testing::ValuesIn(devices_in_every_form()), device_case_name);
+
+}  // namespace
+}  // namespace lanecrypt::test
