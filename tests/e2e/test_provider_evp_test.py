@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenSSL's own test of providers, evp_test, with the vectors that lie beside it."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from provider_fixtures import OPENSSL, Configuration
+
+DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
+
+
+@pytest.fixture(scope="module")
+def evp_test(repository):
+    """The program for the OpenSSL under test, and the folder of its vectors."""
+    told = subprocess.run([OPENSSL, "version"], capture_output=True, text=True, check=True).stdout
+    version = re.match(r"OpenSSL (\d+\.\d+)", told).group(1)
+    done = subprocess.run([repository / "dev" / "evp-test", version], capture_output=True,
+                          text=True, timeout=900)
+    if done.returncode in (2, 3):
+        pytest.skip(f"needs OpenSSL's test sources: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    program, folder = done.stdout.split()
+    return program, pathlib.Path(folder)
+
+
+def completed(output):
+    """(tests, errors, skipped), as evp_test tells them at its end."""
+    found = re.search(rb"Completed (\d+) tests with (\d+) errors and (\d+) skipped", output)
+    assert found, output[-3000:].decode(errors="replace")
+    return tuple(int(number) for number in found.groups())
+
+
+# With so many private operations at least. evppkey_rsa_common.txt has OpenSSL's
+# vectors of implicit rejection, where the release has that.
+@pytest.mark.parametrize("name, operations", [("evppkey_rsa.txt", 5),
+                                              ("evppkey_rsa_common.txt", 100),
+                                              ("evppkey_rsa_sigalg.txt", 0)])
+def test_rsa(tmp_path, build, evp_test, name, operations):
+    program, folder = evp_test
+    if not (folder / name).exists():
+        pytest.skip(f"this release has no {name}")
+    empty = tmp_path / "empty.cnf"
+    empty.write_text("")
+    alone = subprocess.run([program, "-config", empty, folder / name], capture_output=True,
+                           timeout=300)
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0, rsa="always")
+    # It ignores OPENSSL_CONF.
+    ours = configuration.run(program, "-config", configuration.path, folder / name)
+    tests, errors, skipped = completed(ours.stdout + ours.stderr)
+    assert (tests, errors, skipped) == completed(alone.stdout + alone.stderr)
+    assert tests > 0 and errors == 0
+    counters = configuration.counters()
+    assert counters["rsa_device_jobs"] + counters["rsa_cpu_jobs"] >= operations
+    assert counters["rsa_failures"] == 0
