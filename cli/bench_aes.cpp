@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "bench_aead.h"
 #include "bench_data.h"
 #include "device_engine.h"
 #include "failure.h"
@@ -203,6 +204,9 @@ class DeviceBench {
           on_card(chain, in, out, streams * kStreamBytes, chain.name() + ".card-streams");
       copies(in);
     }
+    for (BenchResult &result :
+         bench_aead(context_, index_, where_, card_bytes_, scale_.patience, data_, tell_))
+      results_.push_back(std::move(result));
     end_to_end();
   }
 

@@ -2,6 +2,8 @@
 // and XTSVS, both directions, on every device and in every form of the kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "cavp_file.h"
 #include "devices.h"
 #include "job/mode.h"
@@ -109,6 +111,78 @@ TEST_P(Cavp, Xts) {
     }
     EXPECT_GE(cases, 1000u) << folder << " is not whole";
   }
+}
+
+// GCMVS: IVs, additional data, texts and tags of many lengths, and tags that are
+// wrong, of whole bytes.
+TEST_P(Cavp, Gcm) {
+  size_t cases = 0, refused = 0;
+  for (const char *begin : {"gcmEncryptExtIV", "gcmDecrypt"})
+    for (const std::string &file : cavp_files("ciphers/AES/GCM", begin)) {
+      SCOPED_TRACE(file);
+      const bool encrypt = std::string(begin) == "gcmEncryptExtIV";
+      // A job has IVs of one length, and tags of one.
+      std::map<std::pair<uint64_t, uint64_t>, std::vector<CavpCase>> groups;
+      for (const CavpCase &one : read_cavp(file)) {
+        const uint64_t iv = one.number("IVlen"), tag = one.number("Taglen");
+        if (iv % 8 != 0 || one.number("PTlen") % 8 != 0 || one.number("AADlen") % 8 != 0) continue;
+        groups[{iv / 8, tag / 8}].push_back(one);
+      }
+      for (const auto &[sizes, group] : groups) {
+        std::vector<Bytes> keys, ivs, aads, inputs, outputs, expected, tags;
+        std::vector<bool> wrong;
+        for (const CavpCase &one : group) {
+          const bool fails = one.has("FAIL");
+          keys.push_back(one.bytes("Key"));
+          ivs.push_back(one.bytes("IV"));
+          aads.push_back(one.bytes("AAD"));
+          inputs.push_back(one.bytes(encrypt ? "PT" : "CT"));
+          expected.push_back(fails ? Bytes(inputs.back().size())
+                                   : one.bytes(encrypt ? "CT" : "PT"));
+          outputs.emplace_back(inputs.back().size(), 0xa5);
+          tags.push_back(encrypt ? Bytes(sizes.second) : one.bytes("Tag"));
+          wrong.push_back(fails);
+          refused += fails;
+          cases++;
+        }
+        std::vector<lc_message> messages(group.size());
+        std::vector<lc_status> statuses(group.size(), LC_PENDING);
+        uint64_t bytes = 0;
+        for (size_t n = 0; n < group.size(); n++) {
+          messages[n] = plain_message(keys[n].data(), ivs[n].data(), inputs[n].data(),
+                                      outputs[n].data(), inputs[n].size());
+          messages[n].aad = aads[n].data();
+          messages[n].aad_length = aads[n].size();
+          messages[n].tag = tags[n].data();
+          bytes += inputs[n].size();
+        }
+        lc_cipher_job job{};
+        job.struct_size = sizeof job;
+        job.cipher = LC_AES_GCM;
+        job.direction = encrypt ? LC_ENCRYPT : LC_DECRYPT;
+        job.key_bytes = static_cast<uint32_t>(keys[0].size());
+        job.device = LC_ANY_DEVICE;
+        job.messages = messages.data();
+        job.message_count = messages.size();
+        job.message_size = sizeof(lc_message);
+        job.iv_bytes = static_cast<uint32_t>(sizes.first);
+        job.tag_bytes = static_cast<uint32_t>(sizes.second);
+        job.message_status = statuses.data();
+        const bool some_wrong = std::find(wrong.begin(), wrong.end(), true) != wrong.end();
+        ASSERT_EQ(some_wrong ? LC_ERROR_TAG : LC_OK, lc_run(context(), &job, nullptr))
+            << lc_last_error();
+        expect_done(1, bytes);
+        for (size_t n = 0; n < group.size(); n++) {
+          EXPECT_EQ(wrong[n] ? LC_ERROR_TAG : LC_OK, statuses[n]) << "case " << n;
+          EXPECT_EQ(expected[n], outputs[n]) << "case " << n;
+          if (encrypt) {
+            EXPECT_EQ(group[n].bytes("Tag"), tags[n]) << "case " << n;
+          }
+        }
+      }
+    }
+  EXPECT_GE(cases, 10000u) << "GCM is not whole";
+  EXPECT_GE(refused, 1000u);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Cavp, testing::ValuesIn(devices_in_every_form()), device_case_name);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_aead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+using Tag = std::array<uint8_t, 16>;
+using Nonce = std::array<uint8_t, 12>;
+
+constexpr uint64_t kSliceBytes = 64 << 20;  // of data made or checked at once
+constexpr uint64_t kPacketBytes = 1500, kPacketStep = 1504;
+constexpr uint64_t kMostPackets = 65536;
+
+struct AeadCase {
+  const char *name, *openssl;
+  lc_cipher cipher;
+  uint32_t key_bytes;
+};
+constexpr AeadCase kCases[] = {
+    {"aes-128-gcm", "AES-128-GCM", LC_AES_GCM, 16},
+    {"aes-256-gcm", "AES-256-GCM", LC_AES_GCM, 32},
+    {"chacha20-poly1305", "ChaCha20-Poly1305", LC_CHACHA20_POLY1305, 32},
+};
+
+[[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
+
+// OpenSSL's default provider, sealing one message in parts.
+class Seal {
+ public:
+  Seal(const AeadCase &run, const uint8_t *key, const Nonce &nonce)
+      : cipher_(EVP_CIPHER_fetch(nullptr, run.openssl, "provider=default")),
+        context_(EVP_CIPHER_CTX_new()) {
+    if (!cipher_ || !context_ ||
+        EVP_EncryptInit_ex2(context_.get(), cipher_.get(), key, nonce.data(), nullptr) != 1)
+      fail(fmt::format("OpenSSL has no {}", run.openssl));
+  }
+  void update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
+    int written = 0;
+    if (EVP_EncryptUpdate(context_.get(), out, &written, in, static_cast<int>(bytes)) != 1)
+      fail("OpenSSL failed");
+  }
+  Tag finish() {
+    Tag tag{};
+    int written = 0;
+    uint8_t nothing[16];
+    if (EVP_EncryptFinal_ex(context_.get(), nothing, &written) != 1 ||
+        EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_GET_TAG, 16, tag.data()) != 1)
+      fail("OpenSSL failed");
+    return tag;
+  }
+
+ private:
+  EvpCipher cipher_;
+  EvpContext context_;
+};
+
+// Messages side by side on the card, under one key.
+struct Batch {
+  Batch(const BenchData &data, const uint8_t *in, uint8_t *out, uint64_t message_bytes,
+        uint64_t step, uint64_t count)
+      : nonces(count), tags(count), list(count) {
+    for (uint64_t n = 0; n < count; n++) {
+      const Block iv = data.iv(n);
+      // The stream's number is in the upper half.
+      std::copy(iv.begin(), iv.begin() + 12, nonces[n].begin());
+      list[n].key = data.key();
+      list[n].iv = nonces[n].data();
+      list[n].in = in + n * step;
+      list[n].out = out + n * step;
+      list[n].length = message_bytes;
+      list[n].tag = tags[n].data();
+    }
+  }
+  std::vector<Nonce> nonces;
+  std::vector<Tag> tags;
+  std::vector<lc_message> list;
+};
+
+class CardBench {
+ public:
+  CardBench(const Context &context, uint32_t index, const Patience &patience, const BenchData &data,
+            uint64_t bytes)
+      : context_(context),
+        index_(index),
+        patience_(patience),
+        data_(data),
+        bytes_(bytes),
+        plain_(context.on_device(index, bytes)),
+        cipher_(context.on_device(index, bytes)) {
+    std::vector<uint8_t> slice(std::min(kSliceBytes, bytes));
+    for (uint64_t done = 0; done < bytes; done += slice.size()) {
+      data.fill(done, slice);
+      plain_.fill_from(slice.data(), slice.size(), done);
+    }
+  }
+
+  BenchResult whole(const AeadCase &run, lc_direction direction, const std::string &name) {
+    const bool seals = direction == LC_ENCRYPT;
+    // Opening what was sealed just before: its tag is needed.
+    Batch batch(data_, plain_.address(), cipher_.address(), bytes_, bytes_, 1);
+    if (!seals) {
+      job(run, LC_ENCRYPT, batch);
+      batch.list[0].in = cipher_.address();
+      batch.list[0].out = plain_.address();
+    }
+    BenchResult result = measure(run, direction, batch, bytes_, name);
+    check_whole(run, batch, name);
+    return result;
+  }
+
+  BenchResult packets(const AeadCase &run, const std::string &name) {
+    const uint64_t count = std::min(kMostPackets, bytes_ / kPacketStep);
+    Batch batch(data_, plain_.address(), cipher_.address(), kPacketBytes, kPacketStep, count);
+    BenchResult result = measure(run, LC_ENCRYPT, batch, count * kPacketBytes, name);
+    result.streams = count;
+    std::vector<uint8_t> in(count * kPacketStep / 16 * 16), out(in.size()), expected(kPacketBytes);
+    data_.fill(0, in);
+    cipher_.read_to(out.data(), out.size());
+    for (uint64_t n = 0; n < count; n++) {
+      Seal seal(run, data_.key(), batch.nonces[n]);
+      seal.update(in.data() + n * kPacketStep, expected.data(), kPacketBytes);
+      if (std::memcmp(expected.data(), out.data() + n * kPacketStep, kPacketBytes) != 0 ||
+          seal.finish() != batch.tags[n])
+        fail(fmt::format("{}: packet {} is not OpenSSL's", name, n));
+    }
+    return result;
+  }
+
+ private:
+  double job(const AeadCase &run, lc_direction direction, const Batch &batch) const {
+    lc_cipher_job job =
+        cipher_job(run.cipher, direction, run.key_bytes, batch.list.data(), batch.list.size());
+    job.memory = LC_MEMORY_DEVICE;
+    job.device = index_;
+    const auto start = std::chrono::steady_clock::now();
+    const lc_result told = context_.run(job);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    return told.kernel_ns != 0 ? static_cast<double>(told.kernel_ns) / 1e9 : wall.count();
+  }
+
+  BenchResult measure(const AeadCase &run, lc_direction direction, const Batch &batch,
+                      uint64_t bytes, const std::string &name) {
+    BenchResult result{name, "GB/s", {}, bytes, {}, "device", {}};
+    result.spread = measure_rate(patience_, static_cast<double>(bytes) / 1e9,
+                                 [&] { return job(run, direction, batch); });
+    return result;
+  }
+
+  // Both sides of the message, and its tag.
+  void check_whole(const AeadCase &run, const Batch &batch, const std::string &name) const {
+    Seal seal(run, data_.key(), batch.nonces[0]);
+    std::vector<uint8_t> in, out, expected;
+    for (uint64_t done = 0; done < bytes_; done += in.size()) {
+      const uint64_t now = std::min(kSliceBytes, bytes_ - done);
+      for (auto *bytes : {&in, &out, &expected}) bytes->resize(now);
+      data_.fill(done, in);
+      plain_.read_to(out.data(), now, done);
+      if (in != out) fail(fmt::format("{}: the plaintext is not what it was", name));
+      cipher_.read_to(out.data(), now, done);
+      seal.update(in.data(), expected.data(), now);
+      if (expected != out) fail(fmt::format("{}: the ciphertext is not OpenSSL's", name));
+    }
+    if (seal.finish() != batch.tags[0]) fail(fmt::format("{}: the tag is not OpenSSL's", name));
+  }
+
+  const Context &context_;
+  const uint32_t index_;
+  const Patience patience_;
+  const BenchData &data_;
+  const uint64_t bytes_;
+  DeviceBuffer plain_, cipher_;
+};
+
+}  // namespace
+
+std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
+                                    const std::string &where, uint64_t bytes,
+                                    const Patience &patience, const BenchData &data,
+                                    const std::function<void(const std::string &)> &tell) {
+  std::vector<BenchResult> results;
+  CardBench bench(context, index, patience, data, bytes);
+  for (const AeadCase &run : kCases) {
+    const std::string name = run.name, card = ".card." + where;
+    tell(name + card);
+    results.push_back(bench.whole(run, LC_ENCRYPT, name + card));
+    tell(name + "-decrypt" + card);
+    results.push_back(bench.whole(run, LC_DECRYPT, name + "-decrypt" + card));
+    tell(name + ".card-packets." + where);
+    results.push_back(bench.packets(run, name + ".card-packets." + where));
+  }
+  return results;
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,22 @@
+// The rows of `lanecrypt bench aes` for GCM and ChaCha20-Poly1305, on data that
+// lie on the card.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "bench_data.h"
+#include "bench_results.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+// One message of `bytes`, sealed and opened, and a batch of packets. Outputs and
+// tags are compared with OpenSSL's; throws Failure (kFailed) where one differs.
+std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
+                                    const std::string &where, uint64_t bytes,
+                                    const Patience &patience, const BenchData &data,
+                                    const std::function<void(const std::string &)> &tell);
+
+}  // namespace lanecrypt::cli
