@@ -93,7 +93,7 @@ FN void aes_bitslice_xts(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
           if (more != 0 && pass == 0) {
             const Block stood = aes_load_bytes(in + at + 16, more);
             aes_store_bytes(out + at + 16, b, more);
-            b = xts_steal(stood, b, more);
+            b = aes_join(stood, b, more);
             aes_planes_set(state, k, b);
           } else if (more != 0 || pass == 0) {
             aes_store(out + at, b, 16, aligned);

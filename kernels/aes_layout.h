@@ -12,13 +12,15 @@
 typedef struct AesPiece {
   u64 in;
   u64 out;
-  u64 length;      // bytes, at least 1; what the mode allows
+  u64 length;      // bytes; what the mode allows
   u64 first_tile;  // tiles of all pieces before this one
   u32 key;         // which key schedule
   u32 chain;       // chains: which chain value is this stream's
   u32 continues;   // 1 takes, instead of iv, the chain value (chains) or the 16
                    // bytes before `in` (CBC and CFB decryption)
-  u32 reserved;
+  // CBC with ciphertext stealing: after `length` bytes of plain CBC come 17 to
+  // 32 bytes, the last two blocks, which are exchanged or not; or none do.
+  u16 tail_bytes, swapped;
   u32 iv[4];  // 16 bytes as four little-endian words
   // XTS, see xts_tweak.h:
   u64 slots;        // of all its data units
@@ -42,6 +44,9 @@ typedef struct AesPiece {
 // Blocks that one lane takes at a time; a tile is TEAM_LANES times as many.
 #define AES_TABLE_BLOCKS 4u
 #define AES_BITSLICE_BLOCKS 32u
+// CFB8 has a block a byte, CFB1 eight; bytes that a lane takes at a time there.
+#define AES_TABLE_CFB1_BYTES 1u
+#define AES_BITSLICE_CFB1_BYTES 4u
 
 // CTR has tiles of another shape, which lie in windows of 256 * rows counters:
 // a lane's counters keep byte 15, its column, and only byte 14, their row,

@@ -31,7 +31,9 @@ FN void AES_NAME(xts_cipher)(Block *blocks, u32 count, SHARED const u32 *tables,
     AES_NAME(encrypt)(blocks, count, tables, schedule, rounds);
 }
 
-// One slot at any alignment, with ciphertext stealing where it ends its unit.
+// One slot at any alignment, with ciphertext stealing (IEEE 1619, 5.3.2 and
+// 5.4.2) where it ends its unit in a part of a block: what the first call makes
+// goes behind, the first bytes of it, and the second takes what stood there.
 FN void AES_NAME(xts_slot)(XtsPlace place, GLOBAL const AesPiece *piece, GLOBAL const u8 *in,
                            GLOBAL u8 *out, SHARED const u32 *tables, GLOBAL const u32 *schedule,
                            u32 rounds, u32 inverse) {
@@ -47,73 +49,73 @@ FN void AES_NAME(xts_slot)(XtsPlace place, GLOBAL const AesPiece *piece, GLOBAL 
     if (more == 0 || pass == 1) break;
     const Block stood = aes_load_bytes(in + at + 16, more);
     aes_store_bytes(out + at + 16, block, more);
-    block = xts_steal(stood, block, more);
+    block = aes_join(stood, block, more);
   }
   aes_store_bytes(out + at, block, 16);
 }
 
-// How many of `tiles` from tile number `tile` of a piece on can be read and
-// written 16 bytes at a time without a look at ends: slots lie side by side
-// where units are whole blocks or there is one, and a part of a block is in the
-// last tile.
-FN u32 AES_NAME(xts_plain_tiles)(GLOBAL const AesPiece *piece, u64 tile, u32 tiles, u32 aligned) {
+// Whether a tile's slots lie side by side and whole, so that they can be read
+// and written 16 bytes at a time: units are whole blocks or there is one, and no
+// part of a block is in this tile.
+FN u32 AES_NAME(xts_is_plain)(GLOBAL const AesPiece *piece, u64 tile_start, u32 aligned) {
   const u64 slots = piece->slots;
   const u32 straight = piece->unit_bytes % 16 == 0 || slots == piece->unit_bytes / 16;
-  if (!straight || !aligned) return 0;
-  const u64 plain = (slots - (piece->length % 16 != 0 ? 1 : 0)) / (AES_TABLE_BLOCKS * TEAM_LANES);
-  if (plain <= tile) return 0;
-  return plain - tile < tiles ? (u32)(plain - tile) : tiles;
+  const u64 whole = slots - (piece->length % 16 != 0 ? 1 : 0);
+  return straight && aligned && tile_start + AES_TABLE_BLOCKS * TEAM_LANES <= whole;
 }
 
+// Each team walks tiles that follow each other, so that a lane steps from tweak
+// to tweak. All teams make as many trips, and the four blocks of a lane are
+// always enciphered, even if they are none: look-ups are cheapest in code that
+// all lanes of a group run.
 FN void AES_NAME(xts)(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
                       GLOBAL const u32 *schedules, u32 rounds, GLOBAL const u8 *in_base,
                       GLOBAL u8 *out_base, GLOBAL const u8 *points, SHARED const u32 *tables,
                       u32 inverse) {
-  const u32 team = aes_team();
-  const u64 end_tile = aes_first_tile(tiles, team + 1);
-  u64 tile = aes_first_tile(tiles, team);
-  if (tile >= end_tile) return;
-  u32 p = aes_find_piece(pieces, count, tile);
-  while (tile < end_tile) {
-    while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;
+  const u32 trips = aes_trips(tiles);
+  u64 tile = (u64)aes_team() * trips;
+  u32 p = 0, is_there = 0;
+  XtsPlace place = {0, 0, {{0, 0, 0, 0}}};
+  ROLLED for (u32 trip = 0; trip < trips; ++trip, ++tile) {
+    const u32 before = p;
+    p = aes_next_piece(pieces, count, p, tile);
     GLOBAL const AesPiece *piece = pieces + p;
-    u64 end = p + 1 < count ? pieces[p + 1].first_tile : tiles;
-    if (end > end_tile) end = end_tile;
-    const u64 number = tile - piece->first_tile;
-    u64 first = number * (AES_TABLE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES;
     GLOBAL const u8 *in = in_base + piece->in;
     GLOBAL u8 *out = out_base + piece->out;
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
-    u32 left = (u32)(end - tile);
-    u32 plain = AES_NAME(xts_plain_tiles)(piece, number, left, aes_aligned(in, out));
-    tile = end;
-    left -= plain;
-    XtsPlace place = xts_place(first, piece, points);
-    GLOBAL const u8 *from = in + 16 * first;
-    GLOBAL u8 *to = out + 16 * first;
-    first += (u64)plain * (AES_TABLE_BLOCKS * TEAM_LANES);
-    for (; plain > 0; --plain) {
-      // The tweaks are stepped through twice: kept, they would not fit into
-      // registers.
-      Block blocks[AES_TABLE_BLOCKS];
-      XtsPlace start = place;
+    const u64 tile_start = (tile - piece->first_tile) * (AES_TABLE_BLOCKS * TEAM_LANES);
+    u64 first = tile_start + lane_id() % TEAM_LANES;
+    if (tile < tiles && (!is_there || p != before)) {
+      place = xts_place(first, piece, points);
+      is_there = 1;
+    }
+    const u32 plain =
+        tile < tiles && AES_NAME(xts_is_plain)(piece, tile_start, aes_aligned(in, out));
+    Block blocks[AES_TABLE_BLOCKS], tweaks[AES_TABLE_BLOCKS];
+    if (plain) {
       UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-        blocks[n] = aes_xor(load_block(from + 16 * n * TEAM_LANES), start.tweak);
-        if (n + 1 < AES_TABLE_BLOCKS) start = xts_next(start, piece, points);
+        blocks[n] = load_block(in + 16 * (first + n * TEAM_LANES));
       }
-      AES_NAME(xts_cipher)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds, inverse);
       UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-        store_block(to + 16 * n * TEAM_LANES, aes_xor(blocks[n], place.tweak));
+        tweaks[n] = place.tweak;
+        blocks[n] = aes_xor(blocks[n], tweaks[n]);
         place = xts_next(place, piece, points);
       }
-      from += 16 * AES_TABLE_BLOCKS * TEAM_LANES;
-      to += 16 * AES_TABLE_BLOCKS * TEAM_LANES;
+    } else {
+      UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) blocks[n] = tweaks[n] = place.tweak;
     }
-    for (u32 n = 0; n < left * AES_TABLE_BLOCKS; ++n) {
-      if (first < piece->slots)
-        AES_NAME(xts_slot)(place, piece, in, out, tables, schedule, rounds, inverse);
-      place = xts_next(place, piece, points);
-      first += TEAM_LANES;
+    AES_NAME(xts_cipher)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds, inverse);
+    if (plain) {
+      UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+        store_block(out + 16 * (first + n * TEAM_LANES), aes_xor(blocks[n], tweaks[n]));
+      }
+    } else if (tile < tiles) {
+      ROLLED for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
+        if (first < piece->slots)
+          AES_NAME(xts_slot)(place, piece, in, out, tables, schedule, rounds, inverse);
+        place = xts_next(place, piece, points);
+        first += TEAM_LANES;
+      }
     }
   }
 }

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Words:
-//   u8 u32 u64        unsigned integers; device memory is little-endian
+//   u8 u16 u32 u64    unsigned integers; device memory is little-endian
 //   FN                a function that kernels call
 //   TABLE             a constant array at file scope
 //   GLOBAL SHARED     address spaces of pointers
@@ -56,6 +56,7 @@
 #if defined(__OPENCL_VERSION__)
 
 typedef uchar u8;
+typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
 #define FN static inline
@@ -87,6 +88,7 @@ typedef ulong u64;
 #elif defined(__CUDACC__)
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 #define FN static __device__ __forceinline__
@@ -172,6 +174,7 @@ FN void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *) {
 #include "host_lane.h"
 
 typedef uint8_t u8;
+typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 #define FN static inline

@@ -11,7 +11,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aes_tiles.h"
+#include "aes_streams.h"
 
 // x^(XTS_STRETCH * 2^i). A data unit has at most 2^20 slots.
 TABLE u32 kXtsStretchPowers[8][4] = {
@@ -154,16 +154,4 @@ FN u32 xts_slot_bytes(XtsPlace place, GLOBAL const AesPiece *piece) {
   const u64 left = piece->length - (u64)place.unit * piece->unit_bytes;
   const u32 unit_bytes = left < piece->unit_bytes ? (u32)left : piece->unit_bytes;
   return place.slot + 1 == unit_bytes / 16 ? unit_bytes - 16 * place.slot : 16;
-}
-
-// Ciphertext stealing (IEEE 1619, 5.3.2 and 5.4.2): of a slot of more than 16
-// bytes one cipher call makes `made` from the first 16, its first bytes go
-// behind them, and the next call takes this: those that stood there, and the
-// rest of `made`. bytes: 1 to 15.
-FN Block xts_steal(Block stood, Block made, u32 bytes) {
-  UNROLL for (u32 i = 0; i < 4; ++i) {
-    const u32 keep = bytes >= 4 * i + 4 ? 0u : bytes <= 4 * i ? ~0u : ~0u << (8 * (bytes - 4 * i));
-    stood.w[i] = (stood.w[i] & ~keep) | (made.w[i] & keep);
-  }
-  return stood;
 }

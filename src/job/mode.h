@@ -29,7 +29,7 @@ enum class Continuation : uint8_t {
 struct Mode {
   lc_cipher cipher;
   // Of the kernels: aes_FORM_NAME, with _encrypt or _decrypt where the two
-  // directions differ. For people, in capitals, title().
+  // directions differ, unless they are named below; and for people.
   const char *name;
   const char *title;
   // OpenSSL's name is AES-BITS-OPENSSL, or OPENSSL alone for what is not AES;
@@ -52,7 +52,13 @@ struct Mode {
   // stealing exchanges bytes of the last two blocks.
   uint8_t tail_bytes;
   bool is_offered;  // false: LC_ERROR_UNSUPPORTED
+  // Kernels that several modes share: aes_FORM_... Those of feedback are told
+  // how many bits a block of ciphertext has; 0 for OFB.
+  const char *encrypt_kernel = nullptr, *decrypt_kernel = nullptr;
+  int16_t feedback_bits = -1;
 
+  bool is_feedback() const { return feedback_bits >= 0; }
+  bool steals() const { return tail_bytes != 0; }
   bool is_chain(lc_direction direction) const {
     return direction == LC_ENCRYPT ? encrypt_is_chain : decrypt_is_chain;
   }
@@ -73,6 +79,7 @@ struct Mode {
 inline constexpr Mode kModes[] = {
     // cipher, name, title, openssl, cts, aes, sizes, keys, iv, granule, least,
     //   own inverse, inverts, chains: encrypt, decrypt, aead, continuation, tail, offered
+    //   kernels: encrypt, decrypt, feedback bits
     {LC_AES_ECB, "ecb", "ECB", "ECB", nullptr, true, kAnyAesKey, 1, 0, 16, 16,  //
      false, true, false, false, false, Continuation::kNothing, 0, true},
     {LC_AES_CBC, "cbc", "CBC", "CBC", nullptr, true, kAnyAesKey, 1, 16, 16, 16,  //
@@ -81,20 +88,140 @@ inline constexpr Mode kModes[] = {
      true, false, false, false, false, Continuation::kCounter, 0, true},
     {LC_AES_XTS, "xts", "XTS", "XTS", nullptr, true, kKey128 | kKey256, 2, 16, 1, 16,  //
      false, true, false, false, false, Continuation::kDataUnits, 0, true},
-    {LC_AES_CFB128, "cfb128", "CFB128", "CFB", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
-     false, false, true, false, false, Continuation::kCiphertext, 0, false},
-    {LC_AES_CFB8, "cfb8", "CFB8", "CFB8", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
-     false, false, true, false, false, Continuation::kCiphertext, 0, false},
-    {LC_AES_CFB1, "cfb1", "CFB1", "CFB1", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
-     false, false, true, false, false, Continuation::kCiphertext, 0, false},
-    {LC_AES_OFB, "ofb", "OFB", "OFB", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
-     true, false, true, true, false, Continuation::kKeystream, 0, false},
-    {LC_AES_CBC_CS1, "cs1", "CBC-CS1", "CBC-CTS", "CS1", true, kAnyAesKey, 1, 16, 1, 16,  //
-     false, true, true, false, false, Continuation::kCiphertext, 32, false},
-    {LC_AES_CBC_CS2, "cs2", "CBC-CS2", "CBC-CTS", "CS2", true, kAnyAesKey, 1, 16, 1, 16,  //
-     false, true, true, false, false, Continuation::kCiphertext, 32, false},
-    {LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CBC-CTS", "CS3", true, kAnyAesKey, 1, 16, 1, 16,  //
-     false, true, true, false, false, Continuation::kCiphertext, 32, false},
+    {LC_AES_CFB128,
+     "cfb128",
+     "CFB128",
+     "CFB",
+     nullptr,
+     true,
+     kAnyAesKey,
+     1,
+     16,
+     1,
+     1,  //
+     false,
+     false,
+     true,
+     false,
+     false,
+     Continuation::kCiphertext,
+     0,
+     true,  //
+     "feedback",
+     "cfb_decrypt",
+     128},
+    {LC_AES_CFB8,
+     "cfb8",
+     "CFB8",
+     "CFB8",
+     nullptr,
+     true,
+     kAnyAesKey,
+     1,
+     16,
+     1,
+     1,  //
+     false,
+     false,
+     true,
+     false,
+     false,
+     Continuation::kCiphertext,
+     0,
+     true,  //
+     "feedback",
+     "cfb_decrypt",
+     8},
+    {LC_AES_CFB1,
+     "cfb1",
+     "CFB1",
+     "CFB1",
+     nullptr,
+     true,
+     kAnyAesKey,
+     1,
+     16,
+     1,
+     1,  //
+     false,
+     false,
+     true,
+     false,
+     false,
+     Continuation::kCiphertext,
+     0,
+     true,  //
+     "feedback",
+     "cfb_decrypt",
+     1},
+    {LC_AES_OFB, "ofb",      "OFB", "OFB", nullptr, true,
+     kAnyAesKey, 1,          16,    1,     1,  //
+     true,       false,      true,  true,  false,   Continuation::kKeystream,
+     0,          true,  //
+     "feedback", "feedback", 0},
+    {LC_AES_CBC_CS1,
+     "cs1",
+     "CBC-CS1",
+     "CBC-CTS",
+     "CS1",
+     true,
+     kAnyAesKey,
+     1,
+     16,
+     1,
+     16,  //
+     false,
+     true,
+     true,
+     false,
+     false,
+     Continuation::kCiphertext,
+     32,
+     true,  //
+     "cbc_encrypt",
+     "cbc_decrypt"},
+    {LC_AES_CBC_CS2,
+     "cs2",
+     "CBC-CS2",
+     "CBC-CTS",
+     "CS2",
+     true,
+     kAnyAesKey,
+     1,
+     16,
+     1,
+     16,  //
+     false,
+     true,
+     true,
+     false,
+     false,
+     Continuation::kCiphertext,
+     32,
+     true,  //
+     "cbc_encrypt",
+     "cbc_decrypt"},
+    {LC_AES_CBC_CS3,
+     "cs3",
+     "CBC-CS3",
+     "CBC-CTS",
+     "CS3",
+     true,
+     kAnyAesKey,
+     1,
+     16,
+     1,
+     16,  //
+     false,
+     true,
+     true,
+     false,
+     false,
+     Continuation::kCiphertext,
+     32,
+     true,  //
+     "cbc_encrypt",
+     "cbc_decrypt"},
     {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
      false, false, false, false, true, Continuation::kMessage, 0, true},
     {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //

@@ -63,7 +63,8 @@ uint32_t plane_count(const AesWork &work) {
 
 // Of the bitsliced kernels, those that are parallel in blocks take plain keys.
 bool has_planes(AesForm form, const CipherKind &kind) {
-  return form == AesForm::kBitslice && (kind.is_chain() || has_data_units(kind));
+  return form == AesForm::kBitslice &&
+         (kind.is_chain() || has_data_units(kind) || kind.mode().is_feedback());
 }
 
 uint32_t points_of(const AesPiece &piece) {
@@ -74,11 +75,11 @@ uint32_t points_of(const AesPiece &piece) {
 
 std::string kernel_name(AesForm form, const CipherKind &kind, bool in_slot = false) {
   const Mode &mode = kind.mode();
-  const char *direction = mode.is_own_inverse            ? ""
-                          : kind.direction == LC_ENCRYPT ? "_encrypt"
-                                                         : "_decrypt";
-  return std::string("aes_") + shape(form).name + (in_slot ? "_slot_" : "_") + mode.name +
-         direction;
+  const bool encrypts = kind.direction == LC_ENCRYPT;
+  const std::string begin = std::string("aes_") + shape(form).name + (in_slot ? "_slot_" : "_");
+  if (const char *shared = encrypts ? mode.encrypt_kernel : mode.decrypt_kernel; shared != nullptr)
+    return begin + shared;
+  return begin + mode.name + (mode.is_own_inverse ? "" : encrypts ? "_encrypt" : "_decrypt");
 }
 
 }  // namespace
@@ -193,7 +194,6 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
 
 Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work) {
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
-  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
   const uint32_t lanes = lanes_of(AES_KEY_LANES);
   if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
   if (work.in_slot && slot_free_ != nullptr) LC_TRY(stream.await(*slot_free_));
@@ -203,17 +203,21 @@ Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWo
   LC_TRY(start(stream, "aes_expand_keys", count_up(keys, lanes), lanes, 0, expand));
   if (!has_planes(form_, work.kind)) return Status();
 
-  const uint32_t planes = plane_count(work), by_stream = work.kind.is_chain() ? 1 : 0;
-  const uint32_t plane_lanes = lanes_of(AES_BITSLICE_LANES);
-  LC_TRY(grow(room.planes, MemoryKind::kDevice, planes * kPlaneBytes));
+  return slice_keys(stream, room, work, plane_count(work), work.kind.is_chain(), room.planes);
+}
+
+Status AesLaunch::slice_keys(device::Stream &stream, AesRoom &room, const AesWork &work,
+                             uint32_t planes, bool by_stream, std::unique_ptr<device::Buffer> &to) {
+  const uint32_t lanes = lanes_of(AES_BITSLICE_LANES);
+  LC_TRY(grow(to, MemoryKind::kDevice, planes * kPlaneBytes));
   const Argument slice[] = {room.schedules.get(),
-                            room.planes.get(),
+                            to.get(),
                             planes,
-                            key_words + 6,
-                            by_stream,
+                            work.kind.one_key_bytes() / 4 + 6,
+                            by_stream ? 1u : 0u,
                             room.pieces.get(),
-                            pieces};
-  return start(stream, "aes_bitslice_keys", count_up(planes, plane_lanes), plane_lanes, 0, slice);
+                            static_cast<uint32_t>(work.pieces.size())};
+  return start(stream, "aes_bitslice_keys", count_up(planes, lanes), lanes, 0, slice);
 }
 
 // XTS: the tweaks from which the main kernel's lanes start.
@@ -248,6 +252,8 @@ Status AesLaunch::launch_part(device::Stream &stream, AesRoom &room, const AesWo
                                      work.out};
   if (work.kind.cipher == LC_AES_CTR) arguments.push_back(part.rows);
   if (has_data_units(work.kind)) arguments.push_back(room.points.get());
+  if (work.kind.mode().is_feedback())
+    arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const std::string name = kernel_name(part.form, work.kind, work.in_slot);
   ++launches_;
   return stream.launch(
@@ -259,28 +265,58 @@ Status AesLaunch::launch_part(device::Stream &stream, AesRoom &room, const AesWo
        .beside_last = beside});
 }
 
-Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const AesWork &work) {
-  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
-  const uint32_t rounds = work.kind.one_key_bytes() / 4 + 6;
-  const device::Buffer *keys =
-      form_ == AesForm::kBitslice ? room.planes.get() : schedules(room, work);
-  // Streams, or parties of 32 of them, are dealt out over all groups first.
+// Streams, or parties of 32 of them, are dealt out over all groups first.
+AesLaunch::StreamGrid AesLaunch::stream_grid(uint32_t streams) const {
   const uint32_t team = device_.properties().team_lanes;
   const uint32_t wanted =
-      form_ == AesForm::kBitslice ? count_up(pieces, AES_BITSLICE_BLOCKS) : pieces;
+      form_ == AesForm::kBitslice ? count_up(streams, AES_BITSLICE_BLOCKS) : streams;
   const uint32_t lanes = device_.properties().fixed_group_lanes
                              ? form_lanes_
                              : std::clamp(count_up(count_up(wanted, resident_groups_), team) * team,
                                           team, form_lanes_);
-  const uint32_t groups = std::min(count_up(wanted, lanes), resident_groups_);
-  const device::Buffer *chain = work.chain;
-  if (chain == nullptr) {
-    LC_TRY(grow(room.chain, MemoryKind::kDevice, pieces * kChainBytes));
-    chain = room.chain.get();
-  }
-  const Argument arguments[] = {room.pieces.get(), pieces, chain, keys, rounds, work.in, work.out};
+  return {std::min(count_up(wanted, lanes), resident_groups_), lanes};
+}
+
+Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const AesWork &work) {
+  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
+  if (work.chain == nullptr) LC_TRY(grow(room.chain, MemoryKind::kDevice, pieces * kChainBytes));
+  std::vector<Argument> arguments = {
+      room.pieces.get(),
+      pieces,
+      work.chain != nullptr ? work.chain : room.chain.get(),
+      form_ == AesForm::kBitslice ? room.planes.get() : schedules(room, work),
+      work.kind.one_key_bytes() / 4 + 6,
+      work.in,
+      work.out};
+  if (work.kind.mode().is_feedback())
+    arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
+  const StreamGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
-  return start(stream, name.c_str(), groups, lanes, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
+}
+
+// Ciphertext stealing: what CBC has left to do.
+Status AesLaunch::launch_tails(device::Stream &stream, AesRoom &room, const AesWork &work) {
+  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
+  const bool encrypts = work.kind.direction == LC_ENCRYPT;
+  std::vector<Argument> arguments = {room.pieces.get(), pieces};
+  if (encrypts) arguments.push_back(work.chain != nullptr ? work.chain : room.chain.get());
+  if (form_ != AesForm::kBitslice) {
+    arguments.push_back(room.schedules.get());
+  } else if (encrypts) {
+    arguments.push_back(room.planes.get());
+  } else {
+    LC_TRY(slice_keys(stream, room, work, count_up(pieces, AES_BITSLICE_BLOCKS), true,
+                      room.tail_planes));
+    arguments.push_back(room.tail_planes.get());
+  }
+  for (const Argument &argument :
+       {Argument(work.kind.one_key_bytes() / 4 + 6), Argument(work.in), Argument(work.out)})
+    arguments.push_back(argument);
+  const std::string name =
+      std::string("aes_") + shape(form_).name + (encrypts ? "_steal_encrypt" : "_steal_decrypt");
+  const StreamGrid grid = stream_grid(pieces);
+  return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
 }
 
 Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work) {
@@ -296,6 +332,7 @@ Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &w
   LC_TRY(stream.mark(begin));
   if (has_data_units(work.kind)) LC_TRY(launch_points(stream, room, work));
   LC_TRY(launch_mode(stream, room, work));
+  if (work.kind.mode().steals()) LC_TRY(launch_tails(stream, room, work));
   LC_TRY(stream.mark(end));
   return zero_secrets(stream, room, work);
 }
@@ -312,6 +349,12 @@ Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesW
     LC_TRY(stream.mark(*slot_free_));
   }
   if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
+  // The last keystream of OFB would tell the last plaintext.
+  if (work.kind.mode().continuation == Continuation::kKeystream && work.chain == nullptr)
+    LC_TRY(stream.zero(*room.chain, 0, work.pieces.size() * kChainBytes));
+  if (form_ == AesForm::kBitslice && work.kind.mode().steals() && !work.kind.is_chain())
+    LC_TRY(stream.zero(*room.tail_planes, 0,
+                       divide_up(work.pieces.size(), AES_BITSLICE_BLOCKS) * kPlaneBytes));
   if (!has_planes(form_, work.kind)) return Status();
   return stream.zero(*room.planes, 0, plane_count(work) * kPlaneBytes);
 }

@@ -22,7 +22,8 @@ Result<AesForm> choose_aes_form(const device::Properties &properties);
 struct AesRoom {
   // Host memory of the pieces and the raw keys, until the launch is done.
   std::unique_ptr<device::Buffer> staging;
-  std::unique_ptr<device::Buffer> pieces, pieces_beside, keys, schedules, planes, chain, points;
+  std::unique_ptr<device::Buffer> pieces, pieces_beside, keys, schedules, planes, chain, points,
+      tail_planes;
 };
 
 struct AesWork {
@@ -70,6 +71,14 @@ class AesLaunch {
                uint32_t local_bytes, std::span<const device::Argument> arguments);
   Status launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_points(device::Stream &stream, AesRoom &room, const AesWork &work);
+  // Streams or, with one lane each, messages: how they are dealt out.
+  struct StreamGrid {
+    uint32_t groups, lanes;
+  };
+  StreamGrid stream_grid(uint32_t streams) const;
+  Status slice_keys(device::Stream &stream, AesRoom &room, const AesWork &work, uint32_t planes,
+                    bool by_stream, std::unique_ptr<device::Buffer> &to);
+  Status launch_tails(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work);
   bool can_use_slot(const AesWork &work) const;

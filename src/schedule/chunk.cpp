@@ -108,6 +108,19 @@ bool fits(const Request &request, const ChunkLimits &left) {
   return request.todo.size() <= left.pieces && request.bytes_left() <= left.bytes;
 }
 
+// Ciphertext stealing (the addendum to SP 800-38A): the last two blocks of a
+// message are apart from the rest, unless they are as in plain CBC.
+void set_stealing(lc_cipher cipher, AesPiece &piece) {
+  if (piece.length == kBlockBytes) return;
+  const uint64_t part = (piece.length - 1) % kBlockBytes + 1;
+  const bool swapped =
+      cipher == LC_AES_CBC_CS3 || (cipher == LC_AES_CBC_CS2 && part != kBlockBytes);
+  if (part == kBlockBytes && !swapped) return;
+  piece.tail_bytes = static_cast<uint16_t>(kBlockBytes + part);
+  piece.swapped = swapped ? 1 : 0;
+  piece.length -= piece.tail_bytes;
+}
+
 }  // namespace
 
 AesPiece describe(const Request &request, const Piece &piece) {
@@ -128,6 +141,8 @@ AesPiece describe(const Request &request, const Piece &piece) {
                                     piece.offset / block + 1);
     memcpy(made.iv, iv.data(), sizeof made.iv);
   }
+  if (request.job.kind.mode().steals() && request.ends_message(piece))
+    set_stealing(request.job.kind.cipher, made);
   return made;
 }
 

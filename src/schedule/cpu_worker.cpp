@@ -91,7 +91,10 @@ void CpuWorker::finish(Request &request) {
     }
     const cpu::CipherInput input = {request.job.key(message.key), piece.iv,
                                     request.job.data_unit_bytes};
-    request.failure = cpu::run_cipher(request.job.kind, input, message.in + piece.offset,
+    CipherKind kind = request.job.kind;
+    // Before the last two blocks ciphertext stealing is plain CBC.
+    if (kind.mode().steals() && !request.ends_message(piece)) kind.cipher = LC_AES_CBC;
+    request.failure = cpu::run_cipher(kind, input, message.in + piece.offset,
                                       message.out + piece.offset, piece.length);
     if (!request.failure.ok()) {
       ++counters_.failures;

@@ -94,8 +94,9 @@ Status cut_in_place(Request &request, const DeviceMemory &memory, uint64_t scrat
   Piece &front = request.todo.front();
   Piece piece = front;
   const uint64_t most = (scratch_bytes - kBlockBytes) / kBlockBytes * kBlockBytes;
-  piece.length = std::min(front.length, most);
-  piece.offset = front.offset + front.length - piece.length;
+  piece.offset = front.offset;
+  if (front.length > most) piece.offset += whole_blocks(front.length - most);
+  piece.length = front.offset + front.length - piece.offset;
   const bool from_start = piece.offset == 0;
 
   const CipherMessage &message = request.job.messages[piece.message];

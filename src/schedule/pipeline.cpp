@@ -199,7 +199,23 @@ void Pipeline::gather(Slot &slot) {
       memcpy(slot.pinned_in->host() + lane.at, lane.in, lane.length);
 }
 
+// Before the output of OFB in place lies on its input.
+void Pipeline::keep_keystream(Slot &slot) {
+  if (slot.sliced == nullptr || slot.work.kind.mode().continuation != Continuation::kKeystream)
+    return;
+  slot.sliced->keystream.resize(slot.sliced->job.messages.size());
+  for (size_t n = 0; n < slot.lanes.size(); ++n) {
+    const Lane &lane = slot.lanes[n];
+    Iv &kept = slot.sliced->keystream[slot.pieces[n].piece.message];
+    if (lane.direct_out || lane.length < kept.size()) continue;
+    const uint64_t at = lane.length - kept.size();
+    for (size_t byte = 0; byte < kept.size(); ++byte)
+      kept[byte] = lane.in[at + byte] ^ slot.pinned_out->host()[lane.at + at + byte];
+  }
+}
+
 void Pipeline::scatter(Slot &slot) {
+  keep_keystream(slot);
   for (const Lane &lane : slot.lanes)
     if (!lane.direct_out && !lane.is_aad && lane.length != 0)
       memcpy(lane.out, slot.pinned_out->host() + lane.at, lane.length);

@@ -58,6 +58,7 @@ class Pipeline {
   Status launch_work(device::Stream &stream, Slot &slot);
   void gather(Slot &slot);
   void scatter(Slot &slot);
+  void keep_keystream(Slot &slot);
   Status upload_data(Slot &slot);
   Status download_data(Slot &slot);
   Status continue_chain(Slot &slot);

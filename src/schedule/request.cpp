@@ -45,12 +45,23 @@ void Request::put_back(const Piece &piece) {
       whole.length = end - whole.offset;
       other = todo.erase(other);
     }
-    if (whole.continues) {
-      const uint8_t *out = job.messages[whole.message].out;
-      memcpy(whole.iv.data(), out + whole.offset - whole.iv.size(), whole.iv.size());
-    }
+    // Another device would look for its chain value in vain.
+    if (whole.continues) whole.iv = chain_value(whole);
+    whole.continues = false;
   }
   todo.push_front(whole);
+}
+
+// What the slice before a piece, which is back on the host, hands on.
+Iv Request::chain_value(const Piece &piece) const {
+  const CipherMessage &message = job.messages[piece.message];
+  Iv value;
+  memcpy(value.data(), message.out + piece.offset - value.size(), value.size());
+  if (job.kind.mode().continuation != Continuation::kKeystream) return value;
+  if (message.in == message.out) return keystream[piece.message];
+  for (size_t n = 0; n < value.size(); ++n)
+    value[n] ^= message.in[piece.offset - value.size() + n];
+  return value;
 }
 
 void Request::end() {
@@ -60,6 +71,7 @@ void Request::end() {
   }
   // The key is of no more use, whoever still holds the request.
   secure::wipe(job.keys.data(), job.keys.size());
+  if (!keystream.empty()) secure::wipe(keystream.data(), keystream.size() * sizeof(Iv));
   tell();
 }
 

@@ -47,17 +47,26 @@ class Request : public Ending {
   std::unique_ptr<device::Buffer> chain;
   // Authenticated modes: the messages' tags.
   std::unique_ptr<AeadTally> aead;
+  // OFB in place and in slices: the last keystream of each message that came
+  // back, which the output does not tell any more.
+  std::vector<Iv> keystream;
   bool on_device_counted = false, on_cpu_counted = false;
 
   // In whole blocks, as pieces lie in a chunk.
   uint64_t bytes_left() const;
   bool is_over() const { return chunks_under_way == 0 && (todo.empty() || !failure.ok()); }
 
+  bool ends_message(const Piece &piece) const {
+    return piece.offset + piece.length == job.messages[piece.message].length;
+  }
   // Puts back a piece that was not done, behind no other piece of its message.
   void put_back(const Piece &piece);
 
   // Ends it, with `failure` or well.
   void end();
+
+ private:
+  Iv chain_value(const Piece &piece) const;
 };
 
 using RequestPointer = std::shared_ptr<Request>;

@@ -126,7 +126,10 @@ Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
   // Shorter than a tile, to cross units within one.
   answer.data_unit_bytes = mode.continuation == Continuation::kDataUnits ? 528 : 0;
   // A chain is one lane's work, however long.
-  answer.input.resize(answer.kind.is_chain() ? 1024 : kBytes + (mode.is_aead ? 8197 : 0));
+  answer.input.resize(answer.kind.is_chain()   ? 1024
+                      : mode.feedback_bits > 0 ? kBytes * mode.feedback_bits / 128
+                      : mode.is_aead           ? kBytes + 8197
+                                               : kBytes);
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {
     state = state * 1664525 + 1013904223;

@@ -189,6 +189,21 @@ class KernelChoice : public testing::Test {
     };
     EXPECT_EQ(with_points("_xts_encrypt"), kernels_of(LC_AES_XTS, LC_ENCRYPT));
     EXPECT_EQ(with_points("_xts_decrypt"), kernels_of(LC_AES_XTS, LC_DECRYPT));
+    for (lc_cipher cipher : {LC_AES_CFB128, LC_AES_CFB8, LC_AES_CFB1}) {
+      EXPECT_EQ(with("_feedback"), kernels_of(cipher, LC_ENCRYPT));
+      EXPECT_EQ(with("_cfb_decrypt"), kernels_of(cipher, LC_DECRYPT));
+    }
+    EXPECT_EQ(with("_feedback"), kernels_of(LC_AES_OFB, LC_ENCRYPT));
+    EXPECT_EQ(with("_feedback"), kernels_of(LC_AES_OFB, LC_DECRYPT));
+    for (lc_cipher cipher : {LC_AES_CBC_CS1, LC_AES_CBC_CS2, LC_AES_CBC_CS3}) {
+      Names encrypt = with("_cbc_encrypt"), decrypt = with("_cbc_decrypt");
+      encrypt.push_back("aes_" + form + "_steal_encrypt");
+      // Messages, unlike CBC's blocks, are sliced by streams.
+      if (form == "bitslice") decrypt.push_back("aes_bitslice_keys");
+      decrypt.push_back("aes_" + form + "_steal_decrypt");
+      EXPECT_EQ(encrypt, kernels_of(cipher, LC_ENCRYPT));
+      EXPECT_EQ(decrypt, kernels_of(cipher, LC_DECRYPT));
+    }
     // What the self-test asked is what users get.
     for (const char *mode : {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr",
                              "_xts_points", "_xts_encrypt", "_xts_decrypt"})

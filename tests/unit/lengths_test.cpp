@@ -27,6 +27,13 @@ class Lengths : public DeviceTest {
   }
   static uint64_t step(const BatchShape &shape) { return mode_of(shape.cipher).granule_bytes; }
 
+  // Emulated devices leave out some lengths of modes that take a call of the
+  // cipher for a byte or a bit: one of so many is tried.
+  uint64_t thinned(const BatchShape &shape) {
+    const uint64_t calls = cipher_calls(shape.cipher);
+    return is_thorough() || calls == 1 ? 1 : calls == 16 ? 11 : 47;
+  }
+
   MessageShape message(const BatchShape &shape, uint64_t length) {
     MessageShape message;
     message.length = allowed_length(shape.cipher, shape.data_unit_bytes, length);
@@ -45,7 +52,7 @@ TEST_P(Lengths, Alone) {
   uint64_t cases = 0, turn = 0;
   for_each_cipher([&](BatchShape &shape) {
     for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
-      if (turn++ % stride) continue;
+      if (turn++ % (stride * thinned(shape))) continue;
       shape.messages = {message(shape, length)};
       shape.place = cases % 3 ? Place::kHost : static_cast<Place>(cases / 3 % 3);
       Batch batch(context(), shape, random_);
@@ -62,7 +69,10 @@ TEST_P(Lengths, Together) {
     for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
       shape.place = place;
       shape.messages.clear();
-      for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
+      for (uint64_t length = 0, turn = 0; length <= kMostBytes; length += step(shape), turn++) {
+        // Others in each place; the longest in all.
+        if (length != kMostBytes && (turn + int(place) + shape.key_bytes) % thinned(shape))
+          continue;
         shape.messages.push_back(message(shape, length));
         shape.messages.back().key = static_cast<uint32_t>(random_.below(length + 1));
       }

@@ -77,6 +77,11 @@ uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t len
   return rest < 16 && data_unit_bytes != 0 ? length - rest : length;
 }
 
+uint64_t cipher_calls(lc_cipher cipher) {
+  const int bits = mode_of(cipher).feedback_bits;
+  return bits > 0 ? 128 / bits : 1;
+}
+
 std::string cipher_name(lc_cipher cipher, uint32_t key_bytes) {
   const Mode &mode = mode_of(cipher);
   return (mode.is_aes ? "AES-" + std::to_string(8 * key_bytes / mode.keys) + "-" : std::string()) +

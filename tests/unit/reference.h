@@ -20,6 +20,8 @@ std::vector<lc_cipher> offered_modes();
 std::vector<uint32_t> key_sizes(lc_cipher cipher);
 // The longest length up to `length` that a message of the mode may have.
 uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t length);
+// How many times as many calls of the block cipher as ECB a mode makes.
+uint64_t cipher_calls(lc_cipher cipher);
 // "AES-256-XTS".
 std::string cipher_name(lc_cipher cipher, uint32_t key_bytes);
 

@@ -48,6 +48,8 @@ void run(std::span<const uint64_t> arguments) {
 #define FORM(form)                                                                               \
   ENTRY(aes_##form##_ecb_encrypt), ENTRY(aes_##form##_ecb_decrypt),                              \
       ENTRY(aes_##form##_cbc_encrypt), ENTRY(aes_##form##_cbc_decrypt), ENTRY(aes_##form##_ctr), \
+      ENTRY(aes_##form##_feedback), ENTRY(aes_##form##_cfb_decrypt),                             \
+      ENTRY(aes_##form##_steal_encrypt), ENTRY(aes_##form##_steal_decrypt),                      \
       ENTRY(aes_##form##_xts_points), ENTRY(aes_##form##_xts_encrypt),                           \
       ENTRY(aes_##form##_xts_decrypt)
 

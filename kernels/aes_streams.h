@@ -1,0 +1,58 @@
+// What feedback modes and ciphertext stealing need in every form of AES.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "aes_tiles.h"
+
+// Which stream a lane takes in its turn `row`, where a lane takes a stream.
+// Streams are sorted, the longest first. Teams of lanes get neighbours, which
+// end nearly together; groups get teams in turn, there and back, so that no
+// group has all that is long. Turns go on until there is no such stream.
+FN u32 aes_stream(u32 row) {
+  const u32 teams = group_count() * (group_lanes() / TEAM_LANES);
+  const u32 turn = lane_id() / TEAM_LANES * group_count() + group_id();
+  return (row * teams + (row % 2 == 0 ? turn : teams - 1 - turn)) * TEAM_LANES +
+         lane_id() % TEAM_LANES;
+}
+
+// The 16 bytes as a register into which CFB shifts its ciphertext from the right.
+FN Block aes_shift_in_byte(Block b, u32 byte) {
+  const Block shifted = {{b.w[0] >> 8 | b.w[1] << 24, b.w[1] >> 8 | b.w[2] << 24,
+                          b.w[2] >> 8 | b.w[3] << 24, b.w[3] >> 8 | byte << 24}};
+  return shifted;
+}
+
+FN Block aes_shift_in_bit(Block b, u32 bit) {
+  UNROLL for (u32 i = 0; i < 4; ++i) b.w[i] = SWAP_BYTES(b.w[i]);
+  Block shifted = {{b.w[0] << 1 | b.w[1] >> 31, b.w[1] << 1 | b.w[2] >> 31,
+                    b.w[2] << 1 | b.w[3] >> 31, b.w[3] << 1 | bit}};
+  UNROLL for (u32 i = 0; i < 4; ++i) shifted.w[i] = SWAP_BYTES(shifted.w[i]);
+  return shifted;
+}
+
+// The last 16 of the bytes that begin with the block `start` and go on with
+// `at` bytes of `text`.
+FN Block aes_before(Block start, GLOBAL const u8 *text, u64 at) {
+  if (at >= 16) return aes_load_bytes(text + at - 16, 16);
+  for (u32 i = 0; i < at; ++i) start = aes_shift_in_byte(start, text[i]);
+  return start;
+}
+
+// The first `bytes` (1 to 16) of one block and the rest of another.
+FN Block aes_join(Block first, Block rest, u32 bytes) {
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    const u32 of_rest = bytes >= 4 * i + 4 ? 0u
+                        : bytes <= 4 * i   ? ~0u
+                                           : ~0u << (8 * (bytes - 4 * i));
+    first.w[i] = (first.w[i] & ~of_rest) | (rest.w[i] & of_rest);
+  }
+  return first;
+}
+
+// Where the last two blocks of a message lie in its ciphertext, whose second
+// one has `part` bytes of plaintext: X is the whole block, Y the part.
+FN u32 aes_stolen_x(GLOBAL const AesPiece *piece) {
+  return piece->swapped ? 0 : piece->tail_bytes - 16;
+}
+FN u32 aes_stolen_y(GLOBAL const AesPiece *piece) { return piece->swapped ? 16 : 0; }
