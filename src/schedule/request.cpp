@@ -59,8 +59,7 @@ Iv Request::chain_value(const Piece &piece) const {
   memcpy(value.data(), message.out + piece.offset - value.size(), value.size());
   if (job.kind.mode().continuation != Continuation::kKeystream) return value;
   if (message.in == message.out) return keystream[piece.message];
-  for (size_t n = 0; n < value.size(); ++n)
-    value[n] ^= message.in[piece.offset - value.size() + n];
+  for (size_t n = 0; n < value.size(); ++n) value[n] ^= message.in[piece.offset - value.size() + n];
   return value;
 }
 

@@ -54,10 +54,11 @@ void Cavp::check(lc_cipher cipher, lc_direction direction, const std::vector<Que
 Bytes text_of(const CavpCase &one, const std::string &name, bool in_bits) {
   if (!in_bits) return one.bytes(name);
   const std::string &bits = one.text(name);
+  if (bits.size() % 8 != 0 || bits.find_first_not_of("01") != std::string::npos) return {};
   Bytes bytes;
   for (size_t at = 0; at + 8 <= bits.size(); at += 8)
     bytes.push_back(static_cast<uint8_t>(std::stoul(bits.substr(at, 8), nullptr, 2)));
-  return bytes.size() * 8 == bits.size() ? bytes : Bytes();
+  return bytes;
 }
 
 void Cavp::check_folder(lc_cipher cipher, const std::string &folder, const std::string &begin,
