@@ -171,7 +171,8 @@ class KernelChoice : public testing::Test {
     const auto with = [&](const std::string &mode) {
       Names names = {"aes_expand_keys"};
       // Kernels that are parallel in blocks slice their keys themselves.
-      if (form == "bitslice" && (mode == "_cbc_encrypt" || mode == "_xts_points"))
+      if (form == "bitslice" && (mode == "_cbc_encrypt" || mode == "_xts_points" ||
+                                 mode == "_feedback" || mode == "_cfb_decrypt"))
         names.push_back("aes_bitslice_keys");
       names.push_back("aes_" + form + mode);
       return names;
@@ -206,7 +207,8 @@ class KernelChoice : public testing::Test {
     }
     // What the self-test asked is what users get.
     for (const char *mode : {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr",
-                             "_xts_points", "_xts_encrypt", "_xts_decrypt"})
+                             "_xts_points", "_xts_encrypt", "_xts_decrypt", "_feedback",
+                             "_cfb_decrypt", "_steal_encrypt", "_steal_decrypt"})
       EXPECT_NE(self_test_.end(),
                 std::find(self_test_.begin(), self_test_.end(), "aes_" + form + mode))
           << mode << " is not in the self-test";
