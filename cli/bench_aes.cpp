@@ -63,6 +63,11 @@ std::vector<BenchCase> parallel_cases(bool quick) {
     cases.push_back({cipher("ecb")});
     cases.push_back({cipher("cbc"), LC_DECRYPT});
     if (!quick) cases.push_back({cipher("ecb"), LC_DECRYPT});
+    if (bits[0] == '1' && bits[1] == '9') continue;
+    cases.push_back(xts_case(bits, LC_ENCRYPT, kLargeUnitBytes));
+    if (quick) continue;
+    cases.push_back(xts_case(bits, LC_DECRYPT, kLargeUnitBytes));
+    for (uint64_t unit : {512, 4096}) cases.push_back(xts_case(bits, LC_ENCRYPT, unit));
   }
   return cases;
 }
@@ -242,6 +247,7 @@ class DeviceBench {
                                    messages.list.data(), messages.list.size());
     job.memory = memory;
     job.device = index_;
+    job.data_unit_bytes = run.data_unit_bytes;
     return context_.run(job);
   }
 

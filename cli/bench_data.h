@@ -20,10 +20,16 @@ struct BenchCase {
   AesCipher cipher;
   lc_direction direction = LC_ENCRYPT;
   uint64_t stream_bytes = 0;  // of each message; 0: all is one message
+  // XTS: a power of two. The command enciphers no files so.
+  uint64_t data_unit_bytes = 0;
 
-  // "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt".
+  // "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt", "aes-128-xts"
+  // (data units of 1 MiB), "aes-128-xts-512".
   std::string name() const;
 };
+
+constexpr uint64_t kLargeUnitBytes = 1 << 20;
+BenchCase xts_case(const char *bits, lc_direction direction, uint64_t data_unit_bytes);
 
 class BenchData {
  public:
@@ -58,6 +64,8 @@ class OpensslCipher {
   EvpCipher cipher_;
   EvpContext context_;
   bool encrypt_;
+  uint64_t data_unit_bytes_;
+  Block tweak_{};
 };
 
 }  // namespace lanecrypt::cli
