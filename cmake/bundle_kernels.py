@@ -9,7 +9,7 @@ without, every time. `#include <...>` and everything else stays as it is;
 `#line` directives keep the compiler's messages pointing at the real files.
 
 The C++ source defines lanecrypt_opencl_source, lanecrypt_opencl_source_bytes
-and lanecrypt_opencl_source_sha256.
+and lanecrypt_opencl_source_sha256, or what --name says instead of the first.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def pieces(text: str) -> list[str]:
     return cut
 
 
-def cxx_source(text: str) -> str:
+def cxx_source(text: str, name: str = "lanecrypt_opencl_source") -> str:
     """The C++ source that defines the text."""
     if f"){DELIMITER}\"" in text or "\0" in text or "\r" in text:
         raise BundleError("the kernels hold a sequence that no raw string literal can")
@@ -89,14 +89,14 @@ def cxx_source(text: str) -> str:
     return f"""// Written by bundle_kernels.py; do not edit.
 #include <cstddef>
 extern "C" {{
-extern const char lanecrypt_opencl_source[];
-extern const std::size_t lanecrypt_opencl_source_bytes;
-extern const char lanecrypt_opencl_source_sha256[65];
+extern const char {name}[];
+extern const std::size_t {name}_bytes;
+extern const char {name}_sha256[65];
 }}
-const char lanecrypt_opencl_source[] =
+const char {name}[] =
 {literals};
-const std::size_t lanecrypt_opencl_source_bytes = sizeof lanecrypt_opencl_source - 1;
-const char lanecrypt_opencl_source_sha256[65] =
+const std::size_t {name}_bytes = sizeof {name} - 1;
+const char {name}_sha256[65] =
     "{digest}";
 """
 
@@ -105,11 +105,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("entry", type=Path, help="the source to begin with")
     parser.add_argument("output", type=Path, help="the C++ source to write")
+    parser.add_argument("--name", default="lanecrypt_opencl_source", help="of the text in C++")
     parser.add_argument("--depfile", type=Path, help="write what was read, in make's format")
     arguments = parser.parse_args()
     try:
         text, files = bundle(arguments.entry)
-        source = cxx_source(text)
+        source = cxx_source(text, arguments.name)
     except (BundleError, OSError, UnicodeDecodeError) as error:
         print(f"bundle_kernels.py: {error}", file=sys.stderr)
         return 1

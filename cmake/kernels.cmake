@@ -20,17 +20,23 @@ if(LANECRYPT_NVCC)
   list(APPEND gencode -gencode arch=compute_${newest},code=compute_${newest})
 
   file(GLOB kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.h)
-  set(fatbin ${PROJECT_BINARY_DIR}/kernels/lanecrypt.fatbin)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
-  add_custom_command(
-    OUTPUT ${fatbin}
-    COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 ${gencode}
-            ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}/kernels
-            -o ${fatbin} ${PROJECT_SOURCE_DIR}/src/device/cuda/kernels.cu
-    DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/kernels.cu
-    COMMENT "Compiling the kernels for CUDA (${archs})"
-    VERBATIM)
-  # The fatbin lies in the library's read-only data.
+  # One for each set of kernels (device.h): sets FATBIN to the file made of SOURCE.
+  function(lanecrypt_add_fatbin fatbin source)
+    set(${fatbin} ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin PARENT_SCOPE)
+    add_custom_command(
+      OUTPUT ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
+      COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 ${gencode}
+              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}/kernels
+              -o ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
+              ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      COMMENT "Compiling ${source} for CUDA (${archs})"
+      VERBATIM)
+  endfunction()
+  lanecrypt_add_fatbin(lanecrypt kernels.cu)
+  lanecrypt_add_fatbin(lanecrypt_rsa rsa_kernels.cu)
+  # The fatbins lie in the library's read-only data.
   set(LANECRYPT_FATBIN_OBJECT ${PROJECT_BINARY_DIR}/kernels/fatbin.S)
   file(WRITE ${LANECRYPT_FATBIN_OBJECT}.new [[
   .section .rodata
@@ -40,11 +46,17 @@ if(LANECRYPT_NVCC)
 lanecrypt_fatbin:
   .incbin "lanecrypt.fatbin"
   .byte 0
+  .global lanecrypt_rsa_fatbin
+  .hidden lanecrypt_rsa_fatbin
+  .balign 64
+lanecrypt_rsa_fatbin:
+  .incbin "lanecrypt_rsa.fatbin"
+  .byte 0
   .section .note.GNU-stack, "", @progbits
 ]])
   file(COPY_FILE ${LANECRYPT_FATBIN_OBJECT}.new ${LANECRYPT_FATBIN_OBJECT} ONLY_IF_DIFFERENT)
   set_source_files_properties(${LANECRYPT_FATBIN_OBJECT} PROPERTIES
-    OBJECT_DEPENDS ${fatbin}
+    OBJECT_DEPENDS "${lanecrypt};${lanecrypt_rsa}"
     COMPILE_OPTIONS "-I${PROJECT_BINARY_DIR}/kernels;-Wa,-I${PROJECT_BINARY_DIR}/kernels")
 endif()
 

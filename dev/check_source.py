@@ -50,8 +50,8 @@ API_WORDS = re.compile(
     r"|__byte_perm|__funnelshift_[lr]|__shfl\w*|asm\s*volatile)\b")
 COMPILER_TESTS = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__OPENCL_VERSION__|__OPENCL_C_VERSION__)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-# The kernels' host side of platform.h, and platform.h.
-COMPILER_AWARE = ("kernels/platform.h", "kernels/host_lane.h")
+# What knows the compilers, and its host side.
+COMPILER_AWARE = ("kernels/platform.h", "kernels/teams.h", "kernels/host_lane.h")
 
 MOST_LINES = 600
 SOURCE = {".c", ".h", ".cpp", ".hpp", ".cu", ".py", ".sh"}

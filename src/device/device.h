@@ -37,6 +37,8 @@ struct Properties {
   bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and groups of whole warps
   bool is_gpu = false;
   bool pairs_launches = false;  // see Launch::beside_last
+  // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
+  bool fast_fp64 = false;
   bool flat_addresses = false;  // addresses of different buffers may share one launch
   // A number that two APIs give alike to one card (PCI domain, bus, device); 0: unknown.
   uint64_t pci_address = 0;
@@ -149,11 +151,17 @@ class Device {
   virtual void begin_service() {}
 };
 
-// A device that was found. `open` may take a second; it is called at most once
-// at a time, on the thread that will use the device.
+// Kernels that are compiled and loaded together, so that who needs one set
+// does not wait for the other.
+enum class KernelSet { kCiphers, kRsa };
+
+// A device that was found. `open` may take a second, or, where the driver
+// compiles the kernels, many; it is called on the thread that will use the
+// device, and gives a device with one set of kernels. A device may be open
+// several times at once.
 struct Found {
   Properties properties;
-  std::function<Result<std::unique_ptr<Device>>()> open;
+  std::function<Result<std::unique_ptr<Device>>(KernelSet)> open;
 };
 
 // Every device of every API built in, cuda first, then opencl, then host.

@@ -87,7 +87,7 @@ Status Executor::open_device() {
   opened_ = true;
   Result<AesForm> form = choose_aes_form(found_.properties);
   if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
-  Result<std::unique_ptr<device::Device>> device = found_.open();
+  Result<std::unique_ptr<device::Device>> device = found_.open(device::KernelSet::kCiphers);
   if (!device.ok()) return set_unusable(LC_DEVICE_UNUSABLE, device.status());
   device_ = std::move(*device);
   memory_ = std::make_unique<DeviceMemory>(*device_);

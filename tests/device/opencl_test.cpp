@@ -72,9 +72,9 @@ class OpenClTest : public testing::Test {
 
   // The first usable device with this program, or null after a skip.
   std::unique_ptr<Device> open(std::string_view text = kProgram, std::string_view sha256 = "test") {
-    for (Found &found : find_devices({text, sha256})) {
+    for (Found &found : find_devices({text, sha256}, {text, sha256})) {
       if (!wanted(found.properties) || !found.properties.unusable.empty()) continue;
-      auto device = found.open();
+      auto device = found.open(KernelSet::kCiphers);
       status_ = device.status();
       return device.ok() ? std::move(*device) : nullptr;
     }
@@ -390,11 +390,11 @@ TEST_F(OpenClTest, AChildOfForkOpensNothing) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);  // a hang is a failure too
-    const auto found = find_devices({kProgram, "test"});
+    const auto found = find_devices({kProgram, "test"}, {kProgram, "test"});
     bool right = !found.empty();
     for (const Found &one : found) {
       right = right && one.properties.unusable.find("forked") != std::string::npos &&
-              !one.properties.name.empty() && !one.open().ok();
+              !one.properties.name.empty() && !one.open(KernelSet::kCiphers).ok();
     }
     _exit(right ? 0 : 1);
   }

@@ -61,7 +61,7 @@ class OnDevice : public testing::TestWithParam<std::string> {
       if (!found.properties.unusable.empty()) {
         GTEST_SKIP() << GetParam() << " cannot be used: " << found.properties.unusable;
       }
-      auto opened = found.open();
+      auto opened = found.open(KernelSet::kCiphers);
       ASSERT_TRUE(opened.ok()) << opened.status().text();
       device_ = std::move(*opened);
       return;

@@ -9,7 +9,7 @@
 #include "device/device.h"
 
 // The kernels, for every architecture (cmake/kernels.cmake).
-extern "C" const unsigned char lanecrypt_fatbin[];
+extern "C" const unsigned char lanecrypt_fatbin[], lanecrypt_rsa_fatbin[];
 
 namespace lanecrypt::device {
 namespace {
@@ -258,13 +258,16 @@ class CudaDevice : public Device {
 };
 
 Result<std::unique_ptr<Device>> open_cuda(const Driver &driver, CUdevice device,
-                                          const Properties &properties) {
+                                          const Properties &properties, KernelSet set) {
   CUcontext context = nullptr;
   LC_TRY(check(driver, driver.primary_retain(&context, device), "opening the device"));
   Status status = check(driver, driver.set_current(context), "cuCtxSetCurrent");
   CUmodule module = nullptr;
   if (status.ok())
-    status = check(driver, driver.module_load(&module, lanecrypt_fatbin), "loading the kernels");
+    status = check(driver,
+                   driver.module_load(
+                       &module, set == KernelSet::kRsa ? lanecrypt_rsa_fatbin : lanecrypt_fatbin),
+                   "loading the kernels");
   if (!status.ok()) {
     (void)driver.primary_release(device);
     return status;
@@ -301,6 +304,8 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.is_gpu = true;
   properties.pairs_launches = major >= 9;
   properties.flat_addresses = true;
+  // As FAST_FP64 in teams.h.
+  properties.fast_fp64 = minor == 0 && major >= 8 && major <= 10;
   properties.pci_address = static_cast<uint64_t>(attribute(kPciDomainId)) << 16 |
                            static_cast<uint64_t>(attribute(kPciBusId)) << 8 |
                            static_cast<uint64_t>(attribute(kPciDeviceId)) << 3;
@@ -325,7 +330,8 @@ std::vector<Found> find_cuda() {
       properties.name = "NVIDIA driver";
       properties.unusable = why.text();
       properties.is_gpu = true;
-      found.push_back({properties, [why]() -> Result<std::unique_ptr<Device>> { return why; }});
+      found.push_back(
+          {properties, [why](KernelSet) -> Result<std::unique_ptr<Device>> { return why; }});
     }
     return found;
   }
@@ -335,8 +341,8 @@ std::vector<Found> find_cuda() {
     CUdevice device = 0;
     if (driver->device_get(&device, number) != kSuccess) continue;
     const Properties properties = describe(*driver, device, number);
-    found.push_back({properties, [driver, device, properties] {
-                       return open_cuda(*driver, device, properties);
+    found.push_back({properties, [driver, device, properties](KernelSet set) {
+                       return open_cuda(*driver, device, properties, set);
                      }});
   }
   return found;

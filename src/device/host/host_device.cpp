@@ -351,7 +351,8 @@ std::vector<Found> find_host() {
   properties.team_lanes = 1;
   properties.bit_matrices = properties.max_group_lanes == 32;
   properties.flat_addresses = true;
-  return {{properties, [properties]() -> Result<std::unique_ptr<Device>> {
+  properties.fast_fp64 = true;
+  return {{properties, [properties](KernelSet) -> Result<std::unique_ptr<Device>> {
              return std::unique_ptr<Device>(new HostDevice(properties));
            }}};
 }

@@ -4,9 +4,8 @@
 #include "device/host/host_kernels.h"
 
 #include <algorithm>
-#include <type_traits>
-#include <utility>
 
+#include "device/host/host_kernel_entry.h"
 #include "kernels/host_lane.h"
 
 // The kernels' functions are this file's alone; what a platform does not call
@@ -20,31 +19,6 @@ namespace {
 namespace lanecrypt::device {
 namespace {
 
-template <typename T>
-T parameter(uint64_t value) {
-  if constexpr (std::is_pointer_v<T>)
-    return reinterpret_cast<T>(value);
-  else
-    return static_cast<T>(value);
-}
-
-template <typename... P, size_t... I>
-void call(void (*kernel)(P...), std::span<const uint64_t> arguments, std::index_sequence<I...>) {
-  kernel(parameter<P>(arguments[I])...);
-}
-
-template <typename... P>
-constexpr size_t count_parameters(void (*)(P...)) {
-  return sizeof...(P);
-}
-
-template <auto kKernel>
-void run(std::span<const uint64_t> arguments) {
-  call(kKernel, arguments, std::make_index_sequence<count_parameters(kKernel)>());
-}
-
-#define ENTRY(name) \
-  HostKernelEntry { #name, run < name>, count_parameters(name) }
 #define FORM(form)                                                                               \
   ENTRY(aes_##form##_ecb_encrypt), ENTRY(aes_##form##_ecb_decrypt),                              \
       ENTRY(aes_##form##_cbc_encrypt), ENTRY(aes_##form##_cbc_decrypt), ENTRY(aes_##form##_ctr), \
@@ -74,9 +48,13 @@ constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys),
 }  // namespace
 
 const HostKernelEntry *find_host_kernel(std::string_view name) {
-  const auto *entry = std::find_if(std::begin(kKernels), std::end(kKernels),
-                                   [&](const HostKernelEntry &e) { return e.name == name; });
-  return entry == std::end(kKernels) ? nullptr : entry;
+  const std::span<const HostKernelEntry> all[] = {kKernels, host_rsa_kernels()};
+  for (const std::span<const HostKernelEntry> kernels : all) {
+    const auto entry = std::find_if(kernels.begin(), kernels.end(),
+                                    [&](const HostKernelEntry &e) { return e.name == name; });
+    if (entry != kernels.end()) return &*entry;
+  }
+  return nullptr;
 }
 
 }  // namespace lanecrypt::device

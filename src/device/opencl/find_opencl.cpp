@@ -36,7 +36,7 @@ std::vector<cl_device_id> devices(cl_platform_id platform) {
 
 }  // namespace
 
-std::vector<Found> find_devices(const ProgramSource &source) {
+std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSource &rsa) {
   static std::mutex mutex;
   static std::vector<Properties> last;
   std::lock_guard lock(mutex);
@@ -49,7 +49,7 @@ std::vector<Found> find_devices(const ProgramSource &source) {
       properties.unusable = "OpenCL was in use before this process was forked";
       const Status status(LC_ERROR_NO_DEVICE, properties.id + ": " + properties.unusable);
       found.push_back({std::move(properties),
-                       [status]() -> Result<std::unique_ptr<Device>> { return status; }});
+                       [status](KernelSet) -> Result<std::unique_ptr<Device>> { return status; }});
     }
     return found;
   }
@@ -61,8 +61,9 @@ std::vector<Found> find_devices(const ProgramSource &source) {
       properties.api = "opencl";
       properties.id = "opencl:" + std::to_string(found.size());
       last.push_back(properties);
-      const auto open = [platform, device, properties, source] {
-        return OpenClDevice::open(platform, device, properties, source);
+      const auto open = [platform, device, properties, ciphers, rsa](KernelSet set) {
+        return OpenClDevice::open(platform, device, properties,
+                                  set == KernelSet::kRsa ? rsa : ciphers);
       };
       found.push_back({std::move(properties), open});
     }
@@ -72,6 +73,8 @@ std::vector<Found> find_devices(const ProgramSource &source) {
 
 }  // namespace opencl
 
-std::vector<Found> find_opencl() { return opencl::find_devices(opencl::built_in_source()); }
+std::vector<Found> find_opencl() {
+  return opencl::find_devices(opencl::cipher_source(), opencl::rsa_source());
+}
 
 }  // namespace lanecrypt::device

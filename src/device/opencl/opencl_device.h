@@ -34,6 +34,6 @@ class OpenClDevice : public Device {
 
 // Every device of every platform, to be opened with that program; what
 // find_opencl() does with the built-in one.
-std::vector<Found> find_devices(const ProgramSource &source);
+std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSource &rsa);
 
 }  // namespace lanecrypt::device::opencl

@@ -12,6 +12,9 @@ extern "C" {
 extern const char lanecrypt_opencl_source[];
 extern const size_t lanecrypt_opencl_source_bytes;
 extern const char lanecrypt_opencl_source_sha256[65];
+extern const char lanecrypt_opencl_rsa_source[];
+extern const size_t lanecrypt_opencl_rsa_source_bytes;
+extern const char lanecrypt_opencl_rsa_source_sha256[65];
 }
 
 namespace lanecrypt::device::opencl {
@@ -82,16 +85,21 @@ ProgramHandle from_binary(Session &session, const std::string &binary, const std
 
 }  // namespace
 
-ProgramSource built_in_source() {
+ProgramSource cipher_source() {
   return {{lanecrypt_opencl_source, lanecrypt_opencl_source_bytes},
           {lanecrypt_opencl_source_sha256, 64}};
+}
+
+ProgramSource rsa_source() {
+  return {{lanecrypt_opencl_rsa_source, lanecrypt_opencl_rsa_source_bytes},
+          {lanecrypt_opencl_rsa_source_sha256, 64}};
 }
 
 std::string build_options(const Properties &properties) {
   // By size alone: which form is right for the device is not decided here.
   const auto fits = [&](uint32_t words) { return properties.local_bytes >= words * 4; };
   // -w: PoCL prints on stderr how many warnings there were.
-  std::string options = "-cl-std=CL1.2 -w";
+  std::string options = "-cl-std=CL1.2 -w -DLC_RSA_U32=1";
   options += " -DLC_MOST_LANES=" + std::to_string(properties.max_group_lanes);
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
   if (!fits(AES_TABLE1_LOCAL_WORDS)) {

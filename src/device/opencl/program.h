@@ -16,8 +16,9 @@ struct ProgramSource {
   std::string_view sha256;  // of the text: part of the name of a cached binary
 };
 
-// All kernels, as built in from kernels/all.h.
-ProgramSource built_in_source();
+// The kernels, as built in from kernels/all.h and kernels/all_rsa.h.
+ProgramSource cipher_source();
+ProgramSource rsa_source();
 
 // The compiler options for a device: which forms of AES it can run.
 std::string build_options(const Properties &properties);

@@ -1,0 +1,164 @@
+// Every kernel of RSA, for a target that compiles them from one source. A
+// target defines LC_RSA_FP64 where its FP64 units are worth it (or can be
+// tested), LC_RSA_U32, or both. Which instances there are, and what they are
+// called, schedule/rsa_launch.cpp knows.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "rsa_layout.h"
+
+#define RSA_PASTE(form, limbs, x) rsa_##form##_##limbs##_##x
+#define RSA_PASTED(form, limbs, x) RSA_PASTE(form, limbs, x)
+#define RSA_NAME(x) RSA_PASTED(RSA_FORM, LANE_LIMBS, x)
+#define RSA_UNROLL UNROLL
+
+#ifdef LC_RSA_FP64
+#include "limbs_fp64.h"
+
+#define RSA_LONE
+#define RSA_POWER_ONLY
+#define RSA_FORM fp64_lone
+#define LANE_LIMBS 10
+#define RSA_SQUARE_BLOCK 10
+#define RSA_POWER_RESIDENT 4
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_SQUARE_BLOCK
+#undef RSA_POWER_RESIDENT
+#define LANE_LIMBS 20
+#define RSA_SQUARE_BLOCK 20
+#define RSA_POWER_RESIDENT 3
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_SQUARE_BLOCK
+#undef RSA_POWER_RESIDENT
+#define LANE_LIMBS 30
+#define RSA_SQUARE_BLOCK 5
+#define RSA_POWER_RESIDENT 2
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 40
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_SQUARE_BLOCK
+#undef RSA_POWER_RESIDENT
+#undef RSA_FORM
+#undef RSA_POWER_ONLY
+#undef RSA_LONE
+
+#define RSA_FORM fp64
+#ifndef LONE_TEAMS
+#define LANE_LIMBS 5
+#define RSA_POWER_RESIDENT 4
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_POWER_RESIDENT
+#define LANE_LIMBS 10
+#define RSA_POWER_RESIDENT 3
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_POWER_RESIDENT
+#define LANE_LIMBS 15
+#define RSA_POWER_RESIDENT 2
+#include "rsa.h"
+#undef LANE_LIMBS
+#define RSA_POWER_ONLY
+#define LANE_LIMBS 20
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_POWER_ONLY
+#undef RSA_POWER_RESIDENT
+#else
+#define RSA_POWER_RESIDENT 1
+#define LANE_LIMBS 10
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 20
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 30
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 40
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 60
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 80
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 120
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 160
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_POWER_RESIDENT
+#endif
+#undef RSA_FORM
+#include "limbs_end.h"
+#endif
+
+#ifdef LC_RSA_U32
+#include "limbs_u32.h"
+
+#define RSA_LONE
+#define RSA_POWER_ONLY
+#define RSA_FORM u32_lone
+#define RSA_POWER_RESIDENT 2
+#define RSA_SQUARE_BLOCK 13
+#define LANE_LIMBS 39
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_SQUARE_BLOCK
+#undef RSA_POWER_RESIDENT
+#undef RSA_FORM
+#undef RSA_POWER_ONLY
+#undef RSA_LONE
+
+#define RSA_FORM u32
+#define RSA_POWER_RESIDENT 2
+#define LANE_LIMBS 20
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 39
+#include "rsa.h"
+#undef LANE_LIMBS
+#ifndef LONE_TEAMS
+#define LANE_LIMBS 10
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 29
+#include "rsa.h"
+#undef LANE_LIMBS
+#else
+#undef RSA_UNROLL
+#define RSA_UNROLL
+#define LANE_LIMBS 40
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 58
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 78
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 116
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 156
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 232
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 312
+#include "rsa.h"
+#undef LANE_LIMBS
+#endif
+#undef RSA_POWER_RESIDENT
+#undef RSA_FORM
+#include "limbs_end.h"
+#endif

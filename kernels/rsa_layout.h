@@ -1,0 +1,80 @@
+// What host and kernels share of RSA: how a key lies in device memory, and what
+// a launch is told of an operation.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "teams.h"
+
+// Lanes of a group of every kernel of RSA.
+#define RSA_GROUP 128
+
+// A number is split into limbs of RSA_FP64_BITS in doubles or of RSA_U32_BITS
+// in u32. R is 2 to the bits of all limbs of a number.
+#define RSA_FP64_BITS 52
+#define RSA_U32_BITS 27
+
+// A value x < R in Montgomery form is x R mod its modulus; products of values
+// below 4 times the modulus stay so where R is this many bits longer.
+#define RSA_SPARE_BITS 6
+
+// Bits of an exponent that one multiplication takes.
+#define RSA_WINDOW_BITS 4
+#define RSA_WINDOW_ENTRIES 16
+
+// The blinding factor of an operation is the key's base times one entry of
+// each of up to RSA_BLIND_WINDOWS tables, which four fresh random bits choose.
+#define RSA_BLIND_WINDOWS 4
+#define RSA_BLIND_ENTRIES 16
+
+// A key in device memory:
+//   RsaKeyHead
+//   dp, dq         exponent_words each, little-endian
+//   numbers        in the order below, full_limbs limbs each, little-endian
+// With half the limbs of n, R of p and of q is written H; that of n, R.
+enum {
+  RSA_N,
+  RSA_N_R2,  // R^2 mod n
+  RSA_PUBLIC_NUMBERS,
+  RSA_Q_MONTGOMERY = RSA_PUBLIC_NUMBERS,  // q R mod n
+  RSA_QINV,                               // R/q mod p
+  RSA_P_MULTIPLE,                         // the least multiple of p from q up
+  RSA_P,
+  RSA_P_H2,  // H^2 mod p
+  RSA_P_H3,  // H^3 mod p
+  RSA_Q,
+  RSA_Q_H2,
+  RSA_Q_H3,
+  // Pairs (r^e, 1/r), in Montgomery form: the base, and then the tables.
+  RSA_BLIND
+};
+
+#define RSA_LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define RSA_MOST(a, b) ((a) > (b) ? (a) : (b))
+
+typedef struct RsaKeyHead {
+  u64 n_inverse;  // -1/n mod 2^(bits of a limb), and so of p and q
+  u64 p_inverse, q_inverse;
+  u64 exponent;  // e
+} RsaKeyHead;
+
+// One operation.
+typedef struct RsaPiece {
+  u64 key;    // offset of its key, in bytes
+  u32 blind;  // random bits, RSA_WINDOW_BITS for each table
+  u32 unused;
+} RsaPiece;
+
+// The same for all operations of a launch.
+typedef struct RsaShape {
+  u32 count;           // operations
+  u32 team;            // lanes of one operation, a power of two
+  u32 half_limbs;      // of p and q
+  u32 full_limbs;      // of n
+  u32 stride_bytes;    // of one input or output, a multiple of 4; right-aligned
+  u32 exponent_words;  // of dp and dq
+  u32 windows;         // of dp and dq
+  u32 exponent_bits;   // of the longest e
+  u32 blind_windows;
+  u32 unused;
+} RsaShape;

@@ -1,0 +1,123 @@
+// What kernels on long numbers need of a platform beyond platform.h: teams of
+// lanes that share a number, and FP64. With platform.h the one file that knows
+// which compiler reads it.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Words:
+//   s64 f64           a signed integer; a double, only where FP64 is used
+//   LARGE_FN          an FN that is too long to be copied into each of its
+//                     callers where they need not share registers
+//   KERNEL_RESIDENT(name, n, groups)  KERNEL, of which `groups` groups are to
+//                     share a multiprocessor and its registers
+//   UNROLL_TWICE      before a loop of which two turns are to run side by side
+//   ONE_BODY          before a loop whose body is too long to be there twice
+//   FAST_FP64         defined where multiplying in FP64 pays
+// Teams: `lanes` lanes, a power of two, neighbours in one warp, which run the
+// same instructions. LONE_TEAMS is defined where a team is always one lane.
+//   TEAM_READ(x, lane, lanes)  the u64 x of that lane of the team
+//   TEAM_NEXT(x, lanes)        of the lane above; any value in the last lane
+//   TEAM_PREVIOUS(x, lanes)    of the lane below; any value in the first
+//   LANES_ANY(x)      whether x is not 0 in any lane of the warp
+//   TEAM_SPACE        address space of pointers to the memory of a team
+//   TEAM_MEMORY(p, n, lanes)  declares p as u64 words of this lane's team, n for
+//                     each lane, word k at p[k * TEAM_STRIDE(group_lanes, lanes)]
+//   TEAM_BARRIER()    memory of the team written before is seen by it after
+// Leaves:
+//   LOAD_ONCE(pointer)     what it points to, in GLOBAL memory, and is not wanted
+//                          again soon
+//   SHIFT_SIGNED(x, n)     the u64 x as a signed number divided by 2^n
+//   F64_BITS F64_FROM_BITS a double as the u64 of its bits, and back
+//   F64_UPPER(a, b)        2^104 + 2^52 (a b / 2^52, rounded down), for whole
+//                          numbers a, b below 2^52
+//   F64_LOWER(a, b, upper) 2^52 + a b + 2^104 - upper
+#ifndef LANECRYPT_KERNELS_TEAMS_H
+#define LANECRYPT_KERNELS_TEAMS_H
+
+#include "platform.h"
+
+#if defined(__OPENCL_VERSION__)
+
+typedef long s64;
+#define LARGE_FN FN
+#define KERNEL_RESIDENT(name, lanes, groups) KERNEL(name, lanes)
+#define UNROLL_TWICE
+#define ONE_BODY __attribute__((opencl_unroll_hint(1)))
+#define LONE_TEAMS
+
+#elif defined(__CUDACC__)
+
+typedef long long s64;
+typedef double f64;
+// Cards with half the rate of FP32, not a 32nd or a 64th.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+#define FAST_FP64
+#endif
+#define LARGE_FN FN
+#define KERNEL_RESIDENT(name, lanes, groups) \
+  extern "C" __global__ void __launch_bounds__(lanes, groups) name
+#define UNROLL_TWICE _Pragma("unroll 2")
+#define ONE_BODY _Pragma("unroll 1")
+#define TEAM_READ(x, lane, lanes) __shfl_sync(0xffffffffu, (x), (int)(lane), (int)(lanes))
+#define TEAM_NEXT(x, lanes) __shfl_down_sync(0xffffffffu, (x), 1, (int)(lanes))
+#define TEAM_PREVIOUS(x, lanes) __shfl_up_sync(0xffffffffu, (x), 1, (int)(lanes))
+#define LANES_ANY(x) __any_sync(0xffffffffu, (int)(x))
+#define TEAM_SPACE
+#define TEAM_MEMORY(p, n, lanes)                    \
+  extern __shared__ __align__(16) u64 team_words[]; \
+  u64 *p = team_words + threadIdx.x / (lanes)
+#define TEAM_STRIDE(group, lanes) ((group) / (lanes))
+#define TEAM_BARRIER() __syncwarp()
+#define LOAD_ONCE(pointer) __ldcg(pointer)
+#define F64_BITS(x) ((u64)__double_as_longlong(x))
+#define F64_FROM_BITS(x) __longlong_as_double((long long)(x))
+#define F64_UPPER(a, b) __fma_rz((a), (b), 0x1p104)
+#define F64_LOWER(a, b, upper) __fma_rz((a), (b), __dsub_rn(0x1p104 + 0x1p52, (upper)))
+
+#else  // a host C++ compiler
+
+typedef int64_t s64;
+typedef double f64;
+#define FAST_FP64
+#define LARGE_FN static __attribute__((noinline))
+#define KERNEL_RESIDENT(name, lanes, groups) void name
+#define UNROLL_TWICE
+#define ONE_BODY
+#define LONE_TEAMS
+
+FN u64 F64_BITS(f64 x) {
+  u64 bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+FN f64 F64_FROM_BITS(u64 bits) {
+  f64 x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+// In whole numbers, so that the emulator needs no rounding mode.
+FN f64 F64_UPPER(f64 a, f64 b) {
+  const unsigned __int128 product = (unsigned __int128)(u64)a * (u64)b;
+  return F64_FROM_BITS(0x4670000000000000ull + (u64)(product >> 52));
+}
+FN f64 F64_LOWER(f64 a, f64 b, f64 upper) {
+  const u64 rest = (u64)a * (u64)b - (F64_BITS(upper) << 52);
+  return F64_FROM_BITS(0x4330000000000000ull + rest);
+}
+
+#endif
+
+#ifdef LONE_TEAMS
+#define TEAM_READ(x, lane, lanes) (x)
+#define TEAM_NEXT(x, lanes) (x)
+#define TEAM_PREVIOUS(x, lanes) (x)
+#define LANES_ANY(x) (x)
+#define TEAM_SPACE
+#define TEAM_MEMORY(p, n, lanes) u64 p[n]
+#define TEAM_STRIDE(group, lanes) 1u
+#define TEAM_BARRIER()
+#define LOAD_ONCE(pointer) (*(pointer))
+#endif
+#define SHIFT_SIGNED(x, n) ((u64)((s64)(x) >> (n)))
+
+#endif
