@@ -3,12 +3,13 @@
 
 #include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/rand.h>
 #include <openssl/rsa.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/openssl_object.h"
+#include "cpu/openssl_key.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {
@@ -18,13 +19,6 @@ OSSL_LIB_CTX *private_library() {
       bind_libcrypto_of_process().ok() ? OSSL_LIB_CTX_new() : nullptr;
   return library;
 }
-
-// OpenSSL's form of a key. It locks for itself: any number of threads may use
-// one EVP_PKEY.
-class OpensslKey {
- public:
-  Pkey pkey;
-};
 
 namespace {
 
@@ -199,6 +193,19 @@ Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in,
   const int done = is_private ? EVP_PKEY_decrypt(context.get(), out, &bytes, in, key.modulus_bytes)
                               : EVP_PKEY_encrypt(context.get(), out, &bytes, in, key.modulus_bytes);
   return done == 1 && bytes == key.modulus_bytes ? Status() : openssl_failed();
+}
+
+Status random_bytes(void *to, size_t bytes) {
+  // The generator gives at most this at once.
+  constexpr size_t kMost = 1 << 16;
+  uint8_t *at = static_cast<uint8_t *>(to);
+  for (size_t left = bytes; left > 0;) {
+    const size_t part = std::min(left, kMost);
+    if (RAND_priv_bytes_ex(private_library(), at, part, 0) != 1) return openssl_failed();
+    at += part;
+    left -= part;
+  }
+  return Status();
 }
 
 }  // namespace lanecrypt::cpu

@@ -18,4 +18,7 @@ Status prepare(RsaKey &key);
 // thread.
 Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in, uint8_t *out);
 
+// Bytes that nobody can guess, of the private random generator. Any thread.
+Status random_bytes(void *to, size_t bytes);
+
 }  // namespace lanecrypt::cpu

@@ -69,6 +69,7 @@ F(int, 0, BN_is_zero, (const BIGNUM *number), (number))
 F(int, 0, BN_cmp, (const BIGNUM *a, const BIGNUM *b), (a, b))
 F(void, , BN_set_flags, (BIGNUM * number, int flags), (number, flags))
 F(int, 0, BN_sub, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b), (result, a, b))
+F(int, 0, BN_add_word, (BIGNUM * number, BN_ULONG word), (number, word))
 F(int, 0, BN_sub_word, (BIGNUM * number, BN_ULONG word), (number, word))
 F(int, 0, BN_mul, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, BN_CTX *context),
   (result, a, b, context))

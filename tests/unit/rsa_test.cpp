@@ -280,5 +280,164 @@ TEST(RsaCpuTest, WrongJobsAreRefused) {
   EXPECT_EQ(1u, context.counters(LC_CPU).operations);
 }
 
+// Every device, in each arithmetic that it has.
+struct RsaCase {
+  DeviceCase device;
+  const char *form;
+};
+void PrintTo(const RsaCase &one, std::ostream *stream) { *stream << one.device.id << one.form; }
+
+std::vector<RsaCase> rsa_cases() {
+  std::vector<RsaCase> cases;
+  for (const DeviceCase &device : devices_under_test())
+    for (const char *form : {"fp64", "u32"})
+      if (device.id.starts_with("opencl") ? form[0] == 'u' : true) cases.push_back({device, form});
+  return cases;
+}
+
+class RsaDeviceTest : public testing::TestWithParam<RsaCase> {
+ protected:
+  void SetUp() override {
+    if (GetParam().device.absent) GTEST_SKIP() << "needs a GPU";
+    form_ = std::make_unique<ScopedEnvironment>("LANECRYPT_RSA_FORM", GetParam().form);
+    run_ = std::make_unique<RsaRun>(GetParam().device.id.c_str(), 0);
+  }
+  bool is_gpu() const { return GetParam().device.is_gpu; }
+
+  std::unique_ptr<ScopedEnvironment> form_;
+  std::unique_ptr<RsaRun> run_;
+};
+
+TEST_P(RsaDeviceTest, ExtremeInputs) {
+  // The longest take the emulator minutes.
+  for (const int bits : {1024, 1026, 2048, 3072, 4096, 6144, 8192}) {
+    if (!is_gpu() && bits > 2048) continue;
+    const TestKey &key = key_of_bits(bits);
+    const size_t random_count = is_gpu() ? scaled(1000) : 3;
+    run_->expect_right(key, LC_RSA_PRIVATE, extreme_inputs(key, random_count));
+    run_->expect_right(key, LC_RSA_PUBLIC, extreme_inputs(key, random_count));
+  }
+}
+
+// Limbs of 27 and of 52 bits that are all ones or all zeros.
+TEST_P(RsaDeviceTest, ExtremeKeys) {
+  BN_CTX *context = BN_CTX_new();
+  Bn e = bn(), less = bn(), rest = bn();
+  BN_set_word(e.get(), 65537);
+  // The prime next to a number that has an inverse of e.
+  const auto prime_from = [&](Bn number) {
+    BN_set_bit(number.get(), 0);
+    do {
+      BN_add_word(number.get(), 2);
+      BN_sub(less.get(), number.get(), BN_value_one());
+      BN_gcd(rest.get(), less.get(), e.get(), context);
+    } while (!BN_is_one(rest.get()) || BN_check_prime(number.get(), context, nullptr) != 1);
+    return number;
+  };
+  const auto high = [](int bits, int ones) {
+    Bn number = bn();
+    for (int bit = bits - ones; bit < bits; ++bit) BN_set_bit(number.get(), bit);
+    return number;
+  };
+  const auto low = [](int bits, int ones) {
+    Bn number = bn();
+    BN_set_bit(number.get(), bits - 1);
+    BN_set_bit(number.get(), bits - 2);
+    for (int bit = 16; bit < ones; ++bit) BN_set_bit(number.get(), bit);
+    return number;
+  };
+  for (const int bits : is_gpu() ? std::vector<int>{1024, 2048, 4096} : std::vector<int>{1024}) {
+    const int half = bits / 2;
+    const Bn upper = prime_from(high(half, half - 60)), upper2 = prime_from(high(half, 200)),
+             lower = prime_from(low(half, half - 200)), sparse = prime_from(low(half, 16));
+    for (const auto &[p, q] : {std::pair(upper.get(), upper2.get()),
+                               {upper2.get(), upper.get()},
+                               {lower.get(), sparse.get()},
+                               {sparse.get(), upper.get()}}) {
+      const TestKey key(p, q, e.get());
+      run_->expect_right(key, LC_RSA_PRIVATE, extreme_inputs(key, is_gpu() ? scaled(200) : 2));
+      run_->expect_right(key, LC_RSA_PUBLIC, extreme_inputs(key, 2));
+    }
+  }
+  BN_CTX_free(context);
+}
+
+TEST_P(RsaDeviceTest, PublicExponents) {
+  for (const BN_ULONG e : std::vector<BN_ULONG>{3, 17, 0xfedcba9876543217}) {
+    const TestKey key = TestKey::random(1024, e);
+    run_->expect_right(key, LC_RSA_PRIVATE, extreme_inputs(key, 2));
+    run_->expect_right(key, LC_RSA_PUBLIC, extreme_inputs(key, 2));
+  }
+}
+
+// Keys and lengths mixed in one job, in place.
+TEST_P(RsaDeviceTest, MixedKeys) {
+  std::vector<TestKey> keys;
+  for (const int bits : {1024, 1030, 2048, 1024, 1536}) {
+    if (!is_gpu() && bits == 1536) continue;
+    keys.push_back(TestKey::random(bits, keys.size() % 2 == 0 ? 65537 : 5));
+  }
+  std::vector<lc_rsa_key *> made(keys.size());
+  std::vector<Bytes> expected, data;
+  std::vector<lc_rsa_message> messages;
+  const size_t count = is_gpu() ? scaled(5000) : 12;
+  for (size_t k = 0; k < keys.size(); ++k) {
+    const lc_rsa_parts parts = keys[k].parts();
+    LANECRYPT_ASSERT_OK(lc_rsa_key_new(&parts, &made[k]));
+  }
+  for (size_t n = 0; n < count; ++n) {
+    const TestKey &key = keys[n % keys.size()];
+    Bytes in(key.n.size(), static_cast<uint8_t>(n));
+    in[0] = 0;
+    data.push_back(in);
+    expected.push_back(key.power(in, key.secret.get()));
+  }
+  for (size_t n = 0; n < count; ++n)
+    messages.push_back({made[n % keys.size()], data[n].data(), data[n].data()});
+  const lc_rsa_job job = {sizeof job,      LC_RSA_PRIVATE,  0,
+                          messages.data(), messages.size(), sizeof messages[0]};
+  LANECRYPT_ASSERT_OK(lc_rsa_run(run_->context(), &job, nullptr));
+  for (lc_rsa_key *key : made) lc_rsa_key_free(key);
+  for (size_t n = 0; n < count; ++n) ASSERT_EQ(expected[n], data[n]) << "message " << n;
+}
+
+// A key whose "primes" are none: the check refuses what the theorem gives, and
+// the CPU is asked instead, whose answer is as meaningless as the key.
+TEST_P(RsaDeviceTest, AWrongResultNeverLeaves) {
+  const TestKey &good = key_of_bits(1024);
+  BN_CTX *context = BN_CTX_new();
+  // p of the right length that is no prime: dp = 1/e mod p-1 exists all the same.
+  Bn p = bn(BN_dup(good.first.get())), less = bn(), rest = bn();
+  do {
+    BN_add_word(p.get(), 2);
+    BN_sub(less.get(), p.get(), BN_value_one());
+    BN_gcd(rest.get(), less.get(), good.exponent.get(), context);
+  } while (!BN_is_one(rest.get()) || BN_check_prime(p.get(), context, nullptr) != 0);
+  const TestKey bad(p.get(), good.second.get(), good.exponent.get());
+  BN_CTX_free(context);
+  const lc_rsa_parts parts = bad.parts();
+  lc_rsa_key *key = nullptr;
+  LANECRYPT_ASSERT_OK(lc_rsa_key_new(&parts, &key));
+  Bytes in(bad.n.size(), 0x35), out(bad.n.size());
+  const lc_rsa_message message = {key, in.data(), out.data()};
+  const lc_rsa_job job = {sizeof job, LC_RSA_PRIVATE, 0, &message, 1, sizeof message};
+  lc_result result{};
+  result.struct_size = sizeof result;
+  const lc_status status = lc_rsa_run(run_->context(), &job, &result);
+  lc_rsa_key_free(key);
+  EXPECT_TRUE(status == LC_OK || status == LC_ERROR_INTERNAL) << lc_last_error();
+  if (status == LC_OK) {
+    EXPECT_EQ(1u, result.failed_checks);
+    EXPECT_EQ(0u, result.device_operations);
+  }
+  // The device serves on.
+  run_->expect_right(good, LC_RSA_PRIVATE, extreme_inputs(good, 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(, RsaDeviceTest, testing::ValuesIn(rsa_cases()),
+                         [](const testing::TestParamInfo<RsaCase> &one) {
+                           return one.param.device.name() + "_" + one.param.form;
+                         });
+
 }  // namespace
 }  // namespace lanecrypt::test

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/rsa_image.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "cpu/openssl_key.h"
+#include "kernels/rsa_layout.h"
+
+namespace lanecrypt::cpu {
+namespace {
+
+// As often as OpenSSL's own (BN_BLINDING_COUNTER).
+constexpr uint32_t kBaseUses = 32;
+
+size_t pair_count(const RsaImageForm &form) { return 1 + RSA_BLIND_ENTRIES * form.blind_windows; }
+
+size_t number_count(const RsaImageForm &form) {
+  return form.is_private ? RSA_BLIND + 2 * pair_count(form) : size_t{RSA_PUBLIC_NUMBERS};
+}
+
+size_t number_bytes(const RsaImageForm &form) { return form.full_limbs * form.limb_bytes(); }
+
+size_t head_bytes(const RsaImageForm &form) {
+  return sizeof(RsaKeyHead) + 2 * form.exponent_words * sizeof(uint32_t);
+}
+
+Number copy_of(std::span<const uint8_t> bytes) {
+  return Number(BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
+}
+
+// 2^bits.
+Number power_of_two(uint32_t bits) {
+  Number number(BN_new());
+  if (!number || BN_set_word(number.get(), 1) != 1 ||
+      BN_lshift(number.get(), number.get(), static_cast<int>(bits)) != 1)
+    return nullptr;
+  return number;
+}
+
+// -1/modulus mod 2^bits of an odd modulus, by Newton's iteration.
+uint64_t negative_inverse(const uint8_t *little_endian, uint32_t bits) {
+  uint64_t low;
+  memcpy(&low, little_endian, sizeof low);
+  uint64_t inverse = low;  // right in 3 bits
+  for (int n = 0; n < 5; ++n) inverse *= 2 - low * inverse;
+  return (0 - inverse) & ((uint64_t{1} << bits) - 1);
+}
+
+// Arithmetic mod n for one image; every call can fail for want of memory.
+class Maker {
+ public:
+  Maker(const RsaKey &key, const RsaImageForm &form)
+      : key_(key),
+        form_(form),
+        context_(BN_CTX_new_ex(private_library())),
+        n_(copy_of(key.numbers.n)),
+        scratch_(BN_new()),
+        words_(form.full_limbs * form.limb_bits / 8 + 16) {}
+
+  bool ok() const {
+    return context_ != nullptr && n_ != nullptr && scratch_ != nullptr && words_.ok(1);
+  }
+  const BIGNUM *n() const { return n_.get(); }
+  BN_CTX *context() { return context_.get(); }
+
+  bool multiply(BIGNUM *result, const BIGNUM *a, const BIGNUM *b, const BIGNUM *modulus) {
+    return BN_mod_mul(result, a, b, modulus, context_.get()) == 1;
+  }
+  // a 2^bits mod modulus.
+  Number shifted(const BIGNUM *a, uint32_t bits, const BIGNUM *modulus) {
+    Number result(BN_new());
+    if (!result || BN_lshift(scratch_.get(), a, static_cast<int>(bits)) != 1 ||
+        BN_nnmod(result.get(), scratch_.get(), modulus, context_.get()) != 1)
+      return nullptr;
+    return result;
+  }
+
+  // Splits a number into full_limbs limbs.
+  bool split(const BIGNUM *number, uint8_t *to) {
+    const size_t bytes = words_.size();
+    if (number == nullptr ||
+        BN_bn2lebinpad(number, words_.data(), static_cast<int>(bytes)) != static_cast<int>(bytes))
+      return false;
+    const uint64_t mask = (uint64_t{1} << form_.limb_bits) - 1;
+    for (uint32_t k = 0; k < form_.full_limbs; ++k) {
+      const size_t bit = size_t{k} * form_.limb_bits;
+      uint64_t word;
+      memcpy(&word, words_.data() + bit / 8, sizeof word);
+      const uint64_t limb = word >> bit % 8 & mask;
+      if (form_.fp64) {
+        const double value = static_cast<double>(limb);
+        memcpy(to + k * sizeof value, &value, sizeof value);
+      } else {
+        const uint32_t value = static_cast<uint32_t>(limb);
+        memcpy(to + k * sizeof value, &value, sizeof value);
+      }
+    }
+    return true;
+  }
+  // The same in Montgomery form.
+  bool split_montgomery(const BIGNUM *number, uint8_t *to) {
+    return split(shifted(number, form_.full_limbs * form_.limb_bits, n_.get()).get(), to);
+  }
+
+  uint64_t negative_inverse_of(const BIGNUM *modulus) {
+    const size_t bytes = words_.size();
+    if (BN_bn2lebinpad(modulus, words_.data(), static_cast<int>(bytes)) != static_cast<int>(bytes))
+      return 0;
+    return negative_inverse(words_.data(), form_.limb_bits);
+  }
+
+  // (r^e, 1/r) mod n of a random r.
+  bool random_pair(BIGNUM *power, BIGNUM *inverse) {
+    const Number e = copy_of(key_.numbers.e), r(BN_new());
+    if (!e || !r) return false;
+    // One r in about 2^500 has no inverse: it would be a multiple of p or q.
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      if (BN_priv_rand_range_ex(r.get(), n_.get(), 0, context_.get()) != 1) return false;
+      if (BN_is_zero(r.get()) ||
+          BN_mod_inverse(inverse, r.get(), n_.get(), context_.get()) == nullptr)
+        continue;
+      return BN_mod_exp_mont(power, r.get(), e.get(), n_.get(), context_.get(), nullptr) == 1;
+    }
+    return false;
+  }
+
+ private:
+  const RsaKey &key_;
+  const RsaImageForm &form_;
+  NumberContext context_;
+  Number n_, scratch_;
+  secure::KeyMemory words_;
+};
+
+bool write_exponent(std::span<const uint8_t> big_endian, uint32_t words, uint8_t *to) {
+  if (big_endian.size() > size_t{words} * 4) return false;
+  memset(to, 0, size_t{words} * 4);
+  for (size_t n = 0; n < big_endian.size(); ++n) to[n] = big_endian[big_endian.size() - 1 - n];
+  return true;
+}
+
+// All but the blinding.
+bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
+  const uint32_t full_bits = form.full_limbs * form.limb_bits;
+  const uint32_t half_bits = form.half_limbs * form.limb_bits;
+  RsaKeyHead head = {};
+  head.exponent = key.exponent;
+  head.n_inverse = maker.negative_inverse_of(maker.n());
+  const auto place = [&](size_t number) {
+    return to + head_bytes(form) + number * number_bytes(form);
+  };
+  const Number one = power_of_two(0);
+  if (!one || !maker.split(maker.n(), place(RSA_N)) ||
+      !maker.split(maker.shifted(one.get(), 2 * full_bits, maker.n()).get(), place(RSA_N_R2)))
+    return false;
+  if (form.is_private) {
+    const RsaNumbers &numbers = key.numbers;
+    const Number p = copy_of(numbers.p), q = copy_of(numbers.q), qinv = copy_of(numbers.qinv),
+                 multiple(BN_new()), quotient(BN_new());
+    if (!p || !q || !qinv || !multiple || !quotient) return false;
+    head.p_inverse = maker.negative_inverse_of(p.get());
+    head.q_inverse = maker.negative_inverse_of(q.get());
+    // The least multiple of p that is at least q: p (1 + (q-1) / p).
+    if (BN_copy(multiple.get(), q.get()) == nullptr || BN_sub_word(multiple.get(), 1) != 1 ||
+        BN_div(quotient.get(), nullptr, multiple.get(), p.get(), maker.context()) != 1 ||
+        BN_add_word(quotient.get(), 1) != 1 ||
+        BN_mul(multiple.get(), quotient.get(), p.get(), maker.context()) != 1)
+      return false;
+    if (!write_exponent(numbers.dp, form.exponent_words, to + sizeof head) ||
+        !write_exponent(numbers.dq, form.exponent_words,
+                        to + sizeof head + form.exponent_words * 4) ||
+        !maker.split(maker.shifted(q.get(), full_bits, maker.n()).get(), place(RSA_Q_MONTGOMERY)) ||
+        !maker.split(maker.shifted(qinv.get(), full_bits, p.get()).get(), place(RSA_QINV)) ||
+        !maker.split(multiple.get(), place(RSA_P_MULTIPLE)))
+      return false;
+    for (const auto &[prime, at] : {std::pair(p.get(), RSA_P), {q.get(), RSA_Q}}) {
+      if (!maker.split(prime, place(at)) ||
+          !maker.split(maker.shifted(one.get(), 2 * half_bits, prime).get(),
+                       place(at + RSA_P_H2 - RSA_P)) ||
+          !maker.split(maker.shifted(one.get(), 3 * half_bits, prime).get(),
+                       place(at + RSA_P_H3 - RSA_P)))
+        return false;
+    }
+  }
+  memcpy(to, &head, sizeof head);
+  return true;
+}
+
+// Entry v of table w: the pair of g^(v 16^w) for one random g.
+bool write_tables(Maker &maker, const RsaImageForm &form, uint8_t *numbers) {
+  const Number step[2] = {Number(BN_new()), Number(BN_new())};
+  const Number entry(BN_new());
+  if (!step[0] || !step[1] || !entry || !maker.random_pair(step[0].get(), step[1].get()))
+    return false;
+  for (uint32_t part = 0; part < 2; ++part) {
+    uint8_t *to = numbers + (RSA_BLIND + part * pair_count(form) + 1) * number_bytes(form);
+    for (uint32_t w = 0; w < form.blind_windows; ++w) {
+      if (BN_set_word(entry.get(), 1) != 1) return false;
+      for (uint32_t v = 0; v < RSA_BLIND_ENTRIES; ++v) {
+        if (!maker.split_montgomery(entry.get(), to) ||
+            !maker.multiply(entry.get(), entry.get(), step[part].get(), maker.n()))
+          return false;
+        to += number_bytes(form);
+      }
+      // g^(16^(w+1)).
+      if (BN_copy(step[part].get(), entry.get()) == nullptr) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+size_t RsaImageForm::bytes() const {
+  return head_bytes(*this) + number_count(*this) * number_bytes(*this);
+}
+
+struct RsaImageCache::Image {
+  RsaImageForm form;
+  secure::KeyMemory memory;
+};
+
+struct RsaImageCache::Process {
+  const pid_t pid = getpid();
+  std::mutex mutex;
+  std::vector<Image> images;
+  // The blinding base.
+  Number power{BN_new()}, inverse{BN_new()};
+  uint32_t uses = 0;
+};
+
+RsaImageCache::~RsaImageCache() {
+  Process *current = process_.load();
+  if (current != nullptr && current->pid == getpid()) delete current;
+}
+
+RsaImageCache::Process &RsaImageCache::process() {
+  Process *current = process_.load();
+  if (current != nullptr && current->pid == getpid()) return *current;
+  auto made = std::make_unique<Process>();
+  if (process_.compare_exchange_strong(current, made.get())) return *made.release();
+  return *current;
+}
+
+Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
+  Process &mine = process();
+  const std::lock_guard lock(mine.mutex);
+  Maker maker(key, form);
+  if (!maker.ok()) return Status(LC_ERROR_MEMORY, "no memory for the key");
+  const Image *image = nullptr;
+  for (const Image &known : mine.images)
+    if (known.form == form) image = &known;
+  if (image == nullptr) {
+    Image made = {form, secure::KeyMemory(form.bytes())};
+    if (!made.memory.ok(form.bytes())) return Status(LC_ERROR_MEMORY, "no memory for the key");
+    if (!write_constants(maker, key, form, made.memory.data()) ||
+        (form.is_private && !write_tables(maker, form, made.memory.data() + head_bytes(form))))
+      return openssl_failed();
+    mine.images.push_back(std::move(made));
+    image = &mine.images.back();
+  }
+  memcpy(to, image->memory.data(), form.bytes());
+  if (!form.is_private) return Status();
+
+  if (!mine.power || !mine.inverse) return Status(LC_ERROR_MEMORY, "no memory for the key");
+  const bool is_fresh = mine.uses++ % kBaseUses == 0;
+  const bool is_made =
+      is_fresh ? maker.random_pair(mine.power.get(), mine.inverse.get())
+               : maker.multiply(mine.power.get(), mine.power.get(), mine.power.get(), maker.n()) &&
+                     maker.multiply(mine.inverse.get(), mine.inverse.get(), mine.inverse.get(),
+                                    maker.n());
+  uint8_t *numbers = to + head_bytes(form);
+  if (!is_made ||
+      !maker.split_montgomery(mine.power.get(), numbers + RSA_BLIND * number_bytes(form)) ||
+      !maker.split_montgomery(mine.inverse.get(),
+                              numbers + (RSA_BLIND + pair_count(form)) * number_bytes(form))) {
+    mine.uses = 0;
+    return openssl_failed();
+  }
+  return Status();
+}
+
+Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
+  return key.on_cpu->images.write(key, form, to);
+}
+
+}  // namespace lanecrypt::cpu

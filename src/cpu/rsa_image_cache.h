@@ -1,0 +1,37 @@
+// What is kept of a key's images between launches.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cpu/openssl_object.h"
+#include "cpu/rsa_image.h"
+
+namespace lanecrypt::cpu {
+
+// Any thread. A child of fork makes all of it anew: the parent's lock may be
+// held for ever, and its blinding is its own.
+class RsaImageCache {
+ public:
+  RsaImageCache() = default;
+  ~RsaImageCache();
+  RsaImageCache(const RsaImageCache &) = delete;
+
+  Status write(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
+
+ private:
+  struct Image;
+  struct Process;
+
+  Process &process();
+
+  std::atomic<Process *> process_ = nullptr;
+};
+
+}  // namespace lanecrypt::cpu

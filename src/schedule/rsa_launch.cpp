@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/rsa_launch.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+#include "cpu/cpu_rsa.h"
+#include "kernels/rsa_layout.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Argument;
+using device::MemoryKind;
+
+constexpr RsaClass kClasses[] = {{514, 10, 20},  {1034, 20, 39},  {1554, 30, 58},
+                                 {2074, 40, 78}, {3114, 60, 116}, {4154, 80, 156}};
+constexpr uint32_t kLeastModulusBits = 1024;
+
+constexpr bool classes_have_room() {
+  for (const RsaClass &size : kClasses)
+    if (size.prime_bits + RSA_SPARE_BITS > RSA_FP64_BITS * size.fp64_limbs ||
+        size.prime_bits + RSA_SPARE_BITS > RSA_U32_BITS * size.u32_limbs)
+      return false;
+  return true;
+}
+static_assert(classes_have_room());
+
+// The kernels that there are (kernels/all_rsa.h): limbs of a lane.
+struct Instances {
+  RsaArithmetic arithmetic;
+  bool of_teams;  // for devices where a team may have several lanes
+  std::vector<uint32_t> lone, power, whole;
+};
+
+const std::vector<Instances> &instances() {
+  static const std::vector<Instances> all = {
+      {RsaArithmetic::kFp64, true, {10, 20, 30, 40}, {5, 10, 15, 20}, {5, 10, 15}},
+      {RsaArithmetic::kFp64,
+       false,
+       {10, 20, 30, 40},
+       {10, 20, 30, 40, 60, 80},
+       {20, 40, 60, 80, 120, 160}},
+      {RsaArithmetic::kU32, true, {39}, {10, 20, 29, 39}, {10, 20, 29, 39}},
+      {RsaArithmetic::kU32, false, {39}, {20, 39, 58, 78, 116, 156}, {40, 78, 116, 156, 232, 312}},
+  };
+  return all;
+}
+
+uint64_t aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+uint32_t longest_prime_bits(const RsaKey &key) {
+  return std::max(bits_of(key.numbers.p), bits_of(key.numbers.q));
+}
+
+// Random bits enough for the operations of one key in one launch: tables whose
+// entries make as many products as there are operations, up to all of them.
+uint32_t blind_windows_for(uint32_t most_of_one_key) {
+  uint32_t windows = 0;
+  for (uint64_t products = 1; products < most_of_one_key && windows < RSA_BLIND_WINDOWS;
+       products *= RSA_BLIND_ENTRIES)
+    ++windows;
+  return windows;
+}
+
+}  // namespace
+
+const RsaClass &rsa_class(RsaKind kind) { return kClasses[kind - 1]; }
+
+RsaKind rsa_kind(uint32_t modulus_bits) {
+  if (modulus_bits < kLeastModulusBits) return 0;
+  for (RsaKind kind = 1; kind <= std::size(kClasses); ++kind)
+    if (modulus_bits <= 2 * rsa_class(kind).prime_bits) return kind;
+  return 0;
+}
+
+RsaKind rsa_kind(const RsaKey &key, lc_rsa_operation operation) {
+  if (key.exponent == 0) return 0;
+  uint32_t bits = key.modulus_bits;
+  if (operation == LC_RSA_PRIVATE) {
+    if (!key.is_private) return 0;
+    // Primes of very unequal length would waste the shorter one's half.
+    if (bits >= kLeastModulusBits) bits = std::max(bits, 2 * longest_prime_bits(key));
+  }
+  return rsa_kind(bits);
+}
+
+Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties) {
+  const RsaArithmetic best = properties.fast_fp64 ? RsaArithmetic::kFp64 : RsaArithmetic::kU32;
+  const char *wanted = getenv("LANECRYPT_RSA_FORM");
+  if (wanted == nullptr) return best;
+  if (std::string_view(wanted) == "u32") return RsaArithmetic::kU32;
+  if (std::string_view(wanted) != "fp64")
+    return Status(LC_ERROR_ARGUMENT,
+                  std::string("LANECRYPT_RSA_FORM is \"") + wanted + "\", and must be fp64 or u32");
+  if (!properties.fast_fp64) return Status(LC_ERROR_UNSUPPORTED, "the device has no RSA in FP64");
+  return RsaArithmetic::kFp64;
+}
+
+RsaLaunch::RsaLaunch(device::Device &device, RsaArithmetic arithmetic)
+    : device_(device), arithmetic_(arithmetic) {}
+
+uint32_t RsaLaunch::lanes_of_group() const {
+  return std::min<uint32_t>(RSA_GROUP, device_.properties().max_group_lanes);
+}
+
+uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {
+  // Where teams are single lanes their memory is their own.
+  if (device_.properties().team_lanes == 1 || !device_.properties().banked_local) return 0;
+  return lanes_of_group() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
+}
+
+// Those with the fewest lanes first.
+std::vector<RsaTeams> RsaLaunch::ways(uint32_t limbs, bool of_power) const {
+  const device::Properties &properties = device_.properties();
+  // As platform.h has it: only CUDA's teams have several lanes.
+  const bool of_teams = properties.api == "cuda";
+  const uint32_t most_lanes = of_teams ? properties.team_lanes : 1;
+  const std::string head = arithmetic_ == RsaArithmetic::kFp64 ? "rsa_fp64_" : "rsa_u32_";
+  std::vector<RsaTeams> ways;
+  for (const Instances &kernels : instances()) {
+    if (kernels.arithmetic != arithmetic_ || kernels.of_teams != of_teams) continue;
+    for (const uint32_t lone : kernels.lone)
+      if (of_power && lone == limbs)
+        ways.push_back({head + "lone_" + std::to_string(lone) + "_", 1, lone, true});
+    const std::vector<uint32_t> &lanes = of_power ? kernels.power : kernels.whole;
+    for (auto at = lanes.rbegin(); at != lanes.rend(); ++at) {
+      const uint32_t count = limbs / *at;
+      if (count * *at == limbs && std::has_single_bit(count) && count <= most_lanes)
+        ways.push_back({head + std::to_string(*at) + "_", count, *at, false});
+    }
+  }
+  return ways;
+}
+
+// Few lanes for each number give the most throughput, and many the least
+// latency: as few as keep the device busy.
+RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, bool of_power) const {
+  const std::vector<RsaTeams> all = ways(limbs, of_power);
+  if (of_power && forced_way_ < all.size()) return all[forced_way_];
+  if (device_.properties().api != "cuda") return all.front();
+  // About one warp for each scheduler.
+  const uint64_t busy = uint64_t{device_.properties().compute_units} * 128 * 4 / 5;
+  for (const RsaTeams &way : all)
+    if (numbers * way.lanes >= busy) return way;
+  return all.back();
+}
+
+Status RsaLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
+  if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
+  buffer.reset();
+  // Room to spare, so that slowly growing batches do not allocate each time.
+  Result<std::unique_ptr<device::Buffer>> made = device_.allocate(kind, aligned(bytes + bytes / 4));
+  if (!made.ok()) return made.status();
+  buffer = std::move(*made);
+  return Status();
+}
+
+uint32_t RsaLaunch::groups_of(const RsaTeams &teams, const char *name, uint64_t numbers) {
+  const uint64_t of_group = lanes_of_group() / teams.lanes;
+  const uint64_t wanted = (numbers + of_group - 1) / of_group;
+  const uint32_t resident =
+      device_.resident_groups((teams.kernels + name).c_str(), lanes_of_group(), local_bytes(teams));
+  return static_cast<uint32_t>(std::min<uint64_t>(wanted, resident));
+}
+
+Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const char *name,
+                         uint32_t groups, std::span<const Argument> arguments) {
+  const std::string kernel = teams.kernels + name;
+  LC_TRY(stream.launch({kernel.c_str(), groups, lanes_of_group(), local_bytes(teams), arguments}));
+  ++launches_;
+  return Status();
+}
+
+Status RsaLaunch::start(device::Stream &stream, RsaRoom &room, RsaWork &work) {
+  const bool is_private = work.operation == LC_RSA_PRIVATE;
+  const uint32_t count = static_cast<uint32_t>(work.items.size());
+  const RsaClass &size = rsa_class(rsa_kind(*work.items.front().key, work.operation));
+  const bool fp64 = arithmetic_ == RsaArithmetic::kFp64;
+
+  // The keys, each once.
+  std::vector<const RsaKey *> keys;
+  std::vector<uint32_t> uses, key_of(count);
+  std::unordered_map<const RsaKey *, uint32_t> numbers;
+  RsaShape shape = {};
+  uint32_t prime_bits = 0;
+  for (uint32_t n = 0; n < count; ++n) {
+    const RsaKey *key = work.items[n].key;
+    if (n > 0 && key == work.items[n - 1].key) {
+      key_of[n] = key_of[n - 1];
+    } else {
+      const auto [at, is_new] = numbers.try_emplace(key, static_cast<uint32_t>(keys.size()));
+      key_of[n] = at->second;
+      if (is_new) {
+        keys.push_back(key);
+        uses.push_back(0);
+        shape.stride_bytes = std::max(shape.stride_bytes, (key->modulus_bytes + 7) / 8 * 8);
+        shape.exponent_bits =
+            std::max<uint32_t>(shape.exponent_bits, std::bit_width(key->exponent));
+        if (is_private) prime_bits = std::max(prime_bits, longest_prime_bits(*key));
+      }
+    }
+    ++uses[key_of[n]];
+  }
+  shape.count = count;
+  shape.half_limbs = fp64 ? size.fp64_limbs : size.u32_limbs;
+  shape.full_limbs = 2 * shape.half_limbs;
+  shape.exponent_words = is_private ? (size.prime_bits + 63) / 64 * 2 : 0;
+  shape.windows = (prime_bits + RSA_WINDOW_BITS - 1) / RSA_WINDOW_BITS;
+  shape.blind_windows = blind_windows_for(*std::max_element(uses.begin(), uses.end()));
+  const cpu::RsaImageForm form = {.fp64 = fp64,
+                                  .limb_bits = fp64 ? uint32_t{RSA_FP64_BITS} : RSA_U32_BITS,
+                                  .half_limbs = shape.half_limbs,
+                                  .full_limbs = shape.full_limbs,
+                                  .exponent_words = shape.exponent_words,
+                                  .blind_windows = is_private ? shape.blind_windows : 0,
+                                  .is_private = is_private};
+  const RsaTeams whole = choose(shape.full_limbs, count, false);
+  const RsaTeams power = choose(shape.half_limbs, 2 * uint64_t{count}, true);
+  shape.team = whole.lanes;
+  RsaShape power_shape = shape;
+  power_shape.team = power.lanes;
+
+  // What goes to the device.
+  const uint64_t limb_bytes = form.limb_bytes(), image_bytes = (form.bytes() + 15) / 16 * 16;
+  work.stride_bytes = shape.stride_bytes;
+  work.pieces_at = 2 * aligned(sizeof(RsaShape));
+  work.keys_at = work.pieces_at + aligned(count * sizeof(RsaPiece));
+  work.keys_bytes = keys.size() * image_bytes;
+  work.inputs_at = work.keys_at + aligned(work.keys_bytes);
+  const uint64_t input_bytes = uint64_t{count} * shape.stride_bytes;
+  LC_TRY(grow(room.staging, MemoryKind::kPinned, work.inputs_at + input_bytes));
+  uint8_t *host = room.staging->host();
+  memcpy(host, &shape, sizeof shape);
+  memcpy(host + aligned(sizeof shape), &power_shape, sizeof power_shape);
+  for (size_t n = 0; n < keys.size(); ++n)
+    LC_TRY(cpu::write_rsa_image(*keys[n], form, host + work.keys_at + n * image_bytes));
+  std::vector<uint32_t> random(is_private ? count : 0);
+  if (is_private) LC_TRY(cpu::random_bytes(random.data(), random.size() * sizeof random[0]));
+  for (uint32_t n = 0; n < count; ++n) {
+    const RsaItem &item = work.items[n];
+    const RsaPiece piece = {
+        .key = key_of[n] * image_bytes, .blind = is_private ? random[n] : 0, .unused = 0};
+    memcpy(host + work.pieces_at + n * sizeof piece, &piece, sizeof piece);
+    uint8_t *to = host + work.inputs_at + uint64_t{n} * shape.stride_bytes;
+    const uint32_t empty = shape.stride_bytes - item.key->modulus_bytes;
+    memset(to, 0, empty);
+    memcpy(to + empty, item.in, item.key->modulus_bytes);
+  }
+  secure::wipe(random.data(), random.size() * sizeof random[0]);
+
+  // Room on the device.
+  constexpr MemoryKind kDevice = MemoryKind::kDevice;
+  work.outputs_at = aligned(count * sizeof(uint32_t));
+  LC_TRY(grow(room.results, MemoryKind::kPinned, work.outputs_at + input_bytes));
+  LC_TRY(grow(room.shape, kDevice, sizeof shape));
+  LC_TRY(grow(room.power_shape, kDevice, sizeof shape));
+  LC_TRY(grow(room.pieces, kDevice, count * sizeof(RsaPiece)));
+  LC_TRY(grow(room.keys, kDevice, work.keys_bytes));
+  LC_TRY(grow(room.in, kDevice, input_bytes));
+  LC_TRY(grow(room.right, kDevice, count * sizeof(uint32_t)));
+  LC_TRY(grow(room.out, kDevice, input_bytes));
+  const uint64_t number_bytes = uint64_t{count} * shape.full_limbs * limb_bytes;
+  const uint32_t power_groups = groups_of(power, "power_all", 2 * uint64_t{count});
+  const uint64_t table_bytes =
+      uint64_t{power_groups} * RSA_GROUP * RSA_WINDOW_ENTRIES * power.limbs * limb_bytes;
+  if (is_private) {
+    LC_TRY(grow(room.blinded, kDevice, number_bytes));
+    LC_TRY(grow(room.halves, kDevice, number_bytes));
+    LC_TRY(grow(room.table, kDevice, table_bytes));
+  }
+
+  LC_TRY(stream.upload(*room.shape, 0, host, sizeof shape));
+  LC_TRY(stream.upload(*room.power_shape, 0, host + aligned(sizeof shape), sizeof shape));
+  LC_TRY(stream.upload(*room.pieces, 0, host + work.pieces_at, count * sizeof(RsaPiece)));
+  LC_TRY(stream.upload(*room.keys, 0, host + work.keys_at, work.keys_bytes));
+  LC_TRY(stream.upload(*room.in, 0, host + work.inputs_at, input_bytes));
+  if (is_private) {
+    const Argument blind[] = {room.shape.get(), room.keys.get(), room.pieces.get(), room.in.get(),
+                              room.blinded.get()};
+    LC_TRY(launch(stream, whole, "blind_all", groups_of(whole, "blind_all", count), blind));
+    const Argument raise[] = {room.power_shape.get(), room.keys.get(),  room.pieces.get(),
+                              room.blinded.get(),     room.table.get(), room.halves.get()};
+    LC_TRY(launch(stream, power, "power_all", power_groups, raise));
+    const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
+                               room.halves.get(), room.out.get(),  room.right.get()};
+    LC_TRY(launch(stream, whole, "finish_all", groups_of(whole, "finish_all", count), finish));
+    LC_TRY(stream.zero(*room.keys, 0, work.keys_bytes));
+    LC_TRY(stream.zero(*room.blinded, 0, number_bytes));
+    LC_TRY(stream.zero(*room.halves, 0, number_bytes));
+    LC_TRY(stream.zero(*room.table, 0, table_bytes));
+    LC_TRY(stream.download(room.results->host(), *room.right, 0, count * sizeof(uint32_t)));
+  } else {
+    const Argument raise[] = {room.shape.get(), room.keys.get(), room.pieces.get(), room.in.get(),
+                              room.out.get()};
+    LC_TRY(launch(stream, whole, "public_all", groups_of(whole, "public_all", count), raise));
+  }
+  return stream.download(room.results->host() + work.outputs_at, *room.out, 0, input_bytes);
+}
+
+void RsaLaunch::take_results(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right) {
+  for (size_t n = 0; n < work.items.size(); ++n) {
+    const RsaItem &item = work.items[n];
+    uint32_t is_right = UINT32_MAX;
+    if (work.operation == LC_RSA_PRIVATE)
+      memcpy(&is_right, room.results->host() + n * sizeof is_right, sizeof is_right);
+    right[n] = is_right == UINT32_MAX ? 1 : 0;
+    if (right[n] == 0) continue;
+    const uint8_t *from = room.results->host() + work.outputs_at + (n + 1) * work.stride_bytes;
+    memcpy(item.out, from - item.key->modulus_bytes, item.key->modulus_bytes);
+  }
+}
+
+void RsaLaunch::wipe_staging(RsaRoom &room, const RsaWork &work) {
+  if (room.staging == nullptr || room.staging->bytes() < work.keys_at + work.keys_bytes) return;
+  secure::wipe(room.staging->host() + work.keys_at, work.keys_bytes);
+}
+
+}  // namespace lanecrypt::schedule

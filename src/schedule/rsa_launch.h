@@ -1,0 +1,96 @@
+// One launch of RSA on a device: which arithmetic, how many lanes an operation,
+// the memory, and its wiping after.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cpu/rsa_image.h"
+#include "device/device.h"
+#include "schedule/rsa_engine.h"
+
+namespace lanecrypt::schedule {
+
+// How the kernels multiply; each is right on every device that has it.
+enum class RsaArithmetic { kFp64, kU32 };
+
+// The best for a device, or the one that the environment variable
+// LANECRYPT_RSA_FORM (fp64, u32) names, for tests and measurements. An error
+// where the device does not have that.
+Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties);
+
+// Lengths of keys that share a launch: up to `prime_bits` of each prime and
+// twice that of the modulus.
+struct RsaClass {
+  uint32_t prime_bits;
+  uint32_t fp64_limbs, u32_limbs;  // of a prime
+};
+
+// A kernel and its number of lanes for one operation.
+struct RsaTeams {
+  std::string kernels;  // the head of the names: "rsa_fp64_20_"
+  uint32_t lanes = 1;   // of one operation
+  uint32_t limbs = 0;   // of one lane
+  bool lone = false;
+};
+
+// The memory of one launch; grown as needed, reused.
+struct RsaRoom {
+  std::unique_ptr<device::Buffer> staging, results;  // pinned: what goes there, what comes back
+  std::unique_ptr<device::Buffer> shape, power_shape, pieces, keys, in;
+  std::unique_ptr<device::Buffer> blinded, halves, table, right, out;
+};
+
+// What is to run, and what of it lies where in the room.
+struct RsaWork {
+  lc_rsa_operation operation = LC_RSA_PRIVATE;
+  std::span<const RsaItem> items;
+  uint32_t stride_bytes = 0;
+  uint64_t pieces_at = 0, keys_at = 0, keys_bytes = 0, inputs_at = 0;  // in staging
+  uint64_t outputs_at = 0;                                             // in results
+};
+
+// The device's thread alone.
+class RsaLaunch {
+ public:
+  RsaLaunch(device::Device &device, RsaArithmetic arithmetic);
+
+  // Starts all of it in `stream`; the results are in room.results when the
+  // stream gets there. Zeroes on the device what was secret.
+  Status start(device::Stream &stream, RsaRoom &room, RsaWork &work);
+  // Copies the outputs of the items that are right; sets right[n] = 0 for the
+  // others.
+  static void take_results(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right);
+  // Wipes the room's host memory.
+  static void wipe_staging(RsaRoom &room, const RsaWork &work);
+
+  // Every way in which a power of so many operations may run; for the self-test.
+  std::vector<RsaTeams> ways(uint32_t limbs, bool of_power) const;
+  // From now on powers run in way `number` of ways() instead of the best one;
+  // SIZE_MAX: the best again.
+  void force_way(size_t number) { forced_way_ = number; }
+  uint64_t launches() const { return launches_; }
+  RsaArithmetic arithmetic() const { return arithmetic_; }
+
+ private:
+  RsaTeams choose(uint32_t limbs, uint64_t numbers, bool of_power) const;
+  Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
+  Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
+                std::span<const device::Argument> arguments);
+  uint32_t groups_of(const RsaTeams &teams, const char *name, uint64_t numbers);
+  uint32_t lanes_of_group() const;
+  uint32_t local_bytes(const RsaTeams &teams) const;
+
+  device::Device &device_;
+  const RsaArithmetic arithmetic_;
+  size_t forced_way_ = SIZE_MAX;
+  uint64_t launches_ = 0;
+};
+
+// The class of a kind (rsa_engine.h), which is its number from 1 on.
+const RsaClass &rsa_class(RsaKind kind);
+
+}  // namespace lanecrypt::schedule
