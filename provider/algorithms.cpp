@@ -1,4 +1,4 @@
-// The nine ciphers as OpenSSL's core sees them.
+// The ciphers as OpenSSL's core sees them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/algorithms.h"
@@ -9,6 +9,8 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 #include <openssl/proverr.h>
+
+#include <cstring>
 
 #include "provider/cipher.h"
 
@@ -24,6 +26,20 @@ const Algorithm kAlgorithms[kCipherCount] = {
     {"AES-128-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 16, 16, 1},
     {"AES-192-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 24, 16, 1},
     {"AES-256-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 32, 16, 1},
+    {"AES-128-CFB", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 16, 16, 1},
+    {"AES-192-CFB", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 24, 16, 1},
+    {"AES-256-CFB", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 32, 16, 1},
+    {"AES-128-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 16, 16, 1},
+    {"AES-192-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 24, 16, 1},
+    {"AES-256-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 32, 16, 1},
+    {"AES-128-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 16, 16, 1},
+    {"AES-192-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 24, 16, 1},
+    {"AES-256-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 32, 16, 1},
+    {"AES-128-OFB", LC_AES_OFB, EVP_CIPH_OFB_MODE, 16, 16, 1},
+    {"AES-192-OFB", LC_AES_OFB, EVP_CIPH_OFB_MODE, 24, 16, 1},
+    {"AES-256-OFB", LC_AES_OFB, EVP_CIPH_OFB_MODE, 32, 16, 1},
+    {"AES-128-XTS", LC_AES_XTS, EVP_CIPH_XTS_MODE, 32, 16, 1},
+    {"AES-256-XTS", LC_AES_XTS, EVP_CIPH_XTS_MODE, 64, 16, 1},
 };
 
 namespace {
@@ -90,7 +106,8 @@ int get_params(OSSL_PARAM params[]) {
        {OSSL_CIPHER_PARAM_AEAD, OSSL_CIPHER_PARAM_CUSTOM_IV, OSSL_CIPHER_PARAM_CTS,
         OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, OSSL_CIPHER_PARAM_HAS_RAND_KEY})
     if (ok && (param = OSSL_PARAM_locate(params, flag)) != nullptr)
-      ok = OSSL_PARAM_set_int(param, 0);
+      ok = OSSL_PARAM_set_int(
+          param, algorithm.has_data_units() && std::strcmp(flag, OSSL_CIPHER_PARAM_CUSTOM_IV) == 0);
   if (!ok) ERR_raise(ERR_LIB_PROV, PROV_R_FAILED_TO_SET_PARAMETER);
   return ok ? 1 : 0;
 }
@@ -138,7 +155,7 @@ constexpr char kProperties[] = "provider=gpu";
 
 }  // namespace
 
-// OpenSSL's names, aliases and object identifiers (NIST's, for AES).
+// OpenSSL's names, aliases and object identifiers (NIST's, and IEEE's for XTS).
 const OSSL_ALGORITHM kCipherOperations[] = {
     {"AES-128-ECB:2.16.840.1.101.3.4.1.1", kProperties, kFunctions<0>, nullptr},
     {"AES-192-ECB:2.16.840.1.101.3.4.1.21", kProperties, kFunctions<1>, nullptr},
@@ -149,6 +166,20 @@ const OSSL_ALGORITHM kCipherOperations[] = {
     {"AES-128-CTR", kProperties, kFunctions<6>, nullptr},
     {"AES-192-CTR", kProperties, kFunctions<7>, nullptr},
     {"AES-256-CTR", kProperties, kFunctions<8>, nullptr},
+    {"AES-128-CFB:2.16.840.1.101.3.4.1.4", kProperties, kFunctions<9>, nullptr},
+    {"AES-192-CFB:2.16.840.1.101.3.4.1.24", kProperties, kFunctions<10>, nullptr},
+    {"AES-256-CFB:2.16.840.1.101.3.4.1.44", kProperties, kFunctions<11>, nullptr},
+    {"AES-128-CFB8", kProperties, kFunctions<12>, nullptr},
+    {"AES-192-CFB8", kProperties, kFunctions<13>, nullptr},
+    {"AES-256-CFB8", kProperties, kFunctions<14>, nullptr},
+    {"AES-128-CFB1", kProperties, kFunctions<15>, nullptr},
+    {"AES-192-CFB1", kProperties, kFunctions<16>, nullptr},
+    {"AES-256-CFB1", kProperties, kFunctions<17>, nullptr},
+    {"AES-128-OFB:2.16.840.1.101.3.4.1.3", kProperties, kFunctions<18>, nullptr},
+    {"AES-192-OFB:2.16.840.1.101.3.4.1.23", kProperties, kFunctions<19>, nullptr},
+    {"AES-256-OFB:2.16.840.1.101.3.4.1.43", kProperties, kFunctions<20>, nullptr},
+    {"AES-128-XTS:1.3.111.2.1619.0.1.1", kProperties, kFunctions<21>, nullptr},
+    {"AES-256-XTS:1.3.111.2.1619.0.1.2", kProperties, kFunctions<22>, nullptr},
     {nullptr, nullptr, nullptr, nullptr},
 };
 

@@ -5,6 +5,7 @@
 
 #include <openssl/core.h>
 
+#include "job/mode.h"
 #include "lanecrypt/lanecrypt.h"
 #include "provider/provider.h"
 
@@ -17,6 +18,15 @@ struct Algorithm {
   unsigned key_bytes;
   unsigned iv_bytes;
   unsigned block_bytes;  // as OpenSSL sees it: 1 for a stream
+
+  const Mode &traits() const { return mode_of(cipher); }
+  // An update is a data unit of its own, and leaves the IV as it is.
+  bool has_data_units() const { return traits().continuation == Continuation::kDataUnits; }
+  // A stream may stop within a block, and the parameter num says where.
+  bool counts_within_block() const {
+    return block_bytes == 1 && !has_data_units() &&
+           (traits().feedback_bits <= 0 || traits().feedback_bits == 128);
+  }
 };
 
 // By the number that every context keeps.

@@ -77,13 +77,13 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
     return Bulk::kFailed;
   }
 
-  // The IV after the bulk; ciphertext of data in place must be read now.
-  uint8_t next_iv[kBlockBytes] = {};
-  if (algorithm.cipher == LC_AES_CTR) {
+  // The IV after the bulk; what data in place overwrite must be read now.
+  uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
+  const Continuation continuation = algorithm.traits().continuation;
+  if (bytes >= kBlockBytes) std::memcpy(last_in, in + bytes - kBlockBytes, kBlockBytes);
+  if (continuation == Continuation::kCounter) {
     std::memcpy(next_iv, iv, kBlockBytes);
     advance_counter(next_iv, bytes / kBlockBytes);
-  } else if (algorithm.cipher == LC_AES_CBC && !context.encrypting) {
-    std::memcpy(next_iv, in + bytes - kBlockBytes, kBlockBytes);
   }
 
   lc_message message{};
@@ -136,8 +136,12 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
   else
     provider.counters.count_cpu(result.cpu_bytes);
 
-  if (algorithm.cipher == LC_AES_CBC && context.encrypting)
-    std::memcpy(next_iv, out + bytes - kBlockBytes, kBlockBytes);
+  if (algorithm.has_data_units()) return Bulk::kDone;
+  const uint8_t *last_out = out + bytes - kBlockBytes;
+  if (continuation == Continuation::kCiphertext)
+    std::memcpy(next_iv, context.encrypting ? last_out : last_in, kBlockBytes);
+  if (continuation == Continuation::kKeystream)
+    for (size_t at = 0; at < kBlockBytes; ++at) next_iv[at] = last_in[at] ^ last_out[at];
   // ECB has no IV, but what it holds back must go all the same.
   const bool is_set =
       algorithm.iv_bytes != 0

@@ -14,9 +14,14 @@
 namespace lanecrypt::provider {
 namespace {
 
-// TLS up to 1.2 lets the cipher pad its records and cut off the MAC.
-void note_tls(CipherContext &context, const OSSL_PARAM params[]) {
+// TLS up to 1.2 lets the cipher pad its records and cut off the MAC; CFB1 can
+// count in bits.
+void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (params == nullptr) return;
+  unsigned bits = 0;
+  if (const OSSL_PARAM *use = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_USE_BITS);
+      use != nullptr && OSSL_PARAM_get_uint(use, &bits))
+    context.counts_bits = bits != 0;
   unsigned version = 0;
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_VERSION);
   if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;
@@ -71,10 +76,12 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
     return 0;
   }
-  // Without an IV, CBC begins again at the first one, if there was one.
+  // Without an IV, CBC, CFB and OFB begin again at the first one, if there was
+  // one.
   const uint8_t *start = iv;
   uint8_t current_iv[kBlockBytes];
-  if (iv == nullptr && context.first_iv_is_here && algorithm.cipher == LC_AES_CBC) {
+  if (iv == nullptr && context.first_iv_is_here &&
+      (algorithm.cipher == LC_AES_CBC || algorithm.traits().is_feedback())) {
     start = context.first_iv;
     if (!context.iv_set) {
       const void *current = nullptr;
@@ -105,7 +112,7 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     context.key_set = true;
     context.key_was_set_encrypting = encrypt;
   }
-  note_tls(context, params);
+  note_params(context, params);
   return 1;
 }
 
@@ -126,7 +133,7 @@ int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
 
 int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (!EVP_CIPHER_CTX_set_params(context.fallback, params)) return 0;
-  note_tls(context, params);
+  note_params(context, params);
   return 1;
 }
 

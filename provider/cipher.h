@@ -26,7 +26,8 @@ struct CipherContext {
   bool key_set;
   bool key_was_set_encrypting;  // OpenSSL's key schedule is for that direction
   bool tls_records;             // OpenSSL does TLS's padding and MAC within
-  uint8_t key[32];
+  bool counts_bits;             // CFB1: lengths are in bits
+  uint8_t key[64];
   // Bytes that OpenSSL's context holds back: part of a block, or the last
   // block while decrypting with padding.
   size_t held_bytes;
@@ -75,6 +76,7 @@ enum class Bulk {
 // Runs whole blocks on a device, out == in or apart, starting at `iv` (in the
 // direction of the context), and sets OpenSSL's context behind them: it then
 // holds nothing back.
+// XTS: `bytes` are a data unit, and OpenSSL's context stays as it is.
 Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes);
 

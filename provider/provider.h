@@ -17,7 +17,7 @@
 
 namespace lanecrypt::provider {
 
-inline constexpr int kCipherCount = 9;
+inline constexpr int kCipherCount = 23;
 
 struct Provider {
   Settings settings;
@@ -27,7 +27,7 @@ struct Provider {
   OSSL_LIB_CTX *fallback = nullptr;
   // OpenSSL's default provider, where it had to be loaded for that.
   std::atomic<OSSL_PROVIDER *> fallback_provider{nullptr};
-  // Its nine ciphers, each fetched when the first context wants it: not while
+  // Its ciphers, each fetched when the first context wants it: not while
   // the provider loads, when the default provider may not be there yet.
   std::atomic<EVP_CIPHER *> fallback_ciphers[kCipherCount] = {};
   // Of its RSA: see fallback.h. Keys of RSA and of RSA-PSS.

@@ -24,7 +24,7 @@ constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
 // What OpenSSL's context tells about the stream.
 struct StreamState {
   uint8_t iv[kBlockBytes];  // of the next block
-  unsigned used_bytes;      // CTR: of the last block's keystream
+  unsigned used_bytes;      // CTR, CFB, OFB: of the last block's keystream
   unsigned padding;
 };
 
@@ -64,7 +64,7 @@ Division divide(const CipherContext &context, const StreamState &state, size_t i
     division.head = kBlockBytes - context.held_bytes;
     division.head_out = kBlockBytes;
     division.lent = holds_last ? 1 : 0;
-  } else if (!context.is_block_mode() && state.used_bytes > 0) {
+  } else if (context.algorithm().counts_within_block() && state.used_bytes > 0) {
     division.head = division.head_out = kBlockBytes - state.used_bytes % kBlockBytes;
   }
   if (in_bytes > division.head) {
@@ -88,24 +88,25 @@ bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8
                    size_t in_bytes) {
   const Settings &settings = context.provider->settings;
   if (in_bytes < std::max<uint64_t>(settings.threshold_bytes, 1)) return false;
-  if (!context.key_set || in == nullptr || out == nullptr) return false;
+  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return false;
   if (settings.require_gpu) return true;
   if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return false;
-  // One stream of CBC encryption is one chain, which a device walks slowly:
-  // only tests want that.
-  return context.algorithm().cipher != LC_AES_CBC || !context.encrypting ||
+  // One stream of CBC encryption, say, is one chain, which a device walks
+  // slowly: only tests want that.
+  return !context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) ||
          settings.threshold_bytes == 0;
 }
 
 // What keeps a context to OpenSSL's own implementation; nullptr for nothing.
 const char *what_hinders(const CipherContext &context, const StreamState &state) {
   if (context.tls_records) return "it is a TLS record";
-  const bool has_direction = context.algorithm().cipher != LC_AES_CTR;
-  if (has_direction && context.encrypting != context.key_was_set_encrypting)
+  if (context.algorithm().traits().inverts && context.encrypting != context.key_was_set_encrypting)
     return "the direction was changed without a key";
-  if (has_direction ? state.used_bytes != 0 : state.used_bytes >= kBlockBytes)
+  if (context.algorithm().counts_within_block() ? state.used_bytes >= kBlockBytes
+                                                : state.used_bytes != 0)
     return "the parameter num was set";
-  if (has_direction && context.held_bytes == kBlockBytes && (context.encrypting || !state.padding))
+  if (context.is_block_mode() && context.held_bytes == kBlockBytes &&
+      (context.encrypting || !state.padding))
     return "padding was switched off within a stream";
   return nullptr;
 }
@@ -134,6 +135,25 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return feed(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
+// XTS: a request is a data unit, with the tweak that the context has.
+Bulk run_data_unit(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
+                   size_t in_bytes) {
+  StreamState state;
+  // What cannot be at all is OpenSSL's to refuse.
+  if (!is_for_device(context, out, in, in_bytes) || !context.iv_set || in_bytes < kBlockBytes ||
+      in_bytes > (kBlockBytes << 20) || out_size < in_bytes || !ask_state(context, &state))
+    return Bulk::kNotTaken;
+  const char *hindrance = what_hinders(context, state);
+  const Division all{0, 0, in_bytes, 0};
+  if (hindrance == nullptr && !can_be_divided(all, out, in, in_bytes))
+    hindrance = "its input and output overlap in part";
+  if (hindrance == nullptr) return run_bulk(context, state.iv, out, in, in_bytes);
+  if (!context.provider->settings.require_gpu) return Bulk::kNotTaken;
+  context.provider->counters.count_failure();
+  context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
+  return Bulk::kFailed;
+}
+
 }  // namespace
 
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
@@ -157,6 +177,13 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
+  if (context.algorithm().has_data_units()) {
+    const Bulk bulk = run_data_unit(context, out, out_size, in, in_bytes);
+    if (bulk == Bulk::kNotTaken)
+      return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
+    *out_bytes = in_bytes;
+    return bulk == Bulk::kDone ? 1 : 0;
+  }
   StreamState state;
   if (!is_for_device(context, out, in, in_bytes) || !ask_state(context, &state))
     return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
@@ -205,11 +232,17 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes) {
-  if (!context.is_block_mode() && is_for_device(context, out, in, in_bytes))
+  const bool has_data_units = context.algorithm().has_data_units();
+  if (!context.is_block_mode() && !has_data_units && is_for_device(context, out, in, in_bytes))
     return update_cipher(context, out, out_bytes, out_size, in, in_bytes);
   if (context.key_set && out_size < in_bytes) return raise_too_small();
+  if (has_data_units) {
+    const Bulk bulk = run_data_unit(context, out, out_size, in, in_bytes);
+    *out_bytes = in_bytes;
+    if (bulk != Bulk::kNotTaken) return bulk == Bulk::kDone ? 1 : 0;
+  }
   StreamState state;
-  if (is_for_device(context, out, in, in_bytes) && in_bytes % kBlockBytes == 0 &&
+  if (!has_data_units && is_for_device(context, out, in, in_bytes) && in_bytes % kBlockBytes == 0 &&
       context.held_bytes == 0 && ask_state(context, &state)) {
     const Division all{0, 0, in_bytes, 0};
     const char *hindrance = what_hinders(context, state);

@@ -13,7 +13,7 @@
 namespace provider_test {
 namespace {
 
-const uint8_t kKey[33] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+const uint8_t kKey[65] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 const uint8_t kIv[16] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
 
 Bytes pattern(size_t bytes) {
@@ -115,7 +115,8 @@ TEST_F(Edges, WithoutAKey) {
   for (const char *cipher : kCiphers) {
     Twins twins(library, cipher);
     EXPECT_EQ(twins.update(pattern(64), Twins::Place::kApart, 0), 0);
-    EXPECT_EQ(twins.finish(), 0);
+    // XTS has nothing to finish, and says so without a key.
+    EXPECT_EQ(twins.finish(), std::string(cipher).ends_with("XTS") ? 1 : 0);
     twins.init(nullptr, kIv, 1);
     EXPECT_EQ(twins.at_once(pattern(64), Twins::Place::kApart, 0), -1);
     EXPECT_TRUE(twins.is_whole()) << twins.difference();

@@ -60,10 +60,11 @@ Bytes random_iv(Random &random) {
 // One stream. What it did is in the test's failure by its seed.
 void run_case(Library &library, uint64_t seed) {
   Random random(seed);
-  const char *cipher = kCiphers[below(random, 9)];
-  const bool is_ctr = std::string(cipher).ends_with("CTR");
+  const char *cipher = kCiphers[below(random, kCipherCount)];
+  const std::string mode = std::string(cipher).substr(8);
+  const bool is_ctr = mode == "CTR", is_stream = mode != "ECB" && mode != "CBC";
   Twins twins(library, cipher);
-  Bytes key = random_bytes(random, 32), iv = random_iv(random);
+  Bytes key = random_bytes(random, 64), iv = random_iv(random);
   const int direction = int(below(random, 2));
   // Now and then without an IV, which OpenSSL then takes to be zero.
   twins.init(key.data(), below(random, 12) == 0 ? nullptr : iv.data(), direction);
@@ -90,7 +91,7 @@ void run_case(Library &library, uint64_t seed) {
         twins.init(nullptr, iv.data(), -1);
         break;
       case 5:
-        key = random_bytes(random, 32);
+        key = random_bytes(random, 64);
         twins.init(key.data(), below(random, 2) == 0 ? nullptr : iv.data(), int(below(random, 2)));
         break;
       case 6:
@@ -101,7 +102,7 @@ void run_case(Library &library, uint64_t seed) {
         break;
       case 8:
         // One-shot calls beside a stream take whole blocks.
-        twins.at_once(is_ctr ? in : Bytes(in.begin(), in.end() - long(in.size() % 16)),
+        twins.at_once(is_stream ? in : Bytes(in.begin(), in.end() - long(in.size() % 16)),
                       in_place_only ? Twins::Place::kInPlace : Twins::Place::kApart, misalignment);
         break;
       case 9:
@@ -134,7 +135,7 @@ TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
   ASSERT_TRUE(library.is_ready()) << library.errors();
   run_cases(library, 1000000 * std::strtoull(GetParam(), nullptr, 10), 3000);
   // The device, and not the CPU alone, has done it.
-  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 1000u);
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 500u);
   EXPECT_GT(library.counter("lanecrypt.device-bytes"), 300000u);
   EXPECT_GT(library.counter("lanecrypt.cpu-jobs"), 1000u);
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
@@ -156,8 +157,8 @@ TEST(Streams, DoWhatOpenSSLDoesWithRequireGpu) {
   // Streams that a device can do in full: no error may come of it.
   for (uint64_t seed = 1; seed <= 500 && !HasFailure(); ++seed) {
     Random random(seed);
-    Twins twins(library, kCiphers[below(random, 9)]);
-    const Bytes key = random_bytes(random, 32), iv = random_iv(random);
+    Twins twins(library, kCiphers[below(random, kCipherCount)]);
+    const Bytes key = random_bytes(random, 64), iv = random_iv(random);
     twins.init(key.data(), iv.data(), int(below(random, 2)));
     twins.set_padding(int(below(random, 2)));
     for (int call = 0; call < 5; ++call)
