@@ -56,3 +56,23 @@ def test_rsa(tmp_path, build, evp_test, name, operations):
     counters = configuration.counters()
     assert counters["rsa_device_jobs"] + counters["rsa_cpu_jobs"] >= operations
     assert counters["rsa_failures"] == 0
+
+
+# AES by the emulator: plain, in place, and in pieces of 1 byte, which no device
+# gets, and of 40. evp_test of 3.0 knows neither -process nor -chunk.
+@pytest.mark.parametrize("options, least_device_jobs", [
+    ([], 300), (["-process", "in_place"], 300), (["-chunk", "40"], 50), (["-chunk", "1"], 0)])
+def test_aes(tmp_path, build, evp_test, options, least_device_jobs):
+    program, folder = evp_test
+    if options:
+        known = subprocess.run([program, "-help"], capture_output=True, timeout=60)
+        if options[0].encode() not in known.stdout + known.stderr:
+            pytest.skip(f"evp_test of this release knows no {options[0]}")
+    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes=0)
+    ours = configuration.run(program, "-config", configuration.path, *options,
+                             folder / "evpciph_aes_common.txt")
+    tests, errors, _ = completed(ours.stdout + ours.stderr)
+    assert tests > 150 and errors == 0
+    counters = configuration.counters()
+    assert counters["device_jobs"] >= least_device_jobs
+    assert counters["failures"] == 0
