@@ -61,6 +61,9 @@ void Vectors::check_file(const std::string &file_name, size_t cases) {
 
 TEST_P(Vectors, Fips197) { check_file("fips197.txt", 4); }
 TEST_P(Vectors, Sp800_38a) { check_file("sp800_38a.txt", 9); }
+TEST_P(Vectors, Sp800_38aFeedback) { check_file("sp800_38a_feedback.txt", 12); }
+TEST_P(Vectors, CiphertextStealing) { check_file("cts.txt", 18); }
+TEST_P(Vectors, Ieee1619) { check_file("ieee1619.txt", 7); }
 TEST_P(Vectors, AesavsEcb) { check_file("aesavs_ecb.txt", 1039); }
 TEST_P(Vectors, AesavsCbc) { check_file("aesavs_cbc.txt", 1039); }
 

@@ -132,3 +132,57 @@ def ctr_crypt(key, counter, text):
         out.append(bytes(xor(block, stream)))
         count = (count + 1) % (1 << 128)
     return b"".join(out)
+
+
+def cfb_encrypt(key, iv, text, segment_bits):
+    """SP 800-38A, 6.3, bit by bit of the register."""
+    aes, out, register = Aes(key), 0, int.from_bytes(iv, "big")
+    bits, value = 8 * len(text), int.from_bytes(text, "big")
+    for at in range(0, bits, segment_bits):
+        size = min(segment_bits, bits - at)
+        made = int.from_bytes(aes.encrypt_block(register.to_bytes(BLOCK, "big")), "big")
+        segment = (value >> (bits - at - size)) & ((1 << size) - 1)
+        segment ^= made >> (128 - size)
+        out = out << size | segment
+        register = (register << size | segment) & ((1 << 128) - 1)
+    return out.to_bytes(len(text), "big")
+
+
+def ofb_crypt(key, iv, text):
+    aes, out, state = Aes(key), [], iv
+    for at in range(0, len(text), BLOCK):
+        state = bytes(aes.encrypt_block(state))
+        out.append(bytes(xor(text[at : at + BLOCK], state)))
+    return b"".join(out)
+
+
+def cts_encrypt(key, iv, text, variant):
+    """The addendum to SP 800-38A: CBC over zeros behind the text, whose last two
+    blocks are cut and exchanged."""
+    part = (len(text) - 1) % BLOCK + 1
+    whole = cbc_encrypt(key, iv, text + bytes(BLOCK - part))
+    if len(text) == BLOCK:
+        return whole
+    front, cut, last = whole[: -2 * BLOCK], whole[-2 * BLOCK : -BLOCK][:part], whole[-BLOCK:]
+    swapped = variant == 3 or (variant == 2 and part != BLOCK)
+    return front + (last + cut if swapped else cut + last)
+
+
+def xts_encrypt(keys, tweak, text):
+    """IEEE 1619, 5.3: one data unit."""
+    half = len(keys) // 2
+    aes, mask = Aes(keys[:half]), int.from_bytes(Aes(keys[half:]).encrypt_block(tweak), "little")
+
+    def block(plain, factor):
+        return bytes(xor(bytes(aes.encrypt_block(bytes(xor(plain, factor)))), factor))
+
+    factors = []
+    for _ in range(len(text) // BLOCK + 1):
+        factors.append(mask.to_bytes(BLOCK, "little"))
+        mask = (mask << 1) ^ (0x87 | 1 << 128 if mask >> 127 else 0)
+    whole, part = len(text) // BLOCK, len(text) % BLOCK
+    out = [block(text[BLOCK * n : BLOCK * (n + 1)], factors[n]) for n in range(whole)]
+    if part:
+        stolen = out.pop()
+        out += [block(text[-part:] + stolen[part:], factors[whole]), stolen[:part]]
+    return b"".join(out)

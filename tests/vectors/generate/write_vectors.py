@@ -12,7 +12,8 @@ aes_reference.py. The Monte Carlo chains take a minute.
 import pathlib
 import sys
 
-from aes_reference import Aes, cbc_encrypt, ctr_crypt, ecb_encrypt, xor
+from aes_reference import (Aes, cbc_encrypt, cfb_encrypt, ctr_crypt, cts_encrypt, ecb_encrypt,
+                           ofb_crypt, xor, xts_encrypt)
 from aesavs_inputs import GFSBOX_PLAINTEXTS, KEYSBOX_KEYS, MONTE_CARLO_SEEDS
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
@@ -20,10 +21,26 @@ SIZES = (128, 192, 256)
 ZERO_BLOCK = bytes(16)
 
 
+EXAMPLE_KEYS = {
+    128: "2b7e151628aed2a6abf7158809cf4f3c",
+    192: "8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
+    256: "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+}
+EXAMPLE_TEXT = (
+    "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
+    "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710"
+)
+
+
 def encrypt(mode, key, iv, plaintext):
     if mode == "ecb":
         return ecb_encrypt(key, plaintext)
-    return (cbc_encrypt if mode == "cbc" else ctr_crypt)(key, iv, plaintext)
+    if mode.startswith("cfb"):
+        return cfb_encrypt(key, iv, plaintext, int(mode[3:]))
+    if mode.startswith("cs"):
+        return cts_encrypt(key, iv, plaintext, int(mode[2:]))
+    return {"cbc": cbc_encrypt, "ctr": ctr_crypt, "ofb": ofb_crypt, "xts": xts_encrypt}[mode](
+        key, iv, plaintext)
 
 
 class Writer:
@@ -68,15 +85,8 @@ def fips197():
 
 
 def sp800_38a():
-    keys = {
-        128: "2b7e151628aed2a6abf7158809cf4f3c",
-        192: "8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
-        256: "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
-    }
-    plaintext = bytes.fromhex(
-        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
-        "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710"
-    )
+    keys = EXAMPLE_KEYS
+    plaintext = bytes.fromhex(EXAMPLE_TEXT)
     ivs = {
         "ecb": b"",
         "cbc": bytes(range(16)),
@@ -91,6 +101,55 @@ def sp800_38a():
             out.cipher(bits, mode)
             out.case(f"F.{section}.{2 * number + 1}", mode, bytes.fromhex(keys[bits]), ivs[mode],
                      plaintext)  # fmt: skip
+    return out.text()
+
+
+def sp800_38a_feedback():
+    out = Writer(
+        "SP 800-38A, appendix F: F.3 (CFB1, CFB8, CFB128) and F.4 (OFB), each once for",
+        "both directions, named after the section that encrypts.",
+    )
+    first = {"cfb1": ("F.3", 1, 2), "cfb8": ("F.3", 7, 18), "cfb128": ("F.3", 13, 64),
+             "ofb": ("F.4", 1, 64)}  # fmt: skip
+    for mode, (section, number, length) in first.items():
+        for size, bits in enumerate(SIZES):
+            out.cipher(bits, mode)
+            out.case(f"{section}.{number + 2 * size}", mode, bytes.fromhex(EXAMPLE_KEYS[bits]),
+                     bytes(range(16)), bytes.fromhex(EXAMPLE_TEXT)[:length])  # fmt: skip
+    return out.text()
+
+
+def cts():
+    """Lengths of RFC 3962's vectors, whose mode is CS3."""
+    out = Writer(
+        "CBC with ciphertext stealing, the addendum to SP 800-38A: the key, IV and",
+        "plaintexts of RFC 3962, appendix B, whose own ciphertexts are those of CS3.",
+    )
+    text = b"I would like the General Gau's Chicken, please, and wonton soup."
+    for mode in ("cs1", "cs2", "cs3"):
+        out.cipher(128, mode)
+        for length in (17, 31, 32, 47, 48, 64):
+            out.case(f"RFC3962.{length}", mode, b"chicken teriyaki", ZERO_BLOCK, text[:length])
+    return out.text()
+
+
+def ieee1619():
+    out = Writer(
+        "IEEE 1619, appendix B: vectors 2, 3 (XTS-AES-128), 10 (XTS-AES-256) and 15 to",
+        "18 (parts of blocks). Not 1, whose two keys are the same.",
+    )
+    out.cipher(128, "xts")
+    units = {2: (b"\x11" * 16 + b"\x22" * 16, 0x3333333333, b"\x44" * 32),
+             3: (bytes(range(255, 239, -1)) + b"\x22" * 16, 0x3333333333, b"\x44" * 32)}
+    for number in (15, 16, 17, 18):
+        units[number] = (bytes(range(255, 239, -1)) + bytes(range(191, 175, -1)), 0x123456789A,
+                         bytes(range(number + 2)))  # fmt: skip
+    for number, (keys, unit, text) in units.items():
+        out.case(f"{number}", "xts", keys, unit.to_bytes(16, "little"), text)
+    out.cipher(256, "xts")
+    keys = bytes.fromhex("2718281828459045235360287471352662497757247093699959574966967627"
+                         "3141592653589793238462643383279502884197169399375105820974944592")
+    out.case("10", "xts", keys, (0xFF).to_bytes(16, "little"), bytes(range(256)) * 2)
     return out.text()
 
 
@@ -181,6 +240,9 @@ def monte_carlo(mode):
 FILES = {
     "fips197": fips197,
     "sp800_38a": sp800_38a,
+    "sp800_38a_feedback": sp800_38a_feedback,
+    "cts": cts,
+    "ieee1619": ieee1619,
     "aesavs_ecb": lambda: known_answers("ecb"),
     "aesavs_cbc": lambda: known_answers("cbc"),
     "aesavs_ecb_monte_carlo": lambda: monte_carlo("ecb"),
