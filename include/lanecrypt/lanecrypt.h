@@ -246,7 +246,9 @@ typedef struct lc_cipher_job {
   /* message_count of them, or NULL. Decrypting with a tag, that of a message is
    * LC_OK, or LC_ERROR_TAG where its tag is wrong, when the job is over. With
    * LC_ERROR_TAG as the result of the whole job, the outputs of the messages
-   * whose tags are wrong were wiped, and all others are good. */
+   * whose tags are wrong were wiped, and all others are good. While the job
+   * runs, an output in host memory may hold text that is not verified yet; one
+   * in device memory is wiped in the order of the stream. */
   lc_status *message_status;
 } lc_cipher_job;
 
