@@ -1,4 +1,4 @@
-// `lanecrypt bench aes`: the command around the measurements.
+// `lanecrypt bench`: the command around the measurements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 
 #include "bench_aes.h"
 #include "bench_results.h"
+#include "bench_rsa.h"
 #include "device_engine.h"
 #include "failure.h"
 #include "output.h"
@@ -21,11 +22,12 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Measures AES on each selected device, with the data on the card and with the
-copies there and back, beside OpenSSL on one core and on all. Every output is
-compared with OpenSSL's.
+    R"(Measures AES (aes) on each selected device, with the data on the card and with
+the copies there and back, or RSA (rsa) in batches of several sizes, beside
+OpenSSL on one core and on all. Every output is compared with OpenSSL's.
 
 Examples:
+  lanecrypt bench rsa --quick
   lanecrypt bench aes --quick
   lanecrypt bench aes --devices cuda:0 --json --out results.json
 )";
@@ -45,7 +47,9 @@ class Bench : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    app.add_option("what", what_, "what to measure: aes")->required()->option_text("aes");
+    app.add_option("what", what_, "what to measure: aes or rsa")
+        ->required()
+        ->option_text("aes|rsa");
     app.add_flag("--json", json_, "print JSON instead of a table");
     app.add_option("--out", out_, "write the JSON to a file too")->option_text("FILE");
     app.add_option("--devices,--device", devices_,
@@ -56,9 +60,9 @@ class Bench : public Subcommand {
   }
 
   void run(std::vector<SecretBytes>) override {
-    if (what_ != "aes")
+    if (what_ != "aes" && what_ != "rsa")
       throw Failure(ExitCode::kUsage,
-                    fmt::format("there is no benchmark '{}': there is aes", what_));
+                    fmt::format("there is no benchmark '{}': there are aes and rsa", what_));
     std::optional<Output> output;
     if (!out_.empty()) output.emplace(out_, (struct stat){});
     try {
@@ -72,7 +76,8 @@ class Bench : public Subcommand {
   void measure(std::optional<Output> &output) {
     const Context context(devices_ ? devices_->c_str() : nullptr, LC_FALLBACK_NONE);
     const bool tells = !quiet_ && isatty(STDERR_FILENO);
-    const std::vector<BenchResult> results = bench_aes(context, quick_, [&](const auto &text) {
+    const auto bench = what_ == "aes" ? bench_aes : bench_rsa;
+    const std::vector<BenchResult> results = bench(context, quick_, [&](const auto &text) {
       if (tells) fmt::print(stderr, "\r{}\033[K", text);
     });
     if (tells) fmt::print(stderr, "\r\033[K");

@@ -123,9 +123,11 @@ typedef struct Modulus {
 
 #ifndef RSA_LONE
 
-// Two rows at once, where they are short: the products of the next need not
+// Several rows at once, where they are short: the products of the next need not
 // wait for this one's q.
-#if LANE_LIMBS <= 15
+#if LANE_LIMBS <= 5
+#define RSA_ROWS UNROLL_FOUR_TIMES
+#elif LANE_LIMBS <= 15
 #define RSA_ROWS UNROLL_TWICE
 #else
 #define RSA_ROWS ONE_BODY

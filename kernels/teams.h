@@ -10,7 +10,8 @@
 //                     callers where they need not share registers
 //   KERNEL_RESIDENT(name, n, groups)  KERNEL, of which `groups` groups are to
 //                     share a multiprocessor and its registers
-//   UNROLL_TWICE      before a loop of which two turns are to run side by side
+//   UNROLL_TWICE UNROLL_FOUR_TIMES  before a loop of which several turns are to
+//                     run side by side
 //   ONE_BODY          before a loop whose body is too long to be there twice
 //   FAST_FP64         defined where multiplying in FP64 pays
 // Teams: `lanes` lanes, a power of two, neighbours in one warp, which run the
@@ -42,6 +43,7 @@ typedef long s64;
 #define LARGE_FN FN
 #define KERNEL_RESIDENT(name, lanes, groups) KERNEL(name, lanes)
 #define UNROLL_TWICE
+#define UNROLL_FOUR_TIMES
 #define ONE_BODY __attribute__((opencl_unroll_hint(1)))
 #define LONE_TEAMS
 
@@ -57,6 +59,7 @@ typedef double f64;
 #define KERNEL_RESIDENT(name, lanes, groups) \
   extern "C" __global__ void __launch_bounds__(lanes, groups) name
 #define UNROLL_TWICE _Pragma("unroll 2")
+#define UNROLL_FOUR_TIMES _Pragma("unroll 4")
 #define ONE_BODY _Pragma("unroll 1")
 #define TEAM_READ(x, lane, lanes) __shfl_sync(0xffffffffu, (x), (int)(lane), (int)(lanes))
 #define TEAM_NEXT(x, lanes) __shfl_down_sync(0xffffffffu, (x), 1, (int)(lanes))
@@ -82,6 +85,7 @@ typedef double f64;
 #define LARGE_FN static __attribute__((noinline))
 #define KERNEL_RESIDENT(name, lanes, groups) void name
 #define UNROLL_TWICE
+#define UNROLL_FOUR_TIMES
 #define ONE_BODY
 #define LONE_TEAMS
 

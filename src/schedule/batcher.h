@@ -34,7 +34,9 @@ class Batcher {
   using HandBack = std::function<void(const RsaRequestPointer &, const Status &)>;
 
   struct Limits {
-    size_t batch_operations = 8192;     // most in one batch
+    // Most in one batch: what a card of 132 multiprocessors has under way at
+    // once of RSA-2048.
+    size_t batch_operations = 25344;
     size_t batches = 3;                 // most under way at once
     size_t waiting_operations = 65536;  // beyond which room() is false
   };

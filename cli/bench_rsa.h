@@ -1,0 +1,20 @@
+// `lanecrypt bench rsa`: RSA in batches of several sizes on each device, beside
+// OpenSSL on one core and on all.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "bench_results.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+// Runs all of it, with keys made for it. The result of every operation is
+// compared with OpenSSL's (by its public operation); throws Failure (kFailed)
+// where one differs. `tell` hears what is measured now.
+std::vector<BenchResult> bench_rsa(const Context &context, bool quick,
+                                   const std::function<void(const std::string &)> &tell);
+
+}  // namespace lanecrypt::cli
