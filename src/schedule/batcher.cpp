@@ -160,7 +160,8 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   batch->what = order_.front();
   order_.pop_front();
   std::deque<Waiting> &queue = queues_[batch->what];
-  const size_t count = std::min(queue.size(), limits_.batch_operations);
+  const size_t count =
+      std::min({queue.size(), limits_.batch_operations, engine_->most_at_once(batch->what.kind)});
   batch->from.assign(std::make_move_iterator(queue.begin()),
                      std::make_move_iterator(queue.begin() + std::ptrdiff_t(count)));
   queue.erase(queue.begin(), queue.begin() + std::ptrdiff_t(count));

@@ -34,9 +34,8 @@ class Batcher {
   using HandBack = std::function<void(const RsaRequestPointer &, const Status &)>;
 
   struct Limits {
-    // Most in one batch: what a card of 132 multiprocessors has under way at
-    // once of RSA-2048.
-    size_t batch_operations = 25344;
+    // Most in one batch, where the engine does not want fewer.
+    size_t batch_operations = 32768;
     size_t batches = 3;                 // most under way at once
     size_t waiting_operations = 65536;  // beyond which room() is false
   };

@@ -74,6 +74,7 @@ class Engine : public RsaEngine {
     free_.push_back(std::move(*slot));
     return status;
   }
+  size_t most_at_once(RsaKind kind) const override { return launch_.most_at_once(rsa_class(kind)); }
   uint64_t launches() const override { return launch_.launches() - test_launches_; }
 
   void give_back(std::unique_ptr<Slot> slot) { free_.push_back(std::move(slot)); }

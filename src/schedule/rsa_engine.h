@@ -39,6 +39,9 @@ class RsaEngine {
   // and returns at once. The device may copy the inputs later.
   virtual Result<std::unique_ptr<RsaBatch>> start(lc_rsa_operation operation,
                                                   std::span<const RsaItem> items) = 0;
+  // The most operations of a kind that the device has under way at once: more in
+  // one batch would run in turns, of which the last leaves it half empty.
+  virtual size_t most_at_once(uint32_t) const { return SIZE_MAX; }
   // Kernels started so far.
   virtual uint64_t launches() const = 0;
 };

@@ -151,6 +151,16 @@ RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, bool of_power) cons
   return all.back();
 }
 
+uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
+  if (device_.properties().api != "cuda") return SIZE_MAX;
+  const uint32_t limbs = arithmetic_ == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
+  const RsaTeams way = choose(limbs, UINT32_MAX, true);
+  const uint64_t groups = device_.resident_groups((way.kernels + "power_all").c_str(),
+                                                  lanes_of_group(), local_bytes(way));
+  // Two powers each.
+  return std::max<uint64_t>(groups * lanes_of_group() / way.lanes / 2, 1);
+}
+
 Status RsaLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
   if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
   buffer.reset();

@@ -67,6 +67,9 @@ class RsaLaunch {
   // Wipes the room's host memory.
   static void wipe_staging(RsaRoom &room, const RsaWork &work);
 
+  // The operations of a class that run at once in the way of most throughput.
+  uint64_t most_at_once(const RsaClass &size) const;
+
   // Every way in which a power of so many operations may run; for the self-test.
   std::vector<RsaTeams> ways(uint32_t limbs, bool of_power) const;
   // From now on powers run in way `number` of ways() instead of the best one;
