@@ -17,6 +17,7 @@ namespace {
 using namespace cuda;
 
 constexpr int kOldestMajor = 7, kOldestMinor = 5;
+constexpr uint64_t kPageBytes = 4096;
 
 Status check(const Driver &driver, CUresult result, const char *what) {
   return result == kSuccess ? Status() : error(driver, result, what);
@@ -24,20 +25,22 @@ Status check(const Driver &driver, CUresult result, const char *what) {
 
 class CudaBuffer : public Buffer {
  public:
-  CudaBuffer(const Driver &driver, MemoryKind kind, uint64_t address, uint64_t bytes, bool owned)
+  // `owned` is what the driver gave, 0 for a view.
+  CudaBuffer(const Driver &driver, MemoryKind kind, uint64_t address, uint64_t bytes,
+             uint64_t owned)
       : Buffer(kind, address, bytes), driver_(driver), owned_(owned) {}
   // Failures are ignored: at exit the driver may be gone before us.
   ~CudaBuffer() override {
-    if (!owned_) return;
+    if (owned_ == 0) return;
     if (kind() == MemoryKind::kDevice)
-      (void)driver_.memory_free(address());
+      (void)driver_.memory_free(owned_);
     else
-      (void)driver_.host_free(host());
+      (void)driver_.host_free(reinterpret_cast<void *>(owned_));
   }
 
  private:
   const Driver &driver_;
-  bool owned_;
+  uint64_t owned_;
 };
 
 class CudaEvent : public Event {
@@ -201,18 +204,19 @@ class CudaDevice : public Device {
   const Properties &properties() const override { return properties_; }
 
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
-    uint64_t address = 0;
     if (kind == MemoryKind::kDevice) {
       CUdeviceptr memory = 0;
       LC_TRY(check(driver_, driver_.memory_allocate(&memory, bytes), "device memory"));
-      address = memory;
-    } else {
-      void *memory = nullptr;
-      LC_TRY(check(driver_, driver_.host_allocate(&memory, bytes, kMemHostAllocPortable),
-                   "pinned host memory"));
-      address = reinterpret_cast<uint64_t>(memory);
+      return std::unique_ptr<Buffer>(new CudaBuffer(driver_, kind, memory, bytes, memory));
     }
-    return std::unique_ptr<Buffer>(new CudaBuffer(driver_, kind, address, bytes, true));
+    // The driver packs small allocations together, off the page.
+    void *memory = nullptr;
+    LC_TRY(check(driver_,
+                 driver_.host_allocate(&memory, bytes + kPageBytes - 1, kMemHostAllocPortable),
+                 "pinned host memory"));
+    const uint64_t owned = reinterpret_cast<uint64_t>(memory);
+    const uint64_t page = (owned + kPageBytes - 1) / kPageBytes * kPageBytes;
+    return std::unique_ptr<Buffer>(new CudaBuffer(driver_, kind, page, bytes, owned));
   }
   Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
     CUdeviceptr start = 0;
@@ -221,8 +225,7 @@ class CudaDevice : public Device {
       return Status(LC_ERROR_ARGUMENT, "this is no address of device memory");
     if (bytes > room - (address - start))
       return Status(LC_ERROR_ARGUMENT, "it reaches past the end of its device memory");
-    return std::unique_ptr<Buffer>(
-        new CudaBuffer(driver_, MemoryKind::kDevice, address, bytes, false));
+    return std::unique_ptr<Buffer>(new CudaBuffer(driver_, MemoryKind::kDevice, address, bytes, 0));
   }
   Result<std::unique_ptr<Stream>> make_stream() override {
     CUstream stream = nullptr;

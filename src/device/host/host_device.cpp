@@ -210,6 +210,9 @@ class HostStream : public Stream {
     if (arguments.size() + (launch.local_bytes != 0 ? 1 : 0) != kernel->parameters)
       return Status(LC_ERROR_INTERNAL,
                     std::string("wrong number of arguments for ") + launch.kernel);
+    // As GPUs refuse it.
+    if (launch.groups == 0 || launch.group_lanes == 0)
+      return Status(LC_ERROR_INTERNAL, std::string("an empty launch of ") + launch.kernel);
     return push([=, this, groups = launch.groups, lanes = launch.group_lanes,
                  local_bytes = launch.local_bytes] {
       LC_TRY(fault_.on_launch());
