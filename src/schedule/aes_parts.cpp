@@ -78,7 +78,8 @@ uint64_t choose_cut(const CipherKind &kind, const AesTeams &teams, const AesPiec
   const uint64_t cut = blocks - trips * trip;
   if (!has_windows(kind)) return cut;
   const uint64_t size = uint64_t{256} * AES_BITSLICE_ROWS, skew = skew_of(piece, size);
-  return divide_up(cut + skew, size) * size - skew;
+  const uint64_t at_window = divide_up(cut + skew, size) * size - skew;
+  return at_window < blocks ? at_window : 0;
 }
 
 bool can_be_cut(const CipherKind &kind) {
