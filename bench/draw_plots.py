@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the plots in docs/plots/ from the JSON of `lanecrypt bench`.
+
+Each plot takes what it needs from the newest file that has it, so that one
+machine's figures never stand beside another's in one picture. A plot whose
+figures are in no file is left as it is, and named.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+RESULTS = REPOSITORY / "bench" / "results"
+PLOTS = REPOSITORY / "docs" / "plots"
+UNITS = ("B", "KiB", "MiB", "GiB")
+
+
+@dataclass
+class Run:
+    """One file of results."""
+
+    path: Path
+    machine: dict
+    software: dict
+    results: list
+
+    def curve(self, *names):
+        """(bytes, GB/s) of all results of these names, by bytes."""
+        points = {r["bytes"]: r["value"] for r in self.results if r["name"] in names}
+        return sorted(points.items())
+
+    def value(self, name):
+        return next((r["value"] for r in self.results if r["name"] == name), None)
+
+    def caption(self):
+        return (f"{self.machine['gpu']}, {self.machine['cores']} cores of {self.machine['cpu']}; "
+                f"{self.software['openssl'].split(' ', 2)[0]} "
+                f"{self.software['openssl'].split(' ', 2)[1]}; {self.path.name}")
+
+
+def read(path):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return Run(path, content["machine"], content["software"], content["results"])
+
+
+def size_text(size):
+    unit = 0
+    while unit + 1 < len(UNITS) and size >= 1024:
+        size /= 1024
+        unit += 1
+    return f"{size:g} {UNITS[unit]}"
+
+
+def crossing(curve, other):
+    """The least size from which `curve` stays above `other`, both by size;
+    beyond its last point `other` is taken to go on level. None: nowhere."""
+    def at(points, size):
+        below = [p for p in points if p[0] <= size]
+        return below[-1][1] if below else points[0][1]
+
+    best = None
+    for size, rate in reversed(curve):
+        if rate <= at(other, size):
+            break
+        best = size
+    return best
+
+
+def size_axes(title, caption):
+    figure, axes = plt.subplots(figsize=(8, 4.8))
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("bytes a call")
+    axes.set_ylabel("GB/s")
+    axes.set_title(title, loc="left")
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.text(0.01, 0.01, caption, fontsize=6.5, color="#666666")
+    return figure, axes
+
+
+LABEL_POINTS = 8
+
+
+def label_ends(axes, labels):
+    """Writes each (text, rate, colour) right of the axes at its rate, or as
+    near to it as leaves every label to itself."""
+    axes.figure.canvas.draw()  # settles the axes' limits
+    point = axes.figure.dpi / 72
+    line = LABEL_POINTS * 1.25 * point
+
+    def pixel(rate):
+        return axes.transData.transform((1, rate))[1]
+
+    below = -float("inf")
+    for text, rate, colour in sorted(labels, key=lambda label: label[1]):
+        half = (text.count("\n") + 1) * line / 2
+        middle = max(pixel(rate), below + half)
+        below = middle + half + line / 3
+        axes.annotate(text, (1, rate), xycoords=axes.get_yaxis_transform(), va="center",
+                      xytext=(6, (middle - pixel(rate)) / point), textcoords="offset points",
+                      fontsize=LABEL_POINTS, color=colour, annotation_clip=False)
+
+
+def draw_aes_sizes(run, cipher="aes-128-ctr"):
+    """GB/s against size: the card, the bus and the CPU, with their crossings."""
+    card = run.curve(f"{cipher}.card-sweep.cuda", f"{cipher}.card.cuda")
+    pinned = run.curve(f"{cipher}.pinned-sweep.cuda", f"{cipher}.pinned.cuda")
+    ordinary = run.curve(f"{cipher}.pageable-sweep.cuda", f"{cipher}.pageable.cuda")
+    core = run.curve(f"{cipher}.openssl-sweep", f"{cipher}.openssl")
+    cores = run.value(f"{cipher}.openssl-cores")
+    if min(len(c) for c in (card, pinned, ordinary, core)) < 3 or cores is None:
+        return None
+    figure, axes = size_axes(f"{cipher.upper()}: where the data lie decides", run.caption())
+    largest = max(c[-1][0] for c in (card, pinned, ordinary, core))
+    everywhere = [(core[0][0], cores), (largest, cores)]
+    lines = (
+        (card, "data on the card", "#1b7837", "-"),
+        (everywhere, f"OpenSSL, all {run.machine['cores']} cores", "#d6604d", "--"),
+        (pinned, "pinned host memory,\nthere and back", "#2166ac", "-"),
+        (ordinary, "ordinary host memory,\nthere and back", "#4393c3", "-"),
+        (core, "OpenSSL, one core", "#b2182b", "-"),
+    )
+    labels = []
+    for points, label, colour, style in lines:
+        axes.plot(*zip(*points), style, color=colour, linewidth=1.8)
+        start = crossing(points, core) if style == "-" and points is not core else None
+        if start is not None:
+            axes.plot([start], [dict(points)[start]], "o", color=colour, markersize=5)
+            label += f"\n(beats a core from {size_text(start)})"
+        elif points in (pinned, ordinary):
+            label += "\n(never beats a core)"
+        labels.append((label, points[-1][1], colour))
+    ticks = [1 << n for n in range(4, largest.bit_length(), 4)]
+    axes.set_xticks(ticks, [size_text(t) for t in ticks])
+    axes.set_ylim(bottom=1e-3)
+    axes.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
+    label_ends(axes, labels)
+    return figure
+
+
+PLOTTERS = {"aes-sizes.svg": draw_aes_sizes}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path,
+                        help="results, best first; bench/results, newest first, by default")
+    parser.add_argument("--out", type=Path, default=PLOTS, help="the folder for the plots")
+    arguments = parser.parse_args()
+    files = arguments.files or sorted(RESULTS.glob("*.json"), reverse=True)
+    runs = [read(file) for file in files]
+
+    # The same input gives the same file.
+    plt.rcParams.update({"svg.hashsalt": "lanecrypt", "svg.fonttype": "none"})
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name, draw in PLOTTERS.items():
+        figure = next(filter(None, map(draw, runs)), None)
+        if figure is None:
+            print(f"draw_plots: {name}: no file has its figures", file=sys.stderr)
+            continue
+        figure.tight_layout(rect=(0, 0.03, 0.98, 1))
+        figure.savefig(arguments.out / name, metadata={"Date": None}, facecolor="white")
+        plt.close(figure)
+        print(arguments.out / name)
+
+
+if __name__ == "__main__":
+    main()
