@@ -28,7 +28,7 @@ class Random {
       std::memcpy(to, &word, 8);
     }
     uint64_t word = next();
-    std::memcpy(to, &word, bytes);
+    if (bytes != 0) std::memcpy(to, &word, bytes);
   }
 
  private:
