@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "provider/rsa_twins.h"
+#include "test_scale.h"
 
 namespace provider_test {
 namespace {
@@ -101,7 +102,7 @@ TEST_F(RsaLoad, ManyThreads) {
 // All wait at once; each is woken by its descriptor.
 TEST_F(RsaLoad, ManyJobsByDescriptors) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
-  constexpr size_t kJobs = 4096;
+  const size_t kJobs = scaled(4096);
   ASSERT_EQ(1, O(ASYNC_init_thread)(kJobs, 0));
   std::deque<Job> jobs(kJobs);
   size_t paused = 0, right = 0, left = kJobs;
@@ -140,7 +141,8 @@ TEST_F(RsaLoad, ManyJobsByDescriptors) {
       polled.push_back({descriptor, POLLIN, 0});
       of.push_back(&job);
     }
-    ASSERT_GT(poll(polled.data(), polled.size(), 20000), 0) << left << " jobs were not woken";
+    // A batch is large, and the emulator slow: long enough to tell a hang.
+    ASSERT_GT(poll(polled.data(), polled.size(), 300'000), 0) << left << " jobs were not woken";
     for (size_t n = 0; n < polled.size(); ++n)
       if (polled[n].revents != 0) run(*of[n]);
   }
@@ -168,7 +170,7 @@ TEST_F(RsaLoad, JobsByCallbacks) {
     }
     for (Job &job : jobs) {
       if (job.ended) continue;
-      for (int wait = 0; wait < 20000 && job.calls == 0; ++wait)
+      for (int wait = 0; wait < 300'000 && job.calls == 0; ++wait)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       ASSERT_EQ(1, job.calls);
       ASSERT_EQ(ASYNC_FINISH,

@@ -2,7 +2,6 @@
 #include "devices.h"
 
 #include <cctype>
-#include <cmath>
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
@@ -88,13 +87,6 @@ std::vector<DeviceCase> devices_for_one_stream() {
 
 std::string device_case_name(const testing::TestParamInfo<DeviceCase> &info) {
   return info.param.name();
-}
-
-uint64_t scaled(uint64_t count) {
-  std::string text = environment("LANECRYPT_TEST_SCALE");
-  double scale = text.empty() ? 1 : std::atof(text.c_str());
-  if (!(scale > 0)) throw std::runtime_error("LANECRYPT_TEST_SCALE is no number above 0: " + text);
-  return std::max<uint64_t>(1, std::llround(count * scale));
 }
 
 ScopedEnvironment::ScopedEnvironment(const char *name, const char *value)

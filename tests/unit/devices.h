@@ -4,7 +4,6 @@
 // LANECRYPT_TEST_DEVICES  ids or APIs, separated by commas: only these. One
 //                         that is not here fails its tests.
 // LANECRYPT_REQUIRE_GPU   1: a test that needs a GPU fails without one.
-// LANECRYPT_TEST_SCALE    counts of random cases times this; 1 if not set.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,6 +17,7 @@
 
 #include "batch.h"
 #include "lanecrypt/lanecrypt.h"
+#include "test_scale.h"
 
 namespace lanecrypt::test {
 
@@ -43,9 +43,6 @@ std::vector<DeviceCase> devices_in_every_form();
 // 31 of the 32 lanes of their bitsliced kernels idle.
 std::vector<DeviceCase> devices_for_one_stream();
 std::string device_case_name(const testing::TestParamInfo<DeviceCase> &info);
-
-// count * LANECRYPT_TEST_SCALE, at least 1.
-uint64_t scaled(uint64_t count);
 
 // Sets an environment variable; puts the old value back when it goes.
 class ScopedEnvironment {

@@ -1,0 +1,23 @@
+// How much a test does: less where a sanitizer makes the emulator many times as
+// slow, more by hand.
+//
+// LANECRYPT_TEST_SCALE    counts of random cases times this; 1 if not set.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+// count * LANECRYPT_TEST_SCALE, at least 1.
+inline uint64_t scaled(uint64_t count) {
+  const char *text = std::getenv("LANECRYPT_TEST_SCALE");
+  const double scale = text == nullptr || *text == '\0' ? 1 : std::atof(text);
+  if (!(scale > 0))
+    throw std::runtime_error(std::string("LANECRYPT_TEST_SCALE is no number above 0: ") + text);
+  return std::max<uint64_t>(1, std::llround(double(count) * scale));
+}
