@@ -65,6 +65,8 @@ typedef struct AesPiece {
 // Lanes a group, and words of local memory, of each form.
 #define AES_TABLE4_LANES 512u
 #define AES_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies
+// CBC encryption: and four blocks of each lane's stream.
+#define AES_TABLE4_CHAIN_WORDS (AES_TABLE4_LOCAL_WORDS + 16 * AES_TABLE4_LANES)
 #define AES_TABLE1_LANES 512u
 #define AES_TABLE1_LOCAL_WORDS 8192u  // one table, 32 copies
 #define AES_BITSLICE_LANES 256u

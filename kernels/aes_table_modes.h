@@ -77,28 +77,120 @@ KERNEL_OF(AES_NAME(cbc_decrypt), AES_LANES, AES_TABLE_REGISTERS) AES_TILE_PARAME
   }
 }
 
-// A lane a stream. chain: count of 4 words, the last ciphertext block of each
-// stream so far.
-KERNEL(AES_NAME(cbc_encrypt), AES_LANES)
-(GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules,
- u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
+// CBC encryption: a lane a stream. chain: count of 4 words, the last ciphertext
+// block of each stream so far.
+#define AES_CHAIN_PARAMETERS                                                                 \
+  (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules, \
+   u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
+
+#if AES_TABLES == 4 && defined(HAS_TEAM_BARRIER)
+
+// Blocks of different streams lie far apart, and each alone would be half a
+// sector of memory, and a cycle of the load unit. So a team reads and writes
+// four blocks of a stream side by side, four lanes a stream, and hands them to
+// and from the stream's lane through local memory.
+#ifndef LC_KERNELS_AES_STAGE
+#define LC_KERNELS_AES_STAGE
+#define AES_STAGE_BLOCKS 4u
+
+// Where block b of the team's stream s is: in other banks than what is read
+// with it, by its own lane and by the four.
+FN SHARED u8 *aes_stage(SHARED u32 *tables, u32 s, u32 b) {
+  SHARED u8 *team =
+      (SHARED u8 *)(tables + AES_TABLE4_LOCAL_WORDS + lane_id() / TEAM_LANES * (16 * TEAM_LANES));
+  return team + 16 * (AES_STAGE_BLOCKS * s + (b ^ ((s >> 1) & 3)));
+}
+#endif
+
+KERNEL(AES_NAME(cbc_encrypt), AES_LANES) AES_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
-  for (u32 p = group_id() * group_lanes() + lane_id(); p < count;
-       p += group_count() * group_lanes()) {
-    GLOBAL const AesPiece *piece = pieces + p;
+  const u32 lane = lane_id() % TEAM_LANES;
+  ROLLED for (u32 begin = 0; begin < count; begin += group_count() * group_lanes()) {
+    const u32 own = begin + group_id() * group_lanes() + lane_id();
+    GLOBAL const AesPiece *piece = pieces + (own < count ? own : begin);
+    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
+    GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
+    const u64 length = own < count ? piece->length : 0;
+    Block state = piece->continues ? load_block(link) : aes_iv(piece);
+    // What this lane reads and writes for the team.
+    GLOBAL const u8 *in[AES_STAGE_BLOCKS];
+    GLOBAL u8 *out[AES_STAGE_BLOCKS];
+    u64 end[AES_STAGE_BLOCKS];
+    Block next[AES_STAGE_BLOCKS];
+    UNROLL for (u32 i = 0; i < AES_STAGE_BLOCKS; ++i) {
+      const u32 unit = i * TEAM_LANES + lane;
+      const u32 stream = own - lane + unit / AES_STAGE_BLOCKS;
+      GLOBAL const AesPiece *other = pieces + (stream < count ? stream : begin);
+      const u32 at = 16 * (unit % AES_STAGE_BLOCKS);
+      in[i] = in_base + other->in + at;
+      out[i] = out_base + other->out + at;
+      end[i] = stream < count && other->length > at ? other->length - at : 0;
+      next[i] = state;
+      if (end[i] != 0) next[i] = aes_load(in[i], 16, aes_aligned(in[i], out[i]));
+    }
+    ROLLED for (u64 at = 0; LANES_ANY(at < length); at += 16 * AES_STAGE_BLOCKS) {
+      TEAM_BARRIER();
+      UNROLL for (u32 i = 0; i < AES_STAGE_BLOCKS; ++i) {
+        const u32 unit = i * TEAM_LANES + lane;
+        store_block(aes_stage(tables, unit / AES_STAGE_BLOCKS, unit % AES_STAGE_BLOCKS), next[i]);
+        // The next are under way while these are encrypted.
+        const u64 later = at + 16 * AES_STAGE_BLOCKS;
+        if (later < end[i]) next[i] = aes_load(in[i] + later, 16, aes_aligned(in[i], out[i]));
+      }
+      TEAM_BARRIER();
+      ROLLED for (u32 n = 0; n < AES_STAGE_BLOCKS; ++n) {
+        SHARED u8 *place = aes_stage(tables, lane, n);
+        Block block = aes_xor(state, load_block(place));
+        AES_NAME(encrypt)(&block, 1, tables, schedule, rounds);
+        store_block(place, block);
+        if (at + 16 * n < length) state = block;
+      }
+      TEAM_BARRIER();
+      UNROLL for (u32 i = 0; i < AES_STAGE_BLOCKS; ++i) {
+        const u32 unit = i * TEAM_LANES + lane;
+        if (at < end[i]) {
+          const Block block =
+              load_block(aes_stage(tables, unit / AES_STAGE_BLOCKS, unit % AES_STAGE_BLOCKS));
+          aes_store(out[i] + at, block, 16, aes_aligned(in[i], out[i]));
+        }
+      }
+    }
+    if (own < count) store_block(link, state);
+  }
+}
+
+#else
+
+KERNEL(AES_NAME(cbc_encrypt), AES_LANES) AES_CHAIN_PARAMETERS {
+  SHARED_WORDS(tables);
+  AES_NAME(fill)(tables, 0);
+  ROLLED for (u32 begin = 0; begin < count; begin += group_count() * group_lanes()) {
+    const u32 own = begin + group_id() * group_lanes() + lane_id();
+    GLOBAL const AesPiece *piece = pieces + (own < count ? own : begin);
     GLOBAL const u8 *in = in_base + piece->in;
     GLOBAL u8 *out = out_base + piece->out;
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
     GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
     const u32 aligned = aes_aligned(in, out);
-    const u64 length = piece->length;
+    const u64 length = own < count ? piece->length : 0;
     Block state = piece->continues ? load_block(link) : aes_iv(piece);
-    for (u64 at = 0; at < length; at += 16) {
-      state = aes_xor(state, aes_load(in + at, 16, aligned));
-      AES_NAME(encrypt)(&state, 1, tables, schedule, rounds);
-      aes_store(out + at, state, 16, aligned);
+    Block next = state;
+    if (length != 0) next = aes_load(in, 16, aligned);
+    ROLLED for (u64 at = 0; LANES_ANY(at < length); at += 16) {
+      // The next block is under way while this one is encrypted.
+      Block block = aes_xor(state, next);
+      if (at + 16 < length) next = aes_load(in + at + 16, 16, aligned);
+      AES_NAME(encrypt)(&block, 1, tables, schedule, rounds);
+      if (at < length) {
+        state = block;
+        aes_store(out + at, state, 16, aligned);
+      }
     }
-    store_block(link, state);
+    if (own < count) store_block(link, state);
   }
 }
+
+#endif
+
+#undef AES_CHAIN_PARAMETERS

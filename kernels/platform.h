@@ -18,6 +18,10 @@
 //                     memory written before is seen after
 //   TEAM_LANES        lanes that take one tile of work side by side: a warp
 //                     where there are warps. Divides group_lanes().
+//   TEAM_BARRIER()    as group_barrier() for a team, where HAS_TEAM_BARRIER is
+//                     defined; nothing elsewhere
+//   LANES_ANY(x)      whether x holds in any lane of the team, or, where that is
+//                     dear, in this one; all lanes must ask
 //   UNROLL            before a loop of constant length over an array that must
 //                     lie in registers
 //   ROLLED            before a loop whose body must stand in the code once
@@ -85,6 +89,33 @@ typedef ulong u64;
 #define UNROLL
 #endif
 
+#ifdef __NV_CL_C_VERSION  // NVIDIA's compiler takes the instructions by name
+FN u32 byte_permute(u32 x, u32 y, u32 select) {
+  u32 result;
+  __asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(select));
+  return result;
+}
+FN u32 multiply_add(u32 a, u32 b, u32 c) {
+  u32 result;
+  __asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+  return result;
+}
+#define ROW_OF(x, i, low) byte_permute((x), (low), 0x5504 | ((i) << 4))
+#define SWAP_BYTES(x) byte_permute((x), 0, 0x0123)
+#define PICK(x, y, sel) byte_permute((x), (y), (sel))
+#define SPREAD_BIT(x, n) byte_permute((x) << (7 - (n) % 8), 0, 0x8888 | ((n) / 8) * 0x1111)
+#define JOIN_BYTES(a, b, c, d) \
+  multiply_add(multiply_add((d), 256, (c)), 65536, multiply_add((b), 256, (a)))
+#define LUT3(a, b, c, table)                              \
+  ({                                                      \
+    u32 lut3_result;                                      \
+    __asm("lop3.b32 %0, %1, %2, %3, " #table ";"          \
+          : "=r"(lut3_result)                             \
+          : "r"((u32)(a)), "r"((u32)(b)), "r"((u32)(c))); \
+    lut3_result;                                          \
+  })
+#endif
+
 #elif defined(__CUDACC__)
 
 typedef unsigned char u8;
@@ -115,8 +146,14 @@ typedef unsigned long long u64;
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
 #define KEEP_IN_STEP() __syncthreads()
+#define LANES_ANY(x) __any_sync(0xffffffffu, (int)(x))
+#define HAS_TEAM_BARRIER
+#define TEAM_BARRIER() __syncwarp()
 #define HAS_KEY_SLOT
-#define KEY_SLOT(name, words) extern "C" __constant__ u32 name[words]
+#define KEY_SLOT(name, words)   \
+  extern "C" {                  \
+  __constant__ u32 name[words]; \
+  }
 #define SPREAD_BIT(x, n) spread_sign((x) << (7 - (n) % 8), 0x8888 | ((n) / 8) * 0x1111)
 #define JOIN_BYTES(a, b, c, d) \
   multiply_add(multiply_add((d), 256, (c)), 65536, multiply_add((b), 256, (a)))
@@ -186,6 +223,7 @@ typedef uint64_t u64;
 #define SHARED_PARAMETER , u32 *shared_words
 #define SHARED_WORDS(pointer) u32 *pointer = shared_words
 #define TEAM_LANES 1u
+#define HAS_TEAM_BARRIER
 #define ROTATE_LEFT(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
 #define UNROLL
 
@@ -238,6 +276,12 @@ static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) 
 #endif
 #ifndef ROLLED
 #define ROLLED
+#endif
+#ifndef LANES_ANY
+#define LANES_ANY(x) (x)
+#endif
+#ifndef TEAM_BARRIER
+#define TEAM_BARRIER()
 #endif
 #ifndef KEEP_IN_STEP
 #define KEEP_IN_STEP()

@@ -19,11 +19,9 @@
 //   TEAM_READ(x, lane, lanes)  the u64 x of that lane of the team
 //   TEAM_NEXT(x, lanes)        of the lane above; any value in the last lane
 //   TEAM_PREVIOUS(x, lanes)    of the lane below; any value in the first
-//   LANES_ANY(x)      whether x is not 0 in any lane of the warp
 //   TEAM_SPACE        address space of pointers to the memory of a team
 //   TEAM_MEMORY(p, n, lanes)  declares p as u64 words of this lane's team, n for
 //                     each lane, word k at p[k * TEAM_STRIDE(group_lanes, lanes)]
-//   TEAM_BARRIER()    memory of the team written before is seen by it after
 // Leaves:
 //   LOAD_ONCE(pointer)     what it points to, in GLOBAL memory, and is not wanted
 //                          again soon
@@ -64,13 +62,11 @@ typedef double f64;
 #define TEAM_READ(x, lane, lanes) __shfl_sync(0xffffffffu, (x), (int)(lane), (int)(lanes))
 #define TEAM_NEXT(x, lanes) __shfl_down_sync(0xffffffffu, (x), 1, (int)(lanes))
 #define TEAM_PREVIOUS(x, lanes) __shfl_up_sync(0xffffffffu, (x), 1, (int)(lanes))
-#define LANES_ANY(x) __any_sync(0xffffffffu, (int)(x))
 #define TEAM_SPACE
 #define TEAM_MEMORY(p, n, lanes)                    \
   extern __shared__ __align__(16) u64 team_words[]; \
   u64 *p = team_words + threadIdx.x / (lanes)
 #define TEAM_STRIDE(group, lanes) ((group) / (lanes))
-#define TEAM_BARRIER() __syncwarp()
 #define LOAD_ONCE(pointer) __ldcg(pointer)
 #define F64_BITS(x) ((u64)__double_as_longlong(x))
 #define F64_FROM_BITS(x) __longlong_as_double((long long)(x))
@@ -115,11 +111,9 @@ FN f64 F64_LOWER(f64 a, f64 b, f64 upper) {
 #define TEAM_READ(x, lane, lanes) (x)
 #define TEAM_NEXT(x, lanes) (x)
 #define TEAM_PREVIOUS(x, lanes) (x)
-#define LANES_ANY(x) (x)
 #define TEAM_SPACE
 #define TEAM_MEMORY(p, n, lanes) u64 p[n]
 #define TEAM_STRIDE(group, lanes) 1u
-#define TEAM_BARRIER()
 #define LOAD_ONCE(pointer) (*(pointer))
 #endif
 #define SHIFT_SIGNED(x, n) ((u64)((s64)(x) >> (n)))

@@ -24,20 +24,20 @@ constexpr uint32_t kBesideLanes = AES_BITSLICE_LANES / 2;
 struct FormShape {
   const char *name;
   uint32_t lanes;
-  uint32_t local_bytes;
+  uint32_t local_bytes, chain_local_bytes;  // of CBC encryption
 };
 
 const FormShape &shape(AesForm form) {
   static const FormShape kShapes[] = {
-      {"table4", AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS * 4},
-      {"table1", AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4},
-      {"bitslice", AES_BITSLICE_LANES, 0},
+      {"table4", AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS * 4, AES_TABLE4_CHAIN_WORDS * 4},
+      {"table1", AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4, AES_TABLE1_LOCAL_WORDS * 4},
+      {"bitslice", AES_BITSLICE_LANES, 0, 0},
   };
   return kShapes[static_cast<int>(form)];
 }
 
 bool can_run(const device::Properties &properties, AesForm form) {
-  return shape(form).local_bytes <= properties.local_bytes;
+  return shape(form).chain_local_bytes <= properties.local_bytes;
 }
 
 uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
@@ -294,7 +294,9 @@ Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const Aes
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const StreamGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
-  return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.groups, grid.lanes,
+               name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_,
+               arguments);
 }
 
 // Ciphertext stealing: what CBC has left to do.

@@ -45,7 +45,7 @@ uint32_t choose_rows(const CipherKind &kind, AesForm form, const AesTeams &teams
   if (!has_windows(kind)) return 0;
   if (form == AesForm::kBitslice) {
     // Windows that a piece begins or ends in are work for nothing.
-    constexpr uint64_t kWindowsEach = 8, kTilesEach = 8;
+    constexpr uint64_t kWindowsEach = 8, kTilesEach = 2;
     for (uint32_t rows = AES_BITSLICE_ROWS; rows >= 32; rows /= 2) {
       if (blocks >= pieces * kWindowsEach * 256 * rows &&
           blocks >= teams.count * kTilesEach * teams.lanes * rows)

@@ -225,15 +225,15 @@ constexpr uint32_t kKiB = 1024;
 
 TEST_F(KernelChoice, IsTheFormAskedFor) {
   for (const char *form : {"table4", "table1", "bitslice"}) {
-    open(form, true, 128 * kKiB);
+    open(form, true, 160 * kKiB);
     expect_form(form);
   }
 }
 
 TEST_F(KernelChoice, IsByTheDevicesLocalMemory) {
-  open(nullptr, true, 128 * kKiB);
+  open(nullptr, true, 160 * kKiB);
   expect_form("table4");
-  open(nullptr, true, 128 * kKiB - 1);
+  open(nullptr, true, 160 * kKiB - 1);
   expect_form("table1");
   open(nullptr, true, 32 * kKiB);
   expect_form("table1");
@@ -249,7 +249,7 @@ TEST_F(KernelChoice, IsConstantTimeWhereLocalMemoryHasNoBanks) {
 
 // One large piece keeps both at work: look-ups in tables, and gates beside them.
 TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
-  open(nullptr, true, 128 * kKiB, true);
+  open(nullptr, true, 160 * kKiB, true);
   ASSERT_TRUE(status_.ok()) << status_.text();
   const struct {
     lc_cipher cipher;
@@ -286,7 +286,7 @@ TEST_F(KernelChoice, RefusesWhatDoesNotFit) {
   EXPECT_EQ(LC_ERROR_NO_DEVICE, status_.code());
   EXPECT_NE(std::string::npos, status_.text().find("cannot run LANECRYPT_AES_FORM=table4"))
       << status_.text();
-  open("table5", true, 128 * kKiB);
+  open("table5", true, 160 * kKiB);
   EXPECT_EQ(LC_ERROR_ARGUMENT, status_.code());
   EXPECT_NE(std::string::npos, status_.text().find("table5")) << status_.text();
 }

@@ -348,7 +348,7 @@ std::vector<Found> find_host() {
   properties.driver = LC_VERSION_TEXT;
   properties.compute_units = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
   properties.memory_bytes = 0;
-  properties.local_bytes = 128 * 1024;
+  properties.local_bytes = 160 * 1024;
   properties.max_group_lanes =
       lanes == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(lanes), 1, 64));
   properties.team_lanes = 1;

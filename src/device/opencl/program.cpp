@@ -104,7 +104,7 @@ std::string build_options(const Properties &properties) {
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
   if (!fits(AES_TABLE1_LOCAL_WORDS)) {
     options += " -DLC_NO_TABLE_KERNELS=1";
-  } else if (!fits(AES_TABLE4_LOCAL_WORDS)) {
+  } else if (!fits(AES_TABLE4_CHAIN_WORDS)) {
     options += " -DLC_NO_TABLE4_KERNELS=1";
   }
   return options;
