@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "bench_aead.h"
 #include "bench_data.h"
@@ -178,7 +179,7 @@ struct Messages {
 class DeviceBench {
  public:
   DeviceBench(const Context &context, uint32_t index, std::string where, const Scale &scale,
-              const BenchData &data, const OpensslRates &openssl,
+              const BenchData &data, const OpensslRates *openssl,
               const std::function<void(const std::string &)> &tell,
               std::vector<BenchResult> &results)
       : context_(context),
@@ -213,6 +214,17 @@ class DeviceBench {
          bench_aead(context_, index_, where_, card_bytes_, scale_.patience, data_, tell_))
       results_.push_back(std::move(result));
     end_to_end();
+  }
+
+  void run_on_card(const std::string &form) {
+    choose_sizes();
+    const DeviceBuffer in = context_.on_device(index_, card_bytes_);
+    const DeviceBuffer out = context_.on_device(index_, card_bytes_);
+    fill(in);
+    for (const BenchCase &run : parallel_cases(scale_.quick))
+      on_card(run, in, out, card_bytes_, run.name() + "." + form);
+    for (const BenchCase &run : chain_cases(scale_.quick))
+      on_card(run, in, out, chain_bytes_, run.name() + "." + form);
   }
 
  private:
@@ -268,8 +280,8 @@ class DeviceBench {
 
   void add(BenchResult result, const BenchCase *run) {
     result.name += "." + where_;
-    if (run)
-      if (const auto rate = openssl_.of(*run, *result.bytes))
+    if (run != nullptr && openssl_ != nullptr)
+      if (const auto rate = openssl_->of(*run, *result.bytes))
         result.over_openssl = result.spread.median / *rate;
     results_.push_back(std::move(result));
   }
@@ -359,11 +371,32 @@ class DeviceBench {
   const std::string where_;
   const Scale &scale_;
   const BenchData &data_;
-  const OpensslRates &openssl_;
+  const OpensslRates *openssl_;  // nullptr: not measured
   const std::function<void(const std::string &)> &tell_;
   std::vector<BenchResult> &results_;
   uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
 };
+
+// The selected devices that pass their self-tests, by index, and what the results
+// call them: "cuda" for the first of its API, "cuda-1" for the second.
+std::vector<std::pair<uint32_t, std::string>> usable_devices(
+    const Context &context, const std::function<void(const std::string &)> &tell) {
+  std::vector<std::pair<uint32_t, std::string>> usable;
+  std::map<std::string, unsigned> seen;
+  const uint32_t count = context.device_count();
+  for (uint32_t i = 0; i < count; i++) {
+    const lc_device_info info = context.device(i);
+    if (!info.selected) continue;
+    tell(fmt::format("{}: self-test", info.id));
+    if (lc_device_test(context.get(), i) != LC_OK) {
+      fmt::print(stderr, "lanecrypt: {} is left out: {}\n", info.id, lc_last_error());
+      continue;
+    }
+    const unsigned before = seen[info.api]++;
+    usable.emplace_back(i, before == 0 ? info.api : fmt::format("{}-{}", info.api, before));
+  }
+  return usable;
+}
 
 }  // namespace
 
@@ -391,21 +424,18 @@ std::vector<BenchResult> bench_aes(const Context &context, bool quick,
       if (bytes < scale.largest_host_bytes)
         measure_openssl({*find_cipher(name)}, bytes, ".openssl-sweep");
 
-  std::map<std::string, unsigned> seen;
-  const uint32_t count = context.device_count();
-  for (uint32_t i = 0; i < count; i++) {
-    lc_device_info info = context.device(i);
-    if (!info.selected) continue;
-    tell(fmt::format("{}: self-test", info.id));
-    if (lc_device_test(context.get(), i) != LC_OK) {
-      fmt::print(stderr, "lanecrypt: {} is left out: {}\n", info.id, lc_last_error());
-      continue;
-    }
-    // "cuda" for the first of its API, "cuda-1" for the second.
-    const unsigned before = seen[info.api]++;
-    const std::string where = before == 0 ? info.api : fmt::format("{}-{}", info.api, before);
-    DeviceBench(context, i, where, scale, data, openssl, tell, results).run();
-  }
+  for (const auto &[index, where] : usable_devices(context, tell))
+    DeviceBench(context, index, where, scale, data, &openssl, tell, results).run();
+  return results;
+}
+
+std::vector<BenchResult> bench_kernels(const Context &context, const std::string &form, bool quick,
+                                       const std::function<void(const std::string &)> &tell) {
+  const Scale scale(quick);
+  const BenchData data;
+  std::vector<BenchResult> results;
+  for (const auto &[index, where] : usable_devices(context, tell))
+    DeviceBench(context, index, where, scale, data, nullptr, tell, results).run_on_card(form);
   return results;
 }
 

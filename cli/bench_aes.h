@@ -16,4 +16,9 @@ namespace lanecrypt::cli {
 std::vector<BenchResult> bench_aes(const Context &context, bool quick,
                                    const std::function<void(const std::string &)> &tell);
 
+// The same with the data on the card alone. `form` is that of the context's
+// kernels; devices that cannot run it are left out.
+std::vector<BenchResult> bench_kernels(const Context &context, const std::string &form, bool quick,
+                                       const std::function<void(const std::string &)> &tell);
+
 }  // namespace lanecrypt::cli

@@ -109,6 +109,28 @@ def test_bench_finds_wrong_output():
     assert b"the output is not OpenSSL's" in done.stderr or b"changed the data" in done.stderr
 
 
+def names_of_bench(what):
+    told = json.loads(ok("bench", what, "--quick", "--json", timeout=400).stdout)
+    assert "emulator" in told["machine"]["gpu"] and told["machine"]["driver"]
+    return {result["name"] for result in told["results"]}
+
+
+def test_bench_of_kernels_runs_every_form():
+    names = names_of_bench("kernels")
+    for form in ("table4", "table1", "bitslice"):
+        assert {f"aes-128-ctr.{form}.host", f"aes-128-cbc-encrypt.{form}.host"} <= names
+
+
+def test_bench_of_timing_tells_keys_from_data():
+    names = names_of_bench("timing")
+    for what in ("keys", "data", "control"):
+        assert {f"aes-128-ctr.timing-{what}-t.host", f"aes-128-cbc-encrypt.timing-{what}-ns.host"} <= names
+
+
+def test_bench_of_rsa_names_its_device():
+    assert "rsa-2048.private-batch.host" in names_of_bench("rsa")
+
+
 def test_bench_of_something_else():
     fails(USAGE, "there is no benchmark 'des'", "bench", "des")
     fails(USAGE, "what is required", "bench")
