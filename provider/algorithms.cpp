@@ -10,36 +10,42 @@
 #include <openssl/params.h>
 #include <openssl/proverr.h>
 
-#include <cstring>
+#include <array>
+#include <utility>
 
 #include "provider/cipher.h"
 
 namespace lanecrypt::provider {
 
+// Names, aliases and object identifiers are OpenSSL's (NIST's, and IEEE's for XTS).
 const Algorithm kAlgorithms[kCipherCount] = {
-    {"AES-128-ECB", LC_AES_ECB, EVP_CIPH_ECB_MODE, 16, 0, 16},
-    {"AES-192-ECB", LC_AES_ECB, EVP_CIPH_ECB_MODE, 24, 0, 16},
-    {"AES-256-ECB", LC_AES_ECB, EVP_CIPH_ECB_MODE, 32, 0, 16},
-    {"AES-128-CBC", LC_AES_CBC, EVP_CIPH_CBC_MODE, 16, 16, 16},
-    {"AES-192-CBC", LC_AES_CBC, EVP_CIPH_CBC_MODE, 24, 16, 16},
-    {"AES-256-CBC", LC_AES_CBC, EVP_CIPH_CBC_MODE, 32, 16, 16},
+    {"AES-128-ECB:2.16.840.1.101.3.4.1.1", LC_AES_ECB, EVP_CIPH_ECB_MODE, 16, 0, 16},
+    {"AES-192-ECB:2.16.840.1.101.3.4.1.21", LC_AES_ECB, EVP_CIPH_ECB_MODE, 24, 0, 16},
+    {"AES-256-ECB:2.16.840.1.101.3.4.1.41", LC_AES_ECB, EVP_CIPH_ECB_MODE, 32, 0, 16},
+    {"AES-128-CBC:AES128:2.16.840.1.101.3.4.1.2", LC_AES_CBC, EVP_CIPH_CBC_MODE, 16, 16, 16},
+    {"AES-192-CBC:AES192:2.16.840.1.101.3.4.1.22", LC_AES_CBC, EVP_CIPH_CBC_MODE, 24, 16, 16},
+    {"AES-256-CBC:AES256:2.16.840.1.101.3.4.1.42", LC_AES_CBC, EVP_CIPH_CBC_MODE, 32, 16, 16},
     {"AES-128-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 16, 16, 1},
     {"AES-192-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 24, 16, 1},
     {"AES-256-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 32, 16, 1},
-    {"AES-128-CFB", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 16, 16, 1},
-    {"AES-192-CFB", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 24, 16, 1},
-    {"AES-256-CFB", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 32, 16, 1},
+    {"AES-128-CFB:2.16.840.1.101.3.4.1.4", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 16, 16, 1},
+    {"AES-192-CFB:2.16.840.1.101.3.4.1.24", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 24, 16, 1},
+    {"AES-256-CFB:2.16.840.1.101.3.4.1.44", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 32, 16, 1},
     {"AES-128-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 16, 16, 1},
     {"AES-192-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 24, 16, 1},
     {"AES-256-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 32, 16, 1},
     {"AES-128-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 16, 16, 1},
     {"AES-192-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 24, 16, 1},
     {"AES-256-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 32, 16, 1},
-    {"AES-128-OFB", LC_AES_OFB, EVP_CIPH_OFB_MODE, 16, 16, 1},
-    {"AES-192-OFB", LC_AES_OFB, EVP_CIPH_OFB_MODE, 24, 16, 1},
-    {"AES-256-OFB", LC_AES_OFB, EVP_CIPH_OFB_MODE, 32, 16, 1},
-    {"AES-128-XTS", LC_AES_XTS, EVP_CIPH_XTS_MODE, 32, 16, 1},
-    {"AES-256-XTS", LC_AES_XTS, EVP_CIPH_XTS_MODE, 64, 16, 1},
+    {"AES-128-OFB:2.16.840.1.101.3.4.1.3", LC_AES_OFB, EVP_CIPH_OFB_MODE, 16, 16, 1},
+    {"AES-192-OFB:2.16.840.1.101.3.4.1.23", LC_AES_OFB, EVP_CIPH_OFB_MODE, 24, 16, 1},
+    {"AES-256-OFB:2.16.840.1.101.3.4.1.43", LC_AES_OFB, EVP_CIPH_OFB_MODE, 32, 16, 1},
+    {"AES-128-XTS:1.3.111.2.1619.0.1.1", LC_AES_XTS, EVP_CIPH_XTS_MODE, 32, 16, 1},
+    {"AES-256-XTS:1.3.111.2.1619.0.1.2", LC_AES_XTS, EVP_CIPH_XTS_MODE, 64, 16, 1},
+    {"AES-128-CBC-CTS", LC_AES_CBC_CS1, EVP_CIPH_CBC_MODE, 16, 16, 16},
+    {"AES-192-CBC-CTS", LC_AES_CBC_CS1, EVP_CIPH_CBC_MODE, 24, 16, 16},
+    {"AES-256-CBC-CTS", LC_AES_CBC_CS1, EVP_CIPH_CBC_MODE, 32, 16, 16},
+    {"ChaCha20", LC_CHACHA20, EVP_CIPH_STREAM_CIPHER, 32, 16, 1},
 };
 
 namespace {
@@ -102,12 +108,17 @@ int get_params(OSSL_PARAM params[]) {
   for (const auto &size : sizes)
     if (ok && (param = OSSL_PARAM_locate(params, size.name)) != nullptr)
       ok = OSSL_PARAM_set_size_t(param, size.bytes);
-  for (const char *flag :
-       {OSSL_CIPHER_PARAM_AEAD, OSSL_CIPHER_PARAM_CUSTOM_IV, OSSL_CIPHER_PARAM_CTS,
-        OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, OSSL_CIPHER_PARAM_HAS_RAND_KEY})
-    if (ok && (param = OSSL_PARAM_locate(params, flag)) != nullptr)
-      ok = OSSL_PARAM_set_int(
-          param, algorithm.has_data_units() && std::strcmp(flag, OSSL_CIPHER_PARAM_CUSTOM_IV) == 0);
+  const struct {
+    const char *name;
+    bool is_set;
+  } flags[] = {{OSSL_CIPHER_PARAM_AEAD, algorithm.traits().is_aead},
+               {OSSL_CIPHER_PARAM_CUSTOM_IV, algorithm.has_custom_iv()},
+               {OSSL_CIPHER_PARAM_CTS, algorithm.traits().steals()},
+               {OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, false},
+               {OSSL_CIPHER_PARAM_HAS_RAND_KEY, false}};
+  for (const auto &flag : flags)
+    if (ok && (param = OSSL_PARAM_locate(params, flag.name)) != nullptr)
+      ok = OSSL_PARAM_set_int(param, flag.is_set);
   if (!ok) ERR_raise(ERR_LIB_PROV, PROV_R_FAILED_TO_SET_PARAMETER);
   return ok ? 1 : 0;
 }
@@ -153,34 +164,17 @@ const OSSL_DISPATCH kFunctions[] = {
 
 constexpr char kProperties[] = "provider=gpu";
 
+template <size_t... kIndex>
+std::array<OSSL_ALGORITHM, kCipherCount + 1> make_operations(std::index_sequence<kIndex...>) {
+  return {{{kAlgorithms[kIndex].names, kProperties, kFunctions<kIndex>, nullptr}...,
+           {nullptr, nullptr, nullptr, nullptr}}};
+}
+
 }  // namespace
 
-// OpenSSL's names, aliases and object identifiers (NIST's, and IEEE's for XTS).
-const OSSL_ALGORITHM kCipherOperations[] = {
-    {"AES-128-ECB:2.16.840.1.101.3.4.1.1", kProperties, kFunctions<0>, nullptr},
-    {"AES-192-ECB:2.16.840.1.101.3.4.1.21", kProperties, kFunctions<1>, nullptr},
-    {"AES-256-ECB:2.16.840.1.101.3.4.1.41", kProperties, kFunctions<2>, nullptr},
-    {"AES-128-CBC:AES128:2.16.840.1.101.3.4.1.2", kProperties, kFunctions<3>, nullptr},
-    {"AES-192-CBC:AES192:2.16.840.1.101.3.4.1.22", kProperties, kFunctions<4>, nullptr},
-    {"AES-256-CBC:AES256:2.16.840.1.101.3.4.1.42", kProperties, kFunctions<5>, nullptr},
-    {"AES-128-CTR", kProperties, kFunctions<6>, nullptr},
-    {"AES-192-CTR", kProperties, kFunctions<7>, nullptr},
-    {"AES-256-CTR", kProperties, kFunctions<8>, nullptr},
-    {"AES-128-CFB:2.16.840.1.101.3.4.1.4", kProperties, kFunctions<9>, nullptr},
-    {"AES-192-CFB:2.16.840.1.101.3.4.1.24", kProperties, kFunctions<10>, nullptr},
-    {"AES-256-CFB:2.16.840.1.101.3.4.1.44", kProperties, kFunctions<11>, nullptr},
-    {"AES-128-CFB8", kProperties, kFunctions<12>, nullptr},
-    {"AES-192-CFB8", kProperties, kFunctions<13>, nullptr},
-    {"AES-256-CFB8", kProperties, kFunctions<14>, nullptr},
-    {"AES-128-CFB1", kProperties, kFunctions<15>, nullptr},
-    {"AES-192-CFB1", kProperties, kFunctions<16>, nullptr},
-    {"AES-256-CFB1", kProperties, kFunctions<17>, nullptr},
-    {"AES-128-OFB:2.16.840.1.101.3.4.1.3", kProperties, kFunctions<18>, nullptr},
-    {"AES-192-OFB:2.16.840.1.101.3.4.1.23", kProperties, kFunctions<19>, nullptr},
-    {"AES-256-OFB:2.16.840.1.101.3.4.1.43", kProperties, kFunctions<20>, nullptr},
-    {"AES-128-XTS:1.3.111.2.1619.0.1.1", kProperties, kFunctions<21>, nullptr},
-    {"AES-256-XTS:1.3.111.2.1619.0.1.2", kProperties, kFunctions<22>, nullptr},
-    {nullptr, nullptr, nullptr, nullptr},
-};
+const OSSL_ALGORITHM *cipher_operations() {
+  static const auto operations = make_operations(std::make_index_sequence<kCipherCount>());
+  return operations.data();
+}
 
 }  // namespace lanecrypt::provider

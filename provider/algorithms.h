@@ -12,7 +12,7 @@
 namespace lanecrypt::provider {
 
 struct Algorithm {
-  const char *name;  // OpenSSL's first name
+  const char *names;  // as in OSSL_ALGORITHM, OpenSSL's first name first
   lc_cipher cipher;
   unsigned mode;  // EVP_CIPH_*_MODE
   unsigned key_bytes;
@@ -22,8 +22,14 @@ struct Algorithm {
   const Mode &traits() const { return mode_of(cipher); }
   // An update is a data unit of its own, and leaves the IV as it is.
   bool has_data_units() const { return traits().continuation == Continuation::kDataUnits; }
-  // A stream may stop within a block, and the parameter num says where.
-  bool counts_within_block() const {
+  // An update is a message or a data unit, which nobody can take in parts.
+  bool takes_whole() const { return has_data_units() || traits().steals(); }
+  bool is_chacha20() const { return traits().continuation == Continuation::kChaChaCounter; }
+  bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
+  // What a stream is cut into; more than block_bytes where that is 1.
+  unsigned unit_bytes() const { return is_chacha20() ? 64 : 16; }
+  // A stream may stop within a unit, and OpenSSL tells where.
+  bool counts_within_unit() const {
     return block_bytes == 1 && !has_data_units() &&
            (traits().feedback_bits <= 0 || traits().feedback_bits == 128);
   }
@@ -33,7 +39,7 @@ struct Algorithm {
 extern const Algorithm kAlgorithms[kCipherCount];
 
 // For OSSL_FUNC_provider_query_operation.
-extern const OSSL_ALGORITHM kCipherOperations[];
+const OSSL_ALGORITHM *cipher_operations();
 extern const OSSL_ALGORITHM kRsaKeymgmtOperations[];
 extern const OSSL_ALGORITHM kRsaSignatureOperations[];
 extern const OSSL_ALGORITHM kRsaCipherOperations[];

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -20,6 +21,30 @@ void advance_counter(uint8_t counter[kBlockBytes], uint64_t blocks) {
     carry = sum >> 8;
     blocks >>= 8;
   }
+}
+
+// Which way of ciphertext stealing OpenSSL's context was told.
+bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
+  char name[8] = "";
+  OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, name, sizeof name,
+                          OSSL_PARAM_UNMODIFIED},
+                         OSSL_PARAM_END};
+  if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return false;
+  for (const Mode &mode : kModes)
+    if (mode.openssl_cts != nullptr && std::strcmp(mode.openssl_cts, name) == 0) {
+      *cipher = mode.cipher;
+      return true;
+    }
+  return false;
+}
+
+// Where the last block of ciphertext lies in a message with stealing: what was
+// stolen from the one before lies behind it, unless the way is CS1.
+size_t last_block_at(lc_cipher cipher, size_t bytes) {
+  const size_t part = (bytes - 1) % kBlockBytes + 1;
+  const bool is_swapped =
+      cipher == LC_AES_CBC_CS3 || (cipher == LC_AES_CBC_CS2 && part != kBlockBytes);
+  return is_swapped && bytes > kBlockBytes ? bytes - part - kBlockBytes : bytes - kBlockBytes;
 }
 
 // How many of the selected devices can still be used, and how many were lost.
@@ -65,6 +90,30 @@ bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
 
 }  // namespace
 
+void advance_chacha20(uint8_t iv[kBlockBytes], uint64_t blocks) {
+  unsigned carry = 0;
+  for (int at = 0; at < 8; ++at) {
+    const unsigned sum = iv[at] + unsigned(blocks & 0xFF) + carry;
+    iv[at] = uint8_t(sum);
+    carry = sum >> 8;
+    blocks >>= 8;
+  }
+}
+
+void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {
+  const unsigned unit = context.algorithm().unit_bytes();
+  if (context.chacha20_used_bytes > 0) {
+    const uint64_t rest = std::min<uint64_t>(bytes, unit - context.chacha20_used_bytes);
+    context.chacha20_used_bytes += unsigned(rest);
+    bytes -= rest;
+    if (bytes == 0) return;
+    context.chacha20_used_bytes = 0;
+    advance_chacha20(context.chacha20_iv, 1);
+  }
+  advance_chacha20(context.chacha20_iv, bytes / unit);
+  context.chacha20_used_bytes = unsigned(bytes % unit);
+}
+
 Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes) {
   Provider &provider = *context.provider;
@@ -80,11 +129,17 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
   // The IV after the bulk; what data in place overwrite must be read now.
   uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
   const Continuation continuation = algorithm.traits().continuation;
-  if (bytes >= kBlockBytes) std::memcpy(last_in, in + bytes - kBlockBytes, kBlockBytes);
   if (continuation == Continuation::kCounter) {
     std::memcpy(next_iv, iv, kBlockBytes);
     advance_counter(next_iv, bytes / kBlockBytes);
   }
+  lc_cipher cipher = algorithm.cipher;
+  const uint8_t *last_block_in = in + bytes - std::min(bytes, kBlockBytes);
+  if (algorithm.traits().steals()) {
+    if (!ask_stealing(context, &cipher)) return Bulk::kNotTaken;
+    last_block_in = in + last_block_at(cipher, bytes);
+  }
+  if (bytes >= kBlockBytes) std::memcpy(last_in, last_block_in, kBlockBytes);
 
   lc_message message{};
   message.key = context.key;
@@ -94,7 +149,7 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
   message.length = bytes;
   lc_cipher_job job{};
   job.struct_size = sizeof job;
-  job.cipher = algorithm.cipher;
+  job.cipher = cipher;
   job.direction = context.encrypting ? LC_ENCRYPT : LC_DECRYPT;
   job.key_bytes = algorithm.key_bytes;
   job.memory = LC_MEMORY_HOST;
@@ -137,7 +192,16 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
     provider.counters.count_cpu(result.cpu_bytes);
 
   if (algorithm.has_data_units()) return Bulk::kDone;
-  const uint8_t *last_out = out + bytes - kBlockBytes;
+  if (algorithm.is_chacha20()) {
+    std::memcpy(context.chacha20_iv, iv, kBlockBytes);
+    context.chacha20_used_bytes = 0;
+    advance_chacha20_stream(context, bytes);
+    return EVP_CipherInit_ex2(context.fallback, nullptr, nullptr, context.chacha20_iv, -1,
+                              nullptr) != 0
+               ? Bulk::kDone
+               : Bulk::kFailed;
+  }
+  const uint8_t *last_out = out + (last_block_in - in);
   if (continuation == Continuation::kCiphertext)
     std::memcpy(next_iv, context.encrypting ? last_out : last_in, kBlockBytes);
   if (continuation == Continuation::kKeystream)

@@ -76,12 +76,20 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
     return 0;
   }
+  if (algorithm.is_chacha20() && iv != nullptr) {
+    std::memcpy(context.chacha20_iv, iv, kBlockBytes);
+    context.chacha20_used_bytes = 0;
+    context.chacha20_is_lost = false;
+  } else if (key != nullptr && context.chacha20_used_bytes > 0) {
+    context.chacha20_is_lost = true;
+  }
+  context.message_is_over = false;
   // Without an IV, CBC, CFB and OFB begin again at the first one, if there was
   // one.
   const uint8_t *start = iv;
   uint8_t current_iv[kBlockBytes];
   if (iv == nullptr && context.first_iv_is_here &&
-      (algorithm.cipher == LC_AES_CBC || algorithm.traits().is_feedback())) {
+      (algorithm.mode == EVP_CIPH_CBC_MODE || algorithm.traits().is_feedback())) {
     start = context.first_iv;
     if (!context.iv_set) {
       const void *current = nullptr;

@@ -27,6 +27,7 @@ struct CipherContext {
   bool key_was_set_encrypting;  // OpenSSL's key schedule is for that direction
   bool tls_records;             // OpenSSL does TLS's padding and MAC within
   bool counts_bits;             // CFB1: lengths are in bits
+  bool message_is_over;         // ciphertext stealing: it has had its one update
   uint8_t key[64];
   // Bytes that OpenSSL's context holds back: part of a block, or the last
   // block while decrypting with padding.
@@ -38,10 +39,23 @@ struct CipherContext {
   bool first_iv_is_here;
   uint8_t first_iv[kBlockBytes];
 
+  // ChaCha20, of which OpenSSL's context does not tell: the counter of the
+  // block that the stream is in, the nonce, and the bytes used of that block.
+  uint8_t chacha20_iv[kBlockBytes];
+  unsigned chacha20_used_bytes;
+  // A new key without an IV came within a block: versions differ in what the
+  // counter then is.
+  bool chacha20_is_lost;
+
   const Algorithm &algorithm() const { return kAlgorithms[index]; }
   // Decides how a block that ends the input is treated; see held_bytes.
-  bool is_block_mode() const { return algorithm().block_bytes != 1; }
+  bool is_block_mode() const { return algorithm().block_bytes != 1 && !algorithm().takes_whole(); }
 };
+
+// Adds `blocks` to ChaCha20's counter, the first 64 bits, little-endian.
+void advance_chacha20(uint8_t iv[kBlockBytes], uint64_t blocks);
+// `bytes` more of the keystream were used.
+void advance_chacha20_stream(CipherContext &context, uint64_t bytes);
 
 // Makes OpenSSL's context, without a key, and all that goes with it; nullptr
 // with an error raised.
@@ -73,10 +87,11 @@ enum class Bulk {
   kFailed,    // an error was raised
 };
 
-// Runs whole blocks on a device, out == in or apart, starting at `iv` (in the
+// Runs whole units on a device, out == in or apart, starting at `iv` (in the
 // direction of the context), and sets OpenSSL's context behind them: it then
 // holds nothing back.
 // XTS: `bytes` are a data unit, and OpenSSL's context stays as it is.
+// Ciphertext stealing: they are a message.
 Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes);
 

@@ -11,8 +11,10 @@
 #include <openssl/proverr.h>
 #include <openssl/provider.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -91,7 +93,7 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
 
 const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cache) {
   *no_cache = 0;
-  if (operation == OSSL_OP_CIPHER) return kCipherOperations;
+  if (operation == OSSL_OP_CIPHER) return cipher_operations();
   if (static_cast<Provider *>(pointer)->settings.rsa == Settings::Rsa::kOff) return nullptr;
   switch (operation) {
     case OSSL_OP_KEYMGMT:
@@ -161,7 +163,9 @@ EVP_CIPHER *fallback_cipher(Provider &provider, int index) {
   std::atomic<EVP_CIPHER *> &place = provider.fallback_ciphers[index];
   EVP_CIPHER *cipher = place.load(std::memory_order_acquire);
   if (cipher != nullptr) return cipher;
-  const char *name = kAlgorithms[index].name;
+  const char *const names = kAlgorithms[index].names;
+  char name[32] = "";
+  std::strncpy(name, names, std::min(std::strcspn(names, ":"), sizeof name - 1));
   ERR_set_mark();
   cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
   // An application may have loaded this provider and no other.

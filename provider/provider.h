@@ -17,7 +17,7 @@
 
 namespace lanecrypt::provider {
 
-inline constexpr int kCipherCount = 23;
+inline constexpr int kCipherCount = 27;
 
 struct Provider {
   Settings settings;

@@ -11,6 +11,7 @@
 #include <openssl/proverr.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "provider/cipher.h"
@@ -20,16 +21,25 @@ namespace {
 
 // EVP counts in int.
 constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
+// A data unit of XTS has at most 2^20 blocks (SP 800-38E).
+constexpr size_t kMostDataUnitBytes = kBlockBytes << 20;
 
 // What OpenSSL's context tells about the stream.
 struct StreamState {
   uint8_t iv[kBlockBytes];  // of the next block
-  unsigned used_bytes;      // CTR, CFB, OFB: of the last block's keystream
+  unsigned used_bytes;      // CTR, CFB, OFB, ChaCha20: of the last unit's keystream
   unsigned padding;
 };
 
 bool ask_state(CipherContext &context, StreamState *state) {
   *state = {};
+  if (context.algorithm().is_chacha20()) {
+    const unsigned used = context.chacha20_used_bytes, unit = context.algorithm().unit_bytes();
+    std::memcpy(state->iv, context.chacha20_iv, kBlockBytes);
+    advance_chacha20(state->iv, used / unit);
+    state->used_bytes = used % unit;
+    return true;
+  }
   // By pointer: asked for a copy, some versions leave an error in the queue.
   const void *iv = nullptr;
   OSSL_PARAM params[4] = {{OSSL_CIPHER_PARAM_NUM, OSSL_PARAM_UNSIGNED_INTEGER, &state->used_bytes,
@@ -48,8 +58,8 @@ bool ask_state(CipherContext &context, StreamState *state) {
   return true;
 }
 
-// How an input is divided: `head` ends the block that OpenSSL's context is in
-// and makes `head_out` bytes, `bulk` is whole blocks, the rest is the tail.
+// How an input is divided: `head` ends the unit that OpenSSL's context is in
+// and makes `head_out` bytes, `bulk` is whole units, the rest is the tail.
 struct Division {
   size_t head = 0, head_out = 0, bulk = 0;
   // Decrypting with padding, the context gives out a block only when it sees a
@@ -59,17 +69,18 @@ struct Division {
 
 Division divide(const CipherContext &context, const StreamState &state, size_t in_bytes) {
   Division division;
+  const unsigned unit = context.algorithm().unit_bytes();
   const bool holds_last = context.is_block_mode() && !context.encrypting && state.padding != 0;
   if (context.is_block_mode() && context.held_bytes > 0) {
     division.head = kBlockBytes - context.held_bytes;
     division.head_out = kBlockBytes;
     division.lent = holds_last ? 1 : 0;
-  } else if (context.algorithm().counts_within_block() && state.used_bytes > 0) {
-    division.head = division.head_out = kBlockBytes - state.used_bytes % kBlockBytes;
+  } else if (context.algorithm().counts_within_unit() && state.used_bytes > 0) {
+    division.head = division.head_out = unit - state.used_bytes % unit;
   }
   if (in_bytes > division.head) {
     const size_t rest = in_bytes - division.head;
-    division.bulk = (rest - (holds_last ? 1 : 0)) / kBlockBytes * kBlockBytes;
+    division.bulk = (rest - (holds_last ? 1 : 0)) / unit * unit;
   }
   return division;
 }
@@ -99,16 +110,25 @@ bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8
 
 // What keeps a context to OpenSSL's own implementation; nullptr for nothing.
 const char *what_hinders(const CipherContext &context, const StreamState &state) {
+  if (context.chacha20_is_lost) return "a new key came without an IV";
   if (context.tls_records) return "it is a TLS record";
   if (context.algorithm().traits().inverts && context.encrypting != context.key_was_set_encrypting)
     return "the direction was changed without a key";
-  if (context.algorithm().counts_within_block() ? state.used_bytes >= kBlockBytes
-                                                : state.used_bytes != 0)
+  if (context.algorithm().counts_within_unit()
+          ? state.used_bytes >= context.algorithm().unit_bytes()
+          : state.used_bytes != 0)
     return "the parameter num was set";
   if (context.is_block_mode() && context.held_bytes == kBlockBytes &&
       (context.encrypting || !state.padding))
     return "padding was switched off within a stream";
   return nullptr;
+}
+
+// OpenSSL's ciphertext stealing does not look whether there is a key.
+bool lacks_key(const CipherContext &context) {
+  if (context.key_set || !context.algorithm().traits().steals()) return false;
+  ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
+  return true;
 }
 
 int raise_too_small() {
@@ -135,13 +155,15 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return feed(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
-// XTS: a request is a data unit, with the tweak that the context has.
-Bulk run_data_unit(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
-                   size_t in_bytes) {
+// XTS: a request is a data unit, with the tweak that the context has. Ciphertext
+// stealing: it is the message.
+Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
+               size_t in_bytes) {
   StreamState state;
   // What cannot be at all is OpenSSL's to refuse.
   if (!is_for_device(context, out, in, in_bytes) || !context.iv_set || in_bytes < kBlockBytes ||
-      in_bytes > (kBlockBytes << 20) || out_size < in_bytes || !ask_state(context, &state))
+      (context.algorithm().has_data_units() && in_bytes > kMostDataUnitBytes) ||
+      out_size < in_bytes || !ask_state(context, &state))
     return Bulk::kNotTaken;
   const char *hindrance = what_hinders(context, state);
   const Division all{0, 0, in_bytes, 0};
@@ -159,14 +181,16 @@ Bulk run_data_unit(CipherContext &context, uint8_t *out, size_t out_size, const 
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
           size_t in_bytes) {
   size_t written = 0;
+  const size_t most = context.algorithm().takes_whole() ? size_t{INT_MAX} : kMostBytesAtOnce;
   do {
-    const int piece = int(std::min(in_bytes, kMostBytesAtOnce));
+    const int piece = int(std::min(in_bytes, most));
     int bytes = 0;
     if (!EVP_CipherUpdate(context.fallback, out == nullptr ? nullptr : out + written, &bytes, in,
                           piece))
       return false;
     if (context.is_block_mode() && !context.tls_records)
       context.held_bytes += size_t(piece) - size_t(bytes);
+    if (context.algorithm().is_chacha20()) advance_chacha20_stream(context, size_t(piece));
     written += size_t(bytes);
     in_bytes -= size_t(piece);
     if (in != nullptr) in += piece;
@@ -177,12 +201,17 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
-  if (context.algorithm().has_data_units()) {
-    const Bulk bulk = run_data_unit(context, out, out_size, in, in_bytes);
-    if (bulk == Bulk::kNotTaken)
-      return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
-    *out_bytes = in_bytes;
-    return bulk == Bulk::kDone ? 1 : 0;
+  if (context.algorithm().takes_whole()) {
+    // As OpenSSL has it: one message, and no error in the queue.
+    if (lacks_key(context) || (context.message_is_over && out != nullptr)) return 0;
+    const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
+    if (bulk == Bulk::kFailed) return 0;
+    if (bulk == Bulk::kDone)
+      *out_bytes = in_bytes;
+    else if (!update_on_cpu(context, out, out_bytes, out_size, in, in_bytes))
+      return 0;
+    context.message_is_over = out != nullptr && context.algorithm().traits().steals();
+    return 1;
   }
   StreamState state;
   if (!is_for_device(context, out, in, in_bytes) || !ask_state(context, &state))
@@ -233,17 +262,21 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes) {
   const bool has_data_units = context.algorithm().has_data_units();
-  if (!context.is_block_mode() && !has_data_units && is_for_device(context, out, in, in_bytes))
+  // Of ciphertext stealing, OpenSSL makes plain CBC here.
+  if (lacks_key(context)) return 0;
+  const bool may_run = !context.algorithm().traits().steals();
+  if (!context.is_block_mode() && !context.algorithm().takes_whole() &&
+      is_for_device(context, out, in, in_bytes))
     return update_cipher(context, out, out_bytes, out_size, in, in_bytes);
   if (context.key_set && out_size < in_bytes) return raise_too_small();
   if (has_data_units) {
-    const Bulk bulk = run_data_unit(context, out, out_size, in, in_bytes);
+    const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
     *out_bytes = in_bytes;
     if (bulk != Bulk::kNotTaken) return bulk == Bulk::kDone ? 1 : 0;
   }
   StreamState state;
-  if (!has_data_units && is_for_device(context, out, in, in_bytes) && in_bytes % kBlockBytes == 0 &&
-      context.held_bytes == 0 && ask_state(context, &state)) {
+  if (may_run && !has_data_units && is_for_device(context, out, in, in_bytes) &&
+      in_bytes % kBlockBytes == 0 && context.held_bytes == 0 && ask_state(context, &state)) {
     const Division all{0, 0, in_bytes, 0};
     const char *hindrance = what_hinders(context, state);
     if (hindrance == nullptr && !can_be_divided(all, out, in, in_bytes))
@@ -268,6 +301,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
     if (EVP_Cipher(context.fallback, out == nullptr ? nullptr : out + written,
                    in == nullptr ? nullptr : in + written, unsigned(piece)) < 0)
       return 0;
+    if (context.algorithm().is_chacha20()) advance_chacha20_stream(context, piece);
     written += piece;
   } while (written < in_bytes);
   *out_bytes = in_bytes;

@@ -187,6 +187,15 @@ int Twins::set_num(unsigned num) {
   });
 }
 
+int Twins::set_text(const char *name, const char *value) {
+  return both("set_text", [&](EVP_CIPHER_CTX *context, Outcome &) {
+    OSSL_PARAM params[] = {{name, OSSL_PARAM_UTF8_STRING, const_cast<char *>(value),
+                            std::strlen(value), OSSL_PARAM_UNMODIFIED},
+                           OSSL_PARAM_END};
+    return O(EVP_CIPHER_CTX_set_params)(context, params);
+  });
+}
+
 int Twins::update(const Bytes &in, Place place, size_t misalignment, size_t shift) {
   const std::string what = "update of " + std::to_string(in.size()) +
                            (place == Place::kApart     ? " apart"

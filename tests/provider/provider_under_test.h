@@ -29,10 +29,11 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 using Bytes = std::vector<uint8_t>;
 
 inline const char *const kCiphers[] = {
-    "AES-128-ECB", "AES-192-ECB", "AES-256-ECB",  "AES-128-CBC",  "AES-192-CBC",
-    "AES-256-CBC", "AES-128-CTR", "AES-192-CTR",  "AES-256-CTR",  "AES-128-CFB",
-    "AES-192-CFB", "AES-256-CFB", "AES-128-CFB8", "AES-256-CFB8", "AES-128-CFB1",
-    "AES-128-OFB", "AES-192-OFB", "AES-256-OFB",  "AES-128-XTS",  "AES-256-XTS"};
+    "AES-128-ECB",     "AES-192-ECB",     "AES-256-ECB",     "AES-128-CBC",  "AES-192-CBC",
+    "AES-256-CBC",     "AES-128-CTR",     "AES-192-CTR",     "AES-256-CTR",  "AES-128-CFB",
+    "AES-192-CFB",     "AES-256-CFB",     "AES-128-CFB8",    "AES-256-CFB8", "AES-128-CFB1",
+    "AES-128-OFB",     "AES-192-OFB",     "AES-256-OFB",     "AES-128-XTS",  "AES-256-XTS",
+    "AES-128-CBC-CTS", "AES-192-CBC-CTS", "AES-256-CBC-CTS", "ChaCha20"};
 inline constexpr size_t kCipherCount = sizeof kCiphers / sizeof kCiphers[0];
 
 // All errors of this thread's queue, which is then empty: the codes alone, or
@@ -87,6 +88,7 @@ class Twins {
   int init(const uint8_t *key, const uint8_t *iv, int encrypt);
   int set_padding(int padding);
   int set_num(unsigned num);
+  int set_text(const char *name, const char *value);
   // Output is written `offset` bytes behind the input in one buffer (0: in
   // place), or into a buffer of its own.
   enum class Place { kApart, kInPlace, kShifted };

@@ -54,7 +54,14 @@ Bytes random_iv(Random &random) {
   const size_t ones = wraps[below(random, 4)];
   std::fill(iv.end() - long(ones), iv.end(), uint8_t{0xFF});
   if (ones != 0) iv[15] = uint8_t(0xFF - below(random, 20));
+  // ChaCha20 counts in the first bytes, from the left.
+  if (below(random, 2) == 0) std::reverse(iv.begin(), iv.end());
   return iv;
+}
+
+const char *random_stealing(Random &random) {
+  static const char *const kWays[] = {"CS1", "CS2", "CS3"};
+  return kWays[below(random, 3)];
 }
 
 // One stream. What it did is in the test's failure by its seed.
@@ -62,13 +69,16 @@ void run_case(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = kCiphers[below(random, kCipherCount)];
   const std::string mode = std::string(cipher).substr(8);
-  const bool is_ctr = mode == "CTR", is_stream = mode != "ECB" && mode != "CBC";
+  const bool is_ctr = mode == "CTR",
+             is_stream = !mode.starts_with("ECB") && !mode.starts_with("CBC");
   Twins twins(library, cipher);
   Bytes key = random_bytes(random, 64), iv = random_iv(random);
   const int direction = int(below(random, 2));
   // Now and then without an IV, which OpenSSL then takes to be zero.
   twins.init(key.data(), below(random, 12) == 0 ? nullptr : iv.data(), direction);
   if (below(random, 2) == 0) twins.set_padding(0);
+  const bool steals = mode == "CBC-CTS";
+  if (steals) twins.set_text(OSSL_CIPHER_PARAM_CTS_MODE, random_stealing(random));
   const bool in_place_only = below(random, 3) == 0;
   for (size_t call = 0, calls = 1 + below(random, 12); call < calls && twins.is_whole(); ++call) {
     const Bytes in = random_bytes(random, random_length(random));
@@ -106,6 +116,7 @@ void run_case(Library &library, uint64_t seed) {
                       in_place_only ? Twins::Place::kInPlace : Twins::Place::kApart, misalignment);
         break;
       case 9:
+        if (steals) twins.set_text(OSSL_CIPHER_PARAM_CTS_MODE, random_stealing(random));
         if (is_ctr) twins.set_num(unsigned(below(random, 16)));
         break;
       default:
