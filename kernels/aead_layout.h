@@ -93,6 +93,17 @@ typedef struct OneTimeKey {
 #define POLY1305_SUM_WORDS 12u
 #define POLY1305_RUN_LOCAL_WORDS 320u
 
+// CCM: what a stream's kernel must know beside its AesPiece, whose bytes are
+// text. What goes into the MAC before them lies in memory as whole blocks.
+typedef struct CcmStream {
+  u64 header;  // from the base pointer of headers
+  u64 header_bytes;
+  u64 first_block;  // of the text: the number of the piece's first
+  u32 counter[4];   // block 0, as in memory
+  u32 result;       // where its MAC goes, or, if it ends, its tag
+  u32 ends;
+} CcmStream;
+
 // ChaCha20: lanes a group; a tile is a block of 64 bytes for each lane of a
 // team.
 #define CHACHA20_LANES 128u

@@ -9,8 +9,8 @@
 // take all keys from the device's key slot instead of `schedules`: a load less
 // a round. What they compute must stand in code that all lanes of a group run
 // together, or every look-up costs an addition.
-// The modes are in aes_table_modes.h, aes_table_ctr.h, aes_table_xts.h and
-// aes_table_feedback.h.
+// The modes are in aes_table_modes.h, aes_table_ctr.h, aes_table_xts.h,
+// aes_table_feedback.h and aes_table_ccm.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -208,6 +208,7 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 #include "aes_table_ctr.h"
 
 #ifndef AES_KEY_SLOT
+#include "aes_table_ccm.h"
 #include "aes_table_feedback.h"
 #include "aes_table_xts.h"
 #endif

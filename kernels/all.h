@@ -7,6 +7,7 @@
 
 #include "aead_check.h"
 #include "aes_bitslice.h"
+#include "aes_bitslice_ccm.h"
 #include "aes_bitslice_feedback.h"
 #include "aes_bitslice_xts.h"
 #include "aes_key.h"

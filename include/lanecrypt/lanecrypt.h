@@ -177,7 +177,10 @@ typedef enum lc_cipher {
   LC_AES_CBC_CS2 = 9,
   LC_AES_CBC_CS3 = 10,
   LC_AES_GCM = 11, /* SP 800-38D: with aad and tag */
-  LC_AES_CCM = 12, /* SP 800-38C: with aad and tag */
+  /* SP 800-38C: with aad and tag. The nonce has 7 to 13 bytes, and 15 less these
+   * hold the text's length; the tag has 4, 6, 8, 10, 12, 14 or 16. Each block
+   * waits for the one before it: give many messages at once. */
+  LC_AES_CCM = 12,
   /* RFC 8439. The IV has 16 bytes: the 32-bit block counter, little-endian, and
    * the nonce, as OpenSSL has it. key_bytes is 32. */
   LC_CHACHA20 = 13,

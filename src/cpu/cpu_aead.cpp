@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cpu/cpu_cipher.h"
+#include "job/ccm_format.h"
 #include "kernels/gf128.h"
 #include "kernels/poly1305_field.h"
 #include "libcrypto/forward.h"
@@ -26,10 +27,11 @@ struct FreeContext {
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
 
 // OpenSSL counts bytes in an int.
+constexpr uint64_t kMostUpdateBytes = 1 << 30;
+
 Status update(EVP_CIPHER_CTX *context, uint8_t *out, const uint8_t *in, uint64_t length) {
-  constexpr uint64_t kMost = 1 << 30;
   for (uint64_t at = 0; at < length;) {
-    const int bytes = static_cast<int>(std::min(kMost, length - at));
+    const int bytes = static_cast<int>(std::min(kMostUpdateBytes, length - at));
     int written = 0;
     if (EVP_CipherUpdate(context, out == nullptr ? nullptr : out + at, &written, in + at, bytes) !=
         1)
@@ -136,13 +138,20 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
 
 }  // namespace
 
+bool takes_whole(const CipherKind &kind, const AeadInput &input, uint64_t length) {
+  constexpr uint32_t kMostIvBytes = 128;
+  if (input.iv_bytes > kMostIvBytes) return false;
+  // OpenSSL wants the text and the additional data of CCM in one call each.
+  return !kind.is_ccm() || (length <= kMostUpdateBytes && input.aad_length <= kMostUpdateBytes);
+}
+
 Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *in, uint8_t *out,
                 uint64_t length, uint8_t *tag, uint32_t tag_bytes) {
   Result<const EVP_CIPHER *> cipher = fetched_cipher(kind);
   if (!cipher.ok()) return cipher.status();
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
-  const bool encrypt = kind.direction == LC_ENCRYPT, ccm = kind.cipher == LC_AES_CCM;
+  const bool encrypt = kind.direction == LC_ENCRYPT, ccm = kind.is_ccm();
   size_t iv_bytes = input.iv_bytes, tag_size = tag_bytes;
   // CCM wants to know the tag's length first, and the tag itself to decrypt.
   const OSSL_PARAM sizes[] = {
@@ -155,8 +164,6 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
       EVP_CipherInit_ex2(context.get(), nullptr, input.key, input.iv, encrypt, nullptr) != 1)
     return failed();
   int written = 0;
-  if (ccm && (length > INT32_MAX || input.aad_length > INT32_MAX))
-    return Status(LC_ERROR_UNSUPPORTED, "a CCM message of 2 GiB or more needs a device");
   if (ccm &&
       EVP_CipherUpdate(context.get(), nullptr, &written, nullptr, static_cast<int>(length)) != 1)
     return failed();
@@ -187,6 +194,7 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
 Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t *iv,
                       uint32_t iv_bytes) {
   Iv start = {};
+  if (kind.is_ccm()) return ccm_counter(iv, iv_bytes);
   if (!is_gcm(kind)) {
     memcpy(start.data() + 4, iv, 12);
     return start;
@@ -247,6 +255,10 @@ Status close_aead(const CipherKind &kind, const uint8_t *key, const Iv &start, u
 }
 
 void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum) {
+  if (kind.is_ccm()) {
+    *sum = more;
+    return;
+  }
   if (is_gcm(kind)) {
     for (int i = 0; i < 4; ++i) (*sum)[i] ^= more[i];
     return;
@@ -260,7 +272,7 @@ void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum) {
 
 std::array<uint8_t, 16> aead_tag(const CipherKind &kind, const AeadSum &sum) {
   Block tag = {{sum[0], sum[1], sum[2], sum[3]}};
-  if (!is_gcm(kind)) {
+  if (kind.cipher == LC_CHACHA20_POLY1305) {
     const Poly hash = {{sum[0], sum[1], sum[2], sum[3], sum[4]}};
     const Block s = {{sum[8], sum[9], sum[10], sum[11]}};
     tag = poly_finish(hash, s);

@@ -9,7 +9,8 @@
 namespace lanecrypt::cpu {
 
 // What a piece adds to its message's tag, as the kernels give it: for GCM the
-// block to be XORed; for ChaCha20-Poly1305 five limbs, and at 8 the words of s.
+// block to be XORed; for ChaCha20-Poly1305 five limbs, and at 8 the words of s;
+// for CCM, whose pieces come in order, the MAC so far, or at the end the tag.
 using AeadSum = std::array<uint32_t, 12>;
 
 struct AeadInput {
@@ -20,8 +21,8 @@ struct AeadInput {
   uint64_t aad_length;
 };
 
-// The longest IV that OpenSSL takes for a whole message.
-constexpr uint32_t kMostIvBytes = 128;
+// Whether OpenSSL can do a message whole.
+bool takes_whole(const CipherKind &kind, const AeadInput &input, uint64_t length);
 
 // A whole message. Encrypting, the tag is written; decrypting, it is checked,
 // and LC_ERROR_TAG says that it is wrong and `out` was wiped. Any thread.
@@ -29,7 +30,7 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
                 uint64_t length, uint8_t *tag, uint32_t tag_bytes);
 
 // The counter block from which a message starts: J0 of GCM (SP 800-38D, 7.1);
-// counter 0 and the nonce of ChaCha20-Poly1305. The first block of the text has
+// counter 0 and the nonce of ChaCha20-Poly1305; block 0 of CCM. The first block of the text has
 // the counter plus 1.
 Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t *iv,
                       uint32_t iv_bytes);

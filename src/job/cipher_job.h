@@ -36,6 +36,8 @@ struct CipherKind {
   const Mode &mode() const { return mode_of(cipher); }
   // One block waits for the one before it.
   bool is_chain() const { return mode().is_chain(direction); }
+  // A message is a stream of its header and its text (job/ccm_format.h).
+  bool is_ccm() const { return cipher == LC_AES_CCM; }
   // The block cipher runs backwards.
   bool is_inverse() const { return direction == LC_DECRYPT && mode().inverts; }
   uint32_t one_key_bytes() const { return key_bytes / mode().keys; }

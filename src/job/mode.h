@@ -23,7 +23,7 @@ enum class Continuation : uint8_t {
   kDataUnits,      // the IV plus the number of data units before
   kChaChaCounter,  // the counter plus the number of blocks of 64 bytes before
   kMessage,        // the part finds it in its message; it is cut every 64 bytes
-  kWhole           // a message is never cut
+  kMac             // the MAC so far, of a message whose header comes first
 };
 
 struct Mode {
@@ -224,8 +224,11 @@ inline constexpr Mode kModes[] = {
      "cbc_decrypt"},
     {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
      false, false, false, false, true, Continuation::kMessage, 0, true},
-    {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
-     false, false, true, true, true, Continuation::kWhole, 0, false},
+    {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true,
+     kAnyAesKey, 1,     12,    1,     0,  //
+     false,      false, true,  true,  true,    Continuation::kMac,
+     0,          true,  //
+     "ccm",      "ccm"},
     {LC_CHACHA20, "chacha20", "ChaCha20", "ChaCha20", nullptr, false, kKey256, 1, 16, 1, 1,  //
      true, false, false, false, false, Continuation::kChaChaCounter, 0, true},
     {LC_CHACHA20_POLY1305, "chacha20_poly1305", "ChaCha20-Poly1305", "ChaCha20-Poly1305", nullptr,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "schedule/staging.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -20,7 +22,7 @@ uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
 bool is_gcm(const CipherKind &kind) { return kind.cipher == LC_AES_GCM; }
 
 uint64_t sum_bytes(const CipherKind &kind) {
-  return is_gcm(kind) ? kBlockBytes : POLY1305_SUM_WORDS * 4;
+  return kind.mode().is_aes ? kBlockBytes : POLY1305_SUM_WORDS * 4;
 }
 
 // A launch of AES within one of GCM.
@@ -33,49 +35,14 @@ AesWork inner_work(const AesWork &work, lc_cipher cipher) {
   return inner;
 }
 
-// Copies that a launch begins with, through one piece of pinned memory.
-class Staging {
- public:
-  template <typename T>
-  void add(std::unique_ptr<device::Buffer> &to, const std::vector<T> &items) {
-    add(to, reinterpret_cast<const uint8_t *>(items.data()), items.size() * sizeof(T));
-  }
-  void add(std::unique_ptr<device::Buffer> &to, const uint8_t *from, uint64_t bytes,
-           uint64_t at = 0) {
-    if (bytes != 0) copies_.push_back({&to, from, bytes, at});
-    bytes_ += whole_blocks(bytes);
-  }
-  uint64_t bytes() const { return bytes_; }
-  Status run(AesLaunch &aes, device::Stream &stream, std::unique_ptr<device::Buffer> &staging) {
-    LC_TRY(aes.grow(staging, MemoryKind::kPinned, std::max<uint64_t>(bytes_, 1)));
-    uint8_t *place = staging->host();
-    for (const Copy &copy : copies_) {
-      memcpy(place, copy.from, copy.bytes);
-      if (copy.at == 0) LC_TRY(aes.grow(*copy.to, MemoryKind::kDevice, copy.bytes));
-      LC_TRY(stream.upload(**copy.to, copy.at, place, copy.bytes));
-      place += whole_blocks(copy.bytes);
-    }
-    return Status();
-  }
-
- private:
-  struct Copy {
-    std::unique_ptr<device::Buffer> *to;
-    const uint8_t *from;
-    uint64_t bytes, at;
-  };
-  std::vector<Copy> copies_;
-  uint64_t bytes_ = 0;
-};
-
 }  // namespace
 
 bool AeadLaunch::takes(const CipherKind &kind) {
-  return kind.cipher == LC_AES_GCM || kind.cipher == LC_CHACHA20 ||
-         kind.cipher == LC_CHACHA20_POLY1305;
+  return kind.mode().is_aead || kind.cipher == LC_CHACHA20;
 }
 
 uint32_t AeadLaunch::max_keys(const CipherKind &kind) const {
+  if (kind.is_ccm()) return aes_.max_keys(kind);
   // Tables of powers take up to 6.5 KiB a key.
   return is_gcm(kind) ? std::min<uint32_t>(4096, aes_.max_keys(kind)) : aes_.max_pieces();
 }
@@ -247,6 +214,10 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &w
 }
 
 Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead) {
+  const uint64_t result_bytes = std::max<uint64_t>(aead.parts.size() * sum_bytes(work.kind), 1);
+  LC_TRY(aes_.grow(room.results, MemoryKind::kDevice, result_bytes));
+  LC_TRY(aes_.grow(room.results_host, MemoryKind::kPinned, result_bytes));
+  if (work.kind.is_ccm()) return upload_ccm(stream, room, work, aead);
   plan_runs(work, aead);
   plan_batches(aead);
   if (is_gcm(work.kind)) return upload_gcm(stream, room, work, aead);
@@ -397,7 +368,7 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ae
                                 const AeadWork &aead) {
   if (aead.checks.empty()) return Status();
   const Argument check[] = {room.checks.get(), count(aead.checks.size()),
-                            is_gcm(work.kind) ? 0u : 1u, room.results.get(), work.out};
+                            work.kind.mode().is_aes ? 0u : 1u, room.results.get(), work.out};
   return start(stream, "aead_check",
                std::max<uint64_t>(aead.checks.size(), 8 * device_.properties().compute_units),
                TAG_CHECK_LANES, 0, check);
@@ -405,10 +376,9 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ae
 
 Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const AesWork &work,
                           const AeadWork &aead, device::Event &begin, device::Event &end) {
-  const uint64_t result_bytes = std::max<uint64_t>(aead.sums.size() * sum_bytes(work.kind), 1);
-  LC_TRY(aes_.grow(room.results, MemoryKind::kDevice, result_bytes));
-  LC_TRY(aes_.grow(room.results_host, MemoryKind::kPinned, result_bytes));
-  if (is_gcm(work.kind)) {
+  if (work.kind.is_ccm()) {
+    LC_TRY(aes_.launch(stream, room.text, work, begin, end));
+  } else if (is_gcm(work.kind)) {
     LC_TRY(launch_gcm(stream, room, work, aead, begin, end));
   } else {
     LC_TRY(stream.mark(begin));
@@ -420,9 +390,9 @@ Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const AesWork 
 
 Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const AesWork &work,
                             const AeadWork &aead) {
-  if (aead.sums.empty()) return Status();
+  if (aead.parts.empty()) return Status();
   return stream.download(room.results_host->host(), *room.results, 0,
-                         aead.sums.size() * sum_bytes(work.kind));
+                         aead.parts.size() * sum_bytes(work.kind));
 }
 
 cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const AesWork &work, size_t part) const {
@@ -432,7 +402,9 @@ cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const AesWork &work, size_t p
 }
 
 void AeadLaunch::wipe_staging(AeadRoom &room, const AesWork &work, const AeadWork &aead) const {
-  if (is_gcm(work.kind)) {
+  if (work.kind.is_ccm()) {
+    AesLaunch::wipe_staging(room.text, work);
+  } else if (is_gcm(work.kind)) {
     // The raw keys of both launches.
     AesLaunch::wipe_staging(room.text, aead.text);
     AesLaunch::wipe_staging(room.starts, aead.starts);

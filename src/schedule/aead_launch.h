@@ -15,9 +15,12 @@ namespace lanecrypt::schedule {
 // What is hashed of one piece, and what closes its message.
 struct AeadPart {
   static constexpr uint32_t kNoPiece = UINT32_MAX;
-  uint32_t piece;     // of AesWork::pieces; kNoPiece: additional data, or empty
-  uint64_t aad_at;    // where additional data begin
-  uint64_t length;    // bytes to be hashed
+  uint32_t piece;   // of AesWork::pieces; kNoPiece: additional data, or empty
+  uint64_t aad_at;  // where additional data begin
+  uint64_t length;  // bytes to be hashed
+  // CCM: what comes before the text, from aad_at on, and the number of the
+  // text's first block.
+  uint64_t header_bytes, first_block;
   uint64_t exponent;  // of H for the last block
   uint32_t key;       // of AesWork::keys
   Iv start;           // as cpu::aead_start() gives it
@@ -34,6 +37,8 @@ struct AeadWork {
   std::vector<TagCheck> checks;
   // Additional data that are not in AesWork::in; copied by upload().
   std::vector<std::pair<const uint8_t *, uint64_t>> aad;
+  // CCM: headers that are not there.
+  std::vector<uint8_t> headers;
 
   // Made by upload():
   AesWork text;    // GCM: its CTR, with pieces cut where a counter wraps
@@ -43,6 +48,7 @@ struct AeadWork {
   std::vector<GhashBatch> batches;
   std::vector<uint32_t> matrix_keys;
   std::vector<OneTimeKey> one_time_keys;
+  std::vector<CcmStream> streams;
   uint32_t masks = 0, levels = 0, lane_runs = 0;
   uint64_t tiles = 0;
 };
@@ -51,7 +57,7 @@ struct AeadRoom {
   AesRoom text, starts;
   std::unique_ptr<device::Buffer> staging, results_host;
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
-      aad, blocks, powers, matrices, one_time_keys, hashes, results;
+      aad, streams, blocks, powers, matrices, one_time_keys, hashes, results;
   uint64_t staged_bytes = 0;
 };
 
@@ -84,6 +90,8 @@ class AeadLaunch {
                     const AeadWork &aead, device::Event &begin, device::Event &end);
   Status launch_ghash(device::Stream &stream, AeadRoom &room, const AesWork &work,
                       const AeadWork &aead);
+  // In ccm_launch.cpp.
+  Status upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status launch_chacha20(device::Stream &stream, AeadRoom &room, const AesWork &work,
                          const AeadWork &aead);
   Status launch_check(device::Stream &stream, AeadRoom &room, const AesWork &work,

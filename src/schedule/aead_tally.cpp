@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "job/ccm_format.h"
 #include "schedule/request.h"
 
 namespace lanecrypt::schedule {
@@ -15,17 +16,25 @@ Status AeadTally::begin(const CipherJob &job) {
                                        job.ivs.data() + n * job.iv_bytes, job.iv_bytes);
     if (!start.ok()) return start.status();
     messages_[n].start = *start;
-    messages_[n].bytes_left = message.aad_length + message.length;
+    const uint64_t before =
+        job.kind.is_ccm() ? ccm_header_bytes(message.aad_length) : message.aad_length;
+    messages_[n].bytes_left = before + message.length;
   }
   return Status();
 }
 
-void AeadTally::add(const CipherJob &job, const Piece &piece, const cpu::AeadSum &sum) {
+Iv AeadTally::mac(uint32_t message) const {
+  Iv value;
+  memcpy(value.data(), messages_[message].sum.data(), value.size());
+  return value;
+}
+
+void AeadTally::add(const Request &request, const Piece &piece, const cpu::AeadSum &sum) {
   Message &message = messages_[piece.message];
   message.is_touched = true;
   message.bytes_left -= piece.length;
-  if (closes(piece)) message.is_closed = true;
-  cpu::add_aead_sum(job.kind, sum, &message.sum);
+  if (closes(request, piece)) message.is_closed = true;
+  cpu::add_aead_sum(request.job.kind, sum, &message.sum);
 }
 
 void AeadTally::set_done(uint32_t message, bool tag_is_wrong) {
@@ -67,6 +76,9 @@ uint64_t aead_exponent(const CipherMessage &message, const Piece &piece) {
   return hash_blocks(message.aad_length) - end + hash_blocks(message.length) + 2;
 }
 
-bool closes(const Piece &piece) { return !piece.is_aad && piece.offset == 0; }
+bool closes(const Request &request, const Piece &piece) {
+  return request.job.kind.is_ccm() ? request.ends_message(piece)
+                                   : !piece.is_aad && piece.offset == 0;
+}
 
 }  // namespace lanecrypt::schedule

@@ -12,6 +12,7 @@
 namespace lanecrypt::schedule {
 
 struct Piece;
+class Request;
 
 // One thread at a time.
 class AeadTally {
@@ -20,11 +21,13 @@ class AeadTally {
   Status begin(const CipherJob &job);
 
   const Iv &start(uint32_t message) const { return messages_[message].start; }
+  // CCM: of the pieces that are done.
+  Iv mac(uint32_t message) const;
   // Whether no part of a message has been done yet.
   bool is_untouched(uint32_t message) const { return !messages_[message].is_touched; }
 
   // A piece is done, by a device or by cpu::run_aead_piece().
-  void add(const CipherJob &job, const Piece &piece, const cpu::AeadSum &sum);
+  void add(const Request &request, const Piece &piece, const cpu::AeadSum &sum);
   // A message was done whole on the CPU: its tag is written, or, when it was
   // wrong, its output is wiped.
   void set_done(uint32_t message, bool tag_is_wrong);
@@ -38,7 +41,7 @@ class AeadTally {
   struct Message {
     Iv start = {};
     cpu::AeadSum sum = {};
-    uint64_t bytes_left = 0;  // of additional data and text
+    uint64_t bytes_left = 0;  // of all pieces
     bool is_touched = false;
     bool is_closed = false;
     bool is_done = false;  // whole on the CPU
@@ -50,7 +53,8 @@ class AeadTally {
 // The power of H that the last block of a piece has: 1 is that of the block of
 // lengths, which comes last.
 uint64_t aead_exponent(const CipherMessage &message, const Piece &piece);
-// The piece that brings the block of lengths and the mask with it.
-bool closes(const Piece &piece);
+// The piece that brings the block of lengths and the mask with it; the last of
+// CCM.
+bool closes(const Request &request, const Piece &piece);
 
 }  // namespace lanecrypt::schedule

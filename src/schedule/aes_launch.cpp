@@ -151,7 +151,7 @@ Status AesLaunch::start(device::Stream &stream, const char *kernel, uint32_t gro
 }
 
 Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
-  if (work.kind.is_chain()) {
+  if (work.kind.is_chain() && !work.is_sorted) {
     // Lanes side by side then end together.
     std::stable_sort(work.pieces.begin(), work.pieces.end(),
                      [](const AesPiece &a, const AesPiece &b) { return a.length > b.length; });
@@ -292,6 +292,7 @@ Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const Aes
       work.out};
   if (work.kind.mode().is_feedback())
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
+  arguments.insert(arguments.end(), work.more.begin(), work.more.end());
   const StreamGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
   return start(stream, name.c_str(), grid.groups, grid.lanes,
@@ -353,8 +354,11 @@ Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesW
     LC_TRY(stream.mark(*slot_free_));
   }
   if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
-  // The last keystream of OFB would tell the last plaintext.
-  if (work.kind.mode().continuation == Continuation::kKeystream && work.chain == nullptr)
+  // The last keystream of OFB would tell the last plaintext, and the MAC of CCM
+  // the right tag to who has a part of the keystream.
+  const Continuation continuation = work.kind.mode().continuation;
+  if ((continuation == Continuation::kKeystream || continuation == Continuation::kMac) &&
+      work.chain == nullptr)
     LC_TRY(stream.zero(*room.chain, 0, work.pieces.size() * kChainBytes));
   if (form_ == AesForm::kBitslice && work.kind.mode().steals() && !work.kind.is_chain())
     LC_TRY(stream.zero(*room.tail_planes, 0,

@@ -37,7 +37,7 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
     case Continuation::kNothing:
     case Continuation::kMessage:
     case Continuation::kKeystream:  // a chain
-    case Continuation::kWhole:
+    case Continuation::kMac:
       break;
   }
   return front;
@@ -46,7 +46,6 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
 // The most bytes, up to `most`, that a cut can leave in front of a piece.
 uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
   const Mode &mode = request.job.kind.mode();
-  if (mode.continuation == Continuation::kWhole) return 0;
   if (mode.continuation == Continuation::kDataUnits) {
     const uint64_t unit = request.job.data_unit_bytes;
     return unit == 0 ? 0 : most / unit * unit;
@@ -125,7 +124,7 @@ void set_stealing(lc_cipher cipher, AesPiece &piece) {
 
 AesPiece describe(const Request &request, const Piece &piece) {
   AesPiece made = {};
-  made.length = piece.length;
+  made.length = request.text_of(piece).length;
   made.continues = piece.continues ? 1 : 0;
   memcpy(made.iv, piece.iv.data(), sizeof made.iv);
   if (request.job.kind.mode().continuation == Continuation::kDataUnits) {
@@ -135,7 +134,7 @@ AesPiece describe(const Request &request, const Piece &piece) {
     made.slots = piece.length / made.unit_bytes * (made.unit_bytes / kBlockBytes) +
                  piece.length % made.unit_bytes / kBlockBytes;
   }
-  if (request.aead != nullptr) {
+  if (request.aead != nullptr && !request.job.kind.is_ccm()) {
     const uint64_t block = request.job.kind.mode().is_aes ? kBlockBytes : kChaChaBlockBytes;
     const Iv iv = cpu::aead_counter(request.job.kind, request.aead->start(piece.message),
                                     piece.offset / block + 1);
@@ -149,14 +148,18 @@ AesPiece describe(const Request &request, const Piece &piece) {
 AeadPart describe_part(const Request &request, const Piece &piece, uint32_t index, uint32_t key,
                        uint64_t aad_at) {
   const CipherMessage &message = request.job.messages[piece.message];
-  return {.piece = piece.is_aad || piece.length == 0 ? AeadPart::kNoPiece : index,
+  const TextSpan text = request.text_of(piece);
+  const bool has_none = piece.is_aad || piece.length == 0;
+  return {.piece = has_none ? AeadPart::kNoPiece : index,
           .aad_at = aad_at,
-          .length = piece.length,
+          .length = piece.is_aad ? piece.length : text.length,
+          .header_bytes = piece.is_aad ? 0 : piece.length - text.length,
+          .first_block = text.offset / kBlockBytes,
           .exponent = aead_exponent(message, piece),
           .key = key,
           .start = request.aead->start(piece.message),
           .is_aad = piece.is_aad,
-          .closes = closes(piece),
+          .closes = closes(request, piece),
           .lengths = aead_lengths(request.job.kind, message.aad_length, message.length)};
 }
 

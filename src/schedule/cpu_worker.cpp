@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/cpu_worker.h"
 
+#include <cstring>
 #include <deque>
 
+#include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
 
 namespace lanecrypt::schedule {
@@ -36,27 +38,39 @@ void CpuWorker::run() {
   }
 }
 
+void CpuWorker::count(Request &request, uint64_t bytes) {
+  counters_.bytes += bytes;
+  request.result.cpu_bytes += bytes;
+}
+
 // A piece of a message of which a device has done other pieces; or, of a message
 // that no device has seen, the whole.
 Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
   const CipherJob &job = request.job;
   const CipherMessage &message = job.messages[piece.message];
   const uint8_t *key = job.key(message.key);
+  const cpu::AeadInput input = {key, job.ivs.data() + uint64_t{piece.message} * job.iv_bytes,
+                                job.iv_bytes, message.aad, message.aad_length};
   if (request.aead->is_untouched(piece.message) && piece.offset == 0 &&
-      job.iv_bytes <= cpu::kMostIvBytes) {
+      cpu::takes_whole(job.kind, input, message.length)) {
     std::erase_if(request.todo, [&](const Piece &other) { return other.message == piece.message; });
-    const cpu::AeadInput input = {key, job.ivs.data() + uint64_t{piece.message} * job.iv_bytes,
-                                  job.iv_bytes, message.aad, message.aad_length};
     const Status status = cpu::run_aead(job.kind, input, message.in, message.out, message.length,
                                         message.tag, job.tag_bytes);
     if (!status.ok() && status.code() != LC_ERROR_TAG) return status;
     request.aead->set_done(piece.message, !status.ok());
-    counters_.bytes += message.length;
-    request.result.cpu_bytes += message.length;
+    count(request, message.length);
     return Status();
   }
   const Iv &start = request.aead->start(piece.message);
   cpu::AeadSum sum = {};
+  if (job.kind.is_ccm()) {
+    Iv mac = piece.iv;
+    LC_TRY(cpu::run_ccm_piece(job, piece.message, start, piece.offset, piece.length, &mac));
+    memcpy(sum.data(), mac.data(), mac.size());
+    request.aead->add(request, piece, sum);
+    count(request, request.text_of(piece).length);
+    return Status();
+  }
   const uint8_t *in = piece.is_aad ? message.aad : message.in;
   LC_TRY(cpu::run_aead_piece(job.kind, key, start,
                              {.in = in + piece.offset,
@@ -66,12 +80,10 @@ Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
                               .exponent = aead_exponent(message, piece),
                               .is_aad = piece.is_aad},
                              &sum));
-  if (closes(piece))
+  if (closes(request, piece))
     LC_TRY(cpu::close_aead(job.kind, key, start, message.aad_length, message.length, &sum));
-  request.aead->add(job, piece, sum);
-  if (piece.is_aad) return Status();
-  counters_.bytes += piece.length;
-  request.result.cpu_bytes += piece.length;
+  request.aead->add(request, piece, sum);
+  count(request, request.text_of(piece).length);
   return Status();
 }
 
@@ -100,8 +112,7 @@ void CpuWorker::finish(Request &request) {
       ++counters_.failures;
       break;
     }
-    counters_.bytes += piece.length;
-    request.result.cpu_bytes += piece.length;
+    count(request, piece.length);
   }
   request.end();
 }

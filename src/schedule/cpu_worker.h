@@ -22,6 +22,7 @@ class CpuWorker {
   void run();
   void finish(Request &request);
   Status finish_aead(Request &request, const Piece &piece);
+  void count(Request &request, uint64_t bytes);
 
   Counters counters_;
   std::mutex mutex_;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "job/ccm_format.h"
+
 namespace lanecrypt::schedule {
 
 Result<uint64_t> DeviceMemory::allocate(uint64_t bytes) {
@@ -65,11 +67,12 @@ struct Ends {
 
 Result<Ends> find_ends(const Request &request, const Piece &piece, const DeviceMemory &memory) {
   const CipherMessage &message = request.job.messages[piece.message];
+  const TextSpan text = request.text_of(piece);
   Result<Place> in =
-      memory.place(reinterpret_cast<uint64_t>(message.in) + piece.offset, piece.length);
+      memory.place(reinterpret_cast<uint64_t>(message.in) + text.offset, text.length);
   if (!in.ok()) return in.status();
   Result<Place> out =
-      memory.place(reinterpret_cast<uint64_t>(message.out) + piece.offset, piece.length);
+      memory.place(reinterpret_cast<uint64_t>(message.out) + text.offset, text.length);
   if (!out.ok()) return out.status();
   return Ends{*in, *out};
 }
@@ -167,17 +170,20 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
                          DeviceChunk *chunk) {
   std::unordered_map<uint32_t, uint32_t> key_numbers;
   uint64_t aad_at = 0;
+  bool has_place = false;
   while (!request.todo.empty() && chunk->pieces.size() + 2 <= max_pieces) {
     // A message's additional data come before its text.
     const bool has_aad = request.todo.front().is_aad;
     const Piece text = request.todo[has_aad ? 1 : 0];
     const CipherMessage &message = request.job.messages[text.message];
+    const bool is_ccm = request.job.kind.is_ccm();
     Ends ends = {};
-    if (text.length != 0) {
+    if (message.length != 0) {
       Result<Ends> found = find_ends(request, text, memory);
       if (!found.ok()) return found.status();
       ends = *found;
-      if (chunk->work.pieces.empty()) {
+      if (!has_place) {
+        has_place = true;
         chunk->work.in = ends.in.buffer;
         chunk->work.out = ends.out.buffer;
       } else if (chunk->work.in != ends.in.buffer || chunk->work.out != ends.out.buffer) {
@@ -196,14 +202,23 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
       chunk->pieces.push_back(request.todo.front());
       request.todo.pop_front();
     }
-    chunk->aead.parts.push_back(describe_part(
-        request, text, static_cast<uint32_t>(chunk->work.pieces.size()), number->second, 0));
+    chunk->aead.parts.push_back(describe_part(request, text,
+                                              static_cast<uint32_t>(chunk->work.pieces.size()),
+                                              number->second, chunk->aead.headers.size()));
+    if (is_ccm) {
+      std::vector<uint8_t> &headers = chunk->aead.headers;
+      const uint64_t at = headers.size(), bytes = ccm_header_bytes(message.aad_length);
+      headers.resize(at + bytes);
+      copy_ccm_header(request.job, text.message, 0, bytes, headers.data() + at);
+    }
     if (text.length != 0) {
-      chunk->work.pieces.push_back(make_piece(request, ends, text, number->second));
-      if (request.job.kind.direction == LC_DECRYPT) {
+      AesPiece made = make_piece(request, ends, text, number->second);
+      made.chain = static_cast<uint32_t>(chunk->work.pieces.size());
+      chunk->work.pieces.push_back(made);
+      if (message.length != 0 && request.job.kind.direction == LC_DECRYPT) {
         TagCheck check = {};
         check.at = ends.out.offset;
-        check.length = text.length;
+        check.length = message.length;
         check.first_sum = first_sum;
         check.sum_count = has_aad ? 2 : 1;
         check.tag_bytes = request.job.tag_bytes;

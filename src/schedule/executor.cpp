@@ -109,7 +109,7 @@ Status take_retired(Retired retired) {
   if (!retired.status.ok()) return retired.status;
   for (size_t n = 0; n < retired.sums.size(); ++n) {
     const auto &[request, piece] = retired.pieces[n];
-    request->aead->add(request->job, piece, retired.sums[n]);
+    request->aead->add(*request, piece, retired.sums[n]);
   }
   return Status();
 }
@@ -147,6 +147,10 @@ Status Executor::self_test() {
     question.message_count = 1;
     question.message_size = sizeof message;
     question.data_unit_bytes = answer.data_unit_bytes;
+    if (!tag.empty()) {
+      question.iv_bytes = static_cast<uint32_t>(answer.nonce.size());
+      question.tag_bytes = static_cast<uint32_t>(tag.size());
+    }
     Result<CipherJob> job = make_cipher_job(&question);
     if (!job.ok()) return job.status();
     const RequestPointer request = std::make_shared<Request>(std::move(*job), nullptr);
@@ -271,8 +275,8 @@ void Executor::retire(std::list<RequestPointer> &queue) {
       request->put_back(piece);
       continue;
     }
-    if (request->aead != nullptr) request->aead->add(request->job, piece, retired.sums[n]);
-    finish_piece_of(*request, piece.is_aad ? 0 : piece.length);
+    if (request->aead != nullptr) request->aead->add(*request, piece, retired.sums[n]);
+    finish_piece_of(*request, request->text_of(piece).length);
   }
   secure::wipe(retired.sums.data(), retired.sums.size() * sizeof(cpu::AeadSum));
   for (const RequestPointer &request : requests) {
@@ -308,7 +312,7 @@ void Executor::end_if_over(const RequestPointer &request) {
 void Executor::give_back(const RequestPointer &request, const Status &status) {
   const Status why = status;
   request->leaves = Status();
-  request->chain.reset();
+  request->leave_device();
   load_bytes_ -= request->job.bytes;
   hand_back_(request, why);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "job/ccm_format.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -21,6 +23,8 @@ struct Lane {
   uint64_t length;
   bool direct_in, direct_out;  // copied from and to the caller's pinned memory
   bool is_aad = false;         // nothing comes back
+  // The header of CCM, which is written where it is to lie; then `in` is none.
+  const ChunkPiece *header_of = nullptr;
 };
 
 }  // namespace
@@ -167,10 +171,21 @@ void Pipeline::lay_out(Slot &slot) {
     }
 
     const bool is_aad = part.piece.is_aad;
-    Lane lane = {.in = (is_aad ? message.aad : message.in) + part.piece.offset,
-                 .out = is_aad ? nullptr : message.out + part.piece.offset,
-                 .at = at,
-                 .length = part.piece.length,
+    const TextSpan text = request->text_of(part.piece);
+    const uint64_t header_bytes = is_aad ? 0 : part.piece.length - text.length;
+    if (header_bytes != 0)
+      slot.lanes.push_back({.in = nullptr,
+                            .out = nullptr,
+                            .at = at,
+                            .length = header_bytes,
+                            .direct_in = false,
+                            .direct_out = false,
+                            .is_aad = true,
+                            .header_of = &part});
+    Lane lane = {.in = is_aad ? message.aad + part.piece.offset : message.in + text.offset,
+                 .out = is_aad ? nullptr : message.out + text.offset,
+                 .at = at + header_bytes,
+                 .length = is_aad ? part.piece.length : text.length,
                  .direct_in = false,
                  .direct_out = false,
                  .is_aad = is_aad};
@@ -180,23 +195,28 @@ void Pipeline::lay_out(Slot &slot) {
       lane.direct_out = !is_aad && lane.in != lane.out && pinned_.holds(lane.out, lane.length);
     }
     AesPiece piece = describe(*request, part.piece);
-    piece.in = piece.out = at;
+    piece.in = piece.out = lane.at;
     piece.key = key;
     piece.chain = slot.sliced != nullptr ? part.piece.message
                                          : static_cast<uint32_t>(slot.work.pieces.size());
     if (request->aead != nullptr)
       slot.aead.parts.push_back(describe_part(
           *request, part.piece, static_cast<uint32_t>(slot.work.pieces.size()), key, at));
-    if (!is_aad && lane.length != 0) slot.work.pieces.push_back(piece);
+    if (!is_aad && part.piece.length != 0) slot.work.pieces.push_back(piece);
     slot.lanes.push_back(lane);
-    at += whole_blocks(lane.length);
+    at += header_bytes + whole_blocks(lane.length);
   }
 }
 
 void Pipeline::gather(Slot &slot) {
-  for (const Lane &lane : slot.lanes)
-    if (!lane.direct_in && lane.length != 0)
-      memcpy(slot.pinned_in->host() + lane.at, lane.in, lane.length);
+  for (const Lane &lane : slot.lanes) {
+    uint8_t *to = slot.pinned_in->host() + lane.at;
+    if (lane.header_of != nullptr)
+      copy_ccm_header(lane.header_of->request->job, lane.header_of->piece.message,
+                      lane.header_of->piece.offset, lane.length, to);
+    else if (!lane.direct_in && lane.length != 0)
+      memcpy(to, lane.in, lane.length);
+  }
 }
 
 // Before the output of OFB in place lies on its input.

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "job/ccm_format.h"
+
 namespace lanecrypt::schedule {
 
 Request::Request(CipherJob whole, Callback on_end)
     : Ending(std::move(on_end)), job(std::move(whole)) {
   for (uint32_t n = 0; n < job.messages.size(); ++n) {
     const CipherMessage &message = job.messages[n];
-    if (message.aad_length != 0) todo.push_back({n, 0, message.aad_length, {}, false, true});
-    todo.push_back({n, 0, message.length, message.iv, false});
+    if (message.aad_length != 0 && !job.kind.is_ccm())
+      todo.push_back({n, 0, message.aad_length, {}, false, true});
+    todo.push_back({n, 0, stream_bytes(n), message.iv, false});
   }
   if (job.kind.mode().is_aead) {
     aead = std::make_unique<AeadTally>();
@@ -23,6 +26,20 @@ uint64_t Request::bytes_left() const {
   uint64_t bytes = 0;
   for (const Piece &piece : todo) bytes += whole_blocks(piece.length);
   return bytes;
+}
+
+uint64_t Request::stream_bytes(uint32_t message) const {
+  const CipherMessage &of = job.messages[message];
+  return of.length + (job.kind.is_ccm() ? ccm_header_bytes(of.aad_length) : 0);
+}
+
+TextSpan Request::text_of(const Piece &piece) const {
+  if (piece.is_aad) return {0, 0};
+  if (!job.kind.is_ccm()) return {piece.offset, piece.length};
+  const uint64_t header = ccm_header_bytes(job.messages[piece.message].aad_length);
+  const uint64_t begin = std::max(piece.offset, header);
+  const uint64_t end = std::max(piece.offset + piece.length, header);
+  return {begin - header, end - begin};
 }
 
 void Request::put_back(const Piece &piece) {
@@ -52,8 +69,18 @@ void Request::put_back(const Piece &piece) {
   todo.push_front(whole);
 }
 
+void Request::leave_device() {
+  for (Piece &piece : todo) {
+    if (!piece.continues) continue;
+    piece.iv = chain_value(piece);
+    piece.continues = false;
+  }
+  chain.reset();
+}
+
 // What the slice before a piece, which is back on the host, hands on.
 Iv Request::chain_value(const Piece &piece) const {
+  if (job.kind.is_ccm()) return aead->mac(piece.message);
   const CipherMessage &message = job.messages[piece.message];
   Iv value;
   memcpy(value.data(), message.out + piece.offset - value.size(), value.size());

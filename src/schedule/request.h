@@ -13,10 +13,11 @@
 
 namespace lanecrypt::schedule {
 
-// A run of bytes of one message, with the IV at its start.
+// A run of bytes of one message, with the IV at its start; of CCM, whose
+// messages begin with their headers, the MAC.
 struct Piece {
   uint32_t message;
-  uint64_t offset;  // within the message
+  uint64_t offset;  // within the message, or the header and the message
   uint64_t length;
   Iv iv;
   // CBC encryption of a message in slices: the IV is the last block of the
@@ -24,6 +25,11 @@ struct Piece {
   bool continues;
   // Additional data of an authenticated mode: hashed, and nothing comes back.
   bool is_aad = false;
+};
+
+// What a piece has of its message's text.
+struct TextSpan {
+  uint64_t offset, length;
 };
 
 // Shared by its caller, by the queue it waits in and by the pieces under way;
@@ -56,11 +62,19 @@ class Request : public Ending {
   uint64_t bytes_left() const;
   bool is_over() const { return chunks_under_way == 0 && (todo.empty() || !failure.ok()); }
 
+  // Of a message, and of CCM its header.
+  uint64_t stream_bytes(uint32_t message) const;
   bool ends_message(const Piece &piece) const {
-    return piece.offset + piece.length == job.messages[piece.message].length;
+    return !piece.is_aad && piece.offset + piece.length == stream_bytes(piece.message);
   }
+  // All of it, but for additional data and the header of CCM.
+  TextSpan text_of(const Piece &piece) const;
   // Puts back a piece that was not done, behind no other piece of its message.
   void put_back(const Piece &piece);
+
+  // Before another device or the CPU goes on: what this device's chain values
+  // would have told. No chunk is under way.
+  void leave_device();
 
   // Ends it, with `failure` or well.
   void end();

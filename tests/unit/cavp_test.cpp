@@ -1,8 +1,9 @@
 // NIST's own files (CAVP): AESAVS for every mode of SP 800-38A that is offered,
-// and XTSVS, both directions, on every device and in every form of the kernels.
+// XTSVS, GCMVS and CCMVS, both directions, on every device and in every form of the kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "cavp_file.h"
 #include "devices.h"
@@ -15,6 +16,19 @@ struct Question {
   Bytes key, iv, in, out;
 };
 
+struct AeadQuestion {
+  Bytes key, iv, aad, plain, cipher, tag;
+  bool fails = false;  // its tag is wrong
+};
+// The questions of one job, which has one size each of keys, of IVs and of tags.
+using AeadGroups = std::map<std::array<size_t, 3>, std::vector<AeadQuestion>>;
+
+void add(AeadGroups &groups, AeadQuestion question) {
+  const std::array<size_t, 3> sizes = {question.key.size(), question.iv.size(),
+                                       question.tag.size()};
+  groups[sizes].push_back(std::move(question));
+}
+
 class Cavp : public DeviceTest {
  protected:
   void SetUp() override {
@@ -25,6 +39,11 @@ class Cavp : public DeviceTest {
   void check(lc_cipher cipher, lc_direction direction, const std::vector<Question> &questions);
   void check_folder(lc_cipher cipher, const std::string &folder, const std::string &begin,
                     size_t least_cases);
+  void check_aead(lc_cipher cipher, lc_direction direction,
+                  const std::vector<AeadQuestion> &questions);
+  void check_aead(lc_cipher cipher, lc_direction direction, const AeadGroups &groups) {
+    for (const auto &[sizes, questions] : groups) check_aead(cipher, direction, questions);
+  }
 };
 
 void Cavp::check(lc_cipher cipher, lc_direction direction, const std::vector<Question> &questions) {
@@ -119,6 +138,54 @@ TEST_P(Cavp, Xts) {
   }
 }
 
+// All of them in one job.
+void Cavp::check_aead(lc_cipher cipher, lc_direction direction,
+                      const std::vector<AeadQuestion> &questions) {
+  const bool encrypt = direction == LC_ENCRYPT;
+  std::vector<Bytes> outputs, tags;
+  std::vector<lc_message> messages;
+  std::vector<lc_status> statuses(questions.size(), LC_PENDING);
+  for (const AeadQuestion &one : questions) {
+    outputs.emplace_back(one.plain.size(), 0xa5);
+    tags.push_back(encrypt ? Bytes(one.tag.size()) : one.tag);
+  }
+  uint64_t bytes = 0;
+  bool some_fail = false;
+  for (size_t n = 0; n < questions.size(); n++) {
+    const AeadQuestion &one = questions[n];
+    lc_message message =
+        plain_message(one.key.data(), one.iv.data(), (encrypt ? one.plain : one.cipher).data(),
+                      outputs[n].data(), one.plain.size());
+    message.aad = one.aad.data();
+    message.aad_length = one.aad.size();
+    message.tag = tags[n].data();
+    messages.push_back(message);
+    bytes += one.plain.size();
+    some_fail |= one.fails;
+  }
+  lc_cipher_job job{};
+  job.struct_size = sizeof job;
+  job.cipher = cipher;
+  job.direction = direction;
+  job.key_bytes = static_cast<uint32_t>(questions[0].key.size());
+  job.device = LC_ANY_DEVICE;
+  job.messages = messages.data();
+  job.message_count = messages.size();
+  job.message_size = sizeof(lc_message);
+  job.iv_bytes = static_cast<uint32_t>(questions[0].iv.size());
+  job.tag_bytes = static_cast<uint32_t>(questions[0].tag.size());
+  job.message_status = statuses.data();
+  ASSERT_EQ(some_fail ? LC_ERROR_TAG : LC_OK, lc_run(context(), &job, nullptr)) << lc_last_error();
+  expect_done(1, bytes);
+  for (size_t n = 0; n < questions.size(); n++) {
+    const AeadQuestion &one = questions[n];
+    EXPECT_EQ(one.fails ? LC_ERROR_TAG : LC_OK, statuses[n]) << "case " << n;
+    const Bytes &right = encrypt ? one.cipher : one.plain;
+    EXPECT_EQ(one.fails ? Bytes(right.size()) : right, outputs[n]) << "case " << n;
+    EXPECT_EQ(one.tag, tags[n]) << "case " << n;
+  }
+}
+
 // GCMVS: IVs, additional data, texts and tags of many lengths, and tags that are
 // wrong, of whole bytes.
 TEST_P(Cavp, Gcm) {
@@ -126,69 +193,66 @@ TEST_P(Cavp, Gcm) {
   for (const char *begin : {"gcmEncryptExtIV", "gcmDecrypt"})
     for (const std::string &file : cavp_files("ciphers/AES/GCM", begin)) {
       SCOPED_TRACE(file);
-      const bool encrypt = std::string(begin) == "gcmEncryptExtIV";
-      // A job has IVs of one length, and tags of one.
-      std::map<std::pair<uint64_t, uint64_t>, std::vector<CavpCase>> groups;
+      AeadGroups groups;
       for (const CavpCase &one : read_cavp(file)) {
-        const uint64_t iv = one.number("IVlen"), tag = one.number("Taglen");
-        if (iv % 8 != 0 || one.number("PTlen") % 8 != 0 || one.number("AADlen") % 8 != 0) continue;
-        groups[{iv / 8, tag / 8}].push_back(one);
+        if (one.number("IVlen") % 8 != 0 || one.number("PTlen") % 8 != 0 ||
+            one.number("AADlen") % 8 != 0)
+          continue;
+        AeadQuestion question{one.bytes("Key"), one.bytes("IV"), one.bytes("AAD"), {},
+                              one.bytes("CT"),  one.bytes("Tag")};
+        question.fails = one.has("FAIL");
+        question.plain = question.fails ? Bytes(question.cipher.size()) : one.bytes("PT");
+        refused += question.fails;
+        cases++;
+        add(groups, std::move(question));
       }
-      for (const auto &[sizes, group] : groups) {
-        std::vector<Bytes> keys, ivs, aads, inputs, outputs, expected, tags;
-        std::vector<bool> wrong;
-        for (const CavpCase &one : group) {
-          const bool fails = one.has("FAIL");
-          keys.push_back(one.bytes("Key"));
-          ivs.push_back(one.bytes("IV"));
-          aads.push_back(one.bytes("AAD"));
-          inputs.push_back(one.bytes(encrypt ? "PT" : "CT"));
-          expected.push_back(fails ? Bytes(inputs.back().size())
-                                   : one.bytes(encrypt ? "CT" : "PT"));
-          outputs.emplace_back(inputs.back().size(), 0xa5);
-          tags.push_back(encrypt ? Bytes(sizes.second) : one.bytes("Tag"));
-          wrong.push_back(fails);
-          refused += fails;
-          cases++;
-        }
-        std::vector<lc_message> messages(group.size());
-        std::vector<lc_status> statuses(group.size(), LC_PENDING);
-        uint64_t bytes = 0;
-        for (size_t n = 0; n < group.size(); n++) {
-          messages[n] = plain_message(keys[n].data(), ivs[n].data(), inputs[n].data(),
-                                      outputs[n].data(), inputs[n].size());
-          messages[n].aad = aads[n].data();
-          messages[n].aad_length = aads[n].size();
-          messages[n].tag = tags[n].data();
-          bytes += inputs[n].size();
-        }
-        lc_cipher_job job{};
-        job.struct_size = sizeof job;
-        job.cipher = LC_AES_GCM;
-        job.direction = encrypt ? LC_ENCRYPT : LC_DECRYPT;
-        job.key_bytes = static_cast<uint32_t>(keys[0].size());
-        job.device = LC_ANY_DEVICE;
-        job.messages = messages.data();
-        job.message_count = messages.size();
-        job.message_size = sizeof(lc_message);
-        job.iv_bytes = static_cast<uint32_t>(sizes.first);
-        job.tag_bytes = static_cast<uint32_t>(sizes.second);
-        job.message_status = statuses.data();
-        const bool some_wrong = std::find(wrong.begin(), wrong.end(), true) != wrong.end();
-        ASSERT_EQ(some_wrong ? LC_ERROR_TAG : LC_OK, lc_run(context(), &job, nullptr))
-            << lc_last_error();
-        expect_done(1, bytes);
-        for (size_t n = 0; n < group.size(); n++) {
-          EXPECT_EQ(wrong[n] ? LC_ERROR_TAG : LC_OK, statuses[n]) << "case " << n;
-          EXPECT_EQ(expected[n], outputs[n]) << "case " << n;
-          if (encrypt) {
-            EXPECT_EQ(group[n].bytes("Tag"), tags[n]) << "case " << n;
-          }
-        }
-      }
+      check_aead(LC_AES_GCM, std::string(begin) == "gcmDecrypt" ? LC_DECRYPT : LC_ENCRYPT, groups);
     }
   EXPECT_GE(cases, 10000u) << "GCM is not whole";
   EXPECT_GE(refused, 1000u);
+}
+
+// CCMVS: lines that stand alone, and keys and nonces between them, hold for all
+// cases that follow; where a length is 0 the bytes are written as one zero.
+TEST_P(Cavp, Ccm) {
+  size_t cases = 0, refused = 0;
+  for (const char *begin : {"VADT", "VNT", "VPT", "VTT", "DVPT"})
+    for (const std::string &file : cavp_files("ciphers/AES/CCM", begin)) {
+      SCOPED_TRACE(file);
+      AeadGroups groups;
+      CavpCase now;
+      for (const CavpCase &one : read_cavp(file)) {
+        for (const auto &[name, value] : one.values) {
+          // "[Alen = 0, Plen = 24]".
+          std::string rest = name + " = " + value;
+          for (size_t comma = 0; comma != std::string::npos;
+               rest = comma == std::string::npos ? "" : rest.substr(comma + 2)) {
+            comma = rest.find(", ");
+            const std::string part = rest.substr(0, comma);
+            const size_t equals = part.find(" = ");
+            now.values[part.substr(0, equals)] = part.substr(equals + 3);
+          }
+        }
+        if (!one.has("CT")) continue;
+        const size_t plain_bytes = now.number("Plen");
+        const Bytes sealed = now.bytes("CT");
+        ASSERT_EQ(plain_bytes + now.number("Tlen"), sealed.size());
+        AeadQuestion question{now.bytes("Key"), now.bytes("Nonce"), now.bytes("Adata"), {}, {}, {}};
+        question.aad.resize(now.number("Alen"));
+        question.cipher.assign(sealed.begin(), sealed.begin() + plain_bytes);
+        question.tag.assign(sealed.begin() + plain_bytes, sealed.end());
+        question.fails = one.has("Result") && one.text("Result").rfind("Fail", 0) == 0;
+        if (!question.fails) question.plain = now.bytes("Payload");
+        question.plain.resize(plain_bytes);
+        refused += question.fails;
+        cases++;
+        add(groups, std::move(question));
+      }
+      if (std::string(begin) != "DVPT") check_aead(LC_AES_CCM, LC_ENCRYPT, groups);
+      check_aead(LC_AES_CCM, LC_DECRYPT, groups);
+    }
+  EXPECT_EQ(2880u, cases) << "CCM is not whole";
+  EXPECT_GE(refused, 300u);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Cavp, testing::ValuesIn(devices_in_every_form()), device_case_name);

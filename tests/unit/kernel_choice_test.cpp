@@ -146,6 +146,8 @@ class KernelChoice : public testing::Test {
     message.in = in.data();
     message.out = out.data();
     message.length = in.size();
+    uint8_t tag[16];
+    message.tag = tag;
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
     job.cipher = cipher;
@@ -172,7 +174,7 @@ class KernelChoice : public testing::Test {
       Names names = {"aes_expand_keys"};
       // Kernels that are parallel in blocks slice their keys themselves.
       if (form == "bitslice" && (mode == "_cbc_encrypt" || mode == "_xts_points" ||
-                                 mode == "_feedback" || mode == "_cfb_decrypt"))
+                                 mode == "_feedback" || mode == "_ccm" || mode == "_cfb_decrypt"))
         names.push_back("aes_bitslice_keys");
       names.push_back("aes_" + form + mode);
       return names;
@@ -194,6 +196,7 @@ class KernelChoice : public testing::Test {
       EXPECT_EQ(with("_feedback"), kernels_of(cipher, LC_ENCRYPT));
       EXPECT_EQ(with("_cfb_decrypt"), kernels_of(cipher, LC_DECRYPT));
     }
+    EXPECT_EQ(with("_ccm"), kernels_of(LC_AES_CCM, LC_ENCRYPT));
     EXPECT_EQ(with("_feedback"), kernels_of(LC_AES_OFB, LC_ENCRYPT));
     EXPECT_EQ(with("_feedback"), kernels_of(LC_AES_OFB, LC_DECRYPT));
     for (lc_cipher cipher : {LC_AES_CBC_CS1, LC_AES_CBC_CS2, LC_AES_CBC_CS3}) {
@@ -208,7 +211,7 @@ class KernelChoice : public testing::Test {
     // What the self-test asked is what users get.
     for (const char *mode : {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr",
                              "_xts_points", "_xts_encrypt", "_xts_decrypt", "_feedback",
-                             "_cfb_decrypt", "_steal_encrypt", "_steal_decrypt"})
+                             "_cfb_decrypt", "_steal_encrypt", "_steal_decrypt", "_ccm"})
       EXPECT_NE(self_test_.end(),
                 std::find(self_test_.begin(), self_test_.end(), "aes_" + form + mode))
           << mode << " is not in the self-test";

@@ -24,7 +24,7 @@ namespace {
       ENTRY(aes_##form##_cbc_encrypt), ENTRY(aes_##form##_cbc_decrypt), ENTRY(aes_##form##_ctr), \
       ENTRY(aes_##form##_feedback), ENTRY(aes_##form##_cfb_decrypt),                             \
       ENTRY(aes_##form##_steal_encrypt), ENTRY(aes_##form##_steal_decrypt),                      \
-      ENTRY(aes_##form##_xts_points), ENTRY(aes_##form##_xts_encrypt),                           \
+      ENTRY(aes_##form##_ccm), ENTRY(aes_##form##_xts_points), ENTRY(aes_##form##_xts_encrypt),  \
       ENTRY(aes_##form##_xts_decrypt)
 
 constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys),

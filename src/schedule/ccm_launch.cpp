@@ -1,0 +1,50 @@
+// CCM: a message is a chain, which the launch of AES does by itself; here is what
+// its kernel wants to know beside.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "schedule/aead_launch.h"
+#include "schedule/staging.h"
+
+namespace lanecrypt::schedule {
+
+Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &work,
+                              AeadWork &aead) {
+  // Lanes side by side then end together.
+  const auto blocks = [&](uint32_t n) {
+    return aead.parts[n].header_bytes / kBlockBytes + hash_blocks(aead.parts[n].length);
+  };
+  std::vector<uint32_t> order(aead.parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return blocks(a) > blocks(b); });
+  std::vector<AesPiece> pieces;
+  for (const uint32_t n : order) {
+    const AeadPart &part = aead.parts[n];
+    CcmStream made = {};
+    made.header = part.aad_at;
+    made.header_bytes = part.header_bytes;
+    made.first_block = part.first_block;
+    memcpy(made.counter, part.start.data(), sizeof made.counter);
+    made.result = n;
+    made.ends = part.closes ? 1 : 0;
+    aead.streams.push_back(made);
+    pieces.push_back(work.pieces[part.piece]);
+  }
+  work.pieces = std::move(pieces);
+  work.is_sorted = true;
+  Staging copies;
+  copies.add(room.streams, aead.streams);
+  copies.add(room.checks, aead.checks);
+  copies.add(room.aad, aead.headers);
+  LC_TRY(copies.run(aes_, stream, room.staging));
+  const device::Buffer *headers = aead.headers.empty() ? work.in : room.aad.get();
+  work.more = {room.streams.get(), headers, room.results.get(),
+               work.kind.direction == LC_DECRYPT ? 1u : 0u};
+  return aes_.upload(stream, room.text, work);
+}
+
+}  // namespace lanecrypt::schedule
