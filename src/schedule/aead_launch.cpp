@@ -58,6 +58,8 @@ Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t gr
 // GCM counts 32 bits, CTR 128: a piece is cut where the former wraps.
 void AeadLaunch::plan_counters(const AesWork &work, AeadWork &aead) const {
   aead.text = inner_work(work, LC_AES_CTR);
+  // That of a long IV is a polynomial in H.
+  aead.text.secret_starts = true;
   for (AesPiece piece : work.pieces) {
     uint8_t iv[16];
     memcpy(iv, piece.iv, sizeof iv);
@@ -391,8 +393,10 @@ Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const AesWork 
 Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const AesWork &work,
                             const AeadWork &aead) {
   if (aead.parts.empty()) return Status();
-  return stream.download(room.results_host->host(), *room.results, 0,
-                         aead.parts.size() * sum_bytes(work.kind));
+  const uint64_t bytes = aead.parts.size() * sum_bytes(work.kind);
+  LC_TRY(stream.download(room.results_host->host(), *room.results, 0, bytes));
+  // The share of a piece is a polynomial in H or r, whose other numbers are known.
+  return stream.zero(*room.results, 0, bytes);
 }
 
 cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const AesWork &work, size_t part) const {

@@ -72,7 +72,7 @@ class AeadLaunch {
   Status upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status launch(device::Stream &stream, AeadRoom &room, const AesWork &work, const AeadWork &aead,
                 device::Event &begin, device::Event &end);
-  // Copies the parts' sums to the host; they can be read when the stream is
+  // Moves the parts' sums to the host; they can be read when the stream is
   // there.
   Status download(device::Stream &stream, AeadRoom &room, const AesWork &work,
                   const AeadWork &aead);

@@ -353,12 +353,12 @@ Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesW
     }
     LC_TRY(stream.mark(*slot_free_));
   }
+  if (work.secret_starts)
+    LC_TRY(stream.zero(*room.pieces, 0, work.pieces.size() * sizeof(AesPiece)));
   if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
   // The last keystream of OFB would tell the last plaintext, and the MAC of CCM
   // the right tag to who has a part of the keystream.
-  const Continuation continuation = work.kind.mode().continuation;
-  if ((continuation == Continuation::kKeystream || continuation == Continuation::kMac) &&
-      work.chain == nullptr)
+  if (work.kind.is_chain() && work.chain == nullptr)
     LC_TRY(stream.zero(*room.chain, 0, work.pieces.size() * kChainBytes));
   if (form_ == AesForm::kBitslice && work.kind.mode().steals() && !work.kind.is_chain())
     LC_TRY(stream.zero(*room.tail_planes, 0,
@@ -371,8 +371,9 @@ void AesLaunch::wipe_staging(AesRoom &room, const AesWork &work) {
   if (room.staging == nullptr) return;
   const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
   const uint64_t key_bytes = key_count(work) * kKeyBytes;
-  if (room.staging->bytes() >= piece_bytes + key_bytes)
-    secure::wipe(room.staging->host() + piece_bytes, key_bytes);
+  if (room.staging->bytes() < piece_bytes + key_bytes) return;
+  if (work.secret_starts) secure::wipe(room.staging->host(), piece_bytes);
+  secure::wipe(room.staging->host() + piece_bytes, key_bytes);
 }
 
 }  // namespace lanecrypt::schedule

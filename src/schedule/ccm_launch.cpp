@@ -35,7 +35,7 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &w
     pieces.push_back(work.pieces[part.piece]);
   }
   work.pieces = std::move(pieces);
-  work.is_sorted = true;
+  work.is_sorted = work.secret_starts = true;
   Staging copies;
   copies.add(room.streams, aead.streams);
   copies.add(room.checks, aead.checks);

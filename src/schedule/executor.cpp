@@ -304,6 +304,7 @@ void Executor::finish_piece_of(Request &request, uint64_t bytes) {
 
 void Executor::end_if_over(const RequestPointer &request) {
   if (!request->is_over()) return;
+  if (request->chain != nullptr) pipeline_->wipe(*request->chain);
   request->chain.reset();
   load_bytes_ -= request->job.bytes;
   request->end();
@@ -312,6 +313,7 @@ void Executor::end_if_over(const RequestPointer &request) {
 void Executor::give_back(const RequestPointer &request, const Status &status) {
   const Status why = status;
   request->leaves = Status();
+  if (request->chain != nullptr) pipeline_->wipe(*request->chain);
   request->leave_device();
   load_bytes_ -= request->job.bytes;
   hand_back_(request, why);

@@ -350,6 +350,12 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   return stream->mark(*slot.download_end);
 }
 
+// A device that is lost cannot be told to.
+void Pipeline::wipe(const device::Buffer &buffer) {
+  (void)upload_->zero(buffer, 0, buffer.bytes());
+  (void)upload_->finish();
+}
+
 bool Pipeline::oldest_is_done() {
   Slot &slot = *under_way_.front();
   return !slot.status.ok() || slot.download_end->reached();

@@ -45,6 +45,9 @@ class Pipeline {
   // Waits for the oldest chunk and writes its output to the host.
   Retired retire();
 
+  // Zeroes memory that nothing under way uses.
+  void wipe(const device::Buffer &buffer);
+
   uint64_t launches() const { return aes_.launches() + aead_.launches(); }
 
  private:

@@ -1,0 +1,302 @@
+// What a job leaves in the memory of a device: nothing that its keys have made.
+// The same jobs run twice, with all alike but the keys; what lies then in the
+// device's memory, and in the host's that is pinned for it, must be alike too.
+// The data themselves are left out: they are in buffers of kChunkBytes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "random_bytes.h"
+#include "reference.h"
+#include "schedule/executor.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Buffer;
+using device::MemoryKind;
+using test::Bytes;
+
+// A device's memory, read by the device's thread.
+class Watch {
+ public:
+  void begin(device::Device *device) { device_ = device; }
+  void add(device::Stream *stream) { streams_.push_back(stream); }
+  void add(const Buffer *buffer) { live_[next_++] = buffer; }
+  // Reads back what is about to be freed.
+  void remove(const Buffer *buffer) {
+    const auto at = std::find_if(live_.begin(), live_.end(),
+                                 [&](const auto &entry) { return entry.second == buffer; });
+    if (buffer->bytes() < kChunkBytes) freed_.push_back(read(*buffer));
+    live_.erase(at);
+  }
+  Bytes read(const Buffer &buffer) const {
+    Bytes content(buffer.bytes());
+    if (buffer.kind() == MemoryKind::kPinned) {
+      std::memcpy(content.data(), buffer.host(), content.size());
+      return content;
+    }
+    Result<std::unique_ptr<device::Stream>> stream = device_->make_stream();
+    EXPECT_TRUE(stream.ok());
+    EXPECT_TRUE((*stream)->download(content.data(), buffer, 0, content.size()).ok());
+    EXPECT_TRUE((*stream)->finish().ok());
+    return content;
+  }
+  // What was freed since the last time, and all that is there, when the device
+  // has done what it was told: a job ends before its keys are zeroed.
+  std::vector<Bytes> take() {
+    for (device::Stream *stream : streams_) EXPECT_TRUE(stream->finish().ok());
+    std::vector<Bytes> all = std::move(freed_);
+    freed_.clear();
+    for (const auto &[number, buffer] : live_)
+      if (buffer->bytes() < kChunkBytes) all.push_back(read(*buffer));
+    if (device_->key_slot() != nullptr) all.push_back(read(*device_->key_slot()));
+    return all;
+  }
+
+ private:
+  device::Device *device_ = nullptr;
+  uint64_t next_ = 0;
+  std::map<uint64_t, const Buffer *> live_;  // in the order in which they came
+  std::vector<Bytes> freed_;
+  std::vector<device::Stream *> streams_;  // of the pipeline, which keeps them
+};
+
+class WatchedBuffer : public Buffer {
+ public:
+  WatchedBuffer(std::unique_ptr<Buffer> inner, Watch &watch)
+      : Buffer(inner->kind(), inner->address(), inner->bytes()),
+        inner_(std::move(inner)),
+        watch_(watch) {
+    watch_.add(this);
+  }
+  ~WatchedBuffer() override { watch_.remove(this); }
+
+ private:
+  std::unique_ptr<Buffer> inner_;
+  Watch &watch_;
+};
+
+// Kernels and copies take a buffer by its address on the devices of this test.
+class WatchedDevice : public device::Device {
+ public:
+  WatchedDevice(std::unique_ptr<Device> inner, Watch &watch)
+      : inner_(std::move(inner)), watch_(watch) {
+    watch_.begin(inner_.get());
+  }
+  const device::Properties &properties() const override { return inner_->properties(); }
+  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    Result<std::unique_ptr<Buffer>> buffer = inner_->allocate(kind, bytes);
+    if (!buffer.ok()) return buffer.status();
+    // Not what lay there before.
+    if (kind == MemoryKind::kPinned) {
+      std::memset((*buffer)->host(), 0, bytes);
+    } else {
+      Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
+      if (!stream.ok()) return stream.status();
+      LC_TRY((*stream)->zero(**buffer, 0, bytes));
+      LC_TRY((*stream)->finish());
+    }
+    return std::unique_ptr<Buffer>(new WatchedBuffer(std::move(*buffer), watch_));
+  }
+  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    return inner_->view(address, bytes);
+  }
+  Result<std::unique_ptr<device::Stream>> make_stream() override {
+    Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
+    if (stream.ok()) watch_.add(stream->get());
+    return stream;
+  }
+  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
+    return inner_->adopt_stream(handle);
+  }
+  Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
+  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t local_bytes) override {
+    return inner_->resident_groups(kernel, lanes, local_bytes);
+  }
+  const Buffer *key_slot() override { return inner_->key_slot(); }
+  void begin_service() override { inner_->begin_service(); }
+
+ private:
+  std::unique_ptr<Device> inner_;
+  Watch &watch_;
+};
+
+// One executor on a watched device, and jobs under keys of one seed.
+class Trial {
+ public:
+  Trial(const device::Found &device, uint64_t key_seed) : keys_(key_seed) {
+    device::Found found = device;
+    found.open = [this, open_inner = device.open](
+                     device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
+      Result<std::unique_ptr<device::Device>> inner = open_inner(kernels);
+      if (!inner.ok()) return inner.status();
+      return std::unique_ptr<device::Device>(new WatchedDevice(std::move(*inner), watch_));
+    };
+    executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_,
+                                           [](const RequestPointer &request, const Status &why) {
+                                             request->failure = why;
+                                             request->end();
+                                           });
+    const Status status = executor_->make_ready();
+    EXPECT_TRUE(status.ok()) << status.text();
+  }
+
+  // Messages of these lengths, the IV and all that is not a key from `data`.
+  void job(lc_cipher cipher, lc_direction direction, uint32_t iv_bytes,
+           const std::vector<uint64_t> &lengths, uint64_t data_seed) {
+    const Mode &mode = mode_of(cipher);
+    test::Random data(data_seed);
+    const uint32_t key_bytes = (mode.key_sizes & kKey128 ? 16 : 32) * mode.keys;
+    std::vector<Bytes> keys, ivs, aads, texts, tags;
+    std::vector<lc_message> messages;
+    for (uint64_t length : lengths) {
+      keys.emplace_back(key_bytes);
+      keys_.fill(keys.back().data(), key_bytes);
+      ivs.emplace_back(std::max(iv_bytes, 16u));
+      aads.emplace_back(33);
+      texts.emplace_back(length);
+      tags.emplace_back(16);
+      for (auto *bytes : {&ivs, &aads, &texts, &tags})
+        data.fill(bytes->back().data(), bytes->back().size());
+    }
+    for (size_t n = 0; n < lengths.size(); n++) {
+      lc_message message = {};
+      message.key = keys[n].data();
+      message.iv = ivs[n].data();
+      message.in = message.out = texts[n].data();
+      message.length = lengths[n];
+      message.aad = aads[n].data();
+      message.aad_length = aads[n].size();
+      message.tag = tags[n].data();
+      messages.push_back(message);
+    }
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = cipher;
+    asked.direction = direction;
+    asked.key_bytes = key_bytes;
+    asked.device = LC_ANY_DEVICE;
+    asked.messages = messages.data();
+    asked.message_count = messages.size();
+    asked.message_size = sizeof messages[0];
+    asked.iv_bytes = iv_bytes;
+    Result<CipherJob> made = make_cipher_job(&asked);
+    ASSERT_TRUE(made.ok()) << made.status().text();
+    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+    ASSERT_TRUE(executor_->submit(request));
+    const Status status = request->wait();
+    // The tags to be opened are random.
+    const bool opens = mode.is_aead && direction == LC_DECRYPT;
+    ASSERT_EQ(opens ? LC_ERROR_TAG : LC_OK, status.code()) << status.text();
+  }
+
+  std::vector<Bytes> memory() {
+    std::vector<Bytes> all;
+    const Status status = executor_->call([&](device::Device &, DeviceMemory &) {
+      all = watch_.take();
+      return Status();
+    });
+    EXPECT_TRUE(status.ok()) << status.text();
+    return all;
+  }
+
+ private:
+  Watch watch_;
+  test::Random keys_;
+  PinnedMemory pinned_;
+  std::unique_ptr<Executor> executor_;
+};
+
+void compare(const std::vector<Bytes> &one, const std::vector<Bytes> &other) {
+  ASSERT_EQ(one.size(), other.size());
+  for (size_t n = 0; n < one.size(); n++) {
+    ASSERT_EQ(one[n].size(), other[n].size());
+    const auto [at, unused] = std::mismatch(one[n].begin(), one[n].end(), other[n].begin());
+    EXPECT_TRUE(at == one[n].end())
+        << "buffer " << n << ", of " << one[n].size() << " bytes, tells of the key from byte "
+        << at - one[n].begin() << " on";
+  }
+}
+
+class WipedMemory : public testing::TestWithParam<const char *> {
+ protected:
+  ~WipedMemory() override { unsetenv("LANECRYPT_AES_FORM"); }
+
+  // The first device of the API that can be used.
+  bool find(const std::string &api) {
+    setenv("LANECRYPT_AES_FORM", GetParam(), 1);
+    for (const device::Found &found : device::find_all())
+      if (found.properties.api == api && found.properties.unusable.empty()) {
+        device_ = found;
+        return true;
+      }
+    return false;
+  }
+
+  void check_every_mode() {
+    Trial one(device_, 1), other(device_, 2);
+    uint64_t seed = 100;
+    const auto check = [&](const Mode &mode, lc_direction direction, uint32_t iv_bytes,
+                           const std::vector<uint64_t> &lengths) {
+      SCOPED_TRACE(std::string(mode.title) +
+                   (direction == LC_ENCRYPT ? " encryption" : " decryption") + ", IVs of " +
+                   std::to_string(iv_bytes) + " bytes");
+      seed++;
+      for (Trial *trial : {&one, &other})
+        trial->job(mode.cipher, direction, iv_bytes, lengths, seed);
+      compare(one.memory(), other.memory());
+    };
+    compare(one.memory(), other.memory());
+    for (const Mode &mode : kModes)
+      for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+        check(mode, direction, mode.iv_bytes, {160, 48, 4096, 320, 64});
+        // One key alone may lie elsewhere, and a counter that begins with H's help.
+        check(mode, direction, mode.cipher == LC_AES_GCM ? 20 : mode.iv_bytes, {1280});
+      }
+    // Worth tables that a short message is not.
+    check(mode_of(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
+  }
+
+  // Streams that pass in slices have chain values of their own, which are freed
+  // with the job.
+  void check_slices() {
+    if (std::string(GetParam()) == "bitslice") return;
+    constexpr size_t kStreams = 307;
+    Trial trial(device_, 3);
+    trial.job(LC_AES_OFB, LC_ENCRYPT, 16,
+              std::vector<uint64_t>(kStreams, kChunkBytes / kStreams + 1000), 99);
+    size_t found = 0;
+    for (const Bytes &content : trial.memory()) {
+      if (content.size() != kStreams * kBlockBytes) continue;
+      found++;
+      EXPECT_EQ(Bytes(content.size()), content);
+    }
+    EXPECT_EQ(1u, found);
+  }
+
+  device::Found device_;
+};
+
+TEST_P(WipedMemory, OnTheHostDevice) {
+  ASSERT_TRUE(find("host"));
+  check_every_mode();
+  check_slices();
+}
+
+TEST_P(WipedMemory, OnCuda) {
+  if (!find("cuda")) GTEST_SKIP() << "needs a GPU: none was found for CUDA";
+  check_every_mode();
+  check_slices();
+}
+
+INSTANTIATE_TEST_SUITE_P(, WipedMemory, testing::Values("table4", "table1", "bitslice"),
+                         [](const auto &info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace lanecrypt::schedule
