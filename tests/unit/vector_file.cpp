@@ -16,7 +16,9 @@ int hex_digit(char c) {
   throw std::runtime_error(std::string("not a lower-case hexadecimal digit: ") + c);
 }
 
+// "-" is none.
 Bytes from_hex(const std::string &text) {
+  if (text == "-") return {};
   if (text.size() % 2) throw std::runtime_error("an odd number of hexadecimal digits");
   Bytes bytes;
   bytes.reserve(text.size() / 2);
@@ -61,6 +63,11 @@ class Reader {
       if (added.plaintext.size() != added.ciphertext.size())
         throw std::runtime_error("the two texts differ in length");
       file.cases.push_back(added);
+    } else if (verb == "seal" && words.size() == 6) {
+      file.seals.push_back({name_ + " " + words[1], cipher_, key_, iv_, from_hex(words[2]),
+                            from_hex(words[3]), from_hex(words[4]), from_hex(words[5])});
+    } else if (verb == "mac" && words.size() == 5) {
+      file.macs.push_back({words[1], from_hex(words[2]), from_hex(words[3]), from_hex(words[4])});
     } else if (verb == "chain" && words.size() == 3) {
       check_key_and_iv();
       file.chains.push_back({name_ + " " + words[1],

@@ -23,6 +23,19 @@ struct VectorCase {
   Bytes key, iv, plaintext, ciphertext;
 };
 
+// A message of an authenticated mode.
+struct VectorSeal {
+  std::string name;
+  Cipher cipher;
+  Bytes key, iv, aad, plaintext, ciphertext, tag;
+};
+
+// Poly1305 by itself.
+struct VectorMac {
+  std::string name;
+  Bytes key, message, tag;
+};
+
 // A Monte Carlo chain of AESAVS.
 struct VectorChain {
   std::string name;  // "aes-128-cbc encrypt"
@@ -35,6 +48,8 @@ struct VectorChain {
 struct VectorFile {
   std::vector<VectorCase> cases;
   std::vector<VectorChain> chains;
+  std::vector<VectorSeal> seals;
+  std::vector<VectorMac> macs;
 };
 
 // Throws std::runtime_error, naming file and line, where a file is missing or

@@ -2,7 +2,11 @@
 // the kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
 #include "devices.h"
+#include "kernels/poly1305_field.h"
 #include "vector_file.h"
 
 namespace lanecrypt::test {
@@ -14,6 +18,9 @@ class Vectors : public DeviceTest {
   // that different keys meet in a launch; then the first of each runs alone.
   void check_file(const std::string &file_name, size_t cases);
   void check_together(const std::vector<VectorCase> &cases, lc_direction direction);
+  // Each alone, both directions, and refused with a tag that is not right.
+  void check_seals(const std::string &file_name, size_t seals);
+  lc_status run_seal(const VectorSeal &seal, lc_direction direction, Bytes *text, Bytes *tag);
 };
 
 void Vectors::check_together(const std::vector<VectorCase> &cases, lc_direction direction) {
@@ -59,13 +66,89 @@ void Vectors::check_file(const std::string &file_name, size_t cases) {
     }
 }
 
+lc_status Vectors::run_seal(const VectorSeal &seal, lc_direction direction, Bytes *text,
+                            Bytes *tag) {
+  lc_message message =
+      plain_message(seal.key.data(), seal.iv.data(), text->data(), text->data(), text->size());
+  message.aad = seal.aad.data();
+  message.aad_length = seal.aad.size();
+  message.tag = tag->data();
+  lc_cipher_job job{};
+  job.struct_size = sizeof job;
+  job.cipher = seal.cipher.mode;
+  job.direction = direction;
+  job.key_bytes = seal.cipher.key_bytes;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  job.iv_bytes = static_cast<uint32_t>(seal.iv.size());
+  job.tag_bytes = static_cast<uint32_t>(seal.tag.size());
+  expect_done(1, text->size());
+  return lc_run(context(), &job, nullptr);
+}
+
+void Vectors::check_seals(const std::string &file_name, size_t seals) {
+  const VectorFile file = read_vectors(file_name);
+  ASSERT_EQ(seals, file.seals.size()) << file_name << " is not whole";
+  for (const VectorSeal &seal : file.seals) {
+    SCOPED_TRACE(seal.name);
+    Bytes text = seal.plaintext, tag(seal.tag.size());
+    LANECRYPT_ASSERT_OK(run_seal(seal, LC_ENCRYPT, &text, &tag));
+    EXPECT_EQ(seal.ciphertext, text);
+    EXPECT_EQ(seal.tag, tag);
+    text = seal.ciphertext;
+    LANECRYPT_ASSERT_OK(run_seal(seal, LC_DECRYPT, &text, &tag));
+    EXPECT_EQ(seal.plaintext, text);
+    text = seal.ciphertext;
+    tag.back() ^= 0x80;
+    EXPECT_EQ(LC_ERROR_TAG, run_seal(seal, LC_DECRYPT, &text, &tag));
+    EXPECT_EQ(Bytes(text.size()), text);
+  }
+}
+
 TEST_P(Vectors, Fips197) { check_file("fips197.txt", 4); }
 TEST_P(Vectors, Sp800_38a) { check_file("sp800_38a.txt", 9); }
 TEST_P(Vectors, Sp800_38aFeedback) { check_file("sp800_38a_feedback.txt", 12); }
 TEST_P(Vectors, CiphertextStealing) { check_file("cts.txt", 18); }
 TEST_P(Vectors, Ieee1619) { check_file("ieee1619.txt", 7); }
+TEST_P(Vectors, GcmAuthors) { check_seals("gcm_authors.txt", 18); }
+TEST_P(Vectors, Sp800_38c) { check_seals("sp800_38c.txt", 3); }
+TEST_P(Vectors, Rfc8439) {
+  check_file("rfc8439.txt", 4);
+  check_seals("rfc8439.txt", 2);
+}
 TEST_P(Vectors, AesavsEcb) { check_file("aesavs_ecb.txt", 1039); }
 TEST_P(Vectors, AesavsCbc) { check_file("aesavs_cbc.txt", 1039); }
+
+// The field of Poly1305, as the kernels have it, over whole messages.
+TEST(Poly1305Vectors, Rfc8439) {
+  const VectorFile file = read_vectors("rfc8439_poly1305.txt");
+  ASSERT_EQ(8u, file.macs.size());
+  for (const VectorMac &mac : file.macs) {
+    Block key[2];
+    std::memcpy(key, mac.key.data(), sizeof key);
+    for (int n = 0; n < 4; n++) key[0].w[n] &= n == 0 ? 0x0fffffffu : 0x0ffffffcu;
+    Poly r = poly_of_block(key[0]), hash = poly_zero();
+    r.w[4] &= 0xffffffu;  // a block has 2^128 added, r has not
+    for (size_t at = 0; at < mac.message.size(); at += 16) {
+      const size_t bytes = std::min<size_t>(16, mac.message.size() - at);
+      Block block = {};
+      std::memcpy(&block, mac.message.data() + at, bytes);
+      Poly text = poly_of_block(block);
+      if (bytes < 16) {
+        // Here the 1 stands behind the last byte.
+        text.w[4] &= 0xffffffu;
+        text.w[8 * bytes / 26] += 1u << (8 * bytes % 26);
+      }
+      hash = poly_multiply(poly_add(hash, text), r);
+    }
+    const Block tag = poly_finish(hash, key[1]);
+    Bytes made(16);
+    std::memcpy(made.data(), &tag, 16);
+    EXPECT_EQ(mac.tag, made) << mac.name;
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(, Vectors, testing::ValuesIn(devices_in_every_form()), device_case_name);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the test vectors of the folder above, in the form that its README.md
 describes, from the inputs that the standards give and the reference in
-aes_reference.py. The Monte Carlo chains take a minute.
+aes_reference.py and aead_reference.py. The Monte Carlo chains take a minute.
 
     write_vectors.py            writes every file
     write_vectors.py --check    writes none; fails if a file would change
@@ -12,6 +12,8 @@ aes_reference.py. The Monte Carlo chains take a minute.
 import pathlib
 import sys
 
+from aead_reference import (ccm_seal, chacha20_crypt, chacha20_poly1305_seal, gcm_seal,
+                            poly1305)
 from aes_reference import (Aes, cbc_encrypt, cfb_encrypt, ctr_crypt, cts_encrypt, ecb_encrypt,
                            ofb_crypt, xor, xts_encrypt)
 from aesavs_inputs import GFSBOX_PLAINTEXTS, KEYSBOX_KEYS, MONTE_CARLO_SEEDS
@@ -57,9 +59,18 @@ class Writer:
             self.now[word] = value
 
     def cipher(self, bits, mode):
+        self.named(f"aes-{bits}-{mode}")
+
+    def named(self, cipher):
         self.lines.append("")
         self.now = {}
-        self.say("cipher", f"aes-{bits}-{mode}")
+        self.say("cipher", cipher)
+
+    def seal(self, name, key, iv, aad, plaintext, sealed_and_tag):
+        self.say("key", key.hex())
+        self.say("iv", iv.hex())
+        fields = [aad, plaintext, *sealed_and_tag]
+        self.lines.append(f"seal {name} " + " ".join(field.hex() or "-" for field in fields))
 
     def case(self, name, mode, key, iv, plaintext):
         self.say("key", key.hex())
@@ -153,6 +164,108 @@ def ieee1619():
     return out.text()
 
 
+def gcm_authors():
+    out = Writer(
+        "GCM: the test cases of McGrew and Viega's specification, appendix B, numbered",
+        "as there.",
+    )
+    key = bytes.fromhex("feffe9928665731c6d6a8f9467308308") * 2
+    text = bytes.fromhex("d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+                         "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255")
+    aad = bytes.fromhex("feedfacedeadbeeffeedfacedeadbeefabaddad2")
+    iv = bytes.fromhex("cafebabefacedbaddecaf888")
+    long_iv = bytes.fromhex("9313225df88406e555909c5aff5269aa6a7a9538534f7da1e4c303d2a318a728"
+                            "c3c0c95156809539fcf0e2429a6b525416aedbf5a0de6a57a637b39b")
+    number = 0
+    for bits in SIZES:
+        zero, some = bytes(bits // 8), key[: bits // 8]
+        out.cipher(bits, "gcm")
+        for case in ((zero, bytes(12), b"", b""), (zero, bytes(12), b"", ZERO_BLOCK),
+                     (some, iv, b"", text), (some, iv, aad, text[:60]),
+                     (some, iv[:8], aad, text[:60]), (some, long_iv, aad, text[:60])):  # fmt: skip
+            number += 1
+            out.seal(f"{number}", *case, gcm_seal(*case))
+    return out.text()
+
+
+def sp800_38c():
+    out = Writer("SP 800-38C, appendix C: examples 1 to 3. The 4th differs in the length of its aad.")
+    out.cipher(128, "ccm")
+    key = bytes(range(0x40, 0x50))
+    examples = ((7, bytes(range(8)), 4, 4), (8, bytes(range(16)), 16, 6),
+                (12, bytes(range(20)), 24, 8))  # fmt: skip
+    for number, (nonce_bytes, aad, text_bytes, tag_bytes) in enumerate(examples, start=1):
+        nonce, text = bytes(range(16, 16 + nonce_bytes)), bytes(range(32, 32 + text_bytes))
+        out.seal(f"{number}", key, nonce, aad, text, ccm_seal(key, nonce, aad, text, tag_bytes))
+    return out.text()
+
+
+def rfc8439():
+    out = Writer(
+        "RFC 8439: the examples of sections 2.4.2 and 2.8.2, and of appendix A: A.2",
+        "(ChaCha20) and A.5 (ChaCha20-Poly1305). An IV of ChaCha20 is counter and nonce.",
+    )
+    sunscreen = (b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip "
+                 b"for the future, sunscreen would be it.")
+    note = (b'Any submission to the IETF intended by the Contributor for publication as all or '
+            b'part of an IETF Internet-Draft or RFC and any statement made within the context of '
+            b'an IETF activity is considered an "IETF Contribution". Such statements include oral '
+            b'statements in IETF sessions, as well as written and electronic communications made '
+            b'at any time or place, which are addressed to')
+    slithy = (b"'Twas brillig, and the slithy toves\nDid gyre and gimble in the wabe:\nAll mimsy "
+              b"were the borogoves,\nAnd the mome raths outgrabe.")
+    drafts = ("Internet-Drafts are draft documents valid for a maximum of six months and may be "
+              "updated, replaced, or obsoleted by other documents at any time. It is "
+              "inappropriate to use Internet-Drafts as reference material or to cite them other "
+              "than as /\u201cwork in progress./\u201d").encode()
+    key_a = bytes.fromhex("1c9240a5eb55d38af333888604f6b5f0473917c1402b80099dca5cbc207075c0")
+    out.named("chacha20")
+    for name, key, counter, nonce, text in (
+        ("2.4.2", bytes(range(32)), 1, bytes(7) + b"\x4a" + bytes(4), sunscreen),
+        ("A.2.1", bytes(32), 0, bytes(12), bytes(64)),
+        ("A.2.2", bytes(31) + b"\x01", 1, bytes(11) + b"\x02", note),
+        ("A.2.3", key_a, 42, bytes(11) + b"\x02", slithy),
+    ):
+        start = counter.to_bytes(4, "little") + nonce
+        out.say("key", key.hex())
+        out.say("iv", start.hex())
+        out.lines.append(f"case {name} {text.hex()} {chacha20_crypt(key, start, text).hex()}")
+    out.named("chacha20_poly1305")
+    for name, key, nonce, aad, text in (
+        ("2.8.2", bytes(range(0x80, 0xA0)), bytes([7, 0, 0, 0]) + bytes(range(0x40, 0x48)),
+         bytes.fromhex("50515253c0c1c2c3c4c5c6c7"), sunscreen),
+        ("A.5", key_a, bytes(4) + bytes(range(1, 9)), bytes.fromhex("f33388860000000000004e91"),
+         drafts),
+    ):  # fmt: skip
+        out.seal(name, key, nonce, aad, text, chacha20_poly1305_seal(key, nonce, aad, text))
+    return out.text()
+
+
+def rfc8439_poly1305():
+    """R, S and data of each, and what of it is hard."""
+    out = Writer(
+        "Poly1305: RFC 8439, section 2.5.2, and sums at the edges of the field, as those",
+        "of appendix A.3.",
+    )
+    out.lines.append("")
+    zero, one, two = bytes(16), b"\x01" + bytes(15), b"\x02" + bytes(15)
+    full, four = b"\xff" * 16, bytes([1, 0, 0, 0, 0, 0, 0, 0, 4]) + bytes(7)
+    long = bytes.fromhex("e33594d7505e43b900000000000000003394d7505e4379cd0100000000000000")
+    example = bytes.fromhex("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b")
+    for name, r, s, data in (
+        ("2.5.2", example[:16], example[16:], b"Cryptographic Forum Research Group"),
+        ("not-reduced", two, zero, full),
+        ("s-carries-out", two, full, two),
+        ("limb-carries", one, zero, full + b"\xf0" + full[1:] + b"\x11" + bytes(15)),
+        ("is-p", one, zero, full + b"\xfb" + b"\xfe" * 15 + b"\x01" * 16),
+        ("is-p-less-1", two, zero, b"\xfd" + full[1:]),
+        ("long-product", four, zero, long + zero + one),
+        ("long-product-last", four, zero, long + zero),
+    ):
+        out.lines.append(f"mac {name} {(r + s).hex()} {data.hex()} {poly1305(r + s, data).hex()}")
+    return out.text()
+
+
 def leading_ones(length):
     """One bit set, two bits set, ... all set, from the left, in `length` bytes."""
     bits = 8 * length
@@ -243,6 +356,10 @@ FILES = {
     "sp800_38a_feedback": sp800_38a_feedback,
     "cts": cts,
     "ieee1619": ieee1619,
+    "gcm_authors": gcm_authors,
+    "sp800_38c": sp800_38c,
+    "rfc8439": rfc8439,
+    "rfc8439_poly1305": rfc8439_poly1305,
     "aesavs_ecb": lambda: known_answers("ecb"),
     "aesavs_cbc": lambda: known_answers("cbc"),
     "aesavs_ecb_monte_carlo": lambda: monte_carlo("ecb"),
