@@ -413,11 +413,11 @@ TEST(OpenClOptions, NameTheFormsADeviceCanRun) {
   EXPECT_EQ(build_options(properties),
             "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_NO_TABLE4_KERNELS=1");
   properties.is_gpu = true;
-  properties.local_bytes = (128 << 10) - 1;
+  properties.local_bytes = (160 << 10) - 1;
   EXPECT_EQ(
       build_options(properties),
       "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1 -DLC_NO_TABLE4_KERNELS=1");
-  properties.local_bytes = 128 << 10;
+  properties.local_bytes = 160 << 10;
   EXPECT_EQ(build_options(properties),
             "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1");
 }
