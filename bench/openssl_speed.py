@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the provider gains or costs a program that knows nothing of it.
+
+Runs `openssl speed -evp` over ciphers and sizes, in turn without the provider and
+with it preferred (`?provider=gpu`), several rounds, so that what the machine does
+meanwhile falls on both alike. Prints a table of the ratio of the medians, and
+writes the figures as JSON in the format of bench/results.
+
+Usage: bench/openssl_speed.py [--module DIR] [--openssl PROGRAM] [--rounds N]
+           [--seconds S] [--ciphers LIST] [--sizes LIST] [--decrypt]
+           [--setting NAME=VALUE ...] [--out FILE] [--check]
+
+--check exits with 1 where the ratio is below 0.95 from 1 KiB on, or below 0.6
+for less.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CIPHERS = "aes-256-ctr,aes-256-cbc,aes-256-gcm,aes-256-xts,aes-256-ecb"
+SIZES = "16,64,256,1K,16K,1M,16M,256M"
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+LEAST_LARGE, LEAST_SMALL, LARGE_BYTES = 0.95, 0.6, 1024
+
+CONFIG = """\
+openssl_conf = init
+[init]
+providers = providers
+alg_section = algorithms
+[providers]
+default = default_settings
+gpu = gpu_settings
+[default_settings]
+activate = 1
+[gpu_settings]
+activate = 1
+module = {module}
+{settings}
+[algorithms]
+default_properties = ?provider=gpu
+"""
+
+
+def parse_size(text):
+    match = re.fullmatch(r"(\d+)([KM]?)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text} is no size such as 16, 1K or 256M")
+    return int(match[1]) * UNITS[match[2]]
+
+
+def size_text(size):
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size // factor} {unit}"
+    return f"{size} B"
+
+
+def bytes_per_second(openssl, cipher, size, seconds, decrypt, environment):
+    """One run of `openssl speed`, by its line for machines: +F:number:name:rates."""
+    command = [openssl, "speed", "-mr", "-elapsed", "-seconds", str(seconds), "-bytes", str(size),
+               "-evp", cipher] + (["-decrypt"] if decrypt else [])
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    match = re.search(r"^\+F:\d+:[^:]*:([\d.]+)\s*$", done.stdout, re.MULTILINE)
+    if done.returncode != 0 or not match:
+        sys.exit(f"openssl_speed: {' '.join(command)} failed:\n{done.stderr or done.stdout}")
+    return float(match[1])
+
+
+def cpu_model():
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    match = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
+    return match[1] if match else platform.machine()
+
+
+def gpu_and_driver():
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version",
+                               "--format=csv,noheader"], capture_output=True, text=True, check=True)
+        return [part.strip() for part in done.stdout.splitlines()[0].split(",")]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return ["", ""]
+
+
+def output_of(*command):
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def spread(name, rates):
+    figures = [rate / 1e9 for rate in rates]
+    return {"name": name, "value": statistics.median(figures), "unit": "GB/s", "runs": len(figures),
+            "min": min(figures), "max": max(figures)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--module", default=str(ROOT / "build/lib"))
+    parser.add_argument("--openssl", default="openssl")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=1)
+    parser.add_argument("--ciphers", default=CIPHERS)
+    parser.add_argument("--sizes", default=SIZES)
+    parser.add_argument("--decrypt", action="store_true")
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    sizes = [parse_size(text) for text in options.sizes.split(",")]
+    ciphers = options.ciphers.split(",")
+    module = pathlib.Path(options.module) / "gpu.so"
+    if not module.is_file():
+        sys.exit(f"openssl_speed: there is no {module}; build first, or name its folder by --module")
+
+    results, below = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder) / "gpu.cnf"
+        empty = pathlib.Path(folder) / "empty.cnf"
+        statistics_file = pathlib.Path(folder) / "stats.json"
+        settings = "\n".join(options.setting + [f"stats_file = {statistics_file}"])
+        config.write_text(CONFIG.format(module=module, settings=settings), encoding="utf-8")
+        empty.write_text("", encoding="utf-8")
+        without = dict(os.environ, OPENSSL_CONF=str(empty))
+        preferred = dict(os.environ, OPENSSL_CONF=str(config))
+        print("| size | " + " | ".join(ciphers) + " |")
+        print("| --- |" + " --- |" * len(ciphers))
+        for size in sizes:
+            cells = []
+            for cipher in ciphers:
+                rates = {"openssl": [], "gpu": []}
+                for _ in range(options.rounds):
+                    for side, environment in (("openssl", without), ("gpu", preferred)):
+                        rates[side].append(bytes_per_second(options.openssl, cipher, size,
+                                                            options.seconds, options.decrypt,
+                                                            environment))
+                ratio = statistics.median(rates["gpu"]) / statistics.median(rates["openssl"])
+                least = LEAST_LARGE if size >= LARGE_BYTES else LEAST_SMALL
+                if ratio < least:
+                    below.append(f"{cipher} at {size_text(size)}: {ratio:.2f}, not {least}")
+                what = cipher + (".decrypt" if options.decrypt else "")
+                name = f"{what}.speed-{size}"
+                results.append(spread(f"{name}.provider", rates["gpu"]))
+                results.append(spread(f"{name}.openssl", rates["openssl"]))
+                cells.append(f"{ratio:.2f}")
+            print(f"| {size_text(size)} | " + " | ".join(cells) + " |", flush=True)
+        if not statistics_file.is_file():
+            sys.exit("openssl_speed: the provider was never loaded: these are no figures of it")
+
+    if options.out:
+        gpu, driver = gpu_and_driver()
+        document = {
+            "machine": {"gpu": gpu, "driver": driver, "cpu": cpu_model(),
+                        "cores": os.cpu_count()},
+            "software": {"commit": output_of("git", "rev-parse", "--short", "HEAD"),
+                         "openssl": output_of(options.openssl, "version")},
+            "results": results,
+        }
+        options.out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    for line in below:
+        print(f"below: {line}", file=sys.stderr)
+    return 1 if options.check and below else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
