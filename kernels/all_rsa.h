@@ -6,6 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "prime_layout.h"
+#include "prime_sieve.h"
 #include "rsa_layout.h"
 
 #define RSA_PASTE(form, limbs, x) rsa_##form##_##limbs##_##x
@@ -89,12 +91,14 @@
 #define LANE_LIMBS 80
 #include "rsa.h"
 #undef LANE_LIMBS
+#define RSA_NO_POWER
 #define LANE_LIMBS 120
 #include "rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 160
 #include "rsa.h"
 #undef LANE_LIMBS
+#undef RSA_NO_POWER
 #undef RSA_POWER_RESIDENT
 #endif
 #undef RSA_FORM
@@ -136,9 +140,17 @@
 #else
 #undef RSA_UNROLL
 #define RSA_UNROLL
+#define RSA_NO_POWER
 #define LANE_LIMBS 40
 #include "rsa.h"
 #undef LANE_LIMBS
+#define LANE_LIMBS 232
+#include "rsa.h"
+#undef LANE_LIMBS
+#define LANE_LIMBS 312
+#include "rsa.h"
+#undef LANE_LIMBS
+#undef RSA_NO_POWER
 #define LANE_LIMBS 58
 #include "rsa.h"
 #undef LANE_LIMBS
@@ -149,12 +161,6 @@
 #include "rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 156
-#include "rsa.h"
-#undef LANE_LIMBS
-#define LANE_LIMBS 232
-#include "rsa.h"
-#undef LANE_LIMBS
-#define LANE_LIMBS 312
 #include "rsa.h"
 #undef LANE_LIMBS
 #endif

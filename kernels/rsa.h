@@ -332,6 +332,8 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
   }
 }
 
+#include "prime_test.h"
+
 #endif
 
 #undef Number

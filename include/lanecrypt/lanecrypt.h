@@ -45,7 +45,8 @@ typedef enum lc_status {
   LC_ERROR_DEVICE = 6,      /* the device failed and nothing else took over */
   LC_ERROR_SELF_TEST = 7,   /* the device gave wrong answers to known questions */
   LC_ERROR_INTERNAL = 8,    /* a fault of Lanecrypt's own */
-  LC_ERROR_TAG = 9          /* a tag is wrong: no plaintext was given out */
+  LC_ERROR_TAG = 9,         /* a tag is wrong: no plaintext was given out */
+  LC_ERROR_STOPPED = 10     /* a callback of the caller's asked for it */
 } lc_status;
 
 /* A set of devices, their queues and their memory. */
@@ -389,6 +390,58 @@ LC_API lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job,
 LC_API int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line);
 LC_API void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds);
 
+/* ---- Making RSA keys --------------------------------------------------- */
+
+/* How far it is. */
+typedef struct lc_rsa_progress {
+  size_t struct_size;
+  uint64_t candidates; /* random numbers drawn for primes */
+  uint64_t tests;      /* rounds of Miller and Rabin that were made of them */
+  uint64_t primes;     /* found */
+  uint64_t keys;       /* finished */
+} lc_rsa_progress;
+
+/* New keys, all of one length and one e, of two probable primes each: FIPS 186-5,
+ * A.1.3. Every candidate is a fresh random number; each prime passes the rounds of
+ * Miller and Rabin that table B.1 asks for (below 2048 bits, of which it does not
+ * speak, 8), and the finished key is checked on the CPU, one more round for each
+ * prime among it: see docs/security.md. */
+typedef struct lc_rsa_generation {
+  size_t struct_size;
+  uint32_t bits;      /* of the modulus: even, 1024 to 16384 */
+  lc_number exponent; /* e: odd, from 65537 to 2^256 - 1. Left out: 65537 */
+  uint64_t count;     /* keys to make */
+  /* The device to use, which is waited for until it is open; LC_CPU; or
+   * LC_ANY_DEVICE: the CPU searches until a device is open. A device takes keys of
+   * 1024 to 8192 bits. Where it fails, another goes on, or the CPU where
+   * LC_FALLBACK_CPU allows it. */
+  uint32_t device;
+  /* Takes each finished key, number 0 the first; its numbers are big-endian, d
+   * among them, and are wiped after the call. On the calling thread, as the next. 1: go
+   * on; 0: enough, which ends the call with LC_ERROR_STOPPED. */
+  int (*on_key)(void *argument, uint64_t number, const lc_rsa_parts *key);
+  /* Hears now and then how far it is; answers as on_key. May be NULL. */
+  int (*on_progress)(void *argument, const lc_rsa_progress *progress);
+  /* Where all random bits come from, such as RAND_priv_bytes_ex() of a library
+   * context: fills `bytes` bytes and returns 1, or returns 0, which fails the call.
+   * Called on threads of Lanecrypt's, several at once. NULL: the private random
+   * generator of a library context of Lanecrypt's own, of OpenSSL. */
+  int (*random)(void *argument, void *to, size_t bytes);
+  void *argument;
+} lc_rsa_generation;
+
+/* Makes keys; returns when they are made. result may be NULL; its operations are
+ * rounds of Miller and Rabin, and failed_checks counts primes of a device that the
+ * CPU found to be none: the device is then used no more. */
+LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generation,
+                                 lc_result *result);
+
+/* For a caller that can make a key by means of its own: whether a single one is
+ * made sooner by lc_rsa_generate() with LC_ANY_DEVICE. 1 where a device is open for
+ * it, or where a key of that length takes longer than to open one. From the third
+ * time that the answer is 0, a device is opened meanwhile. */
+LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
+
 /* ---- Counters ---------------------------------------------------------- */
 
 typedef struct lc_counters {
@@ -397,7 +450,7 @@ typedef struct lc_counters {
   uint64_t bytes;      /* bytes that ran here */
   uint64_t launches;   /* kernels started; 0 for the CPU */
   uint64_t failures;   /* launches, copies, self-tests or checks that failed */
-  uint64_t operations; /* RSA operations that ran here */
+  uint64_t operations; /* RSA operations that ran here; rounds of tests of primes, too */
 } lc_counters;
 
 /* What device `index`, or LC_CPU, has done since the context was opened.

@@ -10,6 +10,7 @@
 
 #include "abi/context.h"
 #include "cpu/cpu_rsa.h"
+#include "job/rsa_generation.h"
 #include "lanecrypt/lanecrypt.h"
 
 using lanecrypt::Result;
@@ -162,6 +163,8 @@ const char *lc_status_text(lc_status status) {
       return "internal error";
     case LC_ERROR_TAG:
       return "wrong tag";
+    case LC_ERROR_STOPPED:
+      return "stopped by the caller";
   }
   return "unknown status";
 }
@@ -398,6 +401,29 @@ void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds)
   try {
     context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
+  }
+}
+
+lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generation,
+                          lc_result *result) {
+  return guarded([&]() -> lc_status {
+    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    Result<lanecrypt::RsaGeneration> checked = lanecrypt::make_rsa_generation(generation);
+    if (!checked.ok()) return tell(checked.status());
+    lc_result made = {};
+    const Status status = context->dispatcher().generate(std::move(*checked), &made);
+    if (result != nullptr) (void)give(made, result, "");
+    return tell(status);
+  });
+}
+
+int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits) {
+  if (context == nullptr) return 0;
+  try {
+    return context->generation_is_sooner(bits) ? 1 : 0;
+  } catch (...) {  // want of memory or of threads
+    return 0;
   }
 }
 

@@ -88,6 +88,21 @@ schedule::RsaChoice &Context::rsa_choice() {
   return current->choice;
 }
 
+bool Context::generation_is_sooner(uint32_t bits) {
+  // Longer keys take seconds on a core; to open a device takes about one.
+  constexpr uint32_t kLongBits = 6144;
+  // After so many keys of a process more will come.
+  constexpr uint32_t kMostWithoutDevice = 2;
+  if (schedule::rsa_kind(bits) == 0) return false;
+  const bool is_long = bits >= kLongBits;
+  if (!is_long && keys_made_elsewhere_.fetch_add(1) < kMostWithoutDevice) return false;
+  schedule::RsaGenerator &generator = dispatcher().generator();
+  if (generator.is_open()) return true;
+  if (is_long) return generator.has_device();
+  generator.warm_up();
+  return false;
+}
+
 Context::~Context() {
   if (Chooser *chooser = chooser_.load(); chooser != nullptr && chooser->born_in == forks)
     delete chooser;

@@ -26,6 +26,8 @@ class Context {
   schedule::Dispatcher &dispatcher();
   // The same; it looks for no device before it pays.
   schedule::RsaChoice &rsa_choice();
+  // Whether one key is made sooner with devices than by OpenSSL on one core.
+  bool generation_is_sooner(uint32_t bits);
 
   Result<void *> allocate_pinned(size_t bytes);
   void free_pinned(void *pointer);
@@ -41,6 +43,7 @@ class Context {
   schedule::DispatcherOptions options_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
+  std::atomic<uint32_t> keys_made_elsewhere_ = 0;
 };
 
 }  // namespace lanecrypt

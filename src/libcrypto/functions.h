@@ -59,6 +59,7 @@ F(BIGNUM *, nullptr, BN_bin2bn, (const unsigned char *bytes, int length, BIGNUM 
 F(BIGNUM *, nullptr, BN_copy, (BIGNUM * to, const BIGNUM *from), (to, from))
 F(int, 0, BN_set_word, (BIGNUM * number, BN_ULONG word), (number, word))
 F(int, 0, BN_lshift, (BIGNUM * result, const BIGNUM *a, int bits), (result, a, bits))
+F(int, 0, BN_rshift, (BIGNUM * result, const BIGNUM *a, int bits), (result, a, bits))
 F(int, -1, BN_bn2lebinpad, (const BIGNUM *number, unsigned char *to, int length),
   (number, to, length))
 F(int, -1, BN_bn2binpad, (const BIGNUM *number, unsigned char *to, int length),
@@ -85,6 +86,12 @@ F(int, 0, BN_mod_exp_mont,
   (BIGNUM * result, const BIGNUM *a, const BIGNUM *e, const BIGNUM *m, BN_CTX *context,
    BN_MONT_CTX *montgomery),
   (result, a, e, m, context, montgomery))
+F(int, 0, BN_mod_exp_mont_consttime,
+  (BIGNUM * result, const BIGNUM *a, const BIGNUM *e, const BIGNUM *m, BN_CTX *context,
+   BN_MONT_CTX *montgomery),
+  (result, a, e, m, context, montgomery))
+F(int, 0, BN_gcd, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, BN_CTX *context),
+  (result, a, b, context))
 F(BIGNUM *, nullptr, BN_mod_inverse,
   (BIGNUM * result, const BIGNUM *a, const BIGNUM *m, BN_CTX *context), (result, a, m, context))
 F(int, 0, BN_priv_rand_range_ex,

@@ -88,6 +88,7 @@ Dispatcher::~Dispatcher() {
   // Until all have stopped, each may still hand work to the others; the CPU
   // goes last.
   rsa_.stop();
+  generator_.stop();
   for (const std::unique_ptr<Executor> &executor : executors_) executor->stop();
 }
 
@@ -113,7 +114,9 @@ void Dispatcher::find_devices() {
     executors_.push_back(std::make_unique<Executor>(
         std::move(all[n]), options_.pinned_bytes, pinned_,
         [this](const RequestPointer &request, const Status &why) { take_over(request, why); }));
-    rsa_.add_device(found, executors_.back()->counters(), executors_.size() <= selected_count_);
+    const bool is_selected = executors_.size() <= selected_count_;
+    rsa_.add_device(found, executors_.back()->counters(), is_selected);
+    generator_.add_device(found, executors_.back()->counters(), is_selected);
   }
 }
 
@@ -194,6 +197,11 @@ Status Dispatcher::submit(const RsaRequestPointer &request) {
   }
   if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
   return rsa_.submit(request);
+}
+
+Status Dispatcher::generate(RsaGeneration what, lc_result *result) {
+  if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
+  return generator_.run(std::move(what), result);
 }
 
 }  // namespace lanecrypt::schedule

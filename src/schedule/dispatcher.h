@@ -9,6 +9,7 @@
 #include "schedule/cpu_worker.h"
 #include "schedule/executor.h"
 #include "schedule/rsa_dispatcher.h"
+#include "schedule/rsa_generator.h"
 
 namespace lanecrypt::schedule {
 
@@ -46,6 +47,9 @@ class Dispatcher {
   Status submit(const RequestPointer &request);
   Status submit(const RsaRequestPointer &request);
   RsaDispatcher &rsa() { return rsa_; }
+  // Makes RSA keys, and gives them to the caller on the calling thread.
+  Status generate(RsaGeneration what, lc_result *result);
+  RsaGenerator &generator() { return generator_; }
 
  private:
   void find_devices();
@@ -60,6 +64,7 @@ class Dispatcher {
   std::vector<std::unique_ptr<Executor>> executors_;
   size_t selected_count_ = 0;
   RsaDispatcher rsa_{cpu_.counters(), options_.fallback};
+  RsaGenerator generator_{cpu_.counters(), options_.fallback};
 };
 
 }  // namespace lanecrypt::schedule

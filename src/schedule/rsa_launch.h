@@ -78,13 +78,19 @@ class RsaLaunch {
   uint64_t launches() const { return launches_; }
   RsaArithmetic arithmetic() const { return arithmetic_; }
 
- private:
+  // The parts of which a launch is made, for other kernels in the same ways.
+  uint32_t limbs_of(const RsaClass &size) const {
+    return arithmetic_ == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
+  }
+  uint32_t limb_bytes() const { return arithmetic_ == RsaArithmetic::kFp64 ? 8 : 4; }
   RsaTeams choose(uint32_t limbs, uint64_t numbers, bool of_power) const;
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
   uint32_t groups_of(const RsaTeams &teams, const char *name, uint64_t numbers);
   uint32_t lanes_of_group() const;
+
+ private:
   uint32_t local_bytes(const RsaTeams &teams) const;
 
   device::Device &device_;

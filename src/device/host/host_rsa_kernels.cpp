@@ -15,18 +15,18 @@ namespace {
 namespace lanecrypt::device {
 namespace {
 
-#define POWER(name) ENTRY(rsa_##name##_power_all)
-#define ALL(name)                                                             \
-  POWER(name), ENTRY(rsa_##name##_blind_all), ENTRY(rsa_##name##_finish_all), \
-      ENTRY(rsa_##name##_public_all)
+#define POWER(name) ENTRY(rsa_##name##_power_all), ENTRY(rsa_##name##_prime_test)
+#define WHOLE(name) \
+  ENTRY(rsa_##name##_blind_all), ENTRY(rsa_##name##_finish_all), ENTRY(rsa_##name##_public_all)
+#define ALL(name) POWER(name), WHOLE(name)
 
 constexpr HostKernelEntry kKernels[] = {
-    POWER(fp64_lone_10), POWER(fp64_lone_20), POWER(fp64_lone_30), POWER(fp64_lone_40),
-    POWER(u32_lone_39),  ALL(fp64_10),        ALL(fp64_20),        ALL(fp64_30),
-    ALL(fp64_40),        ALL(fp64_60),        ALL(fp64_80),        ALL(fp64_120),
-    ALL(fp64_160),       ALL(u32_20),         ALL(u32_39),         ALL(u32_40),
-    ALL(u32_58),         ALL(u32_78),         ALL(u32_116),        ALL(u32_156),
-    ALL(u32_232),        ALL(u32_312)};
+    ENTRY(prime_sieve),  POWER(fp64_lone_10), POWER(fp64_lone_20), POWER(fp64_lone_30),
+    POWER(fp64_lone_40), POWER(u32_lone_39),  ALL(fp64_10),        ALL(fp64_20),
+    ALL(fp64_30),        ALL(fp64_40),        ALL(fp64_60),        ALL(fp64_80),
+    WHOLE(fp64_120),     WHOLE(fp64_160),     ALL(u32_20),         ALL(u32_39),
+    WHOLE(u32_40),       ALL(u32_58),         ALL(u32_78),         ALL(u32_116),
+    ALL(u32_156),        WHOLE(u32_232),      WHOLE(u32_312)};
 
 }  // namespace
 

@@ -1,0 +1,40 @@
+// What host and kernels share of the search for primes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "rsa_layout.h"
+
+// Small primes whose remainders a lane of prime_sieve works out side by side.
+#define PRIME_SIEVE_BLOCK 8
+
+// A table of powers for the sieve: for each block of small primes, for each word
+// of a candidate, 2^(32 word) mod each prime of the block. A number of 2^14 bits
+// makes sums of words times powers that have room in 64 bits.
+typedef struct PrimeSieveShape {
+  u32 count;         // candidates
+  u32 stride_bytes;  // of one, a multiple of 4; big-endian, right-aligned
+  u32 blocks;        // of small primes
+  u32 unused;
+} PrimeSieveShape;
+
+// A small prime; `of_exponent` is 1 where it divides e: a candidate that is 1
+// modulo it is none, since e would have no inverse.
+typedef struct SmallPrime {
+  u32 prime;
+  u32 of_exponent;
+} SmallPrime;
+
+// The lowest bits of a candidate, which prime_test takes one at a time.
+#define PRIME_LOW_BITS 16
+
+// Rows of the table of prime_test, LANE_LIMBS limbs for each lane of a group: a
+// window's powers, and the candidate.
+#define PRIME_ROWS (RSA_WINDOW_ENTRIES + 1)
+
+typedef struct PrimeTestShape {
+  u32 count;         // trials: a candidate and a base
+  u32 team;          // lanes of one trial, a power of two
+  u32 bits;          // of each candidate: none has more or fewer
+  u32 stride_bytes;  // as above
+} PrimeTestShape;

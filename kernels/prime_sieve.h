@@ -1,0 +1,37 @@
+// Trial division of candidates for primes: a lane takes a candidate.
+//
+// What is learnt of a candidate that a small prime divides is of no use to
+// anyone, since it is thrown away; one that stays has gone the whole way.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "prime_layout.h"
+
+// survives[n] = 1 where no small prime divides candidate n, and it is 1 modulo
+// none that divides e; else 0.
+KERNEL(prime_sieve, RSA_GROUP)
+(GLOBAL const PrimeSieveShape *shape, GLOBAL const SmallPrime *primes, GLOBAL const u32 *powers,
+ GLOBAL const u8 *candidates, GLOBAL u32 *survives) {
+  const u32 words = shape->stride_bytes / 4, step = group_count() * group_lanes();
+  for (u32 n = group_id() * group_lanes() + lane_id(); n < shape->count; n += step) {
+    GLOBAL const u32 *candidate = (GLOBAL const u32 *)(candidates + (u64)n * shape->stride_bytes);
+    u32 lives = 1;
+    for (u32 block = 0; block < shape->blocks && lives; ++block) {
+      GLOBAL const u32 *row = powers + (u64)block * words * PRIME_SIEVE_BLOCK;
+      u64 sum[PRIME_SIEVE_BLOCK];
+      UNROLL for (u32 k = 0; k < PRIME_SIEVE_BLOCK; ++k) sum[k] = 0;
+      for (u32 w = 0; w < words; ++w) {
+        const u64 word = SWAP_BYTES(candidate[words - 1 - w]);
+        UNROLL for (u32 k = 0; k < PRIME_SIEVE_BLOCK; ++k) sum[k] +=
+            word * row[w * PRIME_SIEVE_BLOCK + k];
+      }
+      UNROLL for (u32 k = 0; k < PRIME_SIEVE_BLOCK; ++k) {
+        const SmallPrime small = primes[block * PRIME_SIEVE_BLOCK + k];
+        const u32 rest = (u32)(sum[k] % small.prime);
+        lives &= (rest != 0 ? 1u : 0u) & (rest != 1 || small.of_exponent == 0 ? 1u : 0u);
+      }
+    }
+    survives[n] = lives;
+  }
+}

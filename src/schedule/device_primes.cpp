@@ -1,0 +1,267 @@
+// Candidates for primes tested on a device.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/cpu_rsa.h"
+#include "cpu/prime_key.h"
+#include "kernels/prime_layout.h"
+#include "schedule/prime_tester.h"
+#include "schedule/rsa_launch.h"
+#include "verify/rsa_known_answer.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Argument;
+using device::Buffer;
+using device::MemoryKind;
+
+constexpr size_t kLeastBits = 512, kMostBits = 4096;
+
+class DevicePrimes : public PrimeTester {
+ public:
+  DevicePrimes(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic)
+      : device_(std::move(device)), launch_(*device_, arithmetic) {}
+  ~DevicePrimes() override { forget(); }
+
+  Status open() {
+    Result<std::unique_ptr<device::Stream>> stream = device_->make_stream();
+    if (!stream.ok()) return stream.status();
+    stream_ = std::move(*stream);
+    LC_TRY(self_test());
+    (void)take_launches();
+    device_->begin_service();
+    return Status();
+  }
+
+  bool takes(uint32_t bits) const override { return bits >= kLeastBits && bits <= kMostBits; }
+
+  size_t most_trials(uint32_t bits) const override {
+    // An emulator, or OpenCL, of which it is not known.
+    if (device_->properties().api != "cuda")
+      return std::max<size_t>(8 * size_t{device_->properties().compute_units}, 16);
+    // Operations of two powers each.
+    return 2 * launch_.most_at_once(rsa_class(rsa_kind(2 * bits)));
+  }
+
+  Status reserve(uint32_t bits, size_t candidates, size_t trials) override {
+    const uint64_t stride = cpu::prime_stride_bytes(bits);
+    LC_TRY(reserve(candidates_, candidates * stride));
+    return reserve(bases_, trials * stride);
+  }
+  std::span<uint8_t> candidates() override { return {candidates_.here->host(), candidates_.used}; }
+  std::span<uint8_t> bases() override { return {bases_.here->host(), bases_.used}; }
+
+  Status sieve(const std::shared_ptr<const cpu::SieveTable> &table, size_t count,
+               std::span<uint8_t> survives) override {
+    const Status status = start_sieve(table, count);
+    return status.ok() ? take_results(count, survives) : finished(status);
+  }
+
+  Status test(uint32_t bits, std::span<const uint32_t> trials, std::span<uint8_t> passed) override {
+    const Status status = start_test(bits, trials);
+    return status.ok() ? take_results(trials.size(), passed) : finished(status);
+  }
+
+  void forget() override {
+    wipe(candidates_);
+    wipe(bases_);
+    if (stream_ != nullptr) (void)stream_->finish();
+  }
+
+  uint64_t take_launches() override {
+    const uint64_t all = launch_.launches() + sieve_launches_;
+    return all - std::exchange(launches_told_, all);
+  }
+
+ private:
+  // Numbers here, and their copy on the device.
+  struct Numbers {
+    std::unique_ptr<Buffer> here, there;
+    uint64_t used = 0;
+  };
+
+  Status reserve(Numbers &numbers, uint64_t bytes) {
+    // A buffer that is too short goes, and does not wipe itself.
+    if (numbers.here != nullptr && numbers.here->bytes() < bytes) {
+      wipe(numbers);
+      LC_TRY(stream_->finish());
+    }
+    LC_TRY(launch_.grow(numbers.here, MemoryKind::kPinned, bytes));
+    LC_TRY(launch_.grow(numbers.there, MemoryKind::kDevice, bytes));
+    numbers.used = std::max(numbers.used, bytes);
+    return Status();
+  }
+
+  void wipe(Numbers &numbers) {
+    if (numbers.here != nullptr) secure::wipe(numbers.here->host(), numbers.used);
+    if (numbers.there != nullptr && numbers.used != 0)
+      (void)stream_->zero(*numbers.there, 0, numbers.used);
+    numbers.used = 0;
+  }
+
+  Status start_sieve(const std::shared_ptr<const cpu::SieveTable> &table, size_t count) {
+    LC_TRY(use_table(table));
+    sieve_shape_ = {.count = static_cast<u32>(count),
+                    .stride_bytes = table->stride_bytes,
+                    .blocks = table->blocks,
+                    .unused = 0};
+    LC_TRY(launch_.grow(sieve_shape_there_, MemoryKind::kDevice, sizeof sieve_shape_));
+    LC_TRY(launch_.grow(results_, MemoryKind::kDevice, count * sizeof(uint32_t)));
+    LC_TRY(stream_->upload(*sieve_shape_there_, 0, &sieve_shape_, sizeof sieve_shape_));
+    LC_TRY(stream_->upload(*candidates_.there, 0, candidates_.here->host(),
+                           count * uint64_t{table->stride_bytes}));
+    const Argument arguments[] = {sieve_shape_there_.get(), primes_.get(), powers_.get(),
+                                  candidates_.there.get(), results_.get()};
+    const uint32_t lanes = launch_.lanes_of_group();
+    const uint64_t groups = std::min<uint64_t>((count + lanes - 1) / lanes,
+                                               device_->resident_groups("prime_sieve", lanes, 0));
+    LC_TRY(stream_->launch({"prime_sieve", static_cast<uint32_t>(groups), lanes, 0, arguments}));
+    ++sieve_launches_;
+    return Status();
+  }
+
+  Status start_test(uint32_t bits, std::span<const uint32_t> trials) {
+    const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
+    const RsaTeams teams = launch_.choose(limbs, trials.size(), true);
+    test_shape_ = {.count = static_cast<u32>(trials.size()),
+                   .team = teams.lanes,
+                   .bits = bits,
+                   .stride_bytes = cpu::prime_stride_bytes(bits)};
+    const uint32_t groups = launch_.groups_of(teams, "prime_test", trials.size());
+    const uint64_t table_bytes =
+        uint64_t{groups} * RSA_GROUP * PRIME_ROWS * teams.limbs * launch_.limb_bytes();
+    const uint64_t base_bytes = trials.size() * uint64_t{test_shape_.stride_bytes};
+    LC_TRY(launch_.grow(test_shape_there_, MemoryKind::kDevice, sizeof test_shape_));
+    LC_TRY(launch_.grow(trials_, MemoryKind::kDevice, trials.size_bytes()));
+    LC_TRY(launch_.grow(results_, MemoryKind::kDevice, trials.size() * sizeof(uint32_t)));
+    LC_TRY(launch_.grow(table_, MemoryKind::kDevice, table_bytes));
+    LC_TRY(stream_->upload(*test_shape_there_, 0, &test_shape_, sizeof test_shape_));
+    LC_TRY(stream_->upload(*trials_, 0, trials.data(), trials.size_bytes()));
+    LC_TRY(stream_->upload(*bases_.there, 0, bases_.here->host(), base_bytes));
+    const Argument arguments[] = {test_shape_there_.get(),
+                                  candidates_.there.get(),
+                                  trials_.get(),
+                                  bases_.there.get(),
+                                  table_.get(),
+                                  results_.get()};
+    LC_TRY(launch_.launch(*stream_, teams, "prime_test", groups, arguments));
+    return stream_->zero(*table_, 0, table_bytes);
+  }
+
+  // What was begun must not use the memory of its caller any more.
+  Status finished(Status status) {
+    (void)stream_->finish();
+    return status;
+  }
+
+  // What is uploaded must stay; the table does.
+  Status use_table(const std::shared_ptr<const cpu::SieveTable> &table) {
+    if (table == table_of_sieve_) return Status();
+    const uint64_t prime_bytes = table->primes.size() * sizeof(SmallPrime),
+                   power_bytes = table->powers.size() * sizeof(uint32_t);
+    LC_TRY(launch_.grow(primes_, MemoryKind::kDevice, prime_bytes));
+    LC_TRY(launch_.grow(powers_, MemoryKind::kDevice, power_bytes));
+    LC_TRY(stream_->upload(*primes_, 0, table->primes.data(), prime_bytes));
+    LC_TRY(stream_->upload(*powers_, 0, table->powers.data(), power_bytes));
+    LC_TRY(stream_->finish());
+    table_of_sieve_ = table;
+    return Status();
+  }
+
+  // Waits.
+  Status take_results(size_t count, std::span<uint8_t> to) {
+    Status status = launch_.grow(host_results_, MemoryKind::kPinned, count * sizeof(uint32_t));
+    if (status.ok())
+      status = stream_->download(host_results_->host(), *results_, 0, count * sizeof(uint32_t));
+    if (!status.ok()) return finished(status);
+    LC_TRY(stream_->finish());
+    for (size_t n = 0; n < count; ++n) {
+      uint32_t result;
+      memcpy(&result, host_results_->host() + n * sizeof result, sizeof result);
+      // Nothing but what a kernel says for yes.
+      to[n] = result == 1 || result == UINT32_MAX ? 1 : 0;
+    }
+    return Status();
+  }
+
+  // In each way in which the kernel runs, a prime must pass and a number that is
+  // none must not; and the sieve must say what the CPU's says.
+  Status self_test() {
+    Result<verify::RsaKnownAnswer> answer = verify::rsa_known_answer();
+    if (!answer.ok()) return answer.status();
+    const std::span<const uint8_t> prime = answer->key->numbers.p;
+    const uint32_t bits = bits_of(prime), stride = cpu::prime_stride_bytes(bits);
+    // 2 more than the prime, and 2 more than that, and so on; bases of its own.
+    constexpr uint32_t kCount = 40;
+    LC_TRY(reserve(bits, kCount, 2));
+    for (uint32_t n = 0; n < kCount; ++n) {
+      uint8_t *to = candidates().data() + n * stride;
+      memset(to, 0, stride);
+      memcpy(to + stride - prime.size(), prime.data(), prime.size());
+      unsigned sum = 2 * n;
+      for (uint32_t at = stride; at-- > 0 && sum != 0; sum >>= 8) to[at] = uint8_t(sum += to[at]);
+    }
+    const uint8_t e[] = {1, 0, 1};
+    const auto table = std::make_shared<const cpu::SieveTable>(cpu::make_sieve_table(stride, e));
+    std::vector<uint8_t> survives(kCount), passed(2);
+    LC_TRY(sieve(table, kCount, survives));
+    uint32_t other = 0;
+    for (uint32_t n = 0; n < kCount; ++n) {
+      const std::span<const uint8_t> candidate = candidates().subspan(n * stride, stride);
+      if ((survives[n] != 0) != cpu::survives(*table, candidate.data())) return wrong("the sieve");
+      if (n == 0 || other != 0) continue;
+      LC_TRY(cpu::draw_bases(cpu::random_bytes, bits, candidate, {&other, 1}, bases()));
+      Result<bool> passes = cpu::passes_round(candidate, bases().first(stride));
+      if (!passes.ok()) return passes.status();
+      if (!*passes) other = n;
+    }
+    const uint32_t trials[] = {0, other};
+    const size_t ways = launch_.ways(launch_.limbs_of(rsa_class(rsa_kind(2 * bits))), true).size();
+    Status status;
+    for (size_t way = 0; way < ways && status.ok(); ++way) {
+      launch_.force_way(way);
+      LC_TRY(cpu::draw_bases(cpu::random_bytes, bits, candidates(), trials, bases()));
+      status = test(bits, trials, passed);
+      if (status.ok() && (passed[0] != 1 || passed[1] != 0)) status = wrong("the test of a prime");
+    }
+    launch_.force_way(SIZE_MAX);
+    return status;
+  }
+
+  static Status wrong(const char *what) {
+    return Status(LC_ERROR_SELF_TEST, std::string("its self-test failed: wrong answer of ") + what);
+  }
+
+  std::unique_ptr<device::Device> device_;
+  RsaLaunch launch_;
+  std::unique_ptr<device::Stream> stream_;
+  Numbers candidates_, bases_;
+  std::unique_ptr<Buffer> table_, trials_, results_, host_results_, primes_, powers_;
+  PrimeSieveShape sieve_shape_ = {};
+  PrimeTestShape test_shape_ = {};
+  std::unique_ptr<Buffer> sieve_shape_there_, test_shape_there_;
+  std::shared_ptr<const cpu::SieveTable> table_of_sieve_;
+  uint64_t sieve_launches_ = 0, launches_told_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found) {
+  const auto told = [&](const Status &status) {
+    return Status(status.code(), found.properties.id + ": " + status.text());
+  };
+  if (!found.properties.unusable.empty())
+    return told(Status(LC_ERROR_NO_DEVICE, found.properties.unusable));
+  Result<RsaArithmetic> arithmetic = choose_rsa_arithmetic(found.properties);
+  if (!arithmetic.ok()) return told(arithmetic.status());
+  Result<std::unique_ptr<device::Device>> device = found.open(device::KernelSet::kRsa);
+  if (!device.ok()) return told(device.status());
+  auto primes = std::make_unique<DevicePrimes>(std::move(*device), *arithmetic);
+  if (const Status status = primes->open(); !status.ok()) return told(status);
+  return std::unique_ptr<PrimeTester>(std::move(primes));
+}
+
+}  // namespace lanecrypt::schedule

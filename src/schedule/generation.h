@@ -1,0 +1,91 @@
+// A job of making RSA keys on its way: what is left to find, and the primes and
+// keys between those who find, those who make keys of them, and the caller.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "cpu/prime_candidates.h"
+#include "job/rsa_generation.h"
+#include "job/rsa_job.h"
+#include "secure/key_memory.h"
+
+namespace lanecrypt::schedule {
+
+class PrimeWorker;
+
+// A prime, and who found it.
+struct FoundPrime {
+  secure::KeyMemory number;
+  PrimeWorker *by = nullptr;
+};
+
+struct PrimePair {
+  FoundPrime first, second;
+};
+
+// Shared by the caller's thread, those that make keys, and the worker that has it.
+class Generation {
+ public:
+  Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table);
+
+  const RsaGeneration job;
+  const std::shared_ptr<const cpu::SieveTable> table;
+  const cpu::RandomBytes random;
+  uint32_t prime_bits() const { return job.bits / 2; }
+
+  // ---- The worker ----
+  // By each that has it, which may not be none before the caller's call ends.
+  void hold(PrimeWorker *worker);
+  void release();
+  // Where it goes as soon as that is open.
+  PrimeWorker *awaited = nullptr;
+  // How many primes are of use now; 0 where enough keys are on their way.
+  size_t wanted();
+  // False where it wants no more of them.
+  bool take(FoundPrime prime);
+  void count_tests(uint64_t candidates, uint64_t tests, bool on_device);
+  void fail(const Status &status);
+  bool is_over();
+
+  // ---- The makers of keys ----
+  // Waits; false at the end.
+  bool next_pair(PrimePair *pair);
+  // What became of a pair: a key, or, where that is nullptr, two primes lost.
+  void end_pair(RsaKeyPointer key, bool was_wrong);
+
+  // ---- The caller's thread ----
+  // Gives keys and news to the caller until all is made or it failed.
+  Status deliver();
+  // Has the worker look at what is wanted now.
+  void stir();
+  // Until no worker has it.
+  void await_release();
+  lc_result result();
+
+ private:
+  // Pairs and keys that may wait for the next hand.
+  static constexpr size_t kMostOnTheirWay = 2048;
+  bool ended() const { return given_ == job.count || !failure_.ok(); }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  PrimeWorker *worker_ = nullptr;
+  int holders_ = 0;
+  std::deque<FoundPrime> primes_;
+  std::deque<PrimePair> pairs_;
+  std::deque<RsaKeyPointer> keys_;
+  uint64_t given_ = 0, in_making_ = 0, made_ = 0;
+  lc_rsa_progress progress_ = {};
+  bool has_news_ = false;
+  lc_result result_ = {};
+  Status failure_;
+};
+
+using GenerationPointer = std::shared_ptr<Generation>;
+
+}  // namespace lanecrypt::schedule

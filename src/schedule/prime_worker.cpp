@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/prime_worker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace lanecrypt::schedule {
+namespace {
+
+// Of all candidates of one search.
+constexpr size_t kMostCandidateBytes = 64 << 20;
+
+// How many numbers that the sieve leaves are tried for one prime, on average: of
+// odd numbers of `bits` bits about 2 of bits * ln 2 are prime.
+double trials_for_a_prime(const cpu::SieveTable &table, uint32_t bits) {
+  return std::max(table.survivors * bits * std::numbers::ln2 / 2, 1.0);
+}
+
+}  // namespace
+
+PrimeWorker::PrimeWorker(Open open, Counters &counters, bool is_device, HandBack hand_back)
+    : open_tester_(std::move(open)),
+      counters_(counters),
+      is_device_(is_device),
+      hand_back_(std::move(hand_back)) {}
+
+PrimeWorker::~PrimeWorker() { stop(); }
+
+void PrimeWorker::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+Status PrimeWorker::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void PrimeWorker::warm_up() {
+  const std::lock_guard lock(mutex_);
+  if (open_ || wanted_ || !may_work()) return;
+  wanted_ = true;
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  changed_.notify_all();
+}
+
+bool PrimeWorker::submit(const GenerationPointer &job) {
+  const std::lock_guard lock(mutex_);
+  if (!may_work()) return false;
+  job->hold(this);
+  jobs_.push_back(job);
+  load_ = jobs_.size();
+  looks_ = true;
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  changed_.notify_all();
+  return true;
+}
+
+void PrimeWorker::look() {
+  const std::lock_guard lock(mutex_);
+  looks_ = true;
+  changed_.notify_all();
+}
+
+void PrimeWorker::condemn() {
+  condemned_ = true;
+  look();
+}
+
+// ---- The worker's thread ---------------------------------------------------
+
+void PrimeWorker::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    changed_.wait(lock, [&] { return stopping_ || wanted_ || looks_; });
+    if (stopping_) break;
+    wanted_ = looks_ = false;
+    if (!open_) {
+      lock.unlock();
+      Result<std::unique_ptr<PrimeTester>> tester = open_tester_();
+      lock.lock();
+      if (!tester.ok()) {
+        fail(lock, tester.status());
+        break;
+      }
+      tester_ = std::move(*tester);
+      open_ = true;
+    }
+    while (!stopping_) {
+      if (condemned_) {
+        fail(lock, Status(LC_ERROR_DEVICE, "the device called a number prime that is none"));
+        break;
+      }
+      if (drop_jobs(lock)) continue;
+      std::vector<Share> shares = choose();
+      if (shares.empty()) break;
+      lock.unlock();
+      const Status status = search(shares);
+      lock.lock();
+      if (status.ok()) continue;
+      if (status.code() != LC_ERROR_MEMORY || !is_device_) {
+        fail(lock, status);
+        break;
+      }
+      // Want of memory passes.
+      for (const Share &share : shares) {
+        jobs_.remove(share.job);
+        load_ = jobs_.size();
+        lock.unlock();
+        hand_back_(share.job, status);
+        share.job->release();
+        lock.lock();
+      }
+    }
+    if (failed_) break;
+  }
+  lock.unlock();
+  tester_.reset();
+}
+
+// Lets go of jobs that are over, or that go where they waited to go. True where
+// the lock was open meanwhile.
+bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const GenerationPointer job = *at;
+    PrimeWorker *const next = job->awaited;
+    if (next != nullptr && next->is_open()) {
+      jobs_.erase(at);
+      load_ = jobs_.size();
+      lock.unlock();
+      job->awaited = nullptr;
+      const bool is_taken = next->submit(job);
+      if (is_taken) job->release();
+      lock.lock();
+      if (!is_taken) jobs_.push_back(job);
+      load_ = jobs_.size();
+      return true;
+    }
+    if (!job->is_over()) {
+      ++at;
+      continue;
+    }
+    at = jobs_.erase(at);
+    job->release();
+  }
+  load_ = jobs_.size();
+  return false;
+}
+
+// The job that waits longest, and all that are of its kind.
+std::vector<PrimeWorker::Share> PrimeWorker::choose() {
+  std::vector<Share> shares;
+  size_t wanted = 0;
+  for (const GenerationPointer &job : jobs_) {
+    if (!shares.empty() && job->table != shares.front().job->table) continue;
+    if (!shares.empty() && job->job.bits != shares.front().job->job.bits) continue;
+    const size_t of_job = job->wanted();
+    if (of_job == 0) continue;
+    shares.push_back({job, of_job, 0, 0});
+    wanted += of_job;
+  }
+  if (shares.empty()) return shares;
+  // The next search begins with another.
+  jobs_.remove(shares.front().job);
+  jobs_.push_back(shares.front().job);
+
+  const cpu::SieveTable &table = *shares.front().job->table;
+  const uint32_t bits = shares.front().job->prime_bits();
+  const double each = trials_for_a_prime(table, bits), primes = static_cast<double>(wanted);
+  // Enough that all are found at once, as a rule.
+  const double trials = std::min(each * (1.1 * primes + 3 * std::sqrt(primes)),
+                                 static_cast<double>(tester_->most_trials(bits)));
+  const size_t candidates = std::min(static_cast<size_t>(trials / table.survivors) + 1,
+                                     kMostCandidateBytes / table.stride_bytes);
+  size_t first = 0;
+  for (Share &share : shares) {
+    share.first = first;
+    share.count = std::max<size_t>(candidates * share.wanted / wanted, 1);
+    first += share.count;
+  }
+  return shares;
+}
+
+// A round for each trial, with bases of the random generator of its job. Trials
+// are in the order of their candidates.
+Status PrimeWorker::test_rounds(std::vector<Share> &shares, std::span<const uint32_t> trials,
+                                std::span<uint8_t> passed) {
+  const cpu::SieveTable &table = *shares.front().job->table;
+  const uint32_t bits = shares.front().job->prime_bits();
+  size_t first = 0;
+  for (Share &share : shares) {
+    const size_t end = share.first + share.count;
+    size_t last = first;
+    while (last < trials.size() && trials[last] < end) ++last;
+    const Status drawn = cpu::draw_bases(
+        share.job->random, bits, tester_->candidates(), trials.subspan(first, last - first),
+        tester_->bases().subspan(first * table.stride_bytes, (last - first) * table.stride_bytes));
+    if (!drawn.ok()) {
+      share.job->fail(drawn);
+      memset(tester_->bases().data() + first * table.stride_bytes, 0,
+             (last - first) * table.stride_bytes);
+    }
+    share.job->count_tests(0, last - first, is_device_);
+    first = last;
+  }
+  const Status status = tester_->test(bits, trials, passed);
+  if (status.ok()) {
+    counters_.operations += trials.size();
+    counters_.bytes += trials.size() * ((bits + 7) / 8);
+  }
+  return status;
+}
+
+Status PrimeWorker::search(std::vector<Share> &shares) {
+  const std::shared_ptr<const cpu::SieveTable> table = shares.front().job->table;
+  const uint32_t bits = shares.front().job->prime_bits(), stride = table->stride_bytes;
+  const uint32_t rounds = cpu::miller_rabin_rounds(2 * bits);
+  const size_t count = shares.back().first + shares.back().count;
+  LC_TRY(tester_->reserve(bits, count, 0));
+  for (Share &share : shares) {
+    const Status drawn = cpu::draw_candidates(
+        share.job->random, bits,
+        tester_->candidates().subspan(share.first * stride, share.count * stride));
+    // It ends; what lies there are some numbers or other, and not looked at.
+    if (!drawn.ok()) share.job->fail(drawn);
+    share.job->count_tests(share.count, 0, is_device_);
+  }
+  std::vector<uint8_t> survives(count);
+  Status status = tester_->sieve(table, count, survives);
+  std::vector<uint32_t> trials;
+  for (uint32_t n = 0; n < count; ++n)
+    if (survives[n] != 0) trials.push_back(n);
+  const auto test = [&](std::vector<uint8_t> *passed) {
+    passed->assign(trials.size(), 0);
+    if (trials.empty()) return Status();
+    LC_TRY(tester_->reserve(bits, 0, trials.size()));
+    return test_rounds(shares, trials, *passed);
+  };
+  std::vector<uint8_t> passed;
+  if (status.ok()) status = test(&passed);
+  // The other rounds all at once, of the few that passed the first.
+  std::vector<uint32_t> rest;
+  for (size_t n = 0; status.ok() && n < trials.size(); ++n)
+    if (passed[n] != 0) rest.insert(rest.end(), rounds - 1, trials[n]);
+  trials = std::move(rest);
+  if (status.ok()) status = test(&passed);
+  counters_.launches += tester_->take_launches();
+
+  auto share = shares.begin();
+  for (size_t n = 0; status.ok() && n < trials.size(); n += rounds - 1) {
+    if (std::count(passed.begin() + ptrdiff_t(n), passed.begin() + ptrdiff_t(n + rounds - 1), 0) !=
+        0)
+      continue;
+    while (trials[n] >= share->first + share->count) ++share;
+    FoundPrime found = {secure::KeyMemory(stride), this};
+    if (!found.number.ok(stride)) {
+      status = Status(LC_ERROR_MEMORY, "no memory for a prime");
+      break;
+    }
+    memcpy(found.number.data(), tester_->candidates().data() + size_t{trials[n]} * stride, stride);
+    (void)share->job->take(std::move(found));
+  }
+  tester_->forget();
+  return status;
+}
+
+// It searches no more. Its jobs are handed back.
+void PrimeWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
+  failed_ = true;
+  status_ = status;
+  ++counters_.failures;
+  std::list<GenerationPointer> jobs = std::move(jobs_);
+  jobs_.clear();
+  load_ = 0;
+  lock.unlock();
+  for (const GenerationPointer &job : jobs) {
+    if (!job->is_over()) hand_back_(job, status);
+    job->release();
+  }
+  lock.lock();
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/rsa_generator.h"
+
+#include <algorithm>
+#include <string>
+
+#include "cpu/prime_key.h"
+#include "schedule/rsa_engine.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+constexpr size_t kMostTables = 16;
+
+unsigned core_count() { return std::max(std::thread::hardware_concurrency(), 1u); }
+
+}  // namespace
+
+RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, MakeTester make_tester)
+    : fallback_(fallback),
+      make_tester_(std::move(make_tester)),
+      cpu_([] { return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(core_count())); },
+           cpu_counters, false,
+           [](const GenerationPointer &job, const Status &why) { job->fail(why); }) {}
+
+void RsaGenerator::add_device(device::Found found, Counters &counters, bool is_selected) {
+  workers_.push_back(std::make_unique<PrimeWorker>(
+      [this, found = std::move(found)] { return make_tester_(found); }, counters, true,
+      [this](const GenerationPointer &job, const Status &why) { take_over(job, why); }));
+  if (is_selected) selected_.push_back(workers_.back().get());
+}
+
+void RsaGenerator::stop() {
+  for (const std::unique_ptr<PrimeWorker> &worker : workers_) worker->stop();
+  cpu_.stop();
+}
+
+bool RsaGenerator::is_open() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [](const PrimeWorker *worker) { return worker->is_open(); });
+}
+
+void RsaGenerator::warm_up() {
+  if (PrimeWorker *worker = choose(); worker != nullptr) worker->warm_up();
+}
+
+// Jobs that can be searched for together have the very same.
+std::shared_ptr<const cpu::SieveTable> RsaGenerator::table_for(const RsaGeneration &what) {
+  const uint32_t stride = cpu::prime_stride_bytes(what.bits / 2);
+  const std::lock_guard lock(mutex_);
+  for (const Table &known : tables_)
+    if (known.table->stride_bytes == stride && known.exponent == what.exponent) return known.table;
+  tables_.push_front({what.exponent, std::make_shared<const cpu::SieveTable>(
+                                         cpu::make_sieve_table(stride, what.exponent))});
+  if (tables_.size() > kMostTables) tables_.pop_back();
+  return tables_.front().table;
+}
+
+// Of the devices that work, the one with the least to do; the first of equals.
+PrimeWorker *RsaGenerator::choose() const {
+  PrimeWorker *best = nullptr;
+  for (PrimeWorker *candidate : selected_)
+    if (candidate->may_work() && (best == nullptr || candidate->load() < best->load()))
+      best = candidate;
+  return best;
+}
+
+Status RsaGenerator::nowhere(const PrimeWorker *named) const {
+  std::string text = "no usable device";
+  for (const PrimeWorker *worker : selected_)
+    if (named == nullptr) text += "; " + worker->status().text();
+  if (named != nullptr) text += "; " + named->status().text();
+  return Status(LC_ERROR_NO_DEVICE, std::move(text));
+}
+
+Status RsaGenerator::start_anywhere(const GenerationPointer &job) {
+  for (PrimeWorker *worker = choose(); worker != nullptr; worker = choose()) {
+    if (fallback_ == LC_FALLBACK_CPU && !worker->is_open()) {
+      // The CPU begins; the job goes over as soon as the device is open.
+      worker->warm_up();
+      job->awaited = worker;
+      break;
+    }
+    if (worker->submit(job)) return Status();
+  }
+  if (fallback_ == LC_FALLBACK_NONE) return nowhere(nullptr);
+  (void)cpu_.submit(job);
+  return Status();
+}
+
+Status RsaGenerator::start(const GenerationPointer &job) {
+  const uint32_t device = job->job.device;
+  const bool suits_devices = rsa_kind(job->job.bits) != 0;
+  if (device != LC_ANY_DEVICE && device != LC_CPU) {
+    if (device >= workers_.size())
+      return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(device));
+    PrimeWorker &worker = *workers_[device];
+    if (suits_devices && worker.submit(job)) return Status();
+    if (suits_devices && fallback_ == LC_FALLBACK_NONE) return nowhere(&worker);
+  }
+  if (device == LC_CPU) {
+    (void)cpu_.submit(job);
+    return Status();
+  }
+  if (suits_devices) return start_anywhere(job);
+  if (fallback_ == LC_FALLBACK_NONE)
+    return Status(LC_ERROR_UNSUPPORTED, "no device makes keys of that length");
+  (void)cpu_.submit(job);
+  return Status();
+}
+
+void RsaGenerator::take_over(const GenerationPointer &job, const Status &why) {
+  const bool stays = job->job.device != LC_ANY_DEVICE && fallback_ == LC_FALLBACK_NONE;
+  if (stays || why.code() == LC_ERROR_MEMORY) {
+    if (fallback_ == LC_FALLBACK_CPU && cpu_.submit(job)) return;
+    return job->fail(why);
+  }
+  if (!start_anywhere(job).ok()) job->fail(why);
+}
+
+void RsaGenerator::make_keys(Generation &job) {
+  PrimePair pair;
+  while (job.next_pair(&pair)) {
+    const auto bytes_of = [](const FoundPrime &prime) {
+      return std::span<const uint8_t>(prime.number.data(), prime.number.size());
+    };
+    Result<cpu::MadeKey> made = cpu::make_rsa_key(job.random, job.job.bits, job.job.exponent,
+                                                  bytes_of(pair.first), bytes_of(pair.second));
+    const bool is_wrong = made.ok() && made->verdict == cpu::MadeKey::Verdict::kNotPrime;
+    if (!made.ok()) job.fail(made.status());
+    if (is_wrong)
+      for (PrimeWorker *by : {pair.first.by, pair.second.by}) by->condemn();
+    job.end_pair(made.ok() ? std::move(made->key) : nullptr, is_wrong);
+    // Two more primes may be wanted.
+    job.stir();
+    pair = {};
+  }
+}
+
+Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
+  if (what.count == 0) return Status();
+  const std::shared_ptr<const cpu::SieveTable> table = table_for(what);
+  const auto job = std::make_shared<Generation>(std::move(what), table);
+  LC_TRY(start(job));
+  std::vector<std::thread> makers;
+  const uint64_t count = std::min<uint64_t>(core_count(), job->job.count);
+  Status status;
+  try {
+    for (uint64_t n = 0; n < count; ++n) makers.emplace_back([&] { make_keys(*job); });
+    status = job->deliver();
+  } catch (...) {
+    // Of want of threads; what runs must end before the job goes.
+    job->fail(Status(LC_ERROR_MEMORY, "no threads to make keys"));
+    for (std::thread &maker : makers) maker.join();
+    job->await_release();
+    throw;
+  }
+  for (std::thread &maker : makers) maker.join();
+  job->await_release();
+  *result = job->result();
+  return status;
+}
+
+}  // namespace lanecrypt::schedule

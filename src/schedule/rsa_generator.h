@@ -1,0 +1,59 @@
+// Makes RSA keys: which device searches for primes, and what becomes of it when
+// that fails; and the threads that make keys of them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "schedule/prime_worker.h"
+
+namespace lanecrypt::schedule {
+
+// A worker for each device, and one for the CPU. Any thread.
+class RsaGenerator {
+ public:
+  using MakeTester = std::function<Result<std::unique_ptr<PrimeTester>>(const device::Found &)>;
+
+  RsaGenerator(Counters &cpu_counters, lc_fallback fallback,
+               MakeTester make_tester = make_device_primes);
+  ~RsaGenerator() { stop(); }
+  // Before the first job, in the order of the devices' numbers.
+  void add_device(device::Found found, Counters &counters, bool is_selected);
+  void stop();
+
+  // Makes all keys and gives them to the caller, on the calling thread.
+  Status run(RsaGeneration what, lc_result *result);
+
+  bool has_device() const { return !selected_.empty(); }
+  // Whether a selected device is open and works.
+  bool is_open() const;
+  // Opens one, without waiting for it.
+  void warm_up();
+
+ private:
+  std::shared_ptr<const cpu::SieveTable> table_for(const RsaGeneration &what);
+  PrimeWorker *choose() const;
+  Status start(const GenerationPointer &job);
+  Status start_anywhere(const GenerationPointer &job);
+  Status nowhere(const PrimeWorker *named) const;
+  void take_over(const GenerationPointer &job, const Status &why);
+  void make_keys(Generation &job);
+
+  const lc_fallback fallback_;
+  const MakeTester make_tester_;
+  std::vector<std::unique_ptr<PrimeWorker>> workers_;
+  std::vector<PrimeWorker *> selected_;
+  PrimeWorker cpu_;
+
+  // Tables of the last lengths and exponents that were asked for.
+  struct Table {
+    std::vector<uint8_t> exponent;
+    std::shared_ptr<const cpu::SieveTable> table;
+  };
+  std::mutex mutex_;
+  std::list<Table> tables_;
+};
+
+}  // namespace lanecrypt::schedule
