@@ -22,11 +22,13 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr char kHelp[] = R"(Encrypts and decrypts files with AES on graphics processors.
+constexpr char kHelp[] =
+    R"(Encrypts and decrypts files with AES, and makes RSA keys, on graphics processors.
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
   lanecrypt dec -aes-256-ctr -pbkdf2 -in disk.img.enc -out disk.img
+  lanecrypt genrsa --count 1000 --bits 4096 --out-dir keys
   lanecrypt devices
   lanecrypt bench aes --quick
 )";
@@ -39,6 +41,7 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {"enc", "encrypt a file, in the format of openssl enc", make_enc},
     {"dec", "decrypt a file of lanecrypt enc or openssl enc", make_dec},
+    {"genrsa", "make RSA keys, one or many", make_genrsa},
     {"devices", "list the devices", make_devices},
     {"bench", "measure", make_bench},
 };

@@ -175,6 +175,14 @@ class Context {
     check(lc_rsa_run(get(), &job, &result));
     return result;
   }
+  // Makes keys; throws Error with LC_ERROR_STOPPED where a callback ended it. The
+  // callbacks may throw nothing.
+  lc_result generate(const lc_rsa_generation &generation) const {
+    lc_result result{};
+    result.struct_size = sizeof result;
+    check(lc_rsa_generate(get(), &generation, &result));
+    return result;
+  }
   Ticket submit(const lc_rsa_job &job, const lc_completion *completion = nullptr) const {
     lc_ticket *ticket = nullptr;
     check(lc_rsa_submit(get(), &job, completion, &ticket));

@@ -35,7 +35,8 @@ Bn power_of_two(int bits, int add = 0) {
   Bn number = bn();
   BN_one(number.get());
   BN_lshift(number.get(), number.get(), bits);
-  add < 0 ? BN_sub_word(number.get(), static_cast<BN_ULONG>(-add)) : BN_add_word(number.get(), static_cast<BN_ULONG>(add));
+  add < 0 ? BN_sub_word(number.get(), static_cast<BN_ULONG>(-add))
+          : BN_add_word(number.get(), static_cast<BN_ULONG>(add));
   return number;
 }
 bool is_prime(const BIGNUM *number) {

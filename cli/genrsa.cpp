@@ -1,0 +1,239 @@
+// `lanecrypt genrsa`: RSA keys in bulk, each in a file of its own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <openssl/bn.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "device_engine.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "key_folder.h"
+#include "private_key_file.h"
+#include "progress_line.h"
+#include "subcommand.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Makes RSA keys (FIPS 186-5, A.1.3), each in a file of PKCS#8 and PEM of its own that
+only its owner can read: key-00000001.pem and so on. Keys that are there already are
+kept: a run that was broken off goes on where it was.
+
+Examples:
+  lanecrypt genrsa --count 1000 --out-dir keys
+  lanecrypt genrsa --count 1 --bits 8192 --out-dir keys
+  lanecrypt genrsa --count 100 --bits 3072 --exponent 0x10001 --out-dir keys
+)";
+
+constexpr uint64_t kMostKeys = 99999999;
+constexpr std::chrono::milliseconds kRedraw{150};
+
+// Big-endian, without leading zeros.
+std::string parse_exponent(const std::string &text) {
+  BIGNUM *value = nullptr;
+  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  const int taken = is_hex ? BN_hex2bn(&value, text.c_str() + 2) : BN_dec2bn(&value, text.c_str());
+  const std::unique_ptr<BIGNUM, decltype(&BN_free)> number(value, BN_free);
+  if (taken <= 0 || static_cast<size_t>(taken) != text.size() - (is_hex ? 2 : 0) ||
+      text.starts_with('-') || text.starts_with("0x-"))
+    throw Failure(ExitCode::kUsage, fmt::format("--exponent: '{}' is no number", text));
+  std::string bytes(static_cast<size_t>(BN_num_bytes(value)), '\0');
+  BN_bn2bin(value, reinterpret_cast<unsigned char *>(bytes.data()));
+  return bytes;
+}
+
+// What happens to the keys as they come.
+class Run {
+ public:
+  Run(KeyFolder &folder, std::vector<uint64_t> numbers, const Context &context, bool draws)
+      : folder_(folder), numbers_(std::move(numbers)), context_(context), draws_(draws) {}
+  ~Run() {
+    if (is_drawn_) fmt::print(stderr, "\r\033[K");
+  }
+
+  void make(unsigned bits, const std::string &exponent, uint32_t device) {
+    lc_rsa_generation generation{};
+    generation.struct_size = sizeof generation;
+    generation.bits = bits;
+    generation.exponent = {exponent.data(), exponent.size()};
+    generation.count = numbers_.size();
+    generation.device = device;
+    generation.on_key = [](void *argument, uint64_t number, const lc_rsa_parts *key) {
+      return static_cast<Run *>(argument)->take(number, *key);
+    };
+    generation.on_progress = [](void *argument, const lc_rsa_progress *) {
+      static_cast<Run *>(argument)->draw(false);
+      return 1;
+    };
+    generation.argument = this;
+    try {
+      result_ = context_.generate(generation);
+    } catch (const Error &error) {
+      if (failure_) std::rethrow_exception(failure_);
+      throw failure_of(error);
+    }
+  }
+
+  const lc_result &result() const { return result_; }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  std::string place() const { return result_.device_operations == 0 ? "the CPU" : device_name(); }
+
+ private:
+  // Nothing may be thrown through the library.
+  int take(uint64_t number, const lc_rsa_parts &key) {
+    try {
+      folder_.write(numbers_[number], private_key_pem(key));
+      done_ = number + 1;
+      draw(false);
+      return 1;
+    } catch (...) {
+      failure_ = std::current_exception();
+      return 0;
+    }
+  }
+
+  // The device that has tested the most.
+  std::string device_name() const {
+    uint64_t most = 0;
+    std::string name;
+    for (uint32_t index = 0; index < context_.device_count(); index++) {
+      const uint64_t operations = context_.counters(index).operations;
+      if (operations <= most) continue;
+      most = operations;
+      const lc_device_info info = context_.device(index);
+      name = fmt::format("{} {}", info.id, info.name);
+    }
+    return name;
+  }
+
+  void draw(bool at_once) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!draws_ || (!at_once && now - last_ < kRedraw)) return;
+    last_ = now;
+    const double rate = static_cast<double>(done_) / seconds();
+    std::string line = fmt::format("{} of {} keys  {:.{}f} keys/s", done_, numbers_.size(), rate,
+                                   rate < 10 ? 2 : 0);
+    if (done_ > 0)
+      line += fmt::format("  {} left",
+                          format_duration(static_cast<double>(numbers_.size() - done_) / rate));
+    line += "  " + (device_name().empty() ? "CPU" : device_name());
+    struct winsize window {};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
+      line.resize(std::min<size_t>(line.size(), window.ws_col - 1u));
+    fmt::print(stderr, "\r{}\033[K", line);
+    std::fflush(stderr);
+    is_drawn_ = true;
+  }
+
+  KeyFolder &folder_;
+  const std::vector<uint64_t> numbers_;
+  const Context &context_;
+  const bool draws_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_;
+  bool is_drawn_ = false;
+  uint64_t done_ = 0;
+  lc_result result_{};
+  std::exception_ptr failure_;
+};
+
+class Genrsa : public Subcommand {
+ public:
+  std::vector<OptionName> option_names() const override {
+    return {{"count", "count", true},
+            {"bits", "bits", true},
+            {"exponent", "exponent", true},
+            {"out-dir", "out-dir", true},
+            {"outdir", "out-dir", true},
+            {"devices", "devices", true},
+            {"device", "devices", true},
+            {"require-gpu", "require-gpu"},
+            {"quiet", "quiet"},
+            {"help", "help"},
+            {"h", "help"}};
+  }
+
+  void declare(CLI::App &app) override {
+    app.description(kHelp);
+    app.add_option("--count", count_, "how many keys the folder is to have")
+        ->required()
+        ->option_text("N");
+    app.add_option("--bits", bits_, "bits of the modulus: even, 1024 to 16384; otherwise 2048")
+        ->option_text("B");
+    app.add_option("--exponent", exponent_,
+                   "the public exponent, from 65537 to 2^256-1, decimal or 0x...; otherwise 65537")
+        ->option_text("E");
+    app.add_option("--out-dir", folder_, "the folder of the keys; made where it is not there")
+        ->required()
+        ->option_text("D");
+    app.add_option("--devices,--device", devices_,
+                   "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+        ->option_text("LIST");
+    app.add_flag("--require-gpu", require_device_, "fail rather than search on the CPU");
+    app.add_flag("--quiet", quiet_, "no progress line and no report");
+  }
+
+  void run(std::vector<SecretBytes>) override {
+    if (count_ == 0 || count_ > kMostKeys)
+      throw Failure(ExitCode::kUsage, fmt::format("--count must be from 1 to {}", kMostKeys));
+    if (bits_ < 1024 || bits_ > 16384 || bits_ % 2 != 0)
+      throw Failure(ExitCode::kUsage, "--bits must be an even number from 1024 to 16384");
+    const std::string exponent = parse_exponent(exponent_);
+    KeyFolder folder(folder_);
+    // Before any thread is there.
+    const InterruptWatch watch([&] { folder.discard(); });
+    try {
+      make(folder, exponent);
+    } catch (const Error &error) {
+      throw failure_of(error);
+    }
+  }
+
+ private:
+  void make(KeyFolder &folder, const std::string &exponent) {
+    const std::vector<uint64_t> missing = folder.missing(count_, [&](const SecretBytes &text) {
+      return look_at_private_key(text, bits_, exponent);
+    });
+    const Context context(devices_ ? devices_->c_str() : nullptr,
+                          require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
+    // A device that was named and is not here is an error, not a reason for the CPU.
+    (void)context.device_count();
+    Run run(folder, missing, context, !quiet_ && isatty(STDERR_FILENO));
+    if (!missing.empty()) {
+      run.make(bits_, exponent, LC_ANY_DEVICE);
+      folder.sync();
+    }
+    if (quiet_) return;
+    const uint64_t kept = count_ - missing.size();
+    std::string report = fmt::format("{} keys of {} bits in {}", count_, bits_, folder_);
+    if (kept > 0) report += fmt::format(", {} of them from before", kept);
+    if (!missing.empty())
+      report +=
+          fmt::format("; {} made in {:.2f} s by {}", missing.size(), run.seconds(), run.place());
+    fmt::print("{}\n", report);
+  }
+
+  uint64_t count_ = 0;
+  unsigned bits_ = 2048;
+  std::string exponent_ = "65537", folder_;
+  std::optional<std::string> devices_;
+  bool require_device_ = false, quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_genrsa() { return std::make_unique<Genrsa>(); }
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "key_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <string_view>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr std::string_view kPartHead = ".key-", kPartTail = ".pem.part";
+// No key is longer.
+constexpr size_t kMostFileBytes = 64 << 10;
+
+// As rename(), but never over a file that is there.
+bool name_anew(int folder, const char *from, const char *to) {
+#if defined(SYS_renameat2) && defined(RENAME_NOREPLACE)
+  if (syscall(SYS_renameat2, folder, from, folder, to, RENAME_NOREPLACE) == 0) return true;
+  if (errno != ENOSYS && errno != EINVAL) return false;
+#endif
+  // A file system that cannot; the lock on the folder keeps our like out of it.
+  return renameat(folder, from, folder, to) == 0;
+}
+
+}  // namespace
+
+KeyFolder::KeyFolder(const std::string &path) : path_(path) {
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) throw_errno("cannot make " + path, errno);
+  folder_ = FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) throw_errno("cannot open " + path, errno);
+  if (flock(folder_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      throw Failure(ExitCode::kFailed, fmt::format("another run makes keys in {}", path));
+    throw_errno("cannot lock " + path, errno);
+  }
+  const int listing = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = listing < 0 ? nullptr : fdopendir(listing);
+  if (entries == nullptr) throw_errno("cannot read " + path, errno);
+  while (const dirent *entry = readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(kPartHead) && name.ends_with(kPartTail))
+      (void)unlinkat(folder_.get(), entry->d_name, 0);
+  }
+  closedir(entries);
+}
+
+std::string KeyFolder::name_of(uint64_t number) { return fmt::format("key-{:08}.pem", number); }
+
+std::string KeyFolder::path_of(uint64_t number) const { return path_ + "/" + name_of(number); }
+
+SecretBytes KeyFolder::read(uint64_t number, bool *is_there) const {
+  *is_there = false;
+  const FileDescriptor file(
+      openat(folder_.get(), name_of(number).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) {
+    if (errno == ENOENT) return SecretBytes(0);
+    throw_errno("cannot open " + path_of(number), errno);
+  }
+  *is_there = true;
+  SecretBytes text(kMostFileBytes);
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + bytes, text.size() - bytes);
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno("cannot read " + path_of(number), errno);
+    bytes += static_cast<size_t>(got);
+  }
+  text.shorten(bytes);
+  return text;
+}
+
+std::vector<uint64_t> KeyFolder::missing(
+    uint64_t count, const std::function<std::string(const SecretBytes &)> &look) const {
+  std::vector<uint64_t> numbers;
+  for (uint64_t number = 1; number <= count; number++) {
+    bool is_there = false;
+    const SecretBytes text = read(number, &is_there);
+    if (is_there && text.size() == 0) {
+      if (unlinkat(folder_.get(), name_of(number).c_str(), 0) != 0)
+        throw_errno("cannot remove the empty " + path_of(number), errno);
+      is_there = false;
+    }
+    if (!is_there) {
+      numbers.push_back(number);
+      continue;
+    }
+    if (const std::string wrong = look(text); !wrong.empty())
+      throw Failure(ExitCode::kBadData,
+                    fmt::format("{} is not such a key: {}; move it away or choose another folder",
+                                path_of(number), wrong));
+  }
+  return numbers;
+}
+
+void KeyFolder::write(uint64_t number, const SecretBytes &text) {
+  const std::string name = name_of(number), part = "." + name + ".part";
+  FileDescriptor file;
+  {
+    const std::lock_guard lock(mutex_);
+    file = FileDescriptor(openat(folder_.get(), part.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file) throw_errno("cannot create a file in " + path_, errno);
+    part_ = part;
+  }
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t written = ::write(file.get(), text.data() + at, text.size() - at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_errno("cannot write " + path_of(number), errno);
+    at += static_cast<size_t>(written);
+  }
+  if (const int error = file.close(); error != 0)
+    throw_errno("cannot write " + path_of(number), error);
+  const std::lock_guard lock(mutex_);
+  if (!name_anew(folder_.get(), part.c_str(), name.c_str()))
+    throw_errno("cannot name " + path_of(number), errno);
+  part_.clear();
+}
+
+void KeyFolder::sync() {
+  if (syncfs(folder_.get()) != 0) throw_errno("cannot write " + path_, errno);
+}
+
+void KeyFolder::discard() {
+  const std::lock_guard lock(mutex_);
+  if (!part_.empty()) (void)unlinkat(folder_.get(), part_.c_str(), 0);
+  part_.clear();
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,50 @@
+// A folder of key files, key-00000001.pem and so on: what is there stays, and a
+// file is there only when it is whole.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "file_descriptor.h"
+#include "secret_bytes.h"
+
+namespace lanecrypt::cli {
+
+class KeyFolder {
+ public:
+  // Opens it, or makes it (mode 0700), and keeps other runs out of it; removes what
+  // one that was broken off left half written. Throws Failure.
+  explicit KeyFolder(const std::string &path);
+  // Removes what is half written.
+  ~KeyFolder() { discard(); }
+
+  static std::string name_of(uint64_t number);  // from 1 on
+  std::string path_of(uint64_t number) const;
+
+  // The numbers up to `count` that have no file. `look` says what is wrong with the
+  // text of one that is there, or "". Throws Failure where something is: the user
+  // may want that file. An empty file, as a loss of power leaves it, is made anew.
+  std::vector<uint64_t> missing(uint64_t count,
+                                const std::function<std::string(const SecretBytes &)> &look) const;
+  // Writes a new file, readable by its owner alone. Throws Failure.
+  void write(uint64_t number, const SecretBytes &text);
+  // When this returns all files will survive a loss of power.
+  void sync();
+  // Removes what is half written, from any thread: the process is about to end.
+  void discard();
+
+ private:
+  SecretBytes read(uint64_t number, bool *is_there) const;
+
+  std::string path_;
+  FileDescriptor folder_;
+  std::mutex mutex_;
+  std::string part_;  // the name of what is half written
+};
+
+}  // namespace lanecrypt::cli

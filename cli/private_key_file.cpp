@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "private_key_file.h"
+
+#include <fmt/format.h>
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr std::string_view kBegin = "-----BEGIN PRIVATE KEY-----\n",
+                           kEnd = "-----END PRIVATE KEY-----\n";
+// INTEGER 0; SEQUENCE { OBJECT rsaEncryption, NULL }.
+constexpr uint8_t kHead[] = {0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86,
+                             0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00};
+constexpr uint8_t kVersion[] = {0x02, 0x01, 0x00};
+constexpr uint8_t kInteger = 0x02, kOctets = 0x04, kSequence = 0x30;
+// Base64 of a line: 64 characters.
+constexpr size_t kLineBytes = 48;
+
+size_t header_bytes(size_t length) {
+  size_t bytes = 2;
+  if (length >= 128)
+    for (size_t rest = length; rest != 0; rest >>= 8) ++bytes;
+  return bytes;
+}
+
+// A positive number whose highest bit is set begins with a zero.
+bool needs_zero(const lc_number &number) {
+  return (static_cast<const uint8_t *>(number.bytes)[0] & 0x80) != 0;
+}
+
+size_t integer_bytes(const lc_number &number) {
+  const size_t length = number.length + (needs_zero(number) ? 1 : 0);
+  return header_bytes(length) + length;
+}
+
+class Writer {
+ public:
+  explicit Writer(uint8_t *to) : at_(to) {}
+  void header(uint8_t tag, size_t length) {
+    *at_++ = tag;
+    const size_t more = header_bytes(length) - 2;
+    *at_++ = more == 0 ? uint8_t(length) : uint8_t(0x80 | more);
+    for (size_t n = more; n-- > 0;) *at_++ = uint8_t(length >> (8 * n));
+  }
+  void bytes(const void *from, size_t length) {
+    std::memcpy(at_, from, length);
+    at_ += length;
+  }
+  void integer(const lc_number &number) {
+    header(kInteger, number.length + (needs_zero(number) ? 1 : 0));
+    if (needs_zero(number)) *at_++ = 0;
+    bytes(number.bytes, number.length);
+  }
+
+ private:
+  uint8_t *at_;
+};
+
+using Pkey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
+
+// A number of a key, wiped when it goes; empty where the key has none.
+SecretBytes number_of(const EVP_PKEY *key, const char *name) {
+  BIGNUM *value = nullptr;
+  if (EVP_PKEY_get_bn_param(key, name, &value) != 1) return SecretBytes(0);
+  SecretBytes bytes(static_cast<size_t>(BN_num_bytes(value)));
+  BN_bn2bin(value, bytes.data());
+  BN_clear_free(value);
+  return bytes;
+}
+
+}  // namespace
+
+SecretBytes private_key_pem(const lc_rsa_parts &key) {
+  const lc_number numbers[] = {key.n, key.e, key.d, key.p, key.q, key.dp, key.dq, key.qinv};
+  size_t inner = sizeof kVersion;
+  for (const lc_number &number : numbers) inner += integer_bytes(number);
+  const size_t octets = header_bytes(inner) + inner;
+  const size_t whole = sizeof kHead + header_bytes(octets) + octets;
+  const size_t bytes = header_bytes(whole) + whole;
+  SecretBytes der(bytes);
+  Writer writer(der.data());
+  writer.header(kSequence, whole);
+  writer.bytes(kHead, sizeof kHead);
+  writer.header(kOctets, octets);
+  writer.header(kSequence, inner);
+  writer.bytes(kVersion, sizeof kVersion);
+  for (const lc_number &number : numbers) writer.integer(number);
+
+  const size_t lines = (bytes + kLineBytes - 1) / kLineBytes;
+  // EVP_EncodeBlock() ends each with a zero, which the line's end replaces.
+  SecretBytes pem(kBegin.size() + 4 * ((bytes + 2) / 3) + lines + kEnd.size());
+  uint8_t *to = pem.data();
+  std::memcpy(to, kBegin.data(), kBegin.size());
+  to += kBegin.size();
+  for (size_t at = 0; at < bytes; at += kLineBytes) {
+    to += EVP_EncodeBlock(to, der.data() + at, static_cast<int>(std::min(kLineBytes, bytes - at)));
+    *to++ = '\n';
+  }
+  std::memcpy(to, kEnd.data(), kEnd.size());
+  return pem;
+}
+
+std::string look_at_private_key(const SecretBytes &pem, unsigned bits,
+                                const std::string &exponent) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
+  // Nobody is asked for the passphrase of an encrypted one.
+  const auto no_passphrase = [](char *, int, int, void *) { return -1; };
+  const Pkey pkey(PEM_read_bio_PrivateKey_ex(bio.get(), nullptr, no_passphrase, nullptr, nullptr,
+                                             "provider=default"),
+                  EVP_PKEY_free);
+  ERR_clear_error();
+  if (!pkey || !EVP_PKEY_is_a(pkey.get(), "RSA")) return "it holds no private RSA key";
+  if (EVP_PKEY_get_bits(pkey.get()) != static_cast<int>(bits))
+    return fmt::format("its key has {} bits", EVP_PKEY_get_bits(pkey.get()));
+  const struct {
+    const char *name;
+    lc_number lc_rsa_parts::*part;
+  } numbers[] = {{OSSL_PKEY_PARAM_RSA_N, &lc_rsa_parts::n},
+                 {OSSL_PKEY_PARAM_RSA_E, &lc_rsa_parts::e},
+                 {OSSL_PKEY_PARAM_RSA_D, &lc_rsa_parts::d},
+                 {OSSL_PKEY_PARAM_RSA_FACTOR1, &lc_rsa_parts::p},
+                 {OSSL_PKEY_PARAM_RSA_FACTOR2, &lc_rsa_parts::q},
+                 {OSSL_PKEY_PARAM_RSA_EXPONENT1, &lc_rsa_parts::dp},
+                 {OSSL_PKEY_PARAM_RSA_EXPONENT2, &lc_rsa_parts::dq},
+                 {OSSL_PKEY_PARAM_RSA_COEFFICIENT1, &lc_rsa_parts::qinv}};
+  lc_rsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  std::vector<SecretBytes> bytes;
+  for (const auto &number : numbers) {
+    bytes.push_back(number_of(pkey.get(), number.name));
+    if (bytes.back().size() == 0) return "its key is incomplete";
+    parts.*number.part = {bytes.back().data(), bytes.back().size()};
+  }
+  if (std::string_view(bytes[1].text(), bytes[1].size()) != exponent)
+    return "its key has another public exponent";
+  try {
+    const RsaKey key(parts);
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecrypt genrsa`: keys that openssl takes, kept files, and clear errors."""
+
+import math
+import os
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from cli_fixtures import BAD_DATA, FAILED, LANECRYPT, NO_DEVICE, USAGE, environment, fails, ok, openssl
+
+
+def genrsa(folder, count, *words, **options):
+    return ok("genrsa", "--count", count, "--bits", 1024, "--out-dir", folder, *words, **options)
+
+
+def primes_of(path):
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    numbers = key.private_numbers()
+    return numbers.p, numbers.q
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("devices", ["host", "none"])
+def test_keys_are_good(tmp_path, devices):
+    folder = tmp_path / "keys"
+    said = genrsa(folder, 3, devices=devices).stdout.decode()
+    assert "3 keys of 1024 bits" in said
+    assert ("the CPU" in said) == (devices == "none") or "host:0" in said
+    assert files(folder) == [f"key-{n:08}.pem" for n in (1, 2, 3)]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for path in folder.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        checked = openssl("rsa", "-in", str(path), "-check", "-noout")
+        assert b"RSA key ok" in checked.stdout + checked.stderr
+        # Byte for byte what openssl makes of the key.
+        assert openssl("pkey", "-in", str(path)).stdout == path.read_bytes()
+
+
+def test_a_run_goes_on_where_it_was(tmp_path):
+    genrsa(tmp_path, 2)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    # What a loss of power and a killed run leave.
+    (tmp_path / "key-00000003.pem").touch()
+    (tmp_path / ".key-00000004.pem.part").write_bytes(b"half")
+    (tmp_path / "notes").write_bytes(b"mine")
+    said = genrsa(tmp_path, 5).stdout.decode()
+    assert "2 of them from before; 3 made" in said
+    assert files(tmp_path) == [f"key-{n:08}.pem" for n in range(1, 6)] + ["notes"]
+    assert all((tmp_path / name).read_bytes() == data for name, data in before.items())
+    said = genrsa(tmp_path, 5, "--require-gpu", devices="none").stdout.decode()
+    assert "5 of them from before" in said and "made" not in said
+
+
+def test_foreign_files_stay(tmp_path):
+    genrsa(tmp_path, 1)
+    words = ("genrsa", "--count", 2, "--out-dir", tmp_path)
+    fails(BAD_DATA, "its key has 1024 bits", *words, "--bits", 1026)
+    fails(BAD_DATA, "another public exponent", *words, "--bits", 1024, "--exponent", 65539)
+    for name, text, why in [
+        ("garbage", b"no key", "no private RSA key"),
+        ("damaged", (tmp_path / "key-00000001.pem").read_bytes().replace(b"A", b"B"), "is not such a key"),
+    ]:
+        (tmp_path / "key-00000002.pem").write_bytes(text)
+        fails(BAD_DATA, why, *words, "--bits", 1024)
+        assert (tmp_path / "key-00000002.pem").read_bytes() == text, name
+
+
+def test_exponents(tmp_path):
+    genrsa(tmp_path, 1, "--exponent", "0x" + "ff" * 32)
+    key = serialization.load_pem_private_key((tmp_path / "key-00000001.pem").read_bytes(), None)
+    assert key.public_key().public_numbers().e == 2**256 - 1
+
+
+@pytest.mark.parametrize(
+    "words, why",
+    [
+        (("--count", 0), "--count must be"),
+        (("--count", 1, "--bits", 1023), "--bits must be"),
+        (("--count", 1, "--bits", 512), "--bits must be"),
+        (("--count", 1, "--exponent", 3), "65537 to 2^256 - 1"),
+        (("--count", 1, "--exponent", 65538), "65537 to 2^256 - 1"),
+        (("--count", 1, "--exponent", "many"), "is no number"),
+        (("--count", 1, "--exponent", -65537), "is no number"),
+        (("--bits", 2048), "--count"),
+    ],
+)
+def test_wrong_words(tmp_path, words, why):
+    fails(USAGE, why, "genrsa", "--out-dir", tmp_path, *words)
+    assert files(tmp_path) == []
+
+
+def test_what_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    fails(FAILED, "cannot open", "genrsa", "--count", 1, "--out-dir", tmp_path / "file")
+    fails(FAILED, "cannot make", "genrsa", "--count", 1, "--out-dir", tmp_path / "no" / "keys")
+
+
+def test_require_gpu(tmp_path):
+    words = ("genrsa", "--count", 1, "--bits", 1024, "--out-dir", tmp_path)
+    fails(NO_DEVICE, "no usable device", *words, "--require-gpu", devices="none")
+    fails(NO_DEVICE, "cuda:99", *words, "--devices", "cuda:99")
+    assert files(tmp_path) == []
+
+
+def test_interrupted(tmp_path):
+    command = [LANECRYPT, "genrsa", "--count", "100000", "--bits", "1024", "--out-dir", tmp_path]
+    with subprocess.Popen(command, env=environment("host"), stdout=subprocess.DEVNULL) as run:
+        deadline = time.monotonic() + 60
+        while len(files(tmp_path)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        # One run at a time.
+        fails(FAILED, "another run", "genrsa", "--count", 1, "--out-dir", tmp_path)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(30) == -signal.SIGINT
+    assert len(files(tmp_path)) >= 3
+    for path in tmp_path.iterdir():
+        assert path.name.startswith("key-")
+        primes_of(path)
+
+
+def test_no_prime_twice(tmp_path):
+    """A batch GCD by a tree of products, over a run that forks nothing."""
+    count = int(os.environ.get("LANECRYPT_TEST_KEYS", "40"))
+    genrsa(tmp_path, count, timeout=3600)
+    moduli = [p * q for p, q in map(primes_of, tmp_path.iterdir())]
+    levels = [moduli]
+    while len(levels[-1]) > 1:
+        level = levels[-1]
+        levels.append([math.prod(level[n : n + 2]) for n in range(0, len(level), 2)])
+    rests = levels.pop()
+    while levels:
+        level = levels.pop()
+        rests = [rests[n // 2] % (number * number) for n, number in enumerate(level)]
+    assert all(math.gcd(rest // number, number) == 1 for rest, number in zip(rests, moduli))
