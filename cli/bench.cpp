@@ -28,7 +28,8 @@ constexpr char kHelp[] =
     R"(aes: measures AES on each selected device, with the data on the card and with
 the copies there and back, beside OpenSSL on one core and on all. Every output
 is compared with OpenSSL's.
-rsa: RSA in batches of several sizes, beside OpenSSL on one core and on all.
+rsa: RSA in batches of several sizes, and its keys in the making, beside OpenSSL
+on one core and on all.
 kernels: AES with the data on the card, by each form of the kernels that the
 device can run; compared in the same way.
 timing: whether the time of a kernel tells of keys or data: t of 100,000

@@ -14,6 +14,7 @@
 #include <memory>
 #include <thread>
 
+#include "bench_keygen.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -235,6 +236,9 @@ std::vector<BenchResult> bench_rsa(const Context &context, bool quick,
       }
     }
   }
+  std::vector<BenchResult> of_keys = bench_keygen(context, quick, tell);
+  results.insert(results.end(), std::make_move_iterator(of_keys.begin()),
+                 std::make_move_iterator(of_keys.end()));
   return results;
 }
 

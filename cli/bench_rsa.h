@@ -1,5 +1,5 @@
-// `lanecrypt bench rsa`: RSA in batches of several sizes on each device, beside
-// OpenSSL on one core and on all.
+// `lanecrypt bench rsa`: RSA in batches of several sizes on each device, and the
+// making of keys, beside OpenSSL on one core and on all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

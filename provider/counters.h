@@ -17,7 +17,9 @@ struct Totals {
   uint64_t cpu_jobs = 0;      // requests of which nothing ran on a device
   uint64_t cpu_bytes = 0;     // bytes that ran on the CPU
   uint64_t failures = 0;      // requests that were meant for a device and failed there
-  // Private operations of RSA.
+  // Keys of RSA that were made.
+  uint64_t rsa_device_keys = 0, rsa_cpu_keys = 0;
+  // Private operations of RSA; failures of both.
   uint64_t rsa_device_jobs = 0, rsa_cpu_jobs = 0, rsa_failures = 0;
 };
 
@@ -39,6 +41,8 @@ class Counters {
   // What the CPU did of a request that a device did the most of.
   void count_cpu_rest(uint64_t bytes) { add(slot_of_thread().cpu_bytes, bytes); }
   void count_failure() { add(slot_of_thread().failures, 1); }
+  void count_rsa_device_key() { add(slot_of_thread().rsa_device_keys, 1); }
+  void count_rsa_cpu_key() { add(slot_of_thread().rsa_cpu_keys, 1); }
   void count_rsa_device() { add(slot_of_thread().rsa_device_jobs, 1); }
   void count_rsa_cpu() { add(slot_of_thread().rsa_cpu_jobs, 1); }
   void count_rsa_failure() { add(slot_of_thread().rsa_failures, 1); }
@@ -51,6 +55,8 @@ class Counters {
       sum.cpu_jobs += slot.cpu_jobs.load(std::memory_order_relaxed);
       sum.cpu_bytes += slot.cpu_bytes.load(std::memory_order_relaxed);
       sum.failures += slot.failures.load(std::memory_order_relaxed);
+      sum.rsa_device_keys += slot.rsa_device_keys.load(std::memory_order_relaxed);
+      sum.rsa_cpu_keys += slot.rsa_cpu_keys.load(std::memory_order_relaxed);
       sum.rsa_device_jobs += slot.rsa_device_jobs.load(std::memory_order_relaxed);
       sum.rsa_cpu_jobs += slot.rsa_cpu_jobs.load(std::memory_order_relaxed);
       sum.rsa_failures += slot.rsa_failures.load(std::memory_order_relaxed);
@@ -61,16 +67,16 @@ class Counters {
   // A child of fork begins at nothing. Safe there: no lock.
   void clear() {
     for (Slot &slot : slots_)
-      for (auto *counter :
-           {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes, &slot.failures,
-            &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
+      for (auto *counter : {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes,
+                            &slot.failures, &slot.rsa_device_keys, &slot.rsa_cpu_keys,
+                            &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
         counter->store(0, std::memory_order_relaxed);
   }
 
  private:
   struct alignas(64) Slot {
     std::atomic<uint64_t> device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
-        rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
+        rsa_device_keys{0}, rsa_cpu_keys{0}, rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
   };
   static void add(std::atomic<uint64_t> &counter, uint64_t amount) {
     counter.fetch_add(amount, std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 
 #include "provider/algorithms.h"
 #include "provider/fallback.h"
+#include "provider/rsa_generation.h"
 #include "provider/rsa_key.h"
 
 namespace lanecrypt::provider {
@@ -32,21 +33,6 @@ void free_key(void *key) { RsaKey::release(key_of(key)); }
 EVP_PKEY_CTX *new_context(Provider &provider, RsaType type) {
   if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
   return EVP_PKEY_CTX_new_from_name(provider.fallback, name_of(type), kFallbackProperties);
-}
-
-// A key from parameters; nullptr with an error raised.
-EVP_PKEY *make_fallback(Provider &provider, RsaType type, int selection,
-                        const OSSL_PARAM params[]) {
-  EVP_PKEY *made = nullptr;
-  EVP_PKEY_CTX *context = new_context(provider, type);
-  // The parameters are only read.
-  if (context == nullptr || EVP_PKEY_fromdata_init(context) != 1 ||
-      EVP_PKEY_fromdata(context, &made, selection, const_cast<OSSL_PARAM *>(params)) != 1) {
-    EVP_PKEY_free(made);
-    made = nullptr;
-  }
-  EVP_PKEY_CTX_free(context);
-  return made;
 }
 
 int has(const void *pointer, int selection) {
@@ -104,7 +90,7 @@ int validate(const void *pointer, int selection, int check_type) {
 int import_key(void *pointer, int selection, const OSSL_PARAM params[]) {
   RsaKey *key = key_of(pointer);
   if (key == nullptr || (selection & kSelections) == 0) return 0;
-  EVP_PKEY *made = make_fallback(key->provider(), key->type(), selection, params);
+  EVP_PKEY *made = make_fallback_rsa_key(key->provider(), key->type(), selection, params);
   if (made == nullptr) return 0;
   try {
     key->set_fallback(made);
@@ -134,7 +120,7 @@ void *duplicate(const void *pointer, int selection) {
   } else {
     const auto make = [](const OSSL_PARAM params[], void *argument) {
       Part &of = *static_cast<Part *>(argument);
-      of.made = make_fallback(of.key.provider(), of.key.type(), of.selection, params);
+      of.made = make_fallback_rsa_key(of.key.provider(), of.key.type(), of.selection, params);
       return of.made != nullptr ? 1 : 0;
     };
     EVP_PKEY_export(key->fallback(), selection, make, &part);
@@ -205,12 +191,13 @@ const OSSL_PARAM *key_types(int selection) {
   return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0 ? kKeyTypes : nullptr;
 }
 
-// ---- Generation: the default provider's; this is where another may stand ----
+// ---- Generation: on a device where that is sooner, else the default provider's ----
 
 struct Generation {
   Provider *provider;
   RsaType type;
   EVP_PKEY_CTX *fallback;
+  RsaWish wish;
   // The core's, during a call of generate().
   OSSL_CALLBACK *callback;
   void *argument;
@@ -225,15 +212,26 @@ void free_generation(void *pointer) {
 
 int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
-  return EVP_PKEY_CTX_set_params(static_cast<Generation *>(pointer)->fallback, params) == 1;
+  Generation &generation = *static_cast<Generation *>(pointer);
+  if (EVP_PKEY_CTX_set_params(generation.fallback, params) != 1) return 0;
+  try {
+    generation.wish.read(params);
+    return 1;
+  } catch (const std::bad_alloc &) {
+    return 0;
+  }
 }
 
 template <RsaType kType>
 void *begin_generation(void *provider, int selection, const OSSL_PARAM params[]) {
   if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
-  Generation *generation = new (std::nothrow)
-      Generation{static_cast<Provider *>(provider), kType, nullptr, nullptr, nullptr};
-  if (generation == nullptr) return nullptr;
+  Generation *generation = nullptr;
+  try {
+    generation =
+        new Generation{static_cast<Provider *>(provider), kType, nullptr, {}, nullptr, nullptr};
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
   generation->fallback = new_context(*generation->provider, kType);
   if (generation->fallback == nullptr || EVP_PKEY_keygen_init(generation->fallback) != 1 ||
       !set_generation_params(generation, params)) {
@@ -250,11 +248,9 @@ const OSSL_PARAM *settable_generation_params(void *, void *provider) {
   return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gen_settable_params(keymgmt);
 }
 
-// How far the search is, passed on in the core's way.
-int tell_progress(EVP_PKEY_CTX *context) {
-  const Generation &generation = *static_cast<Generation *>(EVP_PKEY_CTX_get_app_data(context));
-  int potential = EVP_PKEY_CTX_get_keygen_info(context, 0),
-      iteration = EVP_PKEY_CTX_get_keygen_info(context, 1);
+// How far the search is, in the core's way.
+int tell_progress(void *of, int potential, int iteration) {
+  const Generation &generation = *static_cast<Generation *>(of);
   const OSSL_PARAM params[] = {
       {OSSL_GEN_PARAM_POTENTIAL, OSSL_PARAM_INTEGER, &potential, sizeof potential, 0},
       {OSSL_GEN_PARAM_ITERATION, OSSL_PARAM_INTEGER, &iteration, sizeof iteration, 0},
@@ -262,17 +258,34 @@ int tell_progress(EVP_PKEY_CTX *context) {
   return generation.callback(params, generation.argument);
 }
 
-void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
-  Generation &generation = *static_cast<Generation *>(pointer);
-  generation.callback = callback;
-  generation.argument = argument;
+int pass_on_progress(EVP_PKEY_CTX *context) {
+  return tell_progress(EVP_PKEY_CTX_get_app_data(context), EVP_PKEY_CTX_get_keygen_info(context, 0),
+                       EVP_PKEY_CTX_get_keygen_info(context, 1));
+}
+
+// nullptr with an error raised, or where the core's callback ended it.
+EVP_PKEY *generate_pkey(Generation &generation) {
+  const TellProgress tell = generation.callback == nullptr ? nullptr : tell_progress;
+  const GeneratedKey generated =
+      generate_rsa_key(*generation.provider, generation.type, generation.wish, tell, &generation);
+  if (generated.outcome != GeneratedKey::Outcome::kElsewhere) return generated.key;
   EVP_PKEY_CTX_set_app_data(generation.fallback, &generation);
-  EVP_PKEY_CTX_set_cb(generation.fallback, callback == nullptr ? nullptr : tell_progress);
+  EVP_PKEY_CTX_set_cb(generation.fallback, tell == nullptr ? nullptr : pass_on_progress);
   EVP_PKEY *made = nullptr;
   if (EVP_PKEY_generate(generation.fallback, &made) != 1) {
     EVP_PKEY_free(made);
     return nullptr;
   }
+  generation.provider->counters.count_rsa_cpu_key();
+  return made;
+}
+
+void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
+  Generation &generation = *static_cast<Generation *>(pointer);
+  generation.callback = callback;
+  generation.argument = argument;
+  EVP_PKEY *made = generate_pkey(generation);
+  if (made == nullptr) return nullptr;
   RsaKey *key = new (std::nothrow) RsaKey(*generation.provider, generation.type);
   if (key == nullptr) {
     EVP_PKEY_free(made);

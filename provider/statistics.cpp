@@ -44,7 +44,8 @@ void append_line(Provider &provider) {
   if (provider.settings.stats_file.empty()) return;
   // A child that only inherited the provider has nothing to tell.
   if (provider.in_forked_child && totals.device_jobs + totals.cpu_jobs + totals.failures +
-                                          totals.rsa_device_jobs + totals.rsa_cpu_jobs ==
+                                          totals.rsa_device_jobs + totals.rsa_cpu_jobs +
+                                          totals.rsa_device_keys + totals.rsa_cpu_keys ==
                                       0)
     return;
   const auto number = [](const char *name, uint64_t value) {
@@ -54,7 +55,9 @@ void append_line(Provider &provider) {
   line += number("pid", uint64_t(getpid())) + number("time", uint64_t(time(nullptr))) +
           number("device_jobs", totals.device_jobs) + number("device_bytes", totals.device_bytes) +
           number("cpu_jobs", totals.cpu_jobs) + number("cpu_bytes", totals.cpu_bytes) +
-          number("failures", totals.failures) + number("rsa_device_jobs", totals.rsa_device_jobs) +
+          number("failures", totals.failures) + number("rsa_device_keys", totals.rsa_device_keys) +
+          number("rsa_cpu_keys", totals.rsa_cpu_keys) +
+          number("rsa_device_jobs", totals.rsa_device_jobs) +
           number("rsa_cpu_jobs", totals.rsa_cpu_jobs) +
           number("rsa_failures", totals.rsa_failures) + ", \"devices\": " + devices_json(provider) +
           "}\n";

@@ -219,6 +219,75 @@ TEST_F(RsaKeys, Generation) {
   }
 }
 
+// A key of OpenSSL's core, made by our provider.
+Pkey generate_key(Library &library, const char *type, unsigned bits, EVP_PKEY_gen_cb *callback) {
+  const PkeyContext context(O(EVP_PKEY_CTX_new_from_name)(library.get(), type, "provider=gpu"));
+  OSSL_PARAM params[] = {
+      {OSSL_PKEY_PARAM_RSA_BITS, OSSL_PARAM_UNSIGNED_INTEGER, &bits, sizeof bits, 0},
+      OSSL_PARAM_END};
+  EXPECT_EQ(1, O(EVP_PKEY_keygen_init)(context.get()));
+  EXPECT_EQ(1, O(EVP_PKEY_CTX_set_params)(context.get(), params));
+  O(EVP_PKEY_CTX_set_cb)(context.get(), callback);
+  EVP_PKEY *made = nullptr;
+  const int result = O(EVP_PKEY_generate)(context.get(), &made);
+  EXPECT_EQ(made != nullptr, result == 1);
+  return Pkey(made);
+}
+
+TEST_F(RsaKeys, DevicesMakeThem) {
+  for (const char *type : {"RSA", "RSA-PSS"}) {
+    const uint64_t before = library.counter("lanecrypt.rsa-device-keys");
+    const Pkey key = generate_key(library, type, 1024, nullptr);
+    ASSERT_NE(nullptr, key) << take_error_texts();
+    EXPECT_EQ(before + 1, library.counter("lanecrypt.rsa-device-keys"));
+    EXPECT_EQ(1, O(EVP_PKEY_is_a)(key.get(), type));
+    EXPECT_EQ(1024, O(EVP_PKEY_get_bits)(key.get()));
+    const PkeyContext check(
+        O(EVP_PKEY_CTX_new_from_pkey)(library.get(), key.get(), "provider=default"));
+    EXPECT_EQ(1, O(EVP_PKEY_check)(check.get())) << take_error_texts();
+  }
+  // What devices do not make, OpenSSL makes.
+  const uint64_t before = library.counter("lanecrypt.rsa-cpu-keys");
+  EXPECT_NE(nullptr, generate_key(library, "RSA", 512, nullptr));
+  EXPECT_EQ(before + 1, library.counter("lanecrypt.rsa-cpu-keys"));
+  EXPECT_EQ(2u, library.counter("lanecrypt.rsa-device-keys"));
+  EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
+}
+
+TEST_F(RsaKeys, ACallbackStopsThem) {
+  EXPECT_EQ(nullptr, generate_key(library, "RSA", 1024, [](EVP_PKEY_CTX *) { return 0; }));
+  take_errors();
+  EXPECT_EQ(0u, library.counter("lanecrypt.rsa-device-keys"));
+  EXPECT_EQ(0u, library.counter("lanecrypt.rsa-cpu-keys"));
+  EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
+}
+
+TEST_F(RsaKeys, WithoutADevice) {
+  Library none({{"devices", "none"}, {"rsa", "always"}});
+  ASSERT_TRUE(none.is_ready()) << none.errors();
+  EXPECT_NE(nullptr, generate_key(none, "RSA", 1024, nullptr));
+  EXPECT_EQ(1u, none.counter("lanecrypt.rsa-cpu-keys"));
+  EXPECT_EQ(0u, none.counter("lanecrypt.rsa-failures"));
+  Library required({{"devices", "none"}, {"require_gpu", "yes"}});
+  ASSERT_TRUE(required.is_ready()) << required.errors();
+  EXPECT_EQ(nullptr, generate_key(required, "RSA", 1024, nullptr));
+  EXPECT_NE(std::string::npos, take_error_texts().find("no usable device"));
+  EXPECT_EQ(0u, required.counter("lanecrypt.rsa-cpu-keys"));
+}
+
+// One short key alone is none that a device is opened for.
+TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
+  Library by_choice({{"devices", "host"}});
+  ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();
+  for (int n = 0; n < 2; ++n) EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
+  EXPECT_EQ(2u, by_choice.counter("lanecrypt.rsa-cpu-keys"));
+  EXPECT_EQ("[]", by_choice.text_param("lanecrypt.devices")) << "devices were looked for";
+  // Later ones are, once that is open.
+  for (int n = 0; n < 2000 && by_choice.counter("lanecrypt.rsa-device-keys") == 0; ++n)
+    EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
+  EXPECT_EQ(1u, by_choice.counter("lanecrypt.rsa-device-keys"));
+}
+
 // Written and read as PEM, through OpenSSL's encoders and decoders.
 TEST_F(RsaKeys, AsFiles) {
   for (const char *type : {"RSA", "RSA-PSS"}) {

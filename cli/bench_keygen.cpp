@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_keygen.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Seconds to make so many keys on a device.
+double make(const Context &context, uint32_t device, unsigned bits, uint64_t count) {
+  lc_rsa_generation generation{};
+  generation.struct_size = sizeof generation;
+  generation.bits = bits;
+  generation.count = count;
+  generation.device = device;
+  uint64_t made = 0;
+  generation.on_key = [](void *argument, uint64_t, const lc_rsa_parts *) {
+    ++*static_cast<uint64_t *>(argument);
+    return 1;
+  };
+  generation.argument = &made;
+  const auto start = Clock::now();
+  const lc_result result = context.generate(generation);
+  const double seconds = seconds_since(start);
+  if (made != count || result.cpu_operations != 0 || result.failed_checks != 0)
+    throw Failure(ExitCode::kFailed,
+                  fmt::format("{} of {} keys of {} bits were made, and not all by the device", made,
+                              count, bits));
+  return seconds;
+}
+
+// Seconds for `each` keys of OpenSSL's on each of so many cores.
+double make_by_openssl(unsigned bits, unsigned cores, unsigned each) {
+  std::atomic<unsigned> missing{cores * each};
+  const auto work = [&] {
+    for (unsigned n = 0; n < each; n++) {
+      EVP_PKEY *key = EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits});
+      if (key != nullptr) --missing;
+      EVP_PKEY_free(key);
+    }
+  };
+  const auto start = Clock::now();
+  std::vector<std::thread> threads;
+  for (unsigned n = 1; n < cores; n++) threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads) thread.join();
+  if (missing != 0) throw Failure(ExitCode::kFailed, "OpenSSL made no RSA key");
+  return seconds_since(start);
+}
+
+// The time of one, which differs from key to key as luck has it: many are made.
+Spread measure_seconds(const Patience &patience, const std::function<double()> &run) {
+  return measure_rate(patience, 1, [&] { return 1 / run(); });
+}
+
+}  // namespace
+
+std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
+                                      const std::function<void(const std::string &)> &tell) {
+  const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
+  const std::vector<unsigned> lone =
+      quick ? std::vector<unsigned>{4096} : std::vector<unsigned>{2048, 4096, 8192};
+  const std::vector<unsigned> bulk =
+      quick ? std::vector<unsigned>{2048} : std::vector<unsigned>{2048, 4096};
+  const Patience of_openssl = quick ? Patience{5, 1, 2} : Patience{15, 3, 10};
+  const Patience of_device = quick ? Patience{11, 3, 5} : Patience{41, 9, 20};
+  std::vector<BenchResult> results;
+  bool has_gpu = false;
+  for (uint32_t index = 0; index < context.device_count(); index++)
+    has_gpu |= context.device(index).selected && context.device(index).is_gpu;
+  for (const unsigned bits : has_gpu ? lone : std::vector<unsigned>{1024}) {
+    const std::string name = fmt::format("rsa-{}.keygen-one", bits);
+    tell(name + ".openssl");
+    const Spread openssl = measure_seconds(of_openssl, [&] { return make_by_openssl(bits, 1, 1); });
+    results.push_back({name + ".openssl", "s", openssl, {}, {}, "wall", {}});
+    for (uint32_t index = 0; index < context.device_count(); index++) {
+      const lc_device_info info = context.device(index);
+      if (!info.selected) continue;
+      tell(fmt::format("{}.{}", name, info.api));
+      BenchResult result{fmt::format("{}.{}", name, info.api), "s", {}, {}, 1, "wall", {}};
+      result.spread = measure_seconds(of_device, [&] { return make(context, index, bits, 1); });
+      result.over_openssl = openssl.median / result.spread.median;
+      results.push_back(std::move(result));
+    }
+  }
+  for (const unsigned bits : has_gpu ? bulk : std::vector<unsigned>{1024}) {
+    const std::string name = fmt::format("rsa-{}.keygen-bulk", bits);
+    tell(name + ".openssl-all-cores");
+    const unsigned each = bits <= 2048 ? 8 : 2;
+    const Spread openssl = measure_rate(of_openssl, double{1} * cores * each,
+                                        [&] { return make_by_openssl(bits, cores, each); });
+    results.push_back({name + ".openssl-all-cores", "keys/s", openssl, {}, {}, "wall", {}});
+    for (uint32_t index = 0; index < context.device_count(); index++) {
+      const lc_device_info info = context.device(index);
+      if (!info.selected) continue;
+      // The emulator is no measure of anything; it shows that the command works.
+      const uint64_t count = info.is_gpu ? (quick ? 4000 : 20000) * 2048 / bits : 8;
+      tell(fmt::format("{}.{}", name, info.api));
+      BenchResult result{fmt::format("{}.{}", name, info.api), "keys/s", {}, {}, count, "wall", {}};
+      result.spread = measure_rate({5, 1, 10}, static_cast<double>(count),
+                                   [&] { return make(context, index, bits, count); });
+      results.push_back(std::move(result));
+    }
+  }
+  return results;
+}
+
+}  // namespace lanecrypt::cli

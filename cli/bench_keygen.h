@@ -1,0 +1,19 @@
+// `lanecrypt bench rsa`, the making of keys: one by one and in bulk, on each
+// device, beside OpenSSL.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "bench_results.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+// Every key was checked by the library; throws Failure (kFailed) where one is
+// missing or was not made on the device.
+std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
+                                      const std::function<void(const std::string &)> &tell);
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/rsa_generation.h"
+
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <iterator>
+#include <new>
+
+#include "provider/fallback.h"
+#include "secure/key_memory.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+// FIPS 186-5, A.1.1; shorter exponents are OpenSSL's to allow.
+constexpr size_t kLeastExponentBits = 17, kMostExponentBits = 256;
+// Of which devices take the primes.
+constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
+
+size_t bits_of(const std::vector<uint8_t> &number) {
+  return number.empty() ? 0 : 8 * number.size() - size_t(std::countl_zero(number[0]));
+}
+
+// Whether the settings leave any device: the first is then one of them.
+bool has_selected_device(Provider &provider) {
+  lc_device_info info{};
+  info.struct_size = sizeof info;
+  return lc_device_get(provider.devices, 0, &info) == LC_OK && info.selected != 0;
+}
+
+// One call of lc_rsa_generate().
+struct Run {
+  Provider &provider;
+  RsaType type;
+  TellProgress tell;
+  void *argument;
+  EVP_PKEY *made = nullptr;
+  bool is_stopped = false;
+  int iteration = 0;
+  uint64_t primes = 0;
+
+  int hear(const lc_rsa_progress &progress) {
+    // In the numbers of BN_GENCB: 0 a candidate, 3 a prime of the key.
+    bool goes_on = tell == nullptr || tell(argument, 0, iteration++) != 0;
+    for (; goes_on && primes < std::min<uint64_t>(progress.primes, 2); ++primes)
+      goes_on = tell == nullptr || tell(argument, 3, int(primes)) != 0;
+    is_stopped = !goes_on;
+    return goes_on ? 1 : 0;
+  }
+
+  int take(const lc_rsa_parts &parts) {
+    const struct {
+      const char *name;
+      const lc_number &number;
+    } numbers[] = {
+        {OSSL_PKEY_PARAM_RSA_N, parts.n},          {OSSL_PKEY_PARAM_RSA_E, parts.e},
+        {OSSL_PKEY_PARAM_RSA_D, parts.d},          {OSSL_PKEY_PARAM_RSA_FACTOR1, parts.p},
+        {OSSL_PKEY_PARAM_RSA_FACTOR2, parts.q},    {OSSL_PKEY_PARAM_RSA_EXPONENT1, parts.dp},
+        {OSSL_PKEY_PARAM_RSA_EXPONENT2, parts.dq}, {OSSL_PKEY_PARAM_RSA_COEFFICIENT1, parts.qinv},
+    };
+    size_t bytes = 0;
+    for (const auto &one : numbers) bytes += one.number.length;
+    secure::KeyMemory memory(bytes);
+    if (!memory.ok(bytes)) return 0;
+    OSSL_PARAM params[std::size(numbers) + 1];
+    uint8_t *to = memory.data();
+    for (size_t n = 0; n < std::size(numbers); ++n) {
+      const lc_number &number = numbers[n].number;
+      const auto *from = static_cast<const uint8_t *>(number.bytes);
+      // The machine's order.
+      static_assert(std::endian::native == std::endian::little);
+      std::reverse_copy(from, from + number.length, to);
+      params[n] = OSSL_PARAM OSSL_PARAM_BN(numbers[n].name, to, number.length);
+      to += number.length;
+    }
+    params[std::size(numbers)] = OSSL_PARAM OSSL_PARAM_END;
+    made = make_fallback_rsa_key(provider, type, EVP_PKEY_KEYPAIR, params);
+    return made != nullptr ? 1 : 0;
+  }
+};
+
+}  // namespace
+
+void RsaWish::read(const OSSL_PARAM params[]) {
+  for (; params != nullptr && params->key != nullptr; ++params) {
+    if (std::strcmp(params->key, OSSL_PKEY_PARAM_RSA_BITS) == 0) {
+      is_plain_ &= OSSL_PARAM_get_size_t(params, &bits_) == 1;
+    } else if (std::strcmp(params->key, OSSL_PKEY_PARAM_RSA_PRIMES) == 0) {
+      is_plain_ &= OSSL_PARAM_get_size_t(params, &primes_) == 1;
+    } else if (std::strcmp(params->key, OSSL_PKEY_PARAM_RSA_E) == 0) {
+      const auto *from = static_cast<const uint8_t *>(params->data);
+      is_plain_ &= params->data_type == OSSL_PARAM_UNSIGNED_INTEGER && from != nullptr;
+      size_t length = from == nullptr ? 0 : params->data_size;
+      while (length > 0 && from[length - 1] == 0) --length;
+      exponent_.assign(std::reverse_iterator(from + length), std::reverse_iterator(from));
+    } else {
+      // Restrictions of RSA-PSS, and what tests of OpenSSL's own ask for.
+      is_plain_ = false;
+    }
+  }
+}
+
+bool RsaWish::suits_device() const {
+  return is_plain_ && primes_ == 2 && bits_ >= kLeastBits && bits_ <= kMostBits && bits_ % 2 == 0 &&
+         bits_of(exponent_) >= kLeastExponentBits && bits_of(exponent_) <= kMostExponentBits &&
+         exponent_.back() % 2 == 1;
+}
+
+GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &wish,
+                              TellProgress tell, void *argument) {
+  GeneratedKey result;
+  if (!wish.suits_device()) return result;
+  const Settings &settings = provider.settings;
+  const bool is_forced = settings.require_gpu || settings.rsa == Settings::Rsa::kAlways;
+  if (!is_forced && !lc_rsa_generation_is_sooner(provider.devices, uint32_t(wish.bits())))
+    return result;
+  provider.asked_devices.store(true, std::memory_order_relaxed);
+
+  if (is_forced && !has_selected_device(provider)) {
+    if (!settings.require_gpu) return result;
+    provider.counters.count_rsa_failure();
+    provider.errors.raise(Reason::kDeviceRequired, "no usable device to make an RSA key");
+    result.outcome = GeneratedKey::Outcome::kFailed;
+    return result;
+  }
+
+  struct Call {
+    Run run;
+    OSSL_LIB_CTX *random;
+  } call{{provider, type, tell, argument}, provider.fallback};
+  lc_rsa_generation generation{};
+  generation.struct_size = sizeof generation;
+  generation.bits = uint32_t(wish.bits());
+  generation.exponent = {wish.exponent().data(), wish.exponent().size()};
+  generation.count = 1;
+  // A device that must be used is waited for.
+  generation.device = is_forced ? 0 : LC_ANY_DEVICE;
+  generation.on_key = [](void *of, uint64_t, const lc_rsa_parts *parts) {
+    return static_cast<Call *>(of)->run.take(*parts);
+  };
+  generation.on_progress = [](void *of, const lc_rsa_progress *progress) {
+    return static_cast<Call *>(of)->run.hear(*progress);
+  };
+  generation.random = [](void *of, void *to, size_t bytes) {
+    // The generator gives at most this at once.
+    constexpr size_t kMost = 1 << 16;
+    auto *at = static_cast<unsigned char *>(to);
+    for (size_t part; bytes > 0; bytes -= part, at += part) {
+      part = std::min(bytes, kMost);
+      if (RAND_priv_bytes_ex(static_cast<Call *>(of)->random, at, part, 0) != 1) return 0;
+    }
+    return 1;
+  };
+  generation.argument = &call;
+  lc_result told{};
+  told.struct_size = sizeof told;
+  const lc_status status = lc_rsa_generate(provider.devices, &generation, &told);
+  if (told.failed_checks > 0) provider.counters.count_rsa_failure();
+  result.key = call.run.made;
+  if (status == LC_OK && result.key != nullptr) {
+    if (told.device_operations > 0)
+      provider.counters.count_rsa_device_key();
+    else
+      provider.counters.count_rsa_cpu_key();
+    result.outcome = GeneratedKey::Outcome::kMade;
+    return result;
+  }
+  EVP_PKEY_free(result.key);
+  result.key = nullptr;
+  if (call.run.is_stopped) {
+    result.outcome = GeneratedKey::Outcome::kFailed;
+    return result;
+  }
+  provider.counters.count_rsa_failure();
+  if (!settings.require_gpu) return result;
+  result.outcome = GeneratedKey::Outcome::kFailed;
+  provider.errors.raise(Reason::kDeviceRequired, lc_last_error());
+  return result;
+}
+
+EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,
+                                const OSSL_PARAM params[]) {
+  if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
+  EVP_PKEY *made = nullptr;
+  EVP_PKEY_CTX *context =
+      EVP_PKEY_CTX_new_from_name(provider.fallback, name_of(type), kFallbackProperties);
+  // The parameters are only read.
+  if (context == nullptr || EVP_PKEY_fromdata_init(context) != 1 ||
+      EVP_PKEY_fromdata(context, &made, selection, const_cast<OSSL_PARAM *>(params)) != 1) {
+    EVP_PKEY_free(made);
+    made = nullptr;
+  }
+  EVP_PKEY_CTX_free(context);
+  return made;
+}
+
+}  // namespace lanecrypt::provider
