@@ -42,6 +42,13 @@ Generation::Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable
   progress_.struct_size = sizeof progress_;
 }
 
+Generation::Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table,
+                       std::shared_ptr<PrimePool> to_fill)
+    : job(std::move(what)),
+      table(std::move(sieve_table)),
+      random(random_of(job)),
+      pool_(std::move(to_fill)) {}
+
 void Generation::hold(PrimeWorker *worker) {
   const std::lock_guard lock(mutex_);
   worker_ = worker;
@@ -71,6 +78,7 @@ void Generation::await_release() {
 
 size_t Generation::wanted() {
   const std::lock_guard lock(mutex_);
+  if (fills_pool()) return failure_.ok() ? pool_->room() : 0;
   if (ended()) return 0;
   const uint64_t on_their_way = pairs_.size() + in_making_ + keys_.size();
   const uint64_t left = job.count - given_ - on_their_way;
@@ -80,6 +88,7 @@ size_t Generation::wanted() {
 }
 
 bool Generation::take(FoundPrime prime) {
+  if (fills_pool()) return pool_->put(kind(), std::move(prime.number));
   const std::lock_guard lock(mutex_);
   const uint64_t on_their_way = pairs_.size() + in_making_ + keys_.size();
   if (ended() || 2 * (job.count - given_ - on_their_way) <= primes_.size()) return false;
@@ -113,6 +122,7 @@ void Generation::fail(const Status &status) {
 
 bool Generation::is_over() {
   const std::lock_guard lock(mutex_);
+  if (fills_pool()) return !failure_.ok() || pool_->room() == 0;
   return ended();
 }
 

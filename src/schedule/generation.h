@@ -12,6 +12,7 @@
 #include "cpu/prime_candidates.h"
 #include "job/rsa_generation.h"
 #include "job/rsa_job.h"
+#include "schedule/prime_pool.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::schedule {
@@ -32,6 +33,12 @@ struct PrimePair {
 class Generation {
  public:
   Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table);
+  // One that has no caller and makes no keys: its primes go to the pool, until that
+  // is full.
+  Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table,
+             std::shared_ptr<PrimePool> to_fill);
+  bool fills_pool() const { return pool_ != nullptr; }
+  PrimePool::Kind kind() const { return {prime_bits(), table}; }
 
   const RsaGeneration job;
   const std::shared_ptr<const cpu::SieveTable> table;
@@ -72,6 +79,7 @@ class Generation {
   static constexpr size_t kMostOnTheirWay = 2048;
   bool ended() const { return given_ == job.count || !failure_.ok(); }
 
+  const std::shared_ptr<PrimePool> pool_;
   std::mutex mutex_;
   std::condition_variable changed_;
   PrimeWorker *worker_ = nullptr;

@@ -153,11 +153,16 @@ bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
   return false;
 }
 
-// The job that waits longest, and all that are of its kind.
+// The job that waits longest, and all that are of its kind; a pool where nobody
+// waits.
 std::vector<PrimeWorker::Share> PrimeWorker::choose() {
   std::vector<Share> shares;
   size_t wanted = 0;
+  const bool somebody_waits = std::any_of(jobs_.begin(), jobs_.end(), [](const auto &job) {
+    return !job->fills_pool() && job->wanted() != 0;
+  });
   for (const GenerationPointer &job : jobs_) {
+    if (job->fills_pool() && somebody_waits) continue;
     if (!shares.empty() && job->table != shares.front().job->table) continue;
     if (!shares.empty() && job->job.bits != shares.front().job->job.bits) continue;
     const size_t of_job = job->wanted();

@@ -110,6 +110,7 @@ Status RsaGenerator::start(const GenerationPointer &job) {
 }
 
 void RsaGenerator::take_over(const GenerationPointer &job, const Status &why) {
+  if (job->fills_pool()) return;
   const bool stays = job->job.device != LC_ANY_DEVICE && fallback_ == LC_FALLBACK_NONE;
   if (stays || why.code() == LC_ERROR_MEMORY) {
     if (fallback_ == LC_FALLBACK_CPU && cpu_.submit(job)) return;
@@ -129,7 +130,8 @@ void RsaGenerator::make_keys(Generation &job) {
     const bool is_wrong = made.ok() && made->verdict == cpu::MadeKey::Verdict::kNotPrime;
     if (!made.ok()) job.fail(made.status());
     if (is_wrong)
-      for (PrimeWorker *by : {pair.first.by, pair.second.by}) by->condemn();
+      for (PrimeWorker *by : {pair.first.by, pair.second.by})
+        if (by != nullptr) by->condemn();
     job.end_pair(made.ok() ? std::move(made->key) : nullptr, is_wrong);
     // Two more primes may be wanted.
     job.stir();
@@ -137,10 +139,36 @@ void RsaGenerator::make_keys(Generation &job) {
   }
 }
 
+// Those of callers with a random generator of their own come from that alone.
+void RsaGenerator::take_from_pool(Generation &job) {
+  if (!pool_->is_on() || job.job.random != nullptr || job.job.device == LC_CPU) return;
+  while (job.wanted() != 0) {
+    std::optional<secure::KeyMemory> prime = pool_->take(job.kind());
+    if (!prime || !job.take({std::move(*prime), nullptr})) return;
+  }
+}
+
+// With the kind of keys that was asked for last, on a device that is open.
+void RsaGenerator::fill_pool(const GenerationPointer &job) {
+  if (!pool_->is_on() || job->job.random != nullptr || rsa_kind(job->job.bits) == 0) return;
+  const auto open = std::find_if(selected_.begin(), selected_.end(),
+                                 [](const PrimeWorker *worker) { return worker->is_open(); });
+  const std::lock_guard lock(mutex_);
+  if (open == selected_.end() || pool_->room() == 0 || !filling_.expired()) return;
+  RsaGeneration what = job->job;
+  what.on_key = nullptr;
+  what.on_progress = nullptr;
+  what.argument = nullptr;
+  const auto filling = std::make_shared<Generation>(std::move(what), job->table, pool_);
+  filling_ = filling;
+  (void)(*open)->submit(filling);
+}
+
 Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   if (what.count == 0) return Status();
   const std::shared_ptr<const cpu::SieveTable> table = table_for(what);
   const auto job = std::make_shared<Generation>(std::move(what), table);
+  take_from_pool(*job);
   LC_TRY(start(job));
   std::vector<std::thread> makers;
   const uint64_t count = std::min<uint64_t>(core_count(), job->job.count);
@@ -157,6 +185,7 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   }
   for (std::thread &maker : makers) maker.join();
   job->await_release();
+  fill_pool(job);
   *result = job->result();
   return status;
 }

@@ -31,6 +31,7 @@ class RsaGenerator {
   bool is_open() const;
   // Opens one, without waiting for it.
   void warm_up();
+  const PrimePool &pool() const { return *pool_; }
 
  private:
   std::shared_ptr<const cpu::SieveTable> table_for(const RsaGeneration &what);
@@ -40,9 +41,14 @@ class RsaGenerator {
   Status nowhere(const PrimeWorker *named) const;
   void take_over(const GenerationPointer &job, const Status &why);
   void make_keys(Generation &job);
+  void take_from_pool(Generation &job);
+  void fill_pool(const GenerationPointer &job);
 
   const lc_fallback fallback_;
   const MakeTester make_tester_;
+  // Outlives the workers, which fill it.
+  const std::shared_ptr<PrimePool> pool_ =
+      std::make_shared<PrimePool>(PrimePool::most_by_environment());
   std::vector<std::unique_ptr<PrimeWorker>> workers_;
   std::vector<PrimeWorker *> selected_;
   PrimeWorker cpu_;
@@ -54,6 +60,7 @@ class RsaGenerator {
   };
   std::mutex mutex_;
   std::list<Table> tables_;
+  std::weak_ptr<Generation> filling_;
 };
 
 }  // namespace lanecrypt::schedule

@@ -1,11 +1,16 @@
 // A child of fork starts afresh, whatever its parent did before.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <functional>
+#include <set>
+#include <thread>
 
 #include "devices.h"
 
@@ -136,6 +141,50 @@ TEST(Fork, WithEveryDevice) {
     });
     EXPECT_EQ("", one_job(context.get(), 2)) << "the parent, after its child";
   }
+}
+
+// Keys that parent and child make at one time, and the parent's later ones from a
+// pool that was full when it forked, have no prime in common.
+TEST(Fork, NoPrimeOfTheParents) {
+  constexpr size_t kKeys = 4, kBytes = 64, kPrimes = 2 * kKeys;
+  struct Primes {
+    uint8_t bytes[kPrimes][kBytes];
+    size_t count;
+  };
+  auto *shared = static_cast<Primes *>(
+      mmap(nullptr, sizeof(Primes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(MAP_FAILED, shared);
+  const ScopedEnvironment pool("LANECRYPT_PRIME_POOL", "8");
+  Context context("host:0", LC_FALLBACK_NONE);
+  const auto make_keys = [&](Primes *primes, uint64_t count) -> std::string {
+    lc_rsa_generation generation{};
+    generation.struct_size = sizeof generation;
+    generation.bits = 1024;
+    generation.count = count;
+    generation.device = 0;
+    generation.on_key = [](void *argument, uint64_t, const lc_rsa_parts *parts) {
+      auto *to = static_cast<Primes *>(argument);
+      for (const lc_number &prime : {parts->p, parts->q})
+        memcpy(to->bytes[to->count++], prime.bytes, kBytes);
+      return 1;
+    };
+    generation.argument = primes;
+    primes->count = 0;
+    return lc_rsa_generate(context.get(), &generation, nullptr) == LC_OK ? "" : lc_last_error();
+  };
+  Primes first, mine;
+  ASSERT_EQ("", make_keys(&first, 1));
+  // The pool fills meanwhile, and is left as it is at some moment or other.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  in_child([&] { return make_keys(shared, kKeys); });
+  ASSERT_EQ("", make_keys(&mine, kKeys));
+  ASSERT_EQ(kPrimes, shared->count);
+  std::set<std::string> all;
+  for (const Primes *primes : {&first, &mine, static_cast<const Primes *>(shared)})
+    for (size_t n = 0; n < primes->count; ++n)
+      EXPECT_TRUE(all.emplace(reinterpret_cast<const char *>(primes->bytes[n]), kBytes).second);
+  EXPECT_EQ(2 + 2 * kPrimes, all.size());
+  munmap(shared, sizeof(Primes));
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 #include <map>
-#include <random>
+#include <set>
+#include <thread>
 
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_key.h"
@@ -427,6 +428,64 @@ TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
     for (const Bytes &prime : taken.primes) EXPECT_TRUE(is_prime(bn_of(prime).get()));
     EXPECT_FALSE(generator.is_open());
   }
+}
+
+// Primes are found ahead, used once, and never more than there may be.
+TEST(RsaGenerator, APoolIsFilledAndUsed) {
+  setenv("LANECRYPT_PRIME_POOL", "5", 1);
+  Counters of_cpu, of_device;
+  RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, [](const device::Found &) {
+    return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(1));
+  });
+  unsetenv("LANECRYPT_PRIME_POOL");
+  generator.add_device({}, of_device, true);
+  const auto await_full = [&] {
+    while (generator.pool().room() != 0) std::this_thread::yield();
+  };
+  std::set<Bytes> primes;
+  for (int n = 0; n < 3; ++n) {
+    Taken taken;
+    lc_result result = {};
+    ASSERT_EQ(n == 0 ? 5u : 0u, generator.pool().room());
+    ASSERT_TRUE(generator.run(two_keys(&taken, 0), &result).ok());
+    for (const Bytes &prime : taken.primes) {
+      EXPECT_TRUE(is_prime(bn_of(prime).get()));
+      EXPECT_TRUE(primes.insert(prime).second) << "a prime used twice";
+    }
+    EXPECT_EQ(n == 0, result.device_operations > 0) << "all four were there";
+    await_full();
+  }
+  EXPECT_EQ(12u, primes.size());
+  // Of another exponent, or with random bits of the caller's own, none of them.
+  for (const bool other_exponent : {true, false}) {
+    Taken taken;
+    lc_result result = {};
+    RsaGeneration what = two_keys(&taken, 0);
+    if (other_exponent)
+      what.exponent.assign(kComposite, kComposite + sizeof kComposite);
+    else
+      what.random = [](void *, void *to, size_t bytes) {
+        return cpu::random_bytes(to, bytes).ok() ? 1 : 0;
+      };
+    ASSERT_TRUE(generator.run(std::move(what), &result).ok());
+    EXPECT_GT(result.device_operations, 0u);
+  }
+  generator.stop();
+}
+
+TEST(PrimePool, GivesEachOnce) {
+  PrimePool pool(2);
+  const PrimePool::Kind kind = {512, nullptr}, other = {514, nullptr};
+  EXPECT_FALSE(pool.take(kind));
+  EXPECT_TRUE(pool.put(kind, secure::KeyMemory(64)));
+  EXPECT_TRUE(pool.put(other, secure::KeyMemory(72)));
+  EXPECT_FALSE(pool.put(kind, secure::KeyMemory(64)));
+  EXPECT_EQ(0u, pool.room());
+  EXPECT_TRUE(pool.take(other).has_value());
+  EXPECT_FALSE(pool.take(other).has_value());
+  EXPECT_EQ(1u, pool.room());
+  EXPECT_FALSE(PrimePool(0).is_on());
+  EXPECT_FALSE(PrimePool(0).put(kind, secure::KeyMemory(64)));
 }
 
 // The CPU begins, and the device goes on where it is open.
