@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -79,7 +80,11 @@ class CpuPrimes : public PrimeTester {
       }
     };
     std::vector<std::thread> others;
-    for (size_t n = 1; n < threads_ && n * least < count; ++n) others.emplace_back(run);
+    try {
+      for (size_t n = 1; n < threads_ && n * least < count; ++n) others.emplace_back(run);
+    } catch (const std::exception &) {
+      // Those that there are will do.
+    }
     run();
     for (std::thread &other : others) other.join();
     return failure;

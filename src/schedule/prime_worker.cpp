@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <numbers>
 
 namespace lanecrypt::schedule {
@@ -53,11 +54,11 @@ void PrimeWorker::warm_up() {
 bool PrimeWorker::submit(const GenerationPointer &job) {
   const std::lock_guard lock(mutex_);
   if (!may_work()) return false;
-  job->hold(this);
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   jobs_.push_back(job);
+  job->hold(this);
   load_ = jobs_.size();
   looks_ = true;
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
   return true;
 }
@@ -101,14 +102,19 @@ void PrimeWorker::run() {
       std::vector<Share> shares = choose();
       if (shares.empty()) break;
       lock.unlock();
-      const Status status = search(shares);
+      Status status;
+      try {
+        status = search(shares);
+      } catch (const std::exception &error) {  // want of memory or of threads
+        status = Status(LC_ERROR_MEMORY, error.what());
+      }
       lock.lock();
       if (status.ok()) continue;
-      if (status.code() != LC_ERROR_MEMORY || !is_device_) {
+      if (status.code() != LC_ERROR_MEMORY && is_device_) {
         fail(lock, status);
         break;
       }
-      // Want of memory passes.
+      // Want of memory passes, and the CPU stays.
       for (const Share &share : shares) {
         jobs_.remove(share.job);
         load_ = jobs_.size();

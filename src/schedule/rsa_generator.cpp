@@ -2,6 +2,7 @@
 #include "schedule/rsa_generator.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "cpu/prime_key.h"
@@ -125,8 +126,13 @@ void RsaGenerator::make_keys(Generation &job) {
     const auto bytes_of = [](const FoundPrime &prime) {
       return std::span<const uint8_t>(prime.number.data(), prime.number.size());
     };
-    Result<cpu::MadeKey> made = cpu::make_rsa_key(job.random, job.job.bits, job.job.exponent,
-                                                  bytes_of(pair.first), bytes_of(pair.second));
+    Result<cpu::MadeKey> made = cpu::MadeKey();
+    try {
+      made = cpu::make_rsa_key(job.random, job.job.bits, job.job.exponent, bytes_of(pair.first),
+                               bytes_of(pair.second));
+    } catch (const std::bad_alloc &) {
+      made = Status(LC_ERROR_MEMORY, "no memory for the key");
+    }
     const bool is_wrong = made.ok() && made->verdict == cpu::MadeKey::Verdict::kNotPrime;
     if (!made.ok()) job.fail(made.status());
     if (is_wrong)
