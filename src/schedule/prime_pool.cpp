@@ -25,7 +25,10 @@ bool PrimePool::put(const Kind &kind, secure::KeyMemory prime) {
   if (count_ == most_) return false;
   auto at = std::find_if(shelves_.begin(), shelves_.end(),
                          [&](const Shelf &shelf) { return shelf.kind == kind; });
-  if (at == shelves_.end()) at = shelves_.insert(at, Shelf{kind, {}});
+  if (at == shelves_.end()) {
+    at = shelves_.emplace(at);
+    at->kind = kind;
+  }
   at->primes.push_back(std::move(prime));
   ++count_;
   return true;

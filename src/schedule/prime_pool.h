@@ -5,10 +5,10 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "cpu/prime_candidates.h"
 #include "secure/key_memory.h"
@@ -47,7 +47,7 @@ class PrimePool {
   const size_t most_;
   mutable std::mutex mutex_;
   size_t count_ = 0;
-  std::vector<Shelf> shelves_;
+  std::list<Shelf> shelves_;
 };
 
 }  // namespace lanecrypt::schedule
