@@ -7,6 +7,7 @@
 #include <openssl/bn.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <map>
 #include <set>
 #include <thread>
@@ -440,7 +441,11 @@ TEST(RsaGenerator, APoolIsFilledAndUsed) {
   unsetenv("LANECRYPT_PRIME_POOL");
   generator.add_device({}, of_device, true);
   const auto await_full = [&] {
-    while (generator.pool().room() != 0) std::this_thread::yield();
+    const auto start = std::chrono::steady_clock::now();
+    while (generator.pool().room() != 0 &&
+           std::chrono::steady_clock::now() - start < std::chrono::seconds(30))
+      std::this_thread::yield();
+    ASSERT_EQ(0u, generator.pool().room());
   };
   std::set<Bytes> primes;
   for (int n = 0; n < 3; ++n) {
