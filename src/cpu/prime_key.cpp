@@ -92,6 +92,7 @@ Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
     if (!passes.ok()) return passes.status();
     if (!*passes) {
       made.verdict = MadeKey::Verdict::kNotPrime;
+      (prime.data() == first.data() ? made.first_is_wrong : made.second_is_wrong) = true;
       return made;
     }
   }
@@ -151,6 +152,7 @@ Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
   Result<bool> consistent = is_consistent(random, **key);
   if (!consistent.ok()) return consistent.status();
   made.verdict = *consistent ? MadeKey::Verdict::kGood : MadeKey::Verdict::kNotPrime;
+  made.first_is_wrong = made.second_is_wrong = !*consistent;
   if (*consistent) made.key = std::move(*key);
   return made;
 }

@@ -23,6 +23,8 @@ struct MadeKey {
     kNotPrime     // one of them failed here: whoever found it was wrong
   };
   Verdict verdict = Verdict::kUnsuitable;
+  // kNotPrime: which it is; both, where the key shows that one is.
+  bool first_is_wrong = false, second_is_wrong = false;
   std::shared_ptr<RsaKey> key;  // kGood
 };
 

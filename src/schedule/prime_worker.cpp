@@ -70,6 +70,8 @@ void PrimeWorker::look() {
 }
 
 void PrimeWorker::condemn() {
+  // The CPU has nobody to replace it.
+  if (!is_device_) return;
   condemned_ = true;
   look();
 }

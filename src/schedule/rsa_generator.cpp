@@ -135,9 +135,8 @@ void RsaGenerator::make_keys(Generation &job) {
     }
     const bool is_wrong = made.ok() && made->verdict == cpu::MadeKey::Verdict::kNotPrime;
     if (!made.ok()) job.fail(made.status());
-    if (is_wrong)
-      for (PrimeWorker *by : {pair.first.by, pair.second.by})
-        if (by != nullptr) by->condemn();
+    if (is_wrong && made->first_is_wrong && pair.first.by != nullptr) pair.first.by->condemn();
+    if (is_wrong && made->second_is_wrong && pair.second.by != nullptr) pair.second.by->condemn();
     job.end_pair(made.ok() ? std::move(made->key) : nullptr, is_wrong);
     // Two more primes may be wanted.
     job.stir();
