@@ -277,7 +277,7 @@ TEST_F(RsaKeys, WithoutADevice) {
 
 // One short key alone is none that a device is opened for.
 TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
-  Library by_choice({{"devices", "host"}});
+  Library by_choice(Settings{{"devices", "host"}});
   ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();
   for (int n = 0; n < 2; ++n) EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
   EXPECT_EQ(2u, by_choice.counter("lanecrypt.rsa-cpu-keys"));

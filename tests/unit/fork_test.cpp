@@ -180,7 +180,8 @@ TEST(Fork, NoPrimeOfTheParents) {
   ASSERT_EQ("", make_keys(&mine, kKeys));
   ASSERT_EQ(kPrimes, shared->count);
   std::set<std::string> all;
-  for (const Primes *primes : {&first, &mine, static_cast<const Primes *>(shared)})
+  const Primes *const runs[] = {&first, &mine, shared};
+  for (const Primes *primes : runs)
     for (size_t n = 0; n < primes->count; ++n)
       EXPECT_TRUE(all.emplace(reinterpret_cast<const char *>(primes->bytes[n]), kBytes).second);
   EXPECT_EQ(2 + 2 * kPrimes, all.size());
