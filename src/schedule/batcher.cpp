@@ -13,6 +13,9 @@ namespace {
 // way waits for arrivals.
 constexpr std::chrono::microseconds kLook{50};
 
+// Operations whose callers one thread tells in one go.
+constexpr size_t kPart = 128;
+
 size_t bucket_of(size_t operations) { return size_t(std::bit_width(operations - 1)); }
 
 size_t teller_count() { return std::clamp<size_t>(std::thread::hardware_concurrency() / 4, 1, 4); }
@@ -142,7 +145,7 @@ void Batcher::run() {
     }
     while (!failed_ && (!order_.empty() || !under_way_.empty())) {
       const bool has_slot = under_way_.size() < limits_.batches;
-      if (has_slot && !order_.empty())
+      if (has_slot && is_worth_a_batch())
         start_next(lock);
       else if (!has_slot || under_way_.front()->batch->is_done())
         retire_oldest(lock);
@@ -153,6 +156,20 @@ void Batcher::run() {
   }
   lock.unlock();
   engine_.reset();
+}
+
+// Under the lock: whether something waits that should start beside what is under
+// way. The callers shall be spread over the batches: were each to start alone as
+// it comes, those that come last would wait for the first.
+bool Batcher::is_worth_a_batch() const {
+  if (order_.empty()) return false;
+  if (under_way_.empty()) return true;
+  const Class &next = order_.front();
+  const size_t full = std::min(limits_.batch_operations, engine_->most_at_once(next.kind));
+  size_t operations = 0;
+  for (const UnderWayPointer &each : under_way_) operations += each->items.size();
+  if (operations >= limits_.full_batches * full) return false;
+  return queues_.at(next).size() >= std::min(load() / limits_.batches, full);
 }
 
 void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
@@ -241,9 +258,12 @@ void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
 }
 
 void Batcher::pass_on(UnderWayPointer batch) {
+  const std::shared_ptr<const UnderWay> over = std::move(batch);
   const std::lock_guard lock(done_mutex_);
-  done_.push_back(std::move(batch));
-  done_changed_.notify_one();
+  for (size_t begin = 0; begin < over->from.size(); begin += kPart) {
+    done_.push_back({over, begin, std::min(begin + kPart, over->from.size())});
+    done_changed_.notify_one();
+  }
 }
 
 // ---- The tellers -----------------------------------------------------------
@@ -253,11 +273,14 @@ void Batcher::tell() {
   while (true) {
     done_changed_.wait(lock, [&] { return !telling_ || !done_.empty(); });
     if (done_.empty()) return;
-    const UnderWayPointer batch = std::move(done_.front());
-    done_.pop_front();
-    lock.unlock();
-    for (size_t n = 0; n < batch->from.size(); ++n)
-      end_operation(batch->from[n], batch->status, batch->right.empty() || batch->right[n] != 0);
+    {
+      const Part part = std::move(done_.front());
+      done_.pop_front();
+      lock.unlock();
+      const UnderWay &batch = *part.batch;
+      for (size_t n = part.begin; n < part.end; ++n)
+        end_operation(batch.from[n], batch.status, batch.right.empty() || batch.right[n] != 0);
+    }
     lock.lock();
   }
 }

@@ -36,7 +36,8 @@ class Batcher {
   struct Limits {
     // Most in one batch, where the engine does not want fewer.
     size_t batch_operations = 32768;
-    size_t batches = 3;                 // most under way at once
+    // Most under way at once, and of batches as large as the engine wants them.
+    size_t batches = 6, full_batches = 3;
     size_t waiting_operations = 65536;  // beyond which room() is false
   };
 
@@ -87,12 +88,18 @@ class Batcher {
     Status status;
   };
   using UnderWayPointer = std::unique_ptr<UnderWay>;
+  // A part of a batch that is over, for one teller.
+  struct Part {
+    std::shared_ptr<const UnderWay> batch;
+    size_t begin, end;
+  };
   static constexpr size_t kBuckets = 20;
   // Nanoseconds that batches of up to 2^n operations took; 0: not known yet.
   using History = std::array<int64_t, kBuckets>;
 
   void begin();
   void run();
+  bool is_worth_a_batch() const;
   void start_next(std::unique_lock<std::mutex> &lock);
   void retire_oldest(std::unique_lock<std::mutex> &lock);
   void fail(std::unique_lock<std::mutex> &lock, const Status &status);
@@ -125,7 +132,7 @@ class Batcher {
   // waking thousands takes as long as a batch.
   std::mutex done_mutex_;
   std::condition_variable done_changed_;
-  std::deque<UnderWayPointer> done_;
+  std::deque<Part> done_;
   bool telling_ = true;
   std::vector<std::thread> tellers_;
 };
