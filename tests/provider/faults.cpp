@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "provider/provider_under_test.h"
+#include "provider/rsa_twins.h"
 
 namespace provider_test {
 namespace {
@@ -80,6 +80,51 @@ TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
   EXPECT_EQ(library.counter("lanecrypt.cpu-bytes"), 15000u);
   const std::string devices = library.text_param("lanecrypt.devices");
   EXPECT_NE(devices.find("\"reason\": \""), std::string::npos) << devices;
+}
+
+// RSA goes on, by the CPU, and no signature is wrong.
+TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
+  for (const char *how : {"lost-after:0", "lost-after:7", "lost-after:30", "wrong-byte:0"}) {
+    fail(how);
+    Library library({{"devices", "host"}, {"rsa", "always"}});
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+    const KeyTwins key = make_key_twins(library, "RSA", 1024);
+    for (int n = 0; n < 30; ++n)
+      EXPECT_EQ("", compare(key,
+                            [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
+                              const PkeyContext context(
+                                  O(EVP_PKEY_CTX_new_from_pkey)(library.get(), pkey, properties));
+                              const Bytes in(40, uint8_t(n));
+                              outcome.out.assign(key.bytes, 0);
+                              size_t bytes = key.bytes;
+                              int result = O(EVP_PKEY_sign_init)(context.get());
+                              if (result == 1)
+                                result = O(EVP_PKEY_sign)(context.get(), outcome.out.data(), &bytes,
+                                                          in.data(), in.size());
+                              return result;
+                            }))
+          << how << " " << n;
+    EXPECT_EQ(30u, rsa_jobs(library)) << how;
+    EXPECT_GT(library.counter("lanecrypt.rsa-cpu-jobs"), 0u) << how;
+  }
+}
+
+TEST_F(Faults, RsaIsAnErrorWhereADeviceIsRequired) {
+  Library library({{"devices", "none"}, {"require_gpu", "yes"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  const KeyTwins key = make_key_twins(library, "RSA", 1024);
+  const PkeyContext context(
+      O(EVP_PKEY_CTX_new_from_pkey)(library.get(), key.sides[1].get(), kProperties[1]));
+  Bytes in(20), out(key.bytes);
+  size_t bytes = out.size();
+  take_errors();
+  EXPECT_EQ(1, O(EVP_PKEY_sign_init)(context.get()));
+  EXPECT_EQ(0, O(EVP_PKEY_sign)(context.get(), out.data(), &bytes, in.data(), in.size()));
+  const std::string errors = take_error_texts();
+  EXPECT_NE(errors.find("require_gpu is set, and this request cannot run on a device"),
+            std::string::npos)
+      << errors;
+  EXPECT_EQ(1u, library.counter("lanecrypt.rsa-failures"));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ Library *RsaEncryption::library;
 std::vector<KeyTwins> RsaEncryption::keys;
 
 TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
-  const uint64_t before = rsa_jobs(*library);
+  const uint64_t before = rsa_device_jobs(*library);
   for (const KeyTwins &key : keys)
     for (const char *digest : {"", "SHA1", "SHA256", "SHA512", "SHA3-256"})
       for (const char *mgf1 : {"", "SHA1", "SHA384"})
@@ -145,7 +145,7 @@ TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
             }
           }
         }
-  EXPECT_GT(rsa_jobs(*library), before + 100);
+  EXPECT_GT(rsa_device_jobs(*library), before + 100);
 }
 
 // Everything that can be wrong with the padding of PKCS#1 v1.5, made with the

@@ -95,7 +95,7 @@ TEST_F(RsaLoad, ManyThreads) {
     });
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(64 * 8, right);
-  EXPECT_EQ(64u * 8, rsa_jobs(library));
+  EXPECT_EQ(64u * 8, rsa_device_jobs(library));
   EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
 }
 
@@ -147,7 +147,7 @@ TEST_F(RsaLoad, ManyJobsByDescriptors) {
       if (polled[n].revents != 0) run(*of[n]);
   }
   EXPECT_EQ(kJobs, right);
-  EXPECT_EQ(kJobs, rsa_jobs(library));
+  EXPECT_EQ(kJobs, rsa_device_jobs(library));
   for (Job &job : jobs) O(ASYNC_WAIT_CTX_free)(job.wait);
   O(ASYNC_cleanup_thread)();
 }
@@ -254,7 +254,7 @@ TEST_F(RsaLoad, ChildrenOfForkSignToo) {
     if (child == 0) {
       int right = 0;
       for (size_t n = 0; n < 12; ++n) right += sign_and_verify(signing(n));
-      _exit(right == 12 && rsa_jobs(library) == 12 ? 0 : 1);
+      _exit(right == 12 && rsa_device_jobs(library) == 12 ? 0 : 1);
     }
     children.push_back(child);
   }

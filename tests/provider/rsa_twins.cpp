@@ -90,8 +90,10 @@ std::string compare(const KeyTwins &keys, const Call &call, Outcome *common) {
   return difference;
 }
 
+uint64_t rsa_device_jobs(Library &library) { return library.counter("lanecrypt.rsa-device-jobs"); }
+
 uint64_t rsa_jobs(Library &library) {
-  return library.counter("lanecrypt.rsa-device-jobs") + library.counter("lanecrypt.rsa-cpu-jobs");
+  return rsa_device_jobs(library) + library.counter("lanecrypt.rsa-cpu-jobs");
 }
 
 }  // namespace provider_test

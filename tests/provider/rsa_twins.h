@@ -45,7 +45,8 @@ using Call = std::function<int(EVP_PKEY *key, const char *properties, Outcome &o
 // failed is not compared: it may say so of OpenSSL's object within ours.
 std::string compare(const KeyTwins &keys, const Call &call, Outcome *common = nullptr);
 
-// What has run on devices and on the CPU.
+// What has run on devices and on the CPU, and on devices alone.
 uint64_t rsa_jobs(Library &library);
+uint64_t rsa_device_jobs(Library &library);
 
 }  // namespace provider_test
