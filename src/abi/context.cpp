@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "schedule/signals.h"
+
 namespace lanecrypt {
 
 using schedule::Executor;
@@ -70,6 +72,7 @@ struct Context::Chooser {
   // On a thread of its own: to look for devices takes a while.
   void warm_up() {
     if (is_warming.exchange(true)) return;
+    const schedule::SignalsBlocked blocked;
     warming = std::thread([this] { context.dispatcher().rsa().warm_up(); });
   }
 

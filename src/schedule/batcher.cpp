@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "cpu/cpu_rsa.h"
+#include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -57,6 +58,7 @@ Status Batcher::status() const {
 // Under the lock.
 void Batcher::begin() {
   if (thread_.joinable()) return;
+  const SignalsBlocked blocked;
   for (size_t count = teller_count(); count > 0; --count) tellers_.emplace_back([this] { tell(); });
   thread_ = std::thread([this] { run(); });
 }

@@ -6,6 +6,7 @@
 
 #include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
+#include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
 
@@ -20,7 +21,10 @@ CpuWorker::~CpuWorker() {
 
 void CpuWorker::submit(RequestPointer request) {
   std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (!thread_.joinable()) {
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this] { run(); });
+  }
   queue_.push_back(std::move(request));
   changed_.notify_all();
 }

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <thread>
 
+#include "schedule/signals.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -81,6 +83,7 @@ Status check_device_list(const std::string &devices) {
 }
 
 Dispatcher::Dispatcher(DispatcherOptions options) : options_(std::move(options)) {
+  const SignalsBlocked blocked;
   std::thread([this] { find_devices(); }).join();
 }
 

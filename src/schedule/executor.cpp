@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "schedule/signals.h"
 #include "verify/known_answers.h"
 
 namespace lanecrypt::schedule {
@@ -42,7 +43,9 @@ std::string Executor::reason() const {
 
 // Under the lock.
 void Executor::ensure_thread() {
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (thread_.joinable()) return;
+  const SignalsBlocked blocked;
+  thread_ = std::thread([this] { run(); });
 }
 
 bool Executor::submit(const RequestPointer &request) {

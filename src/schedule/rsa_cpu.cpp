@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cpu/cpu_rsa.h"
+#include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
 
@@ -19,6 +20,7 @@ RsaCpu::~RsaCpu() {
 void RsaCpu::submit(const RsaRequestPointer &request) {
   std::lock_guard lock(mutex_);
   queue_.push_back(request);
+  const SignalsBlocked blocked;
   const size_t most = std::max(std::thread::hardware_concurrency(), 1u);
   for (size_t wanted = request->todo.size(); wanted > waiting_threads_ && threads_.size() < most;
        --wanted)
