@@ -78,15 +78,19 @@ bool Batcher::submit(const RsaRequestPointer &request, std::span<const RsaKind> 
   begin();
   const lc_rsa_operation operation = request->job.operation;
   std::deque<uint32_t> left;
+  RsaKind kind = 0;
+  std::deque<Waiting> *queue = nullptr;  // of that kind
   for (const uint32_t message : request->todo) {
     if (kinds[message] == 0) {
       left.push_back(message);
       continue;
     }
-    const Class what{operation, kinds[message]};
-    std::deque<Waiting> &queue = queues_[what];
-    if (queue.empty()) order_.push_back(what);
-    queue.push_back({request, message});
+    if (kinds[message] != kind) {
+      kind = kinds[message];
+      queue = &queues_[Class{operation, kind}];
+      if (queue->empty()) order_.push_back(Class{operation, kind});
+    }
+    queue->push_back({request, message});
   }
   // Nobody else has the request before the lock is open.
   request->under_way = uint32_t(request->todo.size() - left.size());
@@ -279,26 +283,71 @@ void Batcher::tell() {
       const Part part = std::move(done_.front());
       done_.pop_front();
       lock.unlock();
-      const UnderWay &batch = *part.batch;
-      for (size_t n = part.begin; n < part.end; ++n)
-        end_operation(batch.from[n], batch.status, batch.right.empty() || batch.right[n] != 0);
+      tell(*part.batch, part.begin, part.end);
     }
     lock.lock();
   }
 }
 
-void Batcher::end_operation(const Waiting &one, const Status &status, bool is_right) {
+void Batcher::tell(const UnderWay &batch, size_t begin, size_t end) {
+  const auto is_right = [&](size_t n) {
+    return batch.status.ok() && (batch.right.empty() || batch.right[n] != 0);
+  };
+  while (begin < end) {
+    const RsaRequestPointer &request = batch.from[begin].request;
+    size_t same = begin;
+    while (same < end && is_right(same) && batch.from[same].request == request) ++same;
+    if (same > begin) {
+      end_right({&batch.from[begin], same - begin});
+      begin = same;
+    } else {
+      end_undone(batch.from[begin++], batch.status);
+    }
+  }
+}
+
+// Of a large request, all at once.
+void Batcher::end_right(std::span<const Waiting> of_one_request) {
+  const RsaRequestPointer &pointer = of_one_request.front().request;
+  RsaRequest &request = *pointer;
+  uint64_t bytes = 0;
+  for (const Waiting &one : of_one_request)
+    bytes += request.job.key_of(request.job.messages[one.message]).modulus_bytes;
+  const auto count = static_cast<uint32_t>(of_one_request.size());
+  counters_.operations += count;
+  counters_.bytes += bytes;
+  load_.fetch_sub(count, std::memory_order_relaxed);
+
+  std::unique_lock lock(request.mutex);
+  if (!request.on_device_counted) ++counters_.jobs;
+  request.on_device_counted = true;
+  request.result.device_operations += count;
+  request.result.device_bytes += bytes;
+  request.under_way -= count;
+  if (request.under_way > 0) return;
+  lock.unlock();
+  finish_request(pointer);
+}
+
+void Batcher::finish_request(const RsaRequestPointer &request) {
+  if (request->todo.empty()) {
+    request->end();
+  } else {
+    const Status why = std::exchange(request->leaves, Status());
+    hand_back_(request, why);
+  }
+}
+
+// Of a batch that failed; or, with an OK status, whose result is wrong.
+void Batcher::end_undone(const Waiting &one, const Status &status) {
   RsaRequest &request = *one.request;
   const RsaMessage &message = request.job.messages[one.message];
   const RsaKey &key = request.job.key_of(message);
   Status made = status;
-  if (made.ok() && !is_right) {
+  if (made.ok()) {
     // A wrong result never leaves: the CPU makes it again.
     made = cpu::run_rsa(key, request.job.operation, message.in, message.out);
     ++counters_.failures;
-  } else if (made.ok()) {
-    ++counters_.operations;
-    counters_.bytes += key.modulus_bytes;
   }
   load_.fetch_sub(1, std::memory_order_relaxed);
 
@@ -306,11 +355,6 @@ void Batcher::end_operation(const Waiting &one, const Status &status, bool is_ri
   if (!made.ok()) {
     request.todo.push_back(one.message);
     request.leaves = made;
-  } else if (is_right) {
-    if (!request.on_device_counted) ++counters_.jobs;
-    request.on_device_counted = true;
-    ++request.result.device_operations;
-    request.result.device_bytes += key.modulus_bytes;
   } else {
     ++request.result.cpu_operations;
     ++request.result.failed_checks;
@@ -318,12 +362,7 @@ void Batcher::end_operation(const Waiting &one, const Status &status, bool is_ri
   }
   if (--request.under_way > 0) return;
   lock.unlock();
-  if (request.todo.empty()) {
-    request.end();
-  } else {
-    const Status why = std::exchange(request.leaves, Status());
-    hand_back_(one.request, why);
-  }
+  finish_request(one.request);
 }
 
 }  // namespace lanecrypt::schedule

@@ -14,6 +14,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -105,7 +106,10 @@ class Batcher {
   void fail(std::unique_lock<std::mutex> &lock, const Status &status);
   void pass_on(UnderWayPointer batch);
   void tell();
-  void end_operation(const Waiting &one, const Status &status, bool is_right);
+  void tell(const UnderWay &batch, size_t begin, size_t end);
+  void end_undone(const Waiting &one, const Status &status);
+  void end_right(std::span<const Waiting> of_one_request);
+  void finish_request(const RsaRequestPointer &request);
   int64_t expected(const Class &what, size_t operations, int64_t guess) const;
 
   const Open open_engine_;
