@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,6 +120,26 @@ void expect_works(Device &device) {
   auto from = device.allocate(MemoryKind::kDevice, 400);
   ASSERT_TRUE(to.ok() && from.ok());
   expect_adds(device, **to, **from);
+}
+
+// What a server hears by SIGUSR1 and SIGHUP; LLVM in a driver takes both.
+TEST_F(OpenClTest, LeavesTheProgramItsSignalHandlers) {
+  const int heard[] = {SIGUSR1, SIGHUP, SIGTERM};
+  const int unheard[] = {SIGUSR2, SIGPIPE};
+  static volatile sig_atomic_t times;
+  times = 0;
+  for (const int number : heard) signal(number, [](int) { times = times + 1; });
+  for (const int number : unheard) signal(number, SIG_IGN);
+  OPEN_OR_SKIP(device);
+  auto to = device->allocate(MemoryKind::kDevice, 400);
+  auto from = device->allocate(MemoryKind::kDevice, 400);
+  ASSERT_TRUE(to.ok() && from.ok());
+  expect_adds(*device, **to, **from);
+  for (const int number : heard) raise(number);
+  for (const int number : unheard) raise(number);
+  EXPECT_EQ(3, times);
+  for (const int number : heard) signal(number, SIG_DFL);
+  for (const int number : unheard) signal(number, SIG_DFL);
 }
 
 TEST_F(OpenClTest, TakesBuffersAndScalars) {

@@ -7,6 +7,7 @@ LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (host).
 
 import concurrent.futures
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -245,7 +246,7 @@ frontend tls
 """)
         return subprocess.Popen([shutil.which("haproxy") or "/usr/sbin/haproxy", "-W", "-f",
                                  str(tmp_path / "haproxy.cfg")], env=configuration.environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE), signal.SIGUSR2
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return start
 
 
@@ -281,20 +282,28 @@ http {{
         return subprocess.Popen([shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(tmp_path),
                                  "-c", str(tmp_path / "nginx.conf")],
                                 env=configuration.environment, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE), signal.SIGHUP
+                                stderr=subprocess.PIPE)
     return start
 
 
-@pytest.mark.parametrize("name", ["haproxy", "nginx"])
-def test_a_server_that_is_reloaded_under_load(request, configuration, key, name):
+def children(server):
+    return pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+
+
+# By which signal it reloads, and by which it ends when nothing is left to do.
+@pytest.mark.parametrize("name, reload_signal, end_signal", [
+    ("haproxy", signal.SIGUSR2, signal.SIGUSR1), ("nginx", signal.SIGHUP, signal.SIGQUIT)])
+def test_a_server_that_is_reloaded_under_load(request, configuration, key, name, reload_signal,
+                                              end_signal):
     if not (shutil.which(name) or os.path.exists(f"/usr/sbin/{name}")):
         pytest.skip(f"needs {name}")
     if os.environ.get("LANECRYPT_TEST_OPENSSL"):
         pytest.skip("the server uses the system's OpenSSL")
     port = free_port()
-    server, reload_signal = request.getfixturevalue(f"start_{name}")(port)
+    server = request.getfixturevalue(f"start_{name}")(port)
     try:
         wait_for(port, server)
+        workers = len(children(server))
         versions = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             visits = [pool.submit(handshake, port, key, versions[n % 2]) for n in range(HANDSHAKES)]
@@ -305,13 +314,16 @@ def test_a_server_that_is_reloaded_under_load(request, configuration, key, name)
                 visits.append(pool.submit(handshake, port, key, versions[n % 2]))
             for visit in visits:
                 assert visit.result().endswith(b"here")
+        # The workers of before have heard that they are to end.
+        until = time.monotonic() + 30
+        while len(children(server)) > workers and time.monotonic() < until:
+            time.sleep(0.1)
+        assert len(children(server)) == workers
     finally:
-        server.send_signal(signal.SIGTERM)
+        server.send_signal(end_signal)
         try:
             server.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             server.kill()
             server.communicate()
-    # HAProxy's workers end by the signal itself, and leave no counters.
-    if name == "nginx":
-        assert rsa_jobs(configuration) >= HANDSHAKES
+    assert rsa_jobs(configuration) >= HANDSHAKES

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/opencl/opencl_device.h"
+#include "device/opencl/signal_handlers.h"
 
 namespace lanecrypt::device {
 namespace opencl {
@@ -40,6 +41,7 @@ std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSourc
   static std::mutex mutex;
   static std::vector<Properties> last;
   std::lock_guard lock(mutex);
+  const KeptSignalHandlers kept;
   if (!load()) return {};
 
   std::vector<Found> found;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/opencl/memory.h"
+#include "device/opencl/signal_handlers.h"
 #include "device/opencl/stream.h"
 
 namespace lanecrypt::device::opencl {
@@ -29,6 +30,7 @@ Result<std::unique_ptr<Device>> OpenClDevice::open(cl_platform_id platform, cl_d
     return Status(LC_ERROR_NO_DEVICE,
                   properties.id + ": OpenCL was in use before this process was forked");
   }
+  const KeptSignalHandlers kept;
   auto session = std::make_shared<Session>();
   session->residency = residency(device, properties);
   session->properties = std::move(properties);

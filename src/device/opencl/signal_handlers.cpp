@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/signal_handlers.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace lanecrypt::device::opencl {
+namespace {
+
+struct Range {
+  uintptr_t begin, end;
+};
+
+// Where the code of the process lies now.
+std::vector<Range> code_now() {
+  std::vector<Range> all;
+  const auto add = [](dl_phdr_info *object, size_t, void *to) {
+    for (unsigned n = 0; n < object->dlpi_phnum; ++n) {
+      const auto &segment = object->dlpi_phdr[n];
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+      const uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
+      static_cast<std::vector<Range> *>(to)->push_back({begin, begin + segment.p_memsz});
+    }
+    return 0;
+  };
+  dl_iterate_phdr(add, &all);
+  return all;
+}
+
+const std::vector<Range> &code_before_drivers() {
+  static const std::vector<Range> code = code_now();
+  return code;
+}
+
+// As one address, of whichever kind.
+uintptr_t handler_of(const struct sigaction &action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<uintptr_t>(action.sa_sigaction)
+                                             : reinterpret_cast<uintptr_t>(action.sa_handler);
+}
+
+bool is_of_driver(const struct sigaction &action) {
+  const uintptr_t handler = handler_of(action);
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return false;
+  const std::vector<Range> &code = code_before_drivers();
+  return std::none_of(code.begin(), code.end(), [&](const Range &range) {
+    return handler >= range.begin && handler < range.end;
+  });
+}
+
+}  // namespace
+
+KeptSignalHandlers::KeptSignalHandlers() {
+  (void)code_before_drivers();
+  for (int number = 1; number < kSignals; ++number)
+    known_[number] = sigaction(number, nullptr, &before_[number]) == 0;
+}
+
+KeptSignalHandlers::~KeptSignalHandlers() {
+  for (int number = 1; number < kSignals; ++number) {
+    struct sigaction now {};
+    if (!known_[number] || sigaction(number, nullptr, &now) != 0) continue;
+    if (handler_of(now) != handler_of(before_[number]) && is_of_driver(now))
+      (void)sigaction(number, &before_[number], nullptr);
+  }
+}
+
+}  // namespace lanecrypt::device::opencl
