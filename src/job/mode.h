@@ -75,6 +75,45 @@ struct Mode {
   }
 };
 
+constexpr Mode cfb(lc_cipher cipher, const char *name, const char *title, const char *openssl,
+                   int16_t feedback_bits) {
+  return {.cipher = cipher,
+          .name = name,
+          .title = title,
+          .openssl = openssl,
+          .openssl_cts = nullptr,
+          .is_aes = true,
+          .key_sizes = kAnyAesKey,
+          .keys = 1,
+          .iv_bytes = 16,
+          .granule_bytes = 1,
+          .least_bytes = 1,
+          .is_own_inverse = false,
+          .inverts = false,
+          .encrypt_is_chain = true,
+          .decrypt_is_chain = false,
+          .is_aead = false,
+          .continuation = Continuation::kCiphertext,
+          .tail_bytes = 0,
+          .is_offered = true,
+          .encrypt_kernel = "feedback",
+          .decrypt_kernel = "cfb_decrypt",
+          .feedback_bits = feedback_bits};
+}
+
+// CBC with ciphertext stealing, which leaves CBC's kernels all but the end.
+constexpr Mode cbc_cts(lc_cipher cipher, const char *name, const char *title,
+                       const char *openssl_cts) {
+  Mode mode = cfb(cipher, name, title, "CBC-CTS", -1);
+  mode.openssl_cts = openssl_cts;
+  mode.least_bytes = 16;
+  mode.inverts = true;
+  mode.tail_bytes = 32;
+  mode.encrypt_kernel = "cbc_encrypt";
+  mode.decrypt_kernel = "cbc_decrypt";
+  return mode;
+}
+
 // By the numbers of lc_cipher.
 inline constexpr Mode kModes[] = {
     // cipher, name, title, openssl, cts, aes, sizes, keys, iv, granule, least,
@@ -88,140 +127,17 @@ inline constexpr Mode kModes[] = {
      true, false, false, false, false, Continuation::kCounter, 0, true},
     {LC_AES_XTS, "xts", "XTS", "XTS", nullptr, true, kKey128 | kKey256, 2, 16, 1, 16,  //
      false, true, false, false, false, Continuation::kDataUnits, 0, true},
-    {LC_AES_CFB128,
-     "cfb128",
-     "CFB128",
-     "CFB",
-     nullptr,
-     true,
-     kAnyAesKey,
-     1,
-     16,
-     1,
-     1,  //
-     false,
-     false,
-     true,
-     false,
-     false,
-     Continuation::kCiphertext,
-     0,
-     true,  //
-     "feedback",
-     "cfb_decrypt",
-     128},
-    {LC_AES_CFB8,
-     "cfb8",
-     "CFB8",
-     "CFB8",
-     nullptr,
-     true,
-     kAnyAesKey,
-     1,
-     16,
-     1,
-     1,  //
-     false,
-     false,
-     true,
-     false,
-     false,
-     Continuation::kCiphertext,
-     0,
-     true,  //
-     "feedback",
-     "cfb_decrypt",
-     8},
-    {LC_AES_CFB1,
-     "cfb1",
-     "CFB1",
-     "CFB1",
-     nullptr,
-     true,
-     kAnyAesKey,
-     1,
-     16,
-     1,
-     1,  //
-     false,
-     false,
-     true,
-     false,
-     false,
-     Continuation::kCiphertext,
-     0,
-     true,  //
-     "feedback",
-     "cfb_decrypt",
-     1},
+    cfb(LC_AES_CFB128, "cfb128", "CFB128", "CFB", 128),
+    cfb(LC_AES_CFB8, "cfb8", "CFB8", "CFB8", 8),
+    cfb(LC_AES_CFB1, "cfb1", "CFB1", "CFB1", 1),
     {LC_AES_OFB, "ofb",      "OFB", "OFB", nullptr, true,
      kAnyAesKey, 1,          16,    1,     1,  //
      true,       false,      true,  true,  false,   Continuation::kKeystream,
      0,          true,  //
      "feedback", "feedback", 0},
-    {LC_AES_CBC_CS1,
-     "cs1",
-     "CBC-CS1",
-     "CBC-CTS",
-     "CS1",
-     true,
-     kAnyAesKey,
-     1,
-     16,
-     1,
-     16,  //
-     false,
-     true,
-     true,
-     false,
-     false,
-     Continuation::kCiphertext,
-     32,
-     true,  //
-     "cbc_encrypt",
-     "cbc_decrypt"},
-    {LC_AES_CBC_CS2,
-     "cs2",
-     "CBC-CS2",
-     "CBC-CTS",
-     "CS2",
-     true,
-     kAnyAesKey,
-     1,
-     16,
-     1,
-     16,  //
-     false,
-     true,
-     true,
-     false,
-     false,
-     Continuation::kCiphertext,
-     32,
-     true,  //
-     "cbc_encrypt",
-     "cbc_decrypt"},
-    {LC_AES_CBC_CS3,
-     "cs3",
-     "CBC-CS3",
-     "CBC-CTS",
-     "CS3",
-     true,
-     kAnyAesKey,
-     1,
-     16,
-     1,
-     16,  //
-     false,
-     true,
-     true,
-     false,
-     false,
-     Continuation::kCiphertext,
-     32,
-     true,  //
-     "cbc_encrypt",
-     "cbc_decrypt"},
+    cbc_cts(LC_AES_CBC_CS1, "cs1", "CBC-CS1", "CS1"),
+    cbc_cts(LC_AES_CBC_CS2, "cs2", "CBC-CS2", "CS2"),
+    cbc_cts(LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CS3"),
     {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
      false, false, false, false, true, Continuation::kMessage, 0, true},
     {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true,
