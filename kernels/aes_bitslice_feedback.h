@@ -84,17 +84,10 @@ KERNEL(aes_bitslice_feedback, AES_BITSLICE_LANES)
 KERNEL(aes_bitslice_cfb_decrypt, AES_BITSLICE_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *all_planes, u32 rounds,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 segment) {
-  const u32 team = aes_team();
-  const u64 end_tile = aes_first_tile(tiles, team + 1);
-  u64 tile = aes_first_tile(tiles, team);
-  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;
   // Bytes that a lane takes with a block, and how many blocks a byte has.
   const u32 each = segment == 128 ? 16 : 1, shared = segment == 1 ? 8 : 1;
-  for (; tile < end_tile; ++tile) {
-    while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;
-    GLOBAL const AesPiece *piece = pieces + p;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
+  AES_WALK_TILES {
+    AES_WALK_PIECE
     GLOBAL const u32 *planes = all_planes + (u64)piece->key * AES_PLANE_WORDS;
     const u32 aligned = segment == 128 && aes_aligned(in, out);
     const u64 length = piece->length;

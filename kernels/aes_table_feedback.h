@@ -95,16 +95,9 @@ KERNEL(AES_NAME(cfb_decrypt), AES_LANES)
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 segment SHARED_PARAMETER) {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
-  const u32 team = aes_team();
-  const u64 end_tile = aes_first_tile(tiles, team + 1);
-  u64 tile = aes_first_tile(tiles, team);
-  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;
   const u32 each = segment == 128 ? 16 : 1;  // bytes that a lane takes with a block
-  for (; tile < end_tile; ++tile) {
-    while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;
-    GLOBAL const AesPiece *piece = pieces + p;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
+  AES_WALK_TILES {
+    AES_WALK_PIECE
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
     const u32 aligned = segment == 128 && aes_aligned(in, out);
     const u64 length = piece->length;
@@ -138,19 +131,25 @@ KERNEL(AES_NAME(cfb_decrypt), AES_LANES)
 
 // CBC with ciphertext stealing, after CBC itself has done the blocks before the
 // last two: these, a lane a message. `chain` is what CBC encryption left.
+#define AES_FOR_EACH_TAIL                                         \
+  for (u32 p = group_id() * group_lanes() + lane_id(); p < count; \
+       p += group_count() * group_lanes())
+
+#define AES_TAIL                                                                 \
+  GLOBAL const AesPiece *piece = pieces + p;                                     \
+  if (piece->tail_bytes == 0) continue;                                          \
+  GLOBAL const u8 *in = in_base + piece->in + piece->length;                     \
+  GLOBAL u8 *out = out_base + piece->out + piece->length;                        \
+  GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS; \
+  const u32 part = piece->tail_bytes - 16;
+
 KERNEL(AES_NAME(steal_encrypt), AES_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL const u32 *chain, GLOBAL const u32 *schedules,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
-  for (u32 p = group_id() * group_lanes() + lane_id(); p < count;
-       p += group_count() * group_lanes()) {
-    GLOBAL const AesPiece *piece = pieces + p;
-    if (piece->tail_bytes == 0) continue;
-    GLOBAL const u8 *in = in_base + piece->in + piece->length;
-    GLOBAL u8 *out = out_base + piece->out + piece->length;
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
-    const u32 part = piece->tail_bytes - 16;
+  AES_FOR_EACH_TAIL {
+    AES_TAIL
     const Block before = piece->length == 0 && !piece->continues
                              ? aes_iv(piece)
                              : load_block((GLOBAL const u8 *)(chain + (u64)piece->chain * 4));
@@ -169,14 +168,8 @@ KERNEL(AES_NAME(steal_decrypt), AES_LANES)
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 1);
-  for (u32 p = group_id() * group_lanes() + lane_id(); p < count;
-       p += group_count() * group_lanes()) {
-    GLOBAL const AesPiece *piece = pieces + p;
-    if (piece->tail_bytes == 0) continue;
-    GLOBAL const u8 *in = in_base + piece->in + piece->length;
-    GLOBAL u8 *out = out_base + piece->out + piece->length;
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
-    const u32 part = piece->tail_bytes - 16;
+  AES_FOR_EACH_TAIL {
+    AES_TAIL
     const Block before =
         piece->length == 0 && !piece->continues ? aes_iv(piece) : aes_load_bytes(in - 16, 16);
     Block x = aes_load_bytes(in + aes_stolen_x(piece), 16);
@@ -188,3 +181,6 @@ KERNEL(AES_NAME(steal_decrypt), AES_LANES)
     aes_store_bytes(out + 16, aes_xor(x, y), part);
   }
 }
+
+#undef AES_FOR_EACH_TAIL
+#undef AES_TAIL

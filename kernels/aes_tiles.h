@@ -6,18 +6,22 @@
 
 #include "aes_layout.h"
 
-// The piece to which a tile belongs: the last that begins at or before it.
-FN u32 aes_find_piece(GLOBAL const AesPiece *pieces, u32 count, u64 tile) {
-  u32 low = 0, high = count;
-  while (high - low > 1) {
-    const u32 middle = low + (high - low) / 2;
-    if (pieces[middle].first_tile <= tile)
-      low = middle;
-    else
-      high = middle;
+// The piece to which a tile, or a point of XTS, belongs: the last that begins at
+// or before it.
+#define AES_FIND_PIECE(name, type, first_place)                        \
+  FN u32 name(GLOBAL const AesPiece *pieces, u32 count, type sought) { \
+    u32 low = 0, high = count;                                         \
+    while (high - low > 1) {                                           \
+      const u32 middle = low + (high - low) / 2;                       \
+      if (pieces[middle].first_place <= sought)                        \
+        low = middle;                                                  \
+      else                                                             \
+        high = middle;                                                 \
+    }                                                                  \
+    return low;                                                        \
   }
-  return low;
-}
+AES_FIND_PIECE(aes_find_piece, u64, first_tile)
+AES_FIND_PIECE(xts_find_piece, u32, first_point)
 
 // Tiles [aes_first_tile(n), aes_first_tile(n + 1)) of a launch, for kernels in
 // which each team walks its own.
@@ -26,9 +30,23 @@ FN u64 aes_first_tile(u64 tiles, u32 team) {
   return tiles * team / teams;
 }
 
-// For the others: teams side by side take tiles side by side, whose memory is one. Every team
-// makes as many trips, so that all lanes run the same code at all times; those
-// past the last tile do nothing.
+// The frame of such a kernel, and the piece of its tile.
+#define AES_WALK_TILES                                               \
+  const u32 team = aes_team();                                       \
+  const u64 end_tile = aes_first_tile(tiles, team + 1);              \
+  u64 tile = aes_first_tile(tiles, team);                            \
+  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0; \
+  for (; tile < end_tile; ++tile)
+
+#define AES_WALK_PIECE                                           \
+  while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p; \
+  GLOBAL const AesPiece *piece = pieces + p;                     \
+  GLOBAL const u8 *in = in_base + piece->in;                     \
+  GLOBAL u8 *out = out_base + piece->out;
+
+// For the others: teams side by side take tiles side by side, whose memory is
+// one. Every team makes as many trips, so that all lanes run the same code at all
+// times; those past the last tile do nothing.
 FN u32 aes_teams(void) { return group_count() * (group_lanes() / TEAM_LANES); }
 
 FN u32 aes_trips(u64 tiles) { return (u32)((tiles + aes_teams() - 1) / aes_teams()); }

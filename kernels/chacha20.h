@@ -88,15 +88,8 @@ FN void chacha20_xor(Block *data, const u32 *x) {
 KERNEL(chacha20, CHACHA20_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {
-  const u32 team = aes_team();
-  const u64 end_tile = aes_first_tile(tiles, team + 1);
-  u64 tile = aes_first_tile(tiles, team);
-  u32 p = tile < end_tile ? aes_find_piece(pieces, count, tile) : 0;
-  for (; tile < end_tile; ++tile) {
-    while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p;
-    GLOBAL const AesPiece *piece = pieces + p;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
+  AES_WALK_TILES {
+    AES_WALK_PIECE
     const u64 number = (tile - piece->first_tile) * TEAM_LANES + lane_id() % TEAM_LANES;
     const u64 at = CHACHA20_BLOCK_BYTES * number;
     if (at >= piece->length) continue;

@@ -176,20 +176,35 @@ FN u32 RSA_NAME(equal)(Number a, Number b, Team team) {
   return (u32)SHIFT_SIGNED(all - 1, 63);
 }
 
+// The frame of every kernel: the team of this lane takes one of `total` after
+// another, `at`. Teams past the end do the last once more, for their barriers,
+// and store nothing: theirs is what is `mine`.
+#define RSA_TEAM                                       \
+  TEAM_MEMORY(words, RSA_WORDS, TEAM_LANES_OF(shape)); \
+  const Team team = RSA_NAME(make_team)(shape, words);
+
+#define RSA_FOR_EACH(total)                     \
+  const u32 teams = group_lanes() / team.lanes; \
+  for (u32 first = group_id() * teams; first < (total); first += group_count() * teams)
+
+#define RSA_AT(total)                              \
+  const u32 mine = first + lane_id() / team.lanes; \
+  const u32 at = mine < (total) ? mine : (total)-1;
+
+#define RSA_PIECE                                         \
+  const RsaPiece piece = pieces[at];                      \
+  const Key key = RSA_NAME(find_key)(shape, keys, piece); \
+  const Modulus n = RSA_NAME(modulus)(shape, key, RSA_N, key.head->n_inverse, team);
+
 #ifndef RSA_POWER_ONLY
 
 KERNEL(RSA_NAME(blind_all), RSA_GROUP)
 (GLOBAL const RsaShape *shape, GLOBAL const u8 *keys, GLOBAL const RsaPiece *pieces,
  GLOBAL const u8 *in, GLOBAL LIMB *blinded) {
-  TEAM_MEMORY(words, RSA_WORDS, TEAM_LANES_OF(shape));
-  const Team team = RSA_NAME(make_team)(shape, words);
-  const u32 teams = group_lanes() / team.lanes;
-  for (u32 first = group_id() * teams; first < shape->count; first += group_count() * teams) {
-    const u32 mine = first + lane_id() / team.lanes;
-    const u32 at = mine < shape->count ? mine : shape->count - 1;
-    const RsaPiece piece = pieces[at];
-    const Key key = RSA_NAME(find_key)(shape, keys, piece);
-    const Modulus n = RSA_NAME(modulus)(shape, key, RSA_N, key.head->n_inverse, team);
+  RSA_TEAM
+  RSA_FOR_EACH(shape->count) {
+    RSA_AT(shape->count)
+    RSA_PIECE
     Number x = RSA_NAME(read)(in + (u64)at * shape->stride_bytes, shape->stride_bytes, team);
     x = RSA_NAME(blind)(x, n, shape, key, piece.blind, 0, team);
     if (at == mine) RSA_NAME(store)(blinded + (u64)at * shape->full_limbs, x, team);
@@ -199,16 +214,11 @@ KERNEL(RSA_NAME(blind_all), RSA_GROUP)
 KERNEL(RSA_NAME(finish_all), RSA_GROUP)
 (GLOBAL const RsaShape *shape, GLOBAL const u8 *keys, GLOBAL const RsaPiece *pieces,
  GLOBAL const u8 *in, GLOBAL const LIMB *halves, GLOBAL u8 *out, GLOBAL u32 *right) {
-  TEAM_MEMORY(words, RSA_WORDS, TEAM_LANES_OF(shape));
-  const Team team = RSA_NAME(make_team)(shape, words);
-  const u32 teams = group_lanes() / team.lanes;
-  for (u32 first = group_id() * teams; first < shape->count; first += group_count() * teams) {
-    const u32 mine = first + lane_id() / team.lanes;
-    const u32 at = mine < shape->count ? mine : shape->count - 1;
-    const RsaPiece piece = pieces[at];
-    const Key key = RSA_NAME(find_key)(shape, keys, piece);
+  RSA_TEAM
+  RSA_FOR_EACH(shape->count) {
+    RSA_AT(shape->count)
+    RSA_PIECE
     const u64 step = shape->half_limbs;
-    const Modulus n = RSA_NAME(modulus)(shape, key, RSA_N, key.head->n_inverse, team);
     const Number by_p = RSA_NAME(load_short)(halves + at * step, shape->half_limbs, team);
     const Number by_q =
         RSA_NAME(load_short)(halves + (shape->count + at) * step, shape->half_limbs, team);
@@ -237,14 +247,10 @@ KERNEL(RSA_NAME(finish_all), RSA_GROUP)
 KERNEL(RSA_NAME(public_all), RSA_GROUP)
 (GLOBAL const RsaShape *shape, GLOBAL const u8 *keys, GLOBAL const RsaPiece *pieces,
  GLOBAL const u8 *in, GLOBAL u8 *out) {
-  TEAM_MEMORY(words, RSA_WORDS, TEAM_LANES_OF(shape));
-  const Team team = RSA_NAME(make_team)(shape, words);
-  const u32 teams = group_lanes() / team.lanes;
-  for (u32 first = group_id() * teams; first < shape->count; first += group_count() * teams) {
-    const u32 mine = first + lane_id() / team.lanes;
-    const u32 at = mine < shape->count ? mine : shape->count - 1;
-    const Key key = RSA_NAME(find_key)(shape, keys, pieces[at]);
-    const Modulus n = RSA_NAME(modulus)(shape, key, RSA_N, key.head->n_inverse, team);
+  RSA_TEAM
+  RSA_FOR_EACH(shape->count) {
+    RSA_AT(shape->count)
+    RSA_PIECE
     Number x = RSA_NAME(read)(in + (u64)at * shape->stride_bytes, shape->stride_bytes, team);
     x = RSA_NAME(raise_to_e)(x, n, shape, key, team);
     if (at == mine) RSA_NAME(write)
@@ -261,15 +267,12 @@ KERNEL(RSA_NAME(public_all), RSA_GROUP)
 KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
 (GLOBAL const RsaShape *shape, GLOBAL const u8 *keys, GLOBAL const RsaPiece *pieces,
  GLOBAL const LIMB *blinded, GLOBAL LIMB *table, GLOBAL LIMB *halves) {
-  TEAM_MEMORY(words, RSA_WORDS, TEAM_LANES_OF(shape));
-  const Team team = RSA_NAME(make_team)(shape, words);
-  const u32 teams = group_lanes() / team.lanes;
+  RSA_TEAM
   const u32 powers = 2 * shape->count;
   GLOBAL LIMB *entries =
       table + (u64)group_id() * (RSA_WINDOW_ENTRIES * LANE_LIMBS * RSA_GROUP) + lane_id();
-  for (u32 first = group_id() * teams; first < powers; first += group_count() * teams) {
-    const u32 mine = first + lane_id() / team.lanes;
-    const u32 at = mine < powers ? mine : powers - 1;
+  RSA_FOR_EACH(powers) {
+    RSA_AT(powers)
     const u32 is_q = at >= shape->count ? 1 : 0;
     const u32 operation = is_q ? at - shape->count : at;
     const Key key = RSA_NAME(find_key)(shape, keys, pieces[operation]);
@@ -336,6 +339,10 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
 
 #endif
 
+#undef RSA_TEAM
+#undef RSA_FOR_EACH
+#undef RSA_AT
+#undef RSA_PIECE
 #undef Number
 #undef Team
 #undef Modulus

@@ -96,19 +96,6 @@ FN Block xts_unit_number(Block first, u64 units) {
 
 FN u32 xts_points_of_unit(u32 unit_slots) { return (unit_slots + XTS_STRETCH - 1) / XTS_STRETCH; }
 
-// The piece to which a point belongs: the last that begins at or before it.
-FN u32 xts_find_piece(GLOBAL const AesPiece *pieces, u32 count, u32 point) {
-  u32 low = 0, high = count;
-  while (high - low > 1) {
-    const u32 middle = low + (high - low) / 2;
-    if (pieces[middle].first_point <= point)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 // Where a lane is: a slot of a data unit, with its tweak.
 typedef struct XtsPlace {
   u32 unit, slot;
