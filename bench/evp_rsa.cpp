@@ -26,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/cpu_model.h"
 #include "commit.h"
 #include "evp_load.h"
 
@@ -134,15 +135,6 @@ uint64_t counter_of(OSSL_PROVIDER *gpu, const char *name) {
   return value;
 }
 
-std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name"))
-      if (const size_t colon = line.find(": "); colon != std::string::npos)
-        return line.substr(colon + 2);
-  return "unknown";
-}
-
 nlohmann::ordered_json measure(const std::string &name, const Options &options, const Load &load) {
   std::vector<Work> works;
   uint64_t failures = 0;
@@ -207,7 +199,7 @@ int run(const Options &options) {
   }
   nlohmann::ordered_json machine = {{"gpu", ""},
                                     {"driver", ""},
-                                    {"cpu", cpu_model()},
+                                    {"cpu", cli::cpu_model()},
                                     {"cores", std::thread::hardware_concurrency()}};
   const nlohmann::json devices = devices_of(gpu);
   if (devices.is_array() && !devices.empty()) machine["gpu"] = devices[0].value("name", "");
