@@ -190,6 +190,22 @@ typedef enum lc_cipher {
 
 typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;
 
+/* Where a part of a longer message of GCM or ChaCha20-Poly1305 stands, for a
+ * caller who hashes the additional data, and makes and compares the tag,
+ * himself. */
+typedef struct lc_aead_part {
+  /* Bytes of the message's text before this part: whole blocks, which are of 16
+   * bytes in GCM and of 64 in ChaCha20-Poly1305. */
+  uint64_t text_before;
+  /* Read, and written when the job is over well: what all before it, and then
+   * all up to its end, adds to the tag; zeros where nothing was before. With L,
+   * the block of lengths, the tag of GCM is sum ^ L H ^ E(J0) (SP 800-38D, in
+   * the field of GHASH), and that of ChaCha20-Poly1305 sum + L r + s (RFC 8439).
+   * GCM: a block of 16 bytes. ChaCha20-Poly1305: a number modulo 2^130 - 5 as
+   * five uint32_t, each of 26 bits, the least first. */
+  uint32_t sum[8];
+} lc_aead_part;
+
 /* One independent message. */
 typedef struct lc_message {
   /* key_bytes of the job, host memory. Messages that give the same pointer
@@ -212,6 +228,10 @@ typedef struct lc_message {
   /* And the tag, tag_bytes of the job, host memory: written by encryption, read
    * by decryption. */
   void *tag;
+  /* NULL, or where in a longer message this is a part; in and out are then host
+   * memory, and there is neither aad nor tag. Decryption verifies nothing: its
+   * text must not be trusted before the caller has compared the tag. */
+  lc_aead_part *part;
 } lc_message;
 
 /* Any device of the right kind. */

@@ -88,11 +88,38 @@ Result<OneTimeKey> one_time_key(const CipherKind &kind, const uint8_t *key, cons
   return made;
 }
 
+// From here on OpenSSL's GHASH is worth a context of its own.
+constexpr uint64_t kLeastBytesForGmac = 1024;
+
+// The hash of a long piece as that of additional data alone: OpenSSL's tag of
+// those is their hash, whose last block has the power 2, with the block of
+// lengths and a mask, which are taken off.
+Status hash_by_gmac(const CipherKind &kind, const uint8_t *key, const Gf128 &h, const uint8_t *from,
+                    uint64_t length, uint64_t exponent, AeadSum *sum) {
+  const uint8_t iv[12] = {}, start[kBlockBytes] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  uint8_t tag[kBlockBytes], mask[kBlockBytes], nothing = 0;
+  const CipherKind encryption = {kind.cipher, LC_ENCRYPT, kind.key_bytes};
+  const AeadInput input = {key, iv, sizeof iv, from, length};
+  LC_TRY(run_aead(encryption, input, &nothing, &nothing, 0, tag, sizeof tag));
+  LC_TRY(encrypt_block(kind, key, start, mask));
+  const std::array<uint32_t, 4> words = aead_lengths(kind, length, 0);
+  const Gf128 lengths = gf128_of_block({{words[0], words[1], words[2], words[3]}});
+  Gf128 hash = gf128_add(gf128_of_block(load_words(tag, sizeof tag)),
+                         gf128_of_block(load_words(mask, sizeof mask)));
+  secure::wipe(mask, sizeof mask);
+  hash = gf128_multiply(gf128_add(hash, gf128_multiply(lengths, h)), gf128_power(h, exponent - 2));
+  const Block block = gf128_to_block(hash);
+  for (int i = 0; i < 4; ++i) (*sum)[i] ^= block.w[i];
+  return Status();
+}
+
 Status hash_piece(const CipherKind &kind, const uint8_t *key, const Iv &start, const uint8_t *from,
                   uint64_t length, uint64_t exponent, AeadSum *sum) {
   if (is_gcm(kind)) {
     Result<Gf128> h = ghash_key(kind, key);
     if (!h.ok()) return h.status();
+    if (length >= kLeastBytesForGmac && exponent >= 2)
+      return hash_by_gmac(kind, key, *h, from, length, exponent, sum);
     // ghash() gives the last block the power 1.
     const Gf128 hash =
         gf128_multiply(ghash(*h, Gf128{}, from, length), gf128_power(*h, exponent - 1));
@@ -280,6 +307,27 @@ std::array<uint8_t, 16> aead_tag(const CipherKind &kind, const AeadSum &sum) {
   std::array<uint8_t, 16> bytes;
   memcpy(bytes.data(), &tag, sizeof tag);
   return bytes;
+}
+
+Status add_aead_part(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t blocks,
+                     const AeadSum &part, uint32_t sum[8]) {
+  if (is_gcm(kind)) {
+    Result<Gf128> h = ghash_key(kind, key);
+    if (!h.ok()) return h.status();
+    const Gf128 before = gf128_of_block({{sum[0], sum[1], sum[2], sum[3]}});
+    const Block moved = gf128_to_block(gf128_multiply(before, gf128_power(*h, blocks)));
+    for (int i = 0; i < 4; ++i) sum[i] = moved.w[i] ^ part[i];
+    return Status();
+  }
+  Result<OneTimeKey> one_time = one_time_key(kind, key, start);
+  if (!one_time.ok()) return one_time.status();
+  const Poly before = {{sum[0], sum[1], sum[2], sum[3], sum[4]}};
+  const Poly moved = poly_multiply(before, poly_power(one_time->r, blocks));
+  u64 sums[5];
+  for (int i = 0; i < 5; ++i) sums[i] = uint64_t{moved.w[i]} + part[i];
+  const Poly total = poly_carry(sums);
+  std::copy(std::begin(total.w), std::end(total.w), sum);
+  return Status();
 }
 
 bool same_tag(const uint8_t *a, const uint8_t *b, uint32_t bytes) {

@@ -58,6 +58,11 @@ void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum);
 // The tag of 16 bytes from the sum of all pieces and of the closing.
 std::array<uint8_t, 16> aead_tag(const CipherKind &kind, const AeadSum &sum);
 
+// What a part of a message adds, whose last block has the power 2, to the sum of
+// what was before it: as lc_aead_part has it. blocks: of the part's text.
+Status add_aead_part(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t blocks,
+                     const AeadSum &part, uint32_t sum[8]);
+
 // Whether the first `bytes` are alike, in a time that does not tell where not.
 bool same_tag(const uint8_t *a, const uint8_t *b, uint32_t bytes);
 

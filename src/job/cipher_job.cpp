@@ -119,19 +119,33 @@ Status check_length(const lc_cipher_job &job, const Mode &mode, uint64_t length)
   return Status();
 }
 
+Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
+  if (mode.continuation != Continuation::kMessage)
+    return wrong(std::string("a message of ") + mode.title + " has no parts");
+  if (job.memory != LC_MEMORY_HOST)
+    return Status(LC_ERROR_UNSUPPORTED, "parts of messages are for host memory only");
+  if (message.aad_length != 0) return wrong("a part has no additional data");
+  if (message.part->text_before % (mode.is_aes ? kBlockBytes : kChaChaBlockBytes) != 0)
+    return wrong("its part does not begin with a block");
+  return Status();
+}
+
 // What an authenticated message has beside its text, which may be empty. The
 // longest text has 2^32 - 2 blocks of 16 or 64 bytes; CCM's is bounded by the
 // bytes that its nonce leaves for the length.
 Status check_aead_message(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
   if (message.key == nullptr) return wrong("no key");
   if (message.iv == nullptr) return wrong("no IV");
-  if (message.tag == nullptr) return wrong("no tag, or no place for it");
+  if (message.part != nullptr) LC_TRY(check_aead_part(job, mode, message));
+  if (message.tag == nullptr && message.part == nullptr) return wrong("no tag, or no place for it");
   if (message.aad_length != 0 && message.aad == nullptr) return wrong("no additional data");
   if (message.aad_length > UINT64_MAX / 16) return wrong("its additional data are too long");
   const uint64_t most = mode.cipher == LC_CHACHA20_POLY1305 ? (uint64_t{1} << 38) - 64
                         : mode.cipher == LC_AES_GCM         ? (uint64_t{1} << 36) - 32
                                                             : UINT64_MAX;
-  if (message.length > most) return wrong("its length is more than the mode allows under one IV");
+  const uint64_t before = message.part == nullptr ? 0 : message.part->text_before;
+  if (before > most || message.length > most - before)
+    return wrong("its length is more than the mode allows under one IV");
   if (mode.cipher == LC_AES_CCM) {
     const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);
     if (length_bytes < 8 && message.length >> (8 * length_bytes) != 0)
@@ -212,7 +226,8 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
                           .number = static_cast<uint32_t>(n),
                           .aad = static_cast<const uint8_t *>(message.aad),
                           .aad_length = message.aad_length,
-                          .tag = static_cast<uint8_t *>(message.tag)};
+                          .tag = static_cast<uint8_t *>(message.tag),
+                          .part = mode.is_aead ? message.part : nullptr};
     if (mode.is_aead) {
       const uint8_t *iv = static_cast<const uint8_t *>(message.iv);
       result.ivs.insert(result.ivs.end(), iv, iv + result.iv_bytes);

@@ -57,6 +57,9 @@ struct CipherMessage {
   const uint8_t *aad;
   uint64_t aad_length;
   uint8_t *tag;
+  lc_aead_part *part;  // or nullptr: a whole message
+
+  uint64_t text_before() const { return part == nullptr ? 0 : part->text_before; }
 };
 
 struct CipherJob {

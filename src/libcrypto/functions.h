@@ -200,6 +200,21 @@ F(int, 0, EVP_PKEY_decrypt,
   (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
    size_t in_bytes),
   (context, out, out_bytes, in, in_bytes))
+F(EVP_MAC *, nullptr, EVP_MAC_fetch,
+  (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
+  (context, algorithm, properties))
+F(void, , EVP_MAC_free, (EVP_MAC * mac), (mac))
+F(EVP_MAC_CTX *, nullptr, EVP_MAC_CTX_new, (EVP_MAC * mac), (mac))
+F(void, , EVP_MAC_CTX_free, (EVP_MAC_CTX * context), (context))
+F(EVP_MAC_CTX *, nullptr, EVP_MAC_CTX_dup, (const EVP_MAC_CTX *context), (context))
+F(int, 0, EVP_MAC_init,
+  (EVP_MAC_CTX * context, const unsigned char *key, size_t key_bytes, const OSSL_PARAM params[]),
+  (context, key, key_bytes, params))
+F(int, 0, EVP_MAC_update, (EVP_MAC_CTX * context, const unsigned char *data, size_t bytes),
+  (context, data, bytes))
+F(int, 0, EVP_MAC_final,
+  (EVP_MAC_CTX * context, unsigned char *out, size_t *out_bytes, size_t out_size),
+  (context, out, out_bytes, out_size))
 F(EVP_SIGNATURE *, nullptr, EVP_SIGNATURE_fetch,
   (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
   (context, algorithm, properties))

@@ -48,8 +48,15 @@ Status AeadTally::finish(const CipherJob &job) {
     Message &message = messages_[n];
     const CipherMessage &caller = job.messages[n];
     bool is_right = message.is_done && !message.tag_is_wrong;
-    const bool is_whole = message.is_closed && message.bytes_left == 0;
-    if (is_whole) {
+    const bool is_part = caller.part != nullptr;
+    const bool is_whole = (message.is_closed || is_part) && message.bytes_left == 0;
+    if (is_whole && is_part) {
+      const Status added =
+          cpu::add_aead_part(job.kind, job.key(caller.key), message.start,
+                             hash_blocks(caller.length), message.sum, caller.part->sum);
+      is_right = added.ok();
+      if (!is_right) status = added;
+    } else if (is_whole) {
       const std::array<uint8_t, 16> tag = cpu::aead_tag(job.kind, message.sum);
       is_right = true;
       if (job.kind.direction == LC_ENCRYPT)
@@ -57,7 +64,7 @@ Status AeadTally::finish(const CipherJob &job) {
       else
         is_right = cpu::same_tag(tag.data(), caller.tag, job.tag_bytes);
     }
-    message.tag_is_wrong |= is_whole && !is_right;
+    message.tag_is_wrong |= is_whole && !is_right && !is_part;
     if (job.kind.direction == LC_DECRYPT && !is_right && job.memory == LC_MEMORY_HOST)
       secure::wipe(caller.out, caller.length);
     if (message.tag_is_wrong)
@@ -77,6 +84,7 @@ uint64_t aead_exponent(const CipherMessage &message, const Piece &piece) {
 }
 
 bool closes(const Request &request, const Piece &piece) {
+  if (request.job.messages[piece.message].part != nullptr) return false;
   return request.job.kind.is_ccm() ? request.ends_message(piece)
                                    : !piece.is_aad && piece.offset == 0;
 }

@@ -32,7 +32,8 @@ class AeadTally {
   // wrong, its output is wiped.
   void set_done(uint32_t message, bool tag_is_wrong);
 
-  // Writes or compares the tags of the messages that are done; wipes, in host
+  // Writes or compares the tags of the messages that are done, or adds to the
+  // sums of parts; wipes, in host
   // memory, all output of decryption whose tag is not right. LC_ERROR_TAG where
   // one is wrong.
   Status finish(const CipherJob &job);
@@ -54,7 +55,7 @@ class AeadTally {
 // lengths, which comes last.
 uint64_t aead_exponent(const CipherMessage &message, const Piece &piece);
 // The piece that brings the block of lengths and the mask with it; the last of
-// CCM.
+// CCM. A part of a message has none.
 bool closes(const Request &request, const Piece &piece);
 
 }  // namespace lanecrypt::schedule

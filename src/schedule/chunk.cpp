@@ -136,8 +136,9 @@ AesPiece describe(const Request &request, const Piece &piece) {
   }
   if (request.aead != nullptr && !request.job.kind.is_ccm()) {
     const uint64_t block = request.job.kind.mode().is_aes ? kBlockBytes : kChaChaBlockBytes;
-    const Iv iv = cpu::aead_counter(request.job.kind, request.aead->start(piece.message),
-                                    piece.offset / block + 1);
+    const Iv iv = cpu::aead_counter(
+        request.job.kind, request.aead->start(piece.message),
+        (request.job.messages[piece.message].text_before() + piece.offset) / block + 1);
     memcpy(made.iv, iv.data(), sizeof made.iv);
   }
   if (request.job.kind.mode().steals() && request.ends_message(piece))

@@ -55,7 +55,7 @@ Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
   const uint8_t *key = job.key(message.key);
   const cpu::AeadInput input = {key, job.ivs.data() + uint64_t{piece.message} * job.iv_bytes,
                                 job.iv_bytes, message.aad, message.aad_length};
-  if (request.aead->is_untouched(piece.message) && piece.offset == 0 &&
+  if (message.part == nullptr && request.aead->is_untouched(piece.message) && piece.offset == 0 &&
       cpu::takes_whole(job.kind, input, message.length)) {
     std::erase_if(request.todo, [&](const Piece &other) { return other.message == piece.message; });
     const Status status = cpu::run_aead(job.kind, input, message.in, message.out, message.length,
@@ -80,7 +80,7 @@ Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
                              {.in = in + piece.offset,
                               .out = message.out + piece.offset,
                               .length = piece.length,
-                              .offset = piece.offset,
+                              .offset = message.text_before() + piece.offset,
                               .exponent = aead_exponent(message, piece),
                               .is_aad = piece.is_aad},
                              &sum));
