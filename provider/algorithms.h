@@ -24,10 +24,11 @@ struct Algorithm {
   bool has_data_units() const { return traits().continuation == Continuation::kDataUnits; }
   // An update is a message or a data unit, which nobody can take in parts.
   bool takes_whole() const { return has_data_units() || traits().steals(); }
+  bool is_aead() const { return traits().is_aead; }
   bool is_chacha20() const { return traits().continuation == Continuation::kChaChaCounter; }
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
   // What a stream is cut into; more than block_bytes where that is 1.
-  unsigned unit_bytes() const { return is_chacha20() ? 64 : 16; }
+  unsigned unit_bytes() const { return traits().is_aes ? 16 : 64; }
   // A stream may stop within a unit, and OpenSSL tells where.
   bool counts_within_unit() const {
     return block_bytes == 1 && !has_data_units() &&

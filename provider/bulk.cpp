@@ -114,10 +114,9 @@ void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {
   context.chacha20_used_bytes = unsigned(bytes % unit);
 }
 
-Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
-              const uint8_t *in, size_t bytes) {
+Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
+                   uint32_t iv_bytes) {
   Provider &provider = *context.provider;
-  const Algorithm &algorithm = context.algorithm();
   const bool must = provider.settings.require_gpu;
   if (const char *why = provider.no_device.load(std::memory_order_acquire); why != nullptr) {
     if (!must) return Bulk::kNotTaken;
@@ -126,32 +125,12 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
     return Bulk::kFailed;
   }
 
-  // The IV after the bulk; what data in place overwrite must be read now.
-  uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
-  const Continuation continuation = algorithm.traits().continuation;
-  if (continuation == Continuation::kCounter) {
-    std::memcpy(next_iv, iv, kBlockBytes);
-    advance_counter(next_iv, bytes / kBlockBytes);
-  }
-  lc_cipher cipher = algorithm.cipher;
-  const uint8_t *last_block_in = in + bytes - std::min(bytes, kBlockBytes);
-  if (algorithm.traits().steals()) {
-    if (!ask_stealing(context, &cipher)) return Bulk::kNotTaken;
-    last_block_in = in + last_block_at(cipher, bytes);
-  }
-  if (bytes >= kBlockBytes) std::memcpy(last_in, last_block_in, kBlockBytes);
-
-  lc_message message{};
-  message.key = context.key;
-  message.iv = iv;
-  message.in = in;
-  message.out = out;
-  message.length = bytes;
   lc_cipher_job job{};
   job.struct_size = sizeof job;
   job.cipher = cipher;
   job.direction = context.encrypting ? LC_ENCRYPT : LC_DECRYPT;
-  job.key_bytes = algorithm.key_bytes;
+  job.key_bytes = context.algorithm().key_bytes;
+  job.iv_bytes = iv_bytes;
   job.memory = LC_MEMORY_HOST;
   job.device = LC_ANY_DEVICE;
   job.messages = &message;
@@ -175,7 +154,7 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
     }
     if (status != LC_ERROR_NO_DEVICE) provider.counters.count_failure();
     // Input that was overwritten in part is lost; input apart is whole.
-    if (out != in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
+    if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
     provider.errors.raise(Reason::kDeviceFailed, why);
     return Bulk::kFailed;
   }
@@ -190,6 +169,35 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
     provider.counters.count_device(result.device_bytes, result.cpu_bytes);
   else
     provider.counters.count_cpu(result.cpu_bytes);
+  return Bulk::kDone;
+}
+
+Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
+              const uint8_t *in, size_t bytes) {
+  const Algorithm &algorithm = context.algorithm();
+  // The IV after the bulk; what data in place overwrite must be read now.
+  uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
+  const Continuation continuation = algorithm.traits().continuation;
+  if (continuation == Continuation::kCounter) {
+    std::memcpy(next_iv, iv, kBlockBytes);
+    advance_counter(next_iv, bytes / kBlockBytes);
+  }
+  lc_cipher cipher = algorithm.cipher;
+  const uint8_t *last_block_in = in + bytes - std::min(bytes, kBlockBytes);
+  if (algorithm.traits().steals()) {
+    if (!ask_stealing(context, &cipher)) return Bulk::kNotTaken;
+    last_block_in = in + last_block_at(cipher, bytes);
+  }
+  if (bytes >= kBlockBytes) std::memcpy(last_in, last_block_in, kBlockBytes);
+
+  lc_message message{};
+  message.key = context.key;
+  message.iv = iv;
+  message.in = in;
+  message.out = out;
+  message.length = bytes;
+  const Bulk bulk = run_on_device(context, cipher, message, 0);
+  if (bulk != Bulk::kDone) return bulk;
 
   if (algorithm.has_data_units()) return Bulk::kDone;
   if (algorithm.is_chacha20()) {

@@ -11,6 +11,9 @@
 
 #include <cstring>
 
+#include "provider/aead.h"
+#include "provider/aead_message.h"
+
 namespace lanecrypt::provider {
 namespace {
 
@@ -22,6 +25,10 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (const OSSL_PARAM *use = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_USE_BITS);
       use != nullptr && OSSL_PARAM_get_uint(use, &bits))
     context.counts_bits = bits != 0;
+  if (context.algorithm().is_aead()) {
+    note_aead_params(context, params);
+    return;
+  }
   unsigned version = 0;
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_VERSION);
   if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;
@@ -51,8 +58,10 @@ CipherContext *copy_cipher_context(const CipherContext &context) {
   if (memory == nullptr) return nullptr;
   CipherContext *copy = static_cast<CipherContext *>(memory);
   *copy = context;
+  copy->message = nullptr;
   copy->fallback = EVP_CIPHER_CTX_new();
-  if (copy->fallback == nullptr || !EVP_CIPHER_CTX_copy(copy->fallback, context.fallback)) {
+  if (copy->fallback == nullptr || !EVP_CIPHER_CTX_copy(copy->fallback, context.fallback) ||
+      (context.message != nullptr && (copy->message = copy_message(*context.message)) == nullptr)) {
     free_cipher_context(copy);
     return nullptr;
   }
@@ -61,6 +70,7 @@ CipherContext *copy_cipher_context(const CipherContext &context) {
 
 void free_cipher_context(CipherContext *context) {
   if (context == nullptr) return;
+  free_message(context->message);
   EVP_CIPHER_CTX_free(context->fallback);
   OPENSSL_clear_free(context, sizeof *context);
 }
@@ -68,7 +78,8 @@ void free_cipher_context(CipherContext *context) {
 int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
                 size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
   const Algorithm &algorithm = context.algorithm();
-  if (iv != nullptr && algorithm.iv_bytes != 0 && iv_bytes != algorithm.iv_bytes) {
+  if (iv != nullptr && algorithm.iv_bytes != 0 && !algorithm.is_aead() &&
+      iv_bytes != algorithm.iv_bytes) {
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_IV_LENGTH);
     return 0;
   }
@@ -105,6 +116,7 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
       EVP_CipherInit_ex2(context.fallback, nullptr, key, start, encrypt ? 1 : 0, params);
   context.encrypting = encrypt;
   context.held_bytes = 0;
+  if (algorithm.is_aead()) begin_aead(context, key, iv, iv_bytes);
   if (!done) {
     // OpenSSL's context may have another key now; no device gets this one.
     context.key_set = false;
@@ -125,6 +137,7 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
 }
 
 int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
+  if (context.algorithm().is_aead()) return get_aead_params(context, params);
   if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return 0;
   if (!context.first_iv_is_here) return 1;
   OSSL_PARAM *param = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_IV);
@@ -146,6 +159,7 @@ int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
 }
 
 int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
+  if (context.algorithm().is_aead()) return finish_aead(context, out, out_bytes);
   // OpenSSL's context takes it that there is room for a block.
   uint8_t last[kBlockBytes];
   int bytes = 0;

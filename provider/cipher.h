@@ -47,6 +47,19 @@ struct CipherContext {
   // counter then is.
   bool chacha20_is_lost;
 
+  // GCM and ChaCha20-Poly1305: the IV, and what OpenSSL's context has had under
+  // it; and the message, once a device has had a part of it.
+  uint8_t aead_iv[128];
+  size_t aead_iv_bytes;
+  uint64_t aad_bytes, text_bytes;
+  bool aead_is_over;  // no text until the next IV
+  bool openssl_only;  // it makes the IVs, or TLS's records
+  struct AeadMessage *message;
+  uint8_t wanted_tag[16];  // decrypting
+  size_t wanted_tag_bytes;
+  bool tag_is_ours;  // and not that of OpenSSL's context
+  uint8_t tag[16];
+
   const Algorithm &algorithm() const { return kAlgorithms[index]; }
   // Decides how a block that ends the input is treated; see held_bytes.
   bool is_block_mode() const { return algorithm().block_bytes != 1 && !algorithm().takes_whole(); }
@@ -80,12 +93,20 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
           size_t in_bytes);
 
+// Whether this request is one for a device, as far as can be told for nothing.
+bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
+                   size_t in_bytes);
+
 // What became of bulk that a device might do.
 enum class Bulk {
   kDone,      // all was written
   kNotTaken,  // nothing was written, and the CPU may do it
   kFailed,    // an error was raised
 };
+
+// Runs one message, and nothing else. iv_bytes: 0 for the usual.
+Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
+                   uint32_t iv_bytes);
 
 // Runs whole units on a device, out == in or apart, starting at `iv` (in the
 // direction of the context), and sets OpenSSL's context behind them: it then

@@ -56,7 +56,12 @@ EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider) {
                     EVP_ASYM_CIPHER_free);
 }
 
-void free_rsa_fallbacks(Provider &provider) {
+EVP_MAC *fallback_poly1305(Provider &provider) {
+  return fetch_once(provider, provider.fallback_poly1305, "POLY1305", EVP_MAC_fetch, EVP_MAC_free);
+}
+
+void free_fallbacks(Provider &provider) {
+  EVP_MAC_free(provider.fallback_poly1305);
   for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_rsa_keymgmt) EVP_KEYMGMT_free(place);
   EVP_SIGNATURE_free(provider.fallback_rsa_signature);
   EVP_ASYM_CIPHER_free(provider.fallback_rsa_cipher);

@@ -18,9 +18,10 @@ inline constexpr char kFallbackProperties[] = "provider=default";
 EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider);
 EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider);
+EVP_MAC *fallback_poly1305(Provider &provider);
 // What of it the application's library context lacks is loaded into ours.
 bool load_fallback_provider(Provider &provider);
-void free_rsa_fallbacks(Provider &provider);
+void free_fallbacks(Provider &provider);
 
 // Drops the errors that are raised while it lives, by what may fail.
 class ErrorMark {

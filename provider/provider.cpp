@@ -114,7 +114,7 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
 void destroy(Provider *provider, bool close_devices) {
   if (close_devices) lc_close(provider->devices);
   for (std::atomic<EVP_CIPHER *> &cipher : provider->fallback_ciphers) EVP_CIPHER_free(cipher);
-  free_rsa_fallbacks(*provider);
+  free_fallbacks(*provider);
   if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
   OSSL_LIB_CTX_free(provider->fallback);
   std::free(provider->no_device);

@@ -17,7 +17,7 @@
 
 namespace lanecrypt::provider {
 
-inline constexpr int kCipherCount = 27;
+inline constexpr int kCipherCount = 31;
 
 struct Provider {
   Settings settings;
@@ -34,6 +34,10 @@ struct Provider {
   std::atomic<EVP_KEYMGMT *> fallback_rsa_keymgmt[2] = {};
   std::atomic<EVP_SIGNATURE *> fallback_rsa_signature{nullptr};
   std::atomic<EVP_ASYM_CIPHER *> fallback_rsa_cipher{nullptr};
+  // Of GCM and of ChaCha20-Poly1305: whether OpenSSL's decryption tells the hash
+  // of a message under way; 0: not tried yet, -1: it does not.
+  std::atomic<int> tells_tag[2] = {};
+  std::atomic<EVP_MAC *> fallback_poly1305{nullptr};
   lc_context *devices = nullptr;
   // Why no device is asked any more; nullptr while they are. malloc()ed.
   std::atomic<char *> no_device{nullptr};

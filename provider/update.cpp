@@ -14,6 +14,7 @@
 #include <climits>
 #include <cstring>
 
+#include "provider/aead.h"
 #include "provider/cipher.h"
 
 namespace lanecrypt::provider {
@@ -94,20 +95,6 @@ bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t 
   return out_at + division.head_out + division.bulk <= in_at || in_at + in_bytes <= out_at;
 }
 
-// Whether this request is one for a device, as far as can be told for nothing.
-bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
-                   size_t in_bytes) {
-  const Settings &settings = context.provider->settings;
-  if (in_bytes < std::max<uint64_t>(settings.threshold_bytes, 1)) return false;
-  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return false;
-  if (settings.require_gpu) return true;
-  if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return false;
-  // One stream of CBC encryption, say, is one chain, which a device walks
-  // slowly: only tests want that.
-  return !context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) ||
-         settings.threshold_bytes == 0;
-}
-
 // What keeps a context to OpenSSL's own implementation; nullptr for nothing.
 const char *what_hinders(const CipherContext &context, const StreamState &state) {
   if (context.chacha20_is_lost) return "a new key came without an IV";
@@ -178,6 +165,19 @@ Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint
 
 }  // namespace
 
+bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
+                   size_t in_bytes) {
+  const Settings &settings = context.provider->settings;
+  if (in_bytes < std::max<uint64_t>(settings.threshold_bytes, 1)) return false;
+  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return false;
+  if (settings.require_gpu) return true;
+  if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return false;
+  // One stream of CBC encryption, say, is one chain, which a device walks
+  // slowly: only tests want that.
+  return !context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) ||
+         settings.threshold_bytes == 0;
+}
+
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
           size_t in_bytes) {
   size_t written = 0;
@@ -201,6 +201,8 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
+  if (context.algorithm().is_aead())
+    return update_aead(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().takes_whole()) {
     // As OpenSSL has it: one message, and no error in the queue.
     if (lacks_key(context) || (context.message_is_over && out != nullptr)) return 0;
@@ -261,6 +263,8 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes) {
+  if (context.algorithm().is_aead())
+    return aead_at_once(context, out, out_bytes, out_size, in, in_bytes);
   const bool has_data_units = context.algorithm().has_data_units();
   // Of ciphertext stealing, OpenSSL makes plain CBC here.
   if (lacks_key(context)) return 0;

@@ -22,6 +22,12 @@ Bytes pattern(size_t bytes) {
   return out;
 }
 
+std::vector<const char *> all_ciphers() {
+  std::vector<const char *> all(std::begin(kCiphers), std::end(kCiphers));
+  all.insert(all.end(), std::begin(kAuthenticated), std::end(kAuthenticated));
+  return all;
+}
+
 class Edges : public testing::Test {
  protected:
   Library library{{{"devices", "host"}, {"threshold_bytes", "0"}}};
@@ -176,7 +182,7 @@ TEST_F(Edges, OneKeyAtATime) {
 
 // Names, aliases, object identifiers and constants.
 TEST_F(Edges, TheSameNamesAndConstants) {
-  for (const char *name : kCiphers) {
+  for (const char *name : all_ciphers()) {
     std::set<std::string> names[2];
     std::vector<int> constants[2];
     const char *const providers[2] = {"default", "gpu"};
@@ -201,7 +207,7 @@ TEST_F(Edges, TheSameNamesAndConstants) {
 
 // What can be read and set of a context, by name and type.
 TEST_F(Edges, TheSameParameters) {
-  for (const char *name : kCiphers) {
+  for (const char *name : all_ciphers()) {
     std::set<std::pair<std::string, unsigned>> lists[2][2];
     const char *const providers[2] = {"default", "gpu"};
     for (int side = 0; side < 2; ++side) {

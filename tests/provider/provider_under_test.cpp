@@ -236,6 +236,35 @@ int Twins::finish() {
   });
 }
 
+int Twins::set_iv_bytes(size_t bytes) {
+  return both("set_iv_bytes", [&](EVP_CIPHER_CTX *context, Outcome &) {
+    OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_IVLEN, OSSL_PARAM_UNSIGNED_INTEGER, &bytes,
+                            sizeof bytes, OSSL_PARAM_UNMODIFIED},
+                           OSSL_PARAM_END};
+    return O(EVP_CIPHER_CTX_set_params)(context, params);
+  });
+}
+
+int Twins::update_aad(const Bytes &aad) {
+  return both("update_aad", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    return O(EVP_CipherUpdate)(context, nullptr, &outcome.out_bytes, aad.data(), int(aad.size()));
+  });
+}
+
+int Twins::set_tag(const Bytes &tag) {
+  return both("set_tag", [&](EVP_CIPHER_CTX *context, Outcome &) {
+    return O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_TAG, int(tag.size()),
+                                  const_cast<uint8_t *>(tag.data()));
+  });
+}
+
+int Twins::read_tag(size_t bytes) {
+  return both("read_tag", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    outcome.out.assign(bytes + 4, 0x5A);
+    return O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_GET_TAG, int(bytes), outcome.out.data());
+  });
+}
+
 void Twins::duplicate() {
   if (!whole_) return;
   both("copy", [&](EVP_CIPHER_CTX *&, Outcome &) { return 1; });

@@ -34,6 +34,9 @@ inline const char *const kCiphers[] = {
     "AES-192-CFB",     "AES-256-CFB",     "AES-128-CFB8",    "AES-256-CFB8", "AES-128-CFB1",
     "AES-128-OFB",     "AES-192-OFB",     "AES-256-OFB",     "AES-128-XTS",  "AES-256-XTS",
     "AES-128-CBC-CTS", "AES-192-CBC-CTS", "AES-256-CBC-CTS", "ChaCha20"};
+inline const char *const kAuthenticated[] = {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM",
+                                             "ChaCha20-Poly1305"};
+inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAuthenticated[0];
 inline constexpr size_t kCipherCount = sizeof kCiphers / sizeof kCiphers[0];
 
 // All errors of this thread's queue, which is then empty: the codes alone, or
@@ -95,6 +98,11 @@ class Twins {
   int update(const Bytes &in, Place place, size_t misalignment, size_t shift = 0);
   int at_once(const Bytes &in, Place place, size_t misalignment);
   int finish();
+  // Of authenticated modes.
+  int set_iv_bytes(size_t bytes);
+  int update_aad(const Bytes &aad);
+  int set_tag(const Bytes &tag);
+  int read_tag(size_t bytes);
   // Goes on with copies; the old ones are fed rubbish and freed.
   void duplicate();
   // All parameters that can be read.

@@ -1,0 +1,255 @@
+// GCM and ChaCha20-Poly1305. A message stays with OpenSSL's context until its
+// first large request; from there on it is an AeadMessage, and OpenSSL's context
+// goes on to say what the parameters are, and is finished when the message is.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/aead.h"
+
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/proverr.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "provider/aead_message.h"
+#include "provider/fallback.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+bool is_gcm(const CipherContext &context) { return context.algorithm().cipher == LC_AES_GCM; }
+
+void drop_message(CipherContext &context) {
+  free_message(context.message);
+  context.message = nullptr;
+}
+
+int raise_failed() {
+  ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
+  return 0;
+}
+
+// Whether a decrypting context of this version of OpenSSL tells its tag when it
+// is turned round. Tried once, on a message of which the tag is known.
+bool tells_tag(CipherContext &context) {
+  std::atomic<int> &known = context.provider->tells_tag[is_gcm(context) ? 0 : 1];
+  if (known == 0) known = decryption_tells_tag(*context.provider, context.index) ? 1 : -1;
+  return known > 0;
+}
+
+// What keeps a message to OpenSSL's own implementation; nullptr for nothing.
+const char *what_hinders(CipherContext &context) {
+  if (context.openssl_only) return "its IV or its record is TLS's";
+  if (!context.iv_set || context.aead_is_over) return "it has no IV of its own";
+  if (context.message == nullptr && !context.encrypting && !tells_tag(context))
+    return "OpenSSL does not tell the hash of what it has decrypted";
+  return nullptr;
+}
+
+// OpenSSL's context, before a device has had a part.
+bool feed_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
+                  size_t in_bytes) {
+  if (!feed(context, out, out_bytes, in, in_bytes)) return false;
+  (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
+  return true;
+}
+
+bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
+  size_t written = 0;
+  if (context.message != nullptr)
+    return update_message(*context.message, context.encrypting, out, in, bytes) ||
+           raise_failed() != 0;
+  return feed_openssl(context, out, &written, in, bytes);
+}
+
+// Whole blocks, which begin with a block of the message.
+Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
+  AeadMessage *message = context.message;
+  if (message == nullptr) message = take_over_message(context);
+  if (message == nullptr) return Bulk::kNotTaken;
+  if (!sum_up(*message)) {
+    raise_failed();
+    return Bulk::kFailed;
+  }
+  lc_aead_part part{};
+  part.text_before = message->text_bytes;
+  std::memcpy(part.sum, message->sum, sizeof part.sum);
+  lc_message piece{};
+  piece.key = message->key;
+  piece.iv = message->iv;
+  piece.in = in;
+  piece.out = out;
+  piece.length = bytes;
+  piece.part = &part;
+  const Bulk bulk =
+      run_on_device(context, context.algorithm().cipher, piece, uint32_t(message->iv_bytes));
+  if (bulk == Bulk::kDone) {
+    std::memcpy(message->sum, part.sum, sizeof part.sum);
+    message->text_bytes += bytes;
+    message->summed_bytes = message->text_bytes;
+    context.message = message;
+  } else if (context.message == nullptr) {
+    free_message(message);
+  }
+  OPENSSL_cleanse(&part, sizeof part);
+  return bulk;
+}
+
+int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
+                size_t in_bytes) {
+  const unsigned unit = context.algorithm().unit_bytes();
+  const uint64_t before =
+      context.message != nullptr ? context.message->text_bytes : context.text_bytes;
+  const size_t head = size_t((unit - before % unit) % unit);
+  const size_t bulk = in_bytes > head ? (in_bytes - head) / unit * unit : 0;
+  size_t done = 0;
+  bool ran = false;
+  if (bulk > 0 && is_for_device(context, out, in, in_bytes)) {
+    const char *hindrance = what_hinders(context);
+    if (hindrance == nullptr && out != in && out < in + in_bytes && in < out + in_bytes)
+      hindrance = "its input and output overlap in part";
+    if (hindrance == nullptr) {
+      if (head > 0 && !on_cpu(context, out, in, head)) return 0;
+      done = head;
+      switch (run_part(context, out + head, in + head, bulk)) {
+        case Bulk::kDone:
+          done += bulk;
+          ran = true;
+          break;
+        case Bulk::kNotTaken:
+          break;
+        case Bulk::kFailed:
+          return 0;
+      }
+    } else if (context.provider->settings.require_gpu) {
+      context.provider->counters.count_failure();
+      context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
+      return 0;
+    }
+  }
+  if (!ran)
+    context.provider->counters.count_cpu(in_bytes);
+  else if (in_bytes > bulk)
+    context.provider->counters.count_cpu_rest(in_bytes - bulk);
+  if (done < in_bytes && !on_cpu(context, out + done, in + done, in_bytes - done)) return 0;
+  *out_bytes = in_bytes;
+  return 1;
+}
+
+}  // namespace
+
+void begin_aead(CipherContext &context, const uint8_t *key, const uint8_t *iv, size_t iv_bytes) {
+  if (key == nullptr && iv == nullptr) return;
+  const bool has_begun = context.message != nullptr || context.aad_bytes + context.text_bytes > 0;
+  drop_message(context);
+  context.aad_bytes = context.text_bytes = 0;
+  if (iv != nullptr && iv_bytes <= sizeof context.aead_iv) {
+    std::memcpy(context.aead_iv, iv, iv_bytes);
+    context.aead_iv_bytes = iv_bytes;
+    context.aead_is_over = false;
+  } else if (is_gcm(context) && has_begun) {
+    // OpenSSL has no counter then.
+    context.aead_is_over = true;
+  }
+}
+
+void note_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
+  if (params == nullptr) return;
+  for (const char *name : {OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED,
+                           OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV})
+    if (OSSL_PARAM_locate_const(params, name) != nullptr) {
+      context.openssl_only = true;
+      context.tag_is_ours = false;
+      drop_message(context);
+    }
+  size_t iv_bytes = 0;
+  const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN);
+  if (param != nullptr && OSSL_PARAM_get_size_t(param, &iv_bytes) &&
+      iv_bytes != context.aead_iv_bytes) {
+    context.aead_is_over = true;
+    drop_message(context);
+  }
+  param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+  if (param == nullptr || context.encrypting || param->data_size > sizeof context.wanted_tag)
+    return;
+  if (param->data != nullptr) std::memcpy(context.wanted_tag, param->data, param->data_size);
+  context.wanted_tag_bytes = param->data_size;
+}
+
+int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
+  if (OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr) {
+    context.openssl_only = true;
+    drop_message(context);
+  }
+  if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return 0;
+  const OSSL_PARAM *tag = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+  if (tag != nullptr && tag->data != nullptr && context.tag_is_ours &&
+      tag->data_size <= sizeof context.tag)
+    std::memcpy(tag->data, context.tag, tag->data_size);
+  return 1;
+}
+
+int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                const uint8_t *in, size_t in_bytes) {
+  if (in == nullptr || in_bytes == 0 || context.openssl_only ||
+      (out != nullptr && !context.key_set))
+    return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
+  if (out_size < in_bytes) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
+    return 0;
+  }
+  if (out != nullptr) return update_text(context, out, out_bytes, in, in_bytes);
+  // Additional data come before the text.
+  if (context.message != nullptr) return raise_failed();
+  context.provider->counters.count_cpu(in_bytes);
+  return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
+}
+
+int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
+  const bool was_ours = context.message != nullptr;
+  bool is_right = true;
+  uint8_t tag[16] = {};
+  if (was_ours) {
+    const bool made = sum_up(*context.message);
+    if (made) make_tag(*context.message, tag);
+    is_right = made && (context.encrypting ||
+                        CRYPTO_memcmp(tag, context.wanted_tag, context.wanted_tag_bytes) == 0);
+    // OpenSSL's context, which has not seen the text, ends well by the tag of
+    // what it has seen.
+    if (is_right && !context.encrypting && context.wanted_tag_bytes > 0)
+      is_right = set_own_tag(context.fallback, context.wanted_tag_bytes);
+  }
+  int bytes = 0;
+  const int done = EVP_CipherFinal_ex(context.fallback, out, &bytes);
+  if (was_ours && !context.encrypting && context.wanted_tag_bytes > 0)
+    (void)set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
+  if (context.encrypting && done) {
+    context.tag_is_ours = was_ours;
+    std::memcpy(context.tag, tag, sizeof tag);
+  }
+  OPENSSL_cleanse(tag, sizeof tag);
+  drop_message(context);
+  // GCM goes on with the next IV only; the other with the same, as OpenSSL has it.
+  context.aad_bytes = context.text_bytes = 0;
+  context.aead_is_over |= is_gcm(context);
+  *out_bytes = 0;
+  return done && is_right ? 1 : 0;
+}
+
+int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                 const uint8_t *in, size_t in_bytes) {
+  if (!context.openssl_only && in == nullptr) return finish_aead(context, out, out_bytes);
+  if (!context.openssl_only &&
+      (context.message != nullptr || (out != nullptr && is_for_device(context, out, in, in_bytes))))
+    return update_aead(context, out, out_bytes, out_size, in, in_bytes);
+  if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
+  const int written = EVP_Cipher(context.fallback, out, in, unsigned(in_bytes));
+  if (written < 0) return 0;
+  (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
+  *out_bytes = size_t(written);
+  return 1;
+}
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,22 @@
+// The authenticated modes' way through the operations of cipher.h.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "provider/cipher.h"
+
+namespace lanecrypt::provider {
+
+// OpenSSL's context took this key and IV, either of which may be nullptr.
+void begin_aead(CipherContext &context, const uint8_t *key, const uint8_t *iv, size_t iv_bytes);
+// And these parameters.
+void note_aead_params(CipherContext &context, const OSSL_PARAM params[]);
+
+int get_aead_params(CipherContext &context, OSSL_PARAM params[]);
+int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                const uint8_t *in, size_t in_bytes);
+int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes);
+int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                 const uint8_t *in, size_t in_bytes);
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/aead_message.h"
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/params.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "provider/cipher.h"
+#include "provider/fallback.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+bool is_gcm(const AeadMessage &message) { return kAlgorithms[message.index].cipher == LC_AES_GCM; }
+
+Block load(const uint8_t *bytes) {
+  Block block;
+  std::memcpy(&block, bytes, sizeof block);
+  return block;
+}
+
+Block exclusive_or(Block a, Block b) {
+  for (int n = 0; n < 4; ++n) a.w[n] ^= b.w[n];
+  return a;
+}
+
+// Another cipher's number, that has keys as long.
+int index_of(lc_cipher cipher, unsigned key_bytes) {
+  int index = 0;
+  while (kAlgorithms[index].cipher != cipher || kAlgorithms[index].key_bytes != key_bytes) ++index;
+  return index;
+}
+
+EVP_CIPHER_CTX *start_cipher(Provider &provider, int index, const uint8_t *key, const uint8_t *iv,
+                             bool encrypt = true) {
+  EVP_CIPHER *cipher = fallback_cipher(provider, index);
+  EVP_CIPHER_CTX *context = cipher == nullptr ? nullptr : EVP_CIPHER_CTX_new();
+  if (context != nullptr && EVP_CipherInit_ex2(context, cipher, key, iv, encrypt ? 1 : 0, nullptr))
+    return context;
+  EVP_CIPHER_CTX_free(context);
+  return nullptr;
+}
+
+bool crypt(EVP_CIPHER_CTX *context, uint8_t *out, const uint8_t *in, size_t bytes) {
+  int written = 0;
+  return EVP_CipherUpdate(context, out, &written, in, int(bytes)) && size_t(written) == bytes;
+}
+
+// The block of lengths: in bits and big-endian for GCM, in bytes and
+// little-endian for ChaCha20-Poly1305.
+Block lengths(bool gcm, uint64_t aad_bytes, uint64_t text_bytes) {
+  uint8_t bytes[16];
+  for (int n = 0; n < 8; ++n) {
+    const int shift = gcm ? 56 - 8 * n : 8 * n;
+    bytes[n] = uint8_t((gcm ? 8 * aad_bytes : aad_bytes) >> shift);
+    bytes[8 + n] = uint8_t((gcm ? 8 * text_bytes : text_bytes) >> shift);
+  }
+  return load(bytes);
+}
+
+Gf128 weighed_lengths(const AeadMessage &message, uint64_t aad_bytes, uint64_t text_bytes) {
+  return gf128_multiply(gf128_of_block(lengths(true, aad_bytes, text_bytes)), message.h);
+}
+
+Poly reduced_sum(Poly a, Poly b) {
+  u64 sums[5];
+  for (int n = 0; n < 5; ++n) sums[n] = u64{a.w[n]} + b.w[n];
+  return poly_carry(sums);
+}
+
+Poly negative(Poly a) {
+  const Poly minus_one = {{0x3fffffau, 0x3ffffffu, 0x3ffffffu, 0x3ffffffu, 0x3ffffffu}};
+  return poly_multiply(a, minus_one);
+}
+
+Block difference(Block a, Block b) {
+  int64_t carry = 0;
+  for (int n = 0; n < 4; ++n) {
+    carry += int64_t{a.w[n]} - b.w[n];
+    a.w[n] = uint32_t(carry);
+    carry >>= 32;
+  }
+  return a;
+}
+
+// A tag of Poly1305 tells 128 of the 130 bits of a number, after s is taken off.
+// The number, by what of the four possible ones gives `wanted` when tried.
+template <typename Try>
+bool find_number(Block low, Block wanted, Try attempt, Poly *number) {
+  bool found = false;
+  for (u32 high = 0; high < 4; ++high) {
+    Poly candidate = poly_of_block(low);
+    candidate.w[4] = (candidate.w[4] & 0xffffffu) | high << 24;
+    const Block made = attempt(candidate);
+    if (CRYPTO_memcmp(&made, &wanted, sizeof made) != 0) continue;
+    *number = candidate;
+    found = true;
+  }
+  return found;
+}
+
+// H, J0 and the masks: SP 800-38D, 7.1.
+bool derive_gcm(AeadMessage &message, unsigned key_bytes) {
+  EVP_CIPHER_CTX *ecb =
+      start_cipher(*message.provider, index_of(LC_AES_ECB, key_bytes), message.key, nullptr);
+  uint8_t blocks[48] = {};
+  bool ok = ecb != nullptr && crypt(ecb, blocks, blocks, 16);
+  if (ok) {
+    message.h = gf128_of_block(load(blocks));
+    if (message.iv_bytes == 12) {
+      std::memcpy(message.start, message.iv, 12);
+      message.start[15] = 1;
+    } else {
+      Gf128 hash = {};
+      for (size_t at = 0; at < message.iv_bytes; at += 16) {
+        uint8_t part[16] = {};
+        std::memcpy(part, message.iv + at, std::min<size_t>(16, message.iv_bytes - at));
+        hash = gf128_multiply(gf128_add(hash, gf128_of_block(load(part))), message.h);
+      }
+      hash = gf128_multiply(gf128_add(hash, gf128_of_block(lengths(true, 0, message.iv_bytes))),
+                            message.h);
+      const Block block = gf128_to_block(hash);
+      std::memcpy(message.start, &block, sizeof block);
+    }
+    // GMAC runs with an IV of zeros: its tags stay here.
+    std::memset(blocks, 0, sizeof blocks);
+    std::memcpy(blocks, message.start, 16);
+    blocks[31] = 1;
+    ok = crypt(ecb, blocks, blocks, 32);
+    message.mask = load(blocks);
+    message.gmac_mask = load(blocks + 16);
+  }
+  OPENSSL_cleanse(blocks, sizeof blocks);
+  EVP_CIPHER_CTX_free(ecb);
+  return ok;
+}
+
+// r and s: RFC 8439, 2.6.
+bool derive_poly1305(AeadMessage &message) {
+  std::memcpy(message.start + 4, message.iv, 12);
+  EVP_CIPHER_CTX *chacha20 =
+      start_cipher(*message.provider, index_of(LC_CHACHA20, 32), message.key, message.start);
+  uint8_t bytes[32] = {};
+  const bool ok = chacha20 != nullptr && crypt(chacha20, bytes, bytes, sizeof bytes);
+  Block r = load(bytes);
+  r.w[0] &= 0x0fffffffu;
+  for (int n = 1; n < 4; ++n) r.w[n] &= 0x0ffffffcu;
+  message.r = poly_of_block(r);
+  message.r.w[4] &= 0xffffffu;
+  message.mask = load(bytes + 16);
+  OPENSSL_cleanse(bytes, sizeof bytes);
+  EVP_CIPHER_CTX_free(chacha20);
+  return ok;
+}
+
+// The tag that OpenSSL's context would make of what it has had, and, where
+// `more` is given, of 16 bytes more of text, which then are the ciphertext. It
+// tells an encrypting context's only: a copy is turned round.
+bool ask_tag(const EVP_CIPHER_CTX *context, uint8_t *more, Block *tag) {
+  EVP_CIPHER_CTX *copy = EVP_CIPHER_CTX_new();
+  int bytes = 0;
+  uint8_t nothing[16];
+  OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, tag, sizeof *tag,
+                          OSSL_PARAM_UNMODIFIED},
+                         OSSL_PARAM_END};
+  const ErrorMark mark;
+  const bool ok = copy != nullptr && EVP_CIPHER_CTX_copy(copy, context) &&
+                  EVP_CipherInit_ex2(copy, nullptr, nullptr, nullptr, 1, nullptr) &&
+                  (more == nullptr || crypt(copy, more, more, 16)) &&
+                  EVP_CipherFinal_ex(copy, nothing, &bytes) &&
+                  EVP_CIPHER_CTX_get_params(copy, params);
+  EVP_CIPHER_CTX_free(copy);
+  return ok;
+}
+
+bool take_over_sum(AeadMessage &message, const EVP_CIPHER_CTX *context) {
+  Block tag;
+  if (!ask_tag(context, nullptr, &tag)) return false;
+  if (is_gcm(message)) {
+    const Gf128 closing = weighed_lengths(message, message.aad_bytes, message.text_bytes);
+    const Gf128 sum = gf128_add(gf128_of_block(exclusive_or(tag, message.mask)), closing);
+    const Block block = gf128_to_block(sum);
+    std::memcpy(message.sum, &block, sizeof block);
+    return true;
+  }
+  uint8_t more[16] = {};
+  Block tag_of_more;
+  if (!ask_tag(context, more, &tag_of_more)) return false;
+  const Poly closing = poly_multiply(
+      poly_of_block(lengths(false, message.aad_bytes, message.text_bytes)), message.r);
+  const Poly block = poly_multiply(poly_of_block(load(more)), message.r);
+  const Poly later = poly_of_block(lengths(false, message.aad_bytes, message.text_bytes + 16));
+  Poly closed;
+  const bool found = find_number(
+      difference(tag, message.mask), tag_of_more,
+      [&](Poly candidate) {
+        const Poly sum = reduced_sum(candidate, negative(closing));
+        const Poly all = reduced_sum(reduced_sum(sum, block), later);
+        return poly_finish(poly_multiply(all, message.r), message.mask);
+      },
+      &closed);
+  const Poly sum = reduced_sum(closed, negative(closing));
+  std::memcpy(message.sum, sum.w, sizeof sum.w);
+  return found;
+}
+
+// The block of keystream for the text's next byte.
+void counter_at(const AeadMessage &message, uint64_t text_bytes, uint8_t iv[16]) {
+  std::memcpy(iv, message.start, 16);
+  const bool gcm = is_gcm(message);
+  uint64_t carry = text_bytes / (gcm ? 16 : 64) + 1;
+  for (int n = 0; n < 4; ++n) {
+    uint8_t &byte = gcm ? iv[15 - n] : iv[n];
+    carry = (carry & 0xFFFFFFFFu) + byte;
+    byte = uint8_t(carry);
+    carry >>= 8;
+  }
+}
+
+// How many bytes of text there are until GCM's counter of 32 bits wraps, where
+// CTR would carry on into the bytes before it.
+uint64_t bytes_until_wrap(const AeadMessage &message) {
+  if (!is_gcm(message)) return UINT64_MAX;
+  uint8_t iv[16];
+  counter_at(message, message.text_bytes, iv);
+  const uint32_t counter =
+      uint32_t{iv[12]} << 24 | uint32_t{iv[13]} << 16 | uint32_t{iv[14]} << 8 | iv[15];
+  return (uint64_t{UINT32_MAX} - counter + 1) * 16 - message.text_bytes % 16;
+}
+
+bool start_hash(AeadMessage &message) {
+  const uint8_t iv[12] = {};
+  if (is_gcm(message)) {
+    if (message.gmac == nullptr)
+      message.gmac = start_cipher(*message.provider, message.index, message.key, iv);
+    else if (!EVP_CipherInit_ex2(message.gmac, nullptr, nullptr, iv, 1, nullptr))
+      return false;
+    return message.gmac != nullptr;
+  }
+  if (message.poly1305 == nullptr) {
+    EVP_MAC *mac = fallback_poly1305(*message.provider);
+    message.poly1305 = mac == nullptr ? nullptr : EVP_MAC_CTX_new(mac);
+  }
+  // s is added in the end, by us.
+  uint8_t key[32] = {};
+  const Block none = {};
+  const Block r = poly_finish(message.r, none);
+  std::memcpy(key, &r, sizeof r);
+  const bool ok =
+      message.poly1305 != nullptr && EVP_MAC_init(message.poly1305, key, sizeof key, nullptr);
+  OPENSSL_cleanse(key, sizeof key);
+  return ok;
+}
+
+// Text goes to the CPU from here on.
+bool start_on_cpu(AeadMessage &message) {
+  uint8_t iv[16];
+  counter_at(message, message.text_bytes, iv);
+  const unsigned key_bytes = kAlgorithms[message.index].key_bytes;
+  const int index = index_of(is_gcm(message) ? LC_AES_CTR : LC_CHACHA20, key_bytes);
+  if (message.cipher == nullptr)
+    message.cipher = start_cipher(*message.provider, index, message.key, iv);
+  else if (!EVP_CipherInit_ex2(message.cipher, nullptr, nullptr, iv, 1, nullptr))
+    return false;
+  return message.cipher != nullptr && start_hash(message);
+}
+
+bool hash(AeadMessage &message, const uint8_t *in, size_t bytes) {
+  if (message.poly1305 != nullptr) return EVP_MAC_update(message.poly1305, in, bytes) != 0;
+  int written = 0;
+  return EVP_CipherUpdate(message.gmac, nullptr, &written, in, int(bytes)) != 0;
+}
+
+// What the text on the CPU adds to the tag, where it ends.
+bool sum_gmac(AeadMessage &message, uint64_t bytes, Gf128 *sum) {
+  Block tag;
+  uint8_t nothing[16];
+  int written = 0;
+  OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, &tag, sizeof tag,
+                          OSSL_PARAM_UNMODIFIED},
+                         OSSL_PARAM_END};
+  if (!EVP_CipherFinal_ex(message.gmac, nothing, &written) ||
+      !EVP_CIPHER_CTX_get_params(message.gmac, params))
+    return false;
+  *sum = gf128_add(gf128_of_block(exclusive_or(tag, message.gmac_mask)),
+                   weighed_lengths(message, bytes, 0));
+  return true;
+}
+
+bool sum_poly1305(AeadMessage &message, uint64_t bytes, Poly *sum) {
+  const uint8_t zeros[16] = {};
+  if (bytes % 16 != 0 && !EVP_MAC_update(message.poly1305, zeros, 16 - bytes % 16)) return false;
+  EVP_MAC_CTX *copy = EVP_MAC_CTX_dup(message.poly1305);
+  Block end, end_of_more;
+  size_t written = 0;
+  const bool ok =
+      copy != nullptr &&
+      EVP_MAC_final(message.poly1305, reinterpret_cast<uint8_t *>(&end), &written, sizeof end) &&
+      EVP_MAC_update(copy, zeros, 16) &&
+      EVP_MAC_final(copy, reinterpret_cast<uint8_t *>(&end_of_more), &written, sizeof end_of_more);
+  EVP_MAC_CTX_free(copy);
+  Poly number;
+  const Block none = {};
+  if (!ok || !find_number(
+                 end, end_of_more,
+                 [&](Poly candidate) {
+                   const Poly more = reduced_sum(candidate, poly_of_block(none));
+                   return poly_finish(poly_multiply(more, message.r), none);
+                 },
+                 &number))
+    return false;
+  *sum = poly_multiply(number, message.r);
+  return true;
+}
+
+}  // namespace
+
+AeadMessage *take_over_message(CipherContext &context) {
+  void *memory = OPENSSL_zalloc(sizeof(AeadMessage));
+  if (memory == nullptr) return nullptr;
+  AeadMessage *message = static_cast<AeadMessage *>(memory);
+  const Algorithm &algorithm = context.algorithm();
+  message->provider = context.provider;
+  message->index = context.index;
+  message->aad_bytes = context.aad_bytes;
+  message->text_bytes = message->summed_bytes = context.text_bytes;
+  message->iv_bytes = context.aead_iv_bytes;
+  std::memcpy(message->key, context.key, algorithm.key_bytes);
+  std::memcpy(message->iv, context.aead_iv, context.aead_iv_bytes);
+  const bool derived =
+      is_gcm(*message) ? derive_gcm(*message, algorithm.key_bytes) : derive_poly1305(*message);
+  if (derived && take_over_sum(*message, context.fallback)) return message;
+  free_message(message);
+  return nullptr;
+}
+
+bool decryption_tells_tag(Provider &provider, int index) {
+  const uint8_t key[32] = {1}, iv[12] = {2}, aad[5] = {3};
+  uint8_t text[48] = {4};
+  Block tags[2] = {};
+  bool ok = true;
+  // The ciphertext, which the first makes, is the second's input.
+  for (int side = 0; side < 2 && ok; ++side) {
+    EVP_CIPHER_CTX *context = start_cipher(provider, index, key, iv, side == 0);
+    int bytes = 0;
+    ok = context != nullptr && EVP_CipherUpdate(context, nullptr, &bytes, aad, sizeof aad) &&
+         crypt(context, text, text, sizeof text) && ask_tag(context, nullptr, &tags[side]);
+    EVP_CIPHER_CTX_free(context);
+  }
+  return ok && std::memcmp(&tags[0], &tags[1], sizeof tags[0]) == 0;
+}
+
+bool set_tag(EVP_CIPHER_CTX *context, const uint8_t *tag, size_t bytes) {
+  const OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING,
+                                const_cast<uint8_t *>(tag), bytes, OSSL_PARAM_UNMODIFIED},
+                               OSSL_PARAM_END};
+  return EVP_CIPHER_CTX_set_params(context, params) != 0;
+}
+
+bool set_own_tag(EVP_CIPHER_CTX *context, size_t bytes) {
+  Block tag;
+  return ask_tag(context, nullptr, &tag) &&
+         set_tag(context, reinterpret_cast<const uint8_t *>(&tag), bytes);
+}
+
+AeadMessage *copy_message(const AeadMessage &message) {
+  void *memory = OPENSSL_zalloc(sizeof(AeadMessage));
+  if (memory == nullptr) return nullptr;
+  AeadMessage *copy = static_cast<AeadMessage *>(memory);
+  *copy = message;
+  copy->cipher = copy->gmac = nullptr;
+  copy->poly1305 = nullptr;
+  bool ok = true;
+  const auto copy_cipher = [&](const EVP_CIPHER_CTX *from, EVP_CIPHER_CTX **to) {
+    if (from == nullptr) return;
+    *to = EVP_CIPHER_CTX_new();
+    ok = ok && *to != nullptr && EVP_CIPHER_CTX_copy(*to, from);
+  };
+  copy_cipher(message.cipher, &copy->cipher);
+  copy_cipher(message.gmac, &copy->gmac);
+  if (message.poly1305 != nullptr) copy->poly1305 = EVP_MAC_CTX_dup(message.poly1305);
+  if (ok && (message.poly1305 == nullptr || copy->poly1305 != nullptr)) return copy;
+  free_message(copy);
+  return nullptr;
+}
+
+void free_message(AeadMessage *message) {
+  if (message == nullptr) return;
+  EVP_CIPHER_CTX_free(message->cipher);
+  EVP_CIPHER_CTX_free(message->gmac);
+  EVP_MAC_CTX_free(message->poly1305);
+  OPENSSL_clear_free(message, sizeof *message);
+}
+
+bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,
+                    size_t bytes) {
+  // What is hashed is still in the cache.
+  constexpr size_t kPieceBytes = 16 << 10;
+  if (bytes > 0 && message.text_bytes == message.summed_bytes && !start_on_cpu(message))
+    return false;
+  while (bytes > 0) {
+    const uint64_t room = bytes_until_wrap(message);
+    const size_t piece = size_t(std::min<uint64_t>({bytes, kPieceBytes, room}));
+    if ((!encrypt && !hash(message, in, piece)) || !crypt(message.cipher, out, in, piece) ||
+        (encrypt && !hash(message, out, piece)))
+      return false;
+    message.text_bytes += piece;
+    if (piece == room) {
+      uint8_t iv[16];
+      counter_at(message, message.text_bytes, iv);
+      if (!EVP_CipherInit_ex2(message.cipher, nullptr, nullptr, iv, 1, nullptr)) return false;
+    }
+    out += piece;
+    in += piece;
+    bytes -= piece;
+  }
+  return true;
+}
+
+bool sum_up(AeadMessage &message) {
+  const uint64_t bytes = message.text_bytes - message.summed_bytes, blocks = (bytes + 15) / 16;
+  if (bytes == 0) return true;
+  if (is_gcm(message)) {
+    Gf128 more;
+    if (!sum_gmac(message, bytes, &more)) return false;
+    const Gf128 before =
+        gf128_of_block({{message.sum[0], message.sum[1], message.sum[2], message.sum[3]}});
+    const Block sum =
+        gf128_to_block(gf128_add(gf128_multiply(before, gf128_power(message.h, blocks)), more));
+    std::memcpy(message.sum, &sum, sizeof sum);
+  } else {
+    Poly more, before;
+    if (!sum_poly1305(message, bytes, &more)) return false;
+    std::memcpy(before.w, message.sum, sizeof before.w);
+    const Poly sum = reduced_sum(poly_multiply(before, poly_power(message.r, blocks)), more);
+    std::memcpy(message.sum, sum.w, sizeof sum.w);
+  }
+  message.summed_bytes = message.text_bytes;
+  return true;
+}
+
+void make_tag(const AeadMessage &message, uint8_t tag[16]) {
+  Block made;
+  if (is_gcm(message)) {
+    const Block sum = {{message.sum[0], message.sum[1], message.sum[2], message.sum[3]}};
+    const Block closing =
+        gf128_to_block(weighed_lengths(message, message.aad_bytes, message.text_bytes));
+    made = exclusive_or(exclusive_or(sum, closing), message.mask);
+  } else {
+    Poly sum;
+    std::memcpy(sum.w, message.sum, sizeof sum.w);
+    const Poly closing = poly_multiply(
+        poly_of_block(lengths(false, message.aad_bytes, message.text_bytes)), message.r);
+    made = poly_finish(reduced_sum(sum, closing), message.mask);
+  }
+  std::memcpy(tag, &made, sizeof made);
+}
+
+}  // namespace lanecrypt::provider

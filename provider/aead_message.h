@@ -1,0 +1,78 @@
+// A message of GCM or ChaCha20-Poly1305 of which a device has done a part: where
+// it stands, and what goes on with it on the CPU.
+//
+// OpenSSL's context can be told neither a hash nor a counter to go on with, so
+// from the first part on a device the message is ours to its end: its small
+// requests are text under the stream cipher (CTR, ChaCha20) and data of a hash
+// (GMAC, Poly1305), all of them OpenSSL's, and the shares add up to the tag.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/evp.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/gf128.h"
+#include "kernels/poly1305_field.h"
+#include "provider/provider.h"
+
+namespace lanecrypt::provider {
+
+struct CipherContext;
+
+// The longest IV that OpenSSL takes for GCM.
+inline constexpr size_t kMostIvBytes = 128;
+
+struct AeadMessage {
+  Provider *provider;
+  int index;  // of kAlgorithms
+  uint8_t key[32];
+  uint8_t iv[kMostIvBytes];
+  size_t iv_bytes;
+
+  // GCM: J0, H, and the block under J0. ChaCha20-Poly1305: counter 0 and the
+  // nonce, r, and s.
+  uint8_t start[16];
+  Gf128 h;
+  Poly r;
+  Block mask;
+  // GCM: the block under which GMAC's own tags are masked.
+  Block gmac_mask;
+
+  uint64_t aad_bytes, text_bytes;
+  // What the first summed_bytes of the text, and all additional data, add to the
+  // tag: as in lc_aead_part.
+  uint32_t sum[8];
+  uint64_t summed_bytes;
+  // Of the text behind those, where there is any.
+  EVP_CIPHER_CTX *cipher;
+  EVP_CIPHER_CTX *gmac;
+  EVP_MAC_CTX *poly1305;
+};
+
+// From OpenSSL's context, which has had whole blocks of the text; nullptr where
+// it does not tell what is needed: it then must go on by itself.
+AeadMessage *take_over_message(CipherContext &context);
+AeadMessage *copy_message(const AeadMessage &message);
+// Wipes; nullptr is allowed.
+void free_message(AeadMessage *message);
+
+// Goes on with text, of any length, on the CPU.
+bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,
+                    size_t bytes);
+// Adds the text that went through update_message() to the sum. Unless the message
+// ends there, it is whole blocks.
+bool sum_up(AeadMessage &message);
+// Whether decryption by OpenSSL tells what take_over_message() asks of it.
+bool decryption_tells_tag(Provider &provider, int index);
+// Sets the tag of a decrypting context of OpenSSL's; the second: to that of what
+// it has had, so that it will end well.
+bool set_tag(EVP_CIPHER_CTX *context, const uint8_t *tag, size_t bytes);
+bool set_own_tag(EVP_CIPHER_CTX *context, size_t bytes);
+
+// The tag of the message; sum_up() was before.
+void make_tag(const AeadMessage &message, uint8_t tag[16]);
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,375 @@
+// GCM and ChaCha20-Poly1305 in streams: ours must do what OpenSSL's own does,
+// wherever the threshold lets a message change sides, and the device must have
+// done its share.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "kernels/gf128.h"
+#include "provider/provider_under_test.h"
+
+namespace provider_test {
+namespace {
+
+using Random = std::mt19937_64;
+
+size_t below(Random &random, size_t limit) { return size_t(random() % limit); }
+
+Bytes random_bytes(Random &random, size_t bytes) {
+  Bytes out(bytes);
+  for (uint8_t &byte : out) byte = uint8_t(random());
+  return out;
+}
+
+struct Message {
+  Bytes key, iv, aad, plain, cipher, tag;
+};
+
+bool is_gcm(const std::string &cipher) { return cipher.ends_with("GCM"); }
+
+// The right answer, by OpenSSL at one go.
+void seal(Library &library, const char *name, Message *message) {
+  EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+  int bytes = 0;
+  uint8_t nothing[16];
+  message->cipher.assign(message->plain.size(), 0);
+  message->tag.assign(16, 0);
+  bool ok =
+      O(EVP_CipherInit_ex2)(context, library.cipher(name, "default"), nullptr, nullptr, 1,
+                            nullptr) &&
+      O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_IVLEN, int(message->iv.size()), nullptr) &&
+      O(EVP_CipherInit_ex2)(context, nullptr, message->key.data(), message->iv.data(), 1, nullptr);
+  if (!message->aad.empty())
+    ok = ok && O(EVP_CipherUpdate)(context, nullptr, &bytes, message->aad.data(),
+                                   int(message->aad.size()));
+  if (!message->plain.empty())
+    ok = ok && O(EVP_CipherUpdate)(context, message->cipher.data(), &bytes, message->plain.data(),
+                                   int(message->plain.size()));
+  ok = ok && O(EVP_CipherFinal_ex)(context, nothing, &bytes) &&
+       O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_GET_TAG, 16, message->tag.data());
+  O(EVP_CIPHER_CTX_free)(context);
+  ASSERT_TRUE(ok) << take_error_texts();
+}
+
+Message make_message(Random &random, const std::string &cipher, size_t bytes) {
+  const size_t ivs[] = {12, 12, 12, 1, 8, 13, 16, 17, 60, 128};
+  Message message;
+  message.key = random_bytes(random, 32);
+  message.iv = random_bytes(random, is_gcm(cipher) ? ivs[below(random, 10)] : 12);
+  message.aad = random_bytes(random, below(random, 3) == 0 ? 0 : below(random, 90));
+  message.plain = random_bytes(random, bytes);
+  return message;
+}
+
+Bytes slice(const Bytes &from, size_t at, size_t bytes) {
+  return Bytes(from.begin() + long(at), from.begin() + long(at + bytes));
+}
+
+size_t random_piece(Random &random, size_t left) {
+  const size_t most[] = {3, 17, 64, 100, 300, 1000, 2000};
+  return std::min(left, below(random, most[below(random, 7)] + 1));
+}
+
+// One message on both sides, in pieces of any length.
+void run_message(Random &random, Twins &twins, const Message &message, bool encrypt) {
+  const size_t tag_bytes = below(random, 3) == 0 ? 4 + below(random, 13) : 16;
+  Bytes tag = slice(message.tag, 0, tag_bytes);
+  const bool wrong = !encrypt && below(random, 4) == 0, early = below(random, 2) == 0;
+  if (wrong) tag[below(random, tag_bytes)] ^= uint8_t(1 << below(random, 8));
+  if (!encrypt && early) twins.set_tag(tag);
+  for (size_t at = 0; at < message.aad.size();) {
+    const size_t bytes = random_piece(random, message.aad.size() - at);
+    twins.update_aad(slice(message.aad, at, bytes));
+    at += bytes;
+  }
+  const Bytes &in = encrypt ? message.plain : message.cipher;
+  const bool in_place = below(random, 3) == 0;
+  for (size_t at = 0; at < in.size();) {
+    const size_t bytes = random_piece(random, in.size() - at);
+    const Twins::Place place = in_place ? Twins::Place::kInPlace : Twins::Place::kApart;
+    if (below(random, 12) == 0)
+      twins.at_once(slice(in, at, bytes), place, below(random, 16));
+    else
+      twins.update(slice(in, at, bytes), place, below(random, 16));
+    at += bytes;
+    if (below(random, 12) == 0) twins.duplicate();
+    if (below(random, 6) == 0) twins.read_parameters();
+  }
+  if (!encrypt && !early) twins.set_tag(tag);
+  EXPECT_EQ(twins.finish(), wrong ? 0 : 1);
+  if (encrypt) twins.read_tag(tag_bytes);
+  twins.read_parameters();
+}
+
+void run_case(Library &library, uint64_t seed) {
+  Random random(seed);
+  const char *cipher = kAuthenticated[below(random, kAuthenticatedCount)];
+  Twins twins(library, cipher);
+  Bytes key;
+  for (size_t round = 0, rounds = 1 + below(random, 3); round < rounds; ++round) {
+    Message message = make_message(random, cipher, random_piece(random, 2000) * 3);
+    const bool keeps_key = !key.empty() && below(random, 2) == 0;
+    if (keeps_key) message.key = key;
+    key = message.key;
+    seal(library, cipher, &message);
+    const bool encrypt = below(random, 2) == 0;
+    twins.set_iv_bytes(message.iv.size());
+    if (below(random, 3) == 0 && !keeps_key) {
+      // Key and IV one after the other.
+      twins.init(message.key.data(), nullptr, encrypt);
+      twins.init(nullptr, message.iv.data(), -1);
+    } else {
+      twins.init(keeps_key ? nullptr : message.key.data(), message.iv.data(), encrypt);
+    }
+    run_message(random, twins, message, encrypt);
+    // What is left half way must not be felt in the next message.
+    if (below(random, 3) == 0) {
+      twins.init(nullptr, message.iv.data(), 1);
+      twins.update(random_bytes(random, random_piece(random, 900)), Twins::Place::kApart, 0);
+    }
+  }
+  EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
+}
+
+class AuthenticatedStreams : public testing::TestWithParam<const char *> {};
+
+TEST_P(AuthenticatedStreams, DoWhatOpenSSLDoes) {
+  Library library({{"devices", "host"}, {"threshold_bytes", GetParam()}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  const uint64_t first = 1000 * std::strtoull(GetParam(), nullptr, 10);
+  for (uint64_t seed = first; seed < first + 250 && !HasFailure(); ++seed) run_case(library, seed);
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
+  EXPECT_GT(library.counter("lanecrypt.cpu-jobs"), 100u);
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Thresholds, AuthenticatedStreams, testing::Values("0", "64", "300"));
+
+class Authenticated : public testing::Test {
+ protected:
+  Library library{{{"devices", "host"}, {"threshold_bytes", "0"}}};
+  Random random{42};
+  void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
+};
+
+// Every length, in one piece and in two.
+TEST_F(Authenticated, EveryLength) {
+  for (const char *cipher : kAuthenticated)
+    for (size_t bytes = 0; bytes <= 1100; bytes += bytes < 150 ? 1 : 17)
+      for (bool encrypt : {true, false}) {
+        Message message = make_message(random, cipher, bytes);
+        seal(library, cipher, &message);
+        const Bytes &in = encrypt ? message.plain : message.cipher;
+        Twins twins(library, cipher);
+        twins.set_iv_bytes(message.iv.size());
+        for (size_t first : {bytes, below(random, bytes + 1)}) {
+          twins.init(message.key.data(), message.iv.data(), encrypt);
+          twins.update_aad(message.aad);
+          twins.update(slice(in, 0, first), Twins::Place::kApart, 0);
+          twins.update(slice(in, first, bytes - first), Twins::Place::kInPlace, 0);
+          if (!encrypt) twins.set_tag(message.tag);
+          EXPECT_EQ(twins.finish(), 1);
+          if (encrypt) twins.read_tag(16);
+        }
+        ASSERT_TRUE(twins.is_whole()) << cipher << " " << bytes << ": " << twins.difference();
+      }
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 1000u);
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
+// Of 16 bytes, such that GCM's first counter block is `start`.
+Bytes iv_of(Library &library, const Bytes &key, const Block &start) {
+  EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+  Block block = {};
+  int bytes = 0;
+  uint8_t *h_bytes = reinterpret_cast<uint8_t *>(&block);
+  EXPECT_EQ(O(EVP_CipherInit_ex2)(context, library.cipher("AES-128-ECB", "default"), key.data(),
+                                  nullptr, 1, nullptr),
+            1);
+  EXPECT_EQ(O(EVP_CipherUpdate)(context, h_bytes, &bytes, h_bytes, 16), 1);
+  O(EVP_CIPHER_CTX_free)(context);
+  // H to the power 2^128 - 2.
+  Gf128 power = gf128_of_block(block), inverse = gf128_one();
+  for (int n = 1; n < 128; ++n) {
+    power = gf128_square(power);
+    inverse = gf128_multiply(inverse, power);
+  }
+  const Block lengths = {{0, 0, 0, 0x80000000u}};  // 128 bits
+  Gf128 iv = gf128_add(gf128_multiply(gf128_of_block(start), inverse), gf128_of_block(lengths));
+  block = gf128_to_block(gf128_multiply(iv, inverse));
+  Bytes out(16);
+  std::memcpy(out.data(), &block, 16);
+  return out;
+}
+
+// GCM's counter of 32 bits wraps: on the device, on the CPU behind it, and where
+// they meet.
+TEST_F(Authenticated, CounterWraps) {
+  Library with_threshold({{"devices", "host"}, {"threshold_bytes", "200"}});
+  for (uint32_t blocks = 1; blocks < 60; blocks += blocks < 20 ? 1 : 7)
+    for (Library *used : {&library, &with_threshold}) {
+      const uint32_t counter = 0u - blocks;
+      const uint8_t ends[4] = {uint8_t(counter >> 24), uint8_t(counter >> 16),
+                               uint8_t(counter >> 8), uint8_t(counter)};
+      Block start = {{0xffffffffu, 0xffffffffu, 0xffffffffu, 0}};
+      std::memcpy(&start.w[3], ends, 4);
+      Message message = make_message(random, "AES-128-GCM", 900);
+      message.iv = iv_of(library, message.key, start);
+      seal(library, "AES-128-GCM", &message);
+      for (bool encrypt : {true, false}) {
+        const Bytes &in = encrypt ? message.plain : message.cipher;
+        Twins twins(*used, "AES-128-GCM");
+        twins.set_iv_bytes(16);
+        twins.init(message.key.data(), message.iv.data(), encrypt);
+        twins.update_aad(message.aad);
+        size_t at = 0;
+        for (size_t bytes : {7, 250, 14, 150, 199, 280}) {
+          twins.update(slice(in, at, bytes), Twins::Place::kApart, 0);
+          at += bytes;
+        }
+        if (!encrypt) twins.set_tag(message.tag);
+        EXPECT_EQ(twins.finish(), 1);
+        if (encrypt) twins.read_tag(16);
+        ASSERT_TRUE(twins.is_whole()) << blocks << ": " << twins.difference();
+      }
+    }
+  EXPECT_GE(with_threshold.counter("lanecrypt.device-jobs"), 100u);
+}
+
+// Requests as large as real ones, at the default threshold.
+TEST(AuthenticatedLarge, CarryMegabytes) {
+  Library library(Settings{{"devices", "host"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  Random random(9);
+  uint64_t jobs = 0;
+  for (const char *cipher : kAuthenticated)
+    for (bool encrypt : {true, false}) {
+      const size_t sizes[] = {1000, (1 << 20) - 1, 7, 1 << 20, (5 << 18) + 13, 100000};
+      Message message = make_message(random, cipher, 0);
+      size_t all = 0;
+      for (size_t bytes : sizes) all += bytes;
+      message.plain = random_bytes(random, all);
+      seal(library, cipher, &message);
+      Twins twins(library, cipher);
+      twins.set_iv_bytes(message.iv.size());
+      twins.init(message.key.data(), message.iv.data(), encrypt);
+      twins.update_aad(message.aad);
+      if (!encrypt) twins.set_tag(message.tag);
+      size_t at = 0;
+      for (size_t bytes : sizes) {
+        twins.update(slice(encrypt ? message.plain : message.cipher, at, bytes),
+                     bytes == 1 << 20 ? Twins::Place::kInPlace : Twins::Place::kApart, 1);
+        at += bytes;
+        jobs += bytes >= 1 << 20;
+      }
+      EXPECT_EQ(twins.finish(), 1);
+      if (encrypt) twins.read_tag(16);
+      ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+    }
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), jobs);
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
+TEST(AuthenticatedLarge, RunWithNoDevice) {
+  Library library({{"devices", "none"}, {"threshold_bytes", "0"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  for (uint64_t seed = 77000; seed < 77200 && !HasFailure(); ++seed) run_case(library, seed);
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
+}
+
+// TLS's records, whose IVs OpenSSL makes, stay with it whole.
+TEST_F(Authenticated, TlsRecords) {
+  for (const char *name : {"AES-128-GCM", "AES-256-GCM", "ChaCha20-Poly1305"}) {
+    const size_t explicit_bytes = is_gcm(name) ? 8 : 0, text_bytes = 600;
+    const Bytes key = random_bytes(random, 32), iv = random_bytes(random, 12),
+                text = random_bytes(random, explicit_bytes + text_bytes + 16);
+    Bytes records[2][2];
+    std::vector<int> results[2];
+    const char *const providers[2] = {"default", "gpu"};
+    for (int side = 0; side < 2; ++side)
+      for (int encrypt : {1, 0}) {
+        Bytes record = encrypt == 1 ? text : records[side][1];
+        EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+        const size_t told = explicit_bytes + text_bytes + (encrypt == 1 ? 0 : 16);
+        uint8_t aad[13] = {0, 0, 0, 0, 0, 0, 0, 1, 23, 3, 3, uint8_t(told >> 8), uint8_t(told)};
+        int bytes = 0;
+        results[side].insert(
+            results[side].end(),
+            {O(EVP_CipherInit_ex2)(context, library.cipher(name, providers[side]), key.data(),
+                                   iv.data(), encrypt, nullptr),
+             // -1: all of it, so that nothing is random
+             O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_IV_FIXED, is_gcm(name) ? -1 : 12,
+                                    const_cast<uint8_t *>(iv.data())),
+             O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_TLS1_AAD, 13, aad),
+             O(EVP_CipherUpdate)(context, record.data(), &bytes, record.data(), int(record.size())),
+             bytes});
+        EXPECT_EQ(results[side][results[side].size() - 2], 1) << name << encrypt;
+        O(EVP_CIPHER_CTX_free)(context);
+        records[side][encrypt] = record;
+      }
+    EXPECT_EQ(results[0], results[1]) << name;
+    EXPECT_EQ(records[0][1], records[1][1]) << name;
+    EXPECT_EQ(records[0][0], records[1][0]) << name;
+    EXPECT_NE(records[1][1], text) << name;
+  }
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
+  take_errors();
+}
+
+// An IV that OpenSSL chose is its own to go on with.
+TEST_F(Authenticated, GeneratedIv) {
+  const Bytes key = random_bytes(random, 16), text = random_bytes(random, 500);
+  EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+  Bytes out(500), back(500), tag(16), iv(12);
+  int bytes = 0;
+  ASSERT_EQ(O(EVP_CipherInit_ex2)(context, library.cipher("AES-128-GCM", "gpu"), key.data(),
+                                  nullptr, 1, nullptr),
+            1);
+  EXPECT_EQ(O(EVP_CipherUpdate)(context, out.data(), &bytes, text.data(), 500), 1);
+  EXPECT_EQ(O(EVP_CipherFinal_ex)(context, tag.data(), &bytes), 1);
+  EXPECT_EQ(O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_GET_TAG, 16, tag.data()), 1);
+  EXPECT_EQ(O(EVP_CIPHER_CTX_get_updated_iv)(context, iv.data(), 12), 1);
+  ASSERT_EQ(O(EVP_CipherInit_ex2)(context, library.cipher("AES-128-GCM", "gpu"), key.data(),
+                                  iv.data(), 0, nullptr),
+            1);
+  EXPECT_EQ(O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_TAG, 16, tag.data()), 1);
+  EXPECT_EQ(O(EVP_CipherUpdate)(context, back.data(), &bytes, out.data(), 500), 1);
+  EXPECT_EQ(O(EVP_CipherFinal_ex)(context, tag.data(), &bytes), 1);
+  EXPECT_EQ(back, text);
+  O(EVP_CIPHER_CTX_free)(context);
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);  // with the IV given
+}
+
+// A program that must have a device gets one for all of a message but what no
+// device takes.
+TEST(AuthenticatedLarge, RequireGpu) {
+  Library library({{"devices", "host"}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  for (uint64_t seed = 1; seed < 60 && !HasFailure(); ++seed) run_case(library, seed);
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 50u);
+}
+
+// Additional data after the text are refused, on whatever side the text is.
+TEST_F(Authenticated, AdditionalDataComeFirst) {
+  for (size_t bytes : {size_t(5), size_t(500)}) {
+    Message message = make_message(random, "AES-256-GCM", bytes);
+    Twins twins(library, "AES-256-GCM");
+    twins.set_iv_bytes(message.iv.size());
+    twins.init(message.key.data(), message.iv.data(), 1);
+    twins.update(message.plain, Twins::Place::kApart, 0);
+    EXPECT_EQ(twins.update_aad({1, 2, 3}), 0);
+    EXPECT_EQ(twins.finish(), 1);
+    twins.read_tag(16);
+    // GCM has no second message under an IV.
+    EXPECT_EQ(twins.update(message.plain, Twins::Place::kApart, 0), 0);
+    EXPECT_EQ(twins.finish(), 0);
+    ASSERT_TRUE(twins.is_whole()) << bytes << ": " << twins.difference();
+  }
+}
+
+}  // namespace
+}  // namespace provider_test
