@@ -7,6 +7,8 @@
 #include <exception>
 #include <numbers>
 
+#include "schedule/signals.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -47,6 +49,7 @@ void PrimeWorker::warm_up() {
   const std::lock_guard lock(mutex_);
   if (open_ || wanted_ || !may_work()) return;
   wanted_ = true;
+  const SignalsBlocked blocked;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
 }
@@ -54,6 +57,7 @@ void PrimeWorker::warm_up() {
 bool PrimeWorker::submit(const GenerationPointer &job) {
   const std::lock_guard lock(mutex_);
   if (!may_work()) return false;
+  const SignalsBlocked blocked;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   jobs_.push_back(job);
   job->hold(this);

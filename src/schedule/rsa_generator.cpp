@@ -7,6 +7,7 @@
 
 #include "cpu/prime_key.h"
 #include "schedule/rsa_engine.h"
+#include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -179,7 +180,10 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   const uint64_t count = std::min<uint64_t>(core_count(), job->job.count);
   Status status;
   try {
-    for (uint64_t n = 0; n < count; ++n) makers.emplace_back([&] { make_keys(*job); });
+    {
+      const SignalsBlocked blocked;
+      for (uint64_t n = 0; n < count; ++n) makers.emplace_back([&] { make_keys(*job); });
+    }
     status = job->deliver();
   } catch (...) {
     // Of want of threads; what runs must end before the job goes.
