@@ -34,7 +34,7 @@ struct Ciphers {
     if (!status.ok()) return;
     library = OSSL_LIB_CTX_new();
     for (const Mode &mode : kModes) {
-      for (uint32_t size = 0; size < 3 && mode.is_offered; ++size) {
+      for (uint32_t size = 0; size < 3; ++size) {
         const uint32_t key_bytes = 16 + 8 * size;
         if (!mode.takes_key(key_bytes * mode.keys)) continue;
         const std::string name =

@@ -69,8 +69,6 @@ Status check_aead(const lc_cipher_job &job, const Mode &mode) {
 
 Status check_mode(const lc_cipher_job &job) {
   const Mode &mode = mode_of(job.cipher);
-  if (!mode.is_offered)
-    return Status(LC_ERROR_UNSUPPORTED, std::string(mode.title) + " is not offered yet");
   if (!mode.takes_key(job.key_bytes))
     return wrong("a key of " + std::string(mode.is_aes ? "AES-" : "") + mode.title + " has " +
                  key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));

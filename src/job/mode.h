@@ -51,7 +51,6 @@ struct Mode {
   // What stays together at the end of a message that is cut: ciphertext
   // stealing exchanges bytes of the last two blocks.
   uint8_t tail_bytes;
-  bool is_offered;  // false: LC_ERROR_UNSUPPORTED
   // Kernels that several modes share: aes_FORM_... Those of feedback are told
   // how many bits a block of ciphertext has; 0 for OFB.
   const char *encrypt_kernel = nullptr, *decrypt_kernel = nullptr;
@@ -95,7 +94,6 @@ constexpr Mode cfb(lc_cipher cipher, const char *name, const char *title, const 
           .is_aead = false,
           .continuation = Continuation::kCiphertext,
           .tail_bytes = 0,
-          .is_offered = true,
           .encrypt_kernel = "feedback",
           .decrypt_kernel = "cfb_decrypt",
           .feedback_bits = feedback_bits};
@@ -117,39 +115,39 @@ constexpr Mode cbc_cts(lc_cipher cipher, const char *name, const char *title,
 // By the numbers of lc_cipher.
 inline constexpr Mode kModes[] = {
     // cipher, name, title, openssl, cts, aes, sizes, keys, iv, granule, least,
-    //   own inverse, inverts, chains: encrypt, decrypt, aead, continuation, tail, offered
+    //   own inverse, inverts, chains: encrypt, decrypt, aead, continuation, tail
     //   kernels: encrypt, decrypt, feedback bits
     {LC_AES_ECB, "ecb", "ECB", "ECB", nullptr, true, kAnyAesKey, 1, 0, 16, 16,  //
-     false, true, false, false, false, Continuation::kNothing, 0, true},
+     false, true, false, false, false, Continuation::kNothing, 0},
     {LC_AES_CBC, "cbc", "CBC", "CBC", nullptr, true, kAnyAesKey, 1, 16, 16, 16,  //
-     false, true, true, false, false, Continuation::kCiphertext, 0, true},
+     false, true, true, false, false, Continuation::kCiphertext, 0},
     {LC_AES_CTR, "ctr", "CTR", "CTR", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
-     true, false, false, false, false, Continuation::kCounter, 0, true},
+     true, false, false, false, false, Continuation::kCounter, 0},
     {LC_AES_XTS, "xts", "XTS", "XTS", nullptr, true, kKey128 | kKey256, 2, 16, 1, 16,  //
-     false, true, false, false, false, Continuation::kDataUnits, 0, true},
+     false, true, false, false, false, Continuation::kDataUnits, 0},
     cfb(LC_AES_CFB128, "cfb128", "CFB128", "CFB", 128),
     cfb(LC_AES_CFB8, "cfb8", "CFB8", "CFB8", 8),
     cfb(LC_AES_CFB1, "cfb1", "CFB1", "CFB1", 1),
     {LC_AES_OFB, "ofb",      "OFB", "OFB", nullptr, true,
      kAnyAesKey, 1,          16,    1,     1,  //
      true,       false,      true,  true,  false,   Continuation::kKeystream,
-     0,          true,  //
+     0,  //
      "feedback", "feedback", 0},
     cbc_cts(LC_AES_CBC_CS1, "cs1", "CBC-CS1", "CS1"),
     cbc_cts(LC_AES_CBC_CS2, "cs2", "CBC-CS2", "CS2"),
     cbc_cts(LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CS3"),
     {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
-     false, false, false, false, true, Continuation::kMessage, 0, true},
+     false, false, false, false, true, Continuation::kMessage, 0},
     {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true,
      kAnyAesKey, 1,     12,    1,     0,  //
      false,      false, true,  true,  true,    Continuation::kMac,
-     0,          true,  //
+     0,  //
      "ccm",      "ccm"},
     {LC_CHACHA20, "chacha20", "ChaCha20", "ChaCha20", nullptr, false, kKey256, 1, 16, 1, 1,  //
-     true, false, false, false, false, Continuation::kChaChaCounter, 0, true},
+     true, false, false, false, false, Continuation::kChaChaCounter, 0},
     {LC_CHACHA20_POLY1305, "chacha20_poly1305", "ChaCha20-Poly1305", "ChaCha20-Poly1305", nullptr,
      false, kKey256, 1, 12, 1, 0,  //
-     false, false, false, false, true, Continuation::kMessage, 0, true},
+     false, false, false, false, true, Continuation::kMessage, 0},
 };
 inline constexpr int kModeCount = sizeof kModes / sizeof kModes[0];
 

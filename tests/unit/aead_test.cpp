@@ -186,7 +186,7 @@ void Aead::check(const Setting &setting, lc_direction direction,
 std::vector<lc_cipher> offered_aead() {
   std::vector<lc_cipher> modes;
   for (const Mode &mode : kModes)
-    if (mode.is_aead && mode.is_offered) modes.push_back(mode.cipher);
+    if (mode.is_aead) modes.push_back(mode.cipher);
   return modes;
 }
 

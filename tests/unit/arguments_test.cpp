@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "devices.h"
-#include "job/mode.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // OfMemory asks for more than there is, which must be a null pointer as it is
@@ -151,16 +150,6 @@ TEST_F(Arguments, OfOlderStructsFromThePastAreTaken) {
   job_.message_size = offsetof(lc_message, aad);
   LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
   EXPECT_EQ(0, std::memcmp(in_newest, out_, sizeof out_));
-}
-
-TEST_F(Arguments, OfModesThatAreNotOfferedYet) {
-  for (const Mode &mode : kModes) {
-    if (mode.is_offered) continue;
-    job_.cipher = mode.cipher;
-    job_.key_bytes = 32;
-    EXPECT_REFUSED(LC_ERROR_UNSUPPORTED, lc_run(context_.get(), &job_, nullptr), mode.title);
-    untouched();
-  }
 }
 
 TEST_F(Arguments, OfRunning) {

@@ -178,7 +178,7 @@ std::string Batch::check_pieces_or_untouched() {
 
 BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes) {
   BatchShape shape;
-  const std::vector<lc_cipher> modes = offered_modes();
+  const std::vector<lc_cipher> modes = plain_modes();
   shape.cipher = modes[random.below(modes.size())];
   shape.direction = static_cast<lc_direction>(random.below(2));
   const std::vector<uint32_t> sizes = key_sizes(shape.cipher);

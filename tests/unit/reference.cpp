@@ -54,10 +54,10 @@ void next_tweak(uint8_t *tweak) {
 
 }  // namespace
 
-std::vector<lc_cipher> offered_modes() {
+std::vector<lc_cipher> plain_modes() {
   std::vector<lc_cipher> modes;
   for (const Mode &mode : kModes)
-    if (mode.is_offered && !mode.is_aead) modes.push_back(mode.cipher);
+    if (!mode.is_aead) modes.push_back(mode.cipher);
   return modes;
 }
 

@@ -14,9 +14,9 @@ namespace lanecrypt::test {
 
 using Bytes = std::vector<uint8_t>;
 
-// The modes that are offered, AEAD left out, and their keys: the bytes of all
+// The modes, AEAD left out, and their keys: the bytes of all
 // keys of a message together.
-std::vector<lc_cipher> offered_modes();
+std::vector<lc_cipher> plain_modes();
 std::vector<uint32_t> key_sizes(lc_cipher cipher);
 // The longest length up to `length` that a message of the mode may have.
 uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t length);
