@@ -210,11 +210,12 @@ void Pipeline::lay_out(Slot &slot) {
 
 void Pipeline::gather(Slot &slot) {
   for (const Lane &lane : slot.lanes) {
+    if (lane.direct_in || lane.length == 0) continue;
     uint8_t *to = slot.pinned_in->host() + lane.at;
     if (lane.header_of != nullptr)
       copy_ccm_header(lane.header_of->request->job, lane.header_of->piece.message,
                       lane.header_of->piece.offset, lane.length, to);
-    else if (!lane.direct_in && lane.length != 0)
+    else
       memcpy(to, lane.in, lane.length);
   }
 }
