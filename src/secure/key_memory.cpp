@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "secure/slab.h"
+
 namespace lanecrypt::secure {
 
 void wipe(void *memory, size_t bytes) {
@@ -14,35 +16,34 @@ void wipe(void *memory, size_t bytes) {
 }
 
 KeyMemory::KeyMemory(size_t bytes, Fork fork) {
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t mapped = (bytes + page - 1) / page * page;
-  if (mapped == 0) return;
-  void *memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  // Each of these may be refused; the memory still serves.
-  (void)mlock(memory, mapped);
-  (void)madvise(memory, mapped, MADV_DONTDUMP);
-  if (fork == Fork::kEmpty) (void)madvise(memory, mapped, MADV_WIPEONFORK);
-  data_ = static_cast<uint8_t *>(memory);
-  bytes_ = bytes;
-  mapped_ = mapped;
+  if (bytes == 0) return;
+  const Block block = take_block(bytes, fork);
+  data_ = block.data;
+  slab_ = block.slab;
+  if (data_ == nullptr) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    mapped_ = (bytes + page - 1) / page * page;
+    data_ = map_pages(mapped_, fork);
+  }
+  if (data_ != nullptr) bytes_ = bytes;
 }
 
 KeyMemory::~KeyMemory() {
   if (data_ == nullptr) return;
   wipe(data_, bytes_);
-  munmap(data_, mapped_);
+  if (slab_ != nullptr)
+    slab_->give_back(data_);
+  else
+    munmap(data_, mapped_);
 }
 
-KeyMemory::KeyMemory(KeyMemory &&other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)),
-      mapped_(std::exchange(other.mapped_, 0)) {}
+KeyMemory::KeyMemory(KeyMemory &&other) noexcept { *this = std::move(other); }
 
 KeyMemory &KeyMemory::operator=(KeyMemory &&other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(mapped_, other.mapped_);
+  std::swap(slab_, other.slab_);
   return *this;
 }
 

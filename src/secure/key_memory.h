@@ -1,6 +1,6 @@
 // Memory for keys on the host: locked where the limit allows, out of core
 // dumps, empty in a child of fork unless it must work on there, and wiped when
-// it goes.
+// it goes. Short ones share pages (slab.h).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,6 +10,8 @@
 #include <span>
 
 namespace lanecrypt::secure {
+
+class Slab;
 
 // A zeroed block that cannot be copied. Where locking is refused
 // (RLIMIT_MEMLOCK) it is used all the same: the rest of its guards hold.
@@ -33,7 +35,8 @@ class KeyMemory {
  private:
   uint8_t *data_ = nullptr;
   size_t bytes_ = 0;
-  size_t mapped_ = 0;
+  size_t mapped_ = 0;     // of its own pages, where
+  Slab *slab_ = nullptr;  // it does not share those of this
 };
 
 // Zeroes memory in a way that the compiler keeps.

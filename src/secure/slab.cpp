@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure/slab.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <iterator>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(memory, bytes) (static_cast<void>(0))
+#define ASAN_UNPOISON_MEMORY_REGION(memory, bytes) (static_cast<void>(0))
+#endif
+
+namespace lanecrypt::secure {
+namespace {
+
+// A prime, a key's numbers, its image; pages of 4 KiB divide each slab.
+constexpr size_t kSlotBytes[] = {512, 2048, 8192};
+constexpr size_t kSizes = std::size(kSlotBytes);
+constexpr size_t kMostSlabs = 256;
+
+// Trivially destroyed: threads may use it while the process ends.
+struct Shelf {
+  std::atomic<Slab *> slabs[kMostSlabs];
+  // Where a block was free last.
+  std::atomic<size_t> hint;
+};
+
+constinit Shelf shelves[2][kSizes] = {};
+
+// Another slab at place `n`, unless another thread puts one there meanwhile.
+bool add_slab(Shelf &shelf, size_t n, size_t slot_bytes, KeyMemory::Fork fork) {
+  uint8_t *const memory = map_pages(Slab::kSlots * slot_bytes, fork);
+  if (memory == nullptr) return false;
+  Slab *const slab = new (std::nothrow) Slab(memory, slot_bytes);
+  Slab *there = nullptr;
+  if (slab != nullptr &&
+      shelf.slabs[n].compare_exchange_strong(there, slab, std::memory_order_acq_rel))
+    return true;
+  delete slab;
+  ASAN_UNPOISON_MEMORY_REGION(memory, Slab::kSlots * slot_bytes);
+  munmap(memory, Slab::kSlots * slot_bytes);
+  return there != nullptr;
+}
+
+}  // namespace
+
+uint8_t *map_pages(size_t bytes, KeyMemory::Fork fork) {
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  // Each of these may be refused; the memory still serves.
+  (void)mlock(memory, bytes);
+  (void)madvise(memory, bytes, MADV_DONTDUMP);
+  if (fork == KeyMemory::Fork::kEmpty) (void)madvise(memory, bytes, MADV_WIPEONFORK);
+  return static_cast<uint8_t *>(memory);
+}
+
+Slab::Slab(uint8_t *memory, size_t slot_bytes) : memory_(memory), slot_bytes_(slot_bytes) {
+  ASAN_POISON_MEMORY_REGION(memory_, kSlots * slot_bytes_);
+}
+
+uint8_t *Slab::take() {
+  uint64_t free = free_.load(std::memory_order_relaxed);
+  while (free != 0) {
+    if (!free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire,
+                                     std::memory_order_relaxed))
+      continue;
+    uint8_t *const block = memory_ + size_t(std::countr_zero(free)) * slot_bytes_;
+    ASAN_UNPOISON_MEMORY_REGION(block, slot_bytes_);
+    return block;
+  }
+  return nullptr;
+}
+
+void Slab::give_back(uint8_t *block) {
+  ASAN_POISON_MEMORY_REGION(block, slot_bytes_);
+  const size_t slot = size_t(block - memory_) / slot_bytes_;
+  free_.fetch_or(uint64_t{1} << slot, std::memory_order_release);
+}
+
+Block take_block(size_t bytes, KeyMemory::Fork fork) {
+  size_t size = 0;
+  while (size < kSizes && kSlotBytes[size] < bytes) ++size;
+  if (size == kSizes) return {};
+  Shelf &shelf = shelves[fork == KeyMemory::Fork::kKept ? 1 : 0][size];
+  const auto slab_at = [&](size_t n) { return shelf.slabs[n].load(std::memory_order_acquire); };
+  size_t count = 0;
+  while (count < kMostSlabs && slab_at(count) != nullptr) ++count;
+  const size_t first = shelf.hint.load(std::memory_order_relaxed);
+  for (size_t tried = 0; tried < count; ++tried) {
+    const size_t n = (first + tried) % count;
+    if (uint8_t *const data = slab_at(n)->take(); data != nullptr) {
+      if (tried != 0) shelf.hint.store(n, std::memory_order_relaxed);
+      return {data, slab_at(n)};
+    }
+  }
+  for (size_t n = count; n < kMostSlabs; ++n) {
+    if (slab_at(n) == nullptr && !add_slab(shelf, n, kSlotBytes[size], fork)) break;
+    if (uint8_t *const data = slab_at(n)->take(); data != nullptr) return {data, slab_at(n)};
+  }
+  return {};
+}
+
+}  // namespace lanecrypt::secure

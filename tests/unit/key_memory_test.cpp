@@ -1,0 +1,154 @@
+// Keys' memory: blocks that many share pages for, and those with pages of their own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "secure/key_memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/test_scale.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using secure::KeyMemory;
+
+// Of each way to get one: shared pages of each size, and own pages.
+constexpr size_t kSizes[] = {1, 500, 512, 513, 2048, 8192, 8193, 100000};
+
+bool is_all(const KeyMemory &memory, uint8_t value) {
+  return std::all_of(memory.data(), memory.data() + memory.size(),
+                     [&](uint8_t byte) { return byte == value; });
+}
+
+// The kernel's flags of the mapping that holds an address.
+std::string flags_of(const void *address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool is_inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t first = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &first, &end) == 2)
+      is_inside = uintptr_t(address) >= first && uintptr_t(address) < end;
+    if (is_inside && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return "";
+}
+
+// What a child of fork says, which must be nothing.
+template <typename Body>
+void in_child(const Body &body) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(40);
+    _exit(body());
+  }
+  int status = 0;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
+}
+
+TEST(KeyMemory, IsZeroedThoughItWasUsed) {
+  for (const size_t bytes : kSizes) {
+    for (int round = 0; round < 200; ++round) {
+      KeyMemory memory(bytes);
+      ASSERT_TRUE(memory.ok(bytes));
+      ASSERT_EQ(bytes, memory.size());
+      ASSERT_TRUE(is_all(memory, 0)) << bytes << " bytes, round " << round;
+      std::memset(memory.data(), 0xa5, bytes);
+    }
+  }
+}
+
+TEST(KeyMemory, IsNobodyElses) {
+  // More than a slab of each size holds.
+  std::vector<KeyMemory> all;
+  for (int n = 0; n < 150; ++n)
+    for (const size_t bytes : kSizes) {
+      all.emplace_back(bytes);
+      std::memset(all.back().data(), n, bytes);
+    }
+  for (size_t n = 0; n < all.size(); ++n)
+    ASSERT_TRUE(is_all(all[n], uint8_t(n / std::size(kSizes)))) << n;
+}
+
+TEST(KeyMemory, NothingIsNoMemory) {
+  const KeyMemory nothing(0);
+  EXPECT_TRUE(nothing.ok(0));
+  EXPECT_FALSE(nothing.ok(1));
+}
+
+TEST(KeyMemory, GoesToAnother) {
+  KeyMemory first(100);
+  first.data()[99] = 7;
+  KeyMemory second(std::move(first));
+  EXPECT_EQ(7, second.data()[99]);
+  KeyMemory third(10000);
+  third = std::move(second);
+  EXPECT_EQ(100u, third.size());
+  EXPECT_EQ(7, third.data()[99]);
+}
+
+TEST(KeyMemory, IsGuarded) {
+  if (flags_of(kSizes).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
+  for (const size_t bytes : kSizes) {
+    const KeyMemory memory(bytes), kept(bytes, KeyMemory::Fork::kKept);
+    // Not dumped, and emptied by fork; locking needs room in the limit.
+    EXPECT_NE(std::string::npos, flags_of(memory.data()).find(" dd ")) << bytes;
+    EXPECT_NE(std::string::npos, flags_of(memory.data()).find(" wf ")) << bytes;
+    EXPECT_NE(std::string::npos, flags_of(kept.data()).find(" dd ")) << bytes;
+    EXPECT_EQ(std::string::npos, flags_of(kept.data()).find(" wf ")) << bytes;
+  }
+}
+
+TEST(KeyMemory, IsEmptyInAChild) {
+  for (const size_t bytes : kSizes) {
+    KeyMemory memory(bytes), kept(bytes, KeyMemory::Fork::kKept);
+    std::memset(memory.data(), 1, bytes);
+    std::memset(kept.data(), 2, bytes);
+    in_child([&] { return is_all(memory, 0) && is_all(kept, 2) ? 0 : 1; });
+    EXPECT_TRUE(is_all(memory, 1));
+  }
+}
+
+// Two threads take and give back all the while: none may be given another's
+// block, and a child must not wait for them.
+TEST(KeyMemory, ServesThreadsAndChildren) {
+  std::atomic<bool> ends = false, is_wrong = false;
+  const auto work = [&](uint8_t mark) {
+    do {
+      KeyMemory a(300), b(300), c(2000);
+      for (KeyMemory *memory : {&a, &b, &c}) {
+        if (!is_all(*memory, 0)) is_wrong = true;
+        std::memset(memory->data(), mark, memory->size());
+      }
+      for (KeyMemory *memory : {&a, &b, &c})
+        if (!is_all(*memory, mark)) is_wrong = true;
+    } while (!ends && mark != 3);
+  };
+  std::thread first([&] { work(1); }), second([&] { work(2); });
+  for (int child = 0; child < int(scaled(40)); ++child)
+    in_child([&] {
+      for (int n = 0; n < 50; ++n) work(3);
+      return is_wrong ? 1 : 0;
+    });
+  ends = true;
+  first.join();
+  second.join();
+  EXPECT_FALSE(is_wrong);
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
