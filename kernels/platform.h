@@ -1,6 +1,7 @@
 // The one file that knows which compiler reads the kernels: nvcc, an OpenCL
 // 1.2 compiler, or a host C++ compiler (the emulator, and host code that
-// shares a layout). Kernels are a C99 subset over what is defined here.
+// shares a layout). GLSL has src/device/gl/shaders/platform.glsl instead. Kernels are a C99 subset
+// over what is defined here.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -22,6 +23,8 @@
 //                     defined; nothing elsewhere
 //   LANES_ANY(x)      whether x holds in any lane of the team, or, where that is
 //                     dear, in this one; all lanes must ask
+//   IN_OUT_WORDS(p,n) a parameter: n words that the function reads and writes,
+//                     in a file that GLSL, which has no pointers, reads too
 //   UNROLL            before a loop of constant length over an array that must
 //                     lie in registers
 //   ROLLED            before a loop whose body must stand in the code once
@@ -259,6 +262,8 @@ static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) 
 }
 
 #endif
+
+#define IN_OUT_WORDS(pointer, count) u32 *pointer
 
 // Leaves in plain C, for targets that have none of their own.
 #define BYTE_OF(x, i) (((x) >> (8 * (i))) & 0xffu)
