@@ -17,10 +17,10 @@
 
 namespace lanecrypt::device {
 
-// What is known of a device before it is opened.
+// What is known of a device; of some APIs more when it is open.
 struct Properties {
   std::string id;        // "cuda:0": the API and the number among its devices
-  std::string api;       // "cuda", "opencl", "host"
+  std::string api;       // "cuda", "opencl", "gl", "host"
   std::string name;      // the model
   std::string driver;    // version of the driver or platform
   std::string platform;  // OpenCL: the platform; otherwise the API again
@@ -40,6 +40,9 @@ struct Properties {
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
   bool fast_fp64 = false;
   bool flat_addresses = false;  // addresses of different buffers may share one launch
+  // The names of its kernels; empty: all that kernels/ has. Of an API that does
+  // not tell before a device is open, Device::properties() has them.
+  std::vector<std::string> kernels;
   // A number that two APIs give alike to one card (PCI domain, bus, device); 0: unknown.
   uint64_t pci_address = 0;
 };
@@ -87,6 +90,9 @@ struct Launch {
   // last in this stream have come to LET_NEXT_BEGIN(), and so runs beside it
   // in what it leaves of each multiprocessor. Its kernel ends by AWAIT_BEFORE().
   bool beside_last = false;
+  // Of a kernel whose lanes walk chains, the longest, for devices that must not
+  // run one launch for long; 0 for others.
+  uint64_t longest_bytes = 0;
 };
 
 // A point in a stream.
@@ -164,7 +170,7 @@ struct Found {
   std::function<Result<std::unique_ptr<Device>>(KernelSet)> open;
 };
 
-// Every device of every API built in, cuda first, then opencl, then host.
+// Every device of every API built in, cuda first, then opencl, gl, and host.
 // Loads drivers: not on a caller's small stack. Never fails: an API that is
 // not here finds nothing, and a card that cannot be used is found with
 // `unusable` set.
@@ -173,6 +179,7 @@ std::vector<Found> find_all();
 // One for each folder.
 std::vector<Found> find_cuda();
 std::vector<Found> find_opencl();
+std::vector<Found> find_gl();
 std::vector<Found> find_host();
 
 }  // namespace lanecrypt::device

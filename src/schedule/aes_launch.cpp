@@ -36,10 +36,6 @@ const FormShape &shape(AesForm form) {
   return kShapes[static_cast<int>(form)];
 }
 
-bool can_run(const device::Properties &properties, AesForm form) {
-  return shape(form).chain_local_bytes <= properties.local_bytes;
-}
-
 uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
 // The same where the result is known to be small.
@@ -82,16 +78,37 @@ std::string kernel_name(AesForm form, const CipherKind &kind, bool in_slot = fal
   return begin + mode.name + (mode.is_own_inverse ? "" : encrypts ? "_encrypt" : "_decrypt");
 }
 
+std::string steal_name(AesForm form, lc_direction direction) {
+  return std::string("aes_") + shape(form).name +
+         (direction == LC_ENCRYPT ? "_steal_encrypt" : "_steal_decrypt");
+}
+
+bool can_run(const device::Properties &properties, AesForm form) {
+  return shape(form).chain_local_bytes <= properties.local_bytes &&
+         has_kernel(properties, form, {LC_AES_CTR, LC_ENCRYPT, 16});
+}
+
 }  // namespace
+
+bool has_kernel(const device::Properties &properties, AesForm form, const CipherKind &kind) {
+  const std::vector<std::string> &names = properties.kernels;
+  const auto has = [&](const std::string &name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (names.empty()) return true;
+  return has(kernel_name(form, kind)) &&
+         (kind.mode().tail_bytes == 0 || has(steal_name(form, kind.direction)));
+}
 
 Result<AesForm> choose_aes_form(const device::Properties &properties) {
   if (const char *wanted = getenv("LANECRYPT_AES_FORM"); wanted != nullptr && *wanted != '\0') {
     for (const AesForm form : {AesForm::kTable4, AesForm::kTable1, AesForm::kBitslice}) {
       if (std::string_view(wanted) != shape(form).name) continue;
       if (can_run(properties, form)) return form;
-      return Status(LC_ERROR_NO_DEVICE, properties.id + " cannot run LANECRYPT_AES_FORM=" + wanted +
-                                            ": it has " + std::to_string(properties.local_bytes) +
-                                            " bytes of local memory");
+      return Status(LC_ERROR_NO_DEVICE,
+                    properties.id + " cannot run LANECRYPT_AES_FORM=" + wanted + ": it has " +
+                        std::to_string(properties.local_bytes) + " bytes of local memory" +
+                        (properties.kernels.empty() ? "" : ", and no such kernels"));
     }
     return Status(LC_ERROR_ARGUMENT, std::string("LANECRYPT_AES_FORM is table4, table1 or "
                                                  "bitslice, not ") +
@@ -101,7 +118,9 @@ Result<AesForm> choose_aes_form(const device::Properties &properties) {
     if (can_run(properties, AesForm::kTable4)) return AesForm::kTable4;
     if (can_run(properties, AesForm::kTable1)) return AesForm::kTable1;
   }
-  return AesForm::kBitslice;
+  if (can_run(properties, AesForm::kBitslice)) return AesForm::kBitslice;
+  if (can_run(properties, AesForm::kTable1)) return AesForm::kTable1;
+  return Status(LC_ERROR_NO_DEVICE, properties.id + " has no kernels for AES");
 }
 
 AesLaunch::AesLaunch(device::Device &device, AesForm form)
@@ -145,9 +164,11 @@ Status AesLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind,
 }
 
 Status AesLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
-                        uint32_t local_bytes, std::span<const Argument> arguments) {
+                        uint32_t local_bytes, std::span<const Argument> arguments,
+                        uint64_t longest_bytes) {
   ++launches_;
-  return stream.launch({kernel, std::max(groups, 1u), lanes, local_bytes, arguments});
+  return stream.launch(
+      {kernel, std::max(groups, 1u), lanes, local_bytes, arguments, longest_bytes});
 }
 
 Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
@@ -295,9 +316,10 @@ Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const Aes
   arguments.insert(arguments.end(), work.more.begin(), work.more.end());
   const StreamGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
+  // upload() has sorted them.
   return start(stream, name.c_str(), grid.groups, grid.lanes,
                name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_,
-               arguments);
+               arguments, work.pieces.front().length);
 }
 
 // Ciphertext stealing: what CBC has left to do.
@@ -318,8 +340,7 @@ Status AesLaunch::launch_tails(device::Stream &stream, AesRoom &room, const AesW
   for (const Argument &argument :
        {Argument(work.kind.one_key_bytes() / 4 + 6), Argument(work.in), Argument(work.out)})
     arguments.push_back(argument);
-  const std::string name =
-      std::string("aes_") + shape(form_).name + (encrypts ? "_steal_encrypt" : "_steal_decrypt");
+  const std::string name = steal_name(form_, work.kind.direction);
   const StreamGrid grid = stream_grid(pieces);
   return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
 }

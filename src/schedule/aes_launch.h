@@ -18,6 +18,9 @@ namespace lanecrypt::schedule {
 // measurements. An error where the device cannot run that.
 Result<AesForm> choose_aes_form(const device::Properties &properties);
 
+// Whether a device has the kernel for this in that form.
+bool has_kernel(const device::Properties &properties, AesForm form, const CipherKind &kind);
+
 // The memory of one launch beside its data; grown as needed, reused.
 struct AesRoom {
   // Host memory of the pieces and the raw keys, until the launch is done.
@@ -71,7 +74,8 @@ class AesLaunch {
 
  private:
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
-               uint32_t local_bytes, std::span<const device::Argument> arguments);
+               uint32_t local_bytes, std::span<const device::Argument> arguments,
+               uint64_t longest_bytes = 0);
   Status launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_points(device::Stream &stream, AesRoom &room, const AesWork &work);
   // Streams or, with one lane each, messages: how they are dealt out.

@@ -27,14 +27,16 @@ bool names_device(const std::string &name, const Found &found) {
   return name == found.properties.id || name == found.properties.api;
 }
 
-// Every GPU once: by CUDA where it has it. Never a device that is the CPU
-// under another name.
+// Every GPU once: by CUDA where it has it, and by OpenGL only where no other way
+// reaches any. Never a device that is the CPU under another name.
 std::vector<size_t> choose_by_itself(const std::vector<Found> &all) {
   std::vector<size_t> chosen;
   std::set<uint64_t> cards;
   for (size_t n = 0; n < all.size(); ++n) {
     const device::Properties &properties = all[n].properties;
     if (!properties.is_gpu || !properties.unusable.empty()) continue;
+    if (properties.api == "gl" && !chosen.empty() && all[chosen.front()].properties.api != "gl")
+      continue;
     if (properties.pci_address != 0 && !cards.insert(properties.pci_address).second) continue;
     chosen.push_back(n);
   }
@@ -148,18 +150,19 @@ Executor *Dispatcher::first_ready() {
 }
 
 // Of the devices that work, the one with the least to do; the first of equals.
-Executor *Dispatcher::choose() const {
+Executor *Dispatcher::choose(const CipherKind &kind) const {
   Executor *best = nullptr;
   for (size_t n = 0; n < selected_count_; ++n) {
     Executor *candidate = executors_[n].get();
-    if (!candidate->may_work()) continue;
+    if (!candidate->may_work() || !candidate->offers(kind)) continue;
     if (best == nullptr || candidate->load_bytes() < best->load_bytes()) best = candidate;
   }
   return best;
 }
 
 void Dispatcher::place(const RequestPointer &request, const Status &why_not_elsewhere) {
-  for (Executor *executor = choose(); executor != nullptr; executor = choose())
+  const CipherKind &kind = request->job.kind;
+  for (Executor *executor = choose(kind); executor != nullptr; executor = choose(kind))
     if (executor->submit(request)) return;
   if (options_.fallback == LC_FALLBACK_CPU) {
     cpu_.submit(request);
@@ -188,7 +191,11 @@ Status Dispatcher::submit(const RequestPointer &request) {
   std::string reasons;
   for (size_t n = 0; n < selected_count_; ++n) reasons += "; " + executors_[n]->reason();
   const Status nowhere(LC_ERROR_NO_DEVICE, "no usable device" + reasons);
-  if (choose() == nullptr && options_.fallback == LC_FALLBACK_NONE) return nowhere;
+  if (choose(job.kind) == nullptr && options_.fallback == LC_FALLBACK_NONE) {
+    for (size_t n = 0; n < selected_count_; ++n)
+      if (executors_[n]->may_work()) return executors_[n]->does_not_offer(job.kind);
+    return nowhere;
+  }
   place(request, nowhere);
   return Status();
 }

@@ -53,7 +53,7 @@ class Dispatcher {
 
  private:
   void find_devices();
-  Executor *choose() const;
+  Executor *choose(const CipherKind &kind) const;
   void take_over(const RequestPointer &request, const Status &why);
   void place(const RequestPointer &request, const Status &why_not_elsewhere);
 

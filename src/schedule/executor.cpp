@@ -73,6 +73,14 @@ Status Executor::make_ready() {
   return call(kNothing);
 }
 
+bool Executor::offers(const CipherKind &kind) const {
+  return state_ != LC_DEVICE_READY || has_kernel(open_properties_, form_, kind);
+}
+
+Status Executor::does_not_offer(const CipherKind &kind) const {
+  return Status(LC_ERROR_UNSUPPORTED, found_.properties.id + " does no " + kind.name());
+}
+
 Status Executor::set_unusable(lc_device_state state, Status status) {
   status = Status(status.code(), found_.properties.id + ": " + status.text());
   ++counters_.failures;
@@ -88,11 +96,14 @@ Status Executor::open_device() {
     return status_;
   }
   opened_ = true;
-  Result<AesForm> form = choose_aes_form(found_.properties);
-  if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
   Result<std::unique_ptr<device::Device>> device = found_.open(device::KernelSet::kCiphers);
   if (!device.ok()) return set_unusable(LC_DEVICE_UNUSABLE, device.status());
   device_ = std::move(*device);
+  open_properties_ = device_->properties();
+  properties_ = &open_properties_;
+  Result<AesForm> form = choose_aes_form(open_properties_);
+  if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
+  form_ = *form;
   memory_ = std::make_unique<DeviceMemory>(*device_);
   pipeline_ = std::make_unique<Pipeline>(*device_, *form, pinned_bytes_, pinned_);
   if (const Status status = pipeline_->open(); !status.ok())
@@ -124,6 +135,7 @@ Status Executor::self_test() {
   Result<std::vector<verify::KnownAnswer>> answers = verify::known_answers();
   if (!answers.ok()) return answers.status();
   for (const verify::KnownAnswer &answer : *answers) {
+    if (!has_kernel(open_properties_, form_, answer.kind)) continue;
     std::vector<uint8_t> output(answer.expected.size(), 0xa5);
     lc_message message = {};
     message.key = answer.key.data();
@@ -233,6 +245,12 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
 // Starts one chunk if there is one and a slot for it.
 bool Executor::start_next(std::list<RequestPointer> &queue) {
   if (queue.empty() || !pipeline_->has_free_slot()) return false;
+  if (const CipherKind &kind = queue.front()->job.kind; !offers(kind)) {
+    const RequestPointer request = queue.front();
+    queue.pop_front();
+    give_back(request, does_not_offer(kind));
+    return true;
+  }
   const bool started =
       queue.front()->job.memory == LC_MEMORY_DEVICE
           ? start_on_device(queue)

@@ -33,7 +33,8 @@ class Executor {
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
 
-  const device::Properties &properties() const { return found_.properties; }
+  // Once the device is ready they may say more.
+  const device::Properties &properties() const { return *properties_; }
   const Counters &counters() const { return counters_; }
   // For others who use the device.
   Counters &counters() { return counters_; }
@@ -42,6 +43,10 @@ class Executor {
   bool may_work() const {
     return !stopping_ && (state_ == LC_DEVICE_UNTRIED || state_ == LC_DEVICE_READY);
   }
+  // Whether the device has the kernels for this; a device that is not open yet
+  // may turn out not to.
+  bool offers(const CipherKind &kind) const;
+  Status does_not_offer(const CipherKind &kind) const;
   // Bytes of the requests that wait or are under way.
   uint64_t load_bytes() const { return load_bytes_; }
 
@@ -81,6 +86,10 @@ class Executor {
   Counters counters_;
   std::atomic<lc_device_state> state_ = LC_DEVICE_UNTRIED;
   std::atomic<uint64_t> load_bytes_ = 0;
+  // found_'s, or those of the open device, which stay when it is closed.
+  std::atomic<const device::Properties *> properties_ = &found_.properties;
+  device::Properties open_properties_;
+  AesForm form_ = AesForm::kBitslice;   // of the open device
   std::atomic<bool> stopping_ = false;  // written under the lock
 
   // The executor's thread alone.

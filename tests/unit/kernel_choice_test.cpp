@@ -65,10 +65,8 @@ class RecordingStream : public device::Stream {
 
 class RecordingDevice : public device::Device {
  public:
-  RecordingDevice(std::unique_ptr<Device> inner, Record &record, bool pairs_launches)
-      : inner_(std::move(inner)), record_(record), properties_(inner_->properties()) {
-    properties_.pairs_launches = pairs_launches;
-  }
+  RecordingDevice(std::unique_ptr<Device> inner, device::Properties properties, Record &record)
+      : inner_(std::move(inner)), record_(record), properties_(std::move(properties)) {}
 
   const device::Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<Buffer>> allocate(device::MemoryKind kind, uint64_t bytes) override {
@@ -111,12 +109,13 @@ class KernelChoice : public testing::Test {
     found.properties.banked_local = banked_local;
     found.properties.local_bytes = local_bytes;
     auto open_inner = found.open;
-    found.open = [this, open_inner, pairs_launches](
+    found.properties.pairs_launches = pairs_launches;
+    found.open = [this, open_inner, properties = found.properties](
                      device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
       Result<std::unique_ptr<device::Device>> inner = open_inner(kernels);
       if (!inner.ok()) return inner.status();
       return std::unique_ptr<device::Device>(
-          new RecordingDevice(std::move(*inner), record_, pairs_launches));
+          new RecordingDevice(std::move(*inner), properties, record_));
     };
     executor_.reset();
     executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_,
