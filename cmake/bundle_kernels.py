@@ -8,8 +8,10 @@ that includes it. A file with `#pragma once` comes in the first time only; one
 without, every time. `#include <...>` and everything else stays as it is;
 `#line` directives keep the compiler's messages pointing at the real files.
 
-The C++ source defines lanecrypt_opencl_source, lanecrypt_opencl_source_bytes
-and lanecrypt_opencl_source_sha256, or what --name says instead of the first.
+The C++ source defines NAME, NAME_bytes and NAME_sha256, NAME being
+lanecrypt_opencl_source or what --name says. GLSL's #line knows no files, so
+--glsl leaves these directives out, and --instead FILE=PATH takes another file
+where one of that name is included.
 """
 
 import argparse
@@ -31,11 +33,16 @@ class BundleError(Exception):
     """A source that cannot be bundled."""
 
 
-def bundle(entry: Path) -> tuple[str, list[Path]]:
+def bundle(entry: Path, instead: dict[str, Path] | None = None,
+           with_lines: bool = True) -> tuple[str, list[Path]]:
     """The text of `entry` with its includes in place, and all files read."""
     lines: list[str] = []
     files: list[Path] = []
     once: set[Path] = set()
+
+    def place(path: Path, line: int) -> None:
+        if with_lines:
+            lines.append(f'#line {line} "{path.name}"')
 
     def inline(path: Path, depth: int) -> None:
         if depth > DEEPEST:
@@ -48,15 +55,15 @@ def bundle(entry: Path) -> tuple[str, list[Path]]:
         content = path.read_text(encoding="utf-8").splitlines()
         if any(PRAGMA_ONCE.match(line) for line in content):
             once.add(path)
-        lines.append(f'#line 1 "{path.name}"')
+        place(path, 1)
         for number, line in enumerate(content, 1):
             named = INCLUDE.match(line)
             if named:
-                included = path.parent / named[1]
+                included = (instead or {}).get(named[1], path.parent / named[1])
                 if not included.is_file():
                     raise BundleError(f"{path}:{number}: no file {named[1]} to include")
                 inline(included, depth + 1)
-                lines.append(f'#line {number + 1} "{path.name}"')
+                place(path, number + 1)
             elif PRAGMA_ONCE.match(line):
                 lines.append("")
             else:
@@ -105,11 +112,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("entry", type=Path, help="the source to begin with")
     parser.add_argument("output", type=Path, help="the C++ source to write")
-    parser.add_argument("--name", default="lanecrypt_opencl_source", help="of the text in C++")
     parser.add_argument("--depfile", type=Path, help="write what was read, in make's format")
+    parser.add_argument("--name", default="lanecrypt_opencl_source", help="of the text in C++")
+    parser.add_argument("--glsl", action="store_true", help="without #line")
+    parser.add_argument("--instead", action="append", default=[], metavar="FILE=PATH",
+                        help="PATH where FILE is included")
     arguments = parser.parse_args()
     try:
-        text, files = bundle(arguments.entry)
+        instead = {name: Path(path) for name, path in (i.split("=", 1) for i in arguments.instead)}
+        text, files = bundle(arguments.entry, instead, not arguments.glsl)
         source = cxx_source(text, arguments.name)
     except (BundleError, OSError, UnicodeDecodeError) as error:
         print(f"bundle_kernels.py: {error}", file=sys.stderr)

@@ -1,6 +1,7 @@
 # Decides which APIs are built in, and compiles the kernels for CUDA. What is
 # left out and why, summary.cmake says.
-# Sets LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT and LANECRYPT_HAVE_OPENCL.
+# Sets LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT, LANECRYPT_HAVE_OPENCL and
+# LANECRYPT_HAVE_GL.
 
 include(${PROJECT_SOURCE_DIR}/cmake/find_nvcc.cmake)
 
@@ -65,4 +66,12 @@ if(LANECRYPT_OPENCL_INCLUDE)
   set(LANECRYPT_HAVE_OPENCL ON)
 else()
   set(LANECRYPT_HAVE_OPENCL OFF)
+endif()
+
+# The folder of EGL/egl.h has GLES3/gl32.h and GLES2/gl2ext.h too.
+find_path(LANECRYPT_GL_INCLUDE NAMES EGL/eglext.h)
+if(LANECRYPT_GL_INCLUDE AND EXISTS ${LANECRYPT_GL_INCLUDE}/GLES3/gl32.h)
+  set(LANECRYPT_HAVE_GL ON)
+else()
+  set(LANECRYPT_HAVE_GL OFF)
 endif()

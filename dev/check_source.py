@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what docs/HACKING.md says about the rooms: which folder may include
-which, that only one folder knows CUDA and only one OpenCL, that kernels name
+which, that only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name
 no API, that files stay short and carry the licence. Prints each breach as
 FILE:LINE: what; exits with 1 when there is one.
 """
@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "src/device": ["src/job"],
     "src/device/cuda": ["src/device/device.h", "src/job", "kernels"],
     "src/device/opencl": ["src/device/device.h", "src/job", "kernels"],
+    "src/device/gl": ["src/device/device.h", "src/job", "kernels"],
     "src/device/host": ["src/device/device.h", "src/job", "kernels"],
     "src/verify": ["src/device/device.h", "src/job", "src/cpu", "src/secure"],
     "src/schedule": ["src/verify", "src/device/device.h", "src/cpu", "src/libcrypto",
@@ -39,6 +40,7 @@ ROOTS = ("", "src/", "include/", "kernels/", "tests/")
 # Headers of an API, and the one folder that may include them.
 API_HEADERS = [
     (re.compile(r"(CL/|opencl)"), ["src/device/opencl"], "OpenCL"),
+    (re.compile(r"(EGL|GLES\d|GL)/"), ["src/device/gl"], "OpenGL"),
     (re.compile(r"(cuda|nv[a-z]+\.h|curand|cooperative_groups)"), ["src/device/cuda"], "CUDA"),
     (re.compile(r"openssl/"), ["src/libcrypto", "src/cpu", "src/verify", "src/secure", "provider",
                                "cli", "bench", "tests"], "OpenSSL"),

@@ -75,7 +75,7 @@ typedef enum lc_fallback {
 typedef struct lc_options {
   size_t struct_size;
   /* Which devices to use, in order of preference: names of lc_device_info.id
-   * or of an API ("cuda", "opencl", "host": all of its devices), separated by
+   * or of an API ("cuda", "opencl", "gl", "host": all of its devices), separated by
    * commas. NULL: the environment variable LANECRYPT_DEVICES, and where that
    * is not set every GPU, each through its best API. "none": no device. */
   const char *devices;
@@ -106,13 +106,13 @@ typedef enum lc_device_state {
 typedef struct lc_device_info {
   size_t struct_size;
   char id[32];            /* "cuda:0", "opencl:1", "host:0" */
-  char api[16];           /* "cuda", "opencl", "host" */
+  char api[16];           /* "cuda", "opencl", "gl", "host" */
   char name[128];         /* the model, as its driver calls it */
   char driver[128];       /* version of the driver or platform */
   char reason[256];       /* why it is unusable or lost; "" otherwise */
   uint64_t memory_bytes;  /* device memory in all */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
-  int is_gpu;             /* 0 for an OpenCL CPU device and the emulator */
+  int is_gpu;             /* 0 for what computes on the CPU, and the emulator */
   int selected;           /* 1 when jobs may go there */
   lc_device_state state;
 } lc_device_info;

@@ -16,6 +16,9 @@ std::vector<Found> find_all() {
 #ifdef LANECRYPT_HAVE_OPENCL
   append(find_opencl());
 #endif
+#ifdef LANECRYPT_HAVE_GL
+  append(find_gl());
+#endif
   append(find_host());
   return all;
 }

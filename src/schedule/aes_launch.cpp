@@ -167,8 +167,12 @@ Status AesLaunch::start(device::Stream &stream, const char *kernel, uint32_t gro
                         uint32_t local_bytes, std::span<const Argument> arguments,
                         uint64_t longest_bytes) {
   ++launches_;
-  return stream.launch(
-      {kernel, std::max(groups, 1u), lanes, local_bytes, arguments, longest_bytes});
+  return stream.launch({.kernel = kernel,
+                        .groups = std::max(groups, 1u),
+                        .group_lanes = lanes,
+                        .local_bytes = local_bytes,
+                        .arguments = arguments,
+                        .longest_bytes = longest_bytes});
 }
 
 Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {

@@ -31,7 +31,7 @@ inline bool wanted(const Properties &properties) {
 inline std::vector<std::string> test_device_ids() {
   std::vector<std::string> ids;
   const std::vector<Found> all = find_all();
-  for (const char *api : {"cuda", "opencl", "host"}) {
+  for (const char *api : {"cuda", "opencl", "gl", "host"}) {
     bool any = false;
     for (const Found &found : all) {
       if (found.properties.api != api || !wanted(found.properties)) continue;

@@ -85,6 +85,11 @@ class DeviceTest : public testing::TestWithParam<DeviceCase> {
   // Whether hundreds of MiB take no time here: on a GPU, at full scale.
   bool is_thorough() const;
   lc_context *context() { return context_->get(); }
+  // Whether the device has kernels for this; run_and_check() else makes sure
+  // that it says it has none.
+  bool offers(lc_cipher cipher) const;
+  // One that the device offers.
+  BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes) const;
   // Runs a job that must succeed on the device, and counts it.
   void run(const lc_cipher_job &job);
   // Runs a batch and checks every byte that it could have touched.

@@ -1,0 +1,86 @@
+// Contexts without a window, on each device that EGL knows.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "device/gl/loader.h"
+#include "job/status.h"
+
+namespace lanecrypt::device::gl {
+
+// A device of EGL's, or, where EGL tells none apart, its default display.
+struct EglPlace {
+  EGLDeviceEXT device = EGL_NO_DEVICE_EXT;
+  std::string extensions;  // of the device
+  std::string name;        // where EGL tells it without a context
+  std::string drm_file;    // "/dev/dri/card0"
+
+  bool has(const char *extension) const;
+};
+
+// What EGL finds, GPUs first; nothing where there is no EGL.
+std::vector<EglPlace> find_places();
+
+// What a context can do.
+struct Limits {
+  int version = 0;  // 310 for OpenGL ES 3.1, 430 for OpenGL 4.3
+  bool is_desktop = false;
+  bool has_compute = false;
+  uint32_t local_bytes = 0;
+  uint32_t max_group_lanes = 0;
+  uint32_t max_groups = 0;
+  uint32_t storage_blocks = 0;  // of one compute shader
+  uint64_t storage_bytes = 0;   // of one block
+  uint32_t storage_alignment = 256;
+  uint32_t texture_side = 0;
+  uint32_t multiprocessors = 0;  // 0: not told
+  bool can_map_forever = false;
+  bool tells_time = false;
+  bool tells_reset = false;
+  std::string renderer, version_text, vendor;
+
+  // Whether the CPU does the work.
+  bool is_software() const;
+};
+
+// A context, current on one thread at a time.
+class Context {
+ public:
+  // `desktop` asks for desktop OpenGL. Leaves the context current. The error
+  // says what is missing.
+  static Result<std::unique_ptr<Context>> open(const EglPlace &place, bool desktop);
+  // Destroys the context; current nowhere else.
+  ~Context();
+  Context(const Context &) = delete;
+
+  // Makes it current on this thread, if it is not. LC_ERROR_DEVICE where it is
+  // lost.
+  Status enter();
+  // What OpenGL reports since the last call: LC_ERROR_DEVICE for a lost
+  // context, LC_ERROR_MEMORY, LC_ERROR_INTERNAL for all else.
+  Status check(const char *what);
+  const Gl &gl() const { return *gl_; }
+  const Limits &limits() const { return limits_; }
+
+ private:
+  Context() = default;
+  Status create(const EglPlace &place, bool desktop);
+  void read_limits();
+  void forget_errors();
+
+  const Egl *egl_ = nullptr;
+  const Gl *gl_ = nullptr;
+  EGLDisplay display_ = EGL_NO_DISPLAY;
+  EGLContext context_ = EGL_NO_CONTEXT;
+  EGLSurface surface_ = EGL_NO_SURFACE;
+  bool robust_ = false;
+  Limits limits_;
+  std::set<std::string> extensions_;
+};
+
+}  // namespace lanecrypt::device::gl

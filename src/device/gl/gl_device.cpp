@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "device/gl/compute_kernels.h"
+#include "device/gl/stream.h"
+
+namespace lanecrypt::device {
+namespace gl {
+namespace {
+
+class GlDevice : public Device {
+ public:
+  explicit GlDevice(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  ~GlDevice() override {
+    if (session_->enter().ok()) {
+      for (const std::unique_ptr<Kernels> &kernels : session_->kernels) kernels->close(*session_);
+      session_->context->gl().DeleteBuffers(1, &session_->zeros);
+    }
+    session_->context.reset();
+  }
+
+  const Properties &properties() const override { return session_->properties; }
+  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    return kind == MemoryKind::kDevice ? allocate_device(session_, bytes)
+                                       : allocate_pinned(session_, bytes);
+  }
+  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    return view_device(session_, address, bytes);
+  }
+  Result<std::unique_ptr<Stream>> make_stream() override {
+    return std::unique_ptr<Stream>(new ContextStream(session_));
+  }
+  Result<std::unique_ptr<Stream>> adopt_stream(void *) override {
+    return Status(LC_ERROR_UNSUPPORTED, "OpenGL has no streams of the caller's");
+  }
+  Result<std::unique_ptr<Event>> make_event() override {
+    return std::unique_ptr<Event>(new FenceEvent(session_));
+  }
+  uint32_t resident_groups(const char *, uint32_t group_lanes, uint32_t) override {
+    // OpenGL does not say; a multiprocessor holds 2,048 lanes, or a few less.
+    constexpr uint32_t kLanes = 2048;
+    if (!session_->properties.is_gpu) return session_->properties.compute_units;
+    return session_->properties.compute_units * std::max(kLanes / std::max(group_lanes, 1u), 1u);
+  }
+  void begin_service() override { session_->is_serving = true; }
+
+ private:
+  std::shared_ptr<Session> session_;
+};
+
+// The number of the card as its file in sysfs has it, "0000:01:00.0"; 0 where
+// there is none.
+uint64_t pci_address(const std::string &drm_file) {
+  const size_t slash = drm_file.rfind('/');
+  if (slash == std::string::npos) return 0;
+  const std::string link = "/sys/class/drm" + drm_file.substr(slash) + "/device";
+  char path[PATH_MAX];
+  if (realpath(link.c_str(), path) == nullptr) return 0;
+  const char *last = strrchr(path, '/');
+  unsigned domain = 0, bus = 0, slot = 0;
+  if (last == nullptr || sscanf(last, "/%x:%x:%x.", &domain, &bus, &slot) != 3) return 0;
+  return uint64_t{domain} << 16 | uint64_t{bus} << 8 | uint64_t{slot} << 3;
+}
+
+// What is known without a context.
+Properties describe(const EglPlace &place, size_t number) {
+  Properties properties;
+  properties.id = "gl:" + std::to_string(number);
+  properties.api = "gl";
+  properties.platform = "EGL";
+  properties.driver = "unknown until it is opened";
+  properties.is_gpu = !place.has("EGL_MESA_device_software");
+  properties.name = !place.name.empty() ? place.name
+                    : properties.is_gpu ? "GPU by OpenGL"
+                                        : "Mesa's software renderer";
+  if (properties.is_gpu) properties.pci_address = pci_address(place.drm_file);
+  properties.compute_units = 1;
+  properties.team_lanes = 32;
+  properties.max_group_lanes = 32;
+  properties.fixed_group_lanes = true;
+  return properties;
+}
+
+void add_limits(const Limits &limits, Properties *properties) {
+  properties->name = limits.renderer;
+  properties->driver = limits.version_text;
+  properties->platform = limits.vendor;
+  if (limits.is_software()) properties->is_gpu = false;
+  constexpr uint32_t kUnknownUnits = 32;
+  properties->compute_units = !properties->is_gpu
+                                  ? std::max(std::thread::hardware_concurrency(), 1u)
+                              : limits.multiprocessors != 0 ? limits.multiprocessors
+                                                            : kUnknownUnits;
+  properties->local_bytes = limits.local_bytes;
+  properties->max_group_lanes = std::max(limits.max_group_lanes, 32u);
+}
+
+Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties properties) {
+  auto context = Context::open(place, false);
+  if (!context.ok()) return context.status();
+  auto session = std::make_shared<Session>();
+  session->context = std::move(*context);
+  const Limits &limits = session->context->limits();
+  if (properties.is_gpu && limits.is_software())
+    return Status(LC_ERROR_NO_DEVICE,
+                  "the driver of this device computes on the CPU (" + limits.renderer + ")");
+  add_limits(limits, &properties);
+  // Pixels of a buffer are counted in 32 bits.
+  session->most_buffer_bytes = uint64_t{1} << 31;
+  if (ComputeKernels::can_run(limits)) {
+    session->kernels.push_back(std::make_unique<ComputeKernels>(limits));
+    session->most_buffer_bytes = std::min(session->most_buffer_bytes, limits.storage_bytes);
+  }
+  for (const std::unique_ptr<Kernels> &kernels : session->kernels)
+    for (const std::string &name : kernels->names())
+      if (session->by_name.emplace(name, kernels.get()).second) properties.kernels.push_back(name);
+  if (properties.kernels.empty())
+    return Status(LC_ERROR_NO_DEVICE, "the driver offers '" + limits.version_text +
+                                          "', which has not what any kernel needs");
+  // OpenGL tells no size of the memory: this much can be had at once.
+  properties.memory_bytes = session->most_buffer_bytes;
+  session->properties = std::move(properties);
+  if (const char *fault = getenv("LANECRYPT_GL_FAULT"); fault != nullptr)
+    if (strncmp(fault, "lost-after:", 11) == 0) session->launches_left = atoll(fault + 11);
+
+  const Gl &gl = session->context->gl();
+  const std::vector<uint8_t> zeros(kZeroBytes, 0);
+  gl.GenBuffers(1, &session->zeros);
+  gl.BindBuffer(GL_COPY_WRITE_BUFFER, session->zeros);
+  gl.BufferData(GL_COPY_WRITE_BUFFER, kZeroBytes, zeros.data(), GL_STATIC_COPY);
+  LC_TRY(session->check("opening the device"));
+  return std::unique_ptr<Device>(new GlDevice(std::move(session)));
+}
+
+}  // namespace
+
+Status Session::enter() {
+  if (context == nullptr) return {LC_ERROR_INTERNAL, properties.id + " is closed"};
+  if (is_forked()) return {LC_ERROR_NO_DEVICE, "OpenGL was in use before this process was forked"};
+  LC_TRY(context->enter());
+  std::lock_guard lock(mutex);
+  if (!dead_buffers.empty()) {
+    context->gl().DeleteBuffers(static_cast<GLsizei>(dead_buffers.size()), dead_buffers.data());
+    dead_buffers.clear();
+  }
+  return Status();
+}
+
+Status Session::check(const char *what) { return context->check(what); }
+
+Status Session::launch(const Launch &launch) {
+  if (is_serving && launches_left >= 0 && launches_left-- == 0) {
+    launches_left = 0;
+    return {LC_ERROR_DEVICE, "the OpenGL context was lost (simulated)"};
+  }
+  const auto kernel = by_name.find(launch.kernel);
+  if (kernel == by_name.end())
+    return {LC_ERROR_INTERNAL, properties.id + " has no kernel " + launch.kernel};
+  return kernel->second->launch(*this, launch);
+}
+
+}  // namespace gl
+
+std::vector<Found> find_gl() {
+  std::vector<Found> found;
+  for (const gl::EglPlace &place : gl::find_places()) {
+    Properties properties = gl::describe(place, found.size());
+    if (place.device == EGL_NO_DEVICE_EXT) {
+      // One display, and only a context tells whose.
+      auto context = gl::Context::open(place, false);
+      if (context.ok())
+        gl::add_limits((*context)->limits(), &properties);
+      else if (gl::egl() != nullptr)
+        properties.unusable = context.status().text();
+    }
+    const auto open = [place, properties](KernelSet set) -> Result<std::unique_ptr<Device>> {
+      if (set == KernelSet::kRsa) return Status(LC_ERROR_UNSUPPORTED, "OpenGL does no RSA");
+      return gl::open_device(place, properties);
+    };
+    found.push_back({std::move(properties), open});
+  }
+  return found;
+}
+
+}  // namespace lanecrypt::device

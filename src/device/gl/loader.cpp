@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gl/loader.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace lanecrypt::device::gl {
+namespace {
+
+std::atomic<pid_t> used_in{0};
+
+std::unique_ptr<Egl> open_egl() {
+  void *library = nullptr;
+  for (const char *name : {"libEGL.so.1", "libEGL.so"}) {
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr) break;
+  }
+  if (library == nullptr) return nullptr;
+  auto egl = std::make_unique<Egl>();
+  bool whole = true;
+#define LC_FIND(name)                                                             \
+  egl->name = reinterpret_cast<decltype(egl->name)>(dlsym(library, "egl" #name)); \
+  whole = whole && egl->name != nullptr;
+  LC_EGL_FUNCTIONS(LC_FIND)
+#undef LC_FIND
+  if (!whole) return nullptr;
+  const auto find = [&](auto &function, const char *name) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(egl->GetProcAddress(name));
+  };
+  find(egl->GetPlatformDisplay, "eglGetPlatformDisplayEXT");
+  find(egl->QueryDevices, "eglQueryDevicesEXT");
+  find(egl->QueryDeviceString, "eglQueryDeviceStringEXT");
+  return egl;
+}
+
+// A function of this name or, where `name` ends in EXT, of the same without.
+void *find_gl_function(const Egl &egl, void *es_library, const char *name) {
+  std::string plain = name;
+  if (plain.size() > 3 && plain.compare(plain.size() - 3, 3, "EXT") == 0)
+    plain.resize(plain.size() - 3);
+  for (const char *each : {plain.c_str(), name}) {
+    if (auto *function = reinterpret_cast<void *>(egl.GetProcAddress(each))) return function;
+    // EGL 1.4 need not know the functions of the core.
+    if (es_library != nullptr)
+      if (void *function = dlsym(es_library, each)) return function;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_forked() {
+  const pid_t pid = used_in;
+  return pid != 0 && pid != getpid();
+}
+
+const Egl *egl() {
+  // Never closed: drivers leave threads and exit handlers behind.
+  static const Egl *const opened = open_egl().release();
+  if (opened == nullptr || is_forked()) return nullptr;
+  used_in = getpid();
+  return opened;
+}
+
+const Gl *load_gl(std::string *missing) {
+  static std::mutex mutex;
+  static const Gl *loaded = nullptr;
+  std::lock_guard lock(mutex);
+  if (loaded != nullptr) return loaded;
+  const Egl *library = egl();
+  if (library == nullptr) return nullptr;
+  void *es_library = dlopen("libGLESv2.so.2", RTLD_NOW | RTLD_LOCAL);
+  auto gl = std::make_unique<Gl>();
+#define LC_FIND(name) \
+  gl->name =          \
+      reinterpret_cast<decltype(gl->name)>(find_gl_function(*library, es_library, "gl" #name));
+  LC_GL_OPTIONAL(LC_FIND)
+  missing->clear();
+#define LC_FIND_NEEDED(name) \
+  LC_FIND(name)              \
+  if (gl->name == nullptr && missing->empty()) *missing = "gl" #name;
+  LC_GL_FUNCTIONS(LC_FIND_NEEDED)
+#undef LC_FIND_NEEDED
+#undef LC_FIND
+  if (!missing->empty()) return nullptr;
+  loaded = gl.release();
+  return loaded;
+}
+
+}  // namespace lanecrypt::device::gl

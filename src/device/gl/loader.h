@@ -1,0 +1,82 @@
+// EGL and OpenGL (ES), opened when the process runs: nothing is linked. The
+// functions of OpenGL come through EGL, so that one table serves OpenGL ES and
+// desktop OpenGL alike; those that a context may lack are null where it does.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#define EGL_NO_X11
+#define GL_GLEXT_PROTOTYPES
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GLES3/gl32.h>
+// After gl32.h.
+#include <GLES2/gl2ext.h>
+
+#include <string>
+
+namespace lanecrypt::device::gl {
+
+#define LC_EGL_FUNCTIONS(X)                                                             \
+  X(BindAPI)                                                                            \
+  X(ChooseConfig)                                                                       \
+  X(CreateContext)                                                                      \
+  X(CreatePbufferSurface) X(DestroyContext) X(DestroySurface) X(GetDisplay) X(GetError) \
+      X(GetProcAddress) X(Initialize) X(MakeCurrent) X(QueryString) X(ReleaseThread)
+
+#define LC_GL_FUNCTIONS(X)                                                                        \
+  X(ActiveTexture)                                                                                \
+  X(AttachShader)                                                                                 \
+  X(BindBuffer)                                                                                   \
+  X(BindBufferRange) X(BindFramebuffer) X(BindTexture) X(BindVertexArray) X(BufferData)           \
+      X(BufferSubData) X(CheckFramebufferStatus) X(ClientWaitSync) X(CompileShader)               \
+          X(CopyBufferSubData) X(CreateProgram) X(CreateShader) X(DeleteBuffers)                  \
+              X(DeleteFramebuffers) X(DeleteProgram) X(DeleteShader) X(DeleteSync)                \
+                  X(DeleteTextures) X(DeleteVertexArrays) X(Disable) X(DrawArrays) X(DrawBuffers) \
+                      X(Enable) X(FenceSync) X(Finish) X(Flush) X(FramebufferTexture2D)           \
+                          X(GenBuffers) X(GenFramebuffers) X(GenTextures) X(GenVertexArrays)      \
+                              X(GetError) X(GetInteger64v) X(GetIntegerv) X(GetProgramInfoLog)    \
+                                  X(GetProgramiv) X(GetShaderInfoLog) X(GetShaderiv) X(GetString) \
+                                      X(GetStringi) X(GetUniformLocation) X(LinkProgram)          \
+                                          X(MapBufferRange) X(PixelStorei) X(ReadBuffer)          \
+                                              X(ReadPixels) X(ShaderSource) X(TexParameteri)      \
+                                                  X(TexStorage2D) X(TexSubImage2D) X(Uniform1i)   \
+                                                      X(Uniform1ui) X(UnmapBuffer) X(UseProgram)  \
+                                                          X(Viewport)
+
+// What some contexts lack.
+#define LC_GL_OPTIONAL(X)                                                                  \
+  X(BufferStorageEXT)                                                                      \
+  X(DeleteQueriesEXT)                                                                      \
+  X(DispatchCompute)                                                                       \
+  X(GenQueriesEXT) X(GetGraphicsResetStatusEXT) X(GetQueryObjectui64vEXT) X(MemoryBarrier) \
+      X(QueryCounterEXT)
+
+struct Egl {
+#define LC_MEMBER(name) decltype(&::egl##name) name = nullptr;
+  LC_EGL_FUNCTIONS(LC_MEMBER)
+#undef LC_MEMBER
+  // Of extensions; null where the library lacks them.
+  PFNEGLGETPLATFORMDISPLAYEXTPROC GetPlatformDisplay = nullptr;
+  PFNEGLQUERYDEVICESEXTPROC QueryDevices = nullptr;
+  PFNEGLQUERYDEVICESTRINGEXTPROC QueryDeviceString = nullptr;
+};
+
+struct Gl {
+#define LC_MEMBER(name) decltype(&::gl##name) name = nullptr;
+  LC_GL_FUNCTIONS(LC_MEMBER)
+  LC_GL_OPTIONAL(LC_MEMBER)
+#undef LC_MEMBER
+};
+
+// The library, opened at the first call; nullptr where there is none, or where
+// the process was forked after it had been used. Any thread.
+const Egl *egl();
+// Whether egl() has served a process of which this one is a child.
+bool is_forked();
+
+// OpenGL's functions, once a context is current; nullptr, with the name of what
+// is missing, where one that is needed is not there.
+const Gl *load_gl(std::string *missing);
+
+}  // namespace lanecrypt::device::gl

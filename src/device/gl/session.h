@@ -1,0 +1,63 @@
+// What all objects of one open device share. They hold it by shared_ptr, so
+// that a buffer may outlive the Device that made it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/device.h"
+#include "device/gl/context.h"
+
+namespace lanecrypt::device::gl {
+
+class Allocation;
+struct Session;
+
+// A way to compute: by compute shaders or by fragments. All calls come with the
+// context current.
+class Kernels {
+ public:
+  virtual ~Kernels() = default;
+  // The names that launch() knows.
+  virtual std::vector<std::string> names() const = 0;
+  virtual Status launch(Session &session, const Launch &launch) = 0;
+  // Deletes what it has made of OpenGL's objects.
+  virtual void close(Session &session) = 0;
+};
+
+struct Session {
+  Properties properties;
+  std::unique_ptr<Context> context;  // goes with the Device
+  std::vector<std::unique_ptr<Kernels>> kernels;
+  std::map<std::string, Kernels *, std::less<>> by_name;
+  uint64_t most_buffer_bytes = 0;
+  GLuint zeros = 0;  // a buffer of them, kZeroBytes
+
+  // The context, current, with what was freed meanwhile deleted.
+  Status enter();
+  // What OpenGL reports since the last call.
+  Status check(const char *what);
+  Status launch(const Launch &launch);
+
+  std::mutex mutex;  // of what follows: buffers are freed from any thread
+  std::vector<GLuint> dead_buffers;
+  std::map<uint64_t, std::weak_ptr<Allocation>> allocations;  // device memory by address
+  struct Pinned {
+    uint64_t bytes;
+    GLuint name;
+  };
+  std::map<uint64_t, Pinned> pinned;  // mapped buffers by address
+
+  // LANECRYPT_GL_FAULT=lost-after:N: launches of users until a simulated loss.
+  int64_t launches_left = -1;  // -1: none is
+  bool is_serving = false;
+};
+
+constexpr uint64_t kZeroBytes = 1 << 20;
+
+}  // namespace lanecrypt::device::gl
