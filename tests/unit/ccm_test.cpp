@@ -100,7 +100,14 @@ Messages sliced(uint64_t chunks, bool in_place) {
   return Messages(lengths, aads, in_place);
 }
 
-class CcmSlices : public DeviceTest {};
+class CcmSlices : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    if (!offers(LC_AES_CCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
+  }
+};
 
 TEST_P(CcmSlices, GoOnWhereTheyEnded) {
   Messages messages = sliced(1, true);

@@ -28,6 +28,7 @@ struct DeviceCase {
   bool absent = false;
 
   std::string name() const;  // "opencl_0_table4"
+  bool is_gl() const { return id.rfind("gl:", 0) == 0; }
 };
 
 void PrintTo(const DeviceCase &device, std::ostream *stream);
@@ -87,7 +88,7 @@ class DeviceTest : public testing::TestWithParam<DeviceCase> {
   lc_context *context() { return context_->get(); }
   // Whether the device has kernels for this; run_and_check() else makes sure
   // that it says it has none.
-  bool offers(lc_cipher cipher) const;
+  bool offers(lc_cipher cipher, lc_direction direction = LC_DECRYPT) const;
   // One that the device offers.
   BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes) const;
   // Runs a job that must succeed on the device, and counts it.

@@ -290,7 +290,7 @@ void PrintTo(const RsaCase &one, std::ostream *stream) { *stream << one.device.i
 std::vector<RsaCase> rsa_cases() {
   std::vector<RsaCase> cases;
   for (const DeviceCase &device : devices_under_test()) {
-    if (device.id.starts_with("gl:")) continue;  // it has no RSA
+    if (device.is_gl()) continue;  // it has no RSA
     for (const char *form : {"fp64", "u32"})
       if (device.id.starts_with("opencl") ? form[0] == 'u' : true) cases.push_back({device, form});
   }

@@ -24,6 +24,7 @@ class Vectors : public DeviceTest {
 };
 
 void Vectors::check_together(const std::vector<VectorCase> &cases, lc_direction direction) {
+  if (!offers(cases[0].cipher.mode, direction)) return;
   std::vector<Bytes> outputs;
   std::vector<lc_message> messages;
   for (const VectorCase &vector : cases) outputs.emplace_back(vector.plaintext.size(), 0xa5);
@@ -92,6 +93,7 @@ void Vectors::check_seals(const std::string &file_name, size_t seals) {
   const VectorFile file = read_vectors(file_name);
   ASSERT_EQ(seals, file.seals.size()) << file_name << " is not whole";
   for (const VectorSeal &seal : file.seals) {
+    if (!offers(seal.cipher.mode)) continue;
     SCOPED_TRACE(seal.name);
     Bytes text = seal.plaintext, tag(seal.tag.size());
     LANECRYPT_ASSERT_OK(run_seal(seal, LC_ENCRYPT, &text, &tag));
