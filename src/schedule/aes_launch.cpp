@@ -27,11 +27,15 @@ struct FormShape {
   uint32_t local_bytes, chain_local_bytes;  // of CBC encryption
 };
 
+constexpr AesForm kForms[] = {AesForm::kTable4, AesForm::kTable1, AesForm::kBitslice,
+                              AesForm::kFragment};
+
 const FormShape &shape(AesForm form) {
   static const FormShape kShapes[] = {
       {"table4", AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS * 4, AES_TABLE4_CHAIN_WORDS * 4},
       {"table1", AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4, AES_TABLE1_LOCAL_WORDS * 4},
       {"bitslice", AES_BITSLICE_LANES, 0, 0},
+      {"fragment", AES_TABLE1_LANES, 0, 0},
   };
   return kShapes[static_cast<int>(form)];
 }
@@ -95,14 +99,14 @@ bool has_kernel(const device::Properties &properties, AesForm form, const Cipher
   const auto has = [&](const std::string &name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  if (names.empty()) return true;
+  if (names.empty()) return form != AesForm::kFragment;  // which is not of kernels/
   return has(kernel_name(form, kind)) &&
          (kind.mode().tail_bytes == 0 || has(steal_name(form, kind.direction)));
 }
 
 Result<AesForm> choose_aes_form(const device::Properties &properties) {
   if (const char *wanted = getenv("LANECRYPT_AES_FORM"); wanted != nullptr && *wanted != '\0') {
-    for (const AesForm form : {AesForm::kTable4, AesForm::kTable1, AesForm::kBitslice}) {
+    for (const AesForm form : kForms) {
       if (std::string_view(wanted) != shape(form).name) continue;
       if (can_run(properties, form)) return form;
       return Status(LC_ERROR_NO_DEVICE,
@@ -110,8 +114,8 @@ Result<AesForm> choose_aes_form(const device::Properties &properties) {
                         std::to_string(properties.local_bytes) + " bytes of local memory" +
                         (properties.kernels.empty() ? "" : ", and no such kernels"));
     }
-    return Status(LC_ERROR_ARGUMENT, std::string("LANECRYPT_AES_FORM is table4, table1 or "
-                                                 "bitslice, not ") +
+    return Status(LC_ERROR_ARGUMENT, std::string("LANECRYPT_AES_FORM is table4, table1, "
+                                                 "bitslice or fragment, not ") +
                                          wanted);
   }
   if (properties.banked_local) {
@@ -120,6 +124,7 @@ Result<AesForm> choose_aes_form(const device::Properties &properties) {
   }
   if (can_run(properties, AesForm::kBitslice)) return AesForm::kBitslice;
   if (can_run(properties, AesForm::kTable1)) return AesForm::kTable1;
+  if (can_run(properties, AesForm::kFragment)) return AesForm::kFragment;
   return Status(LC_ERROR_NO_DEVICE, properties.id + " has no kernels for AES");
 }
 

@@ -12,7 +12,8 @@
 namespace lanecrypt::schedule {
 
 // How the kernels compute AES; each is right on every device that can run it.
-enum class AesForm { kTable4, kTable1, kBitslice };
+// kFragment are the fragment shaders of OpenGL, which are none of kernels/.
+enum class AesForm { kTable4, kTable1, kBitslice, kFragment };
 
 // The pieces that one kernel takes.
 struct AesPart {

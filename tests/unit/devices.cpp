@@ -70,7 +70,9 @@ std::vector<DeviceCase> devices_in_every_form() {
       all.push_back(device);
       continue;
     }
-    for (const char *form : {"table4", "table1", "bitslice"}) {
+    for (const char *form : {"table4", "table1", "bitslice", "fragment"}) {
+      // Fragments are OpenGL's alone.
+      if (std::string_view(form) == "fragment" && !device.is_gl()) continue;
       all.push_back(device);
       all.back().form = form;
     }
@@ -177,8 +179,11 @@ void DeviceTest::expect_done(uint64_t jobs, uint64_t bytes) {
   bytes_ += bytes;
 }
 
-bool DeviceTest::offers(lc_cipher cipher, lc_direction) const {
+bool DeviceTest::offers(lc_cipher cipher, lc_direction direction) const {
   if (!GetParam().is_gl()) return true;
+  const bool fragments = GetParam().form == "fragment" ||
+                         environment("LANECRYPT_GL").find("shaders=fragment") != std::string::npos;
+  if (fragments && cipher == LC_AES_CBC) return direction == LC_DECRYPT;
   return cipher == LC_AES_ECB || cipher == LC_AES_CBC || cipher == LC_AES_CTR;
 }
 

@@ -9,7 +9,8 @@
 namespace lanecrypt::test {
 namespace {
 
-class Gl : public testing::Test {
+// With the driver's best shaders, and with those that every driver has.
+class Gl : public testing::TestWithParam<const char *> {
  protected:
   void SetUp() override {
     Context none("none", LC_FALLBACK_NONE);
@@ -28,10 +29,11 @@ class Gl : public testing::Test {
   }
 
   std::string id_;
+  ScopedEnvironment shaders_{"LANECRYPT_GL", GetParam()};
   Random random_{31};
 };
 
-TEST_F(Gl, IsNotChosenWhereItIsTheCpu) {
+TEST_P(Gl, IsNotChosenWhereItIsTheCpu) {
   Context context("", LC_FALLBACK_CPU);
   uint32_t count = 0;
   LANECRYPT_ASSERT_OK(lc_device_count(context.get(), &count));
@@ -42,7 +44,7 @@ TEST_F(Gl, IsNotChosenWhereItIsTheCpu) {
   }
 }
 
-TEST_F(Gl, LeavesOtherModesToTheCpu) {
+TEST_P(Gl, LeavesOtherModesToTheCpu) {
   Context context(id_.c_str(), LC_FALLBACK_CPU);
   LANECRYPT_ASSERT_OK(lc_device_test(context.get(), 0));
   Batch other = make(context, LC_AES_XTS, 4000), ours = make(context, LC_AES_CTR, 4001);
@@ -56,14 +58,14 @@ TEST_F(Gl, LeavesOtherModesToTheCpu) {
   EXPECT_EQ(LC_DEVICE_READY, context.device(0).state);
 }
 
-TEST_F(Gl, SaysWhatIsTooLarge) {
+TEST_P(Gl, SaysWhatIsTooLarge) {
   Context context(id_.c_str(), LC_FALLBACK_NONE);
   void *memory = nullptr;
   EXPECT_EQ(LC_ERROR_MEMORY, lc_alloc_device(context.get(), 0, size_t{1} << 40, &memory));
   EXPECT_NE(nullptr, std::strstr(lc_last_error(), "at most")) << lc_last_error();
 }
 
-TEST_F(Gl, LosesItsContextAndTheCpuGoesOn) {
+TEST_P(Gl, LosesItsContextAndTheCpuGoesOn) {
   const ScopedEnvironment fault("LANECRYPT_GL_FAULT", "lost-after:3");
   Context context(id_.c_str(), LC_FALLBACK_CPU);
   for (int n = 0; n < 4; n++) {
@@ -78,6 +80,51 @@ TEST_F(Gl, LosesItsContextAndTheCpuGoesOn) {
   EXPECT_EQ(LC_DEVICE_LOST, info.state);
   EXPECT_NE(nullptr, std::strstr(info.reason, "context was lost")) << info.reason;
 }
+
+// Fragments make no chain, and where they are all there is, the CPU does it.
+TEST_P(Gl, EncryptsChainsByComputeShadersAlone) {
+  Context context(id_.c_str(), LC_FALLBACK_CPU);
+  LANECRYPT_ASSERT_OK(lc_device_test(context.get(), 0));
+  Batch chain = make(context, LC_AES_CBC, 4000), blocks = make(context, LC_AES_ECB, 4000);
+  for (Batch *batch : {&chain, &blocks}) {
+    const lc_cipher_job job = batch->job();
+    LANECRYPT_ASSERT_OK(lc_run(context.get(), &job, nullptr));
+    EXPECT_EQ("", batch->check());
+  }
+  EXPECT_EQ(std::strcmp(GetParam(), "shaders=fragment") == 0 ? 4000u : 8000u,
+            context.counters(0).bytes);
+}
+
+// A pass of fragments ends at 4 MiB; the block before, which CBC decryption
+// needs, is then in the pass before, and bytes go where they belong.
+TEST_P(Gl, PassesGoOnWhereTheyEnded) {
+  const ScopedEnvironment form("LANECRYPT_AES_FORM", "fragment");
+  Context context(id_.c_str(), LC_FALLBACK_NONE);
+  for (const lc_cipher cipher : {LC_AES_CBC, LC_AES_CTR}) {
+    BatchShape shape;
+    shape.cipher = cipher;
+    shape.direction = LC_DECRYPT;
+    shape.place = Place::kDevice;
+    const uint64_t odd = cipher == LC_AES_CTR ? 5 : 0;
+    shape.messages = {{.length = 48}, {.length = (16 << 20) + 4800 + odd}, {.length = 1600}};
+    Batch batch(context.get(), shape, random_);
+    const lc_cipher_job job = batch.job();
+    LANECRYPT_ASSERT_OK(lc_run(context.get(), &job, nullptr));
+    EXPECT_EQ("", batch.check());
+  }
+}
+
+TEST_P(Gl, RefusesASettingWithWhatItMayBe) {
+  const ScopedEnvironment setting("LANECRYPT_GL", "shaders=vertex");
+  Context context(id_.c_str(), LC_FALLBACK_NONE);
+  EXPECT_NE(LC_OK, lc_device_test(context.get(), 0));
+  EXPECT_NE(nullptr, std::strstr(lc_last_error(), "shaders=compute")) << lc_last_error();
+}
+
+INSTANTIATE_TEST_SUITE_P(, Gl, testing::Values("shaders=best", "shaders=fragment"),
+                         [](const testing::TestParamInfo<const char *> &one) {
+                           return std::string(std::strchr(one.param, '=') + 1);
+                         });
 
 }  // namespace
 }  // namespace lanecrypt::test

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "device/gl/compute_kernels.h"
+#include "device/gl/fragment_kernels.h"
+#include "device/gl/settings.h"
 #include "device/gl/stream.h"
 
 namespace lanecrypt::device {
@@ -103,6 +105,8 @@ void add_limits(const Limits &limits, Properties *properties) {
 }
 
 Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties properties) {
+  Result<Settings> settings = read_settings();
+  if (!settings.ok()) return settings.status();
   auto context = Context::open(place, false);
   if (!context.ok()) return context.status();
   auto session = std::make_shared<Session>();
@@ -114,10 +118,13 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
   add_limits(limits, &properties);
   // Pixels of a buffer are counted in 32 bits.
   session->most_buffer_bytes = uint64_t{1} << 31;
-  if (ComputeKernels::can_run(limits)) {
+  if (settings->shaders != Shaders::kFragment && ComputeKernels::can_run(limits)) {
     session->kernels.push_back(std::make_unique<ComputeKernels>(limits));
     session->most_buffer_bytes = std::min(session->most_buffer_bytes, limits.storage_bytes);
   }
+  // Both serve a device that has both: LANECRYPT_AES_FORM chooses.
+  if (settings->shaders != Shaders::kCompute)
+    session->kernels.push_back(std::make_unique<FragmentKernels>());
   for (const std::unique_ptr<Kernels> &kernels : session->kernels)
     for (const std::string &name : kernels->names())
       if (session->by_name.emplace(name, kernels.get()).second) properties.kernels.push_back(name);

@@ -17,40 +17,31 @@
 
 namespace lanecrypt::device::gl {
 
-#define LC_EGL_FUNCTIONS(X)                                                             \
-  X(BindAPI)                                                                            \
-  X(ChooseConfig)                                                                       \
-  X(CreateContext)                                                                      \
-  X(CreatePbufferSurface) X(DestroyContext) X(DestroySurface) X(GetDisplay) X(GetError) \
-      X(GetProcAddress) X(Initialize) X(MakeCurrent) X(QueryString) X(ReleaseThread)
+// clang-format off
+#define LC_EGL_FUNCTIONS(X) \
+  X(BindAPI) X(ChooseConfig) X(CreateContext) X(CreatePbufferSurface) X(DestroyContext) \
+  X(DestroySurface) X(GetDisplay) X(GetError) X(GetProcAddress) X(Initialize) X(MakeCurrent) \
+  X(QueryString) X(ReleaseThread)
 
-#define LC_GL_FUNCTIONS(X)                                                                        \
-  X(ActiveTexture)                                                                                \
-  X(AttachShader)                                                                                 \
-  X(BindBuffer)                                                                                   \
-  X(BindBufferRange) X(BindFramebuffer) X(BindTexture) X(BindVertexArray) X(BufferData)           \
-      X(BufferSubData) X(CheckFramebufferStatus) X(ClientWaitSync) X(CompileShader)               \
-          X(CopyBufferSubData) X(CreateProgram) X(CreateShader) X(DeleteBuffers)                  \
-              X(DeleteFramebuffers) X(DeleteProgram) X(DeleteShader) X(DeleteSync)                \
-                  X(DeleteTextures) X(DeleteVertexArrays) X(Disable) X(DrawArrays) X(DrawBuffers) \
-                      X(Enable) X(FenceSync) X(Finish) X(Flush) X(FramebufferTexture2D)           \
-                          X(GenBuffers) X(GenFramebuffers) X(GenTextures) X(GenVertexArrays)      \
-                              X(GetError) X(GetInteger64v) X(GetIntegerv) X(GetProgramInfoLog)    \
-                                  X(GetProgramiv) X(GetShaderInfoLog) X(GetShaderiv) X(GetString) \
-                                      X(GetStringi) X(GetUniformLocation) X(LinkProgram)          \
-                                          X(MapBufferRange) X(PixelStorei) X(ReadBuffer)          \
-                                              X(ReadPixels) X(ShaderSource) X(TexParameteri)      \
-                                                  X(TexStorage2D) X(TexSubImage2D) X(Uniform1i)   \
-                                                      X(Uniform1ui) X(UnmapBuffer) X(UseProgram)  \
-                                                          X(Viewport)
+#define LC_GL_FUNCTIONS(X) \
+  X(ActiveTexture) X(AttachShader) X(BindBuffer) X(BindBufferRange) X(BindFramebuffer) \
+  X(BindTexture) X(BindVertexArray) X(BufferData) X(BufferSubData) X(CheckFramebufferStatus) \
+  X(ClientWaitSync) X(CompileShader) X(CopyBufferSubData) X(CreateProgram) X(CreateShader) \
+  X(DeleteBuffers) X(DeleteFramebuffers) X(DeleteProgram) X(DeleteShader) X(DeleteSync) \
+  X(DeleteTextures) X(DeleteVertexArrays) X(Disable) X(DrawArrays) X(DrawBuffers) X(Enable) \
+  X(FenceSync) X(Finish) X(Flush) X(FramebufferTexture2D) X(GenBuffers) X(GenFramebuffers) \
+  X(GenTextures) X(GenVertexArrays) X(GetError) X(GetInteger64v) X(GetIntegerv) \
+  X(GetProgramInfoLog) X(GetProgramiv) X(GetShaderInfoLog) X(GetShaderiv) X(GetString) \
+  X(GetStringi) X(GetUniformLocation) X(LinkProgram) X(MapBufferRange) X(PixelStorei) \
+  X(ReadBuffer) X(ReadPixels) X(ShaderSource) X(TexParameteri) X(TexStorage2D) \
+  X(TexSubImage2D) X(Uniform1i) X(Uniform1ui) X(UnmapBuffer) X(UseProgram) X(Viewport)
 
 // What some contexts lack.
-#define LC_GL_OPTIONAL(X)                                                                  \
-  X(BufferStorageEXT)                                                                      \
-  X(DeleteQueriesEXT)                                                                      \
-  X(DispatchCompute)                                                                       \
-  X(GenQueriesEXT) X(GetGraphicsResetStatusEXT) X(GetQueryObjectui64vEXT) X(MemoryBarrier) \
-      X(QueryCounterEXT)
+#define LC_GL_OPTIONAL(X) \
+  X(BufferStorageEXT) X(DeleteQueriesEXT) X(DispatchCompute) X(GenQueriesEXT) \
+  X(GetGraphicsResetStatusEXT) X(GetQueryObjectui64vEXT) X(MemoryBarrier) X(QueryCounterEXT)
+
+// clang-format on
 
 struct Egl {
 #define LC_MEMBER(name) decltype(&::egl##name) name = nullptr;

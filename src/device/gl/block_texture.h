@@ -1,0 +1,50 @@
+// A texture whose pixels are blocks of 16 bytes, row after row, and how bytes
+// come into it from buffers and go back.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device/gl/session.h"
+
+namespace lanecrypt::device::gl {
+
+constexpr uint32_t kRowBlocks = 1024;
+
+// OpenGL counts pixels in words: buffers are read and written at multiples.
+constexpr uint32_t kTransferAlignment = 4;
+
+class BlockTexture {
+ public:
+  // At least this many blocks; what was in it is lost where it grows.
+  Status reserve(Session &session, uint32_t blocks);
+  // Its first blocks from a buffer, or from memory.
+  void fill(Session &session, GLuint buffer, uint64_t offset, uint32_t blocks);
+  void fill(Session &session, const void *memory, uint32_t blocks);
+  // Zeros for its first blocks.
+  void wipe(Session &session, uint32_t blocks);
+  void close(Session &session);
+  GLuint name() const { return name_; }
+  uint32_t rows() const { return rows_; }
+
+ private:
+  GLuint name_ = 0;
+  uint32_t rows_ = 0;
+};
+
+// What fragments write to: up to two textures of blocks.
+class BlockTarget {
+ public:
+  static constexpr uint32_t kMost = 2;
+  // Binds `count` textures, each of as many blocks, and sets the view to them.
+  Status begin(Session &session, uint32_t count, uint32_t blocks);
+  // The first blocks of a texture to a buffer.
+  void read(Session &session, uint32_t number, uint32_t blocks, GLuint buffer, uint64_t offset);
+  void wipe(Session &session, uint32_t blocks);
+  void close(Session &session);
+
+ private:
+  BlockTexture textures_[kMost];
+  GLuint framebuffer_ = 0;
+};
+
+}  // namespace lanecrypt::device::gl

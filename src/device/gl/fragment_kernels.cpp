@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gl/fragment_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/gl/memory.h"
+#include "device/gl/program.h"
+
+// shaders/fragment.glsl and whole_screen.glsl with what they include
+// (cmake/bundle_kernels.py).
+extern "C" const char lanecrypt_gl_fragment[], lanecrypt_gl_whole_screen[];
+
+namespace lanecrypt::device::gl {
+namespace {
+
+constexpr const char kExpandKeys[] = "aes_expand_keys";
+constexpr const char kCbcDecrypt[] = "aes_fragment_cbc_decrypt";
+
+struct FragmentKernel {
+  const char *name;
+  const char *define;
+};
+
+constexpr FragmentKernel kFragmentKernels[] = {
+    {kExpandKeys, "LC_EXPAND_KEYS"},
+    {"aes_fragment_ecb_encrypt", "LC_ECB_ENCRYPT"},
+    {"aes_fragment_ecb_decrypt", "LC_ECB_DECRYPT"},
+    {kCbcDecrypt, "LC_CBC_DECRYPT"},
+    {"aes_fragment_ctr", "LC_CTR"},
+};
+
+constexpr uint32_t kKeyBlocks = AES_KEY_WORDS / 4, kScheduleBlocks = AES_SCHEDULE_WORDS / 4;
+
+std::string defines_of(const std::string &name) {
+  std::string all;
+  for (const FragmentKernel &kernel : kFragmentKernels)
+    all += std::string("#define ") + kernel.define + (name == kernel.name ? " 1\n" : " 0\n");
+  return all + "#define ROW " + std::to_string(kRowBlocks) + "u\n#define KEY_TEXELS " +
+         std::to_string(kKeyBlocks) + "u\n#define SCHEDULE_TEXELS " +
+         std::to_string(kScheduleBlocks) + "u\n";
+}
+
+void set(const Gl &gl, GLuint program, const char *name, uint32_t value) {
+  gl.Uniform1ui(gl.GetUniformLocation(program, name), value);
+}
+
+void set(const Gl &gl, GLuint program, const char *name, uint32_t unit, const BlockTexture &from) {
+  gl.ActiveTexture(GL_TEXTURE0 + unit);
+  gl.BindTexture(GL_TEXTURE_2D, from.name());
+  gl.Uniform1i(gl.GetUniformLocation(program, name), static_cast<GLint>(unit));
+}
+
+void copy_runs(const Gl &gl, GLuint from, uint64_t from_offset, GLuint to, uint64_t to_offset,
+               std::span<const Run> runs) {
+  gl.BindBuffer(GL_COPY_READ_BUFFER, from);
+  gl.BindBuffer(GL_COPY_WRITE_BUFFER, to);
+  for (const Run &run : runs)
+    gl.CopyBufferSubData(
+        GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, static_cast<GLintptr>(from_offset + run.from),
+        static_cast<GLintptr>(to_offset + run.to), static_cast<GLsizeiptr>(run.bytes));
+}
+
+// The launch's arguments, checked against their types.
+template <typename Type>
+Result<Type> argument(const Launch &launch, size_t n) {
+  if (n < launch.arguments.size())
+    if (const Type *value = std::get_if<Type>(&launch.arguments[n])) return *value;
+  return Status(LC_ERROR_INTERNAL, std::string("the kernel ") + launch.kernel +
+                                       " takes something else as argument " + std::to_string(n));
+}
+
+Result<Spot> spot_argument(Session &session, const Launch &launch, size_t n) {
+  Result<const Buffer *> buffer = argument<const Buffer *>(launch, n);
+  if (!buffer.ok()) return buffer.status();
+  if (*buffer == nullptr) return Status(LC_ERROR_INTERNAL, "a shader takes no null pointer");
+  return find_spot(session, **buffer, 0, (*buffer)->bytes());
+}
+
+// How much of the object lies behind the spot.
+uint64_t room_after(const Spot &spot) { return spot.allocation->object_bytes() - spot.offset; }
+
+// The pieces lie on the device, but passes are made of them here.
+Result<std::vector<AesPiece>> read_pieces(Session &session, const Spot &spot, uint32_t count) {
+  const Gl &gl = session.context->gl();
+  const uint64_t bytes = count * sizeof(AesPiece);
+  if (count == 0 || bytes > room_after(spot))
+    return Status(LC_ERROR_INTERNAL, "a launch has no pieces, or more than their buffer holds");
+  std::vector<AesPiece> pieces(count);
+  gl.BindBuffer(GL_COPY_READ_BUFFER, spot.allocation->name());
+  const void *mapped = gl.MapBufferRange(GL_COPY_READ_BUFFER, static_cast<GLintptr>(spot.offset),
+                                         static_cast<GLsizeiptr>(bytes), GL_MAP_READ_BIT);
+  LC_TRY(session.check("reading the pieces of a launch"));
+  if (mapped == nullptr) return Status(LC_ERROR_DEVICE, "OpenGL: glMapBufferRange gave nothing");
+  memcpy(pieces.data(), mapped, bytes);
+  if (!gl.UnmapBuffer(GL_COPY_READ_BUFFER))
+    return Status(LC_ERROR_DEVICE, "OpenGL: the driver lost the pieces of a launch");
+  return pieces;
+}
+
+}  // namespace
+
+std::vector<std::string> FragmentKernels::names() const {
+  std::vector<std::string> all;
+  for (const FragmentKernel &kernel : kFragmentKernels) all.push_back(kernel.name);
+  return all;
+}
+
+Status FragmentKernels::launch(Session &session, const Launch &launch) {
+  return std::string_view(launch.kernel) == kExpandKeys ? expand_keys(session, launch)
+                                                        : run_mode(session, launch);
+}
+
+Status FragmentKernels::Room::reserve(Session &session, uint64_t wanted) {
+  if (wanted <= bytes) return Status();
+  const Gl &gl = session.context->gl();
+  if (name == 0) gl.GenBuffers(1, &name);
+  gl.BindBuffer(GL_COPY_WRITE_BUFFER, name);
+  gl.BufferData(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(wanted), nullptr, GL_DYNAMIC_COPY);
+  bytes = 0;
+  LC_TRY(session.check("glBufferData"));
+  bytes = wanted;
+  return Status();
+}
+
+Result<GLuint> FragmentKernels::use_program(Session &session, const std::string &name) {
+  const Gl &gl = session.context->gl();
+  GLuint &program = programs_[name];
+  if (program == 0) {
+    const Stage stages[] = {{GL_VERTEX_SHADER, "", lanecrypt_gl_whole_screen},
+                            {GL_FRAGMENT_SHADER, defines_of(name), lanecrypt_gl_fragment}};
+    Result<GLuint> linked =
+        link_program(session, name, version_line(session.context->limits(), 300, 330), stages);
+    if (!linked.ok()) return linked.status();
+    program = *linked;
+  }
+  if (vertices_ == 0) gl.GenVertexArrays(1, &vertices_);
+  gl.BindVertexArray(vertices_);
+  gl.UseProgram(program);
+  return program;
+}
+
+Status FragmentKernels::expand_keys(Session &session, const Launch &launch) {
+  auto keys = spot_argument(session, launch, 0), schedules = spot_argument(session, launch, 1);
+  auto count = argument<uint32_t>(launch, 2), key_words = argument<uint32_t>(launch, 3),
+       inverse = argument<uint32_t>(launch, 4);
+  for (const Status &status :
+       {keys.status(), schedules.status(), count.status(), key_words.status(), inverse.status()})
+    LC_TRY(status);
+  const uint64_t bytes = uint64_t{*count} * AES_SCHEDULE_WORDS * 4;
+  if (uint64_t{*count} * AES_KEY_WORDS * 4 > room_after(*keys) || bytes > room_after(*schedules))
+    return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};
+  const uint32_t key_blocks = *count * kKeyBlocks, blocks = *count * kScheduleBlocks;
+  const Gl &gl = session.context->gl();
+  auto program = use_program(session, launch.kernel);
+  if (!program.ok()) return program.status();
+  LC_TRY(keys_.reserve(session, key_blocks));
+  LC_TRY(round_keys_.begin(session, 1, blocks));
+  gl.ActiveTexture(GL_TEXTURE0);
+  keys_.fill(session, keys->allocation->name(), keys->offset, key_blocks);
+  set(gl, *program, "keys", 0, keys_);
+  set(gl, *program, "key_words", *key_words);
+  set(gl, *program, "inverse", *inverse);
+  gl.DrawArrays(GL_TRIANGLES, 0, 3);
+  round_keys_.read(session, 0, blocks, schedules->allocation->name(), schedules->offset);
+  keys_.wipe(session, key_blocks);
+  round_keys_.wipe(session, blocks);
+  return session.check(launch.kernel);
+}
+
+Status FragmentKernels::gather(Session &session, const Pass &pass, const Spot &in) {
+  const Gl &gl = session.context->gl();
+  LC_TRY(blocks_.reserve(session, pass.slots));
+  gl.ActiveTexture(GL_TEXTURE0);
+  const Run &first = pass.gather.front();
+  const uint64_t offset = in.offset + first.from;
+  if (pass.gather.size() == 1 && offset % kTransferAlignment == 0 &&
+      first.from + uint64_t{pass.slots} * 16 <= room_after(in)) {
+    blocks_.fill(session, in.allocation->name(), offset, pass.slots);
+    return Status();
+  }
+  LC_TRY(gathered_.reserve(session, uint64_t{pass.slots} * 16));
+  copy_runs(gl, in.allocation->name(), in.offset, gathered_.name, 0, pass.gather);
+  blocks_.fill(session, gathered_.name, 0, pass.slots);
+  return Status();
+}
+
+Status FragmentKernels::draw(Session &session, GLuint program, const Pass &pass, uint32_t rounds) {
+  const Gl &gl = session.context->gl();
+  static_assert(sizeof(PassPiece) == 2 * 16);
+  const auto pieces = static_cast<uint32_t>(pass.pieces.size());
+  const uint32_t half = (pass.blocks + 1) / 2;
+  LC_TRY(pieces_.reserve(session, 2 * pieces));
+  pieces_.fill(session, pass.pieces.data(), 2 * pieces);
+  LC_TRY(results_.begin(session, 2, half));
+  set(gl, program, "pieces", 0, pieces_);
+  set(gl, program, "schedules", 1, schedules_);
+  set(gl, program, "blocks_in", 2, blocks_);
+  set(gl, program, "count", pieces);
+  set(gl, program, "blocks", pass.blocks);
+  set(gl, program, "half_blocks", half);
+  set(gl, program, "rounds", rounds);
+  gl.DrawArrays(GL_TRIANGLES, 0, 3);
+  return Status();
+}
+
+Status FragmentKernels::scatter(Session &session, const Pass &pass, const Spot &out) {
+  const Gl &gl = session.context->gl();
+  const uint32_t half = (pass.blocks + 1) / 2;
+  const Run &first = pass.scatter.front();
+  const uint64_t offset = out.offset + first.to;
+  const bool straight = pass.scatter.size() == 1 && offset % kTransferAlignment == 0 &&
+                        first.bytes == uint64_t{pass.blocks} * 16;
+  if (!straight) LC_TRY(computed_.reserve(session, uint64_t{pass.blocks} * 16));
+  const GLuint to = straight ? out.allocation->name() : computed_.name;
+  const uint64_t at = straight ? offset : 0;
+  results_.read(session, 0, half, to, at);
+  results_.read(session, 1, pass.blocks - half, to, at + uint64_t{half} * 16);
+  if (!straight) copy_runs(gl, to, 0, out.allocation->name(), out.offset, pass.scatter);
+  return Status();
+}
+
+Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
+  auto piece_spot = spot_argument(session, launch, 0), keys = spot_argument(session, launch, 3),
+       in = spot_argument(session, launch, 5), out = spot_argument(session, launch, 6);
+  auto count = argument<uint32_t>(launch, 1), rounds = argument<uint32_t>(launch, 4);
+  for (const Status &status : {piece_spot.status(), keys.status(), in.status(), out.status(),
+                               count.status(), rounds.status()})
+    LC_TRY(status);
+  auto pieces = read_pieces(session, *piece_spot, *count);
+  if (!pieces.ok()) return pieces.status();
+  uint32_t last_key = 0;
+  for (const AesPiece &piece : *pieces) last_key = std::max(last_key, piece.key);
+  const uint64_t key_blocks = (uint64_t{last_key} + 1) * kScheduleBlocks;
+  if (key_blocks * 16 > room_after(*keys))
+    return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};
+  const auto schedule_blocks = static_cast<uint32_t>(key_blocks);
+  auto program = use_program(session, launch.kernel);
+  if (!program.ok()) return program.status();
+  LC_TRY(schedules_.reserve(session, schedule_blocks));
+  schedules_.fill(session, keys->allocation->name(), keys->offset, schedule_blocks);
+  PiecePasses passes(*pieces, std::string_view(launch.kernel) == kCbcDecrypt);
+  Pass pass;
+  Status status;
+  while (status.ok() && passes.next(pass)) {
+    status = gather(session, pass, *in);
+    if (status.ok()) status = draw(session, *program, pass, *rounds);
+    if (status.ok()) status = scatter(session, pass, *out);
+  }
+  schedules_.wipe(session, schedule_blocks);
+  LC_TRY(status);
+  return session.check(launch.kernel);
+}
+
+void FragmentKernels::close(Session &session) {
+  const Gl &gl = session.context->gl();
+  for (const auto &[name, program] : programs_) gl.DeleteProgram(program);
+  programs_.clear();
+  if (vertices_ != 0) gl.DeleteVertexArrays(1, &vertices_);
+  vertices_ = 0;
+  for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_}) texture->close(session);
+  for (BlockTarget *target : {&results_, &round_keys_}) target->close(session);
+  for (Room *room : {&gathered_, &computed_}) {
+    if (room->name != 0) gl.DeleteBuffers(1, &room->name);
+    *room = {};
+  }
+}
+
+}  // namespace lanecrypt::device::gl
