@@ -15,6 +15,7 @@ namespace lanecrypt::device::gl {
 namespace {
 
 constexpr const char kExpandKeys[] = "aes_expand_keys";
+constexpr const char kEcbEncrypt[] = "aes_fragment_ecb_encrypt";
 constexpr const char kCbcDecrypt[] = "aes_fragment_cbc_decrypt";
 
 struct FragmentKernel {
@@ -24,7 +25,7 @@ struct FragmentKernel {
 
 constexpr FragmentKernel kFragmentKernels[] = {
     {kExpandKeys, "LC_EXPAND_KEYS"},
-    {"aes_fragment_ecb_encrypt", "LC_ECB_ENCRYPT"},
+    {kEcbEncrypt, "LC_ECB_ENCRYPT"},
     {"aes_fragment_ecb_decrypt", "LC_ECB_DECRYPT"},
     {kCbcDecrypt, "LC_CBC_DECRYPT"},
     {"aes_fragment_ctr", "LC_CTR"},
@@ -168,55 +169,58 @@ Status FragmentKernels::expand_keys(Session &session, const Launch &launch) {
   return session.check(launch.kernel);
 }
 
-Status FragmentKernels::gather(Session &session, const Pass &pass, const Spot &in) {
-  const Gl &gl = session.context->gl();
-  LC_TRY(blocks_.reserve(session, pass.slots));
-  gl.ActiveTexture(GL_TEXTURE0);
+Result<BufferPlace> FragmentKernels::gather(Session &session, const Pass &pass, const Spot &in) {
   const Run &first = pass.gather.front();
   const uint64_t offset = in.offset + first.from;
   if (pass.gather.size() == 1 && offset % kTransferAlignment == 0 &&
-      first.from + uint64_t{pass.slots} * 16 <= room_after(in)) {
-    blocks_.fill(session, in.allocation->name(), offset, pass.slots);
-    return Status();
-  }
+      first.from + uint64_t{pass.slots} * 16 <= room_after(in))
+    return BufferPlace{in.allocation->name(), offset};
   LC_TRY(gathered_.reserve(session, uint64_t{pass.slots} * 16));
-  copy_runs(gl, in.allocation->name(), in.offset, gathered_.name, 0, pass.gather);
-  blocks_.fill(session, gathered_.name, 0, pass.slots);
-  return Status();
+  copy_runs(session.context->gl(), in.allocation->name(), in.offset, gathered_.name, 0,
+            pass.gather);
+  return BufferPlace{gathered_.name, 0};
 }
 
-Status FragmentKernels::draw(Session &session, GLuint program, const Pass &pass, uint32_t rounds) {
+Result<BufferPlace> FragmentKernels::place_results(Session &session, const Pass &pass,
+                                                   const Spot &out) {
+  const Run &first = pass.scatter.front();
+  const uint64_t offset = out.offset + first.to;
+  if (pass.scatter.size() == 1 && offset % kTransferAlignment == 0 &&
+      first.bytes == uint64_t{pass.blocks} * 16)
+    return BufferPlace{out.allocation->name(), offset};
+  LC_TRY(computed_.reserve(session, uint64_t{pass.blocks} * 16));
+  return BufferPlace{computed_.name, 0};
+}
+
+void FragmentKernels::scatter(Session &session, const Pass &pass, const Spot &out) {
+  copy_runs(session.context->gl(), computed_.name, 0, out.allocation->name(), out.offset,
+            pass.scatter);
+}
+
+Status FragmentKernels::draw(Session &session, const std::string &kernel, const Pass &pass,
+                             uint32_t rounds, const BufferPlace &from, const BufferPlace &to) {
+  auto program = use_program(session, kernel);
+  if (!program.ok()) return program.status();
   const Gl &gl = session.context->gl();
   static_assert(sizeof(PassPiece) == 2 * 16);
   const auto pieces = static_cast<uint32_t>(pass.pieces.size());
   const uint32_t half = (pass.blocks + 1) / 2;
+  gl.ActiveTexture(GL_TEXTURE0);
+  LC_TRY(blocks_.reserve(session, pass.slots));
+  blocks_.fill(session, from.buffer, from.offset, pass.slots);
   LC_TRY(pieces_.reserve(session, 2 * pieces));
   pieces_.fill(session, pass.pieces.data(), 2 * pieces);
   LC_TRY(results_.begin(session, 2, half));
-  set(gl, program, "pieces", 0, pieces_);
-  set(gl, program, "schedules", 1, schedules_);
-  set(gl, program, "blocks_in", 2, blocks_);
-  set(gl, program, "count", pieces);
-  set(gl, program, "blocks", pass.blocks);
-  set(gl, program, "half_blocks", half);
-  set(gl, program, "rounds", rounds);
+  set(gl, *program, "pieces", 0, pieces_);
+  set(gl, *program, "schedules", 1, schedules_);
+  set(gl, *program, "blocks_in", 2, blocks_);
+  set(gl, *program, "count", pieces);
+  set(gl, *program, "blocks", pass.blocks);
+  set(gl, *program, "half_blocks", half);
+  set(gl, *program, "rounds", rounds);
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
-  return Status();
-}
-
-Status FragmentKernels::scatter(Session &session, const Pass &pass, const Spot &out) {
-  const Gl &gl = session.context->gl();
-  const uint32_t half = (pass.blocks + 1) / 2;
-  const Run &first = pass.scatter.front();
-  const uint64_t offset = out.offset + first.to;
-  const bool straight = pass.scatter.size() == 1 && offset % kTransferAlignment == 0 &&
-                        first.bytes == uint64_t{pass.blocks} * 16;
-  if (!straight) LC_TRY(computed_.reserve(session, uint64_t{pass.blocks} * 16));
-  const GLuint to = straight ? out.allocation->name() : computed_.name;
-  const uint64_t at = straight ? offset : 0;
-  results_.read(session, 0, half, to, at);
-  results_.read(session, 1, pass.blocks - half, to, at + uint64_t{half} * 16);
-  if (!straight) copy_runs(gl, to, 0, out.allocation->name(), out.offset, pass.scatter);
+  results_.read(session, 0, half, to.buffer, to.offset);
+  results_.read(session, 1, pass.blocks - half, to.buffer, to.offset + uint64_t{half} * 16);
   return Status();
 }
 
@@ -235,17 +239,23 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
   if (key_blocks * 16 > room_after(*keys))
     return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};
   const auto schedule_blocks = static_cast<uint32_t>(key_blocks);
-  auto program = use_program(session, launch.kernel);
-  if (!program.ok()) return program.status();
+  const std::string kernel = launch.kernel;
+  const bool round_by_round = settings_.xor_by != Xor::kInteger && kernel == kEcbEncrypt;
   LC_TRY(schedules_.reserve(session, schedule_blocks));
   schedules_.fill(session, keys->allocation->name(), keys->offset, schedule_blocks);
-  PiecePasses passes(*pieces, std::string_view(launch.kernel) == kCbcDecrypt);
+  PiecePasses passes(*pieces, kernel == kCbcDecrypt, round_by_round);
   Pass pass;
   Status status;
   while (status.ok() && passes.next(pass)) {
-    status = gather(session, pass, *in);
-    if (status.ok()) status = draw(session, *program, pass, *rounds);
-    if (status.ok()) status = scatter(session, pass, *out);
+    auto from = gather(session, pass, *in), to = place_results(session, pass, *out);
+    status = !from.ok() ? from.status() : to.status();
+    if (!status.ok()) break;
+    const uint64_t key = uint64_t{pass.pieces.front().key} * AES_SCHEDULE_WORDS * 4;
+    status = round_by_round
+                 ? rounds_.encrypt(session, *from, {keys->allocation->name(), keys->offset + key},
+                                   *rounds, pass.blocks, *to)
+                 : draw(session, kernel, pass, *rounds, *from, *to);
+    if (status.ok() && to->buffer == computed_.name) scatter(session, pass, *out);
   }
   schedules_.wipe(session, schedule_blocks);
   LC_TRY(status);
@@ -256,6 +266,7 @@ void FragmentKernels::close(Session &session) {
   const Gl &gl = session.context->gl();
   for (const auto &[name, program] : programs_) gl.DeleteProgram(program);
   programs_.clear();
+  rounds_.close(session);
   if (vertices_ != 0) gl.DeleteVertexArrays(1, &vertices_);
   vertices_ = 0;
   for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_}) texture->close(session);

@@ -8,6 +8,7 @@
 
 #include "device/gl/block_texture.h"
 #include "device/gl/piece_passes.h"
+#include "device/gl/rounds.h"
 
 namespace lanecrypt::device::gl {
 
@@ -15,6 +16,7 @@ struct Spot;
 
 class FragmentKernels : public Kernels {
  public:
+  explicit FragmentKernels(const Settings &settings) : settings_(settings), rounds_(settings) {}
   std::vector<std::string> names() const override;
   Status launch(Session &session, const Launch &launch) override;
   void close(Session &session) override;
@@ -30,9 +32,17 @@ class FragmentKernels : public Kernels {
   Result<GLuint> use_program(Session &session, const std::string &name);
   Status expand_keys(Session &session, const Launch &launch);
   Status run_mode(Session &session, const Launch &launch);
-  Status gather(Session &session, const Pass &pass, const Spot &in);
-  Status draw(Session &session, GLuint program, const Pass &pass, uint32_t rounds);
-  Status scatter(Session &session, const Pass &pass, const Spot &out);
+  // Where the blocks of a pass lie side by side: in the launch's own buffer where
+  // they do so there.
+  Result<BufferPlace> gather(Session &session, const Pass &pass, const Spot &in);
+  // The same for its results, which scatter() then takes to where they belong.
+  Result<BufferPlace> place_results(Session &session, const Pass &pass, const Spot &out);
+  void scatter(Session &session, const Pass &pass, const Spot &out);
+  Status draw(Session &session, const std::string &kernel, const Pass &pass, uint32_t rounds,
+              const BufferPlace &from, const BufferPlace &to);
+
+  const Settings settings_;
+  Rounds rounds_;
 
   std::map<std::string, GLuint, std::less<>> programs_;
   GLuint vertices_ = 0;  // none, but OpenGL wants to be told so

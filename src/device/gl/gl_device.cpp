@@ -107,7 +107,7 @@ void add_limits(const Limits &limits, Properties *properties) {
 Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties properties) {
   Result<Settings> settings = read_settings();
   if (!settings.ok()) return settings.status();
-  auto context = Context::open(place, false);
+  auto context = Context::open(place, settings->xor_by == Xor::kRaster);
   if (!context.ok()) return context.status();
   auto session = std::make_shared<Session>();
   session->context = std::move(*context);
@@ -124,7 +124,7 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
   }
   // Both serve a device that has both: LANECRYPT_AES_FORM chooses.
   if (settings->shaders != Shaders::kCompute)
-    session->kernels.push_back(std::make_unique<FragmentKernels>());
+    session->kernels.push_back(std::make_unique<FragmentKernels>(*settings));
   for (const std::unique_ptr<Kernels> &kernels : session->kernels)
     for (const std::string &name : kernels->names())
       if (session->by_name.emplace(name, kernels.get()).second) properties.kernels.push_back(name);

@@ -79,6 +79,7 @@ const Gl *load_gl(std::string *missing) {
   gl->name =          \
       reinterpret_cast<decltype(gl->name)>(find_gl_function(*library, es_library, "gl" #name));
   LC_GL_OPTIONAL(LC_FIND)
+  LC_FIND(LogicOp)
   missing->clear();
 #define LC_FIND_NEEDED(name) \
   LC_FIND(name)              \

@@ -34,7 +34,7 @@ namespace lanecrypt::device::gl {
   X(GetProgramInfoLog) X(GetProgramiv) X(GetShaderInfoLog) X(GetShaderiv) X(GetString) \
   X(GetStringi) X(GetUniformLocation) X(LinkProgram) X(MapBufferRange) X(PixelStorei) \
   X(ReadBuffer) X(ReadPixels) X(ShaderSource) X(TexParameteri) X(TexStorage2D) \
-  X(TexSubImage2D) X(Uniform1i) X(Uniform1ui) X(UnmapBuffer) X(UseProgram) X(Viewport)
+  X(TexSubImage2D) X(Uniform1f) X(Uniform1i) X(Uniform1ui) X(Uniform2f) X(UnmapBuffer) X(UseProgram) X(Viewport)
 
 // What some contexts lack.
 #define LC_GL_OPTIONAL(X) \
@@ -58,6 +58,8 @@ struct Gl {
   LC_GL_FUNCTIONS(LC_MEMBER)
   LC_GL_OPTIONAL(LC_MEMBER)
 #undef LC_MEMBER
+  // Of desktop OpenGL, so that the headers of OpenGL ES have it not.
+  void(GL_APIENTRYP LogicOp)(GLenum operation) = nullptr;
 };
 
 // The library, opened at the first call; nullptr where there is none, or where

@@ -47,6 +47,7 @@ bool PiecePasses::next(Pass &pass) {
     const AesPiece &piece = pieces_[at_];
     const uint64_t left = (piece.length + 15) / 16 - begun_;
     if (left == 0) continue;
+    if (one_key_ && !pass.pieces.empty() && pass.pieces.front().key != piece.key) break;
     // A slot may go to the block before.
     if (pass.slots + 2 > kMostSlots || pass.pieces.size() == kMostPieces) break;
     const uint64_t taken = std::min<uint64_t>(left, kMostSlots - pass.slots - 1);

@@ -41,8 +41,9 @@ class PiecePasses {
   static constexpr uint32_t kMostSlots = 1 << 18, kMostPieces = 1 << 14;
 
   // needs_before: blocks need the block of input before them (CBC decryption).
-  PiecePasses(std::span<const AesPiece> pieces, bool needs_before)
-      : pieces_(pieces), needs_before_(needs_before) {}
+  // one_key: a pass ends where the key changes.
+  PiecePasses(std::span<const AesPiece> pieces, bool needs_before, bool one_key)
+      : pieces_(pieces), needs_before_(needs_before), one_key_(one_key) {}
   // Replaces `pass` by the next; false at the end.
   bool next(Pass &pass);
 
@@ -50,7 +51,7 @@ class PiecePasses {
   void add(Pass &pass, const AesPiece &piece, uint64_t blocks);
 
   std::span<const AesPiece> pieces_;
-  bool needs_before_;
+  bool needs_before_, one_key_;
   size_t at_ = 0;       // the piece
   uint64_t begun_ = 0;  // blocks of it that are in passes
 };

@@ -1,0 +1,44 @@
+// Textures of numbers from 0 to 1, four to a texel, that a draw reads from or
+// writes to: the state of AES in the layouts of shaders/round.glsl.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device/gl/session.h"
+
+namespace lanecrypt::device::gl {
+
+// A place in a buffer object.
+struct BufferPlace {
+  GLuint buffer;
+  uint64_t offset;
+};
+
+class ByteLayer {
+ public:
+  static constexpr uint32_t kMost = 4;
+  // `count` textures of at least as many rows; what was in them is lost where
+  // they grow.
+  Status reserve(Session &session, uint32_t count, uint32_t width, uint32_t rows);
+  // `texels` of them, row after row, in the first texture.
+  void fill(Session &session, const BufferPlace &from, uint32_t texels);
+  void read(Session &session, const BufferPlace &to, uint32_t texels);
+  // As what is read: texture n at unit n.
+  void bind(Session &session) const;
+  // As what is written to, its first `rows` rows.
+  void aim(Session &session, uint32_t rows) const;
+  void close(Session &session);
+  GLuint first() const { return textures_[0]; }
+  uint32_t width() const { return width_; }
+  uint32_t height() const { return height_; }
+
+ private:
+  GLuint textures_[kMost] = {};
+  GLuint framebuffer_ = 0;
+  uint32_t count_ = 0, width_ = 0, height_ = 0;
+};
+
+// A texture of constants: `format` is GL_R8, GL_RG8 or GL_RGBA8.
+GLuint make_table(const Gl &gl, GLenum format, uint32_t width, uint32_t height, const void *texels);
+
+}  // namespace lanecrypt::device::gl

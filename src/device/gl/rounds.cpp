@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gl/rounds.h"
+
+#include <vector>
+
+#include "device/gl/program.h"
+#include "kernels/aes_layout.h"
+#include "kernels/aes_word.h"
+
+extern "C" const char lanecrypt_gl_round[], lanecrypt_gl_whole_screen[];
+
+namespace lanecrypt::device::gl {
+namespace {
+
+// As in shaders/round.glsl.
+enum Step {
+  kFirst,
+  kMiddle,
+  kLast,
+  kSpread,
+  kCollect,
+  kKey,
+  kState,
+  kTerm,
+  kSubstitute = kTerm + 4
+};
+
+constexpr uint32_t kRowBlocks = 256, kScheduleTexels = AES_SCHEDULE_WORDS;
+// The state is at units 0 to 3.
+constexpr uint32_t kKeyUnit = 4, kXorUnit = 5, kTableUnit = 6;
+
+// Of desktop OpenGL; the headers of OpenGL ES have them not.
+constexpr GLenum kColorLogicOp = 0x0BF2, kLogicXor = 0x1506;
+
+int xor_of(const Settings &settings) {
+  switch (settings.xor_by) {
+    case Xor::kTable8:
+      return 8;
+    case Xor::kTable4:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+std::string define(const char *name, int value) {
+  return std::string("#define ") + name + " " + std::to_string(value) + "\n";
+}
+
+// Row n of the four: what byte n of a column becomes of S(x) in MixColumns.
+std::vector<uint8_t> round_table(uint32_t row) {
+  static constexpr uint8_t kFactors[4] = {2, 1, 1, 3};
+  std::vector<uint8_t> table(256 * 4);
+  for (uint32_t x = 0; x < 256; ++x) {
+    const uint32_t s = aes_sub_word(x) & 0xff, s2 = aes_times_x(s);
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint8_t factor = kFactors[(i + 4 - row) % 4];
+      table[4 * x + i] = static_cast<uint8_t>(factor == 1 ? s : factor == 2 ? s2 : s2 ^ s);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Status Rounds::make_tables(Session &session) {
+  if (vertices_ != 0) return Status();
+  const Gl &gl = session.context->gl();
+  if (settings_.xor_by == Xor::kRaster &&
+      (gl.LogicOp == nullptr || !session.context->limits().is_desktop))
+    return {LC_ERROR_UNSUPPORTED,
+            "LANECRYPT_GL=xor=raster needs desktop OpenGL: OpenGL ES has no logic operation"};
+  gl.GenVertexArrays(1, &vertices_);
+  gl.ActiveTexture(GL_TEXTURE0);
+  for (uint32_t row = 0; row < 4; ++row)
+    tables_[row] = make_table(gl, GL_RGBA8, 256, 1, round_table(row).data());
+  if (settings_.xor_by == Xor::kTable8) {
+    std::vector<uint8_t> bytes(256 * 256);
+    for (uint32_t n = 0; n < bytes.size(); ++n) bytes[n] = static_cast<uint8_t>((n >> 8) ^ n);
+    xor_table_ = make_table(gl, GL_R8, 256, 256, bytes.data());
+  } else if (settings_.xor_by == Xor::kTable4) {
+    std::vector<uint8_t> nibbles(16 * 16 * 2);
+    for (uint32_t n = 0; n < 256; ++n) {
+      nibbles[2 * n] = static_cast<uint8_t>((n >> 4) ^ (n & 15));
+      nibbles[2 * n + 1] = static_cast<uint8_t>(nibbles[2 * n] << 4);
+    }
+    xor_table_ = make_table(gl, GL_RG8, 16, 16, nibbles.data());
+  }
+  return session.check("making tables");
+}
+
+Result<GLuint> Rounds::use_program(Session &session, int step) {
+  const Gl &gl = session.context->gl();
+  GLuint &program = programs_[step];
+  if (program == 0) {
+    const std::string defines = define("LC_STEP", step) + define("LC_XOR", xor_of(settings_)) +
+                                define("LC_GATHER", static_cast<int>(settings_.gather)) +
+                                define("LC_ROTATES", settings_.rotates ? 1 : 0);
+    const Stage stages[] = {{GL_VERTEX_SHADER, "", lanecrypt_gl_whole_screen},
+                            {GL_FRAGMENT_SHADER, defines, lanecrypt_gl_round}};
+    Result<GLuint> linked = link_program(session, "round.glsl, step " + std::to_string(step),
+                                         version_line(session.context->limits(), 300, 330), stages);
+    if (!linked.ok()) return linked.status();
+    program = *linked;
+    gl.UseProgram(program);
+    const auto unit = [&](const std::string &name, uint32_t number) {
+      gl.Uniform1i(gl.GetUniformLocation(program, name.c_str()), static_cast<GLint>(number));
+    };
+    for (uint32_t n = 0; n < 4; ++n) {
+      unit("state" + std::to_string(n), n);
+      unit("table" + std::to_string(n), kTableUnit + n);
+    }
+    unit("round_keys", kKeyUnit);
+    unit("xor_table", kXorUnit);
+  }
+  gl.UseProgram(program);
+  return program;
+}
+
+Status Rounds::draw(Session &session, int step, uint32_t round, const ByteLayer &from,
+                    const ByteLayer &to) {
+  auto program = use_program(session, step);
+  if (!program.ok()) return program.status();
+  const Gl &gl = session.context->gl();
+  gl.Uniform2f(gl.GetUniformLocation(*program, "texel"), 1.0f / static_cast<float>(from.width()),
+               1.0f / static_cast<float>(from.height()));
+  gl.Uniform1f(gl.GetUniformLocation(*program, "first_key"), static_cast<float>(4 * round));
+  from.bind(session);
+  const bool is_square = &to != &linear_ && settings_.gather == Gather::kSquare;
+  to.aim(session, is_square ? 2 * rows_ : rows_);
+  gl.DrawArrays(GL_TRIANGLES, 0, 3);
+  return Status();
+}
+
+Status Rounds::draw_round(Session &session, uint32_t round, bool is_last, const ByteLayer &from,
+                          const ByteLayer &to) {
+  if (settings_.xor_by != Xor::kRaster)
+    return draw(session, round == 0 ? kFirst : is_last ? kLast : kMiddle, round, from, to);
+  const Gl &gl = session.context->gl();
+  LC_TRY(draw(session, kKey, round, from, to));
+  gl.Enable(kColorLogicOp);
+  gl.LogicOp(kLogicXor);
+  Status status;
+  if (round == 0) {
+    status = draw(session, kState, round, from, to);
+  } else if (is_last) {
+    status = draw(session, kSubstitute, round, from, to);
+  } else {
+    for (int row = 0; row < 4 && status.ok(); ++row)
+      status = draw(session, kTerm + row, round, from, to);
+  }
+  gl.Disable(kColorLogicOp);
+  return status;
+}
+
+Status Rounds::encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
+                       uint32_t rounds, uint32_t blocks, const BufferPlace &to) {
+  const Gl &gl = session.context->gl();
+  LC_TRY(make_tables(session));
+  gl.BindVertexArray(vertices_);
+  gl.Disable(GL_DITHER);
+  rows_ = (blocks + kRowBlocks - 1) / kRowBlocks;
+  const bool multi = settings_.gather == Gather::kMulti, row = settings_.gather == Gather::kRow;
+  LC_TRY(keys_.reserve(session, 1, kScheduleTexels, 1));
+  for (ByteLayer &layer : layers_)
+    LC_TRY(layer.reserve(session, multi ? 4 : 1,
+                         kRowBlocks * (multi ? 1
+                                       : row ? 4
+                                             : 2),
+                         multi || row ? rows_ : 2 * rows_));
+  if (!row) LC_TRY(linear_.reserve(session, 1, kRowBlocks * 4, rows_));
+  keys_.fill(session, keys, kScheduleTexels);
+  ByteLayer &ends = row ? layers_[0] : linear_;
+  ends.fill(session, from, 4 * blocks);
+  const auto bind = [&](uint32_t unit, GLuint texture) {
+    gl.ActiveTexture(GL_TEXTURE0 + unit);
+    gl.BindTexture(GL_TEXTURE_2D, texture);
+  };
+  bind(kKeyUnit, keys_.first());
+  bind(kXorUnit, xor_table_);
+  for (uint32_t n = 0; n < 4; ++n) bind(kTableUnit + n, tables_[n]);
+
+  if (!row) LC_TRY(draw(session, kSpread, 0, linear_, layers_[0]));
+  for (uint32_t round = 0; round <= rounds; ++round)
+    LC_TRY(draw_round(session, round, round == rounds, layers_[round % 2], layers_[1 - round % 2]));
+  ByteLayer &last = layers_[(rounds + 1) % 2];
+  if (!row) LC_TRY(draw(session, kCollect, 0, last, linear_));
+  (row ? last : linear_).read(session, to, 4 * blocks);
+  keys_.fill(session, {session.zeros, 0}, kScheduleTexels);
+  return session.check("encrypting round by round");
+}
+
+void Rounds::close(Session &session) {
+  const Gl &gl = session.context->gl();
+  for (const auto &[step, program] : programs_) gl.DeleteProgram(program);
+  programs_.clear();
+  if (vertices_ != 0) {
+    gl.DeleteVertexArrays(1, &vertices_);
+    gl.DeleteTextures(4, tables_);
+    gl.DeleteTextures(1, &xor_table_);
+  }
+  vertices_ = xor_table_ = 0;
+  for (ByteLayer *layer : {&linear_, &layers_[0], &layers_[1], &keys_}) layer->close(session);
+}
+
+}  // namespace lanecrypt::device::gl
