@@ -76,7 +76,9 @@ void BlockTexture::wipe(Session &session, uint32_t blocks) {
 }
 
 void BlockTexture::close(Session &session) {
-  if (name_ != 0) session.context->gl().DeleteTextures(1, &name_);
+  if (name_ == 0) return;
+  wipe(session, rows_ * kRowBlocks);
+  session.context->gl().DeleteTextures(1, &name_);
   name_ = 0;
   rows_ = 0;
 }

@@ -10,9 +10,6 @@ namespace lanecrypt::device::gl {
 
 constexpr uint32_t kRowBlocks = 1024;
 
-// OpenGL counts pixels in words: buffers are read and written at multiples.
-constexpr uint32_t kTransferAlignment = 4;
-
 class BlockTexture {
  public:
   // At least this many blocks; what was in it is lost where it grows.
@@ -22,6 +19,7 @@ class BlockTexture {
   void fill(Session &session, const void *memory, uint32_t blocks);
   // Zeros for its first blocks.
   void wipe(Session &session, uint32_t blocks);
+  // Wipes it first: freed memory of a driver may come to another program.
   void close(Session &session);
   GLuint name() const { return name_; }
   uint32_t rows() const { return rows_; }

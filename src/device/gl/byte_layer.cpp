@@ -55,6 +55,8 @@ Status ByteLayer::reserve(Session &session, uint32_t count, uint32_t width, uint
                                  std::to_string(height) + " are needed"};
   close(session);
   const Gl &gl = session.context->gl();
+  width_ = width;
+  height_ = height;
   for (uint32_t n = 0; n < count; ++n) textures_[n] = make_texture(gl, GL_RGBA8, width, height);
   gl.GenFramebuffers(1, &framebuffer_);
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
@@ -68,9 +70,7 @@ Status ByteLayer::reserve(Session &session, uint32_t count, uint32_t width, uint
     return {LC_ERROR_DEVICE, "the driver of " + session.properties.id +
                                  " cannot write to textures of 8-bit channels"};
   LC_TRY(session.check("making textures"));
-  count_ = count;
-  width_ = width;
-  height_ = height;
+  count_ = count;  // only now is it whole
   return Status();
 }
 
@@ -114,8 +114,17 @@ void ByteLayer::aim(Session &session, uint32_t rows) const {
 
 void ByteLayer::close(Session &session) {
   const Gl &gl = session.context->gl();
+  gl.ActiveTexture(GL_TEXTURE0);
   for (GLuint &name : textures_) {
-    if (name != 0) gl.DeleteTextures(1, &name);
+    if (name == 0) continue;
+    gl.BindTexture(GL_TEXTURE_2D, name);
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, session.zeros);
+    const uint32_t rows = static_cast<uint32_t>(kZeroBytes) / 4 / width_;
+    for (uint32_t row = 0; row < height_; row += rows)
+      gl.TexSubImage2D(GL_TEXTURE_2D, 0, 0, size(row), size(width_),
+                       size(std::min(rows, height_ - row)), GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    gl.DeleteTextures(1, &name);
     name = 0;
   }
   if (framebuffer_ != 0) gl.DeleteFramebuffers(1, &framebuffer_);

@@ -27,6 +27,7 @@ class ByteLayer {
   void bind(Session &session) const;
   // As what is written to, its first `rows` rows.
   void aim(Session &session, uint32_t rows) const;
+  // Wipes them first: freed memory of a driver may come to another program.
   void close(Session &session);
   GLuint first() const { return textures_[0]; }
   uint32_t width() const { return width_; }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/gl/memory.h"
 #include "device/gl/program.h"
 
 // shaders/fragment.glsl and whole_screen.glsl with what they include
@@ -52,16 +51,6 @@ void set(const Gl &gl, GLuint program, const char *name, uint32_t unit, const Bl
   gl.Uniform1i(gl.GetUniformLocation(program, name), static_cast<GLint>(unit));
 }
 
-void copy_runs(const Gl &gl, GLuint from, uint64_t from_offset, GLuint to, uint64_t to_offset,
-               std::span<const Run> runs) {
-  gl.BindBuffer(GL_COPY_READ_BUFFER, from);
-  gl.BindBuffer(GL_COPY_WRITE_BUFFER, to);
-  for (const Run &run : runs)
-    gl.CopyBufferSubData(
-        GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, static_cast<GLintptr>(from_offset + run.from),
-        static_cast<GLintptr>(to_offset + run.to), static_cast<GLsizeiptr>(run.bytes));
-}
-
 // The launch's arguments, checked against their types.
 template <typename Type>
 Result<Type> argument(const Launch &launch, size_t n) {
@@ -77,9 +66,6 @@ Result<Spot> spot_argument(Session &session, const Launch &launch, size_t n) {
   if (*buffer == nullptr) return Status(LC_ERROR_INTERNAL, "a shader takes no null pointer");
   return find_spot(session, **buffer, 0, (*buffer)->bytes());
 }
-
-// How much of the object lies behind the spot.
-uint64_t room_after(const Spot &spot) { return spot.allocation->object_bytes() - spot.offset; }
 
 // The pieces lie on the device, but passes are made of them here.
 Result<std::vector<AesPiece>> read_pieces(Session &session, const Spot &spot, uint32_t count) {
@@ -110,18 +96,6 @@ std::vector<std::string> FragmentKernels::names() const {
 Status FragmentKernels::launch(Session &session, const Launch &launch) {
   return std::string_view(launch.kernel) == kExpandKeys ? expand_keys(session, launch)
                                                         : run_mode(session, launch);
-}
-
-Status FragmentKernels::Room::reserve(Session &session, uint64_t wanted) {
-  if (wanted <= bytes) return Status();
-  const Gl &gl = session.context->gl();
-  if (name == 0) gl.GenBuffers(1, &name);
-  gl.BindBuffer(GL_COPY_WRITE_BUFFER, name);
-  gl.BufferData(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(wanted), nullptr, GL_DYNAMIC_COPY);
-  bytes = 0;
-  LC_TRY(session.check("glBufferData"));
-  bytes = wanted;
-  return Status();
 }
 
 Result<GLuint> FragmentKernels::use_program(Session &session, const std::string &name) {
@@ -167,34 +141,6 @@ Status FragmentKernels::expand_keys(Session &session, const Launch &launch) {
   keys_.wipe(session, key_blocks);
   round_keys_.wipe(session, blocks);
   return session.check(launch.kernel);
-}
-
-Result<BufferPlace> FragmentKernels::gather(Session &session, const Pass &pass, const Spot &in) {
-  const Run &first = pass.gather.front();
-  const uint64_t offset = in.offset + first.from;
-  if (pass.gather.size() == 1 && offset % kTransferAlignment == 0 &&
-      first.from + uint64_t{pass.slots} * 16 <= room_after(in))
-    return BufferPlace{in.allocation->name(), offset};
-  LC_TRY(gathered_.reserve(session, uint64_t{pass.slots} * 16));
-  copy_runs(session.context->gl(), in.allocation->name(), in.offset, gathered_.name, 0,
-            pass.gather);
-  return BufferPlace{gathered_.name, 0};
-}
-
-Result<BufferPlace> FragmentKernels::place_results(Session &session, const Pass &pass,
-                                                   const Spot &out) {
-  const Run &first = pass.scatter.front();
-  const uint64_t offset = out.offset + first.to;
-  if (pass.scatter.size() == 1 && offset % kTransferAlignment == 0 &&
-      first.bytes == uint64_t{pass.blocks} * 16)
-    return BufferPlace{out.allocation->name(), offset};
-  LC_TRY(computed_.reserve(session, uint64_t{pass.blocks} * 16));
-  return BufferPlace{computed_.name, 0};
-}
-
-void FragmentKernels::scatter(Session &session, const Pass &pass, const Spot &out) {
-  copy_runs(session.context->gl(), computed_.name, 0, out.allocation->name(), out.offset,
-            pass.scatter);
 }
 
 Status FragmentKernels::draw(Session &session, const std::string &kernel, const Pass &pass,
@@ -247,7 +193,7 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
   Pass pass;
   Status status;
   while (status.ok() && passes.next(pass)) {
-    auto from = gather(session, pass, *in), to = place_results(session, pass, *out);
+    auto from = memory_.gather(session, pass, *in), to = memory_.place_results(session, pass, *out);
     status = !from.ok() ? from.status() : to.status();
     if (!status.ok()) break;
     const uint64_t key = uint64_t{pass.pieces.front().key} * AES_SCHEDULE_WORDS * 4;
@@ -255,7 +201,7 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
                  ? rounds_.encrypt(session, *from, {keys->allocation->name(), keys->offset + key},
                                    *rounds, pass.blocks, *to)
                  : draw(session, kernel, pass, *rounds, *from, *to);
-    if (status.ok() && to->buffer == computed_.name) scatter(session, pass, *out);
+    if (status.ok()) memory_.scatter(session, pass, *out);
   }
   schedules_.wipe(session, schedule_blocks);
   LC_TRY(status);
@@ -271,10 +217,7 @@ void FragmentKernels::close(Session &session) {
   vertices_ = 0;
   for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_}) texture->close(session);
   for (BlockTarget *target : {&results_, &round_keys_}) target->close(session);
-  for (Room *room : {&gathered_, &computed_}) {
-    if (room->name != 0) gl.DeleteBuffers(1, &room->name);
-    *room = {};
-  }
+  memory_.close(session);
 }
 
 }  // namespace lanecrypt::device::gl
