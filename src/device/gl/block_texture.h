@@ -39,6 +39,7 @@ class BlockTarget {
   void read(Session &session, uint32_t number, uint32_t blocks, GLuint buffer, uint64_t offset);
   void wipe(Session &session, uint32_t blocks);
   void close(Session &session);
+  const BlockTexture &texture(uint32_t number) const { return textures_[number]; }
 
  private:
   BlockTexture textures_[kMost];

@@ -14,6 +14,7 @@ namespace lanecrypt::device::gl {
 namespace {
 
 constexpr const char kExpandKeys[] = "aes_expand_keys";
+constexpr const char kKeyPlanes[] = "aes_key_planes";  // of draws of our own
 constexpr const char kEcbEncrypt[] = "aes_fragment_ecb_encrypt";
 constexpr const char kCbcDecrypt[] = "aes_fragment_cbc_decrypt";
 
@@ -36,6 +37,7 @@ std::string defines_of(const std::string &name) {
   std::string all;
   for (const FragmentKernel &kernel : kFragmentKernels)
     all += std::string("#define ") + kernel.define + (name == kernel.name ? " 1\n" : " 0\n");
+  all += std::string("#define LC_KEY_PLANES ") + (name == kKeyPlanes ? "1\n" : "0\n");
   return all + "#define ROW " + std::to_string(kRowBlocks) + "u\n#define KEY_TEXELS " +
          std::to_string(kKeyBlocks) + "u\n#define SCHEDULE_TEXELS " +
          std::to_string(kScheduleBlocks) + "u\n";
@@ -143,6 +145,18 @@ Status FragmentKernels::expand_keys(Session &session, const Launch &launch) {
   return session.check(launch.kernel);
 }
 
+// The round keys as the gates take them.
+Status FragmentKernels::turn_keys(Session &session, bool inverse, uint32_t blocks) {
+  auto program = use_program(session, kKeyPlanes);
+  if (!program.ok()) return program.status();
+  const Gl &gl = session.context->gl();
+  LC_TRY(key_planes_.begin(session, 1, blocks));
+  set(gl, *program, "keys", 0, schedules_);
+  set(gl, *program, "inverse", inverse ? 1 : 0);
+  gl.DrawArrays(GL_TRIANGLES, 0, 3);
+  return Status();
+}
+
 Status FragmentKernels::draw(Session &session, const std::string &kernel, const Pass &pass,
                              uint32_t rounds, const BufferPlace &from, const BufferPlace &to) {
   auto program = use_program(session, kernel);
@@ -158,7 +172,7 @@ Status FragmentKernels::draw(Session &session, const std::string &kernel, const 
   pieces_.fill(session, pass.pieces.data(), 2 * pieces);
   LC_TRY(results_.begin(session, 2, half));
   set(gl, *program, "pieces", 0, pieces_);
-  set(gl, *program, "schedules", 1, schedules_);
+  set(gl, *program, "schedules", 1, key_planes_.texture(0));
   set(gl, *program, "blocks_in", 2, blocks_);
   set(gl, *program, "count", pieces);
   set(gl, *program, "blocks", pass.blocks);
@@ -189,9 +203,10 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
   const bool round_by_round = settings_.xor_by != Xor::kInteger && kernel == kEcbEncrypt;
   LC_TRY(schedules_.reserve(session, schedule_blocks));
   schedules_.fill(session, keys->allocation->name(), keys->offset, schedule_blocks);
+  Status status;
+  if (!round_by_round) status = turn_keys(session, kernel.ends_with("_decrypt"), schedule_blocks);
   PiecePasses passes(*pieces, kernel == kCbcDecrypt, round_by_round);
   Pass pass;
-  Status status;
   while (status.ok() && passes.next(pass)) {
     auto from = memory_.gather(session, pass, *in), to = memory_.place_results(session, pass, *out);
     status = !from.ok() ? from.status() : to.status();
@@ -204,6 +219,7 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
     if (status.ok()) memory_.scatter(session, pass, *out);
   }
   schedules_.wipe(session, schedule_blocks);
+  key_planes_.wipe(session, schedule_blocks);
   LC_TRY(status);
   return session.check(launch.kernel);
 }
@@ -216,7 +232,7 @@ void FragmentKernels::close(Session &session) {
   if (vertices_ != 0) gl.DeleteVertexArrays(1, &vertices_);
   vertices_ = 0;
   for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_}) texture->close(session);
-  for (BlockTarget *target : {&results_, &round_keys_}) target->close(session);
+  for (BlockTarget *target : {&results_, &round_keys_, &key_planes_}) target->close(session);
   memory_.close(session);
 }
 

@@ -95,7 +95,9 @@ void add_limits(const Limits &limits, Properties *properties) {
   properties->driver = limits.version_text;
   properties->platform = limits.vendor;
   if (limits.is_software()) properties->is_gpu = false;
-  constexpr uint32_t kUnknownUnits = 32;
+  // Of a large chip: where there are less, groups wait for their turn, and each fills
+  // its tables once more.
+  constexpr uint32_t kUnknownUnits = 256;
   properties->compute_units = !properties->is_gpu
                                   ? std::max(std::thread::hardware_concurrency(), 1u)
                               : limits.multiprocessors != 0 ? limits.multiprocessors
@@ -120,7 +122,8 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
   session->most_buffer_bytes = uint64_t{1} << 31;
   if (settings->shaders != Shaders::kFragment && ComputeKernels::can_run(limits)) {
     session->kernels.push_back(std::make_unique<ComputeKernels>(limits));
-    session->most_buffer_bytes = std::min(session->most_buffer_bytes, limits.storage_bytes);
+    session->most_buffer_bytes =
+        std::min(session->most_buffer_bytes, limits.storage_bytes / 16 * 16);
   }
   // Both serve a device that has both: LANECRYPT_AES_FORM chooses.
   if (settings->shaders != Shaders::kCompute)

@@ -1,13 +1,14 @@
 // AES by fragment shaders with integers (OpenGL ES 3.0): a pixel is a block of
 // 16 bytes, and a fragment does two of them, block n and block n + half, into
 // two targets. fragment_kernels.cpp puts these in front:
-//   LC_EXPAND_KEYS, LC_ECB_ENCRYPT, ...  1 for the kernel that is wanted, else 0
+//   LC_EXPAND_KEYS, LC_KEY_PLANES, LC_ECB_ENCRYPT, ...  1 for what is wanted, else 0
 //   ROW                                  pixels in a row of every texture
 //   SCHEDULE_TEXELS, KEY_TEXELS          of a schedule, and of a raw key
 //
 // SPDX-License-Identifier: Apache-2.0
 
 #include "../../../../kernels/aes_word.h"
+#include "planes.glsl"
 
 #define TEXEL(texture, n) texelFetch(texture, ivec2(int((n) % ROW), int((n) / ROW)), 0)
 
@@ -52,6 +53,19 @@ void main() {
     for (int i = 0; i < 4; ++i) round_key[i] = aes_inverse_mix_column(round_key[i]);
 }
 
+#elif LC_KEY_PLANES
+
+uniform usampler2D keys;
+uniform uint inverse;  // of decryption
+layout(location = 0) out uvec4 key;
+
+void main() {
+  uint round = pixel_number() % SCHEDULE_TEXELS, constant = 0u;
+  uint turns = (inverse != 0u ? 4u - round % 4u : round) % 4u;
+  if (inverse == 0u && round != 0u) constant = 0x63636363u;
+  key = key_planes(TEXEL(keys, pixel_number()), turns, constant);
+}
+
 #else
 
 #define INVERSE (LC_ECB_DECRYPT || LC_CBC_DECRYPT)
@@ -60,7 +74,7 @@ void main() {
 // number in the message (CTR) or whether the block before lies before it (CBC),
 // and its schedule; then its iv.
 uniform usampler2D pieces;
-uniform usampler2D schedules;
+uniform usampler2D schedules;  // as LC_KEY_PLANES leaves them
 uniform usampler2D blocks_in;
 uniform uint count, blocks, half_blocks, rounds;
 layout(location = 0) out uvec4 result0;

@@ -1,80 +1,106 @@
-// AES on two blocks, the words s[0] to s[3] and s[4] to s[7]: the S-box as the
-// gates of kernels/aes_sbox_planes.h, for which 32 bytes are eight bit planes.
-// A fragment has no memory of its own group's that would make a table's
-// addresses harmless, and gates have none.
+// AES on two blocks, the words s[0] to s[3] and s[4] to s[7], as gates on eight
+// planes: a fragment has no memory of its own group's that would make a table's
+// addresses harmless, and gates have none. Bit n of byte k of plane i is bit i of
+// byte k of column n, so a byte of a plane is a row: four columns of each block.
+//
+// ShiftRows moves nothing: after t of them (FIPS 197, 5.1.2), column c of row r is
+// found at column c + t r. There MixColumns takes its four bytes, and there
+// key_planes() has put those of the round keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#define SWAP_BITS(a, b, mask, shift)             \
-  {                                              \
-    uint both = (((a) >> shift) ^ (b)) & mask;   \
-    (b) ^= both;                                 \
-    (a) ^= both << shift;                        \
+void add_key(inout uint s[8], uvec2 schedule, uint round) {
+  uvec4 a = TEXEL(schedules, schedule.x + round), b = TEXEL(schedules, schedule.y + round);
+  for (int n = 0; n < 4; ++n) {
+    uint low = a[n], high = b[n];
+    SWAP_BITS(low, high, 0x0f0f0f0fu, 4)
+    s[n] ^= low;
+    s[n + 4] ^= high;
   }
-
-// Bit i of byte k of word n goes to bit n of byte k of word i; and back.
-void exchange_bits_and_words(inout uint s[8]) {
-  for (int n = 0; n < 8; n += 2) SWAP_BITS(s[n], s[n + 1], 0x55555555u, 1)
-  for (int n = 0; n < 8; n += 4) {
-    SWAP_BITS(s[n], s[n + 2], 0x33333333u, 2)
-    SWAP_BITS(s[n + 1], s[n + 3], 0x33333333u, 2)
-  }
-  for (int n = 0; n < 4; ++n) SWAP_BITS(s[n], s[n + 4], 0x0f0f0f0fu, 4)
 }
 
 // The gates take the most significant plane first.
 void substitute(inout uint s[8]) {
   uint planes[8];
-  exchange_bits_and_words(s);
   for (int i = 0; i < 8; ++i) planes[i] = s[7 - i];
 #if INVERSE
   aes_inverse_sbox_planes(planes);
-  for (int i = 0; i < 8; ++i) s[i] = planes[7 - i];
-  exchange_bits_and_words(s);
 #else
   aes_sbox_planes(planes);
+#endif
   for (int i = 0; i < 8; ++i) s[i] = planes[7 - i];
-  exchange_bits_and_words(s);
-  for (int i = 0; i < 8; ++i) s[i] ^= 0x63636363u;
-#endif
 }
 
-// One word from the four that ShiftRows, or its inverse, takes bytes 0 to 3 of.
-uint bytes_of(uint a, uint b, uint c, uint d) {
-  return (a & 0xffu) | (b & 0xff00u) | (c & 0xff0000u) | (d & 0xff000000u);
+// Column c + t of each row and block.
+uint turned(uint plane, int t) {
+  if (t % 4 == 0) return plane;
+  uint low = (0xfu >> (t % 4)) * 0x11111111u;
+  return ((plane >> (t % 4)) & low) | ((plane << (4 - t % 4)) & ~low);
 }
 
-uint mix_column(uint a) {
+void times_x(inout uint a[8]) {
+  uint top = a[7];
+  for (int i = 7; i > 0; --i) a[i] = a[i - 1];
+  a[0] = top;
+  a[1] ^= top;
+  a[3] ^= top;
+  a[4] ^= top;
+}
+
+// MixColumns, or its inverse: that is MixColumns after adding 4 (a0 + a2) to rows 0
+// and 2, and 4 (a1 + a3) to rows 1 and 3. With y the sums of neighbours,
+// 2 a0 + 3 a1 + a2 + a3 is 2 y0 + a1 + y2.
+void mix_columns(inout uint s[8], int t) {
 #if INVERSE
-  return aes_inverse_mix_column(a);
-#else
-  uint a2 = aes_times_x(a);
-  return a2 ^ ROTATE_LEFT(a2 ^ a, 24) ^ ROTATE_LEFT(a, 16) ^ ROTATE_LEFT(a, 8);
+  uint fours[8];
+  for (int i = 0; i < 8; ++i) fours[i] = s[i] ^ turned(ROTATE_LEFT(s[i], 16), 2 * t);
+  times_x(fours);
+  times_x(fours);
+  for (int i = 0; i < 8; ++i) s[i] ^= fours[i];
 #endif
-}
-
-// FIPS 197, 5.1 and, for decryption, 5.3.5. `schedule`: where the keys of the
-// two blocks begin.
-void cipher(inout uint s[8], uvec2 schedule) {
-  for (uint round = 0u; round <= rounds; ++round) {
-    if (round != 0u) {
-      substitute(s);
-      uint t[8];
-      for (int n = 0; n < 8; ++n) t[n] = s[n];
-      for (int b = 0; b < 8; b += 4)
-        for (int n = 0; n < 4; ++n)
-#if INVERSE
-          s[b + n] = bytes_of(t[b + n], t[b + (n + 3) % 4], t[b + (n + 2) % 4], t[b + (n + 1) % 4]);
-#else
-          s[b + n] = bytes_of(t[b + n], t[b + (n + 1) % 4], t[b + (n + 2) % 4], t[b + (n + 3) % 4]);
-#endif
-      if (round != rounds)
-        for (int n = 0; n < 8; ++n) s[n] = mix_column(s[n]);
-    }
-    uvec4 key0 = TEXEL(schedules, schedule.x + round), key1 = TEXEL(schedules, schedule.y + round);
-    for (int n = 0; n < 4; ++n) {
-      s[n] ^= key0[n];
-      s[n + 4] ^= key1[n];
-    }
+  uint y[8];
+  for (int i = 0; i < 8; ++i) {
+    uint next = turned(ROTATE_LEFT(s[i], 24), t);
+    y[i] = s[i] ^ next;
+    s[i] = next ^ turned(ROTATE_LEFT(y[i], 16), 2 * t);
   }
+  times_x(y);
+  for (int i = 0; i < 8; ++i) s[i] ^= y[i];
+}
+
+// t after so many rounds.
+#if INVERSE
+#define TURNS(rounds) (4 - (rounds))
+#else
+#define TURNS(rounds) (rounds)
+#endif
+#define MIDDLE_ROUND(n)          \
+  {                              \
+    substitute(s);               \
+    mix_columns(s, TURNS(n));    \
+    add_key(s, schedule, round); \
+    ++round;                     \
+  }
+
+// `schedule`: where the keys of the two blocks begin. There are 10, 12 or 14 rounds,
+// so the last but one is the first or the third of a turn.
+void cipher(inout uint s[8], uvec2 schedule) {
+  exchange_bits_and_words(s);
+  add_key(s, schedule, 0u);
+  uint round = 1u;
+  while (true) {
+    MIDDLE_ROUND(1)
+    if (round == rounds) break;
+    MIDDLE_ROUND(2)
+    MIDDLE_ROUND(3)
+    if (round == rounds) break;
+    MIDDLE_ROUND(4)
+  }
+  substitute(s);
+  add_key(s, schedule, rounds);
+  exchange_bits_and_words(s);
+  if (rounds % 4u == 0u) return;
+  // Two columns further, t times r is 2 for odd rows and 0 for even ones.
+  for (int b = 0; b < 8; b += 4)
+    for (int n = 0; n < 2; ++n) SWAP_BITS(s[b + n], s[b + n + 2], 0xff00ff00u, 0)
 }

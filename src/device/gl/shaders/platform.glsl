@@ -14,11 +14,11 @@
 #define BYTE_OF(x, i) (((x) >> (8 * (i))) & 0xffu)
 #define SWAP_BYTES(x) ((ROTATE_LEFT((x), 8) & 0x00ff00ffu) | (ROTATE_LEFT((x), 24) & 0xff00ff00u))
 
-// Bit 4 * a + 2 * b + c of the constant table, as a sum of products; the
-// compiler drops what the table does not have.
-#define LUT3_BIT(t, i) ((((t) >> (i)) & 1) != 0 ? 0xffffffffu : 0u)
-#define LUT3(a, b, c, t)                                                          \
-  ((~(a) & ~(b) & ~(c) & LUT3_BIT(t, 0)) | (~(a) & ~(b) & (c) & LUT3_BIT(t, 1)) | \
-   (~(a) & (b) & ~(c) & LUT3_BIT(t, 2)) | (~(a) & (b) & (c) & LUT3_BIT(t, 3)) |   \
-   ((a) & ~(b) & ~(c) & LUT3_BIT(t, 4)) | ((a) & ~(b) & (c) & LUT3_BIT(t, 5)) |   \
-   ((a) & (b) & ~(c) & LUT3_BIT(t, 6)) | ((a) & (b) & (c) & LUT3_BIT(t, 7)))
+// Bit 4 * a + 2 * b + c of the constant table t. Each step has two operands, so that
+// a compiler for a chip with such gates can take one step after the other into one.
+#define LUT_TERM(bits, term) (((bits) & 1) != 0 ? (term) : 0u)
+#define LUT2(b, c, t)                                                        \
+  (LUT_TERM((t), ~0u) ^ LUT_TERM((t) ^ ((t) >> 1), (c)) ^                     \
+   LUT_TERM((t) ^ ((t) >> 2), (b)) ^                                         \
+   LUT_TERM((t) ^ ((t) >> 1) ^ ((t) >> 2) ^ ((t) >> 3), (b) & (c)))
+#define LUT3(a, b, c, t) (LUT2(b, c, (t)) ^ ((a) & LUT2(b, c, (t) ^ ((t) >> 4))))
