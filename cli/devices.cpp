@@ -65,9 +65,12 @@ void print_table(const std::vector<lc_device_info> &devices) {
       {"INDEX", "ID", "NAME", "MEMORY", "DRIVER", "SELF-TEST", "SELECTED"}};
   for (size_t i = 0; i < devices.size(); i++) {
     const lc_device_info &info = devices[i];
-    rows.push_back({std::to_string(i), info.id, info.name,
-                    fmt::format("{:.1f} GiB", static_cast<double>(info.memory_bytes) / (1 << 30)),
-                    info.driver, self_test_text(info), info.selected ? "yes" : "no"});
+    rows.push_back(
+        {std::to_string(i), info.id, info.name,
+         info.memory_bytes == 0
+             ? "unknown"
+             : fmt::format("{:.1f} GiB", static_cast<double>(info.memory_bytes) / (1 << 30)),
+         info.driver, self_test_text(info), info.selected ? "yes" : "no"});
   }
   std::array<size_t, kColumns> widths{};
   for (const auto &row : rows)

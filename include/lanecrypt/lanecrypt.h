@@ -110,7 +110,8 @@ typedef struct lc_device_info {
   char name[128];         /* the model, as its driver calls it */
   char driver[128];       /* version of the driver or platform */
   char reason[256];       /* why it is unusable or lost; "" otherwise */
-  uint64_t memory_bytes;  /* device memory in all */
+  uint64_t memory_bytes;  /* device memory in all; of OpenGL, which does not tell,
+                           * the most that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
   int is_gpu;             /* 0 for what computes on the CPU, and the emulator */
   int selected;           /* 1 when jobs may go there */

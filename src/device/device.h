@@ -176,10 +176,15 @@ struct Found {
 // `unusable` set.
 std::vector<Found> find_all();
 
+// Why find_all() finds no device of this API, in words for a person; empty where
+// there is no more to say.
+std::string why_none(const std::string &api);
+
 // One for each folder.
 std::vector<Found> find_cuda();
 std::vector<Found> find_opencl();
 std::vector<Found> find_gl();
+std::string why_no_gl();
 std::vector<Found> find_host();
 
 }  // namespace lanecrypt::device

@@ -23,4 +23,13 @@ std::vector<Found> find_all() {
   return all;
 }
 
+std::string why_none([[maybe_unused]] const std::string &api) {
+#ifdef LANECRYPT_HAVE_GL
+  if (api == "gl") return why_no_gl();
+#else
+  if (api == "gl") return "OpenGL was left out when this was built";
+#endif
+  return "";
+}
+
 }  // namespace lanecrypt::device

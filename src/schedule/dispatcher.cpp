@@ -56,8 +56,9 @@ Result<std::vector<size_t>> choose_by_name(const std::vector<Found> &all, const 
     if (!found) {
       std::string here;
       for (const Found &one : all) here += (here.empty() ? "" : ", ") + one.properties.id;
-      return Status(LC_ERROR_NO_DEVICE,
-                    "there is no device \"" + name + "\" here; there are: " + here);
+      const std::string why = device::why_none(name.substr(0, name.find(':')));
+      return Status(LC_ERROR_NO_DEVICE, "there is no device \"" + name + "\" here; there are: " +
+                                            here + (why.empty() ? "" : ". " + why));
     }
   }
   return chosen;

@@ -31,11 +31,13 @@ for size in (16, 24, 32):
 """
 
 
-@pytest.mark.parametrize("device", ["host", "opencl", "cuda"])
+@pytest.mark.parametrize("device", ["host", "opencl", "gl", "cuda"])
 def test_cryptography_is_moved_to_a_device(tmp_path, build, devices, device):
     if not any(d["api"] == device and not d["reason"] for d in devices):
         if device == "opencl":
             pytest.skip("needs OpenCL: there is no device that can be used")
+        if device == "gl":
+            pytest.skip("needs OpenGL: there is no device that can be used")
         if device == "cuda":
             pytest.skip("needs a GPU: there is no CUDA device that can be used")
     configuration = Configuration(tmp_path, build, devices=device)

@@ -53,7 +53,10 @@ std::vector<EglPlace> find_places() {
       has_word(client, "EGL_EXT_platform_device") && library->QueryDevices != nullptr &&
       library->QueryDeviceString != nullptr && library->GetPlatformDisplay != nullptr;
   EGLint count = 0;
-  if (!enumerates || !library->QueryDevices(0, nullptr, &count)) return {EglPlace{}};
+  if (!enumerates || !library->QueryDevices(0, nullptr, &count)) {
+    if (open_display(*library, {}, client) == EGL_NO_DISPLAY) return {};
+    return {EglPlace{}};
+  }
   std::vector<EGLDeviceEXT> devices(static_cast<size_t>(count));
   if (count == 0 || !library->QueryDevices(count, devices.data(), &count)) return {};
   std::vector<EglPlace> places;

@@ -199,4 +199,10 @@ std::vector<Found> find_gl() {
   return found;
 }
 
+std::string why_no_gl() {
+  if (gl::egl() == nullptr)
+    return "OpenGL is reached through EGL, and there is no libEGL.so.1 that can be loaded";
+  return gl::find_places().empty() ? "EGL finds no driver of OpenGL" : "";
+}
+
 }  // namespace lanecrypt::device
