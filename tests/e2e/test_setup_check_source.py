@@ -10,7 +10,8 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 FILES = {
     "include/lanecrypt/lanecrypt.h", "src/job/status.h", "src/secure/key_memory.h",
-    "src/device/device.h", "src/device/cuda/driver.h", "src/schedule/dispatcher.h",
+    "src/device/device.h", "src/device/cuda/driver.h", "src/device/gl/loader.h",
+    "src/schedule/dispatcher.h",
     "src/libcrypto/forward.h", "provider/settings.h", "cli/hex.h", "kernels/platform.h",
     "kernels/aes_table.h", "kernels/aes_key.h",
 }
