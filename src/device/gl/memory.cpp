@@ -22,12 +22,14 @@ constexpr GLbitfield kForever =
 
 class PinnedBuffer : public Buffer {
  public:
-  PinnedBuffer(std::shared_ptr<Session> session, GLuint name, void *memory, uint64_t bytes)
+  // `offset`: where the memory lies in the buffer object, if it is in one.
+  PinnedBuffer(std::shared_ptr<Session> session, GLuint name, uint64_t offset, void *memory,
+               uint64_t bytes)
       : Buffer(MemoryKind::kPinned, reinterpret_cast<uint64_t>(memory), bytes),
         session_(std::move(session)),
         name_(name) {
     std::lock_guard lock(session_->mutex);
-    if (name_ != 0) session_->pinned[address()] = {bytes, name_};
+    if (name_ != 0) session_->pinned[address()] = {bytes, name_, offset};
   }
   ~PinnedBuffer() override {
     if (name_ == 0) {
@@ -102,24 +104,30 @@ Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &
                                                 uint64_t bytes) {
   LC_TRY(session->enter());
   const Gl &gl = session->context->gl();
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (session->context->limits().can_map_forever) {
     GLuint name = 0;
     gl.GenBuffers(1, &name);
     gl.BindBuffer(GL_COPY_WRITE_BUFFER, name);
-    gl.BufferStorageEXT(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(bytes), nullptr,
+    // Drivers align what they map less than pages are (NVIDIA's to 512 bytes).
+    const uint64_t mapped_bytes = bytes + page - 1;
+    gl.BufferStorageEXT(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(mapped_bytes), nullptr,
                         kForever | GL_CLIENT_STORAGE_BIT_EXT);
     void *mapped =
-        gl.MapBufferRange(GL_COPY_WRITE_BUFFER, 0, static_cast<GLsizeiptr>(bytes), kForever);
+        gl.MapBufferRange(GL_COPY_WRITE_BUFFER, 0, static_cast<GLsizeiptr>(mapped_bytes), kForever);
     const Status status = session->check("glBufferStorage");
-    if (status.ok() && mapped != nullptr)
-      return std::unique_ptr<Buffer>(new PinnedBuffer(session, name, mapped, bytes));
+    if (status.ok() && mapped != nullptr) {
+      const uint64_t offset = (page - reinterpret_cast<uint64_t>(mapped) % page) % page;
+      return std::unique_ptr<Buffer>(
+          new PinnedBuffer(session, name, offset, static_cast<uint8_t *>(mapped) + offset, bytes));
+    }
     gl.DeleteBuffers(1, &name);
     if (status.code() == LC_ERROR_DEVICE) return status;
   }
   void *memory = nullptr;
-  if (posix_memalign(&memory, static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes) != 0)
+  if (posix_memalign(&memory, page, bytes) != 0)
     return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
-  return std::unique_ptr<Buffer>(new PinnedBuffer(session, 0, memory, bytes));
+  return std::unique_ptr<Buffer>(new PinnedBuffer(session, 0, 0, memory, bytes));
 }
 
 Result<std::unique_ptr<Buffer>> view_device(const std::shared_ptr<Session> &session,

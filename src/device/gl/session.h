@@ -50,6 +50,7 @@ struct Session {
   struct Pinned {
     uint64_t bytes;
     GLuint name;
+    uint64_t offset;  // in the buffer object
   };
   std::map<uint64_t, Pinned> pinned;  // mapped buffers by address
 

@@ -21,7 +21,7 @@ PinnedSpot find_pinned(Session &session, const void *memory, uint64_t bytes) {
   --at;
   const uint64_t offset = address - at->first;
   if (offset >= at->second.bytes || bytes > at->second.bytes - offset) return {};
-  return {at->second.name, offset};
+  return {at->second.name, at->second.offset + offset};
 }
 
 GLintptr at(uint64_t offset) { return static_cast<GLintptr>(offset); }
