@@ -97,7 +97,7 @@ void add_limits(const Limits &limits, Properties *properties) {
   if (limits.is_software()) properties->is_gpu = false;
   // Of a large chip: where there are less, groups wait for their turn, and each fills
   // its tables once more.
-  constexpr uint32_t kUnknownUnits = 256;
+  constexpr uint32_t kUnknownUnits = 528;
   properties->compute_units = !properties->is_gpu
                                   ? std::max(std::thread::hardware_concurrency(), 1u)
                               : limits.multiprocessors != 0 ? limits.multiprocessors

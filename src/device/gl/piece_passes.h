@@ -37,8 +37,8 @@ struct Pass {
 class PiecePasses {
  public:
   // What one pass has at most. Drivers end work that runs for long, and textures
-  // end.
-  static constexpr uint32_t kMostSlots = 1 << 18, kMostPieces = 1 << 14;
+  // end: of OpenGL ES 3.0's least side, 2,048 rows, it takes half.
+  static constexpr uint32_t kMostSlots = 1 << 20, kMostPieces = 1 << 14;
 
   // needs_before: blocks need the block of input before them (CBC decryption).
   // one_key: a pass ends where the key changes.
