@@ -32,7 +32,7 @@ TEST_P(DeviceInfo, IsSound) {
 
   LANECRYPT_ASSERT_OK(lc_device_test(context.get(), 0));
   EXPECT_EQ(LC_DEVICE_READY, context.device(0).state);
-  EXPECT_GT(context.device(0).memory_bytes, 0u);
+  EXPECT_TRUE(context.device(0).memory_bytes > 0 || before.api == std::string("host"));
   lc_counters counters = context.counters(0);
   EXPECT_EQ(0u, counters.jobs) << "self-tests are not counted";
   EXPECT_EQ(0u, counters.bytes);
