@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "aes_cipher.h"
 #include "device_engine.h"
 #include "failure.h"
+#include "welch.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -19,32 +19,6 @@ constexpr uint64_t kStreamBytes = 1 << 10;  // CBC encryption: 1,024 streams
 constexpr unsigned kKeys = 10000;
 constexpr unsigned kInputs = 16;
 constexpr uint32_t kKeyBytes = 16;
-
-// Of the samples below `limit`: Welch's t, and the means.
-struct Welch {
-  double t = 0, mean_a = 0, mean_b = 0;
-};
-
-Welch welch(const std::vector<double> &a, const std::vector<double> &b, double limit) {
-  struct Moments {
-    double count = 0, mean = 0, squares = 0;
-  };
-  const auto moments = [&](const std::vector<double> &samples) {
-    Moments m;
-    for (double x : samples) {
-      if (x > limit) continue;
-      m.count += 1;
-      const double delta = x - m.mean;
-      m.mean += delta / m.count;
-      m.squares += delta * (x - m.mean);
-    }
-    return m;
-  };
-  const Moments x = moments(a), y = moments(b);
-  if (x.count < 2 || y.count < 2) return {};
-  const double variance = x.squares / (x.count - 1) / x.count + y.squares / (y.count - 1) / y.count;
-  return {variance == 0 ? 0 : (x.mean - y.mean) / std::sqrt(variance), x.mean, y.mean};
-}
 
 class Timing {
  public:
@@ -105,15 +79,13 @@ class Timing {
     };
     const auto one_key = join(times[0][0], times[0][1]), keys = join(times[1][0], times[1][1]);
     const auto equal = join(times[0][0], times[1][0]), data = join(times[0][1], times[1][1]);
-    std::vector<double> all = join(one_key, keys);
-    // What the system does beside is far from the rest, and in both kinds alike.
-    const auto limit = all.begin() + static_cast<long>(all.size() * 95 / 100);
-    std::nth_element(all.begin(), limit, all.end());
+    const std::vector<double> all = join(one_key, keys);
+    const double limit = ordinary_limit(all);
     std::vector<double> halves[2];
     for (double time : one_key) halves[random_() & 1].push_back(time);
-    add(name + ".timing-keys", welch(one_key, keys, *limit), results);
-    add(name + ".timing-data", welch(equal, data, *limit), results);
-    add(name + ".timing-control", welch(halves[0], halves[1], *limit), results);
+    add(name + ".timing-keys", welch(one_key, keys, limit), results);
+    add(name + ".timing-data", welch(equal, data, limit), results);
+    add(name + ".timing-control", welch(halves[0], halves[1], limit), results);
   }
 
  private:
