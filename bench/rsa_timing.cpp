@@ -1,0 +1,239 @@
+// Whether the time of the kernels of RSA tells of keys or data, as `lanecrypt
+// bench timing` asks of AES: private operations, and rounds of the test for
+// primes, by one lane and by several.
+//
+//   rsa_timing [--device ID] [--launches N] [--out FILE]
+//
+// Half of the launches are of one key (one candidate), half of any of many; half
+// of equal messages (bases), half of random ones. Welch's t between -4.5 and 4.5
+// tells nothing. The times are those from the start of a batch to its end.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "cli/bench_results.h"
+#include "cli/welch.h"
+#include "cpu/cpu_rsa.h"
+#include "cpu/prime_candidates.h"
+#include "lanecrypt/lanecrypt.h"
+#include "schedule/prime_tester.h"
+#include "schedule/rsa_engine.h"
+#include "schedule/rsa_generator.h"
+
+namespace lanecrypt::bench {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+// Both kinds come from as many places, so that caches serve them alike.
+constexpr size_t kPlaces = 16;
+
+[[noreturn]] void give_up(const std::string &what) {
+  std::fprintf(stderr, "rsa_timing: %s\n", what.c_str());
+  std::exit(1);
+}
+void must(const Status &status) {
+  if (!status.ok()) give_up(status.text());
+}
+
+class Timing {
+ public:
+  Timing(std::string where, unsigned launches) : where_(std::move(where)), launches_(launches) {
+    std::random_device seed;
+    random_.seed((uint64_t{seed()} << 32) | seed());
+  }
+
+  // prepare() and then run(), which is timed, of a key and of data of their kinds
+  // (0: all alike, 1: random) and places.
+  void measure(const std::string &name,
+               const std::function<void(size_t key, size_t data)> &prepare,
+               const std::function<void(size_t key, size_t data)> &run) {
+    std::vector<double> by_key[2], by_data[2], halves[2], all;
+    const unsigned warm_up = std::min(100u, launches_ / 10);
+    for (unsigned n = 0; n < launches_ + warm_up; ++n) {
+      const size_t keys_vary = random_() & 1, data_vary = random_() & 1;
+      const size_t key = keys_vary * kPlaces + random_() % kPlaces,
+                   data = data_vary * kPlaces + random_() % kPlaces;
+      prepare(key, data);
+      const auto start = std::chrono::steady_clock::now();
+      run(key, data);
+      const std::chrono::duration<double, std::nano> took =
+          std::chrono::steady_clock::now() - start;
+      if (n < warm_up) continue;
+      by_key[keys_vary].push_back(took.count());
+      by_data[data_vary].push_back(took.count());
+      if (keys_vary == 0) halves[random_() & 1].push_back(took.count());
+      all.push_back(took.count());
+    }
+    const double limit = cli::ordinary_limit(all);
+    add(name + ".timing-keys", cli::welch(by_key[0], by_key[1], limit));
+    add(name + ".timing-data", cli::welch(by_data[0], by_data[1], limit));
+    add(name + ".timing-control", cli::welch(halves[0], halves[1], limit));
+  }
+
+  std::mt19937_64 &random() { return random_; }
+  const std::vector<cli::BenchResult> &results() const { return results_; }
+
+ private:
+  void add(const std::string &name, const cli::Welch &found) {
+    cli::BenchResult t{name + "-t." + where_, "t", {}, {}, {}, "wall", {}};
+    t.spread = {found.t, found.t, found.t, launches_};
+    results_.push_back(std::move(t));
+    // The mean times of both, least and most.
+    cli::BenchResult difference{name + "-ns." + where_, "ns", {}, {}, {}, "wall", {}};
+    difference.spread = {found.mean_a - found.mean_b, std::min(found.mean_a, found.mean_b),
+                         std::max(found.mean_a, found.mean_b), launches_};
+    results_.push_back(std::move(difference));
+    std::fprintf(stderr, "%-48s t = %6.2f\n", name.c_str(), found.t);
+  }
+
+  const std::string where_;
+  const unsigned launches_;
+  std::mt19937_64 random_;
+  std::vector<cli::BenchResult> results_;
+};
+
+// The first half of the places hold one key, the others a key each.
+std::vector<RsaKeyPointer> make_keys(uint32_t bits) {
+  lc_options options{};
+  options.struct_size = sizeof options;
+  options.devices = "none";
+  lc_context *context = nullptr;
+  if (lc_open(&options, &context) != LC_OK) give_up(lc_last_error());
+  struct Made {
+    std::vector<RsaKeyPointer> keys;
+    size_t copies;
+  } made;
+  lc_rsa_generation generation{};
+  generation.struct_size = sizeof generation;
+  generation.bits = bits;
+  generation.count = 1 + kPlaces;
+  generation.device = LC_CPU;
+  generation.on_key = [](void *argument, uint64_t, const lc_rsa_parts *parts) {
+    Made &to = *static_cast<Made *>(argument);
+    for (size_t copies = to.keys.empty() ? kPlaces : 1; copies > 0; --copies) {
+      Result<std::shared_ptr<RsaKey>> key = copy_rsa_key(parts);
+      must(key.status());
+      must(cpu::prepare(**key));
+      to.keys.push_back(*key);
+    }
+    return 1;
+  };
+  generation.argument = &made;
+  if (lc_rsa_generate(context, &generation, nullptr) != LC_OK) give_up(lc_last_error());
+  lc_close(context);
+  return made.keys;
+}
+
+void time_operations(Timing &timing, const device::Found &found, const char *how, uint32_t bits,
+                     size_t count) {
+  Result<std::unique_ptr<schedule::RsaEngine>> engine = schedule::make_rsa_engine(found);
+  must(engine.status());
+  const std::vector<RsaKeyPointer> keys = make_keys(bits);
+  const size_t bytes = bits / 8;
+  std::vector<Bytes> inputs(2 * kPlaces, Bytes(count * bytes));
+  for (size_t place = 0; place < inputs.size(); ++place)
+    for (size_t at = 0; at < inputs[place].size(); ++at) {
+      uint8_t &byte = inputs[place][at];
+      if (place < kPlaces && at >= bytes)
+        byte = inputs[place][at - bytes];
+      else
+        byte = place > 0 && place < kPlaces ? inputs[0][at] : uint8_t(timing.random()());
+      if (at % bytes == 0) byte &= 0x3f;  // less than any modulus of the length
+    }
+  Bytes out(count * bytes), right(count);
+  std::vector<schedule::RsaItem> items(count);
+  timing.measure(
+      fmt::format("rsa-{}.private-{}", bits, how),
+      [&](size_t key, size_t data) {
+        for (size_t n = 0; n < count; ++n)
+          items[n] = {keys[key].get(), &inputs[data][n * bytes], &out[n * bytes]};
+        std::fill(right.begin(), right.end(), uint8_t{1});
+      },
+      [&](size_t, size_t) {
+        Result<std::unique_ptr<schedule::RsaBatch>> batch = (*engine)->start(LC_RSA_PRIVATE, items);
+        must(batch.status());
+        must((*batch)->finish(right));
+        if (std::count(right.begin(), right.end(), 1) != long(count)) give_up("a wrong result");
+      });
+}
+
+void time_prime_tests(Timing &timing, const device::Found &found, const char *how, uint32_t bits,
+                      size_t count) {
+  Result<std::unique_ptr<schedule::PrimeTester>> tester = schedule::make_device_primes(found);
+  must(tester.status());
+  const uint32_t stride = cpu::prime_stride_bytes(bits);
+  must((*tester)->reserve(bits, count, count));
+  std::vector<uint32_t> trials(count);
+  for (uint32_t n = 0; n < count; ++n) trials[n] = n;
+  std::vector<Bytes> candidates(2 * kPlaces, Bytes(count * stride)), bases = candidates;
+  for (size_t place = 0; place < 2 * kPlaces; ++place) {
+    must(cpu::draw_candidates(cpu::random_bytes, bits, candidates[place]));
+    for (size_t at = 0; at < bases[place].size(); ++at)
+      bases[place][at] = uint8_t(timing.random()());
+    for (size_t n = 0; n < count; ++n) {
+      // Less than any candidate of the length.
+      bases[place][n * stride] &= 0x3f;
+      if (place >= kPlaces) continue;
+      memcpy(&candidates[place][n * stride], candidates[0].data(), stride);
+      memcpy(&bases[place][n * stride], bases[0].data(), stride);
+    }
+  }
+  Bytes passed(count);
+  timing.measure(
+      fmt::format("prime-{}.test-{}", bits, how),
+      [&](size_t candidate, size_t base) {
+        memcpy((*tester)->candidates().data(), candidates[candidate].data(), count * stride);
+        memcpy((*tester)->bases().data(), bases[base].data(), count * stride);
+      },
+      [&](size_t, size_t) { must((*tester)->test(bits, trials, passed)); });
+}
+
+int run(int argc, char **argv) {
+  std::string id = "cuda:0", out;
+  unsigned launches = 4000;
+  for (int at = 1; at + 1 < argc; at += 2) {
+    const std::string name = argv[at], value = argv[at + 1];
+    if (name == "--device")
+      id = value;
+    else if (name == "--launches")
+      launches = unsigned(std::stoul(value));
+    else if (name == "--out")
+      out = value;
+    else
+      give_up("no such option: " + name);
+  }
+  if (argc % 2 == 0) give_up("an option needs a value");
+  for (const device::Found &found : device::find_all()) {
+    if (found.properties.id != id) continue;
+    Timing timing(found.properties.api, launches);
+    // The emulator is no measure of anything; it shows that the program works.
+    const bool is_gpu = found.properties.is_gpu;
+    time_operations(timing, found, "several-lanes", 2048, is_gpu ? 512 : 1);
+    if (is_gpu) time_operations(timing, found, "one-lane", 1024, 8192);
+    time_prime_tests(timing, found, "several-lanes", 1024, is_gpu ? 1024 : 1);
+    if (is_gpu) time_prime_tests(timing, found, "one-lane", 512, 16384);
+    cli::Machine machine = cli::this_machine();
+    machine.gpu = found.properties.name;
+    machine.driver = found.properties.driver;
+    const std::string json = cli::results_json(machine, timing.results()).dump(2) + "\n";
+    if (out.empty())
+      std::cout << json;
+    else
+      std::ofstream(out) << json;
+    return 0;
+  }
+  give_up("there is no device " + id);
+}
+
+}  // namespace
+}  // namespace lanecrypt::bench
+
+int main(int argc, char **argv) { return lanecrypt::bench::run(argc, argv); }
