@@ -52,8 +52,7 @@ class Timing {
 
   // prepare() and then run(), which is timed, of a key and of data of their kinds
   // (0: all alike, 1: random) and places.
-  void measure(const std::string &name,
-               const std::function<void(size_t key, size_t data)> &prepare,
+  void measure(const std::string &name, const std::function<void(size_t key, size_t data)> &prepare,
                const std::function<void(size_t key, size_t data)> &run) {
     std::vector<double> by_key[2], by_data[2], halves[2], all;
     const unsigned warm_up = std::min(100u, launches_ / 10);

@@ -91,6 +91,22 @@ std::string device_case_name(const testing::TestParamInfo<DeviceCase> &info) {
   return info.param.name();
 }
 
+void PrintTo(const RsaCase &one, std::ostream *stream) { *stream << one.device.id << one.form; }
+
+std::vector<RsaCase> rsa_cases() {
+  std::vector<RsaCase> cases;
+  for (const DeviceCase &device : devices_under_test()) {
+    if (device.is_gl()) continue;  // it has no RSA
+    for (const char *form : {"fp64", "u32"})
+      if (!device.id.starts_with("opencl") || form[0] == 'u') cases.push_back({device, form});
+  }
+  return cases;
+}
+
+std::string rsa_case_name(const testing::TestParamInfo<RsaCase> &info) {
+  return info.param.device.name() + "_" + info.param.form;
+}
+
 ScopedEnvironment::ScopedEnvironment(const char *name, const char *value)
     : name_(name), old_(environment(name)), was_set_(std::getenv(name) != nullptr) {
   if (value)

@@ -45,6 +45,15 @@ std::vector<DeviceCase> devices_in_every_form();
 std::vector<DeviceCase> devices_for_one_stream();
 std::string device_case_name(const testing::TestParamInfo<DeviceCase> &info);
 
+// Every device under test in each arithmetic that it has of RSA.
+struct RsaCase {
+  DeviceCase device;
+  const char *form;
+};
+void PrintTo(const RsaCase &one, std::ostream *stream);
+std::vector<RsaCase> rsa_cases();
+std::string rsa_case_name(const testing::TestParamInfo<RsaCase> &info);
+
 // Sets an environment variable; puts the old value back when it goes.
 class ScopedEnvironment {
  public:

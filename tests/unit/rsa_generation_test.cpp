@@ -240,24 +240,7 @@ TEST(RsaGeneration, RandomBytesAreTheCallers) {
   EXPECT_EQ(1u, before);
 }
 
-struct GenerationCase {
-  DeviceCase device;
-  const char *form;
-};
-void PrintTo(const GenerationCase &one, std::ostream *stream) {
-  *stream << one.device.id << one.form;
-}
-std::vector<GenerationCase> generation_cases() {
-  std::vector<GenerationCase> cases;
-  for (const DeviceCase &device : devices_under_test()) {
-    if (device.is_gl()) continue;  // it has no RSA
-    for (const char *form : {"fp64", "u32"})
-      if (!device.id.starts_with("opencl") || form[0] == 'u') cases.push_back({device, form});
-  }
-  return cases;
-}
-
-class RsaGenerationTest : public testing::TestWithParam<GenerationCase> {
+class RsaGenerationTest : public testing::TestWithParam<RsaCase> {
  protected:
   void SetUp() override {
     if (GetParam().device.absent) GTEST_SKIP() << "needs a GPU";
@@ -306,10 +289,7 @@ TEST_P(RsaGenerationTest, ThreadsShareTheDevice) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RsaGenerationTest);
-INSTANTIATE_TEST_SUITE_P(, RsaGenerationTest, testing::ValuesIn(generation_cases()),
-                         [](const testing::TestParamInfo<GenerationCase> &one) {
-                           return one.param.device.name() + "_" + one.param.form;
-                         });
+INSTANTIATE_TEST_SUITE_P(, RsaGenerationTest, testing::ValuesIn(rsa_cases()), rsa_case_name);
 
 // The emulator fails in the middle.
 TEST(RsaGenerationFaults, ALostDeviceIsReplaced) {

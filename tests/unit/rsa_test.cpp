@@ -2,107 +2,13 @@
 // comes out of every device.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <openssl/bn.h>
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
-
 #include <cstring>
-#include <map>
 
 #include "devices.h"
-#include "random_bytes.h"
+#include "rsa_test_key.h"
 
 namespace lanecrypt::test {
 namespace {
-
-using Bytes = std::vector<uint8_t>;
-using Bn = std::unique_ptr<BIGNUM, decltype(&BN_free)>;
-
-Bn bn(BIGNUM *number = nullptr) { return {number == nullptr ? BN_new() : number, &BN_free}; }
-Bytes bytes_of(const BIGNUM *number, size_t least = 0) {
-  Bytes bytes(std::max<size_t>(BN_num_bytes(number), least));
-  BN_bn2binpad(number, bytes.data(), static_cast<int>(bytes.size()));
-  return bytes;
-}
-lc_number number_of(const Bytes &bytes) { return {bytes.data(), bytes.size()}; }
-
-// A key of its own numbers, made from two primes.
-struct TestKey {
-  Bytes n, e, p, q, dp, dq, qinv;
-  Bn modulus = bn(), exponent = bn(), secret = bn(), first = bn(), second = bn();
-
-  TestKey(const BIGNUM *p_number, const BIGNUM *q_number, const BIGNUM *e_number) {
-    BN_CTX *context = BN_CTX_new();
-    Bn p1 = bn(BN_dup(p_number)), q1 = bn(BN_dup(q_number)), phi = bn(), part = bn();
-    BN_copy(first.get(), p_number);
-    BN_copy(second.get(), q_number);
-    BN_copy(exponent.get(), e_number);
-    BN_mul(modulus.get(), p_number, q_number, context);
-    BN_sub_word(p1.get(), 1);
-    BN_sub_word(q1.get(), 1);
-    BN_mul(phi.get(), p1.get(), q1.get(), context);
-    EXPECT_NE(nullptr, BN_mod_inverse(secret.get(), e_number, phi.get(), context));
-    n = bytes_of(modulus.get());
-    e = bytes_of(exponent.get());
-    p = bytes_of(p_number);
-    q = bytes_of(q_number);
-    BN_nnmod(part.get(), secret.get(), p1.get(), context);
-    dp = bytes_of(part.get());
-    BN_nnmod(part.get(), secret.get(), q1.get(), context);
-    dq = bytes_of(part.get());
-    BN_mod_inverse(part.get(), q_number, p_number, context);
-    qinv = bytes_of(part.get());
-    BN_CTX_free(context);
-  }
-
-  // e where it has an inverse.
-  static TestKey random(int bits, BN_ULONG public_exponent = 65537) {
-    BN_CTX *context = BN_CTX_new();
-    Bn e_number = bn(), rest = bn();
-    BN_set_word(e_number.get(), public_exponent);
-    const auto prime = [&] {
-      Bn number = bn(), less = bn();
-      do {
-        BN_generate_prime_ex(number.get(), bits / 2, 0, nullptr, nullptr, nullptr);
-        BN_sub(less.get(), number.get(), BN_value_one());
-        BN_gcd(rest.get(), less.get(), e_number.get(), context);
-        // The two highest bits: their product has all its bits.
-      } while (!BN_is_bit_set(number.get(), bits / 2 - 2) || !BN_is_one(rest.get()));
-      return number;
-    };
-    TestKey key(prime().get(), prime().get(), e_number.get());
-    BN_CTX_free(context);
-    return key;
-  }
-
-  lc_rsa_parts parts() const {
-    lc_rsa_parts parts{};
-    parts.struct_size = sizeof parts;
-    parts.n = number_of(n);
-    parts.e = number_of(e);
-    parts.p = number_of(p);
-    parts.q = number_of(q);
-    parts.dp = number_of(dp);
-    parts.dq = number_of(dq);
-    parts.qinv = number_of(qinv);
-    return parts;
-  }
-  Bytes power(const Bytes &in, const BIGNUM *by) const {
-    BN_CTX *context = BN_CTX_new();
-    Bn number = bn(BN_bin2bn(in.data(), static_cast<int>(in.size()), nullptr)), result = bn();
-    BN_mod_exp(result.get(), number.get(), by, modulus.get(), context);
-    BN_CTX_free(context);
-    return bytes_of(result.get(), n.size());
-  }
-};
-
-// Made once: primes take their time.
-const TestKey &key_of_bits(int bits) {
-  static std::map<int, TestKey> keys;
-  auto at = keys.find(bits);
-  if (at == keys.end()) at = keys.emplace(bits, TestKey::random(bits)).first;
-  return at->second;
-}
 
 class RsaKeyTest : public testing::Test {
  protected:
@@ -195,28 +101,6 @@ class RsaRun {
   uint32_t device_;
 };
 
-// 0, 1, n-1, p, q, n-p, and random numbers.
-std::vector<Bytes> extreme_inputs(const TestKey &key, size_t random_count) {
-  std::vector<Bytes> inputs;
-  const size_t bytes = key.n.size();
-  Bn number = bn();
-  const auto add = [&](const BIGNUM *one) { inputs.push_back(bytes_of(one, bytes)); };
-  BN_zero(number.get());
-  add(number.get());
-  add(BN_value_one());
-  BN_sub(number.get(), key.modulus.get(), BN_value_one());
-  add(number.get());
-  add(key.first.get());
-  add(key.second.get());
-  BN_sub(number.get(), key.modulus.get(), key.first.get());
-  add(number.get());
-  for (size_t n = 0; n < random_count; ++n) {
-    BN_rand_range(number.get(), key.modulus.get());
-    add(number.get());
-  }
-  return inputs;
-}
-
 TEST(RsaCpuTest, ExtremeInputs) {
   RsaRun run("none", LC_CPU);
   for (const int bits : {512, 1024, 2048}) {
@@ -280,23 +164,6 @@ TEST(RsaCpuTest, WrongJobsAreRefused) {
   EXPECT_EQ(1u, context.counters(LC_CPU).operations);
 }
 
-// Every device, in each arithmetic that it has.
-struct RsaCase {
-  DeviceCase device;
-  const char *form;
-};
-void PrintTo(const RsaCase &one, std::ostream *stream) { *stream << one.device.id << one.form; }
-
-std::vector<RsaCase> rsa_cases() {
-  std::vector<RsaCase> cases;
-  for (const DeviceCase &device : devices_under_test()) {
-    if (device.is_gl()) continue;  // it has no RSA
-    for (const char *form : {"fp64", "u32"})
-      if (device.id.starts_with("opencl") ? form[0] == 'u' : true) cases.push_back({device, form});
-  }
-  return cases;
-}
-
 class RsaDeviceTest : public testing::TestWithParam<RsaCase> {
  protected:
   void SetUp() override {
@@ -309,61 +176,6 @@ class RsaDeviceTest : public testing::TestWithParam<RsaCase> {
   std::unique_ptr<ScopedEnvironment> form_;
   std::unique_ptr<RsaRun> run_;
 };
-
-TEST_P(RsaDeviceTest, ExtremeInputs) {
-  // The longest take the emulator minutes.
-  for (const int bits : {1024, 1026, 2048, 3072, 4096, 6144, 8192}) {
-    if (!is_gpu() && bits > 2048) continue;
-    const TestKey &key = key_of_bits(bits);
-    // OpenSSL on one core is what takes the time.
-    const size_t random_count = is_gpu() ? scaled(1000) * 1024 / (bits * bits / 1024) + 3 : 3;
-    run_->expect_right(key, LC_RSA_PRIVATE, extreme_inputs(key, random_count));
-    run_->expect_right(key, LC_RSA_PUBLIC, extreme_inputs(key, random_count));
-  }
-}
-
-// Limbs of 27 and of 52 bits that are all ones or all zeros.
-TEST_P(RsaDeviceTest, ExtremeKeys) {
-  BN_CTX *context = BN_CTX_new();
-  Bn e = bn(), less = bn(), rest = bn();
-  BN_set_word(e.get(), 65537);
-  // The prime next to a number that has an inverse of e.
-  const auto prime_from = [&](Bn number) {
-    BN_set_bit(number.get(), 0);
-    do {
-      BN_add_word(number.get(), 2);
-      BN_sub(less.get(), number.get(), BN_value_one());
-      BN_gcd(rest.get(), less.get(), e.get(), context);
-    } while (!BN_is_one(rest.get()) || BN_check_prime(number.get(), context, nullptr) != 1);
-    return number;
-  };
-  const auto high = [](int bits, int ones) {
-    Bn number = bn();
-    for (int bit = bits - ones; bit < bits; ++bit) BN_set_bit(number.get(), bit);
-    return number;
-  };
-  const auto low = [](int bits, int ones) {
-    Bn number = bn();
-    BN_set_bit(number.get(), bits - 1);
-    BN_set_bit(number.get(), bits - 2);
-    for (int bit = 16; bit < ones; ++bit) BN_set_bit(number.get(), bit);
-    return number;
-  };
-  for (const int bits : is_gpu() ? std::vector<int>{1024, 2048, 4096} : std::vector<int>{1024}) {
-    const int half = bits / 2;
-    const Bn upper = prime_from(high(half, half - 60)), upper2 = prime_from(high(half, 200)),
-             lower = prime_from(low(half, half - 200)), sparse = prime_from(low(half, 16));
-    for (const auto &[p, q] : {std::pair(upper.get(), upper2.get()),
-                               {upper2.get(), upper.get()},
-                               {lower.get(), sparse.get()},
-                               {sparse.get(), upper.get()}}) {
-      const TestKey key(p, q, e.get());
-      run_->expect_right(key, LC_RSA_PRIVATE, extreme_inputs(key, is_gpu() ? scaled(200) : 2));
-      run_->expect_right(key, LC_RSA_PUBLIC, extreme_inputs(key, 2));
-    }
-  }
-  BN_CTX_free(context);
-}
 
 TEST_P(RsaDeviceTest, PublicExponents) {
   for (const BN_ULONG e : std::vector<BN_ULONG>{3, 17, 0xfedcba9876543217}) {
@@ -438,10 +250,7 @@ TEST_P(RsaDeviceTest, AWrongResultNeverLeaves) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RsaDeviceTest);
-INSTANTIATE_TEST_SUITE_P(, RsaDeviceTest, testing::ValuesIn(rsa_cases()),
-                         [](const testing::TestParamInfo<RsaCase> &one) {
-                           return one.param.device.name() + "_" + one.param.form;
-                         });
+INSTANTIATE_TEST_SUITE_P(, RsaDeviceTest, testing::ValuesIn(rsa_cases()), rsa_case_name);
 
 }  // namespace
 }  // namespace lanecrypt::test
