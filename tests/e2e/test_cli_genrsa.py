@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lanecrypt genrsa`: keys that openssl takes, kept files, and clear errors."""
 
+import concurrent.futures
 import math
 import os
 import signal
@@ -12,6 +13,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from cli_fixtures import BAD_DATA, FAILED, LANECRYPT, NO_DEVICE, USAGE, environment, fails, ok, openssl
+
+DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
 
 
 def genrsa(folder, count, *words, **options):
@@ -127,9 +130,15 @@ def test_interrupted(tmp_path):
 
 
 def test_no_prime_twice(tmp_path):
-    """A batch GCD by a tree of products, over a run that forks nothing."""
+    """A batch GCD by a tree of products, over a run that forks nothing; and
+    openssl takes every key."""
     count = int(os.environ.get("LANECRYPT_TEST_KEYS", "40"))
-    genrsa(tmp_path, count, timeout=3600)
+    genrsa(tmp_path, count, devices=DEVICES, timeout=3600)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        checks = pool.map(lambda path: openssl("rsa", "-in", str(path), "-check", "-noout"),
+                          tmp_path.iterdir())
+        said = [done.stdout + done.stderr for done in checks]
+    assert len(said) == count and all(b"RSA key ok" in text for text in said)
     moduli = [p * q for p, q in map(primes_of, tmp_path.iterdir())]
     levels = [moduli]
     while len(levels[-1]) > 1:

@@ -48,7 +48,7 @@ int set_options(EVP_PKEY_CTX *context, const Options &options) {
 class RsaEncryption : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    library = new Library({{"devices", "host"}, {"rsa", "always"}});
+    library = new Library({{"devices", rsa_devices()}, {"rsa", "always"}});
     ASSERT_TRUE(library->is_ready()) << library->errors();
     for (unsigned bits : {512u, 1024u, 1025u, 2048u})
       keys.push_back(make_key_twins(*library, "RSA", bits));

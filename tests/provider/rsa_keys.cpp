@@ -16,7 +16,7 @@ namespace {
 
 class RsaKeys : public testing::Test {
  protected:
-  Library library{{{"devices", "host"}, {"rsa", "always"}}};
+  Library library{{{"devices", rsa_devices()}, {"rsa", "always"}}};
   void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
 
   // All that a key tells, by name.

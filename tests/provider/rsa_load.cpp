@@ -58,7 +58,7 @@ int sign_in_job(void *argument) { return sign_and_verify(*static_cast<Signing *>
 
 class RsaLoad : public testing::Test {
  protected:
-  Library library{{{"devices", "host"}, {"rsa", "always"}}};
+  Library library{{{"devices", rsa_devices()}, {"rsa", "always"}}};
   std::vector<KeyTwins> keys;
   void SetUp() override {
     ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -200,6 +200,56 @@ TEST_F(RsaLoad, JobsResumedTooEarly) {
   }
   O(ASYNC_WAIT_CTX_free)(job.wait);
   O(ASYNC_cleanup_thread)();
+}
+
+// 64 threads with 64 jobs each, of which every eighth goes away while it waits.
+TEST_F(RsaLoad, ThreadsWithJobsThatGoAway) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  // In a child: OpenSSL has no way to take back a job that is not resumed.
+  const pid_t child = fork();
+  if (child == 0) {
+    const size_t kThreads = 64, each = scaled(64);
+    std::atomic<size_t> right{0}, gone{0}, wrong{0};
+    const auto work = [&](size_t thread) {
+      std::deque<Job> jobs(each);
+      const auto run = [&](size_t n) {
+        Job &job = jobs[n];
+        const int state = O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job,
+                                             &job.signing, sizeof job.signing);
+        job.ended = state != ASYNC_PAUSE;
+        if (job.ended) ++(state == ASYNC_FINISH && job.result == 1 ? right : wrong);
+      };
+      for (size_t n = 0; n < each; ++n) {
+        jobs[n].signing = signing(thread + n);
+        jobs[n].wait = O(ASYNC_WAIT_CTX_new)();
+        run(n);
+        if (jobs[n].ended || n % 8 != 0) continue;
+        O(ASYNC_WAIT_CTX_free)(jobs[n].wait);
+        jobs[n].ended = true;
+        ++gone;
+      }
+      for (size_t n = 0; n < each; ++n) {
+        while (!jobs[n].ended) {
+          OSSL_ASYNC_FD descriptor = -1;
+          size_t count = 1;
+          pollfd polled{-1, POLLIN, 0};
+          if (O(ASYNC_WAIT_CTX_get_all_fds)(jobs[n].wait, &descriptor, &count) == 1)
+            polled.fd = descriptor;
+          if (poll(&polled, 1, 300'000) == 1)
+            run(n);
+          else
+            ++wrong, jobs[n].ended = true;
+        }
+      }
+    };
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < kThreads; ++t) threads.emplace_back(work, t);
+    for (std::thread &thread : threads) thread.join();
+    _exit(wrong == 0 && gone > 0 && right + gone == kThreads * each ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
 }
 
 // Whoever holds a lock says so, and is not paused.

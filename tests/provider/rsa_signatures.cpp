@@ -54,7 +54,7 @@ int set_options(EVP_PKEY_CTX *context, const Options &options) {
 class RsaSignatures : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    library = new Library({{"devices", "host"}, {"rsa", "always"}});
+    library = new Library({{"devices", rsa_devices()}, {"rsa", "always"}});
     ASSERT_TRUE(library->is_ready()) << library->errors();
     // 1025 bits: a byte more than PSS needs. 1030: six bits in the first byte.
     for (unsigned bits : {512u, 1024u, 1025u, 1030u, 2048u})

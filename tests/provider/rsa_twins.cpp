@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace provider_test {
 namespace {
@@ -11,6 +12,11 @@ namespace {
 size_t size_of(EVP_PKEY *key) { return key == nullptr ? 0 : size_t(O(EVP_PKEY_get_size)(key)); }
 
 }  // namespace
+
+std::string rsa_devices() {
+  const char *named = std::getenv("LANECRYPT_TEST_RSA_DEVICES");
+  return named == nullptr ? "host" : named;
+}
 
 OSSL_PARAM *parameters_of(const Pkey &key, int selection) {
   OSSL_PARAM *params = nullptr;

@@ -8,10 +8,15 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "provider/provider_under_test.h"
 
 namespace provider_test {
+
+// The devices of the tests of RSA: those of LANECRYPT_TEST_RSA_DEVICES, host by
+// default.
+std::string rsa_devices();
 
 inline const char *const kProperties[2] = {"provider=default", "?provider=gpu"};
 

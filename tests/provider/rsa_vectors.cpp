@@ -63,7 +63,7 @@ Number number_of(const Bytes &bytes) {
 
 class RsaVectors : public testing::Test {
  protected:
-  Library library{{{"devices", "host"}, {"rsa", "always"}}};
+  Library library{{{"devices", rsa_devices()}, {"rsa", "always"}}};
   void SetUp() override {
     if (folder().empty())
       GTEST_SKIP() << "NIST's CAVP vectors are not here (LANECRYPT_CAVP_DIR; dev/setup fetches "
