@@ -149,7 +149,42 @@ def draw_aes_sizes(run, cipher="aes-128-ctr"):
     return figure
 
 
-PLOTTERS = {"aes-sizes.svg": draw_aes_sizes}
+def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
+    """Operations a second, and the time of a batch, against its size."""
+    curves = {}
+    for bits in sizes:
+        name = f"rsa-{bits}.private-batch"
+        curves[bits] = sorted((r["streams"], r["value"]) for r in run.results
+                              if r["name"].startswith(name) and r["name"].endswith(".cuda"))
+        core = run.value(f"rsa-{bits}.private.openssl")
+        if len(curves[bits]) < 3 or core is None:
+            return None
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.4))
+    colours = ("#1b7837", "#2166ac", "#762a83", "#b2182b")
+    for axes, what in zip(panels, ("operations/s", "milliseconds a batch")):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xlabel("operations a batch")
+        axes.set_title(what, loc="left")
+        axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.set_xticks([8 ** n for n in range(6)], [f"{8 ** n:,}" for n in range(6)])
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    for (bits, points), colour in zip(curves.items(), colours):
+        core = run.value(f"rsa-{bits}.private.openssl")
+        counts, rates = zip(*points)
+        panels[0].plot(counts, rates, "-", color=colour, linewidth=1.8, label=f"RSA-{bits}")
+        panels[0].plot((1, counts[-1]), (core, core), ":", color=colour, linewidth=1.2)
+        panels[1].plot(counts, [1e3 * n / rate for n, rate in points], "-", color=colour,
+                       linewidth=1.8)
+    panels[0].plot([], [], ":", color="#666666", label="OpenSSL, one core")
+    panels[0].legend(frameon=False, fontsize=LABEL_POINTS)
+    figure.text(0.01, 0.01, run.caption(), fontsize=6.5, color="#666666")
+    return figure
+
+
+PLOTTERS = {"aes-sizes.svg": draw_aes_sizes, "rsa-batches.svg": draw_rsa_batches}
 
 
 def main():
