@@ -1,4 +1,5 @@
-// GCM and ChaCha20-Poly1305. A message stays with OpenSSL's context until its
+// GCM and ChaCha20-Poly1305; CCM, which has its text in one piece, is in ccm.cpp.
+// A message stays with OpenSSL's context until its
 // first large request; from there on it is an AeadMessage, and OpenSSL's context
 // goes on to say what the parameters are, and is finished when the message is.
 //
@@ -14,6 +15,7 @@
 #include <cstring>
 
 #include "provider/aead_message.h"
+#include "provider/ccm.h"
 #include "provider/fallback.h"
 
 namespace lanecrypt::provider {
@@ -121,6 +123,7 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
         case Bulk::kNotTaken:
           break;
         case Bulk::kFailed:
+        case Bulk::kWrongTag:  // no part has one
           return 0;
       }
     } else if (context.provider->settings.require_gpu) {
@@ -145,6 +148,7 @@ void begin_aead(CipherContext &context, const uint8_t *key, const uint8_t *iv, s
   const bool has_begun = context.message != nullptr || context.aad_bytes + context.text_bytes > 0;
   drop_message(context);
   context.aad_bytes = context.text_bytes = 0;
+  if (context.algorithm().is_ccm()) begin_ccm(context, key != nullptr, iv != nullptr);
   if (iv != nullptr && iv_bytes <= sizeof context.aead_iv) {
     std::memcpy(context.aead_iv, iv, iv_bytes);
     context.aead_iv_bytes = iv_bytes;
@@ -169,11 +173,14 @@ void note_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (param != nullptr && OSSL_PARAM_get_size_t(param, &iv_bytes) &&
       iv_bytes != context.aead_iv_bytes) {
     context.aead_is_over = true;
+    context.ccm.iv_set = false;
     drop_message(context);
   }
   param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TAG);
   if (param == nullptr || context.encrypting || param->data_size > sizeof context.wanted_tag)
     return;
+  // Without data it is a length, which CCM takes and keeps its tag.
+  if (param->data == nullptr && context.algorithm().is_ccm()) return;
   if (param->data != nullptr) std::memcpy(context.wanted_tag, param->data, param->data_size);
   context.wanted_tag_bytes = param->data_size;
 }
@@ -188,11 +195,14 @@ int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
   if (tag != nullptr && tag->data != nullptr && context.tag_is_ours &&
       tag->data_size <= sizeof context.tag)
     std::memcpy(tag->data, context.tag, tag->data_size);
+  if (tag != nullptr && context.algorithm().is_ccm()) note_ccm_end(context);
   return 1;
 }
 
 int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                 const uint8_t *in, size_t in_bytes) {
+  if (context.algorithm().is_ccm())
+    return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kUpdate);
   if (in == nullptr || in_bytes == 0 || context.openssl_only ||
       (out != nullptr && !context.key_set))
     return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
@@ -225,12 +235,13 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   const int done = EVP_CipherFinal_ex(context.fallback, out, &bytes);
   if (was_ours && !context.encrypting && context.wanted_tag_bytes > 0)
     (void)set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
-  if (context.encrypting && done) {
+  if (context.encrypting && done && !context.algorithm().is_ccm()) {
     context.tag_is_ours = was_ours;
     std::memcpy(context.tag, tag, sizeof tag);
   }
   OPENSSL_cleanse(tag, sizeof tag);
   drop_message(context);
+  if (context.algorithm().is_ccm()) finish_ccm(context);
   // GCM goes on with the next IV only; the other with the same, as OpenSSL has it.
   context.aad_bytes = context.text_bytes = 0;
   context.aead_is_over |= is_gcm(context);
@@ -240,6 +251,8 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
 
 int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                  const uint8_t *in, size_t in_bytes) {
+  if (context.algorithm().is_ccm())
+    return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kAtOnce);
   if (!context.openssl_only && in == nullptr) return finish_aead(context, out, out_bytes);
   if (!context.openssl_only &&
       (context.message != nullptr || (out != nullptr && is_for_device(context, out, in, in_bytes))))

@@ -25,6 +25,7 @@ struct Algorithm {
   // An update is a message or a data unit, which nobody can take in parts.
   bool takes_whole() const { return has_data_units() || traits().steals(); }
   bool is_aead() const { return traits().is_aead; }
+  bool is_ccm() const { return cipher == LC_AES_CCM; }
   bool is_chacha20() const { return traits().continuation == Continuation::kChaChaCounter; }
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
   // What a stream is cut into; more than block_bytes where that is 1.

@@ -115,7 +115,7 @@ void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {
 }
 
 Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
-                   uint32_t iv_bytes) {
+                   uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
   const bool must = provider.settings.require_gpu;
   if (const char *why = provider.no_device.load(std::memory_order_acquire); why != nullptr) {
@@ -131,6 +131,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   job.direction = context.encrypting ? LC_ENCRYPT : LC_DECRYPT;
   job.key_bytes = context.algorithm().key_bytes;
   job.iv_bytes = iv_bytes;
+  job.tag_bytes = tag_bytes;
   job.memory = LC_MEMORY_HOST;
   job.device = LC_ANY_DEVICE;
   job.messages = &message;
@@ -141,7 +142,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   provider.asked_devices.store(true, std::memory_order_relaxed);
   const lc_status status = lc_run(provider.devices, &job, &result);
 
-  if (status != LC_OK) {
+  if (status != LC_OK && status != LC_ERROR_TAG) {
     // lc_last_error() lasts until this thread's next call.
     char why[320];
     std::strncpy(why, lc_last_error(), sizeof why - 1);
@@ -169,7 +170,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     provider.counters.count_device(result.device_bytes, result.cpu_bytes);
   else
     provider.counters.count_cpu(result.cpu_bytes);
-  return Bulk::kDone;
+  return status == LC_OK ? Bulk::kDone : Bulk::kWrongTag;
 }
 
 Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,

@@ -13,6 +13,7 @@
 
 #include "provider/aead.h"
 #include "provider/aead_message.h"
+#include "provider/ccm.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -59,9 +60,11 @@ CipherContext *copy_cipher_context(const CipherContext &context) {
   CipherContext *copy = static_cast<CipherContext *>(memory);
   *copy = context;
   copy->message = nullptr;
+  copy->ccm.aad = nullptr;
   copy->fallback = EVP_CIPHER_CTX_new();
   if (copy->fallback == nullptr || !EVP_CIPHER_CTX_copy(copy->fallback, context.fallback) ||
-      (context.message != nullptr && (copy->message = copy_message(*context.message)) == nullptr)) {
+      (context.message != nullptr && (copy->message = copy_message(*context.message)) == nullptr) ||
+      !copy_ccm(context, *copy)) {
     free_cipher_context(copy);
     return nullptr;
   }
@@ -71,6 +74,7 @@ CipherContext *copy_cipher_context(const CipherContext &context) {
 void free_cipher_context(CipherContext *context) {
   if (context == nullptr) return;
   free_message(context->message);
+  free_ccm(*context);
   EVP_CIPHER_CTX_free(context->fallback);
   OPENSSL_clear_free(context, sizeof *context);
 }
@@ -95,6 +99,7 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     context.chacha20_is_lost = true;
   }
   context.message_is_over = false;
+  if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
   // Without an IV, CBC, CFB and OFB begin again at the first one, if there was
   // one.
   const uint8_t *start = iv;
@@ -120,6 +125,7 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
   if (!done) {
     // OpenSSL's context may have another key now; no device gets this one.
     context.key_set = false;
+    if (algorithm.is_ccm()) lose_ccm(context);
     return 0;
   }
   if (start == context.first_iv) context.first_iv_is_here = false;
@@ -153,7 +159,11 @@ int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
 }
 
 int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
-  if (!EVP_CIPHER_CTX_set_params(context.fallback, params)) return 0;
+  if (!EVP_CIPHER_CTX_set_params(context.fallback, params)) {
+    // Some of them it may have taken.
+    if (context.algorithm().is_ccm()) lose_ccm(context);
+    return 0;
+  }
   note_params(context, params);
   return 1;
 }

@@ -17,6 +17,24 @@ namespace lanecrypt::provider {
 
 inline constexpr size_t kBlockBytes = 16;
 
+// CCM: what OpenSSL's context has been told of the message that comes. A device
+// must be told all of it at once.
+struct CcmState {
+  // As OpenSSL's context has them: an IV, and a length of the text, which may be
+  // that of an earlier message.
+  bool iv_set, length_set;
+  bool has_tag;  // of text that was encrypted, and not read yet
+  // That length came after the IV and the key, and no text since.
+  bool is_fresh;
+  // A call failed: what OpenSSL's context then makes of others is its own.
+  bool is_lost;
+  uint64_t length;
+  uint8_t *aad;  // kept only where a device may want it
+  size_t aad_bytes;
+  // Of IV and tag, when the key came: OpenSSL builds them into its schedule.
+  size_t key_iv_bytes, key_tag_bytes;
+};
+
 struct CipherContext {
   Provider *provider;
   int index;  // into kAlgorithms
@@ -47,8 +65,8 @@ struct CipherContext {
   // counter then is.
   bool chacha20_is_lost;
 
-  // GCM and ChaCha20-Poly1305: the IV, and what OpenSSL's context has had under
-  // it; and the message, once a device has had a part of it.
+  // Authenticated modes: the IV, and what OpenSSL's context has had under it; and
+  // of GCM and ChaCha20-Poly1305 the message, once a device has had a part of it.
   uint8_t aead_iv[128];
   size_t aead_iv_bytes;
   uint64_t aad_bytes, text_bytes;
@@ -59,6 +77,7 @@ struct CipherContext {
   size_t wanted_tag_bytes;
   bool tag_is_ours;  // and not that of OpenSSL's context
   uint8_t tag[16];
+  CcmState ccm;
 
   const Algorithm &algorithm() const { return kAlgorithms[index]; }
   // Decides how a block that ends the input is treated; see held_bytes.
@@ -102,11 +121,12 @@ enum class Bulk {
   kDone,      // all was written
   kNotTaken,  // nothing was written, and the CPU may do it
   kFailed,    // an error was raised
+  kWrongTag,  // a message with a tag: the tag is wrong, and the output wiped
 };
 
-// Runs one message, and nothing else. iv_bytes: 0 for the usual.
+// Runs one message, and nothing else. iv_bytes and tag_bytes: 0 for the usual.
 Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
-                   uint32_t iv_bytes);
+                   uint32_t iv_bytes, uint32_t tag_bytes = 0);
 
 // Runs whole units on a device, out == in or apart, starting at `iv` (in the
 // direction of the context), and sets OpenSSL's context behind them: it then

@@ -17,7 +17,7 @@
 
 namespace lanecrypt::provider {
 
-inline constexpr int kCipherCount = 31;
+inline constexpr int kCipherCount = 34;
 
 struct Provider {
   Settings settings;

@@ -66,6 +66,8 @@ def test_rsa(tmp_path, build, evp_test, name, operations):
     ("evpciph_aes_common.txt", ["-process", "in_place"], 300),
     ("evpciph_aes_common.txt", ["-chunk", "40"], 50),
     ("evpciph_aes_common.txt", ["-chunk", "1"], 0),
+    ("evpciph_aes_ccm_cavs.txt", [], 20000),
+    ("evpciph_aes_ccm_cavs.txt", ["-process", "in_place"], 9000),
     ("evpciph_aes_cts.txt", [], 400),
     ("evpciph_aes_cts.txt", ["-process", "in_place"], 150),
     ("evpciph_aes_cts.txt", ["-chunk", "40"], 50),

@@ -7,23 +7,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 #include "kernels/gf128.h"
 #include "provider/provider_under_test.h"
+#include "provider/random_input.h"
 
 namespace provider_test {
 namespace {
-
-using Random = std::mt19937_64;
-
-size_t below(Random &random, size_t limit) { return size_t(random() % limit); }
-
-Bytes random_bytes(Random &random, size_t bytes) {
-  Bytes out(bytes);
-  for (uint8_t &byte : out) byte = uint8_t(random());
-  return out;
-}
 
 struct Message {
   Bytes key, iv, aad, plain, cipher, tag;
@@ -63,10 +53,6 @@ Message make_message(Random &random, const std::string &cipher, size_t bytes) {
   message.aad = random_bytes(random, below(random, 3) == 0 ? 0 : below(random, 90));
   message.plain = random_bytes(random, bytes);
   return message;
-}
-
-Bytes slice(const Bytes &from, size_t at, size_t bytes) {
-  return Bytes(from.begin() + long(at), from.begin() + long(at + bytes));
 }
 
 size_t random_piece(Random &random, size_t left) {

@@ -25,6 +25,7 @@ Bytes pattern(size_t bytes) {
 std::vector<const char *> all_ciphers() {
   std::vector<const char *> all(std::begin(kCiphers), std::end(kCiphers));
   all.insert(all.end(), std::begin(kAuthenticated), std::end(kAuthenticated));
+  all.insert(all.end(), std::begin(kCcm), std::end(kCcm));
   return all;
 }
 

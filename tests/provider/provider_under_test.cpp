@@ -258,6 +258,18 @@ int Twins::set_tag(const Bytes &tag) {
   });
 }
 
+int Twins::set_tag_bytes(size_t bytes) {
+  return both("set_tag_bytes", [&](EVP_CIPHER_CTX *context, Outcome &) {
+    return O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_TAG, int(bytes), nullptr);
+  });
+}
+
+int Twins::set_length(size_t bytes) {
+  return both("set_length", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    return O(EVP_CipherUpdate)(context, nullptr, &outcome.out_bytes, nullptr, int(bytes));
+  });
+}
+
 int Twins::read_tag(size_t bytes) {
   return both("read_tag", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
     outcome.out.assign(bytes + 4, 0x5A);

@@ -37,6 +37,8 @@ inline const char *const kCiphers[] = {
 inline const char *const kAuthenticated[] = {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM",
                                              "ChaCha20-Poly1305"};
 inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAuthenticated[0];
+// Authenticated too, with text in one piece, its length told before.
+inline const char *const kCcm[] = {"AES-128-CCM", "AES-192-CCM", "AES-256-CCM"};
 inline constexpr size_t kCipherCount = sizeof kCiphers / sizeof kCiphers[0];
 
 // All errors of this thread's queue, which is then empty: the codes alone, or
@@ -102,6 +104,9 @@ class Twins {
   int set_iv_bytes(size_t bytes);
   int update_aad(const Bytes &aad);
   int set_tag(const Bytes &tag);
+  int set_tag_bytes(size_t bytes);
+  // CCM: of all the text that comes.
+  int set_length(size_t bytes);
   int read_tag(size_t bytes);
   // Goes on with copies; the old ones are fed rubbish and freed.
   void duplicate();

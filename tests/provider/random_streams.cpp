@@ -9,23 +9,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <random>
 #include <thread>
 
 #include "provider/provider_under_test.h"
+#include "provider/random_input.h"
 
 namespace provider_test {
 namespace {
-
-using Random = std::mt19937_64;
-
-size_t below(Random &random, size_t limit) { return size_t(random() % limit); }
-
-Bytes random_bytes(Random &random, size_t bytes) {
-  Bytes out(bytes);
-  for (uint8_t &byte : out) byte = uint8_t(random());
-  return out;
-}
 
 // Lengths around what matters: nothing, parts of blocks, whole blocks, more.
 size_t random_length(Random &random) {

@@ -1,0 +1,284 @@
+// A message of CCM has its text in one request, and what is told of it before is
+// kept beside OpenSSL's context, which hears it too. When a device has had the
+// text, that context does an empty message instead, and so is where it would be.
+// What OpenSSL's context would refuse, or do in a way of its own, it is given.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/ccm.h"
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/proverr.h>
+
+#include <climits>
+#include <cstring>
+
+namespace lanecrypt::provider {
+namespace {
+
+// CCM's two lengths, of a nonce and of the text's length, take 15 bytes.
+constexpr size_t kNonceAndLengthBytes = 15;
+
+// A message is one chain: see is_for_device().
+bool may_want_device(const CipherContext &context) {
+  const Settings &settings = context.provider->settings;
+  return settings.require_gpu || settings.threshold_bytes == 0;
+}
+
+void drop_aad(CcmState &ccm) {
+  OPENSSL_clear_free(ccm.aad, ccm.aad_bytes);
+  ccm.aad = nullptr;
+  ccm.aad_bytes = 0;
+}
+
+bool ask_lengths(CipherContext &context, size_t *iv_bytes, size_t *tag_bytes) {
+  OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_IVLEN, OSSL_PARAM_UNSIGNED_INTEGER, iv_bytes,
+                          sizeof *iv_bytes, OSSL_PARAM_UNMODIFIED},
+                         {OSSL_CIPHER_PARAM_AEAD_TAGLEN, OSSL_PARAM_UNSIGNED_INTEGER, tag_bytes,
+                          sizeof *tag_bytes, OSSL_PARAM_UNMODIFIED},
+                         OSSL_PARAM_END};
+  return EVP_CIPHER_CTX_get_params(context.fallback, params) != 0;
+}
+
+bool on_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
+                size_t in_bytes, Call call) {
+  if (in_bytes > INT_MAX) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
+    return false;
+  }
+  if (in != nullptr && in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
+  int written = 0;
+  if (call == Call::kAtOnce) {
+    written = EVP_Cipher(context.fallback, out, in, unsigned(in_bytes));
+    if (written < 0) return false;
+  } else if (!EVP_CipherUpdate(context.fallback, out, &written, in, int(in_bytes))) {
+    return false;
+  }
+  *out_bytes = size_t(written);
+  return true;
+}
+
+void note_length(CcmState &ccm, uint64_t length) {
+  ccm.length_set = ccm.is_fresh = true;
+  ccm.length = length;
+  drop_aad(ccm);
+}
+
+void note_aad(CipherContext &context, const uint8_t *aad, size_t bytes) {
+  CcmState &ccm = context.ccm;
+  context.tag_is_ours = false;
+  if (!ccm.is_fresh || !may_want_device(context)) return;
+  // OpenSSL's context begins again with more of them: that is its own affair.
+  const bool is_first = ccm.aad == nullptr;
+  if (is_first) ccm.aad = static_cast<uint8_t *>(OPENSSL_zalloc(bytes));
+  if (!is_first || ccm.aad == nullptr) {
+    ccm.is_fresh = false;
+    return;
+  }
+  std::memcpy(ccm.aad, aad, bytes);
+  ccm.aad_bytes = bytes;
+}
+
+// OpenSSL's context has had the text.
+void note_text(CipherContext &context, bool was_taken) {
+  // Without an IV it did not come to the tag of the message before.
+  if (was_taken || context.ccm.iv_set) context.tag_is_ours = false;
+  if (!was_taken) {
+    lose_ccm(context);
+  } else if (!context.encrypting) {
+    note_ccm_end(context);
+  } else {
+    context.ccm.length_set = context.ccm.has_tag = true;
+    context.ccm.is_fresh = false;
+    drop_aad(context.ccm);
+  }
+}
+
+// Whether OpenSSL's context refuses the text, whatever it is.
+bool is_refused(const CipherContext &context, size_t iv_bytes, size_t text_bytes) {
+  const CcmState &ccm = context.ccm;
+  const size_t length_bits = 8 * (kNonceAndLengthBytes - iv_bytes);
+  return !ccm.iv_set || (!context.encrypting && context.wanted_tag_bytes == 0) ||
+         (length_bits < 64 && uint64_t{text_bytes} >> length_bits != 0) ||
+         (ccm.is_fresh && ccm.length != text_bytes);
+}
+
+// What keeps a message to OpenSSL's own implementation; nullptr for nothing.
+const char *what_hinders(const CipherContext &context, size_t iv_bytes, size_t tag_bytes,
+                         const uint8_t *out, const uint8_t *in, size_t in_bytes) {
+  const CcmState &ccm = context.ccm;
+  if (ccm.is_lost) return "a call failed, and no key came after it";
+  // OpenSSL chooses its code when the key comes, and has another tag then.
+  if (context.encrypting != context.key_was_set_encrypting)
+    return "the direction was changed without a key";
+  if (iv_bytes != ccm.key_iv_bytes || tag_bytes != ccm.key_tag_bytes)
+    return "the length of its IV or tag came after its key";
+  if (!context.encrypting && tag_bytes != context.wanted_tag_bytes)
+    return "its tag has another length than was said";
+  if (ccm.length_set && !ccm.is_fresh) return "its length came before its IV or key";
+  if (out != in && out < in + in_bytes && in < out + in_bytes)
+    return "its input and output overlap in part";
+  return nullptr;
+}
+
+// An empty message, under the IV that the context has.
+bool do_nothing(EVP_CIPHER_CTX *context) {
+  uint8_t nothing[16] = {};
+  int bytes = 0;
+  return EVP_CipherUpdate(context, nullptr, &bytes, nullptr, 0) &&
+         EVP_CipherUpdate(context, nothing, &bytes, nothing, 0);
+}
+
+// As after decrypting well: encryption of nothing, and its tag told.
+bool end_decryption(EVP_CIPHER_CTX *context, size_t tag_bytes) {
+  uint8_t tag[16];
+  OSSL_PARAM params[] = {
+      {OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, tag, tag_bytes, OSSL_PARAM_UNMODIFIED},
+      OSSL_PARAM_END};
+  const bool ok = EVP_CipherInit_ex2(context, nullptr, nullptr, nullptr, 1, nullptr) &&
+                  do_nothing(context) && EVP_CIPHER_CTX_get_params(context, params) &&
+                  EVP_CipherInit_ex2(context, nullptr, nullptr, nullptr, 0, nullptr);
+  OPENSSL_cleanse(tag, sizeof tag);
+  return ok;
+}
+
+Bulk run_text(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes,
+              size_t iv_bytes, size_t tag_bytes) {
+  uint8_t tag[16] = {};
+  lc_message message{};
+  message.key = context.key;
+  message.iv = context.aead_iv;
+  message.in = in;
+  message.out = out;
+  message.length = bytes;
+  message.aad = context.ccm.aad;
+  message.aad_length = context.ccm.aad_bytes;
+  message.tag = context.encrypting ? tag : context.wanted_tag;
+  Bulk bulk = run_on_device(context, LC_AES_CCM, message, uint32_t(iv_bytes), uint32_t(tag_bytes));
+  if (bulk == Bulk::kDone) {
+    const bool follows = context.encrypting ? do_nothing(context.fallback)
+                                            : end_decryption(context.fallback, tag_bytes);
+    if (follows) {
+      note_text(context, true);
+      context.tag_is_ours = context.encrypting;
+      std::memcpy(context.tag, tag, sizeof tag);
+    } else {
+      bulk = Bulk::kFailed;
+      OPENSSL_cleanse(out, bytes);
+      lose_ccm(context);
+    }
+  }
+  OPENSSL_cleanse(tag, sizeof tag);
+  return bulk;
+}
+
+// OpenSSL's context refuses the tag too, of a message that has no text.
+int refuse_tag(CipherContext &context, Call call) {
+  uint8_t nothing[16] = {};
+  size_t written = 0;
+  int bytes = 0;
+  lose_ccm(context);
+  if (EVP_CipherUpdate(context.fallback, nullptr, &bytes, nullptr, 0) &&
+      on_openssl(context, nothing, &written, nothing, 0, call))
+    ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
+  return 0;
+}
+
+int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
+                size_t in_bytes, Call call) {
+  size_t iv_bytes = 0, tag_bytes = 0;
+  if (is_for_device(context, out, in, in_bytes) && ask_lengths(context, &iv_bytes, &tag_bytes) &&
+      !is_refused(context, iv_bytes, in_bytes)) {
+    const char *hindrance = what_hinders(context, iv_bytes, tag_bytes, out, in, in_bytes);
+    if (hindrance == nullptr) {
+      switch (run_text(context, out, in, in_bytes, iv_bytes, tag_bytes)) {
+        case Bulk::kDone:
+          *out_bytes = in_bytes;
+          return 1;
+        case Bulk::kNotTaken:
+          break;
+        case Bulk::kFailed:
+          return 0;
+        case Bulk::kWrongTag:
+          return refuse_tag(context, call);
+      }
+    } else if (context.provider->settings.require_gpu) {
+      context.provider->counters.count_failure();
+      context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
+      return 0;
+    }
+  }
+  const bool done = on_openssl(context, out, out_bytes, in, in_bytes, call);
+  note_text(context, done);
+  return done ? 1 : 0;
+}
+
+}  // namespace
+
+bool copy_ccm(const CipherContext &context, CipherContext &copy) {
+  copy.ccm.aad = nullptr;
+  if (context.ccm.aad == nullptr) return true;
+  copy.ccm.aad = static_cast<uint8_t *>(OPENSSL_zalloc(context.ccm.aad_bytes));
+  if (copy.ccm.aad == nullptr) return false;
+  std::memcpy(copy.ccm.aad, context.ccm.aad, context.ccm.aad_bytes);
+  return true;
+}
+
+void free_ccm(CipherContext &context) { drop_aad(context.ccm); }
+
+void note_ccm_key(CipherContext &context) {
+  CcmState &ccm = context.ccm;
+  ccm.key_iv_bytes = ccm.key_tag_bytes = 0;
+  if (may_want_device(context)) (void)ask_lengths(context, &ccm.key_iv_bytes, &ccm.key_tag_bytes);
+}
+
+void begin_ccm(CipherContext &context, bool key, bool iv) {
+  CcmState &ccm = context.ccm;
+  ccm.iv_set |= iv;
+  ccm.is_fresh = false;
+  if (key) ccm.is_lost = false;
+  drop_aad(ccm);
+}
+
+void lose_ccm(CipherContext &context) {
+  CcmState &ccm = context.ccm;
+  ccm.is_lost = true;
+  ccm.has_tag = false;
+  // A length it may have, and only the next that is told is known.
+  ccm.length_set = true;
+  ccm.is_fresh = false;
+  context.wanted_tag_bytes = 0;
+  drop_aad(ccm);
+}
+
+void note_ccm_end(CipherContext &context) {
+  CcmState &ccm = context.ccm;
+  ccm.iv_set = ccm.length_set = ccm.has_tag = ccm.is_fresh = false;
+  context.wanted_tag_bytes = 0;
+  drop_aad(ccm);
+}
+
+void finish_ccm(CipherContext &context) {
+  if (context.ccm.iv_set && !(context.encrypting && context.ccm.has_tag)) lose_ccm(context);
+}
+
+int update_ccm(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+               const uint8_t *in, size_t in_bytes, Call call) {
+  if (out_size < in_bytes) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
+    return 0;
+  }
+  if (out != nullptr && in != nullptr && !context.openssl_only)
+    return update_text(context, out, out_bytes, in, in_bytes, call);
+  const bool done = on_openssl(context, out, out_bytes, in, in_bytes, call);
+  if (in == nullptr && call == Call::kAtOnce)
+    finish_ccm(context);
+  else if (done && out == nullptr && in == nullptr)
+    note_length(context.ccm, in_bytes);
+  else if (done && out == nullptr && in_bytes > 0)
+    note_aad(context, in, in_bytes);
+  return done ? 1 : 0;
+}
+
+}  // namespace lanecrypt::provider
