@@ -92,8 +92,7 @@ TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
     for (int n = 0; n < 30; ++n)
       EXPECT_EQ("", compare(key,
                             [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-                              const PkeyContext context(
-                                  O(EVP_PKEY_CTX_new_from_pkey)(library.get(), pkey, properties));
+                              const PkeyContext context = context_for(library, pkey, properties);
                               const Bytes in(40, uint8_t(n));
                               outcome.out.assign(key.bytes, 0);
                               size_t bytes = key.bytes;
@@ -113,8 +112,7 @@ TEST_F(Faults, RsaIsAnErrorWhereADeviceIsRequired) {
   Library library({{"devices", "none"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   const KeyTwins key = make_key_twins(library, "RSA", 1024);
-  const PkeyContext context(
-      O(EVP_PKEY_CTX_new_from_pkey)(library.get(), key.sides[1].get(), kProperties[1]));
+  const PkeyContext context = context_for(library, key.sides[1].get(), kProperties[1]);
   Bytes in(20), out(key.bytes);
   size_t bytes = out.size();
   take_errors();

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
 
+#include "provider/random_input.h"
 #include "provider/rsa_twins.h"
 
 namespace provider_test {
@@ -57,17 +57,9 @@ class RsaEncryption : public testing::Test {
     keys.clear();
     delete library;
   }
-  PkeyContext context_for(EVP_PKEY *key, const char *properties) {
-    return PkeyContext(O(EVP_PKEY_CTX_new_from_pkey)(library->get(), key, properties));
-  }
-  Bytes random_bytes(size_t bytes) {
-    Bytes data(bytes);
-    for (uint8_t &byte : data) byte = uint8_t(random());
-    return data;
-  }
   // By the side given; empty where it is refused.
   Bytes encrypt(const KeyTwins &key, int side, const Options &options, const Bytes &in) {
-    const PkeyContext context = context_for(key.sides[side].get(), kProperties[side]);
+    const PkeyContext context = context_for(*library, key.sides[side].get(), kProperties[side]);
     Bytes out(key.bytes);
     size_t bytes = out.size();
     if (O(EVP_PKEY_encrypt_init)(context.get()) != 1 || set_options(context.get(), options) != 1 ||
@@ -85,7 +77,7 @@ class RsaEncryption : public testing::Test {
     const std::string difference = compare(
         key,
         [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-          const PkeyContext context = context_for(pkey, properties);
+          const PkeyContext context = context_for(*library, pkey, properties);
           int result = O(EVP_PKEY_decrypt_init)(context.get());
           if (result == 1) result = set_options(context.get(), options);
           size_t bytes = 0;
@@ -109,7 +101,7 @@ class RsaEncryption : public testing::Test {
 
   static Library *library;
   static std::vector<KeyTwins> keys;
-  std::mt19937 random{11};
+  Random random{11};
 };
 Library *RsaEncryption::library;
 std::vector<KeyTwins> RsaEncryption::keys;
@@ -125,7 +117,7 @@ TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
                                 .mgf1_digest = mgf1,
                                 .label = label};
           for (size_t bytes : {0, 1, 20, 21, 61, 85}) {
-            const Bytes message = random_bytes(bytes);
+            const Bytes message = random_bytes(random, bytes);
             for (int side : {0, 1}) {
               Bytes sealed = encrypt(key, side, options, message);
               // Two different sides refuse the same.
@@ -155,7 +147,7 @@ TEST_F(RsaEncryption, Pkcs1RightAndWrong) {
     std::vector<Bytes> blocks;
     for (size_t separator : {size_t(2), size_t(9), size_t(10), size_t(11), key.bytes / 2,
                              key.bytes - 2, key.bytes - 1, key.bytes}) {
-      Bytes block = random_bytes(key.bytes);
+      Bytes block = random_bytes(random, key.bytes);
       for (uint8_t &byte : block) byte |= 1;
       block[0] = 0;
       block[1] = 2;
@@ -177,7 +169,7 @@ TEST_F(RsaEncryption, Pkcs1RightAndWrong) {
       ASSERT_EQ("", decrypt_both(key, {.padding = RSA_NO_PADDING}, sealed));
     }
     for (size_t bytes : {size_t(0), size_t(1), size_t(48), key.bytes - 11}) {
-      const Bytes message = random_bytes(bytes);
+      const Bytes message = random_bytes(random, bytes);
       for (int side : {0, 1}) {
         const Bytes sealed = encrypt(key, side, {}, message);
         Bytes made;
@@ -191,7 +183,7 @@ TEST_F(RsaEncryption, Pkcs1RightAndWrong) {
 TEST_F(RsaEncryption, RandomCiphertextsAreRejectedAlike) {
   for (const KeyTwins &key : keys)
     for (int n = 0; n < 40; ++n) {
-      Bytes in = random_bytes(key.bytes);
+      Bytes in = random_bytes(random, key.bytes);
       if (n % 4 != 0) in[0] = 0;
       ASSERT_EQ("", decrypt_both(key, {}, in)) << n;
       ASSERT_EQ("", decrypt_both(key, {.implicit_rejection = 0}, in)) << n;
@@ -203,7 +195,7 @@ TEST_F(RsaEncryption, LengthsOfInputAndOutput) {
     for (int padding : {RSA_PKCS1_PADDING, RSA_PKCS1_OAEP_PADDING, RSA_NO_PADDING,
                         RSA_PKCS1_PSS_PADDING, RSA_X931_PADDING, 99})
       for (size_t bytes : {size_t(0), size_t(1), key.bytes - 1, key.bytes, key.bytes + 1}) {
-        Bytes in = random_bytes(bytes);
+        Bytes in = random_bytes(random, bytes);
         for (uint8_t top : {0, 1, 255}) {
           if (!in.empty()) in[0] = top;
           ASSERT_EQ("", decrypt_both(key, {.padding = padding}, in))
@@ -214,11 +206,11 @@ TEST_F(RsaEncryption, LengthsOfInputAndOutput) {
 
 TEST_F(RsaEncryption, TooLittleRoom) {
   const KeyTwins &key = keys[1];
-  const Bytes sealed = encrypt(key, 0, {}, random_bytes(10));
+  const Bytes sealed = encrypt(key, 0, {}, random_bytes(random, 10));
   for (size_t room : {size_t(0), size_t(10), key.bytes - 1, key.bytes})
     EXPECT_EQ("", compare(key,
                           [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-                            const PkeyContext context = context_for(pkey, properties);
+                            const PkeyContext context = context_for(*library, pkey, properties);
                             int result = O(EVP_PKEY_decrypt_init)(context.get());
                             outcome.out.assign(key.bytes, 0x5A);
                             size_t bytes = room;
@@ -236,7 +228,7 @@ TEST_F(RsaEncryption, TlsPremasterSecrets) {
   for (const KeyTwins &key : keys)
     for (int wrong = 0; wrong < 8; ++wrong)
       for (unsigned alternative : {0u, 0x0302u}) {
-        Bytes block = random_bytes(key.bytes);
+        Bytes block = random_bytes(random, key.bytes);
         for (uint8_t &byte : block) byte |= 1;
         block[0] = 0;
         block[1] = wrong == 1 ? 1 : 2;
@@ -271,7 +263,7 @@ TEST_F(RsaEncryption, EncryptionIsRefusedAlike) {
         const Bytes in(bytes, 0xff);
         EXPECT_EQ("", compare(key,
                               [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-                                const PkeyContext context = context_for(pkey, properties);
+                                const PkeyContext context = context_for(*library, pkey, properties);
                                 int result = O(EVP_PKEY_encrypt_init)(context.get());
                                 if (result == 1)
                                   result = set_options(context.get(), {.padding = padding});
@@ -295,7 +287,7 @@ TEST_F(RsaEncryption, ParametersAndCopies) {
                                             .label = "label"}}) {
     EXPECT_EQ(
         "", compare(keys[2], [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-          const PkeyContext context = context_for(pkey, properties);
+          const PkeyContext context = context_for(*library, pkey, properties);
           const int began = O(EVP_PKEY_decrypt_init)(context.get());
           outcome.out_bytes = set_options(context.get(), options);
           const PkeyContext copy(O(EVP_PKEY_CTX_dup)(context.get()));

@@ -139,8 +139,7 @@ TEST_F(RsaKeys, ChecksFindWhatIsWrong) {
       EXPECT_EQ("", compare(
                         key,
                         [&](EVP_PKEY *pkey, const char *properties, Outcome &) {
-                          const PkeyContext context(
-                              O(EVP_PKEY_CTX_new_from_pkey)(library.get(), pkey, properties));
+                          const PkeyContext context = context_for(library, pkey, properties);
                           return check(context.get());
                         },
                         &common));
@@ -183,7 +182,7 @@ TEST_F(RsaKeys, Generation) {
     outcome.out_bytes = made == nullptr ? 0 : O(EVP_PKEY_get_bits)(made);
     if (result != 1) return result;
     EXPECT_GT(calls, 0);
-    const PkeyContext check(O(EVP_PKEY_CTX_new_from_pkey)(library.get(), made, properties));
+    const PkeyContext check = context_for(library, made, properties);
     EXPECT_EQ(1, O(EVP_PKEY_check)(check.get()));
     outcome.out = exported_by(made, EVP_PKEY_KEYPAIR)[OSSL_PKEY_PARAM_RSA_E];
     return result;
@@ -242,8 +241,7 @@ TEST_F(RsaKeys, DevicesMakeThem) {
     EXPECT_EQ(before + 1, library.counter("lanecrypt.rsa-device-keys"));
     EXPECT_EQ(1, O(EVP_PKEY_is_a)(key.get(), type));
     EXPECT_EQ(1024, O(EVP_PKEY_get_bits)(key.get()));
-    const PkeyContext check(
-        O(EVP_PKEY_CTX_new_from_pkey)(library.get(), key.get(), "provider=default"));
+    const PkeyContext check = context_for(library, key.get(), "provider=default");
     EXPECT_EQ(1, O(EVP_PKEY_check)(check.get())) << take_error_texts();
   }
   // What devices do not make, OpenSSL makes.
@@ -313,8 +311,7 @@ TEST_F(RsaKeys, AsFiles) {
     if (std::strcmp(type, "RSA") != 0) continue;  // signs with a digest alone
     // Wherever it lies now, it signs by the provider that is preferred.
     const uint64_t before = rsa_jobs(library);
-    const PkeyContext context(
-        O(EVP_PKEY_CTX_new_from_pkey)(library.get(), read.get(), kProperties[1]));
+    const PkeyContext context = context_for(library, read.get(), kProperties[1]);
     Bytes signature(128), digest(20);
     size_t bytes = signature.size();
     EXPECT_EQ(1, O(EVP_PKEY_sign_init)(context.get()));
@@ -339,7 +336,7 @@ TEST_F(RsaKeys, WithoutTheDefaultProvider) {
   ASSERT_EQ(1, O(EVP_PKEY_keygen_init)(context.get())) << take_error_texts();
   ASSERT_EQ(1, O(EVP_PKEY_generate)(context.get(), &key)) << take_error_texts();
   const Pkey owner(key);
-  const PkeyContext signing(O(EVP_PKEY_CTX_new_from_pkey)(alone.get(), key, nullptr));
+  const PkeyContext signing = context_for(alone, key, nullptr);
   Bytes signature(256), digest(32);
   size_t bytes = signature.size();
   ASSERT_EQ(1, O(EVP_PKEY_sign_init)(signing.get()));

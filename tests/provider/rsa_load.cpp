@@ -40,16 +40,16 @@ int sign_and_verify(const Signing &signing) {
   size_t bytes = signature.size();
   int result = 0;
   {
-    const PkeyContext context(O(EVP_PKEY_CTX_new_from_pkey)(
-        signing.library->get(), signing.key->sides[1].get(), kProperties[1]));
+    const PkeyContext context =
+        context_for(*signing.library, signing.key->sides[1].get(), kProperties[1]);
     if (signing.block_pause) O(ASYNC_block_pause)();
     if (O(EVP_PKEY_sign_init_ex)(context.get(), params) == 1)
       result = O(EVP_PKEY_sign)(context.get(), signature.data(), &bytes, digest, sizeof digest);
     if (signing.block_pause) O(ASYNC_unblock_pause)();
   }
   if (result != 1) return 0;
-  const PkeyContext context(O(EVP_PKEY_CTX_new_from_pkey)(
-      signing.library->get(), signing.key->sides[0].get(), kProperties[0]));
+  const PkeyContext context =
+      context_for(*signing.library, signing.key->sides[0].get(), kProperties[0]);
   return O(EVP_PKEY_verify_init_ex)(context.get(), params) == 1 &&
          O(EVP_PKEY_verify)(context.get(), signature.data(), bytes, digest, sizeof digest) == 1;
 }

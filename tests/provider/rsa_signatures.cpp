@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
 
+#include "provider/random_input.h"
 #include "provider/rsa_twins.h"
 
 namespace provider_test {
@@ -64,9 +64,6 @@ class RsaSignatures : public testing::Test {
     keys.clear();
     delete library;
   }
-  PkeyContext context_for(EVP_PKEY *key, const char *properties) {
-    return PkeyContext(O(EVP_PKEY_CTX_new_from_pkey)(library->get(), key, properties));
-  }
   // Signs on both sides; where the signature is random, each side verifies both.
   void sign_both(const KeyTwins &key, const Options &options, const Bytes &in, size_t room) {
     const bool is_random = options.padding == RSA_PKCS1_PSS_PADDING;
@@ -74,7 +71,7 @@ class RsaSignatures : public testing::Test {
     int side = 0;
     const std::string difference =
         compare(key, [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-          const PkeyContext context = context_for(pkey, properties);
+          const PkeyContext context = context_for(*library, pkey, properties);
           int result = O(EVP_PKEY_sign_init)(context.get());
           if (result == 1) result = set_options(context.get(), options);
           size_t bytes = 0;
@@ -99,7 +96,7 @@ class RsaSignatures : public testing::Test {
                    const Bytes &in) {
     const std::string difference =
         compare(key, [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-          const PkeyContext context = context_for(pkey, properties);
+          const PkeyContext context = context_for(*library, pkey, properties);
           int result = O(EVP_PKEY_verify_init)(context.get());
           if (result == 1) result = set_options(context.get(), options);
           if (result == 1)
@@ -113,12 +110,7 @@ class RsaSignatures : public testing::Test {
 
   static Library *library;
   static std::vector<KeyTwins> keys;
-  std::mt19937 random{7};
-  Bytes random_bytes(size_t bytes) {
-    Bytes data(bytes);
-    for (uint8_t &byte : data) byte = uint8_t(random());
-    return data;
-  }
+  Random random{7};
   size_t digest_bytes(const std::string &name) {
     EVP_MD *digest = O(EVP_MD_fetch)(library->get(), name.c_str(), nullptr);
     const int bytes = digest == nullptr ? 0 : O(EVP_MD_get_size)(digest);
@@ -136,7 +128,7 @@ TEST_F(RsaSignatures, EveryPaddingWithEveryDigest) {
     for (int padding : {RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING, RSA_X931_PADDING})
       for (const char *digest : kDigests)
         sign_both(key, {.padding = padding, .digest = digest, .mgf1_digest = ""},
-                  random_bytes(digest_bytes(digest)), key.bytes);
+                  random_bytes(random, digest_bytes(digest)), key.bytes);
   EXPECT_GT(rsa_device_jobs(*library), before + 100);
 }
 
@@ -152,7 +144,7 @@ TEST_F(RsaSignatures, SaltLengths) {
                      .mgf1_digest = mgf1,
                      .set_salt = true,
                      .salt = salt},
-                    random_bytes(digest_bytes(digest)), key.bytes);
+                    random_bytes(random, digest_bytes(digest)), key.bytes);
       }
 }
 
@@ -163,7 +155,7 @@ TEST_F(RsaSignatures, WithoutADigest) {
       for (size_t bytes :
            {size_t(0), size_t(1), size_t(20), key.bytes - 12, key.bytes - 11, key.bytes - 10,
             key.bytes - 3, key.bytes - 2, key.bytes - 1, key.bytes, key.bytes + 1}) {
-        Bytes in = random_bytes(bytes);
+        Bytes in = random_bytes(random, bytes);
         for (uint8_t top : {uint8_t(0), uint8_t(0xff), uint8_t(1)}) {
           if (!in.empty()) in[0] = top;
           sign_both(key, {.padding = padding, .digest = "", .mgf1_digest = ""}, in, key.bytes);
@@ -177,7 +169,7 @@ TEST_F(RsaSignatures, WrongLengths) {
       for (size_t in_bytes : {0, 19, 31, 32, 33, 64})
         for (size_t room : {size_t(0), key.bytes - 1, key.bytes, key.bytes + 7})
           sign_both(key, {.padding = padding, .digest = "SHA256", .mgf1_digest = ""},
-                    random_bytes(in_bytes), room);
+                    random_bytes(random, in_bytes), room);
 }
 
 TEST_F(RsaSignatures, VerificationOfRightAndWrong) {
@@ -186,11 +178,11 @@ TEST_F(RsaSignatures, VerificationOfRightAndWrong) {
          {RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING, RSA_X931_PADDING, RSA_NO_PADDING}) {
       const Options options{
           .padding = padding, .digest = padding == RSA_NO_PADDING ? "" : "SHA1", .mgf1_digest = ""};
-      Bytes in = random_bytes(padding == RSA_NO_PADDING ? key.bytes : 20);
+      Bytes in = random_bytes(random, padding == RSA_NO_PADDING ? key.bytes : 20);
       in[0] = 0;
       Bytes signature(key.bytes);
       size_t bytes = signature.size();
-      const PkeyContext context = context_for(key.sides[1].get(), kProperties[1]);
+      const PkeyContext context = context_for(*library, key.sides[1].get(), kProperties[1]);
       ASSERT_EQ(1, O(EVP_PKEY_sign_init)(context.get()));
       ASSERT_EQ(1, set_options(context.get(), options));
       // X9.31 needs the highest bits of the first byte.
@@ -218,12 +210,12 @@ TEST_F(RsaSignatures, Recovery) {
     for (int padding : {RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING, RSA_X931_PADDING, RSA_NO_PADDING})
       for (const char *digest : {"", "SHA1", "SHA256"}) {
         const Options options{.padding = padding, .digest = digest, .mgf1_digest = ""};
-        Bytes in = random_bytes(*digest == '\0' ? 17 : digest_bytes(digest));
+        Bytes in = random_bytes(random, *digest == '\0' ? 17 : digest_bytes(digest));
         if (padding == RSA_NO_PADDING) in.assign(key.bytes, 3);
         for (bool spoil : {false, true})
           EXPECT_EQ("", compare(key,
                                 [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-                                  PkeyContext context = context_for(pkey, properties);
+                                  PkeyContext context = context_for(*library, pkey, properties);
                                   Bytes signature(key.bytes, 1);
                                   size_t bytes = signature.size();
                                   int result = O(EVP_PKEY_sign_init)(context.get());
@@ -232,7 +224,7 @@ TEST_F(RsaSignatures, Recovery) {
                                     result = O(EVP_PKEY_sign)(context.get(), signature.data(),
                                                               &bytes, in.data(), in.size());
                                   if (spoil) signature[key.bytes / 2] ^= 0x40;
-                                  context = context_for(pkey, properties);
+                                  context = context_for(*library, pkey, properties);
                                   result = O(EVP_PKEY_verify_recover_init)(context.get());
                                   if (result == 1) result = set_options(context.get(), options);
                                   outcome.out.assign(key.bytes, 0x5A);
@@ -251,7 +243,7 @@ TEST_F(RsaSignatures, Recovery) {
 // EVP_DigestSign and EVP_DigestVerify: in pieces, with a copy on the way, with
 // the digest by default and by name, and with what may not be set meanwhile.
 TEST_F(RsaSignatures, Messages) {
-  const Bytes message = random_bytes(100001);
+  const Bytes message = random_bytes(random, 100001);
   for (const KeyTwins &key : keys)
     for (const char *digest :
          {(const char *)nullptr, "SHA1", "sha384", "SHA2-512", "SHAKE256", "NO-SUCH-DIGEST"})
@@ -346,7 +338,7 @@ TEST_F(RsaSignatures, Parameters) {
         compare(
             keys[1],
             [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-              const PkeyContext context = context_for(pkey, properties);
+              const PkeyContext context = context_for(*library, pkey, properties);
               const int began = O(EVP_PKEY_sign_init)(context.get());
               outcome.out_bytes = set_options(context.get(), options);
               const PkeyContext copy(O(EVP_PKEY_CTX_dup)(context.get()));
@@ -406,12 +398,12 @@ TEST_F(RsaSignatures, PssKeys) {
                                 .mgf1_digest = "",
                                 .set_salt = true,
                                 .salt = salt};
-          sign_both(key, options, random_bytes(32), key.bytes);
-          sign_both(key, options, random_bytes(20), key.bytes);
+          sign_both(key, options, random_bytes(random, 32), key.bytes);
+          sign_both(key, options, random_bytes(random, 20), key.bytes);
         }
     // Neither encryption nor a sigalg of PKCS#1.
     EXPECT_EQ("", compare(key, [&](EVP_PKEY *pkey, const char *properties, Outcome &) {
-                const PkeyContext context = context_for(pkey, properties);
+                const PkeyContext context = context_for(*library, pkey, properties);
                 return O(EVP_PKEY_encrypt_init)(context.get());
               }));
   }
@@ -420,16 +412,16 @@ TEST_F(RsaSignatures, PssKeys) {
 TEST_F(RsaSignatures, PublicKeysDoNotSign) {
   const KeyTwins key = copy_key_twins(*library, "RSA", keys[1], EVP_PKEY_PUBLIC_KEY);
   sign_both(key, {.padding = RSA_PKCS1_PADDING, .digest = "SHA256", .mgf1_digest = ""},
-            random_bytes(32), key.bytes);
+            random_bytes(random, 32), key.bytes);
   sign_both(key, {.padding = RSA_PKCS1_PSS_PADDING, .digest = "SHA256", .mgf1_digest = ""},
-            random_bytes(32), key.bytes);
+            random_bytes(random, 32), key.bytes);
 }
 
 // More than two primes: OpenSSL's own does them.
 TEST_F(RsaSignatures, KeysOfThreePrimes) {
   const KeyTwins key = make_key_twins(*library, "RSA", 1536, 3);
   sign_both(key, {.padding = RSA_PKCS1_PADDING, .digest = "SHA256", .mgf1_digest = ""},
-            random_bytes(32), key.bytes);
+            random_bytes(random, 32), key.bytes);
 }
 
 }  // namespace

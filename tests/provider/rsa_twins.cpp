@@ -18,6 +18,10 @@ std::string rsa_devices() {
   return named == nullptr ? "host" : named;
 }
 
+PkeyContext context_for(Library &library, EVP_PKEY *key, const char *properties) {
+  return PkeyContext(O(EVP_PKEY_CTX_new_from_pkey)(library.get(), key, properties));
+}
+
 OSSL_PARAM *parameters_of(const Pkey &key, int selection) {
   OSSL_PARAM *params = nullptr;
   EXPECT_EQ(1, O(EVP_PKEY_todata)(key.get(), selection, &params)) << take_error_texts();

@@ -29,6 +29,8 @@ struct FreePkeyContext {
 };
 using PkeyContext = std::unique_ptr<EVP_PKEY_CTX, FreePkeyContext>;
 
+PkeyContext context_for(Library &library, EVP_PKEY *key, const char *properties);
+
 // One key, made by the default provider and handed to ours.
 struct KeyTwins {
   Pkey sides[2];  // default, gpu

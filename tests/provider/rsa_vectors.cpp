@@ -209,8 +209,7 @@ TEST_F(RsaVectors, OaepDecrypts) {
                      from_hex(values["Prime 2"]));
     if (name != "Encryption") return;
     const Bytes sealed = from_hex(values["Encryption"]);
-    const PkeyContext context(
-        O(EVP_PKEY_CTX_new_from_pkey)(library.get(), key.get(), kProperties[1]));
+    const PkeyContext context = context_for(library, key.get(), kProperties[1]);
     Bytes opened(sealed.size());
     size_t bytes = opened.size();
     ASSERT_EQ(1, O(EVP_PKEY_decrypt_init)(context.get()));

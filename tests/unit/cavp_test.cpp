@@ -29,6 +29,20 @@ void add(AeadGroups &groups, AeadQuestion question) {
   groups[sizes].push_back(std::move(question));
 }
 
+lc_cipher_job job_of(lc_cipher cipher, lc_direction direction, const Bytes &key,
+                     const std::vector<lc_message> &messages) {
+  lc_cipher_job job{};
+  job.struct_size = sizeof job;
+  job.cipher = cipher;
+  job.direction = direction;
+  job.key_bytes = static_cast<uint32_t>(key.size());
+  job.device = LC_ANY_DEVICE;
+  job.messages = messages.data();
+  job.message_count = messages.size();
+  job.message_size = sizeof(lc_message);
+  return job;
+}
+
 class Cavp : public DeviceTest {
  protected:
   void SetUp() override {
@@ -55,16 +69,7 @@ void Cavp::check(lc_cipher cipher, lc_direction direction, const std::vector<Que
     messages.push_back(plain_message(questions[n].key.data(), questions[n].iv.data(),
                                      questions[n].in.data(), outputs[n].data(),
                                      questions[n].in.size()));
-  lc_cipher_job job{};
-  job.struct_size = sizeof job;
-  job.cipher = cipher;
-  job.direction = direction;
-  job.key_bytes = static_cast<uint32_t>(questions[0].key.size());
-  job.device = LC_ANY_DEVICE;
-  job.messages = messages.data();
-  job.message_count = messages.size();
-  job.message_size = sizeof(lc_message);
-  run(job);
+  run(job_of(cipher, direction, questions[0].key, messages));
   for (size_t n = 0; n < questions.size(); n++)
     EXPECT_EQ(questions[n].out, outputs[n]) << "case " << n;
 }
@@ -163,15 +168,7 @@ void Cavp::check_aead(lc_cipher cipher, lc_direction direction,
     bytes += one.plain.size();
     some_fail |= one.fails;
   }
-  lc_cipher_job job{};
-  job.struct_size = sizeof job;
-  job.cipher = cipher;
-  job.direction = direction;
-  job.key_bytes = static_cast<uint32_t>(questions[0].key.size());
-  job.device = LC_ANY_DEVICE;
-  job.messages = messages.data();
-  job.message_count = messages.size();
-  job.message_size = sizeof(lc_message);
+  lc_cipher_job job = job_of(cipher, direction, questions[0].key, messages);
   job.iv_bytes = static_cast<uint32_t>(questions[0].iv.size());
   job.tag_bytes = static_cast<uint32_t>(questions[0].tag.size());
   job.message_status = statuses.data();
