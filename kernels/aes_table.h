@@ -207,10 +207,11 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 
 #include "aes_table_ctr.h"
 
+#include "aes_table_xts.h"
+
 #ifndef AES_KEY_SLOT
 #include "aes_table_ccm.h"
 #include "aes_table_feedback.h"
-#include "aes_table_xts.h"
 #endif
 
 #undef AES_NAME

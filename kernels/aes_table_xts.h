@@ -4,6 +4,8 @@
 
 #include "xts_tweak.h"
 
+#ifndef AES_KEY_SLOT
+
 // The points of all pieces, `count` of them, a lane each. The schedules of the
 // tweaks' keys come `keys` after those of the data's.
 KERNEL(AES_NAME(xts_points), AES_LANES)
@@ -22,6 +24,8 @@ KERNEL(AES_NAME(xts_points), AES_LANES)
     store_block(points + 16 * (u64)n, xts_jump_stretches(tweak, stretch));
   }
 }
+
+#endif
 
 FN void AES_NAME(xts_cipher)(Block *blocks, u32 count, SHARED const u32 *tables,
                              GLOBAL const u32 *schedule, u32 rounds, u32 inverse) {
@@ -96,11 +100,8 @@ FN void AES_NAME(xts)(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
       UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
         blocks[n] = load_block(in + 16 * (first + n * TEAM_LANES));
       }
-      UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-        tweaks[n] = place.tweak;
-        blocks[n] = aes_xor(blocks[n], tweaks[n]);
-        place = xts_next(place, piece, points);
-      }
+      place = xts_tweaks(tweaks, AES_TABLE_BLOCKS, place, piece, points);
+      UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) blocks[n] = aes_xor(blocks[n], tweaks[n]);
     } else {
       UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) blocks[n] = tweaks[n] = place.tweak;
     }

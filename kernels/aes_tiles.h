@@ -131,7 +131,8 @@ FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
 }
 
 #ifdef HAS_KEY_SLOT
-KEY_SLOT(aes_key_slot, AES_SCHEDULE_WORDS)
+// XTS has its tweaks' key behind the data's.
+KEY_SLOT(aes_key_slot, 2 * AES_SCHEDULE_WORDS)
 
 FN Block aes_slot_round_key(u32 round) {
   const Block key = {{aes_key_slot[4 * round], aes_key_slot[4 * round + 1],

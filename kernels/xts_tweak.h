@@ -136,6 +136,25 @@ FN XtsPlace xts_next(XtsPlace place, GLOBAL const AesPiece *piece, GLOBAL const 
   return place;
 }
 
+// The tweaks of a lane's next `count` (constant) slots. Most lanes stay within
+// their units, so that all of a group run the same code.
+FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, GLOBAL const AesPiece *piece,
+                       GLOBAL const u8 *points) {
+  if (place.slot + count * TEAM_LANES < piece->unit_bytes / 16) {
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      tweaks[n] = place.tweak;
+      place.tweak = xts_step(place.tweak);
+    }
+    place.slot += count * TEAM_LANES;
+  } else {
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      tweaks[n] = place.tweak;
+      place = xts_next(place, piece, points);
+    }
+  }
+  return place;
+}
+
 // Bytes of a slot: 16, or at the end of a unit, with a part of a block, more.
 FN u32 xts_slot_bytes(XtsPlace place, GLOBAL const AesPiece *piece) {
   const u64 left = piece->length - (u64)place.unit * piece->unit_bytes;

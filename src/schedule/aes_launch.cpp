@@ -145,8 +145,9 @@ uint32_t AesLaunch::lanes_of(uint32_t most) const {
 bool AesLaunch::can_use_slot(const AesWork &work) const {
   const lc_cipher cipher = work.kind.cipher;
   return device_.key_slot() != nullptr && work.keys.size() == 1 && form_ != AesForm::kTable1 &&
-         !(form_ == AesForm::kBitslice && work.kind.is_chain()) &&
-         (cipher == LC_AES_ECB || cipher == LC_AES_CBC || cipher == LC_AES_CTR);
+         !has_planes(form_, work.kind) &&
+         (cipher == LC_AES_ECB || cipher == LC_AES_CBC || cipher == LC_AES_CTR ||
+          cipher == LC_AES_XTS);
 }
 
 const device::Buffer *AesLaunch::schedules(const AesRoom &room, const AesWork &work) const {
@@ -257,7 +258,7 @@ Status AesLaunch::launch_points(device::Stream &stream, AesRoom &room, const Aes
   const Argument arguments[] = {room.pieces.get(),
                                 static_cast<uint32_t>(work.pieces.size()),
                                 work.points,
-                                sliced ? room.planes.get() : room.schedules.get(),
+                                sliced ? room.planes.get() : schedules(room, work),
                                 static_cast<uint32_t>(work.keys.size()),
                                 work.kind.one_key_bytes() / 4 + 6,
                                 room.points.get()};
