@@ -93,6 +93,14 @@ typedef struct OneTimeKey {
 #define POLY1305_SUM_WORDS 12u
 #define POLY1305_RUN_LOCAL_WORDS 320u
 
+// Its form by byte matrices (poly1305_matrix.h): bytes that a warp takes at once,
+// and the words of a key: matrices, the step, and what the bits above blocks add.
+#define POLY1305_TILE_BYTES 16384u
+#define POLY1305_MATRIX_LANES 256u
+#define POLY1305_MATRIX_WORDS 6160u        // 4 * 4 * 32 * 12 + 16
+#define POLY1305_MATRIX_LOCAL_WORDS 9232u  // and 384 for each warp
+#define POLY1305_MATRIX_ENTRIES 1025u      // lanes that make one key's matrices
+
 // CCM: what a stream's kernel must know beside its AesPiece, whose bytes are
 // text. What goes into the MAC before them lies in memory as whole blocks.
 typedef struct CcmStream {

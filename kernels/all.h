@@ -15,6 +15,7 @@
 #include "poly1305.h"
 #ifdef LC_BIT_MATRIX_KERNELS
 #include "ghash_matrix.h"
+#include "poly1305_matrix.h"
 #endif
 
 #include "aes_bitslice_modes.h"

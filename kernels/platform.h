@@ -56,6 +56,7 @@
 //                     by 8 columns over 256 or 128 bits, whose parts the lanes
 //                     hold; counts of ones, so bit 0 is the sum modulo 2.
 //                     `scratch` is 256 words of local memory for each warp
+//   byte_matrix_32    the same of bytes, over 32 of them: sums of their products
 //   warp_barrier()    as group_barrier(), for the lanes of a warp
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
@@ -199,6 +200,12 @@ FN void bit_matrix_256(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1, u
       : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
+FN void byte_matrix_32(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1, u32 *) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
 FN void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *) {
   asm("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc {%0, %1, %2, %3}, "
       "{%4, %5}, {%6}, {%0, %1, %2, %3};"
@@ -243,19 +250,34 @@ typedef uint64_t u64;
 #define LC_BIT_MATRIX_KERNELS 1
 #define LC_BIT_MATRICES 1
 #define warp_barrier() group_barrier()
-static inline void bit_matrix_256(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1,
-                                  u32 *scratch) {
-  const u32 mine[6] = {a0, a1, a2, a3, b0, b1};
+// What each lane holds of both matrices; every product of a word of a row by one
+// of a column is `multiply`'s.
+template <typename Multiply>
+static inline void multiply_matrices(u32 *c, const u32 (&mine)[6], u32 *scratch,
+                                     Multiply multiply) {
   for (u32 i = 0; i < 6; ++i) scratch[8 * lane_id() + i] = mine[i];
   group_barrier();
   for (u32 i = 0; i < 4; ++i) {
     const u32 row = lane_id() / 4, column = 2 * (lane_id() % 4) + i % 2;
     for (u32 k = 0; k < 4; ++k) {
       const u32 *a = scratch + 8 * (4 * row + k) + i / 2, *b = scratch + 8 * (4 * column + k) + 4;
-      c[i] += __builtin_popcount(a[0] & b[0]) + __builtin_popcount(a[2] & b[1]);
+      c[i] += multiply(a[0], b[0]) + multiply(a[2], b[1]);
     }
   }
   group_barrier();
+}
+static inline void bit_matrix_256(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1,
+                                  u32 *scratch) {
+  multiply_matrices(c, {a0, a1, a2, a3, b0, b1}, scratch,
+                    [](u32 a, u32 b) { return u32(__builtin_popcount(a & b)); });
+}
+static inline void byte_matrix_32(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1,
+                                  u32 *scratch) {
+  multiply_matrices(c, {a0, a1, a2, a3, b0, b1}, scratch, [](u32 a, u32 b) {
+    u32 sum = 0;
+    for (u32 n = 0; n < 32; n += 8) sum += (a >> n & 0xff) * (b >> n & 0xff);
+    return sum;
+  });
 }
 static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) {
   bit_matrix_256(c, a0, a1, 0, 0, b0, 0, scratch);

@@ -64,7 +64,8 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 
 // Runs of data, encrypted (opens 0) or decrypted: `at` counts from the start of
 // the run's piece, in whole blocks of 64 bytes. The hashes are those of
-// ghash_runs, in limbs. Runs of additional data are hashed alone. A group a run.
+// ghash_runs, in limbs. Runs of additional data are hashed alone. A group a run;
+// those that have matrices are left to chacha20_poly1305_matrix_runs.
 KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
 (GLOBAL const HashRun *runs, GLOBAL const AesPiece *pieces, GLOBAL const u32 *keys,
  GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
@@ -84,7 +85,8 @@ KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
   if (has_data) {
     UNROLL for (int i = 0; i < 4; ++i) iv[i] = piece->iv[i];
   }
-  const u64 length = run->length, whole = length / CHACHA20_BLOCK_BYTES;
+  const u32 is_mine = run->matrices == HASH_NO_MATRICES;
+  const u64 length = is_mine ? run->length : 0, whole = length / CHACHA20_BLOCK_BYTES;
   const Poly r = poly_load(one_time_keys + (u64)run->key * POLY1305_KEY_WORDS);
   const Poly r2 = poly_multiply(r, r), r4 = poly_multiply(r2, r2);
   if (lane_id() == 0) {
@@ -145,7 +147,7 @@ KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
     UNROLL for (int i = 0; i < 5; ++i) POLY1305_END[i] = end.w[i];
   }
   group_barrier();
-  if (lane_id() == 0) {
+  if (lane_id() == 0 && is_mine) {
     u64 sums[5] = {0, 0, 0, 0, 0};
     for (u32 l = 0; l < lanes; ++l) {
       UNROLL for (int i = 0; i < 5; ++i) sums[i] += POLY1305_HASH(l)[i];

@@ -81,7 +81,8 @@ void AeadLaunch::plan_counters(const AesWork &work, AeadWork &aead) const {
 
 // Runs short enough to keep the device full, and the sums' places.
 void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
-  constexpr uint64_t kLeast = GHASH_TILE_BLOCKS * 16, kMost = 256 << 10;
+  constexpr uint64_t kMost = 256 << 10;
+  const uint64_t kLeast = is_gcm(work.kind) ? GHASH_TILE_BLOCKS * 16 : POLY1305_TILE_BYTES;
   uint64_t bytes = 0, most_exponent = 1;
   std::vector<uint64_t> key_bytes(work.keys.size());
   for (const AeadPart &part : aead.parts) {
@@ -105,6 +106,7 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
     }
   }
   const bool opens = work.kind.direction == LC_DECRYPT;
+  const bool has_matrices = device_.properties().bit_matrices;
   for (size_t n = 0; n < aead.parts.size(); ++n) {
     const AeadPart &part = aead.parts[n];
     HashSum sum = {};
@@ -122,17 +124,31 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
                           : !is_gcm(work.kind) ? 0  // counted from the piece
                           : opens              ? piece->in
                                                : piece->out;
-    for (uint64_t at = 0; at < part.length; at += run_bytes) {
+    // Poly1305's matrices are those of one message, and want whole tiles.
+    uint32_t set = matrices[part.key];
+    uint64_t matrix_bytes = part.length;
+    if (!is_gcm(work.kind)) {
+      const bool is_worth = has_matrices && piece != nullptr && part.length >= kWorthMatrices &&
+                            (piece->in | piece->out) % kBlockBytes == 0;
+      matrix_bytes = is_worth ? part.length / POLY1305_TILE_BYTES * POLY1305_TILE_BYTES : 0;
+      if (is_worth) {
+        set = count(aead.matrix_keys.size());
+        aead.matrix_keys.push_back(sum.key);
+      }
+    }
+    for (uint64_t at = 0; at < part.length;) {
+      const bool by_matrix = set != HASH_NO_MATRICES && at < matrix_bytes;
       HashRun run = {};
       run.at = from + at;
-      run.length = std::min(run_bytes, part.length - at);
+      run.length = std::min(run_bytes, (by_matrix ? matrix_bytes : part.length) - at);
       run.exponent = part.exponent + hash_blocks(part.length) - hash_blocks(at + run.length);
       run.key = sum.key;
       run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
-      run.matrices = run.length >= kLeast / 2 ? matrices[part.key] : HASH_NO_MATRICES;
+      run.matrices = by_matrix && run.length >= kLeast / 2 ? set : HASH_NO_MATRICES;
       run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
       aead.lane_runs += run.matrices == HASH_NO_MATRICES;
       aead.runs.push_back(run);
+      at += run.length;
     }
     sum.run_count = count(aead.runs.size()) - sum.first_run;
     sum.closes = part.closes;
@@ -144,12 +160,16 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
 
 // Runs of one key side by side, for a group each; as many as make every group
 // of the device busy.
-void AeadLaunch::plan_batches(AeadWork &aead) const {
+void AeadLaunch::plan_batches(const AesWork &work, AeadWork &aead) const {
   const uint32_t runs = count(aead.runs.size()) - aead.lane_runs;
   if (runs == 0) return;
-  const uint32_t warps = std::max(aes_.lanes_of(GHASH_MATRIX_LANES) / 32, 1u);
-  const uint32_t groups = device_.resident_groups(
-      "ghash_matrix_runs", aes_.lanes_of(GHASH_MATRIX_LANES), GHASH_MATRIX_LOCAL_WORDS * 4);
+  const bool gcm = is_gcm(work.kind);
+  const uint32_t lanes = aes_.lanes_of(gcm ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES);
+  const uint32_t warps = std::max(lanes / 32, 1u);
+  const uint32_t groups =
+      gcm ? device_.resident_groups("ghash_matrix_runs", lanes, GHASH_MATRIX_LOCAL_WORDS * 4)
+          : device_.resident_groups("chacha20_poly1305_matrix_runs", lanes,
+                                    POLY1305_MATRIX_LOCAL_WORDS * 4);
   const uint32_t most = count(divide_up(divide_up(runs, groups), warps) * warps);
   for (uint32_t n = 0; n < aead.runs.size(); ++n) {
     const uint32_t matrices = aead.runs[n].matrices;
@@ -221,7 +241,7 @@ Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work,
   LC_TRY(aes_.grow(room.results_host, MemoryKind::kPinned, result_bytes));
   if (work.kind.is_ccm()) return upload_ccm(stream, room, work, aead);
   plan_runs(work, aead);
-  plan_batches(aead);
+  plan_batches(work, aead);
   if (is_gcm(work.kind)) return upload_gcm(stream, room, work, aead);
   const uint64_t team = device_.properties().team_lanes;
   for (AesPiece &piece : work.pieces) {
@@ -238,6 +258,8 @@ Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work,
     copies.add(room.sums, aead.sums);
     copies.add(room.checks, aead.checks);
     copies.add(room.wanted, aead.one_time_keys);
+    copies.add(room.batches, aead.batches);
+    copies.add(room.matrix_keys, aead.matrix_keys);
     uint64_t all = 0, at = 0;
     for (const auto &one : aead.aad) all += whole_blocks(one.second);
     if (all != 0) LC_TRY(aes_.grow(room.aad, MemoryKind::kDevice, all));
@@ -343,16 +365,33 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
   const uint32_t key_lanes = aes_.lanes_of(HASH_KEY_LANES);
   LC_TRY(
       start(stream, "poly1305_keys", divide_up(one_time_keys, key_lanes), HASH_KEY_LANES, 0, keys));
+  const uint64_t matrix_bytes = aead.matrix_keys.size() * POLY1305_MATRIX_WORDS * 4;
+  const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
+  if (matrix_bytes != 0) {
+    const uint32_t sets = count(aead.matrix_keys.size());
+    LC_TRY(aes_.grow(room.matrices, MemoryKind::kDevice, matrix_bytes));
+    const Argument matrices[] = {room.matrix_keys.get(), sets, room.one_time_keys.get(),
+                                 room.matrices.get()};
+    LC_TRY(start(stream, "poly1305_matrices",
+                 divide_up(uint64_t{sets} * POLY1305_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
+                 matrices));
+    const Argument by_matrix[] = {
+        room.runs.get(),   room.batches.get(), count(aead.batches.size()), room.matrices.get(),
+        room.pieces.get(), room.keys.get(),    room.one_time_keys.get(),   opens,
+        work.in,           work.out,           room.hashes.get()};
+    LC_TRY(start(stream, "chacha20_poly1305_matrix_runs", aead.batches.size(),
+                 POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
+  }
   if (runs != 0) {
     const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
     const device::Buffer *pieces =
         work.pieces.empty() ? room.runs.get() : room.pieces.get();  // never read
-    const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
     const Argument text[] = {
         room.runs.get(), pieces, room.keys.get(),  room.one_time_keys.get(), opens, work.in,
         work.out,        aad,    room.hashes.get()};
-    LC_TRY(start(stream, "chacha20_poly1305_runs", runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS,
-                 text));
+    if (aead.lane_runs != 0)
+      LC_TRY(start(stream, "chacha20_poly1305_runs", runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS,
+                   text));
     const Argument weigh[] = {room.runs.get(), runs, room.one_time_keys.get(), room.hashes.get()};
     LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, aes_.lanes_of(HASH_RUN_LANES)),
                  HASH_RUN_LANES, 0, weigh));
@@ -363,6 +402,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
       start(stream, "poly1305_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS, sums));
   LC_TRY(stream.zero(*room.keys, 0, key_bytes));
   LC_TRY(stream.zero(*room.one_time_keys, 0, one_time_keys * kOneTimeKeyBytes));
+  if (matrix_bytes != 0) LC_TRY(stream.zero(*room.matrices, 0, matrix_bytes));
   return stream.zero(*room.hashes, 0, (runs + uint64_t{1}) * kHashBytes);
 }
 

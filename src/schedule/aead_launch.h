@@ -84,7 +84,7 @@ class AeadLaunch {
  private:
   void plan_counters(const AesWork &work, AeadWork &aead) const;
   void plan_runs(const AesWork &work, AeadWork &aead) const;
-  void plan_batches(AeadWork &aead) const;
+  void plan_batches(const AesWork &work, AeadWork &aead) const;
   Status upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
                     const AeadWork &aead, device::Event &begin, device::Event &end);

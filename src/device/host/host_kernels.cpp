@@ -43,6 +43,8 @@ constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys),
                                         ENTRY(chacha20_poly1305_runs),
                                         ENTRY(poly1305_weigh),
                                         ENTRY(poly1305_sums),
+                                        ENTRY(poly1305_matrices),
+                                        ENTRY(chacha20_poly1305_matrix_runs),
                                         ENTRY(aead_check)};
 
 }  // namespace

@@ -1,0 +1,193 @@
+// ChaCha20-Poly1305 with the hash by byte matrices, where a warp can multiply
+// them: CUDA's tensor cores. A byte of the message at a given place of a tile is
+// worth a fixed number modulo 2^130 - 5, of 17 bytes; the hash of a tile is the
+// sum of its bytes times those numbers:
+//   tile      256 blocks of 64 bytes, number 64 d + 32 h + lane
+//   row       (h, lane / 4): the sum over the four depths d and the four lanes
+//             side by side (t = lane % 4), as with GHASH (ghash_matrix.h)
+//   columns   the 17 bytes of the numbers, in three groups of 8
+// A sum of 1,024 products of bytes stays below 2^26, so carries wait for the end
+// of the tile.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "poly1305.h"
+
+// Behind the matrices: r^1024, and what the bits above the blocks of a row add.
+#define POLY1305_STEP 6144u
+#define POLY1305_BITS 6152u
+
+// Limbs of 26 bits, exactly.
+FN Poly poly_normal(Poly a) {
+  UNROLL for (int pass = 0; pass < 2; ++pass) {
+    UNROLL for (int i = 0; i < 4; ++i) {
+      a.w[i + 1] += a.w[i] >> 26;
+      a.w[i] &= 0x3ffffffu;
+    }
+    a.w[0] += 5 * (a.w[4] >> 26);
+    a.w[4] &= 0x3ffffffu;
+  }
+  a.w[1] += a.w[0] >> 26;
+  a.w[0] &= 0x3ffffffu;
+  return a;
+}
+
+// a times 2^(8 bytes), below 2^136.
+FN Poly poly_shift(Poly a, u32 bytes) {
+  Poly power = {{0, 0, 0, 0, 0}};
+  UNROLL for (u32 i = 0; i < 5; ++i) {
+    if (8 * bytes / 26 == i) power.w[i] = 1u << (8 * bytes % 26);
+  }
+  return poly_multiply(a, power);
+}
+
+// numbers: which one-time keys. A lane makes the number of one byte of a tile's
+// rows: that of depth d, lane t, word w; or what stands behind the matrices.
+KERNEL(poly1305_matrices, HASH_KEY_LANES)
+(GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *matrices) {
+  const u32 all = count * POLY1305_MATRIX_ENTRIES;
+  for (u32 n = group_id() * group_lanes() + lane_id(); n < all;
+       n += group_count() * group_lanes()) {
+    const u32 entry = n % POLY1305_MATRIX_ENTRIES, set = n / POLY1305_MATRIX_ENTRIES;
+    GLOBAL u32 *to = matrices + (u64)set * POLY1305_MATRIX_WORDS;
+    const Poly r = poly_load(one_time_keys + (u64)numbers[set] * POLY1305_KEY_WORDS);
+    if (entry == POLY1305_MATRIX_ENTRIES - 1) {
+      const Poly r256 = poly_power(r, 256);
+      Poly sixteen = poly_zero(), four = poly_zero();
+      Poly one = {{1, 0, 0, 0, 0}};
+      for (u32 i = 0; i < 16; ++i) sixteen = poly_add(poly_multiply(sixteen, r), one);
+      for (u32 i = 0; i < 4; ++i) four = poly_add(poly_multiply(four, r256), one);
+      const Poly step = poly_power(r256, 4), bits = poly_shift(poly_multiply(sixteen, four), 16);
+      UNROLL for (int i = 0; i < 5; ++i) {
+        to[POLY1305_STEP + i] = step.w[i];
+        to[POLY1305_BITS + i] = bits.w[i];
+      }
+    } else {
+      const u32 byte = entry % 4, w = entry / 4 % 16, t = entry / 64 % 4, d = entry / 256;
+      const Poly number = poly_normal(
+          poly_shift(poly_power(r, 256 * (3 - d) + 4 * (3 - t) + 3 - w / 4), 4 * (w % 4) + byte));
+      const u32 m = w / 2;
+      UNROLL for (u32 column = 0; column < 24; ++column) {
+        // A byte may lie in two limbs.
+        const u32 limb = 8 * column / 26, bit = 8 * column % 26;
+        u32 value = 0;
+        if (limb < 5) value = number.w[limb] >> bit;
+        if (limb < 4 && bit > 18) value |= number.w[limb + 1] << (26 - bit);
+        const u32 lane = 4 * (column % 8) + t;
+        const u32 place =
+            ((4 * d + m / 2) * 32 + lane) * 12 + 6 * (m % 2) + 2 * (column / 8) + w % 2;
+        ((GLOBAL u8 *)(to + place))[byte] = (u8)value;
+      }
+    }
+  }
+}
+
+#ifdef LC_BIT_MATRICES
+
+// Tile after tile: hash r^1024 and the row's sums of the next.
+FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHARED u32 *scratch) {
+  const u32 lane = lane_id() % 32;
+  UNROLL for (u32 n = 0; n < 3; ++n) {
+    UNROLL for (u32 i = 0; i < 4; ++i) {
+      scratch[24 * (lane / 4 + 8 * (i / 2)) + 8 * n + 2 * (lane % 4) + i % 2] = sums[4 * n + i];
+    }
+  }
+  warp_barrier();
+  u64 limbs[5];
+  UNROLL for (u32 i = 0; i < 5; ++i) limbs[i] = words[POLY1305_BITS + i];
+  SHARED const u32 *row = scratch + 24 * (lane % 16);
+  UNROLL for (u32 column = 0; column < 17; ++column) {
+    limbs[8 * column / 26] += (u64)row[column] << (8 * column % 26);
+  }
+  Poly step;
+  UNROLL for (u32 i = 0; i < 5; ++i) step.w[i] = words[POLY1305_STEP + i];
+  poly_multiply_add(limbs, hash, poly_factor(step));
+  warp_barrier();
+  return poly_carry(limbs);
+}
+
+#endif
+
+// Runs of data of whole tiles, at addresses that are multiples of 16: as
+// chacha20_poly1305_runs, by batches of one message's runs, a warp a run.
+KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
+(GLOBAL const HashRun *runs, GLOBAL const GhashBatch *batches, u32 count,
+ GLOBAL const u32 *matrices, GLOBAL const AesPiece *pieces, GLOBAL const u32 *keys,
+ GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
+ GLOBAL u32 *hashes SHARED_PARAMETER) {
+#ifdef LC_BIT_MATRICES
+  SHARED_WORDS(words);
+  SHARED u32 *scratch = words + POLY1305_MATRIX_WORDS + 384 * (lane_id() / 32);
+  const u32 lane = lane_id() % 32;
+  for (u32 b = group_id(); b < count; b += group_count()) {
+    GLOBAL const u32 *set = matrices + (u64)batches[b].matrices * POLY1305_MATRIX_WORDS;
+    for (u32 i = lane_id(); i < POLY1305_MATRIX_WORDS; i += group_lanes()) words[i] = set[i];
+    group_barrier();
+    const u32 end = batches[b].first_run + batches[b].run_count;
+    for (u32 n = batches[b].first_run + lane_id() / 32; n < end; n += group_lanes() / 32) {
+      GLOBAL const HashRun *run = runs + n;
+      GLOBAL const AesPiece *piece = pieces + run->piece;
+      GLOBAL const u8 *in = in_base + piece->in + run->at;
+      GLOBAL u8 *out = out_base + piece->out + run->at;
+      GLOBAL const u32 *key = keys + (u64)piece->key * AES_KEY_WORDS;
+      const Block iv = aes_iv(piece);
+      const u64 first = run->at / CHACHA20_BLOCK_BYTES;
+      Poly hash = poly_zero();
+      for (u64 at = 0; at < run->length; at += POLY1305_TILE_BYTES) {
+        u32 sums[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        for (u32 d = 0; d < 4; ++d) {
+          u32 text[2][16];
+          UNROLL for (u32 h = 0; h < 2; ++h) {
+            const u64 number = at / CHACHA20_BLOCK_BYTES + 64 * d + 32 * h + lane;
+            Block data[4];
+            u32 x[16];
+            chacha20_load(data, in + CHACHA20_BLOCK_BYTES * number, CHACHA20_BLOCK_BYTES, 1);
+            chacha20_block(x, key, iv.w, first + number);
+            if (opens) {
+              UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] = data[i / 4].w[i % 4];
+            }
+            chacha20_xor(data, x);
+            if (!opens) {
+              UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] = data[i / 4].w[i % 4];
+            }
+            chacha20_store(out + CHACHA20_BLOCK_BYTES * number, data, CHACHA20_BLOCK_BYTES, 1);
+          }
+          UNROLL for (u32 pair = 0; pair < 4; ++pair) {
+            SHARED const u32 *cell = words + 12 * (32 * (4 * d + pair) + lane);
+            Block part[3];
+            UNROLL for (u32 i = 0; i < 3; ++i) part[i] = load_local_block(cell + 4 * i);
+            UNROLL for (u32 i = 0; i < 6; ++i) {
+              const u32 w = 4 * pair + 2 * (i / 3), at_word = 2 * i;
+              byte_matrix_32(sums + 4 * (i % 3), text[0][w], text[1][w], text[0][w + 1],
+                             text[1][w + 1], part[at_word / 4].w[at_word % 4],
+                             part[at_word / 4].w[at_word % 4 + 1], scratch);
+            }
+          }
+        }
+        hash = poly_next_tile(hash, sums, words, scratch);
+      }
+      // Each row by its power, and all rows' sum.
+      const Poly r = poly_load(one_time_keys + (u64)run->key * POLY1305_KEY_WORDS);
+      hash = poly_multiply(hash, poly_power(r, 16 * (7 - lane % 8) + 128 * (1 - lane / 8 % 2)));
+      if (lane < 16) {
+        UNROLL for (u32 i = 0; i < 5; ++i) scratch[8 * lane + i] = hash.w[i];
+      }
+      warp_barrier();
+      if (lane == 0) {
+        u64 limbs[5] = {0, 0, 0, 0, 0};
+        for (u32 l = 0; l < 16; ++l) {
+          UNROLL for (u32 i = 0; i < 5; ++i) limbs[i] += scratch[8 * l + i];
+        }
+        hash = poly_carry(limbs);
+        UNROLL for (u32 i = 0; i < 5; ++i) hashes[(u64)n * HASH_WORDS + i] = hash.w[i];
+      }
+      warp_barrier();
+    }
+    group_barrier();
+  }
+#else
+  (void)runs, (void)batches, (void)count, (void)matrices, (void)pieces, (void)keys,
+      (void)one_time_keys, (void)opens, (void)in_base, (void)out_base, (void)hashes;
+#endif
+}
