@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench_aes.h"
 #include "bench_results.h"
@@ -39,7 +40,7 @@ and 4.5 it does not. LANECRYPT_AES_FORM chooses the form.
 Examples:
   lanecrypt bench rsa --quick
   lanecrypt bench aes --quick
-  lanecrypt bench kernels --devices cuda:0
+  lanecrypt bench kernels --devices cuda:0 --only ctr,gcm.card
   lanecrypt bench aes --devices cuda:0 --json --out results.json
 )";
 
@@ -50,6 +51,7 @@ class Bench : public Subcommand {
             {"out", "out", true},
             {"devices", "devices", true},
             {"device", "devices", true},
+            {"only", "only", true},
             {"quick", "quick"},
             {"quiet", "quiet"},
             {"help", "help"},
@@ -66,6 +68,10 @@ class Bench : public Subcommand {
     app.add_option("--devices,--device", devices_,
                    "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
         ->option_text("LIST");
+    app.add_option("--only", only_,
+                   "aes, kernels, timing: results with one of these in their names")
+        ->delimiter(',')
+        ->option_text("TEXT,...");
     app.add_flag("--quick", quick_, "fewer ciphers, sizes and runs: under a minute");
     app.add_flag("--quiet", quiet_, "do not say what is being measured");
   }
@@ -76,6 +82,8 @@ class Bench : public Subcommand {
       throw Failure(
           ExitCode::kUsage,
           fmt::format("there is no benchmark '{}': there are aes, rsa, kernels and timing", what_));
+    if (what_ == "rsa" && !only_.empty())
+      throw Failure(ExitCode::kUsage, "bench rsa takes no --only");
     std::optional<Output> output;
     if (!out_.empty()) output.emplace(out_, (struct stat){});
     try {
@@ -91,6 +99,11 @@ class Bench : public Subcommand {
     const auto tell = [&](const std::string &text) {
       if (tells) fmt::print(stderr, "\r{}\033[K", text);
     };
+    const Wants wants = [&](const std::string &name) {
+      return only_.empty() || std::any_of(only_.begin(), only_.end(), [&](const std::string &part) {
+               return name.find(part) != std::string::npos;
+             });
+    };
     const char *devices = devices_ ? devices_->c_str() : nullptr;
     std::vector<BenchResult> results;
     // A context chooses the form of its kernels when it opens a device.
@@ -98,14 +111,14 @@ class Bench : public Subcommand {
       for (const char *form : {"table4", "table1", "bitslice"}) {
         setenv("LANECRYPT_AES_FORM", form, 1);
         const Context of_form(devices, LC_FALLBACK_NONE);
-        for (BenchResult &result : bench_kernels(of_form, form, quick_, tell))
+        for (BenchResult &result : bench_kernels(of_form, form, quick_, wants, tell))
           results.push_back(std::move(result));
         unsetenv("LANECRYPT_AES_FORM");
       }
     const Context context(devices, LC_FALLBACK_NONE);
-    if (what_ == "aes") results = bench_aes(context, quick_, tell);
+    if (what_ == "aes") results = bench_aes(context, quick_, wants, tell);
     if (what_ == "rsa") results = bench_rsa(context, quick_, tell);
-    if (what_ == "timing") results = bench_timing(context, quick_, tell);
+    if (what_ == "timing") results = bench_timing(context, quick_, wants, tell);
     if (tells) fmt::print(stderr, "\r\033[K");
 
     Machine machine = this_machine();
@@ -136,6 +149,7 @@ class Bench : public Subcommand {
 
   std::string what_, out_;
   std::optional<std::string> devices_;
+  std::vector<std::string> only_;
   bool json_ = false, quick_ = false, quiet_ = false;
 };
 

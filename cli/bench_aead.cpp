@@ -197,19 +197,26 @@ class CardBench {
 std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
                                     const std::string &where, uint64_t bytes,
                                     const Patience &patience, const BenchData &data,
+                                    const Wants &wants,
                                     const std::function<void(const std::string &)> &tell) {
   std::vector<BenchResult> results;
   CardBench bench(context, index, patience, data, bytes);
+  const auto measure = [&](const std::string &name, const auto &how) {
+    if (!wants(name)) return;
+    tell(name);
+    results.push_back(how(name));
+  };
   for (const AeadCase &run : kCases) {
     const std::string name = run.name, card = ".card." + where;
+    const auto whole = [&](lc_direction direction) {
+      return [&, direction](const std::string &full) { return bench.whole(run, direction, full); };
+    };
     if (!run.is_chain()) {
-      tell(name + card);
-      results.push_back(bench.whole(run, LC_ENCRYPT, name + card));
-      tell(name + "-decrypt" + card);
-      results.push_back(bench.whole(run, LC_DECRYPT, name + "-decrypt" + card));
+      measure(name + card, whole(LC_ENCRYPT));
+      measure(name + "-decrypt" + card, whole(LC_DECRYPT));
     }
-    tell(name + ".card-packets." + where);
-    results.push_back(bench.packets(run, name + ".card-packets." + where));
+    measure(name + ".card-packets." + where,
+            [&](const std::string &full) { return bench.packets(run, full); });
   }
   return results;
 }

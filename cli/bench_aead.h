@@ -17,6 +17,7 @@ namespace lanecrypt::cli {
 std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
                                     const std::string &where, uint64_t bytes,
                                     const Patience &patience, const BenchData &data,
+                                    const Wants &wants,
                                     const std::function<void(const std::string &)> &tell);
 
 }  // namespace lanecrypt::cli

@@ -179,7 +179,7 @@ struct Messages {
 class DeviceBench {
  public:
   DeviceBench(const Context &context, uint32_t index, std::string where, const Scale &scale,
-              const BenchData &data, const OpensslRates *openssl,
+              const BenchData &data, const OpensslRates *openssl, const Wants &wants,
               const std::function<void(const std::string &)> &tell,
               std::vector<BenchResult> &results)
       : context_(context),
@@ -188,6 +188,7 @@ class DeviceBench {
         scale_(scale),
         data_(data),
         openssl_(openssl),
+        wants_(wants),
         tell_(tell),
         results_(results) {}
 
@@ -211,7 +212,7 @@ class DeviceBench {
       copies(in);
     }
     for (BenchResult &result :
-         bench_aead(context_, index_, where_, card_bytes_, scale_.patience, data_, tell_))
+         bench_aead(context_, index_, where_, card_bytes_, scale_.patience, data_, wants_, tell_))
       results_.push_back(std::move(result));
     end_to_end();
   }
@@ -288,6 +289,7 @@ class DeviceBench {
 
   void on_card(const BenchCase &run, const DeviceBuffer &in, const DeviceBuffer &out,
                uint64_t bytes, const std::string &name) {
+    if (!wants_(name + "." + where_)) return;
     tell_(fmt::format("{}.{}, {} bytes", name, where_, bytes));
     const Messages messages(run, data_, in.address(), out.address(), bytes);
     bool by_device = true;
@@ -317,6 +319,7 @@ class DeviceBench {
       const bool up = std::string_view(name).ends_with("upload");
       for (uint64_t bytes : scale_.sweep(largest)) {
         const std::string full = name + std::string(bytes == largest ? "" : "-sweep");
+        if (!wants_(full + "." + where_)) continue;
         tell_(fmt::format("{}.{}, {} bytes", full, where_, bytes));
         BenchResult result{full, "GB/s", {}, bytes, {}, "wall", {}};
         result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {
@@ -350,6 +353,7 @@ class DeviceBench {
 
   void host(const BenchCase &run, const uint8_t *in, uint8_t *out, uint64_t bytes,
             const std::string &name) {
+    if (!wants_(name + "." + where_)) return;
     tell_(fmt::format("{}.{}, {} bytes", name, where_, bytes));
     const Messages messages(run, data_, in, out, bytes);
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
@@ -372,6 +376,7 @@ class DeviceBench {
   const Scale &scale_;
   const BenchData &data_;
   const OpensslRates *openssl_;  // nullptr: not measured
+  const Wants &wants_;
   const std::function<void(const std::string &)> &tell_;
   std::vector<BenchResult> &results_;
   uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
@@ -400,13 +405,14 @@ std::vector<std::pair<uint32_t, std::string>> usable_devices(
 
 }  // namespace
 
-std::vector<BenchResult> bench_aes(const Context &context, bool quick,
+std::vector<BenchResult> bench_aes(const Context &context, bool quick, const Wants &wants,
                                    const std::function<void(const std::string &)> &tell) {
   const Scale scale(quick);
   const BenchData data;
   std::vector<BenchResult> results;
   OpensslRates openssl(scale, data);
   const auto measure_openssl = [&](const BenchCase &run, uint64_t bytes, const char *where) {
+    if (!wants(run.name() + where)) return;
     tell(run.name() + where);
     results.push_back(openssl.measure(run, bytes, run.name() + where));
     openssl.add(run, bytes, results.back().spread.median);
@@ -416,6 +422,7 @@ std::vector<BenchResult> bench_aes(const Context &context, bool quick,
   for (const BenchCase &run : chain_cases(quick))
     measure_openssl(run, scale.largest_host_bytes, ".openssl");
   for (const BenchCase &run : parallel_cases(quick)) {
+    if (!wants(run.name() + ".openssl-cores")) continue;
     tell(run.name() + ".openssl-cores");
     results.push_back(openssl.measure_on_all_cores(run, run.name() + ".openssl-cores"));
   }
@@ -425,17 +432,19 @@ std::vector<BenchResult> bench_aes(const Context &context, bool quick,
         measure_openssl({*find_cipher(name)}, bytes, ".openssl-sweep");
 
   for (const auto &[index, where] : usable_devices(context, tell))
-    DeviceBench(context, index, where, scale, data, &openssl, tell, results).run();
+    DeviceBench(context, index, where, scale, data, &openssl, wants, tell, results).run();
   return results;
 }
 
 std::vector<BenchResult> bench_kernels(const Context &context, const std::string &form, bool quick,
+                                       const Wants &wants,
                                        const std::function<void(const std::string &)> &tell) {
   const Scale scale(quick);
   const BenchData data;
   std::vector<BenchResult> results;
   for (const auto &[index, where] : usable_devices(context, tell))
-    DeviceBench(context, index, where, scale, data, nullptr, tell, results).run_on_card(form);
+    DeviceBench(context, index, where, scale, data, nullptr, wants, tell, results)
+        .run_on_card(form);
   return results;
 }
 

@@ -12,13 +12,15 @@
 namespace lanecrypt::cli {
 
 // Runs all of it. Every output is compared with OpenSSL's; throws Failure
-// (kFailed) where one differs. `tell` hears what is measured now.
-std::vector<BenchResult> bench_aes(const Context &context, bool quick,
+// (kFailed) where one differs. Only results whose names `wants` takes are measured;
+// `tell` hears what is measured now.
+std::vector<BenchResult> bench_aes(const Context &context, bool quick, const Wants &wants,
                                    const std::function<void(const std::string &)> &tell);
 
 // The same with the data on the card alone. `form` is that of the context's
 // kernels; devices that cannot run it are left out.
 std::vector<BenchResult> bench_kernels(const Context &context, const std::string &form, bool quick,
+                                       const Wants &wants,
                                        const std::function<void(const std::string &)> &tell);
 
 }  // namespace lanecrypt::cli

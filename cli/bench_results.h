@@ -41,6 +41,9 @@ struct BenchResult {
   std::optional<double> over_openssl;  // times OpenSSL's rate on one core in this run
 };
 
+// Whether a result of that name is to be measured.
+using Wants = std::function<bool(const std::string &name)>;
+
 struct Machine {
   std::string gpu, driver, cpu;
   unsigned cores = 0;
