@@ -12,15 +12,19 @@
 
 namespace lanecrypt::cli {
 
-// For each mode of AES on each ready device: Welch's t between launches of two
-// kinds, by the device's clock and in random order:
+// For each cipher on each ready device: whether two kinds of launches, in random
+// order, differ in their time by the device's clock:
 //   timing-keys     one key, or one of 10,000 random keys
 //   timing-data     blocks that are all equal, so that every lane looks up the
 //                   same, or blocks that all differ
-//   timing-control  two halves of those with one key
-// with the difference of the means in nanoseconds, and the two means as min and
-// max. An absolute t below 4.5 is no difference.
-std::vector<BenchResult> bench_timing(const Context &context, bool quick,
+//   timing-control  those with one key, in two halves by lot
+// with `-t`, Welch's t, once of all samples and of the fastest 99 to 50 %: of these
+// the farthest from 0, and the least and most; an absolute t below 4.5 is no
+// difference. And `-ns`, the difference of the means of the fastest 95 %, with the
+// two means as min and max.
+//   timing-runs-ns  the noise: launches of one key with equal blocks, in ten runs;
+//                   how far the means of two that follow each other differ
+std::vector<BenchResult> bench_timing(const Context &context, bool quick, const Wants &wants,
                                       const std::function<void(const std::string &)> &tell);
 
 }  // namespace lanecrypt::cli
