@@ -10,7 +10,8 @@ import pytest
 
 from provider_fixtures import OPENSSL, Configuration
 
-DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
+DEVICES = os.environ.get("LANECRYPT_TEST_DEVICES", "host")
+RSA_DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", DEVICES)
 
 
 @pytest.fixture(scope="module")
@@ -47,18 +48,21 @@ def test_rsa(tmp_path, build, evp_test, name, operations):
     empty.write_text("")
     alone = subprocess.run([program, "-config", empty, folder / name], capture_output=True,
                            timeout=300)
-    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0, rsa="always")
+    configuration = Configuration(tmp_path, build, devices=RSA_DEVICES, threshold_bytes=0, rsa="always")
     # It ignores OPENSSL_CONF.
-    ours = configuration.run(program, "-config", configuration.path, folder / name)
+    ours = configuration.run(program, "-config", configuration.path, folder / name, check=False)
+    assert ours.returncode == alone.returncode, ours.stderr[-3000:].decode(errors="replace")
     tests, errors, skipped = completed(ours.stdout + ours.stderr)
     assert (tests, errors, skipped) == completed(alone.stdout + alone.stderr)
-    assert tests > 0 and errors == 0
+    # A distribution's 3.0 may reject implicitly, which the vectors of that release
+    # do not know: then OpenSSL alone has the error too.
+    assert tests > 100 * errors
     counters = configuration.counters()
     assert counters["rsa_device_jobs"] >= operations
     assert counters["rsa_failures"] == 0
 
 
-# By the emulator: plain, in place, and in pieces of 1 byte, which no device gets,
+# By the emulator, where no device is named: plain, in place, and in pieces of 1 byte, which no device gets,
 # of 40, and of 80, since ChaCha20 has blocks of 64. evp_test of 3.0 knows neither
 # -process nor -chunk.
 @pytest.mark.parametrize("name, options, least_device_jobs", [
@@ -85,7 +89,7 @@ def test_ciphers(tmp_path, build, evp_test, name, options, least_device_jobs):
     empty.write_text("")
     alone = subprocess.run([program, "-config", empty, *options, folder / name],
                            capture_output=True, timeout=300)
-    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes=0)
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0)
     ours = configuration.run(program, "-config", configuration.path, *options, folder / name)
     tests, errors, skipped = completed(ours.stdout + ours.stderr)
     assert (tests, errors, skipped) == completed(alone.stdout + alone.stderr)
