@@ -296,7 +296,7 @@ TEST_P(WipedMemory, OnCuda) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, WipedMemory, testing::Values("table4", "table1", "bitslice"),
-                         [](const auto &info) { return std::string(info.param); });
+                         [](const auto &one) { return std::string(one.param); });
 
 }  // namespace
 }  // namespace lanecrypt::schedule
