@@ -11,6 +11,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -20,7 +21,7 @@
 #include <random>
 
 #include "cli/bench_results.h"
-#include "cli/welch.h"
+#include "cli/compare_times.h"
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_candidates.h"
 #include "lanecrypt/lanecrypt.h"
@@ -54,7 +55,7 @@ class Timing {
   // (0: all alike, 1: random) and places.
   void measure(const std::string &name, const std::function<void(size_t key, size_t data)> &prepare,
                const std::function<void(size_t key, size_t data)> &run) {
-    std::vector<double> by_key[2], by_data[2], halves[2], all;
+    std::vector<cli::TimedLaunch> timed;
     const unsigned warm_up = std::min(100u, launches_ / 10);
     for (unsigned n = 0; n < launches_ + warm_up; ++n) {
       const size_t keys_vary = random_() & 1, data_vary = random_() & 1;
@@ -65,34 +66,21 @@ class Timing {
       run(key, data);
       const std::chrono::duration<double, std::nano> took =
           std::chrono::steady_clock::now() - start;
-      if (n < warm_up) continue;
-      by_key[keys_vary].push_back(took.count());
-      by_data[data_vary].push_back(took.count());
-      if (keys_vary == 0) halves[random_() & 1].push_back(took.count());
-      all.push_back(took.count());
+      if (n >= warm_up) timed.push_back({took.count(), keys_vary != 0, data_vary != 0});
     }
-    const double limit = cli::ordinary_limit(all);
-    add(name + ".timing-keys", cli::welch(by_key[0], by_key[1], limit));
-    add(name + ".timing-data", cli::welch(by_data[0], by_data[1], limit));
-    add(name + ".timing-control", cli::welch(halves[0], halves[1], limit));
+    for (cli::BenchResult &result : cli::compare_times(name, timed, random_)) {
+      if (result.unit == "t")
+        std::fprintf(stderr, "%-48s t = %6.2f\n", result.name.c_str(), result.spread.median);
+      result.name += "." + where_;
+      result.clock = "wall";
+      results_.push_back(std::move(result));
+    }
   }
 
   std::mt19937_64 &random() { return random_; }
   const std::vector<cli::BenchResult> &results() const { return results_; }
 
  private:
-  void add(const std::string &name, const cli::Welch &found) {
-    cli::BenchResult t{name + "-t." + where_, "t", {}, {}, {}, "wall", {}};
-    t.spread = {found.t, found.t, found.t, launches_};
-    results_.push_back(std::move(t));
-    // The mean times of both, least and most.
-    cli::BenchResult difference{name + "-ns." + where_, "ns", {}, {}, {}, "wall", {}};
-    difference.spread = {found.mean_a - found.mean_b, std::min(found.mean_a, found.mean_b),
-                         std::max(found.mean_a, found.mean_b), launches_};
-    results_.push_back(std::move(difference));
-    std::fprintf(stderr, "%-48s t = %6.2f\n", name.c_str(), found.t);
-  }
-
   const std::string where_;
   const unsigned launches_;
   std::mt19937_64 random_;

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <random>
-#include <span>
 
 #include "aes_cipher.h"
+#include "compare_times.h"
 #include "device_engine.h"
 #include "failure.h"
 
@@ -22,12 +21,6 @@ constexpr uint64_t kStreamBytes = 1 << 10;  // CBC encryption: 1,024 streams
 constexpr unsigned kKeys = 10000;
 constexpr unsigned kInputs = 16;
 constexpr uint32_t kMostKeyBytes = 32;
-constexpr unsigned kRuns = 10;  // in which a measurement is looked at in time
-
-// What the system does beside is far from the rest, in both kinds alike, and hides
-// small differences: so samples above one of these shares of all are left out too.
-constexpr double kCrops[] = {0.5, 0.75, 0.9, 0.95, 0.99, 1};
-constexpr double kUsualCrop = 0.95;
 
 struct TimingCase {
   const char *name;
@@ -49,37 +42,6 @@ constexpr TimingCase kCases[] = {
     {"chacha20", LC_CHACHA20, LC_ENCRYPT, 32},
     {"chacha20-poly1305", LC_CHACHA20_POLY1305, LC_ENCRYPT, 32},
 };
-
-struct Sample {
-  double ns;
-  bool key_varies, data_varies;
-  unsigned run;
-};
-
-struct Moments {
-  double count = 0, mean = 0, squares = 0;
-  void add(double x) {
-    count += 1;
-    const double delta = x - mean;
-    mean += delta / count;
-    squares += delta * (x - mean);
-  }
-};
-
-double welch_t(const Moments &x, const Moments &y) {
-  if (x.count < 2 || y.count < 2) return 0;
-  const double variance = x.squares / (x.count - 1) / x.count + y.squares / (y.count - 1) / y.count;
-  return variance == 0 ? 0 : (x.mean - y.mean) / std::sqrt(variance);
-}
-
-// The time that `share` of all samples do not exceed.
-double crop_at(std::span<const Sample> samples, double share) {
-  std::vector<double> times;
-  for (const Sample &sample : samples) times.push_back(sample.ns);
-  const auto at = times.begin() + static_cast<long>(share * static_cast<double>(times.size() - 1));
-  std::nth_element(times.begin(), at, times.end());
-  return *at;
-}
 
 class Timing {
  public:
@@ -123,7 +85,7 @@ class Timing {
         cipher_job(run.mode, run.direction, run.key_bytes, messages.data(), messages.size());
     job.memory = LC_MEMORY_DEVICE;
     job.device = index_;
-    std::vector<Sample> samples;
+    std::vector<TimedLaunch> timed;
     const unsigned warm_up = std::min(100u, launches_ / 10);
     for (unsigned n = 0; n < launches_ + warm_up; ++n) {
       const bool key_varies = random_() & 1, data_varies = random_() & 1;
@@ -137,70 +99,17 @@ class Timing {
       if (told.kernel_ns == 0)
         throw Failure(ExitCode::kFailed, fmt::format("{}: the device tells no time", run.name));
       if (n >= warm_up)
-        samples.push_back({static_cast<double>(told.kernel_ns), key_varies, data_varies,
-                           (n - warm_up) * kRuns / launches_});
+        timed.push_back({static_cast<double>(told.kernel_ns), key_varies, data_varies});
     }
-    compare(run.name, samples, results);
+    for (BenchResult &result : compare_times(run.name, timed, random_)) {
+      result.name += "." + where_;
+      result.bytes = kBytes;
+      result.clock = "device";
+      results.push_back(std::move(result));
+    }
   }
 
  private:
-  void compare(const std::string &name, std::span<const Sample> samples,
-               std::vector<BenchResult> &results) {
-    std::vector<bool> coins;
-    for (size_t n = 0; n < samples.size(); ++n) coins.push_back(random_() & 1);
-    Spread t[3], ns[3];
-    for (const double share : kCrops) {
-      const double limit = crop_at(samples, share);
-      Moments kinds[3][2];
-      for (size_t n = 0; n < samples.size(); ++n) {
-        const Sample &sample = samples[n];
-        if (sample.ns > limit) continue;
-        kinds[0][sample.key_varies].add(sample.ns);
-        kinds[1][sample.data_varies].add(sample.ns);
-        if (!sample.key_varies) kinds[2][coins[n]].add(sample.ns);
-      }
-      for (int i = 0; i < 3; ++i) {
-        const double found = welch_t(kinds[i][0], kinds[i][1]);
-        if (std::abs(found) > std::abs(t[i].median)) t[i].median = found;
-        t[i].min = share == kCrops[0] ? found : std::min(t[i].min, found);
-        t[i].max = share == kCrops[0] ? found : std::max(t[i].max, found);
-        if (share != kUsualCrop) continue;
-        const auto [least, most] = std::minmax(kinds[i][0].mean, kinds[i][1].mean);
-        ns[i] = {kinds[i][0].mean - kinds[i][1].mean, least, most, launches_};
-      }
-    }
-    const char *what[] = {"keys", "data", "control"};
-    for (int i = 0; i < 3; ++i) {
-      t[i].runs = launches_;
-      add(fmt::format("{}.timing-{}-t", name, what[i]), "t", t[i], results);
-      add(fmt::format("{}.timing-{}-ns", name, what[i]), "ns", ns[i], results);
-    }
-    add(name + ".timing-runs-ns", "ns", between_runs(samples), results);
-  }
-
-  // Of launches of one key with equal blocks: how far apart the means of two runs
-  // that follow each other are, at most.
-  Spread between_runs(std::span<const Sample> samples) const {
-    const double limit = crop_at(samples, kUsualCrop);
-    Moments runs[kRuns];
-    for (const Sample &sample : samples)
-      if (sample.ns <= limit && !sample.key_varies && !sample.data_varies)
-        runs[sample.run].add(sample.ns);
-    Spread spread{0, runs[0].mean, runs[0].mean, launches_};
-    for (unsigned n = 1; n < kRuns; ++n) {
-      if (runs[n].count == 0 || runs[n - 1].count == 0) continue;
-      spread.median = std::max(spread.median, std::abs(runs[n].mean - runs[n - 1].mean));
-      spread.min = std::min(spread.min, runs[n].mean);
-      spread.max = std::max(spread.max, runs[n].mean);
-    }
-    return spread;
-  }
-
-  void add(const std::string &name, const char *unit, const Spread &spread,
-           std::vector<BenchResult> &results) const {
-    results.push_back({name + "." + where_, unit, spread, kBytes, {}, "device", {}});
-  }
-
   const Context &context_;
   const uint32_t index_;
   const std::string where_;

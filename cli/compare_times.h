@@ -1,0 +1,35 @@
+// Whether the times of a kernel tell one kind of keys or data from another:
+// Welch's t, as dudect has it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench_results.h"
+
+namespace lanecrypt::cli {
+
+// One launch: of one key or of any of many, of equal data or of data that vary.
+// Kinds are drawn at random from launch to launch.
+struct TimedLaunch {
+  double ns = 0;
+  bool key_varies = false, data_varies = false;
+};
+
+// Results in the order of what they tell, by names in the form `name`.timing-...:
+//   keys-t, keys-ns        the two kinds of keys: the largest t over several crops,
+//                          with the least and the most; the difference of the means
+//   data-t, data-ns        the two kinds of data
+//   control-t, control-ns  launches of one key, told apart by coins of `random`
+//   runs-ns                how far apart the means of one kind are in two runs that
+//                          follow each other, at most
+// An absolute t below 4.5 is no difference. The names lack the device.
+std::vector<BenchResult> compare_times(const std::string &name,
+                                       std::span<const TimedLaunch> launches,
+                                       std::mt19937_64 &random);
+
+}  // namespace lanecrypt::cli
