@@ -76,8 +76,9 @@ typedef ulong u64;
   __kernel __attribute__((  \
       reqd_work_group_size((lanes) < LC_MOST_LANES ? (lanes) : LC_MOST_LANES, 1, 1))) void name
 #define KERNEL_OF(name, lanes, registers) KERNEL(name, lanes)
-#define SHARED_PARAMETER , __local u32 *shared_words
-#define SHARED_WORDS(pointer) __local u32 *pointer = shared_words
+// Local memory is aligned as the type that a parameter points to, no more.
+#define SHARED_PARAMETER , __local uint4 *shared_blocks
+#define SHARED_WORDS(pointer) __local u32 *pointer = (__local u32 *)shared_blocks
 #define TEAM_LANES 32u
 #define lane_id() ((u32)get_local_id(0))
 #define group_lanes() ((u32)get_local_size(0))
