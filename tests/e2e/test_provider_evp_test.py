@@ -78,9 +78,17 @@ def test_rsa(tmp_path, build, evp_test, name, operations):
     ("evpciph_chacha.txt", [], 300),
     ("evpciph_chacha.txt", ["-process", "in_place"], 100),
     ("evpciph_chacha.txt", ["-chunk", "80"], 100),
-    ("evpciph_chacha.txt", ["-chunk", "1"], 0)])
+    ("evpciph_chacha.txt", ["-chunk", "1"], 0),
+    # What the provider does not offer, the default provider beside it still does.
+    ("evpciph_aes_ocb.txt", [], 0),
+    ("evpciph_aes_siv.txt", [], 0),
+    ("evpciph_aes_gcm_siv.txt", [], 0),
+    ("evpciph_aes_wrap.txt", [], 0),
+    ("evpciph_aes_stitched.txt", [], 0)])
 def test_ciphers(tmp_path, build, evp_test, name, options, least_device_jobs):
     program, folder = evp_test
+    if not (folder / name).exists():
+        pytest.skip(f"this release has no {name}")
     if options:
         known = subprocess.run([program, "-help"], capture_output=True, timeout=60)
         if options[0].encode() not in known.stdout + known.stderr:
