@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "bench_aes.h"
+#include "bench_papers.h"
 #include "bench_results.h"
 #include "bench_rsa.h"
 #include "bench_timing.h"
@@ -36,11 +38,14 @@ device can run; compared in the same way.
 timing: whether the time of a kernel tells of keys or data: t of 100,000
 launches, half of them with one key, and half with equal blocks. Between -4.5
 and 4.5 it does not. LANECRYPT_AES_FORM chooses the form.
+papers: what papers of 2007 (M), 2010 (W) and 2013 (S) measured, beside their own
+figures. --out names a folder, into which papers.json goes.
 
 Examples:
   lanecrypt bench rsa --quick
   lanecrypt bench aes --quick
   lanecrypt bench kernels --devices cuda:0 --only ctr,gcm.card
+  lanecrypt bench papers S --devices cuda:0 --out results
   lanecrypt bench aes --devices cuda:0 --json --out results.json
 )";
 
@@ -60,11 +65,13 @@ class Bench : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    app.add_option("what", what_, "what to measure: aes, rsa, kernels or timing")
+    app.add_option("what", what_, "what to measure: aes, rsa, kernels, timing or papers")
         ->required()
-        ->option_text("aes|rsa|kernels|timing");
+        ->option_text("aes|rsa|kernels|timing|papers");
+    app.add_option("paper", paper_, "with papers: one alone")->option_text("M|W|S");
     app.add_flag("--json", json_, "print JSON instead of a table");
-    app.add_option("--out", out_, "write the JSON to a file too")->option_text("FILE");
+    app.add_option("--out", out_, "write the JSON to a file too; of papers, into a folder")
+        ->option_text("FILE|DIR");
     app.add_option("--devices,--device", devices_,
                    "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
         ->option_text("LIST");
@@ -77,14 +84,29 @@ class Bench : public Subcommand {
   }
 
   void run(std::vector<SecretBytes>) override {
-    static constexpr std::string_view kKnown[] = {"aes", "rsa", "kernels", "timing"};
+    static constexpr std::string_view kKnown[] = {"aes", "rsa", "kernels", "timing", "papers"};
     if (std::find(std::begin(kKnown), std::end(kKnown), what_) == std::end(kKnown))
       throw Failure(
           ExitCode::kUsage,
-          fmt::format("there is no benchmark '{}': there are aes, rsa, kernels and timing", what_));
-    if (what_ == "rsa" && !only_.empty())
-      throw Failure(ExitCode::kUsage, "bench rsa takes no --only");
+          fmt::format("there is no benchmark '{}': there are aes, rsa, kernels, timing and papers",
+                      what_));
+    if (!paper_.empty() && what_ != "papers")
+      throw Failure(ExitCode::kUsage, fmt::format("'{}' has no part '{}'", what_, paper_));
+    if (!paper_.empty() && !is_paper(paper_))
+      throw Failure(ExitCode::kUsage,
+                    fmt::format("there is no paper '{}': there are {}", paper_, paper_letters()));
+    if ((what_ == "rsa" || what_ == "papers") && !only_.empty())
+      throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --only", what_));
     std::optional<Output> output;
+    // Of the papers it is a folder.
+    if (!out_.empty() && what_ == "papers") {
+      std::error_code error;
+      std::filesystem::create_directories(out_, error);
+      if (error)
+        throw Failure(ExitCode::kUsage,
+                      fmt::format("cannot make the folder {}: {}", out_, error.message()));
+      out_ = (std::filesystem::path(out_) / "papers.json").string();
+    }
     if (!out_.empty()) output.emplace(out_, (struct stat){});
     try {
       measure(output);
@@ -118,6 +140,7 @@ class Bench : public Subcommand {
     const Context context(devices, LC_FALLBACK_NONE);
     if (what_ == "aes") results = bench_aes(context, quick_, wants, tell);
     if (what_ == "rsa") results = bench_rsa(context, quick_, tell);
+    if (what_ == "papers") results = bench_papers(context, paper_, quick_, tell);
     if (what_ == "timing") results = bench_timing(context, quick_, wants, tell);
     if (tells) fmt::print(stderr, "\r\033[K");
 
@@ -147,7 +170,7 @@ class Bench : public Subcommand {
     fmt::print("{}", json_ ? json : results_table(results));
   }
 
-  std::string what_, out_;
+  std::string what_, paper_, out_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_;
   bool json_ = false, quick_ = false, quiet_ = false;

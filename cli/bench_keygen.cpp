@@ -20,8 +20,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Seconds to make so many keys on a device.
-double make(const Context &context, uint32_t device, unsigned bits, uint64_t count) {
+// The time of one, which differs from key to key as luck has it: many are made.
+Spread measure_seconds(const Patience &patience, const std::function<double()> &run) {
+  return measure_rate(patience, 1, [&] { return 1 / run(); });
+}
+
+}  // namespace
+
+double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_t count) {
   lc_rsa_generation generation{};
   generation.struct_size = sizeof generation;
   generation.bits = bits;
@@ -43,8 +49,7 @@ double make(const Context &context, uint32_t device, unsigned bits, uint64_t cou
   return seconds;
 }
 
-// Seconds for `each` keys of OpenSSL's on each of so many cores.
-double make_by_openssl(unsigned bits, unsigned cores, unsigned each) {
+double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned each) {
   std::atomic<unsigned> missing{cores * each};
   const auto work = [&] {
     for (unsigned n = 0; n < each; n++) {
@@ -62,13 +67,6 @@ double make_by_openssl(unsigned bits, unsigned cores, unsigned each) {
   return seconds_since(start);
 }
 
-// The time of one, which differs from key to key as luck has it: many are made.
-Spread measure_seconds(const Patience &patience, const std::function<double()> &run) {
-  return measure_rate(patience, 1, [&] { return 1 / run(); });
-}
-
-}  // namespace
-
 std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
                                       const std::function<void(const std::string &)> &tell) {
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
@@ -85,14 +83,16 @@ std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
   for (const unsigned bits : has_gpu ? lone : std::vector<unsigned>{1024}) {
     const std::string name = fmt::format("rsa-{}.keygen-one", bits);
     tell(name + ".openssl");
-    const Spread openssl = measure_seconds(of_openssl, [&] { return make_by_openssl(bits, 1, 1); });
+    const Spread openssl =
+        measure_seconds(of_openssl, [&] { return make_keys_by_openssl(bits, 1, 1); });
     results.push_back({name + ".openssl", "s", openssl, {}, {}, "wall", {}});
     for (uint32_t index = 0; index < context.device_count(); index++) {
       const lc_device_info info = context.device(index);
       if (!info.selected) continue;
       tell(fmt::format("{}.{}", name, info.api));
       BenchResult result{fmt::format("{}.{}", name, info.api), "s", {}, {}, 1, "wall", {}};
-      result.spread = measure_seconds(of_device, [&] { return make(context, index, bits, 1); });
+      result.spread =
+          measure_seconds(of_device, [&] { return make_keys(context, index, bits, 1); });
       result.over_openssl = openssl.median / result.spread.median;
       results.push_back(std::move(result));
     }
@@ -102,7 +102,7 @@ std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
     tell(name + ".openssl-all-cores");
     const unsigned each = bits <= 2048 ? 8 : 2;
     const Spread openssl = measure_rate(of_openssl, double{1} * cores * each,
-                                        [&] { return make_by_openssl(bits, cores, each); });
+                                        [&] { return make_keys_by_openssl(bits, cores, each); });
     results.push_back({name + ".openssl-all-cores", "keys/s", openssl, {}, {}, "wall", {}});
     for (uint32_t index = 0; index < context.device_count(); index++) {
       const lc_device_info info = context.device(index);
@@ -112,7 +112,7 @@ std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
       tell(fmt::format("{}.{}", name, info.api));
       BenchResult result{fmt::format("{}.{}", name, info.api), "keys/s", {}, {}, count, "wall", {}};
       result.spread = measure_rate({5, 1, 10}, static_cast<double>(count),
-                                   [&] { return make(context, index, bits, count); });
+                                   [&] { return make_keys(context, index, bits, count); });
       results.push_back(std::move(result));
     }
   }

@@ -16,4 +16,9 @@ namespace lanecrypt::cli {
 std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
                                       const std::function<void(const std::string &)> &tell);
 
+// Seconds to make so many keys on a device, all of them; throws as above.
+double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_t count);
+// Seconds for `each` keys of OpenSSL's on each of so many cores.
+double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned each);
+
 }  // namespace lanecrypt::cli

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_results.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -56,6 +58,7 @@ nlohmann::ordered_json results_json(const Machine &machine,
                      {"driver", machine.driver},
                      {"cpu", machine.cpu},
                      {"cores", machine.cores}};
+  json["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
   json["software"] = {{"commit", LANECRYPT_COMMIT},
                       {"compiler", "g++ " __VERSION__},
                       {"openssl", OpenSSL_version(OPENSSL_VERSION)}};
@@ -68,6 +71,7 @@ nlohmann::ordered_json results_json(const Machine &machine,
     if (result.streams) entry["streams"] = *result.streams;
     if (!result.clock.empty()) entry["clock"] = result.clock;
     if (result.over_openssl) entry["over_openssl"] = *result.over_openssl;
+    if (result.published) entry["published"] = *result.published;
     json["results"].push_back(std::move(entry));
   }
   return json;
@@ -75,18 +79,24 @@ nlohmann::ordered_json results_json(const Machine &machine,
 
 std::string results_table(const std::vector<BenchResult> &results) {
   size_t width = 0;
-  for (const BenchResult &result : results) width = std::max(width, result.name.size());
+  bool has_published = false;
+  for (const BenchResult &result : results) {
+    width = std::max(width, result.name.size());
+    has_published |= result.published.has_value();
+  }
+  const char *published = has_published ? "  PUBLISHED" : "";
   std::string table =
-      fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}\n", "NAME", width, "SIZE",
-                  "STREAMS", "MEDIAN", "LEAST..MOST", "RUNS", "x OPENSSL");
+      fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}\n", "NAME", width, "SIZE",
+                  "STREAMS", "MEDIAN", "LEAST..MOST", "RUNS", "x OPENSSL", published);
   for (const BenchResult &result : results)
-    table += fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}\n", result.name, width,
-                         result.bytes ? size_text(*result.bytes) : "",
+    table += fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}\n", result.name,
+                         width, result.bytes ? size_text(*result.bytes) : "",
                          result.streams ? std::to_string(*result.streams) : "",
                          fmt::format("{:.4g} {}", result.spread.median, result.unit),
                          fmt::format("{:.4g}..{:.4g}", result.spread.min, result.spread.max),
                          result.spread.runs,
-                         result.over_openssl ? fmt::format("{:.3g}", *result.over_openssl) : "");
+                         result.over_openssl ? fmt::format("{:.3g}", *result.over_openssl) : "",
+                         result.published ? fmt::format("  {:>9.3g}", *result.published) : "");
   return table;
 }
 

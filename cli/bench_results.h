@@ -39,6 +39,7 @@ struct BenchResult {
   std::optional<uint64_t> streams;     // independent messages of one run
   std::string clock;                   // "device" or "wall"
   std::optional<double> over_openssl;  // times OpenSSL's rate on one core in this run
+  std::optional<double> published{};   // what a paper has for it, in the same unit
 };
 
 // Whether a result of that name is to be measured.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_papers.h"
+
+#include "paper_case.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr struct {
+  char letter;
+  void (*run)(PaperBench &);
+} kPapers[] = {{'M', paper_m}, {'W', paper_w}, {'S', paper_s}};
+
+}  // namespace
+
+std::string paper_letters() {
+  std::string letters;
+  for (const auto &paper : kPapers) {
+    if (!letters.empty()) letters += &paper == std::end(kPapers) - 1 ? " and " : ", ";
+    letters += paper.letter;
+  }
+  return letters;
+}
+
+bool is_paper(const std::string &letter) {
+  for (const auto &paper : kPapers)
+    if (letter == std::string(1, paper.letter)) return true;
+  return false;
+}
+
+std::vector<BenchResult> bench_papers(const Context &context, const std::string &letter, bool quick,
+                                      const std::function<void(const std::string &)> &tell) {
+  PaperBench bench{context, quick, tell, {}};
+  for (const auto &paper : kPapers)
+    if (letter.empty() || letter == std::string(1, paper.letter)) paper.run(bench);
+  return std::move(bench.results);
+}
+
+}  // namespace lanecrypt::cli

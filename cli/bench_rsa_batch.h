@@ -1,0 +1,67 @@
+// RSA for benchmarks: a key, a batch under it whose results OpenSSL checks, and
+// OpenSSL's own rate.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/evp.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bench_results.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+unsigned core_count();
+
+// Runs work(n) for n < count on as many threads.
+void on_threads(unsigned count, const std::function<void(unsigned)> &work);
+
+// A key, in OpenSSL's form and in the library's.
+class BenchRsaKey {
+ public:
+  explicit BenchRsaKey(unsigned bits);
+
+  size_t bytes() const { return key_.size(); }
+  const lc_rsa_key *get() const { return key_.get(); }
+
+  // OpenSSL's operation without padding, as often as `more` says, which gives
+  // input and output.
+  void run_openssl(bool is_private,
+                   const std::function<bool(const uint8_t **, uint8_t **)> &more) const;
+
+ private:
+  struct FreePkey {
+    void operator()(EVP_PKEY *pkey) const { EVP_PKEY_free(pkey); }
+  };
+  std::unique_ptr<EVP_PKEY, FreePkey> pkey_;
+  RsaKey key_;
+};
+
+// Inputs and outputs of a batch.
+class RsaBatch {
+ public:
+  RsaBatch(const BenchRsaKey &key, size_t count);
+
+  size_t count() const { return messages_.size(); }
+
+  // Seconds. Throws Failure where not all was done by the device.
+  double run(const Context &context, uint32_t device, lc_rsa_operation operation) const;
+  // By OpenSSL, raises each output to e, or each input, on all cores; throws
+  // Failure where one differs.
+  void check(lc_rsa_operation operation, const std::string &name) const;
+
+ private:
+  const BenchRsaKey &key_;
+  std::vector<uint8_t> in_;
+  mutable std::vector<uint8_t> out_;
+  std::vector<lc_rsa_message> messages_;
+};
+
+// Private operations a second of OpenSSL on so many cores.
+Spread openssl_rsa_rate(const BenchRsaKey &key, unsigned cores, const Patience &patience);
+
+}  // namespace lanecrypt::cli

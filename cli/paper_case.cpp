@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paper_case.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+
+std::vector<uint32_t> PaperBench::devices() const {
+  std::vector<uint32_t> found;
+  for (uint32_t index = 0; index < context.device_count(); index++)
+    if (context.device(index).selected) found.push_back(index);
+  return found;
+}
+
+double seconds_of(const std::function<void()> &run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+Spread measure_seconds(const Patience &patience, const std::function<double()> &run) {
+  return measure_rate(patience, 1, [&] { return 1 / run(); });
+}
+
+PaperData::PaperData(const Context &context, uint64_t bytes, bool pinned) {
+  if (pinned) {
+    pinned_in_ = context.pinned(bytes);
+    pinned_out_ = context.pinned(bytes);
+    in_ = pinned_in_.data();
+    out_ = pinned_out_.data();
+  } else {
+    ordinary_.resize(2 * bytes);
+    in_ = ordinary_.data();
+    out_ = in_ + bytes;
+  }
+  data_.fill(0, {in_, bytes});
+}
+
+std::vector<lc_message> messages_of(const BenchCase &run, const BenchData &data, const uint8_t *in,
+                                    uint8_t *out, uint64_t bytes, std::vector<Block> *ivs) {
+  const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
+  std::vector<lc_message> list((bytes + step - 1) / step);
+  ivs->resize(list.size());
+  for (uint64_t n = 0; n < list.size(); n++) {
+    (*ivs)[n] = data.iv(n);
+    list[n].key = data.key();
+    list[n].iv = (*ivs)[n].data();
+    list[n].in = in + n * step;
+    list[n].out = out + n * step;
+    list[n].length = std::min(step, bytes - n * step);
+  }
+  return list;
+}
+
+double PaperData::by_openssl(const BenchCase &run, uint64_t bytes) {
+  OpensslCipher openssl(run);
+  const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
+  // A short pass alone says nothing: the mean of many.
+  const uint64_t repeats = std::max<uint64_t>(1, (1 << 18) / bytes);
+  const double seconds = seconds_of([&] {
+    for (uint64_t r = 0; r < repeats; r++)
+      for (uint64_t done = 0; done < bytes; done += step) {
+        openssl.begin(data_.key(), data_.iv(done / step));
+        openssl.update(in_ + done, out_ + done, std::min(step, bytes - done));
+      }
+  });
+  return seconds / static_cast<double>(repeats);
+}
+
+double PaperData::by_device(const Context &context, uint32_t device, const BenchCase &run,
+                            uint64_t bytes, lc_result *told) {
+  std::vector<Block> ivs;
+  const std::vector<lc_message> list = messages_of(run, data_, in_, out_, bytes, &ivs);
+  lc_cipher_job job =
+      cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, list.data(), list.size());
+  job.device = device;
+  lc_result result{};
+  const double seconds = seconds_of([&] { result = context.run(job); });
+  if (result.device_bytes != bytes)
+    throw Failure(ExitCode::kFailed, fmt::format("{} of {} bytes were not done by the device",
+                                                 bytes - result.device_bytes, bytes));
+  if (told != nullptr) *told = result;
+  return seconds;
+}
+
+void PaperData::check(const BenchCase &run, uint64_t bytes, const std::string &name) {
+  const bool is_one_chain =
+      run.cipher.mode == LC_AES_CBC && run.direction == LC_ENCRYPT && run.stream_bytes == 0;
+  const uint64_t slice = is_one_chain ? bytes : uint64_t{64} << 20;
+  for (uint64_t done = 0; done < bytes; done += slice) {
+    const uint64_t now = std::min(slice, bytes - done);
+    if (!data_.matches(run, done, {out_ + done, now}))
+      throw Failure(ExitCode::kFailed, name + ": the output is not OpenSSL's");
+    // What is measured next must not pass by what lies here.
+    std::memset(out_ + done, 0, now);
+  }
+}
+
+}  // namespace lanecrypt::cli

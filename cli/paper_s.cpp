@@ -1,0 +1,140 @@
+// S: Saraiva 2013, AES. ECB and CBC both ways against size, on an idle CPU and on a
+// loaded one, and the CPU's share.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "paper_case.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// The paper's range, in whole blocks, and on.
+constexpr uint64_t kSizes[] = {112,     1 << 10,   2 << 10,  3 << 10,   16 << 10,  128 << 10,
+                               1 << 20, 3'700'000, 32 << 20, 256 << 20, 1ull << 30};
+constexpr uint64_t kLargestChain = 3'700'000;  // that is worth a device's time
+constexpr uint64_t kLoadedSizes[] = {128 << 10, 3'700'000, 256 << 20};
+
+// As many threads as cores, which do nothing but load them with AES.
+class Load {
+ public:
+  Load() {
+    for (unsigned n = std::max(std::thread::hardware_concurrency(), 1u); n > 0; n--)
+      threads_.emplace_back([this] {
+        const BenchData data;
+        std::vector<uint8_t> buffer(16 << 10);
+        while (!over_) data.fill(0, buffer);
+      });
+  }
+  ~Load() {
+    over_ = true;
+    for (std::thread &thread : threads_) thread.join();
+  }
+  Load(const Load &) = delete;
+  Load &operator=(const Load &) = delete;
+
+ private:
+  std::atomic<bool> over_{false};
+  std::vector<std::thread> threads_;
+};
+
+class MeasureS {
+ public:
+  MeasureS(PaperBench &bench, uint64_t most)
+      : bench_(bench), data_(bench.context, most, false), most_(most) {}
+
+  void sweep(const BenchCase &run) {
+    std::vector<double> openssl;
+    for (const uint64_t bytes : kSizes)
+      if (bytes <= most_) openssl.push_back(by_openssl(run, bytes, "openssl"));
+    for (const uint32_t index : bench_.devices()) {
+      size_t at = 0;
+      for (const uint64_t bytes : kSizes)
+        if (bytes <= most_) {
+          by_device(run, index, bytes, "", openssl[at]);
+          at++;
+        }
+    }
+  }
+
+  void loaded(const BenchCase &run) {
+    const Load load;
+    for (const uint64_t bytes : kLoadedSizes) {
+      if (bytes > most_) continue;
+      const double openssl = by_openssl(run, bytes, "openssl-loaded");
+      for (const uint32_t index : bench_.devices())
+        by_device(run, index, bytes, "-loaded", openssl);
+    }
+  }
+
+ private:
+  double by_openssl(const BenchCase &run, uint64_t bytes, const char *how) {
+    BenchResult &result = add(run, how, bytes, [&] { return data_.by_openssl(run, bytes); });
+    return result.spread.median;
+  }
+
+  void by_device(const BenchCase &run, uint32_t index, uint64_t bytes, const std::string &suffix,
+                 double openssl) {
+    const bool is_chain = run.cipher.mode == LC_AES_CBC && run.direction == LC_ENCRYPT;
+    if (is_chain && bytes > kLargestChain) return;
+    const std::string api = bench_.context.device(index).api;
+    double cpu = 0, wall = 0;
+    unsigned passes = 0;
+    BenchResult &result = add(run, "there-and-back" + suffix + "." + api, bytes, [&] {
+      const double before = cpu_seconds();
+      const double seconds = data_.by_device(bench_.context, index, run, bytes);
+      if (passes++ > 0) {
+        cpu += cpu_seconds() - before;
+        wall += seconds;
+      }
+      return seconds;
+    });
+    result.over_openssl = result.spread.median / openssl;
+    data_.check(run, bytes, result.name);
+    // Beside a load the process's time is the load's.
+    if (!suffix.empty() || wall == 0) return;
+    const double share = 100 * cpu / wall;
+    BenchResult cpu_share{
+        fmt::format("S.{}.cpu.{}", run.name(), api), "% of a core", {}, bytes, {}, "", {}};
+    cpu_share.spread = {share, share, share, 1};
+    if (is_chain) cpu_share.published = 2.7;
+    bench_.add(std::move(cpu_share));
+  }
+
+  BenchResult &add(const BenchCase &run, const std::string &how, uint64_t bytes,
+                   const std::function<double()> &seconds) {
+    const std::string name = fmt::format("S.{}.{}", run.name(), how);
+    bench_.tell(fmt::format("{}, {} bytes", name, bytes));
+    BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
+    const Patience patience = bench_.quick ? Patience{5, 1, 0.1} : Patience{9, 2, 0.2};
+    result.spread = measure_rate(patience, static_cast<double>(bytes) / 1e9, seconds);
+    bench_.add(std::move(result));
+    return bench_.results.back();
+  }
+
+  PaperBench &bench_;
+  PaperData data_;
+  uint64_t most_;
+};
+
+}  // namespace
+
+void paper_s(PaperBench &bench) {
+  bool has_gpu = false;
+  for (const uint32_t index : bench.devices()) has_gpu |= bench.context.device(index).is_gpu != 0;
+  {
+    MeasureS measure(bench, !has_gpu ? 16 << 10 : bench.quick ? 32 << 20 : 1 << 30);
+    for (const char *name : {"aes-128-ecb", "aes-128-cbc"})
+      for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+        measure.sweep({*find_cipher(name), direction});
+    for (const char *name : {"aes-128-ecb", "aes-128-cbc"})
+      measure.loaded({*find_cipher(name), LC_DECRYPT});
+  }
+  paper_s_rsa(bench);
+}
+
+}  // namespace lanecrypt::cli

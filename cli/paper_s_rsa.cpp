@@ -1,0 +1,126 @@
+// S: Saraiva 2013, RSA. Keys, 1 to 100 at once, with CPU seconds; private
+// operations, 1 to 15 and on to 100,000 at once. Seconds of a whole call, as the
+// paper has them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench_keygen.h"
+#include "bench_rsa_batch.h"
+#include "paper_case.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+struct PaperKeys {
+  unsigned bits;
+  double one_gpu, one_cpu, hundred_gpu, hundred_cpu;  // seconds for keys
+  double message_gpu, message_cpu;                    // seconds for one message
+};
+constexpr PaperKeys kPaper[] = {{1024, 0.107, 0.038, 0.816, 4.35, 1.65, 0.074},
+                                {2048, 0.131, 0.192, 0.997, 16.1, 6.63, 0.45},
+                                {4096, 0.225, 2.18, 11.6, 158.8, 12.3, 2.9}};
+
+class MeasureRsa {
+ public:
+  explicit MeasureRsa(PaperBench &bench) : bench_(bench) {
+    for (const uint32_t index : bench.devices())
+      has_gpu_ |= bench.context.device(index).is_gpu != 0;
+  }
+
+  bool has_gpu() const { return has_gpu_; }
+
+  void keys(const PaperKeys &paper) {
+    const std::string name = fmt::format("S.rsa-{}.keys", paper.bits);
+    double each = 0;  // seconds of OpenSSL's for a key, by the most made so far
+    for (const uint64_t count : {1, 2, 5, 10, 100}) {
+      if (!has_gpu_ && count > 2) break;
+      const auto published = [&](double one, double hundred) -> std::optional<double> {
+        if (count == 1) return one;
+        if (count == 100) return hundred;
+        return {};
+      };
+      // On one core as far as that ends soon.
+      const double affordable = bench_.quick ? 1 : 12;
+      if (each * static_cast<double>(count) <= affordable) {
+        each = timed(name, "openssl", count, published(paper.one_cpu, paper.hundred_cpu),
+                     {count <= 2 ? 5u : 1u, 1, bench_.quick ? 0.5 : 3},
+                     [&] {
+                       return make_keys_by_openssl(paper.bits, 1, static_cast<unsigned>(count));
+                     }) /
+               static_cast<double>(count);
+      }
+      for (const uint32_t index : bench_.devices())
+        timed(name, bench_.context.device(index).api, count,
+              published(paper.one_gpu, paper.hundred_gpu), {7, 2, bench_.quick ? 0.5 : 1.5},
+              [&] { return make_keys(bench_.context, index, paper.bits, count); });
+    }
+  }
+
+  void operations(const PaperKeys &paper) {
+    const std::string name = fmt::format("S.rsa-{}.private", paper.bits);
+    bench_.tell(name);
+    const BenchRsaKey key(paper.bits);
+    const Spread rate = openssl_rsa_rate(key, 1, {3, 1, 1});
+    BenchResult openssl{name + ".openssl", "s", {}, {}, 1, "wall", {}, paper.message_cpu};
+    openssl.spread = {1 / rate.median, 1 / rate.max, 1 / rate.min, rate.runs};
+    bench_.add(std::move(openssl));
+    for (const uint32_t index : bench_.devices())
+      for (const uint64_t count : {1, 2, 3, 4, 6, 8, 10, 12, 15, 100, 1000, 10000, 100000}) {
+        if (count > (!has_gpu_ ? 2u : bench_.quick ? 1000u : 100000u)) break;
+        const std::string row = fmt::format("{}.{}", name, bench_.context.device(index).api);
+        bench_.tell(fmt::format("{}, {} at once", row, count));
+        const RsaBatch batch(key, count);
+        BenchResult result{row, "s", {}, {}, count, "wall", {}};
+        result.spread = measure_seconds(
+            {7, 2, 0.3}, [&] { return batch.run(bench_.context, index, LC_RSA_PRIVATE); });
+        result.over_openssl = static_cast<double>(count) / rate.median / result.spread.median;
+        if (count == 1) result.published = paper.message_gpu;
+        batch.check(LC_RSA_PRIVATE, row);
+        bench_.add(std::move(result));
+      }
+  }
+
+ private:
+  // The median of its seconds; adds a row of them, and one of CPU seconds.
+  double timed(const std::string &name, const std::string &where, uint64_t count,
+               std::optional<double> published, const Patience &patience,
+               const std::function<double()> &run) {
+    bench_.tell(fmt::format("{}.{}, {} keys", name, where, count));
+    std::vector<double> cpu;
+    BenchResult result{
+        fmt::format("{}.{}", name, where), "s", {}, {}, count, "wall", {}, published};
+    result.spread = measure_seconds(patience, [&] {
+      const double before = cpu_seconds(), seconds = run();
+      cpu.push_back(cpu_seconds() - before);
+      return seconds;
+    });
+    cpu.erase(cpu.begin());  // the run that is not counted
+    std::sort(cpu.begin(), cpu.end());
+    BenchResult of_cpu{fmt::format("{}-cpu.{}", name, where), "CPU s", {}, {}, count, "", {}};
+    of_cpu.spread = {cpu[cpu.size() / 2], cpu.front(), cpu.back(),
+                     static_cast<unsigned>(cpu.size())};
+    const double median = result.spread.median;
+    bench_.add(std::move(result));
+    bench_.add(std::move(of_cpu));
+    return median;
+  }
+
+  PaperBench &bench_;
+  bool has_gpu_ = false;
+};
+
+}  // namespace
+
+void paper_s_rsa(PaperBench &bench) {
+  MeasureRsa measure(bench);
+  for (const PaperKeys &paper : kPaper) {
+    if (!measure.has_gpu() && paper.bits > 1024) break;
+    measure.operations(paper);
+    measure.keys(paper);
+  }
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,139 @@
+// W: Waloschek and others 2010. 100,000 packets of 8 KiB, one at a time and all at
+// once, NIST's examples, and what of the time are kernels and copies.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "failure.h"
+#include "paper_case.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr uint64_t kPacketBytes = 8192, kPackets = 100000;
+
+// SP 800-38A, F.1: ECB, its four blocks.
+constexpr char kText[] =
+    "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
+    "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710";
+constexpr struct {
+  const char *key, *answer;
+} kExamples[] = {
+    {"2b7e151628aed2a6abf7158809cf4f3c",
+     "3ad77bb40d7a3660a89ecaf32466ef97f5d3d58503b9699de785895a96fdbaaf"
+     "43b1cd7f598ece23881b00e3ed0306887b0c785e27e8ad3f8223207104725dd4"},
+    {"8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
+     "bd334f1d6e45f25ff712a214571fa5cc974104846d0ad3ad7734ecb3ecee4eef"
+     "ef7afd2270e2e60adce0ba2face6444e9a4b41ba738d6c72fb16691603c18e0e"},
+    {"603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+     "f3eed1bdb5d2a03c064b5a7e3db181f8591ccb10d410ed26dc5ba74a31362870"
+     "b6ed21b99ca6f4f9f153e7b1beafed1d23304b7a39f9f3ff067d8d8f9e24ecc7"},
+};
+
+std::vector<uint8_t> bytes_of(const char *text) {
+  std::vector<uint8_t> bytes;
+  for (; *text != 0; text += 2)
+    bytes.push_back(static_cast<uint8_t>(std::stoi(std::string(text, 2), nullptr, 16)));
+  return bytes;
+}
+
+// How many of the examples, each whole and from its first one to three blocks,
+// both ways, the device has right; throws where one is wrong.
+double run_examples(const Context &context, uint32_t index) {
+  unsigned right = 0;
+  for (const auto &example : kExamples)
+    for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+      for (uint64_t bytes = 16; bytes <= 64; bytes += 16) {
+        std::vector<uint8_t> key = bytes_of(example.key), in = bytes_of(kText);
+        std::vector<uint8_t> want = bytes_of(example.answer), out(bytes);
+        if (direction == LC_DECRYPT) std::swap(in, want);
+        want.resize(bytes);
+        lc_message message{};
+        message.key = key.data();
+        message.in = in.data();
+        message.out = out.data();
+        message.length = bytes;
+        lc_cipher_job job =
+            cipher_job(LC_AES_ECB, direction, static_cast<uint32_t>(key.size()), &message, 1);
+        job.device = index;
+        if (context.run(job).device_bytes != bytes || out != want)
+          throw Failure(ExitCode::kFailed, "an example of SP 800-38A is wrong");
+        right++;
+      }
+  return right;
+}
+
+// Seconds for packets one after the other, each handed over when the last is back.
+double one_by_one(const Context &context, uint32_t index, const BenchCase &run, PaperData &data,
+                  uint64_t packets) {
+  std::vector<Block> ivs;
+  const auto list =
+      messages_of(run, data.data(), data.in(), data.out(), packets * kPacketBytes, &ivs);
+  return seconds_of([&] {
+    for (const lc_message &message : list) {
+      lc_cipher_job job =
+          cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, &message, 1);
+      job.device = index;
+      if (context.run(job).device_bytes != kPacketBytes)
+        throw Failure(ExitCode::kFailed, "a packet was not done by the device");
+    }
+  });
+}
+
+void add_share(PaperBench &bench, const std::string &name, uint64_t part, uint64_t all) {
+  const double share = all == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
+  bench.add({name, "%", {share, share, share, 1}, {}, {}, "device", {}});
+}
+
+}  // namespace
+
+void paper_w(PaperBench &bench) {
+  bool has_gpu = false;
+  for (const uint32_t index : bench.devices()) has_gpu |= bench.context.device(index).is_gpu != 0;
+  const uint64_t packets = !has_gpu ? 20 : bench.quick ? 10000 : kPackets;
+  const uint64_t bytes = packets * kPacketBytes;
+  const double gigabytes = static_cast<double>(bytes) / 1e9;
+  const Patience patience = bench.quick ? Patience{3, 1, 0.5} : Patience{7, 3, 1.5};
+  PaperData data(bench.context, bytes, false);
+  for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+    const BenchCase run{*find_cipher("aes-128-ecb"), direction, kPacketBytes};
+    const auto add = [&](const std::string &how, std::optional<double> published, uint64_t count,
+                         const std::function<double()> &seconds) {
+      const std::string name = fmt::format("W.{}.{}", run.name(), how);
+      bench.tell(name);
+      BenchResult result{name, "GB/s", {}, count * kPacketBytes, count, "wall", {}};
+      result.spread = measure_rate(
+          patience, gigabytes * static_cast<double>(count) / static_cast<double>(packets), seconds);
+      if (direction == LC_ENCRYPT) result.published = published;
+      bench.add(std::move(result));
+    };
+    add("packets.openssl", 0.06621, packets, [&] { return data.by_openssl(run, bytes); });
+    for (const uint32_t index : bench.devices()) {
+      const std::string api = bench.context.device(index).api;
+      if (direction == LC_ENCRYPT) {
+        const double right = run_examples(bench.context, index);
+        bench.add({"W.nist-examples." + api, "right", {right, right, right, 1}, {}, {}, "", {}});
+      }
+      // One at a time, as the paper's kernel handed them over: a tenth will do.
+      const uint64_t few = std::max<uint64_t>(packets / 10, 1);
+      add("packet-by-packet." + api, 0.01347, few,
+          [&] { return one_by_one(bench.context, index, run, data, few); });
+      data.check(run, few * kPacketBytes, "W.packet-by-packet." + api);
+      lc_result told{};
+      add("packets-at-once." + api, {}, packets,
+          [&] { return data.by_device(bench.context, index, run, bytes, &told); });
+      data.check(run, bytes, "W.packets-at-once." + api);
+      const uint64_t all = told.upload_ns + told.kernel_ns + told.download_ns;
+      if (all == 0) continue;
+      const std::string shares = fmt::format("W.{}.share-", run.name());
+      add_share(bench, shares + "kernel." + api, told.kernel_ns, all);
+      if (direction == LC_ENCRYPT) bench.results.back().published = 87;
+      add_share(bench, shares + "upload." + api, told.upload_ns, all);
+      add_share(bench, shares + "download." + api, told.download_ns, all);
+    }
+  }
+}
+
+}  // namespace lanecrypt::cli
