@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 
@@ -128,13 +129,38 @@ Result<AesForm> choose_aes_form(const device::Properties &properties) {
   return Status(LC_ERROR_NO_DEVICE, properties.id + " has no kernels for AES");
 }
 
-AesLaunch::AesLaunch(device::Device &device, AesForm form)
+Result<AesGrid> read_aes_grid(const device::Properties &properties, AesForm form) {
+  const char *wanted = getenv("LANECRYPT_AES_GRID");
+  if (wanted == nullptr || *wanted == '\0') return AesGrid();
+  const uint32_t most = std::min(shape(form).lanes, properties.max_group_lanes);
+  constexpr uint32_t kMostGroups = 65535;
+  AesGrid grid;
+  int end = 0;
+  if (sscanf(wanted, "%9ux%9u%n", &grid.groups, &grid.lanes, &end) != 2 || wanted[end] != '\0' ||
+      grid.groups == 0 || grid.groups > kMostGroups || grid.lanes == 0 || grid.lanes > most ||
+      grid.lanes % properties.team_lanes != 0 ||
+      (properties.fixed_group_lanes && grid.lanes != most))
+    return Status(LC_ERROR_ARGUMENT,
+                  "LANECRYPT_AES_GRID is groups x lanes, such as 64x" + std::to_string(most) +
+                      ", and not " + wanted + ": " + properties.id + " takes " +
+                      (properties.fixed_group_lanes
+                           ? std::to_string(most) + " lanes"
+                           : "multiples of " + std::to_string(properties.team_lanes) +
+                                 " lanes up to " + std::to_string(most)));
+  return grid;
+}
+
+AesLaunch::AesLaunch(device::Device &device, AesForm form, AesGrid grid)
     : device_(device),
       form_(form),
-      form_lanes_(lanes_of(shape(form).lanes)),
+      form_lanes_(lanes_of(grid.lanes != 0 ? grid.lanes : shape(form).lanes)),
       local_bytes_(shape(form).local_bytes),
-      resident_groups_(device.resident_groups(
-          kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(), form_lanes_, local_bytes_)) {}
+      resident_groups_(
+          grid.groups != 0
+              ? grid.groups
+              : device.resident_groups(kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(),
+                                       form_lanes_, local_bytes_)),
+      pairs_(grid.groups == 0 && device.properties().pairs_launches) {}
 
 uint32_t AesLaunch::lanes_of(uint32_t most) const {
   const device::Properties &properties = device_.properties();
@@ -187,11 +213,9 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
     std::stable_sort(work.pieces.begin(), work.pieces.end(),
                      [](const AesPiece &a, const AesPiece &b) { return a.length > b.length; });
   }
-  const device::Properties &properties = device_.properties();
-  const uint32_t team = properties.team_lanes;
+  const uint32_t team = device_.properties().team_lanes;
   AesTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
-  if (properties.pairs_launches)
-    teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
+  if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
   work.parts.clear();
   if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, teams, work.pieces);
   work.in_slot = can_use_slot(work);

@@ -18,6 +18,15 @@ namespace lanecrypt::schedule {
 // measurements. An error where the device cannot run that.
 Result<AesForm> choose_aes_form(const device::Properties &properties);
 
+// How many groups of how many lanes a launch has at most; 0: what suits the device.
+struct AesGrid {
+  uint32_t groups = 0, lanes = 0;
+};
+
+// What LANECRYPT_AES_GRID asks for, "132x512", for measurements; nothing where it is
+// not set. An error where the device cannot run that.
+Result<AesGrid> read_aes_grid(const device::Properties &properties, AesForm form);
+
 // Whether a device has the kernel for this in that form.
 bool has_kernel(const device::Properties &properties, AesForm form, const CipherKind &kind);
 
@@ -47,7 +56,7 @@ struct AesWork {
 
 class AesLaunch {
  public:
-  AesLaunch(device::Device &device, AesForm form);
+  AesLaunch(device::Device &device, AesForm form, AesGrid grid = {});
 
   AesForm form() const { return form_; }
   // The most that one launch takes.
@@ -98,6 +107,7 @@ class AesLaunch {
   uint32_t form_lanes_;
   uint32_t local_bytes_;
   uint32_t resident_groups_;
+  bool pairs_;  // a launch beside another, where the device can
   // When the last launch that used the key slot has zeroed it.
   std::unique_ptr<device::Event> slot_free_;
   uint64_t launches_ = 0;

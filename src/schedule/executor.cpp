@@ -104,8 +104,10 @@ Status Executor::open_device() {
   Result<AesForm> form = choose_aes_form(open_properties_);
   if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
   form_ = *form;
+  Result<AesGrid> grid = read_aes_grid(open_properties_, form_);
+  if (!grid.ok()) return set_unusable(LC_DEVICE_UNUSABLE, grid.status());
   memory_ = std::make_unique<DeviceMemory>(*device_);
-  pipeline_ = std::make_unique<Pipeline>(*device_, *form, pinned_bytes_, pinned_);
+  pipeline_ = std::make_unique<Pipeline>(*device_, form_, *grid, pinned_bytes_, pinned_);
   if (const Status status = pipeline_->open(); !status.ok())
     return set_unusable(LC_DEVICE_UNUSABLE, status);
   if (const Status status = self_test(); !status.ok())

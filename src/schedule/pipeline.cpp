@@ -50,9 +50,9 @@ struct Pipeline::Slot {
   Status status;
 };
 
-Pipeline::Pipeline(device::Device &device, AesForm form, uint64_t pinned_bytes,
+Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t pinned_bytes,
                    const PinnedMemory &pinned)
-    : device_(device), aes_(device, form), aead_(device, aes_), pinned_(pinned) {
+    : device_(device), aes_(device, form, grid), aead_(device, aes_), pinned_(pinned) {
   const size_t count = std::clamp<uint64_t>(pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
   for (size_t n = 0; n < count; ++n) {
     slots_.push_back(std::make_unique<Slot>());

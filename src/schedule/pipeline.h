@@ -26,7 +26,8 @@ class Pipeline {
  public:
   // pinned_bytes bounds the ring; at least two slots are made, as they are
   // needed.
-  Pipeline(device::Device &device, AesForm form, uint64_t pinned_bytes, const PinnedMemory &pinned);
+  Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t pinned_bytes,
+           const PinnedMemory &pinned);
   ~Pipeline();
   // Makes the streams. First of all calls.
   Status open();

@@ -194,5 +194,17 @@ TEST(DeviceList, FormsAreNamedRight) {
   EXPECT_NE(nullptr, std::strstr(lc_last_error(), "table3")) << lc_last_error();
 }
 
+TEST(DeviceList, GridsAreNamedRight) {
+  for (const char *wrong : {"132", "0x64", "4x0", "4x64x2", "4x100000", "x", "70000x32", "4x-32"}) {
+    const ScopedEnvironment grid("LANECRYPT_AES_GRID", wrong);
+    Context context("host", LC_FALLBACK_NONE);
+    EXPECT_NE(LC_OK, lc_device_test(context.get(), 0)) << wrong;
+    EXPECT_NE(nullptr, std::strstr(lc_last_error(), "groups x lanes")) << lc_last_error();
+  }
+  const ScopedEnvironment grid("LANECRYPT_AES_GRID", "3x1");
+  Context context("host", LC_FALLBACK_NONE);
+  LANECRYPT_ASSERT_OK(lc_device_test(context.get(), 0));
+}
+
 }  // namespace
 }  // namespace lanecrypt::test
