@@ -133,12 +133,18 @@ def test_the_header_is_right_in_c_and_cpp_by_itself(prefix, tmp_path):
 
 
 def test_the_library_exports_the_abi_alone(prefix):
-    names = [line.split()[-1].split("@")[0]
-             for line in run("nm", "-D", "--defined-only", library(prefix)).splitlines()
-             if line.split()[-2] != "A"]
+    symbols = [line.split()[-1].split("@@")
+               for line in run("nm", "-D", "--defined-only", library(prefix)).splitlines()
+               if line.split()[-2] != "A"]
+    names = [name for name, version in symbols if version != "LANECRYPT_PRIVATE"]
     assert [name for name in names if not name.startswith("lc_")] == []
     header = (prefix / "include" / "lanecrypt" / "lanecrypt.h").read_text()
     assert sorted(names) == sorted(set(re.findall(r"^LC_API [^(;]*?\b(lc_\w+)\(", header, re.M)))
+    # What the command alone takes, and no installed header names.
+    private = [name for name, version in symbols if version == "LANECRYPT_PRIVATE"]
+    assert private == ["lc_device_xor"]
+    for file in [*prefix.glob("include/**/*.h"), *prefix.glob("include/**/*.hpp")]:
+        assert private[0] not in file.read_text(), file
 
 
 def test_the_library_needs_no_driver_and_no_libcrypto(prefix):

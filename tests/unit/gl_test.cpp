@@ -5,7 +5,9 @@
 #include <cctype>
 #include <cstring>
 
+#include "abi/device_xor.h"
 #include "devices.h"
+#include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::test {
 namespace {
@@ -161,6 +163,54 @@ TEST_P(GlWays, EncryptEveryByteRight) {
     EXPECT_EQ("", batch.check()) << "keys of " << key_bytes << " bytes";
   }
   EXPECT_EQ(bytes, context.counters(0).bytes);
+}
+
+// What lc_device_xor() measures: all pairs of bytes, drawn once and often.
+TEST(GlXor, IsExactForEveryPairOfBytes) {
+  constexpr uint64_t kBytes = 3 * 65536 + 16;
+  for (const char *way : {"xor=table8", "xor=table4", "xor=raster", "shaders=fragment"}) {
+    SCOPED_TRACE(way);
+    const ScopedEnvironment setting("LANECRYPT_GL", way);
+    lanecrypt::Context context("gl", LC_FALLBACK_CPU);
+    uint32_t count = 0;
+    if (lc_device_count(context.get(), &count) != LC_OK)
+      GTEST_SKIP() << "there is no EGL here, or it has no device";
+    if (lc_device_test(context.get(), 0) == LC_ERROR_NO_DEVICE &&
+        std::strcmp(way, "xor=raster") == 0)
+      continue;  // this driver has OpenGL ES alone
+    std::vector<uint8_t> a(kBytes), b(kBytes), want(kBytes), got(kBytes);
+    for (uint64_t n = 0; n < kBytes; n++) {
+      a[n] = static_cast<uint8_t>(n >> 8);
+      b[n] = static_cast<uint8_t>(n);
+      want[n] = a[n] ^ b[n];
+    }
+    const lanecrypt::DeviceBuffer in = context.on_device(0, kBytes),
+                                  other = context.on_device(0, kBytes),
+                                  out = context.on_device(0, kBytes);
+    in.fill_from(a.data(), kBytes);
+    other.fill_from(b.data(), kBytes);
+    for (const uint32_t times : {1u, 3u}) {
+      LANECRYPT_ASSERT_OK(lc_device_xor(context.get(), 0, in.address(), other.address(),
+                                        out.address(), kBytes, times));
+      out.read_to(got.data(), kBytes);
+      EXPECT_TRUE(got == want) << times << " times";
+    }
+  }
+}
+
+TEST(GlXor, RefusesWhatItCannotDo) {
+  lanecrypt::Context context("host", LC_FALLBACK_NONE);
+  const lanecrypt::DeviceBuffer a = context.on_device(0, 64), b = context.on_device(0, 64),
+                                out = context.on_device(0, 64);
+  const auto run = [&](void *to, uint64_t bytes, uint32_t times) {
+    return lc_device_xor(context.get(), 0, a.address(), b.address(), to, bytes, times);
+  };
+  EXPECT_EQ(LC_ERROR_ARGUMENT, run(nullptr, 64, 1));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, run(a.address(), 64, 1));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, run(out.address(), 24, 1));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, run(out.address(), 64, 2));
+  EXPECT_EQ(LC_ERROR_UNSUPPORTED, run(out.address(), 64, 1));
+  EXPECT_NE(nullptr, std::strstr(lc_last_error(), "no fragment shaders")) << lc_last_error();
 }
 
 std::vector<std::string> ways() {

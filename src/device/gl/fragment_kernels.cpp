@@ -17,6 +17,7 @@ constexpr const char kExpandKeys[] = "aes_expand_keys";
 constexpr const char kKeyPlanes[] = "aes_key_planes";  // of draws of our own
 constexpr const char kEcbEncrypt[] = "aes_fragment_ecb_encrypt";
 constexpr const char kCbcDecrypt[] = "aes_fragment_cbc_decrypt";
+constexpr const char kXorBlocks[] = "xor_blocks";
 
 struct FragmentKernel {
   const char *name;
@@ -29,6 +30,7 @@ constexpr FragmentKernel kFragmentKernels[] = {
     {"aes_fragment_ecb_decrypt", "LC_ECB_DECRYPT"},
     {kCbcDecrypt, "LC_CBC_DECRYPT"},
     {"aes_fragment_ctr", "LC_CTR"},
+    {kXorBlocks, "LC_XOR_BLOCKS"},
 };
 
 constexpr uint32_t kKeyBlocks = AES_KEY_WORDS / 4, kScheduleBlocks = AES_SCHEDULE_WORDS / 4;
@@ -96,8 +98,9 @@ std::vector<std::string> FragmentKernels::names() const {
 }
 
 Status FragmentKernels::launch(Session &session, const Launch &launch) {
-  return std::string_view(launch.kernel) == kExpandKeys ? expand_keys(session, launch)
-                                                        : run_mode(session, launch);
+  const std::string_view kernel = launch.kernel;
+  if (kernel == kExpandKeys) return expand_keys(session, launch);
+  return kernel == kXorBlocks ? xor_blocks(session, launch) : run_mode(session, launch);
 }
 
 Result<GLuint> FragmentKernels::use_program(Session &session, const std::string &name) {
@@ -224,6 +227,36 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
   return session.check(launch.kernel);
 }
 
+Status FragmentKernels::xor_blocks(Session &session, const Launch &launch) {
+  auto a = spot_argument(session, launch, 0), b = spot_argument(session, launch, 1),
+       out = spot_argument(session, launch, 2);
+  auto blocks = argument<uint32_t>(launch, 3), times = argument<uint32_t>(launch, 4);
+  for (const Status &status :
+       {a.status(), b.status(), out.status(), blocks.status(), times.status()})
+    LC_TRY(status);
+  if (uint64_t{*blocks} * 16 > std::min({room_after(*a), room_after(*b), room_after(*out)}))
+    return {LC_ERROR_INTERNAL, "a launch has more blocks than its buffers hold"};
+  const GLuint first = a->allocation->name(), second = b->allocation->name(),
+               result = out->allocation->name();
+  if (settings_.xor_by != Xor::kInteger)
+    return rounds_.xor_blocks(session, {first, a->offset}, {second, b->offset}, *blocks, *times,
+                              {result, out->offset});
+  auto program = use_program(session, launch.kernel);
+  if (!program.ok()) return program.status();
+  const Gl &gl = session.context->gl();
+  gl.ActiveTexture(GL_TEXTURE0);
+  LC_TRY(blocks_.reserve(session, *blocks));
+  blocks_.fill(session, first, a->offset, *blocks);
+  LC_TRY(others_.reserve(session, *blocks));
+  others_.fill(session, second, b->offset, *blocks);
+  LC_TRY(results_.begin(session, 1, *blocks));
+  set(gl, *program, "blocks_in", 0, blocks_);
+  set(gl, *program, "others_in", 1, others_);
+  for (uint32_t n = 0; n < *times; ++n) gl.DrawArrays(GL_TRIANGLES, 0, 3);
+  results_.read(session, 0, *blocks, result, out->offset);
+  return session.check(launch.kernel);
+}
+
 void FragmentKernels::close(Session &session) {
   const Gl &gl = session.context->gl();
   for (const auto &[name, program] : programs_) gl.DeleteProgram(program);
@@ -231,7 +264,8 @@ void FragmentKernels::close(Session &session) {
   rounds_.close(session);
   if (vertices_ != 0) gl.DeleteVertexArrays(1, &vertices_);
   vertices_ = 0;
-  for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_}) texture->close(session);
+  for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_, &others_})
+    texture->close(session);
   for (BlockTarget *target : {&results_, &round_keys_, &key_planes_}) target->close(session);
   memory_.close(session);
 }

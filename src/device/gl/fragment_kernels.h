@@ -23,6 +23,8 @@ class FragmentKernels : public Kernels {
   Result<GLuint> use_program(Session &session, const std::string &name);
   Status expand_keys(Session &session, const Launch &launch);
   Status run_mode(Session &session, const Launch &launch);
+  // No part of AES: what its XOR alone takes.
+  Status xor_blocks(Session &session, const Launch &launch);
   Status turn_keys(Session &session, bool inverse, uint32_t blocks);
   Status draw(Session &session, const std::string &kernel, const Pass &pass, uint32_t rounds,
               const BufferPlace &from, const BufferPlace &to);
@@ -32,7 +34,7 @@ class FragmentKernels : public Kernels {
 
   std::map<std::string, GLuint, std::less<>> programs_;
   GLuint vertices_ = 0;  // none, but OpenGL wants to be told so
-  BlockTexture pieces_, keys_, schedules_, blocks_;
+  BlockTexture pieces_, keys_, schedules_, blocks_, others_;
   BlockTarget results_, round_keys_, key_planes_;
   PassMemory memory_;
 };

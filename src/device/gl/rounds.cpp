@@ -22,7 +22,8 @@ enum Step {
   kKey,
   kState,
   kTerm,
-  kSubstitute = kTerm + 4
+  kSubstitute = kTerm + 4,
+  kPair
 };
 
 constexpr uint32_t kRowBlocks = 256, kScheduleTexels = AES_SCHEDULE_WORDS;
@@ -93,9 +94,11 @@ Result<GLuint> Rounds::use_program(Session &session, int step) {
   const Gl &gl = session.context->gl();
   GLuint &program = programs_[step];
   if (program == 0) {
-    const std::string defines = define("LC_STEP", step) + define("LC_XOR", xor_of(settings_)) +
-                                define("LC_GATHER", static_cast<int>(settings_.gather)) +
-                                define("LC_ROTATES", settings_.rotates ? 1 : 0);
+    const std::string defines =
+        define("LC_STEP", step) + define("LC_XOR", xor_of(settings_)) +
+        define("LC_GATHER", step == kPair ? static_cast<int>(Gather::kRow)
+                                          : static_cast<int>(settings_.gather)) +
+        define("LC_ROTATES", settings_.rotates ? 1 : 0);
     const Stage stages[] = {{GL_VERTEX_SHADER, "", lanecrypt_gl_whole_screen},
                             {GL_FRAGMENT_SHADER, defines, lanecrypt_gl_round}};
     Result<GLuint> linked = link_program(session, "round.glsl, step " + std::to_string(step),
@@ -132,6 +135,15 @@ Status Rounds::draw(Session &session, int step, uint32_t round, const ByteLayer 
   return Status();
 }
 
+Status Rounds::begin(Session &session, uint32_t blocks) {
+  const Gl &gl = session.context->gl();
+  LC_TRY(make_tables(session));
+  gl.BindVertexArray(vertices_);
+  gl.Disable(GL_DITHER);
+  rows_ = (blocks + kRowBlocks - 1) / kRowBlocks;
+  return Status();
+}
+
 Status Rounds::draw_round(Session &session, uint32_t round, bool is_last, const ByteLayer &from,
                           const ByteLayer &to) {
   if (settings_.xor_by != Xor::kRaster)
@@ -156,10 +168,7 @@ Status Rounds::draw_round(Session &session, uint32_t round, bool is_last, const 
 Status Rounds::encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
                        uint32_t rounds, uint32_t blocks, const BufferPlace &to) {
   const Gl &gl = session.context->gl();
-  LC_TRY(make_tables(session));
-  gl.BindVertexArray(vertices_);
-  gl.Disable(GL_DITHER);
-  rows_ = (blocks + kRowBlocks - 1) / kRowBlocks;
+  LC_TRY(begin(session, blocks));
   const bool multi = settings_.gather == Gather::kMulti, row = settings_.gather == Gather::kRow;
   LC_TRY(keys_.reserve(session, 1, kScheduleTexels, 1));
   for (ByteLayer &layer : layers_)
@@ -188,6 +197,39 @@ Status Rounds::encrypt(Session &session, const BufferPlace &from, const BufferPl
   (row ? last : linear_).read(session, to, 4 * blocks);
   keys_.fill(session, {session.zeros, 0}, kScheduleTexels);
   return session.check("encrypting round by round");
+}
+
+Status Rounds::xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b,
+                          uint32_t blocks, uint32_t times, const BufferPlace &to) {
+  const Gl &gl = session.context->gl();
+  LC_TRY(begin(session, blocks));
+  for (ByteLayer *layer : {&layers_[0], &layers_[1], &linear_})
+    LC_TRY(layer->reserve(session, 1, kRowBlocks * 4, rows_));
+  layers_[0].fill(session, a, 4 * blocks);
+  layers_[1].fill(session, b, 4 * blocks);
+  const bool is_raster = settings_.xor_by == Xor::kRaster;
+  if (is_raster) linear_.fill(session, a, 4 * blocks);
+  auto program = use_program(session, kPair);
+  if (!program.ok()) return program.status();
+  // The layer that is written to may have more rows than these two.
+  gl.Uniform2f(gl.GetUniformLocation(*program, "texel"),
+               1.0f / static_cast<float>(layers_[0].width()),
+               1.0f / static_cast<float>(layers_[0].height()));
+  const GLuint textures[] = {layers_[0].first(), layers_[1].first(), xor_table_};
+  const uint32_t units[] = {0, 1, kXorUnit};
+  for (int n = 0; n < 3; ++n) {
+    gl.ActiveTexture(GL_TEXTURE0 + units[n]);
+    gl.BindTexture(GL_TEXTURE_2D, textures[n]);
+  }
+  linear_.aim(session, rows_);
+  if (is_raster) {
+    gl.Enable(kColorLogicOp);
+    gl.LogicOp(kLogicXor);
+  }
+  for (uint32_t n = 0; n < times; ++n) gl.DrawArrays(GL_TRIANGLES, 0, 3);
+  if (is_raster) gl.Disable(kColorLogicOp);
+  linear_.read(session, to, 4 * blocks);
+  return session.check("XORing");
 }
 
 void Rounds::close(Session &session) {

@@ -17,11 +17,15 @@ class Rounds {
   // `blocks` blocks, by the schedule at `keys`.
   Status encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
                  uint32_t rounds, uint32_t blocks, const BufferPlace &to);
+  // The XOR of two runs of blocks, drawn `times` times, an odd number.
+  Status xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b, uint32_t blocks,
+                    uint32_t times, const BufferPlace &to);
   void close(Session &session);
 
  private:
   Status make_tables(Session &session);
   Result<GLuint> use_program(Session &session, int step);
+  Status begin(Session &session, uint32_t blocks);
   Status draw(Session &session, int step, uint32_t round, const ByteLayer &from,
               const ByteLayer &to);
   Status draw_round(Session &session, uint32_t round, bool is_last, const ByteLayer &from,

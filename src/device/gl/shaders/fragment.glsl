@@ -66,6 +66,14 @@ void main() {
   key = key_planes(TEXEL(keys, pixel_number()), turns, constant);
 }
 
+#elif LC_XOR_BLOCKS
+
+uniform usampler2D blocks_in;
+uniform usampler2D others_in;
+layout(location = 0) out uvec4 result;
+
+void main() { result = TEXEL(blocks_in, pixel_number()) ^ TEXEL(others_in, pixel_number()); }
+
 #else
 
 #define INVERSE (LC_ECB_DECRYPT || LC_CBC_DECRYPT)

@@ -22,6 +22,7 @@
 #define STEP_STATE 6
 #define STEP_TERM 7        // of MixColumns, for row 0; then rows 1 to 3
 #define STEP_SUBSTITUTE 11
+#define STEP_PAIR 12  // state0 and state1 and nothing of AES, to be measured
 
 uniform sampler2D state0;
 uniform sampler2D state1;
@@ -149,6 +150,17 @@ void main() {
 #else
   float row = floor(column / 2.0);
   result0 = read(state0, vec2(2.0 * block + column - 2.0 * row, 2.0 * at.y + row));
+#endif
+}
+
+#elif LC_STEP == STEP_PAIR
+
+void main() {
+  vec2 at = floor(gl_FragCoord.xy);
+#if LC_XOR == 0
+  result0 = read(state1, at);
+#else
+  result0 = xor_words(read(state0, at), read(state1, at));
 #endif
 }
 
