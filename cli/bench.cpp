@@ -38,8 +38,12 @@ device can run; compared in the same way.
 timing: whether the time of a kernel tells of keys or data: t of 100,000
 launches, half of them with one key, and half with equal blocks. Between -4.5
 and 4.5 it does not. LANECRYPT_AES_FORM chooses the form.
-papers: what papers of 2007 (M), 2010 (W) and 2013 (S) measured, beside their own
-figures. --out names a folder, into which papers.json goes.
+papers: what five papers measured, beside their own figures: of 2007 (R files, H
+OpenGL, M sizes), 2010 (W packets) and 2013 (S sizes, loaded CPUs and RSA). --out
+names a folder, into which papers.json goes and in which R has files of 2.7 GB
+meanwhile; in the current folder otherwise. R takes a RAM disk at /dev/shm and, for
+electricity, NVIDIA's NVML, and H takes EGL with OpenGL: what is not here is named
+and left out. S loads the CPU by itself and needs no other program.
 
 Examples:
   lanecrypt bench rsa --quick
@@ -68,7 +72,7 @@ class Bench : public Subcommand {
     app.add_option("what", what_, "what to measure: aes, rsa, kernels, timing or papers")
         ->required()
         ->option_text("aes|rsa|kernels|timing|papers");
-    app.add_option("paper", paper_, "with papers: one alone")->option_text("M|W|S");
+    app.add_option("paper", paper_, "with papers: one alone")->option_text("R|H|M|W|S");
     app.add_flag("--json", json_, "print JSON instead of a table");
     app.add_option("--out", out_, "write the JSON to a file too; of papers, into a folder")
         ->option_text("FILE|DIR");
@@ -97,7 +101,6 @@ class Bench : public Subcommand {
                     fmt::format("there is no paper '{}': there are {}", paper_, paper_letters()));
     if ((what_ == "rsa" || what_ == "papers") && !only_.empty())
       throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --only", what_));
-    std::optional<Output> output;
     // Of the papers it is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
@@ -105,18 +108,20 @@ class Bench : public Subcommand {
       if (error)
         throw Failure(ExitCode::kUsage,
                       fmt::format("cannot make the folder {}: {}", out_, error.message()));
-      out_ = (std::filesystem::path(out_) / "papers.json").string();
+      folder_ = out_;
+      out_ = fmt::format("{}/papers{}.json", out_, paper_.empty() ? "" : "-" + paper_);
     }
-    if (!out_.empty()) output.emplace(out_, (struct stat){});
+    // Before anything is measured: whether it can be written.
+    if (!out_.empty()) Output(out_, (struct stat){});
     try {
-      measure(output);
+      measure();
     } catch (const Error &error) {
       throw failure_of(error);
     }
   }
 
  private:
-  void measure(std::optional<Output> &output) {
+  void measure() {
     const bool tells = !quiet_ && isatty(STDERR_FILENO);
     const auto tell = [&](const std::string &text) {
       if (tells) fmt::print(stderr, "\r{}\033[K", text);
@@ -140,10 +145,25 @@ class Bench : public Subcommand {
     const Context context(devices, LC_FALLBACK_NONE);
     if (what_ == "aes") results = bench_aes(context, quick_, wants, tell);
     if (what_ == "rsa") results = bench_rsa(context, quick_, tell);
-    if (what_ == "papers") results = bench_papers(context, paper_, quick_, tell);
     if (what_ == "timing") results = bench_timing(context, quick_, wants, tell);
+    if (what_ == "papers")
+      // What is found is on the disk soon: all of it takes minutes.
+      results = bench_papers(context, paper_, quick_, folder_, tell,
+                             [&](const std::vector<BenchResult> &so_far) {
+                               write(json_of(machine_of(context), so_far));
+                             });
     if (tells) fmt::print(stderr, "\r\033[K");
+    const Machine machine = machine_of(context);
+    if (machine.gpu.empty())
+      fmt::print(stderr,
+                 "lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "
+                 "lanecrypt devices)\n");
+    const std::string json = json_of(machine, results);
+    write(json);
+    fmt::print("{}", json_ ? json : results_table(results));
+  }
 
+  static Machine machine_of(const Context &context) {
     Machine machine = this_machine();
     const uint32_t count = context.device_count();
     for (uint32_t i = 0; i < count; i++) {
@@ -154,22 +174,24 @@ class Bench : public Subcommand {
       machine.gpu += (machine.gpu.empty() ? "" : "; ") + std::string(info.name);
       machine.driver += (machine.driver.empty() ? "" : "; ") + std::string(info.driver);
     }
-    if (machine.gpu.empty())
-      fmt::print(stderr,
-                 "lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "
-                 "lanecrypt devices)\n");
-    const std::string json =
-        results_json(machine, results)
-            .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-        "\n";
-    if (output) {
-      output->create();
-      output->write({reinterpret_cast<const uint8_t *>(json.data()), json.size()});
-      output->commit(false);
-    }
-    fmt::print("{}", json_ ? json : results_table(results));
+    return machine;
   }
 
+  static std::string json_of(const Machine &machine, const std::vector<BenchResult> &results) {
+    return results_json(machine, results)
+               .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+           "\n";
+  }
+
+  void write(const std::string &json) const {
+    if (out_.empty()) return;
+    Output output(out_, (struct stat){});
+    output.create();
+    output.write({reinterpret_cast<const uint8_t *>(json.data()), json.size()});
+    output.commit(false);
+  }
+
+  std::string folder_ = ".";  // for files of a benchmark's own
   std::string what_, paper_, out_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_;

@@ -20,11 +20,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The time of one, which differs from key to key as luck has it: many are made.
-Spread measure_seconds(const Patience &patience, const std::function<double()> &run) {
-  return measure_rate(patience, 1, [&] { return 1 / run(); });
-}
-
 }  // namespace
 
 double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_t count) {

@@ -9,7 +9,7 @@ namespace {
 constexpr struct {
   char letter;
   void (*run)(PaperBench &);
-} kPapers[] = {{'M', paper_m}, {'W', paper_w}, {'S', paper_s}};
+} kPapers[] = {{'R', paper_r}, {'H', paper_h}, {'M', paper_m}, {'W', paper_w}, {'S', paper_s}};
 
 }  // namespace
 
@@ -29,10 +29,15 @@ bool is_paper(const std::string &letter) {
 }
 
 std::vector<BenchResult> bench_papers(const Context &context, const std::string &letter, bool quick,
-                                      const std::function<void(const std::string &)> &tell) {
-  PaperBench bench{context, quick, tell, {}};
-  for (const auto &paper : kPapers)
-    if (letter.empty() || letter == std::string(1, paper.letter)) paper.run(bench);
+                                      const std::string &folder,
+                                      const std::function<void(const std::string &)> &tell,
+                                      const PaperKeep &keep) {
+  PaperBench bench{context, quick, folder, tell, keep};
+  for (const auto &paper : kPapers) {
+    if (!letter.empty() && letter != std::string(1, paper.letter)) continue;
+    paper.run(bench);
+    keep(bench.results);
+  }
   return std::move(bench.results);
 }
 

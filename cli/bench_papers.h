@@ -15,8 +15,14 @@ namespace lanecrypt::cli {
 std::string paper_letters();
 bool is_paper(const std::string &letter);
 
-// Runs the part of one paper, or of all where `letter` is empty.
+// Called every few seconds, and after each paper, with all that was found so far.
+using PaperKeep = std::function<void(const std::vector<BenchResult> &)>;
+
+// Runs the part of one paper, or of all where `letter` is empty. Files of its own lie
+// in `folder` meanwhile.
 std::vector<BenchResult> bench_papers(const Context &context, const std::string &letter, bool quick,
-                                      const std::function<void(const std::string &)> &tell);
+                                      const std::string &folder,
+                                      const std::function<void(const std::string &)> &tell,
+                                      const PaperKeep &keep);
 
 }  // namespace lanecrypt::cli

@@ -38,10 +38,20 @@ Spread measure_rate(const Patience &patience, double amount, const std::function
     if (rates.size() >= patience.least_runs && spent.count() > patience.budget_seconds) break;
     rates.push_back(amount / run());
   }
-  std::sort(rates.begin(), rates.end());
-  const size_t half = rates.size() / 2;
-  const double median = rates.size() % 2 == 1 ? rates[half] : (rates[half - 1] + rates[half]) / 2;
-  return {median, rates.front(), rates.back(), static_cast<unsigned>(rates.size())};
+  return spread_of(std::move(rates));
+}
+
+Spread measure_seconds(const Patience &patience, const std::function<double()> &run) {
+  return measure_rate(patience, 1, [&] { return 1 / run(); });
+}
+
+Spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  const double median =
+      values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return {median, values.front(), values.back(), static_cast<unsigned>(values.size())};
 }
 
 Machine this_machine() {
@@ -72,6 +82,7 @@ nlohmann::ordered_json results_json(const Machine &machine,
     if (!result.clock.empty()) entry["clock"] = result.clock;
     if (result.over_openssl) entry["over_openssl"] = *result.over_openssl;
     if (result.published) entry["published"] = *result.published;
+    if (!result.series.empty()) entry["series"] = result.series;
     json["results"].push_back(std::move(entry));
   }
   return json;

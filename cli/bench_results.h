@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -31,6 +32,15 @@ struct Patience {
 // of `amount` a second (bytes in GB).
 Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run);
 
+// And the spread of the seconds themselves.
+Spread measure_seconds(const Patience &patience, const std::function<double()> &run);
+
+// Of what was measured once, or many times elsewhere.
+Spread spread_of(std::vector<double> values);
+
+// A value over time: seconds since the beginning, and it.
+using Series = std::vector<std::array<double, 2>>;
+
 struct BenchResult {
   std::string name;  // what.how.where
   std::string unit;
@@ -40,6 +50,7 @@ struct BenchResult {
   std::string clock;                   // "device" or "wall"
   std::optional<double> over_openssl;  // times OpenSSL's rate on one core in this run
   std::optional<double> published{};   // what a paper has for it, in the same unit
+  Series series{};                     // where it was measured over time
 };
 
 // Whether a result of that name is to be measured.

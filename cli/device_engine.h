@@ -30,8 +30,8 @@ struct DeviceUse {
 class DeviceEngine : public Engine {
  public:
   // The key must stay while the engine lives.
-  DeviceEngine(Context &context, const AesCipher &cipher, bool encrypt, const SecretBytes &key,
-               Progress &progress);
+  DeviceEngine(const Context &context, const AesCipher &cipher, bool encrypt,
+               const SecretBytes &key, Progress &progress);
 
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
   void start(Chunk &chunk, Done done) override;
@@ -51,7 +51,7 @@ class DeviceEngine : public Engine {
     void one_happened();
   };
 
-  Context &context_;
+  const Context &context_;
   const AesCipher cipher_;
   const bool encrypt_;
   const SecretBytes &key_;

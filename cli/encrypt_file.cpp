@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
 #include "chain_engine.h"
 #include "device_engine.h"
@@ -29,9 +27,6 @@ namespace {
 
 // Below this the CPU has long finished when a device's driver is only awake.
 constexpr uint64_t kWorthADeviceBytes = 8 << 20;
-// Chunks with the device at once: one each way over the bus, one computing,
-// and one waiting.
-constexpr unsigned kChunksWithDevice = 4;
 
 struct KeyAndIv {
   SecretBytes key;
@@ -139,17 +134,7 @@ PipelinePlan make_plan(const EncryptRequest &request, const Input &input, const 
   plan.pad = request.pad;
   plan.iv = iv;
   plan.chunk_bytes = request.chunk_bytes.value_or(kDefaultChunkBytes);
-  if (input.size()) {
-    // One chunk, no larger than its data, and whole blocks.
-    const uint64_t whole = *input.size() / kBlockBytes * kBlockBytes + kBlockBytes;
-    plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
-  }
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  // Of 16 cores, 4 of each are the fastest on a RAM disk: more of them wait for
-  // one another where the kernel makes the file's pages.
-  plan.readers = chain ? 1 : std::clamp(cores / 4, 1u, 4u);
-  plan.writers = chain ? 1 : std::clamp(cores / 4, 2u, 4u);
-  plan.buffers = plan.readers + plan.writers + kChunksWithDevice;
+  suit_machine(plan, input.size(), chain);
   return plan;
 }
 

@@ -8,11 +8,11 @@
 
 #include "aes_cipher.h"
 #include "key_material.h"
+#include "pipeline.h"
 #include "secret_bytes.h"
 
 namespace lanecrypt::cli {
 
-constexpr size_t kDefaultChunkBytes = 8 << 20;
 // EVP counts in int, and a chunk must fit.
 constexpr size_t kMaxChunkBytes = 1 << 30;
 

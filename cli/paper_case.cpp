@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "failure.h"
@@ -19,6 +20,38 @@ std::vector<uint32_t> PaperBench::devices() const {
   return found;
 }
 
+bool PaperBench::has_gpu() const {
+  const std::vector<uint32_t> all = devices();
+  return std::any_of(all.begin(), all.end(),
+                     [&](uint32_t index) { return context.device(index).is_gpu != 0; });
+}
+
+void PaperBench::add(BenchResult result) {
+  constexpr std::chrono::seconds kKeepEvery{5};
+  if (const auto now = std::chrono::steady_clock::now(); now - kept >= kKeepEvery) {
+    kept = now;
+    keep(results);
+  }
+  results.push_back(std::move(result));
+}
+
+void PaperBench::note(const std::string &text) const {
+  tell("");
+  fmt::print(stderr, "lanecrypt: {}\n", text);
+}
+
+ScopedSetting::ScopedSetting(const char *name, const std::string &value) : name_(name) {
+  if (const char *before = std::getenv(name); before != nullptr) before_ = before;
+  setenv(name, value.c_str(), 1);
+}
+
+ScopedSetting::~ScopedSetting() {
+  if (before_)
+    setenv(name_, before_->c_str(), 1);
+  else
+    unsetenv(name_);
+}
+
 double seconds_of(const std::function<void()> &run) {
   const auto start = std::chrono::steady_clock::now();
   run();
@@ -29,10 +62,6 @@ double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
-Spread measure_seconds(const Patience &patience, const std::function<double()> &run) {
-  return measure_rate(patience, 1, [&] { return 1 / run(); });
 }
 
 PaperData::PaperData(const Context &context, uint64_t bytes, bool pinned) {
@@ -107,6 +136,36 @@ void PaperData::check(const BenchCase &run, uint64_t bytes, const std::string &n
     // What is measured next must not pass by what lies here.
     std::memset(out_ + done, 0, now);
   }
+}
+
+CardData::CardData(const Context &context, uint32_t device, const BenchData &data, uint64_t bytes)
+    : context_(context),
+      device_(device),
+      data_(data),
+      bytes_(bytes),
+      in_(context.on_device(device, bytes)),
+      out_(context.on_device(device, bytes)) {}
+
+double CardData::pass(const BenchCase &run, uint64_t bytes, lc_result *told) const {
+  std::vector<Block> ivs;
+  const auto list = messages_of(run, data_, in_.address(), out_.address(), bytes, &ivs);
+  lc_cipher_job job =
+      cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, list.data(), list.size());
+  job.memory = LC_MEMORY_DEVICE;
+  job.device = device_;
+  return seconds_of([&] { *told = context_.run(job); });
+}
+
+double CardData::by_wall(const BenchCase &run, uint64_t bytes) const {
+  lc_result told{};
+  return pass(run, bytes, &told);
+}
+
+double CardData::by_kernel(const BenchCase &run, uint64_t bytes) {
+  lc_result told{};
+  const double seconds = pass(run, bytes, &told);
+  has_clock_ &= told.kernel_ns != 0;
+  return has_clock_ ? static_cast<double>(told.kernel_ns) / 1e9 : seconds;
 }
 
 }  // namespace lanecrypt::cli

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,27 +20,50 @@ namespace lanecrypt::cli {
 struct PaperBench {
   const Context &context;
   bool quick;
+  std::string folder;  // where files may be written
   std::function<void(const std::string &)> tell;
-  std::vector<BenchResult> results;
+  // Called now and then with all results so far, so that little is lost with the
+  // process.
+  std::function<void(const std::vector<BenchResult> &)> keep;
+  std::vector<BenchResult> results{};
+  std::chrono::steady_clock::time_point kept = std::chrono::steady_clock::now();
 
   // The devices to measure. The emulators are no measure of anything; a little of
   // each part shows there that it works.
   std::vector<uint32_t> devices() const;
-  void add(BenchResult result) { results.push_back(std::move(result)); }
+  bool has_gpu() const;
+  // What a person should know of what was not measured.
+  void note(const std::string &text) const;
+  // What was added before has been checked by now: that is kept.
+  void add(BenchResult result);
 };
 
 // Each is what `lanecrypt bench papers` runs for the letter of its paper. Every
 // output is compared with OpenSSL's; throws Failure (kFailed) where one differs.
+void paper_h(PaperBench &bench);
 void paper_m(PaperBench &bench);
+void paper_r(PaperBench &bench);
 void paper_s(PaperBench &bench);
 void paper_s_rsa(PaperBench &bench);  // the part of S that is RSA
 void paper_w(PaperBench &bench);
 
+// An environment variable of the library's, for as long as it lives: contexts that are
+// opened meanwhile go by it.
+class ScopedSetting {
+ public:
+  ScopedSetting(const char *name, const std::string &value);
+  ~ScopedSetting();
+  ScopedSetting(const ScopedSetting &) = delete;
+  ScopedSetting &operator=(const ScopedSetting &) = delete;
+
+ private:
+  const char *const name_;
+  std::optional<std::string> before_;
+};
+
 double seconds_of(const std::function<void()> &run);
 // CPU seconds of this process, all threads, in the kernel and outside.
 double cpu_seconds();
-// The spread of the seconds that `run` returns.
-Spread measure_seconds(const Patience &patience, const std::function<double()> &run);
 
 // Data in host memory and what becomes of them.
 class PaperData {
@@ -64,6 +89,33 @@ class PaperData {
   std::vector<uint8_t> ordinary_;
   PinnedBuffer pinned_in_, pinned_out_;
   uint8_t *in_, *out_;
+};
+
+// Memory of a device, and passes over the first bytes of it, each one message. `data`
+// has the key.
+class CardData {
+ public:
+  CardData(const Context &context, uint32_t device, const BenchData &data, uint64_t bytes);
+
+  void fill_from(const uint8_t *in) const { in_.fill_from(in, bytes_); }
+  void read_to(uint8_t *out, uint64_t bytes) const { out_.read_to(out, bytes); }
+
+  // Seconds of a call.
+  double by_wall(const BenchCase &run, uint64_t bytes) const;
+  // Seconds of its kernels by the device's clock, or of the call where it has none.
+  double by_kernel(const BenchCase &run, uint64_t bytes);
+  // By which of them, as BenchResult names it.
+  const char *clock() const { return has_clock_ ? "device" : "wall"; }
+
+ private:
+  double pass(const BenchCase &run, uint64_t bytes, lc_result *told) const;
+
+  const Context &context_;
+  const uint32_t device_;
+  const BenchData &data_;
+  const uint64_t bytes_;
+  const DeviceBuffer in_, out_;
+  bool has_clock_ = true;
 };
 
 // The messages of a pass over data that lie in one piece.

@@ -33,45 +33,31 @@ class MeasureM {
 
   void openssl(const BenchCase &run) {
     for (const uint64_t bytes : sizes_)
-      add(run, "openssl", bytes, "wall", [&] { return data_.by_openssl(run, bytes); });
+      add(run, "openssl", bytes, [&] { return data_.by_openssl(run, bytes); });
   }
 
   void device(uint32_t index, const BenchCase &run) {
     const std::string api = bench_.context.device(index).api;
-    const DeviceBuffer in = bench_.context.on_device(index, most_);
-    const DeviceBuffer out = bench_.context.on_device(index, most_);
-    in.fill_from(data_.in(), most_);
+    CardData card(bench_.context, index, data_.data(), most_);
+    card.fill_from(data_.in());
     for (const uint64_t bytes : sizes_) {
-      bool by_device = true;
       const std::string kernel = "kernel." + api, total = "total." + api;
-      add(run, kernel, bytes, "device", [&] {
-        std::vector<Block> ivs;
-        const auto list = messages_of(run, data_.data(), in.address(), out.address(), bytes, &ivs);
-        lc_cipher_job job =
-            cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, list.data(), 1);
-        job.memory = LC_MEMORY_DEVICE;
-        job.device = index;
-        lc_result told{};
-        const double seconds = seconds_of([&] { told = bench_.context.run(job); });
-        by_device &= told.kernel_ns != 0;
-        return told.kernel_ns != 0 ? static_cast<double>(told.kernel_ns) / 1e9 : seconds;
-      });
-      if (!by_device) bench_.results.back().clock = "wall";
-      out.read_to(data_.out(), bytes);
+      add(run, kernel, bytes, [&] { return card.by_kernel(run, bytes); });
+      bench_.results.back().clock = card.clock();
+      card.read_to(data_.out(), bytes);
       data_.check(run, bytes, kernel);
-      add(run, total, bytes, "wall",
-          [&] { return data_.by_device(bench_.context, index, run, bytes); });
+      add(run, total, bytes, [&] { return data_.by_device(bench_.context, index, run, bytes); });
       data_.check(run, bytes, total);
     }
   }
 
  private:
-  void add(const BenchCase &run, const std::string &how, uint64_t bytes, const char *clock,
+  void add(const BenchCase &run, const std::string &how, uint64_t bytes,
            const std::function<double()> &seconds) {
     const std::string name = fmt::format("M.{}.{}", run.name(), how);
     bench_.tell(fmt::format("{}, {} bytes", name, bytes));
-    BenchResult result{name, "GB/s", {}, bytes, {}, clock, {}};
-    const Patience patience = bench_.quick ? Patience{5, 2, 0.1} : Patience{11, 3, 0.15};
+    BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
+    const Patience patience = bench_.quick ? Patience{5, 2, 0.1} : Patience{9, 3, 0.08};
     result.spread = measure_rate(patience, static_cast<double>(bytes) / 1e9, seconds);
     if (how != "openssl") result.published = published(run, bytes);
     bench_.add(std::move(result));
@@ -86,8 +72,7 @@ class MeasureM {
 }  // namespace
 
 void paper_m(PaperBench &bench) {
-  bool has_gpu = false;
-  for (const uint32_t index : bench.devices()) has_gpu |= bench.context.device(index).is_gpu != 0;
+  const bool has_gpu = bench.has_gpu();
   const uint64_t most = !has_gpu ? 1 << 16 : bench.quick ? 64 << 20 : 256 << 20;
   MeasureM measure(bench, most);
   for (const char *name : {"aes-128-ecb", "aes-256-ecb"})

@@ -90,12 +90,11 @@ void add_share(PaperBench &bench, const std::string &name, uint64_t part, uint64
 }  // namespace
 
 void paper_w(PaperBench &bench) {
-  bool has_gpu = false;
-  for (const uint32_t index : bench.devices()) has_gpu |= bench.context.device(index).is_gpu != 0;
+  const bool has_gpu = bench.has_gpu();
   const uint64_t packets = !has_gpu ? 20 : bench.quick ? 10000 : kPackets;
   const uint64_t bytes = packets * kPacketBytes;
   const double gigabytes = static_cast<double>(bytes) / 1e9;
-  const Patience patience = bench.quick ? Patience{3, 1, 0.5} : Patience{7, 3, 1.5};
+  const Patience patience = bench.quick ? Patience{3, 1, 0.5} : Patience{5, 3, 1};
   PaperData data(bench.context, bytes, false);
   for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
     const BenchCase run{*find_cipher("aes-128-ecb"), direction, kPacketBytes};

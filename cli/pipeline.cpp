@@ -17,6 +17,10 @@
 namespace lanecrypt::cli {
 namespace {
 
+// Chunks with the device at once: one each way over the bus, one computing,
+// and one waiting.
+constexpr unsigned kChunksWithDevice = 4;
+
 class Pipeline {
  public:
   Pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
@@ -291,6 +295,20 @@ class Pipeline {
 };
 
 }  // namespace
+
+void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes, bool is_serial) {
+  if (input_bytes) {
+    // One chunk, no larger than its data, and whole blocks.
+    const uint64_t whole = *input_bytes / kBlockBytes * kBlockBytes + kBlockBytes;
+    plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
+  }
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  // Of 16 cores, 4 of each are the fastest on a RAM disk: more of them wait for
+  // one another where the kernel makes the file's pages.
+  plan.readers = is_serial ? 1 : std::clamp(cores / 4, 1u, 4u);
+  plan.writers = is_serial ? 1 : std::clamp(cores / 4, 2u, 4u);
+  plan.buffers = plan.readers + plan.writers + kChunksWithDevice;
+}
 
 uint64_t run_pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
                       Engine &engine, Progress &progress) {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "aes_cipher.h"
 #include "counter_block.h"
@@ -50,16 +51,22 @@ class Engine {
   virtual void abandon() = 0;
 };
 
+constexpr size_t kDefaultChunkBytes = 8 << 20;
+
 struct PipelinePlan {
   AesCipher cipher;
   bool encrypt = true;
   bool pad = true;  // PKCS #7, where the cipher pads
   Block iv{};
-  size_t chunk_bytes = 0;  // a multiple of the block
-  unsigned buffers = 0;    // most chunks on their way at once
-  unsigned readers = 1;    // threads; streams have one
+  size_t chunk_bytes = kDefaultChunkBytes;  // a multiple of the block
+  unsigned buffers = 0;                     // most chunks on their way at once
+  unsigned readers = 1;                     // threads; streams have one
   unsigned writers = 1;
 };
+
+// The chunk and the threads that suit this machine and an input of that many bytes,
+// where that is known. `is_serial`: each chunk waits for the one before.
+void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes, bool is_serial);
 
 // Runs all of `input` through `engine` into `output`, after the bytes that were
 // written to it already (`header_bytes`). Returns how many bytes it wrote.

@@ -132,6 +132,71 @@ def test_bench_of_rsa_names_its_device():
             "rsa-1024.keygen-bulk.host"} <= names_of_bench("rsa")
 
 
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("papers")
+    done = ok("bench", "papers", "--quick", "--json", "--out", folder, timeout=600)
+    assert json.loads(done.stdout) == json.loads((folder / "papers.json").read_text())
+    assert os.listdir(folder) == ["papers.json"]  # the files of paper R are gone
+    return json.loads(done.stdout)
+
+
+def test_bench_papers_repeats_every_paper(papers):
+    assert papers["machine"]["gpu"] and re.fullmatch(r"\d{4}-\d\d-\d\d", papers["date"])
+    results = {}
+    for result in papers["results"]:
+        assert result["runs"] >= 1 and result["min"] <= result["value"] <= result["max"], result
+        results[result["name"]] = result
+    names = {"M.aes-128-ecb.kernel.host", "M.aes-256-ecb-decrypt.total.host", "M.aes-128-ecb.openssl",
+             "W.nist-examples.host", "W.aes-128-ecb.packet-by-packet.host",
+             "W.aes-128-ecb-decrypt.packets-at-once.host", "S.aes-128-ecb.there-and-back.host",
+             "S.aes-128-cbc-decrypt.there-and-back-loaded.host", "S.rsa-1024.keys.host",
+             "S.rsa-1024.private.host", "R.grid.2x1x10.host", "R.card.host.cpu-over-time"}
+    for number in range(1, 9):
+        places = [where for where in ("ram", "disk") if f"R.file-{number}.{where}.null" in results]
+        assert places, number
+        for way in ("openssl", "host", "copies.host", "cpu.host"):
+            names |= {f"R.file-{number}.{where}.{way}" for where in places}
+    assert names <= results.keys()
+    assert results["R.file-1.disk.openssl" if "R.file-1.disk.openssl" in results else
+                   "R.file-1.ram.openssl"]["bytes"] % 16 == 0
+    assert results["W.nist-examples.host"]["value"] == 24
+    assert results["W.aes-128-ecb.packets.openssl"]["published"] == 0.06621
+    assert len(results["R.card.host.cpu-over-time"]["series"]) >= 1
+
+
+def test_bench_papers_has_every_way_of_opengl(papers):
+    if not any(d["api"] == "gl" for d in listed()):
+        pytest.skip("there is no EGL here, or it has no device")
+    names = {result["name"] for result in papers["results"]}
+    for way in ("compute", "integer", "table8-multi-rot", "table4-multi-rot"):
+        assert {f"H.aes-128-ecb.{way}.card.gl", f"H.aes-128-ecb.{way}.there-and-back.gl"} <= names
+    for way in ("table8", "table4", "integer"):
+        assert {f"H.xor.{way}.card.gl", f"H.xor.{way}.there-and-back.gl", f"H.idle.{way}.gl"} <= names
+
+
+def test_bench_papers_without_opengl_says_so(tmp_path):
+    done = ok("bench", "papers", "H", "--quick", "--json",
+              env={"__EGL_VENDOR_LIBRARY_DIRS": str(tmp_path)})
+    assert b"no device of OpenGL is here" in done.stderr
+    assert json.loads(done.stdout)["results"] == []
+
+
+def test_bench_papers_finds_wrong_output(tmp_path):
+    done = lanecrypt("bench", "papers", "W", "--quick", "--quiet", "--out", tmp_path,
+                     env={"LANECRYPT_HOST_FAULT": "wrong-byte:110"}, timeout=300)
+    assert done.returncode == 1 and b"is not OpenSSL's" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_bench_papers_of_something_else(tmp_path):
+    fails(USAGE, "there is no paper 'Q': there are R, H, M, W and S", "bench", "papers", "Q")
+    fails(USAGE, "'aes' has no part 'M'", "bench", "aes", "M")
+    fails(USAGE, "bench papers takes no --only", "bench", "papers", "--only", "ecb")
+    (tmp_path / "file").write_bytes(b"")
+    fails(USAGE, "cannot make the folder", "bench", "papers", "--out", tmp_path / "file")
+
+
 def test_bench_of_something_else():
     fails(USAGE, "there is no benchmark 'des'", "bench", "des")
     fails(USAGE, "what is required", "bench")

@@ -1,0 +1,73 @@
+// What paper R ran its files through beside a device: the CPU, nothing at all, and
+// the copies of a device alone.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "bench_data.h"
+#include "pipeline.h"
+
+namespace lanecrypt::cli {
+
+// Chunks in ordinary memory, each run by the thread that has read it.
+class HostEngine : public Engine {
+ public:
+  bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
+  void start(Chunk &chunk, Done done) override;
+  void collect(Chunk &) override {}
+  void abandon() override {}
+
+ protected:
+  virtual void run(Chunk &chunk) = 0;
+
+ private:
+  struct Free {
+    void operator()(void *memory) const { free(memory); }
+  };
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<void, Free>> buffers_;
+};
+
+// OpenSSL.
+class CpuEngine : public HostEngine {
+ public:
+  CpuEngine(const BenchCase &run, const BenchData &data) : run_(run), data_(data) {}
+
+ protected:
+  void run(Chunk &chunk) override;
+
+ private:
+  const BenchCase run_;
+  const BenchData &data_;
+};
+
+// A cipher that does nothing: what is written is what lay in the buffer.
+class NullEngine : public HostEngine {
+ protected:
+  void run(Chunk &) override {}
+};
+
+// To a device and back, and no kernel between; one way after the other.
+class CopyEngine : public Engine {
+ public:
+  CopyEngine(const Context &context, uint32_t device) : context_(context), device_(device) {}
+
+  bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
+  void start(Chunk &chunk, Done done) override;
+  void collect(Chunk &) override {}
+  void abandon() override {}
+
+ private:
+  const Context &context_;
+  const uint32_t device_;
+  std::mutex mutex_;  // of the list
+  std::mutex using_;  // of the memory of the device
+  std::vector<PinnedBuffer> buffers_;
+  DeviceBuffer on_device_;
+};
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,140 @@
+// H: Harrison and Waldron 2007. AES-128 by OpenGL for each way to XOR, to gather and
+// to write a round, and against the size of packets.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "paper_h.h"
+
+#include <fmt/format.h>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// GB/s there with a GeForce 7900 GT, the round trip included.
+std::optional<double> published(const std::string &xor_by, const std::string &gather,
+                                const std::string &round) {
+  if (round != "rot") return {};
+  if (xor_by == "table8") return 0.026;
+  if (xor_by == "table4") return 0.039;
+  return gather == "multi" ? std::optional(0.109) : std::nullopt;
+}
+
+GlWay table_way(const std::string &xor_by, const std::string &gather, const std::string &round) {
+  return {fmt::format("{}-{}-{}", xor_by, gather, round),
+          fmt::format("xor={},gather={},round={}", xor_by, gather, round)};
+}
+
+// The first selected device of OpenGL, or the first GPU that OpenGL reaches, or its
+// first device.
+std::optional<lc_device_info> find_gl(const Context &context) {
+  std::optional<lc_device_info> first, gpu;
+  for (uint32_t index = 0; index < context.device_count(); index++) {
+    const lc_device_info info = context.device(index);
+    if (std::string_view(info.api) != "gl" || info.state == LC_DEVICE_UNUSABLE) continue;
+    if (info.selected) return info;
+    if (!first) first = info;
+    if (!gpu && info.is_gpu) gpu = info;
+  }
+  return gpu ? gpu : first;
+}
+
+class MeasureH {
+ public:
+  explicit MeasureH(const GlBench &gl)
+      : gl_(gl),
+        bytes_(gl.is_gpu() ? uint64_t{gl.is_small() ? 4u : 16u} << 20 : 16 << 10),
+        largest_packet_(gl.is_gpu() ? uint64_t{gl.is_small() ? 1u : 32u} << 20 : 16 << 10),
+        data_(gl.bench().context, std::max(bytes_, largest_packet_), false) {}
+
+  void openssl() {
+    add("openssl", bytes_, {}, [&] { return data_.by_openssl(run_, bytes_); });
+    packets("openssl", [&](uint64_t bytes) { return data_.by_openssl(run_, bytes); });
+  }
+
+  void way(const GlWay &way, std::optional<double> of_paper, bool has_packets) {
+    gl_.with(way, [&](const Context &context) {
+      on_card(context, way.name);
+      const auto back = [&](uint64_t bytes) { return data_.by_device(context, 0, run_, bytes); };
+      const std::string name = way.name + ".there-and-back." + gl_.api();
+      add(name, bytes_, of_paper, [&] { return back(bytes_); });
+      data_.check(run_, bytes_, name);
+      if (has_packets) packets(name, back);
+    });
+  }
+
+ private:
+  void on_card(const Context &context, const std::string &way) {
+    const std::string name = way + ".card." + gl_.api();
+    const CardData card(context, 0, data_.data(), bytes_);
+    card.fill_from(data_.in());
+    add(name, bytes_, {}, [&] { return card.by_wall(run_, bytes_); });
+    card.read_to(data_.out(), bytes_);
+    data_.check(run_, bytes_, name);
+  }
+
+  // One size after the other; the paper's small ones lose.
+  void packets(const std::string &how, const std::function<double(uint64_t)> &seconds) {
+    for (uint64_t bytes = gl_.is_small() ? 1 << 10 : 16; bytes <= largest_packet_; bytes *= 8) {
+      add(how + "-packets", bytes, {}, [&] { return seconds(bytes); });
+      // Of these no name says the size, and the plot wants them all.
+      if (how != "openssl") data_.check(run_, bytes, how);
+    }
+  }
+
+  void add(const std::string &how, uint64_t bytes, std::optional<double> of_paper,
+           const std::function<double()> &seconds) {
+    const std::string name = fmt::format("H.{}.{}", run_.name(), how);
+    gl_.bench().tell(fmt::format("{}, {} bytes", name, bytes));
+    BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}, of_paper};
+    const Patience patience = gl_.is_small() ? Patience{3, 1, 0.05} : Patience{9, 3, 0.15};
+    result.spread = measure_rate(patience, static_cast<double>(bytes) / 1e9, seconds);
+    gl_.bench().add(std::move(result));
+  }
+
+  const GlBench &gl_;
+  const BenchCase run_{*find_cipher("aes-128-ecb"), LC_ENCRYPT};
+  const uint64_t bytes_, largest_packet_;
+  PaperData data_;
+};
+
+}  // namespace
+
+GlBench::GlBench(PaperBench &bench, const lc_device_info &device)
+    : bench_(bench), id_(device.id), api_(device.api), is_gpu_(device.is_gpu != 0) {}
+
+void GlBench::with(const GlWay &way, const std::function<void(const Context &)> &work) const {
+  bench_.tell(way.name);
+  const ScopedSetting setting("LANECRYPT_GL", way.setting);
+  const Context context(id_.c_str(), LC_FALLBACK_NONE);
+  if (lc_device_test(context.get(), 0) == LC_OK)
+    work(context);
+  else
+    bench_.note(fmt::format("H: {} does not {}: {}", id_, way.setting, lc_last_error()));
+}
+
+void paper_h(PaperBench &bench) {
+  const std::optional<lc_device_info> device = find_gl(bench.context);
+  if (!device) {
+    bench.note("H: no device of OpenGL is here (see lanecrypt devices), and all of H is OpenGL");
+    return;
+  }
+  const GlBench gl(bench, *device);
+  MeasureH measure(gl);
+  measure.openssl();
+  measure.way(kComputeWay, {}, true);
+  measure.way(kIntegerWay, {}, true);
+  for (const char *xor_by : {"table8", "table4", "raster"})
+    for (const char *gather : {"multi", "hgather", "sgather"})
+      for (const char *round : {"rot", "norot"}) {
+        const std::string plainest = std::string(gather) + round;
+        // A way of each will do for a trial.
+        if (gl.is_small() && plainest != "multirot") continue;
+        measure.way(table_way(xor_by, gather, round), published(xor_by, gather, round),
+                    plainest == "multirot");
+      }
+  paper_h_xor(gl);
+  paper_h_idle(gl);
+}
+
+}  // namespace lanecrypt::cli

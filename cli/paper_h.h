@@ -1,0 +1,47 @@
+// H: Harrison and Waldron 2007, in its parts. All of it is OpenGL.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "paper_case.h"
+
+namespace lanecrypt::cli {
+
+// A way to compute that LANECRYPT_GL names.
+struct GlWay {
+  std::string name;     // in results
+  std::string setting;  // "xor=table8,gather=multi,round=rot"
+};
+
+const GlWay kComputeWay = {"compute", "shaders=compute"};
+const GlWay kIntegerWay = {"integer", "shaders=fragment"};
+
+class GlBench {
+ public:
+  GlBench(PaperBench &bench, const lc_device_info &device);
+
+  PaperBench &bench() const { return bench_; }
+  const std::string &api() const { return api_; }
+  bool is_gpu() const { return is_gpu_; }
+  // Whether few and small measurements will do: a trial, or no GPU.
+  bool is_small() const { return bench_.quick || !is_gpu_; }
+
+  // Opens the device anew with that way and calls `work`, for which it is device 0.
+  // Where it cannot be opened so, a note says why.
+  void with(const GlWay &way, const std::function<void(const Context &)> &work) const;
+
+ private:
+  PaperBench &bench_;
+  const std::string id_, api_;
+  const bool is_gpu_;
+};
+
+// XOR alone, with the round trip over the bus and without.
+void paper_h_xor(const GlBench &gl);
+// What a CPU-bound program keeps of its core beside each way.
+void paper_h_idle(const GlBench &gl);
+
+}  // namespace lanecrypt::cli

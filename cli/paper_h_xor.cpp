@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "abi/device_xor.h"
+#include "failure.h"
+#include "paper_h.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr struct {
+  const char *name, *setting;
+  std::optional<double> alone, back;  // GB/s there, with a GeForce 7900 GT
+} kWays[] = {
+    {"table8", "xor=table8", 0.672, 0.335},
+    {"table4", "xor=table4", 3.510, 0.473},
+    {"raster", "xor=raster", 12.249, 0.475},
+    {"integer", "shaders=fragment", {}, {}},
+};
+
+// As the textures of the paper, 1024 x 1024 of four bytes, and as many as fill a chip
+// of today.
+std::vector<uint64_t> sizes_of(const GlBench &gl) {
+  if (!gl.is_gpu()) return {64 << 10};
+  return gl.is_small() ? std::vector<uint64_t>{4 << 20} : std::vector<uint64_t>{4 << 20, 32 << 20};
+}
+
+class MeasureXor {
+ public:
+  MeasureXor(const GlBench &gl, uint64_t bytes)
+      : gl_(gl), bytes_(bytes), a_(bytes), b_(bytes), want_(bytes), got_(bytes) {
+    BenchData().fill(0, a_);
+    BenchData().fill(0, b_);
+    // All pairs of bytes are among them.
+    for (uint32_t n = 0; n < 1 << 16; n++) {
+      a_[n] = static_cast<uint8_t>(n >> 8);
+      b_[n] = static_cast<uint8_t>(n);
+    }
+  }
+
+  void on_core() {
+    add("core", {}, [&] {
+      return seconds_of([&] {
+        for (uint64_t n = 0; n < bytes_; n += sizeof(uint64_t)) {
+          uint64_t a = 0, b = 0;
+          std::memcpy(&a, a_.data() + n, sizeof a);
+          std::memcpy(&b, b_.data() + n, sizeof b);
+          a ^= b;
+          std::memcpy(want_.data() + n, &a, sizeof a);
+        }
+      });
+    });
+  }
+
+  void way(const Context &context, const std::string &name, std::optional<double> alone,
+           std::optional<double> back) {
+    const DeviceBuffer a = context.on_device(0, bytes_), b = context.on_device(0, bytes_),
+                       out = context.on_device(0, bytes_);
+    const auto run = [&](uint32_t times) {
+      return seconds_of([&] {
+        lanecrypt::check(lc_device_xor(context.get(), 0, a.address(), b.address(), out.address(),
+                                       bytes_, times));
+      });
+    };
+    const std::string of_api = "." + gl_.api();
+    add(name + ".there-and-back" + of_api, back, [&] {
+      return seconds_of([&] {
+        a.fill_from(a_.data(), bytes_);
+        b.fill_from(b_.data(), bytes_);
+        run(1);
+        out.read_to(got_.data(), bytes_);
+      });
+    });
+    check(name);
+    // What is the same with one draw and with many is no part of a draw.
+    const uint32_t times = draws_for(run);
+    add(name + ".card" + of_api, alone, [&] {
+      const double many = run(times), one = run(1);
+      // On a busy machine one may have taken longer than many.
+      return many > one ? (many - one) / (times - 1) : many / times;
+    });
+    out.read_to(got_.data(), bytes_);
+    check(name);
+    gl_.bench().results.back().streams = times;
+  }
+
+ private:
+  // An odd number of draws, enough for the clock.
+  uint32_t draws_for(const std::function<double(uint32_t)> &run) const {
+    constexpr double kEnoughSeconds = 0.02;
+    constexpr uint32_t kMost = 4001;
+    if (!gl_.is_gpu()) return 3;
+    uint32_t times = 11;
+    while (times < kMost && run(times) - run(1) < kEnoughSeconds)
+      times = std::min(kMost, times * 5);
+    return times;
+  }
+
+  void add(const std::string &how, std::optional<double> of_paper,
+           const std::function<double()> &seconds) {
+    const std::string name = "H.xor." + how;
+    gl_.bench().tell(fmt::format("{}, {} bytes", name, bytes_));
+    BenchResult result{name, "GB/s", {}, bytes_, {}, "wall", {}, of_paper};
+    const Patience patience = gl_.is_small() ? Patience{3, 1, 0.05} : Patience{9, 3, 0.3};
+    result.spread = measure_rate(patience, static_cast<double>(bytes_) / 1e9, seconds);
+    gl_.bench().add(std::move(result));
+  }
+
+  void check(const std::string &name) {
+    if (got_ != want_) throw Failure(ExitCode::kFailed, name + " XORed wrongly");
+    std::fill(got_.begin(), got_.end(), 0);
+  }
+
+  const GlBench &gl_;
+  const uint64_t bytes_;
+  std::vector<uint8_t> a_, b_, want_, got_;
+};
+
+}  // namespace
+
+void paper_h_xor(const GlBench &gl) {
+  std::vector<std::unique_ptr<MeasureXor>> sizes;
+  for (const uint64_t bytes : sizes_of(gl)) {
+    sizes.push_back(std::make_unique<MeasureXor>(gl, bytes));
+    sizes.back()->on_core();
+  }
+  for (const auto &way : kWays)
+    gl.with({way.name, way.setting}, [&](const Context &context) {
+      for (const auto &size : sizes) size->way(context, way.name, way.alone, way.back);
+    });
+}
+
+}  // namespace lanecrypt::cli

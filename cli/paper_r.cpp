@@ -1,0 +1,286 @@
+// R: Rosenberg 2007. Whole files, from a RAM disk and from a disk: by OpenSSL, by a
+// device, by a cipher that does nothing, and copied to the device and back; what that
+// takes of the CPU, and the cards of electricity.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "paper_r.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "device_engine.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "load_trace.h"
+#include "paper_engines.h"
+#include "paper_files.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr char kRamDisk[] = "/dev/shm";
+// Of the disk: it may be slow.
+constexpr double kDiskSeconds = 45;
+constexpr double kTraceSeconds = 2, kSampleSeconds = 0.02;
+
+// The paper's seconds, of files 1 to 4 alone: with the GeForce 8800 GTS.
+struct Published {
+  double cpu[4] = {43.2, 40.6, 42.4, 41.8};
+  double device[4] = {41.9, 40.5, 41.8, 40.3};
+  double nothing = 34.9, copies = 35.4;
+};
+
+using Clock = std::chrono::steady_clock;
+
+class MeasureR {
+ public:
+  MeasureR(PaperBench &bench, PaperFolder &folder, bool is_disk)
+      : bench_(bench),
+        folder_(folder),
+        is_disk_(is_disk),
+        where_(is_disk ? "disk" : "ram"),
+        run_(paper_r_case()),
+        key_(SecretBytes::copy_of(
+            {reinterpret_cast<const char *>(data_.key()), run_.cipher.key_bytes})),
+        begin_(Clock::now()) {}
+
+  // All ways through one file; false where there was no room or no time left.
+  bool measure(const PaperFile &file) {
+    if (is_disk_ && seconds_since(begin_) > kDiskSeconds) return false;
+    if (folder_.free_bytes() < 3 * file.bytes + (64 << 20)) return false;
+    const std::string in = path("in");
+    write_paper_file(file, in);
+    const unsigned runs = bench_.quick || is_disk_ ? 1 : 2;
+    const bool is_whole = file.bytes == paper_files(1)[file.number - 1].bytes;
+    const bool is_published = is_disk_ && is_whole && file.number <= 4;
+    const auto published = [&](double value) {
+      return is_published ? std::optional(value) : std::nullopt;
+    };
+    const Published paper;
+    const size_t row = std::min<size_t>(file.number, 4) - 1;
+
+    time(file, "openssl", runs, path("cpu"), published(paper.cpu[row]),
+         [&] { return std::make_unique<CpuEngine>(run_, data_); });
+    if (is_disk_ && is_whole && file.number == 8) bench_.results.back().published = 1.08;
+    if (!is_disk_)
+      time(file, "openssl-cores", runs, path("out"), {},
+           [&] { return std::make_unique<CpuEngine>(run_, data_); });
+    time(file, "null", runs, path("out"), published(paper.nothing),
+         [] { return std::make_unique<NullEngine>(); });
+    for (const uint32_t index : bench_.devices()) {
+      const std::string api = bench_.context.device(index).api;
+      const bool has_paper = api == "cuda";
+      time(file, api, runs, path("out"), has_paper ? published(paper.device[row]) : std::nullopt,
+           by_device(index));
+      compare_files(path("cpu"), path("out"), name(file, api));
+      time(file, "copies." + api, runs, path("out"),
+           has_paper ? published(paper.copies) : std::nullopt,
+           [&] { return std::make_unique<CopyEngine>(only(index), 0); });
+      compare_files(in, path("out"), name(file, "copies." + api));
+    }
+    return true;
+  }
+
+  // The CPU and the power over time, while the file in the folder goes through again
+  // and again, and, of a device, while its kernels alone run.
+  void trace(const PaperFile &file, const PowerMeter &meter) {
+    write_paper_file(file, path("in"));
+    const double idle = watch(meter, "R.idle", [](double) {});
+    watch(meter, name(file, "openssl"), [&](double seconds) {
+      repeat(seconds, "openssl", [&] { return std::make_unique<CpuEngine>(run_, data_); });
+    });
+    for (const uint32_t index : bench_.devices()) {
+      const std::string api = bench_.context.device(index).api;
+      add_power(watch(meter, name(file, api),
+                      [&](double seconds) { repeat(seconds, api, by_device(index)); }),
+                idle, name(file, api));
+      const std::string on_card = "R.card." + api;
+      add_power(watch(meter, on_card, [&](double seconds) { stay_on_card(index, seconds); }), idle,
+                on_card);
+    }
+  }
+
+ private:
+  using MakeEngine = std::function<std::unique_ptr<Engine>()>;
+
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  std::string path(const char *file) const { return folder_.file(file); }
+  std::string name(const PaperFile &file, const std::string &how) const {
+    return fmt::format("R.file-{}.{}.{}", file.number, where_, how);
+  }
+
+  // A context that has this device alone, as number 0, open.
+  const Context &only(uint32_t index) {
+    std::unique_ptr<Context> &context = contexts_[index];
+    if (context == nullptr) {
+      context = std::make_unique<Context>(bench_.context.device(index).id, LC_FALLBACK_NONE);
+      check(lc_device_test(context->get(), 0));
+    }
+    return *context;
+  }
+
+  MakeEngine by_device(uint32_t index) {
+    const Context &context = only(index);
+    return [this, &context]() -> std::unique_ptr<Engine> {
+      return std::make_unique<DeviceEngine>(context, run_.cipher, true, key_, progress_);
+    };
+  }
+
+  // One file through, as the command does it.
+  void encrypt(const std::string &how, const std::string &to, const MakeEngine &make) {
+    Input input(path("in"));
+    Output output(to, input.status());
+    PipelinePlan plan;
+    plan.cipher = run_.cipher;
+    plan.pad = false;
+    suit_machine(plan, input.size(), false);
+    // One core, as in the paper; another writes.
+    if (how == "openssl") plan.readers = plan.writers = 1;
+    output.create();
+    const std::unique_ptr<Engine> engine = make();
+    run_pipeline(plan, input, output, 0, *engine, progress_);
+    output.commit(is_disk_);
+  }
+
+  void time(const PaperFile &file, const std::string &how, unsigned runs, const std::string &to,
+            std::optional<double> published, const MakeEngine &make) {
+    const std::string row = name(file, how);
+    bench_.tell(row);
+    std::vector<double> seconds, cpu;
+    for (unsigned n = 0; n < runs; n++) {
+      if (is_disk_) forget_file(path("in"));
+      const double before = cpu_seconds();
+      seconds.push_back(seconds_of([&] { encrypt(how, to, make); }));
+      cpu.push_back(100 * (cpu_seconds() - before) / seconds.back());
+    }
+    BenchResult result{row, "s", spread_of(seconds), file.bytes, {}, "wall", {}, published};
+    bench_.add({fmt::format("R.file-{}.{}.cpu.{}", file.number, where_, how),
+                "% of a core",
+                spread_of(cpu),
+                file.bytes,
+                {},
+                "",
+                {}});
+    bench_.add(std::move(result));
+  }
+
+  void repeat(double seconds, const std::string &how, const MakeEngine &make) {
+    const auto start = Clock::now();
+    do encrypt(how, path("out"), make);
+    while (seconds_since(start) < seconds);
+  }
+
+  void stay_on_card(uint32_t index, double seconds) {
+    const bool is_gpu = bench_.context.device(index).is_gpu != 0;
+    const uint64_t bytes = is_gpu ? uint64_t{256} << 20 : 1 << 14;
+    const CardData card(only(index), 0, data_, bytes);
+    const auto start = Clock::now();
+    do card.by_wall(run_, bytes);
+    while (seconds_since(start) < seconds);
+  }
+
+  // Adds what was seen; the median of watts, or 0.
+  double watch(const PowerMeter &meter, const std::string &what,
+               const std::function<void(double)> &work) {
+    bench_.tell(what + ", over time");
+    const double seconds = bench_.quick ? 0.2 : kTraceSeconds;
+    LoadTrace trace(meter, kSampleSeconds);
+    const auto start = Clock::now();
+    work(seconds);
+    if (const double rest = seconds - seconds_since(start); rest > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double>(rest));
+    trace.stop();
+    add_series(what + ".cpu-over-time", "% of a core", trace.cpu());
+    return add_series(what + ".power", "W", trace.watts());
+  }
+
+  double add_series(const std::string &name, const char *unit, const Series &series) {
+    std::vector<double> values;
+    for (const auto &[second, value] : series) values.push_back(value);
+    BenchResult result{name, unit, spread_of(values), {}, {}, "", {}};
+    result.series = series;
+    if (!series.empty()) bench_.add(std::move(result));
+    return values.empty() ? 0 : spread_of(values).median;
+  }
+
+  void add_power(double watts, double idle, const std::string &what) {
+    if (watts == 0 || idle == 0) return;
+    const double more = watts - idle;
+    bench_.add({what + ".power-added", "W", {more, more, more, 1}, {}, {}, "", {}, 81});
+  }
+
+  PaperBench &bench_;
+  PaperFolder &folder_;
+  const bool is_disk_;
+  const std::string where_;
+  const BenchCase run_;
+  const BenchData data_;
+  const SecretBytes key_;
+  const Clock::time_point begin_;
+  std::map<uint32_t, std::unique_ptr<Context>> contexts_;  // of one device each
+  Progress progress_;
+};
+
+// The smallest first: where room or time ends, as many files as can be were measured.
+void measure_files(PaperBench &bench, PaperFolder &folder, bool is_disk, uint64_t divisor) {
+  MeasureR measure(bench, folder, is_disk);
+  std::vector<PaperFile> files = paper_files(divisor);
+  std::reverse(files.begin(), files.end());
+  for (const PaperFile &file : files)
+    if (!measure.measure(file)) {
+      bench.note(fmt::format("R: files from number {} on are left out on the {}: no {} for them",
+                             file.number, is_disk ? "disk" : "RAM disk",
+                             is_disk ? "time or room" : "room"));
+      break;
+    }
+  if (is_disk) return;
+  const PowerMeter meter;
+  if (!meter.why_not().empty()) bench.note("R: no power: " + meter.why_not());
+  const auto large = std::find_if(files.begin(), files.end(),
+                                  [](const PaperFile &file) { return file.number == 6; });
+  measure.trace(*large, meter);
+}
+
+}  // namespace
+
+BenchCase paper_r_case() { return {*find_cipher("aes-128-ecb"), LC_ENCRYPT}; }
+
+void paper_r(PaperBench &bench) {
+  // The emulator takes seconds for a mebibyte.
+  const uint64_t divisor = !bench.has_gpu() ? 1 << 14 : bench.quick ? 64 : 1;
+  std::mutex mutex;  // of the two
+  std::unique_ptr<PaperFolder> ram, disk;
+  const InterruptWatch watch([&] {
+    const std::lock_guard lock(mutex);
+    if (ram != nullptr) ram->remove();
+    if (disk != nullptr) disk->remove();
+  });
+  {
+    const std::lock_guard lock(mutex);
+    disk = std::make_unique<PaperFolder>(bench.folder);
+    struct stat there {};
+    if (stat(kRamDisk, &there) == 0) ram = std::make_unique<PaperFolder>(kRamDisk);
+  }
+  if (ram != nullptr && ram->is_ram_disk())
+    measure_files(bench, *ram, false, divisor);
+  else
+    bench.note(fmt::format("R: {} is no RAM disk: only the disk is measured", kRamDisk));
+  if (ram != nullptr) ram->remove();
+  for (const uint32_t index : bench.devices()) paper_r_grid(bench, index);
+  if (disk->is_ram_disk())
+    bench.note("R: " + bench.folder + " is a RAM disk: name a folder on a disk with --out");
+  else
+    measure_files(bench, *disk, true, divisor);
+}
+
+}  // namespace lanecrypt::cli
