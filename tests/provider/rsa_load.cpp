@@ -295,8 +295,10 @@ TEST_F(RsaLoad, CallersWhoGoAway) {
   EXPECT_EQ(0, status);
 }
 
-// A server reads its keys, signs, and forks its workers.
+// A server reads its keys, signs, and forks its workers. The driver of a real device
+// may not survive that: then the CPU signs.
 TEST_F(RsaLoad, ChildrenOfForkSignToo) {
+  const bool survives = rsa_devices() == "host";
   for (size_t n = 0; n < 4; ++n) EXPECT_EQ(1, sign_and_verify(signing(n)));
   std::vector<pid_t> children;
   for (int count = 0; count < 3; ++count) {
@@ -304,14 +306,16 @@ TEST_F(RsaLoad, ChildrenOfForkSignToo) {
     if (child == 0) {
       int right = 0;
       for (size_t n = 0; n < 12; ++n) right += sign_and_verify(signing(n));
-      _exit(right == 12 && rsa_device_jobs(library) == 12 ? 0 : 1);
+      if (right != 12) _exit(1);
+      _exit((survives ? rsa_device_jobs(library) : rsa_jobs(library)) == 12 ? 0 : 2);
     }
     children.push_back(child);
   }
   for (const pid_t child : children) {
     int status = -1;
     ASSERT_EQ(child, waitpid(child, &status, 0));
-    EXPECT_EQ(0, status);
+    EXPECT_TRUE(WIFEXITED(status)) << "by signal " << WTERMSIG(status);
+    EXPECT_EQ(0, WEXITSTATUS(status)) << "1: a wrong signature; 2: not counted";
   }
   EXPECT_EQ(4u, rsa_jobs(library));
 }
