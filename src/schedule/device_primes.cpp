@@ -7,8 +7,8 @@
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_key.h"
 #include "kernels/prime_layout.h"
+#include "schedule/open_for_rsa.h"
 #include "schedule/prime_tester.h"
-#include "schedule/rsa_launch.h"
 #include "verify/rsa_known_answer.h"
 
 namespace lanecrypt::schedule {
@@ -250,18 +250,7 @@ class DevicePrimes : public PrimeTester {
 }  // namespace
 
 Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found) {
-  const auto told = [&](const Status &status) {
-    return Status(status.code(), found.properties.id + ": " + status.text());
-  };
-  if (!found.properties.unusable.empty())
-    return told(Status(LC_ERROR_NO_DEVICE, found.properties.unusable));
-  Result<RsaArithmetic> arithmetic = choose_rsa_arithmetic(found.properties);
-  if (!arithmetic.ok()) return told(arithmetic.status());
-  Result<std::unique_ptr<device::Device>> device = found.open(device::KernelSet::kRsa);
-  if (!device.ok()) return told(device.status());
-  auto primes = std::make_unique<DevicePrimes>(std::move(*device), *arithmetic);
-  if (const Status status = primes->open(); !status.ok()) return told(status);
-  return std::unique_ptr<PrimeTester>(std::move(primes));
+  return open_for_rsa<PrimeTester, DevicePrimes>(found);
 }
 
 }  // namespace lanecrypt::schedule

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "schedule/rsa_launch.h"
+#include "schedule/open_for_rsa.h"
 #include "verify/rsa_known_answer.h"
 
 namespace lanecrypt::schedule {
@@ -80,7 +80,7 @@ class Engine : public RsaEngine {
   void give_back(std::unique_ptr<Slot> slot) { free_.push_back(std::move(slot)); }
 
   // Each way in which the kernels run must find the known answer.
-  Status self_test() {
+  Status open() {
     Result<verify::RsaKnownAnswer> answer = verify::rsa_known_answer();
     if (!answer.ok()) return answer.status();
     const RsaKey &key = *answer->key;
@@ -150,18 +150,7 @@ Batch::~Batch() {
 }  // namespace
 
 Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found) {
-  const auto told = [&](const Status &status) {
-    return Status(status.code(), found.properties.id + ": " + status.text());
-  };
-  if (!found.properties.unusable.empty())
-    return told(Status(LC_ERROR_NO_DEVICE, found.properties.unusable));
-  Result<RsaArithmetic> arithmetic = choose_rsa_arithmetic(found.properties);
-  if (!arithmetic.ok()) return told(arithmetic.status());
-  Result<std::unique_ptr<device::Device>> device = found.open(device::KernelSet::kRsa);
-  if (!device.ok()) return told(device.status());
-  auto engine = std::make_unique<Engine>(std::move(*device), *arithmetic);
-  if (const Status status = engine->self_test(); !status.ok()) return told(status);
-  return std::unique_ptr<RsaEngine>(std::move(engine));
+  return open_for_rsa<RsaEngine, Engine>(found);
 }
 
 }  // namespace lanecrypt::schedule
