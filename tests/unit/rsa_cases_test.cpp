@@ -47,12 +47,6 @@ constexpr Length kLengths[] = {
     {3072, {1039, 23, 2177, 1837, 131}},  {4096, {211, 2191, 1165, 439, 2317}},
     {6144, {1829, 563, 1505, 1319, 348}}, {8192, {631, 301, 1735, 3389, 1537}}};
 
-Bn power_of_two(int bits) {
-  Bn number = bn();
-  BN_set_bit(number.get(), bits);
-  return number;
-}
-
 Bn prime_of(const Length &length, Pattern pattern) {
   const int half = length.bits / 2;
   const Bn step = power_of_two(pattern == kLowNegative ? 216 : 0);
@@ -104,7 +98,7 @@ Pkey openssl_key(const TestKey &key) {
   OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
   std::vector<Bn> numbers;
   const auto add = [&](const char *name, const Bytes &bytes) {
-    numbers.push_back(bn(BN_bin2bn(bytes.data(), int(bytes.size()), nullptr)));
+    numbers.push_back(bn_of(bytes));
     OSSL_PARAM_BLD_push_BN(builder, name, numbers.back().get());
   };
   add(OSSL_PKEY_PARAM_RSA_N, key.n);

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa_test_key.h"
 
-#include <algorithm>
 #include <map>
 
 namespace lanecrypt::test {
-
-Bytes bytes_of(const BIGNUM *number, size_t least) {
-  Bytes bytes(std::max<size_t>(BN_num_bytes(number), least));
-  BN_bn2binpad(number, bytes.data(), static_cast<int>(bytes.size()));
-  return bytes;
-}
 
 TestKey::TestKey(const BIGNUM *p_number, const BIGNUM *q_number, const BIGNUM *e_number) {
   BN_CTX *context = BN_CTX_new();
@@ -70,7 +63,7 @@ lc_rsa_parts TestKey::parts() const {
 
 Bytes TestKey::power(const Bytes &in, const BIGNUM *by) const {
   BN_CTX *context = BN_CTX_new();
-  Bn number = bn(BN_bin2bn(in.data(), static_cast<int>(in.size()), nullptr)), result = bn();
+  Bn number = bn_of(in), result = bn();
   BN_mod_exp(result.get(), number.get(), by, modulus.get(), context);
   BN_CTX_free(context);
   return bytes_of(result.get(), n.size());

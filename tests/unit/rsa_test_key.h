@@ -5,21 +5,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <openssl/bn.h>
 
-#include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "lanecrypt/lanecrypt.h"
+#include "long_numbers.h"
 
 namespace lanecrypt::test {
 
-using Bytes = std::vector<uint8_t>;
-using Bn = std::unique_ptr<BIGNUM, decltype(&BN_free)>;
-
-inline Bn bn(BIGNUM *number = nullptr) { return {number == nullptr ? BN_new() : number, &BN_free}; }
-Bytes bytes_of(const BIGNUM *number, size_t least = 0);
 inline lc_number number_of(const Bytes &bytes) { return {bytes.data(), bytes.size()}; }
 
 // A key of its own numbers, made from two primes.

@@ -1,0 +1,185 @@
+// Keys of RSA from within: what becomes of those whose primes are none, primes
+// found ahead, and the CPU's part until a device is open.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "cpu/cpu_rsa.h"
+#include "long_numbers.h"
+#include "public_exponents.h"
+#include "schedule/rsa_generator.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using namespace test;
+
+// A device that calls every candidate a prime.
+class Liar : public PrimeTester {
+ public:
+  bool takes(uint32_t) const override { return true; }
+  size_t most_trials(uint32_t) const override { return 16; }
+  Status reserve(uint32_t bits, size_t candidates, size_t trials) override {
+    candidates_.resize(std::max(candidates_.size(), candidates * cpu::prime_stride_bytes(bits)));
+    bases_.resize(std::max(bases_.size(), trials * cpu::prime_stride_bytes(bits)));
+    return Status();
+  }
+  std::span<uint8_t> candidates() override { return candidates_; }
+  std::span<uint8_t> bases() override { return bases_; }
+  Status sieve(const std::shared_ptr<const cpu::SieveTable> &, size_t,
+               std::span<uint8_t> survives) override {
+    std::fill(survives.begin(), survives.end(), uint8_t{1});
+    return Status();
+  }
+  Status test(uint32_t, std::span<const uint32_t>, std::span<uint8_t> passed) override {
+    std::fill(passed.begin(), passed.end(), uint8_t{1});
+    return Status();
+  }
+  void forget() override {}
+
+ private:
+  Bytes candidates_, bases_;
+};
+
+struct Taken {
+  std::vector<Bytes> primes;
+  static int key(void *argument, uint64_t number, const lc_rsa_parts *parts) {
+    Taken &taken = *static_cast<Taken *>(argument);
+    EXPECT_EQ(taken.primes.size() / 2, number);
+    for (const lc_number &prime : {parts->p, parts->q}) {
+      const auto *bytes = static_cast<const uint8_t *>(prime.bytes);
+      taken.primes.emplace_back(bytes, bytes + prime.length);
+    }
+    return 1;
+  }
+};
+
+RsaGeneration two_keys(Taken *taken, uint32_t device) {
+  RsaGeneration what;
+  what.bits = 1024;
+  what.exponent.assign(kF4, kF4 + sizeof kF4);
+  what.count = 2;
+  what.device = device;
+  what.on_key = Taken::key;
+  what.argument = taken;
+  return what;
+}
+
+TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
+  for (const lc_fallback fallback : {LC_FALLBACK_CPU, LC_FALLBACK_NONE}) {
+    Counters of_cpu, of_device;
+    RsaGenerator generator(of_cpu, fallback, [](const device::Found &) {
+      return Result<std::unique_ptr<PrimeTester>>(std::make_unique<Liar>());
+    });
+    generator.add_device({}, of_device, true);
+    Taken taken;
+    lc_result result = {};
+    const Status status = generator.run(two_keys(&taken, 0), &result);
+    EXPECT_GT(result.failed_checks, 0u);
+    EXPECT_EQ(1u, of_device.failures);
+    if (fallback == LC_FALLBACK_NONE) {
+      EXPECT_EQ(LC_ERROR_DEVICE, status.code());
+      EXPECT_TRUE(taken.primes.empty());
+      continue;
+    }
+    ASSERT_TRUE(status.ok()) << status.text();
+    EXPECT_GT(result.cpu_operations, 0u);
+    ASSERT_EQ(4u, taken.primes.size());
+    for (const Bytes &prime : taken.primes) EXPECT_TRUE(is_prime(bn_of(prime).get()));
+    EXPECT_FALSE(generator.is_open());
+  }
+}
+
+// Primes are found ahead, used once, and never more than there may be.
+TEST(RsaGenerator, APoolIsFilledAndUsed) {
+  setenv("LANECRYPT_PRIME_POOL", "5", 1);
+  Counters of_cpu, of_device;
+  RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, [](const device::Found &) {
+    return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(1));
+  });
+  unsetenv("LANECRYPT_PRIME_POOL");
+  generator.add_device({}, of_device, true);
+  const auto await_full = [&] {
+    const auto start = std::chrono::steady_clock::now();
+    while (generator.pool().room() != 0 &&
+           std::chrono::steady_clock::now() - start < std::chrono::seconds(30))
+      std::this_thread::yield();
+    ASSERT_EQ(0u, generator.pool().room());
+  };
+  std::set<Bytes> primes;
+  for (int n = 0; n < 3; ++n) {
+    Taken taken;
+    lc_result result = {};
+    ASSERT_EQ(n == 0 ? 5u : 0u, generator.pool().room());
+    ASSERT_TRUE(generator.run(two_keys(&taken, 0), &result).ok());
+    for (const Bytes &prime : taken.primes) {
+      EXPECT_TRUE(is_prime(bn_of(prime).get()));
+      EXPECT_TRUE(primes.insert(prime).second) << "a prime used twice";
+    }
+    EXPECT_EQ(n == 0, result.device_operations > 0) << "all four were there";
+    await_full();
+  }
+  EXPECT_EQ(12u, primes.size());
+  // Of another exponent, or with random bits of the caller's own, none of them.
+  for (const bool other_exponent : {true, false}) {
+    Taken taken;
+    lc_result result = {};
+    RsaGeneration what = two_keys(&taken, 0);
+    if (other_exponent)
+      what.exponent.assign(kComposite, kComposite + sizeof kComposite);
+    else
+      what.random = [](void *, void *to, size_t bytes) {
+        return cpu::random_bytes(to, bytes).ok() ? 1 : 0;
+      };
+    ASSERT_TRUE(generator.run(std::move(what), &result).ok());
+    EXPECT_GT(result.device_operations, 0u);
+  }
+  generator.stop();
+}
+
+TEST(PrimePool, GivesEachOnce) {
+  PrimePool pool(2);
+  const PrimePool::Kind kind = {512, nullptr}, other = {514, nullptr};
+  EXPECT_FALSE(pool.take(kind));
+  EXPECT_TRUE(pool.put(kind, secure::KeyMemory(64)));
+  EXPECT_TRUE(pool.put(other, secure::KeyMemory(72)));
+  EXPECT_FALSE(pool.put(kind, secure::KeyMemory(64)));
+  EXPECT_EQ(0u, pool.room());
+  EXPECT_TRUE(pool.take(other).has_value());
+  EXPECT_FALSE(pool.take(other).has_value());
+  EXPECT_EQ(1u, pool.room());
+  EXPECT_FALSE(PrimePool(0).is_on());
+  EXPECT_FALSE(PrimePool(0).put(kind, secure::KeyMemory(64)));
+}
+
+// The CPU begins, and the device goes on where it is open.
+TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
+  Counters of_cpu, of_device;
+  std::atomic<bool> may_open{false};
+  RsaGenerator generator(of_cpu, LC_FALLBACK_CPU, [&](const device::Found &) {
+    while (!may_open) std::this_thread::yield();
+    return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(1));
+  });
+  generator.add_device({}, of_device, true);
+  Taken taken;
+  lc_result result = {};
+  ASSERT_TRUE(generator.run(two_keys(&taken, LC_ANY_DEVICE), &result).ok());
+  EXPECT_EQ(0u, result.device_operations);
+  EXPECT_GT(result.cpu_operations, 0u);
+  may_open = true;
+  while (!generator.is_open()) std::this_thread::yield();
+  result = {};
+  taken.primes.clear();
+  ASSERT_TRUE(generator.run(two_keys(&taken, LC_ANY_DEVICE), &result).ok());
+  EXPECT_GT(result.device_operations, 0u);
+  EXPECT_EQ(0u, result.cpu_operations);
+}
+
+}  // namespace
+}  // namespace lanecrypt::schedule
