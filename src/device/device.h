@@ -95,13 +95,17 @@ struct Launch {
   uint64_t longest_bytes = 0;
 };
 
-// A point in a stream.
+// A point in a stream. It may be waited for on any thread that
+// Device::attach_thread() was called on, while no other marks it.
 class Event {
  public:
   virtual ~Event() = default;
   // Blocks until the point is reached; the status is that of all that came
   // before it in its stream.
   virtual Status wait() = 0;
+  // The same, for a wait that is not the last step of what someone waits for:
+  // the core is given up at once.
+  virtual Status wait_long() { return wait(); }
   virtual bool reached() = 0;
   // Nanoseconds of device time from `earlier` to this, both reached; 0 where
   // the device tells no time.
@@ -153,6 +157,17 @@ class Device {
   // all streams alike: a launch must have done with it before another fills it.
   // nullptr where there are no such kernels.
   virtual const Buffer *key_slot() { return nullptr; }
+  // Pins the caller's whole pages where they lie, so that copies from and to
+  // them go as from and to kPinned, until the buffer that stands for them goes.
+  // On any thread that attach_thread() was called on; slow (20 to 40
+  // microseconds a MiB). Fails, and has changed nothing, for memory that cannot
+  // be pinned: read-only, a file's, pinned already, or beyond a limit.
+  virtual Result<std::unique_ptr<Buffer>> pin_in_place(void *, uint64_t) {
+    return Status(LC_ERROR_UNSUPPORTED, "this device pins no memory of the caller's");
+  }
+  virtual bool pins_in_place() const { return false; }
+  // Called once by each other thread that waits for events or pins memory.
+  virtual void attach_thread() {}
   // Called once, when the device has passed its self-test.
   virtual void begin_service() {}
 };

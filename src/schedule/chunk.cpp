@@ -7,6 +7,8 @@
 namespace lanecrypt::schedule {
 namespace {
 
+constexpr uint64_t kPageBytes = 4096, kLeastOfPages = 1 << 20;
+
 // Splits `bytes`, where the mode allows a cut, off the front of a piece.
 Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   Piece front = piece;
@@ -55,6 +57,10 @@ uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
     return most / kChaChaBlockBytes * kChaChaBlockBytes;
   if (piece.length < most + mode.tail_bytes)
     most = piece.length - std::min<uint64_t>(piece.length, mode.tail_bytes);
+  // What is pinned where it lies is whole pages: a long cut goes between two.
+  const uint8_t *in = request.job.messages[piece.message].in + piece.offset;
+  const uint64_t on_page = (reinterpret_cast<uint64_t>(in) + most) % kPageBytes;
+  if (most >= kLeastOfPages && on_page % kBlockBytes == 0) most -= on_page;
   return most / kBlockBytes * kBlockBytes;
 }
 

@@ -23,6 +23,8 @@ struct Chunk {
   // CBC encryption in slices: the one request whose chain values this chunk
   // continues; otherwise nullptr.
   Request *sliced = nullptr;
+  // Nothing else waits: what it needs is best done at once.
+  bool is_all = false;
 };
 
 struct ChunkLimits {

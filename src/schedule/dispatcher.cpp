@@ -118,7 +118,7 @@ void Dispatcher::find_devices() {
   for (const size_t n : chosen) {
     const Found found = all[n];
     executors_.push_back(std::make_unique<Executor>(
-        std::move(all[n]), options_.pinned_bytes, pinned_,
+        std::move(all[n]), options_.pinned_bytes, pinned_, movers_,
         [this](const RequestPointer &request, const Status &why) { take_over(request, why); }));
     const bool is_selected = executors_.size() <= selected_count_;
     rsa_.add_device(found, executors_.back()->counters(), is_selected);

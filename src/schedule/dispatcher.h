@@ -60,6 +60,7 @@ class Dispatcher {
   DispatcherOptions options_;
   Status status_;
   PinnedMemory pinned_;
+  Movers movers_;
   CpuWorker cpu_;
   std::vector<std::unique_ptr<Executor>> executors_;
   size_t selected_count_ = 0;

@@ -16,10 +16,11 @@ struct Executor::Call {
 };
 
 Executor::Executor(device::Found found, uint64_t pinned_bytes, const PinnedMemory &pinned,
-                   HandBack hand_back)
+                   Movers &movers, HandBack hand_back)
     : found_(std::move(found)),
       pinned_bytes_(pinned_bytes),
       pinned_(pinned),
+      movers_(movers),
       hand_back_(std::move(hand_back)) {
   if (!found_.properties.unusable.empty())
     (void)set_unusable(LC_DEVICE_UNUSABLE, Status(LC_ERROR_NO_DEVICE, found_.properties.unusable));
@@ -55,6 +56,7 @@ bool Executor::submit(const RequestPointer &request) {
   ensure_thread();
   arrived_.push_back(request);
   changed_.notify_all();
+  bell_.ring();
   return true;
 }
 
@@ -64,6 +66,7 @@ Status Executor::call(const Work &work) {
   ensure_thread();
   calls_.push_back(&call);
   changed_.notify_all();
+  bell_.ring();
   changed_.wait(lock, [&] { return call.done; });
   return call.status;
 }
@@ -107,7 +110,8 @@ Status Executor::open_device() {
   Result<AesGrid> grid = read_aes_grid(open_properties_, form_);
   if (!grid.ok()) return set_unusable(LC_DEVICE_UNUSABLE, grid.status());
   memory_ = std::make_unique<DeviceMemory>(*device_);
-  pipeline_ = std::make_unique<Pipeline>(*device_, form_, *grid, pinned_bytes_, pinned_);
+  pipeline_ =
+      std::make_unique<Pipeline>(*device_, form_, *grid, pinned_bytes_, pinned_, movers_, bell_);
   if (const Status status = pipeline_->open(); !status.ok())
     return set_unusable(LC_DEVICE_UNUSABLE, status);
   if (const Status status = self_test(); !status.ok())
@@ -174,7 +178,7 @@ Status Executor::self_test() {
     std::list<RequestPointer> queue = {request};
     while (!queue.empty() || !pipeline_->is_idle()) {
       if (!queue.empty() && pipeline_->has_free_slot())
-        pipeline_->start(cut_chunk(queue, pipeline_->limits(answer.kind)));
+        pipeline_->start(cut_chunk(queue, pipeline_->limits(answer.kind, answer.input.size())));
       else
         LC_TRY(take_retired(pipeline_->retire()));
     }
@@ -230,8 +234,8 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
       for (Call *call : calls) call->done = true;
       changed_.notify_all();
     }
-    if (!start_next(queue) && !pipeline_->is_idle()) retire(queue);
-    while (!pipeline_->is_idle() && pipeline_->oldest_is_done()) retire(queue);
+    const bool progress = start_next(queue) | pipeline_->advance() | retire_what_is_over(queue);
+    if (!progress && !pipeline_->is_idle()) wait(queue);
     const bool lost = state_ == LC_DEVICE_LOST;
     if (lost) {
       while (!pipeline_->is_idle()) retire(queue);
@@ -244,6 +248,22 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
   }
 }
 
+bool Executor::retire_what_is_over(std::list<RequestPointer> &queue) {
+  bool any = false;
+  for (; !pipeline_->is_idle() && pipeline_->oldest_is_over(); any = true) retire(queue);
+  return any;
+}
+
+// Until something is over, or something new is here.
+void Executor::wait(std::list<RequestPointer> &queue) {
+  if (pipeline_->waits_for_device_alone()) {
+    retire(queue);
+  } else {
+    pipeline_->hand_over();
+    bell_.wait();
+  }
+}
+
 // Starts one chunk if there is one and a slot for it.
 bool Executor::start_next(std::list<RequestPointer> &queue) {
   if (queue.empty() || !pipeline_->has_free_slot()) return false;
@@ -253,23 +273,22 @@ bool Executor::start_next(std::list<RequestPointer> &queue) {
     give_back(request, does_not_offer(kind));
     return true;
   }
-  const bool started =
-      queue.front()->job.memory == LC_MEMORY_DEVICE
-          ? start_on_device(queue)
-          : pipeline_->start(cut_chunk(queue, pipeline_->limits(queue.front()->job.kind)));
-  counters_.launches = pipeline_->launches() - self_test_launches_;
-  // A slice whose predecessor was not even started must not run.
-  while (!started && !pipeline_->is_idle()) retire(queue);
+  if (queue.front()->job.memory == LC_MEMORY_DEVICE) {
+    start_on_device(queue);
+  } else {
+    Chunk chunk = cut_chunk(queue, pipeline_->limits(queue.front()->job.kind, load_bytes_));
+    chunk.is_all = queue.empty() && pipeline_->is_idle();
+    pipeline_->start(std::move(chunk));
+  }
   return true;
 }
 
-bool Executor::start_on_device(std::list<RequestPointer> &queue) {
+void Executor::start_on_device(std::list<RequestPointer> &queue) {
   const RequestPointer request = queue.front();
   Result<DeviceChunk> chunk =
-      cut_device_chunk(request, *memory_, pipeline_->limits(request->job.kind).pieces, kChunkBytes);
-  bool started = true;
+      cut_device_chunk(request, *memory_, pipeline_->max_pieces(request->job.kind), kChunkBytes);
   if (chunk.ok()) {
-    started = pipeline_->start(std::move(*chunk));
+    pipeline_->start(std::move(*chunk));
   } else {
     request->failure = chunk.status();
     request->todo.clear();
@@ -279,11 +298,11 @@ bool Executor::start_on_device(std::list<RequestPointer> &queue) {
     request->set_enqueued();
     end_if_over(request);
   }
-  return started;
 }
 
 void Executor::retire(std::list<RequestPointer> &queue) {
   Retired retired = pipeline_->retire();
+  counters_.launches = pipeline_->launches() - self_test_launches_;
   const Status &status = retired.status;
   if (status.code() == LC_ERROR_DEVICE || status.code() == LC_ERROR_INTERNAL) {
     if (state_ != LC_DEVICE_LOST) (void)set_unusable(LC_DEVICE_LOST, status);
@@ -306,7 +325,8 @@ void Executor::retire(std::list<RequestPointer> &queue) {
     --request->chunks_under_way;
     if (!status.ok()) {
       queue.remove(request);
-      request->leaves = state_ == LC_DEVICE_LOST ? Status(status.code(), reason()) : status;
+      if (request->leaves.ok())
+        request->leaves = state_ == LC_DEVICE_LOST ? Status(status.code(), reason()) : status;
     }
     // Its other chunks may be under way still; the last one hands it back.
     if (request->leaves.ok())
@@ -338,6 +358,7 @@ void Executor::give_back(const RequestPointer &request, const Status &status) {
   request->leaves = Status();
   if (request->chain != nullptr) pipeline_->wipe(*request->chain);
   request->leave_device();
+  request->broken_from = UINT64_MAX;
   load_bytes_ -= request->job.bytes;
   hand_back_(request, why);
 }

@@ -27,7 +27,7 @@ class Executor {
   // the executor's thread.
   using HandBack = std::function<void(const RequestPointer &, const Status &)>;
 
-  Executor(device::Found found, uint64_t pinned_bytes, const PinnedMemory &pinned,
+  Executor(device::Found found, uint64_t pinned_bytes, const PinnedMemory &pinned, Movers &movers,
            HandBack hand_back);
   ~Executor();
   // Finishes what waits and closes the device; takes nothing more.
@@ -71,8 +71,10 @@ class Executor {
   Status set_unusable(lc_device_state state, Status status);
   void serve(std::unique_lock<std::mutex> &lock);
   bool start_next(std::list<RequestPointer> &queue);
-  bool start_on_device(std::list<RequestPointer> &queue);
+  void start_on_device(std::list<RequestPointer> &queue);
   void retire(std::list<RequestPointer> &queue);
+  bool retire_what_is_over(std::list<RequestPointer> &queue);
+  void wait(std::list<RequestPointer> &queue);
   void finish_piece_of(Request &request, uint64_t bytes);
   void end_if_over(const RequestPointer &request);
   void give_back(const RequestPointer &request, const Status &status);
@@ -82,6 +84,7 @@ class Executor {
   device::Found found_;
   uint64_t pinned_bytes_;
   const PinnedMemory &pinned_;
+  Movers &movers_;
   HandBack hand_back_;
   Counters counters_;
   std::atomic<lc_device_state> state_ = LC_DEVICE_UNTRIED;
@@ -92,6 +95,8 @@ class Executor {
   AesForm form_ = AesForm::kBitslice;   // of the open device
   std::atomic<bool> stopping_ = false;  // written under the lock
 
+  // For the executor's thread, while chunks are under way.
+  Bell bell_;
   // The executor's thread alone.
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<DeviceMemory> memory_;

@@ -11,48 +11,35 @@ namespace {
 
 using device::MemoryKind;
 
-// Shorter pieces gain nothing from a copy of their own.
-constexpr uint64_t kLeastDirectBytes = 64 << 10;
 constexpr size_t kMostSlots = 8;
+// Most of what comes has a few KiB: such a slot stays small.
+constexpr uint64_t kSmallBytes = 1 << 20;
+// What waits is cut into as many chunks, within bounds, so that the first is
+// soon on its way.
+constexpr uint64_t kChunksOfQueue = 16;
+constexpr uint64_t kLeastChunkBytes = 4 << 20;
 
-// Where the bytes of one piece are, on the host and in the slot.
-struct Lane {
-  const uint8_t *in;
-  uint8_t *out;
-  uint64_t at;  // offset in the slot's memory
-  uint64_t length;
-  bool direct_in, direct_out;  // copied from and to the caller's pinned memory
-  bool is_aad = false;         // nothing comes back
-  // The header of CCM, which is written where it is to lie; then `in` is none.
-  const ChunkPiece *header_of = nullptr;
-};
+void mark_broken(const Slot &slot) {
+  if (slot.sliced == nullptr) return;
+  std::atomic<uint64_t> &first = slot.sliced->broken_from;
+  for (uint64_t known = first; slot.number < known;)
+    if (first.compare_exchange_weak(known, slot.number)) break;
+}
+
+// Not the device's fault, which the earlier chunk tells.
+Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the job failed"); }
 
 }  // namespace
 
-struct Pipeline::Slot {
-  AesRoom room;
-  std::unique_ptr<device::Buffer> pinned_in, pinned_out, device_in, device_out;
-  std::unique_ptr<device::Event> upload_begin, upload_end, kernel_begin, kernel_end, download_begin,
-      download_end;
-  // The keys are zeroed: room may be filled again.
-  std::unique_ptr<device::Event> wiped;
-  bool was_used = false;
-  // Of the chunk under way:
-  std::vector<ChunkPiece> pieces;
-  std::vector<Lane> lanes;
-  Request *sliced = nullptr;
-  AesWork work;
-  AeadRoom aead_room;
-  AeadWork aead;
-  std::unique_ptr<device::Stream> adopted;
-  std::unique_ptr<device::Buffer> scratch_view;
-  bool on_device = false;
-  Status status;
-};
-
 Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t pinned_bytes,
-                   const PinnedMemory &pinned)
-    : device_(device), aes_(device, form, grid), aead_(device, aes_), pinned_(pinned) {
+                   const PinnedMemory &pinned, Movers &movers, Bell &bell)
+    : device_(device),
+      aes_(device, form, grid),
+      aead_(device, aes_),
+      bell_(bell),
+      host_(device, pinned, movers),
+      kernel_waiter_(1, [this] { device_.attach_thread(); }),
+      output_waiter_(1, [this] { device_.attach_thread(); }) {
   const size_t count = std::clamp<uint64_t>(pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
   for (size_t n = 0; n < count; ++n) {
     slots_.push_back(std::make_unique<Slot>());
@@ -63,7 +50,7 @@ Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t 
 Pipeline::~Pipeline() {
   // What passed through the ring was the callers' data.
   for (const std::unique_ptr<Slot> &slot : slots_) {
-    for (const auto *buffer : {slot->pinned_in.get(), slot->pinned_out.get()})
+    for (const auto *buffer : {slot->share.ring_in.get(), slot->share.ring_out.get()})
       if (buffer != nullptr) secure::wipe(buffer->host(), buffer->bytes());
     for (const auto *buffer : {slot->device_in.get(), slot->device_out.get()})
       if (buffer != nullptr && compute_ != nullptr)
@@ -81,12 +68,45 @@ Status Pipeline::open() {
   return Status();
 }
 
-ChunkLimits Pipeline::limits(const CipherKind &kind) const {
-  const uint32_t keys = AeadLaunch::takes(kind) ? aead_.max_keys(kind) : aes_.max_keys(kind);
-  return {kChunkBytes, std::min(aes_.max_pieces(), keys)};
+ChunkLimits Pipeline::limits(const CipherKind &kind, uint64_t waiting_bytes) const {
+  const uint64_t share = waiting_bytes / kChunksOfQueue / kLeastChunkBytes * kLeastChunkBytes;
+  const Continuation continuation = kind.mode().continuation;
+  // A data unit may take a whole chunk, and cannot be cut.
+  const bool must_be_large = kind.is_chain() || continuation == Continuation::kDataUnits ||
+                             continuation == Continuation::kWhole;
+  return {must_be_large ? kChunkBytes : std::clamp(share, kLeastChunkBytes, kChunkBytes),
+          max_pieces(kind)};
 }
 
-Status Pipeline::prepare(Slot &slot) {
+uint32_t Pipeline::max_pieces(const CipherKind &kind) const {
+  const uint32_t keys = AeadLaunch::takes(kind) ? aead_.max_keys(kind) : aes_.max_keys(kind);
+  return std::min(aes_.max_pieces(), keys);
+}
+
+void Pipeline::move_to(Slot &slot, Stage stage) {
+  slot.stage.store(stage, std::memory_order_release);
+  bell_.ring();
+}
+
+// What was begun may still run: retire() sees to that.
+void Pipeline::fail(Slot &slot, Status status) {
+  slot.status = std::move(status);
+  mark_broken(slot);
+  move_to(slot, Stage::kOver);
+}
+
+Slot &Pipeline::take_slot() {
+  Slot *slot = free_.front();
+  free_.pop_front();
+  under_way_.push_back(slot);
+  slot->status = Status();
+  slot->number = chunks_++;
+  slot->is_alone = true;
+  return *slot;
+}
+
+// The memory of the chunk. What a slot has is kept, and grows.
+Status Pipeline::allocate(Slot &slot) {
   // The last chunk's output is back, but its keys may not be zeroed yet, and
   // what is zeroed must not be freed to grow, nor filled again on another stream.
   if (slot.was_used) LC_TRY(slot.wiped->wait());
@@ -98,62 +118,69 @@ Status Pipeline::prepare(Slot &slot) {
     if (!made.ok()) return made.status();
     *event = std::move(*made);
   }
-  const auto allocate = [&](std::unique_ptr<device::Buffer> &buffer, MemoryKind kind) -> Status {
-    if (buffer != nullptr) return Status();
-    Result<std::unique_ptr<device::Buffer>> made = device_.allocate(kind, kChunkBytes);
+  const auto fit = [&](std::unique_ptr<device::Buffer> &buffer, MemoryKind kind,
+                       uint64_t bytes) -> Status {
+    if (bytes == 0 || (buffer != nullptr && buffer->bytes() >= bytes)) return Status();
+    if (buffer != nullptr) {
+      // It held the callers' data.
+      if (kind == MemoryKind::kPinned)
+        secure::wipe(buffer->host(), buffer->bytes());
+      else
+        LC_TRY(compute_->zero(*buffer, 0, buffer->bytes()));
+      LC_TRY(compute_->finish());
+      buffer.reset();
+    }
+    Result<std::unique_ptr<device::Buffer>> made =
+        device_.allocate(kind, bytes <= kSmallBytes ? kSmallBytes : kChunkBytes);
     if (!made.ok()) return made.status();
     buffer = std::move(*made);
     return Status();
   };
-  LC_TRY(allocate(slot.device_in, MemoryKind::kDevice));
+  LC_TRY(fit(slot.device_in, MemoryKind::kDevice, slot.bytes));
   if (slot.on_device) return Status();
-  LC_TRY(allocate(slot.device_out, MemoryKind::kDevice));
-  const auto staged = [](bool Lane::*direct) {
-    return [direct](const Lane &lane) { return !(lane.*direct); };
-  };
-  if (std::any_of(slot.lanes.begin(), slot.lanes.end(), staged(&Lane::direct_in)))
-    LC_TRY(allocate(slot.pinned_in, MemoryKind::kPinned));
-  if (std::any_of(slot.lanes.begin(), slot.lanes.end(), staged(&Lane::direct_out)))
-    LC_TRY(allocate(slot.pinned_out, MemoryKind::kPinned));
-  return Status();
+  LC_TRY(fit(slot.device_out, MemoryKind::kDevice, slot.bytes));
+  LC_TRY(fit(slot.share.ring_in, MemoryKind::kPinned, slot.share.ring_in_bytes));
+  return fit(slot.share.ring_out, MemoryKind::kPinned, slot.share.ring_out_bytes);
 }
 
-Pipeline::Slot &Pipeline::take_slot() {
-  Slot *slot = free_.front();
-  free_.pop_front();
-  under_way_.push_back(slot);
-  slot->status = Status();
-  return *slot;
-}
-
-bool Pipeline::start(Chunk chunk) {
+void Pipeline::start(Chunk chunk) {
   Slot &slot = take_slot();
   slot.on_device = false;
   slot.pieces = std::move(chunk.pieces);
   slot.sliced = chunk.sliced;
+  slot.is_all = chunk.is_all;
   slot.work = {};
   slot.aead = {};
   slot.work.kind = chunk.kind;
-  slot.status = begin(slot);
-  return slot.status.ok();
+  if (const Status status = prepare(slot); !status.ok()) fail(slot, status);
+  (void)advance();
 }
 
-bool Pipeline::start(DeviceChunk chunk) {
+void Pipeline::start(DeviceChunk chunk) {
   Slot &slot = take_slot();
   slot.on_device = true;
   slot.sliced = nullptr;
-  slot.lanes.clear();
   slot.pieces.clear();
   for (const Piece &piece : chunk.pieces) slot.pieces.push_back({chunk.request, piece});
   slot.work = std::move(chunk.work);
   slot.aead = std::move(chunk.aead);
-  slot.status = begin_on_device(slot, chunk);
-  return slot.status.ok();
+  slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
+  slot.stage = Stage::kReturning;
+  if (const Status status = begin_on_device(slot, chunk); !status.ok()) fail(slot, status);
 }
 
 // Gives every piece its place in the slot, its descriptor and its key.
 void Pipeline::lay_out(Slot &slot) {
-  slot.lanes.clear();
+  HostShare &share = slot.share;
+  share.in.clear();
+  share.out.clear();
+  share.in_place = share.may_pin = true;
+  uint64_t header_bytes_of_all = 0;
+  for (const ChunkPiece &part : slot.pieces)
+    if (part.request->job.kind.is_ccm())
+      header_bytes_of_all += part.piece.length - part.request->text_of(part.piece).length;
+  slot.headers.resize(header_bytes_of_all);
+  uint8_t *header = slot.headers.data();
   const Request *request = nullptr;
   std::vector<uint32_t> key_numbers;
   constexpr uint32_t kNone = UINT32_MAX;
@@ -171,31 +198,24 @@ void Pipeline::lay_out(Slot &slot) {
     }
 
     const bool is_aad = part.piece.is_aad;
+    // The header of CCM is ours, and comes back from nowhere.
     const TextSpan text = request->text_of(part.piece);
     const uint64_t header_bytes = is_aad ? 0 : part.piece.length - text.length;
-    if (header_bytes != 0)
-      slot.lanes.push_back({.in = nullptr,
-                            .out = nullptr,
-                            .at = at,
-                            .length = header_bytes,
-                            .direct_in = false,
-                            .direct_out = false,
-                            .is_aad = true,
-                            .header_of = &part});
-    Lane lane = {.in = is_aad ? message.aad + part.piece.offset : message.in + text.offset,
-                 .out = is_aad ? nullptr : message.out + text.offset,
-                 .at = at + header_bytes,
-                 .length = is_aad ? part.piece.length : text.length,
-                 .direct_in = false,
-                 .direct_out = false,
-                 .is_aad = is_aad};
-    if (lane.length >= kLeastDirectBytes) {
-      lane.direct_in = pinned_.holds(lane.in, lane.length);
-      // In place, the input must outlive the copy back, which may fail.
-      lane.direct_out = !is_aad && lane.in != lane.out && pinned_.holds(lane.out, lane.length);
+    if (header_bytes != 0) {
+      copy_ccm_header(request->job, part.piece.message, part.piece.offset, header_bytes, header);
+      share.in.add(header, at, header_bytes);
+      header += header_bytes;
     }
+    const uint64_t text_at = at + header_bytes;
+    const uint64_t length = is_aad ? part.piece.length : text.length;
+    share.in.add(is_aad ? message.aad + part.piece.offset : message.in + text.offset, text_at,
+                 length);
+    if (!is_aad) share.out.add(message.out + text.offset, text_at, length);
+    share.in_place =
+        share.in_place && !is_aad && header_bytes == 0 && message.in == message.out;
+    share.may_pin = share.may_pin && request->may_pin;
     AesPiece piece = describe(*request, part.piece);
-    piece.in = piece.out = lane.at;
+    piece.in = piece.out = text_at;
     piece.key = key;
     piece.chain = slot.sliced != nullptr ? part.piece.message
                                          : static_cast<uint32_t>(slot.work.pieces.size());
@@ -203,82 +223,27 @@ void Pipeline::lay_out(Slot &slot) {
       slot.aead.parts.push_back(describe_part(
           *request, part.piece, static_cast<uint32_t>(slot.work.pieces.size()), key, at));
     if (!is_aad && part.piece.length != 0) slot.work.pieces.push_back(piece);
-    slot.lanes.push_back(lane);
-    at += header_bytes + whole_blocks(lane.length);
+    at = text_at + whole_blocks(length);
   }
-}
-
-void Pipeline::gather(Slot &slot) {
-  for (const Lane &lane : slot.lanes) {
-    if (lane.direct_in || lane.length == 0) continue;
-    uint8_t *to = slot.pinned_in->host() + lane.at;
-    if (lane.header_of != nullptr)
-      copy_ccm_header(lane.header_of->request->job, lane.header_of->piece.message,
-                      lane.header_of->piece.offset, lane.length, to);
-    else
-      memcpy(to, lane.in, lane.length);
-  }
+  slot.bytes = at;
+  share.stages_all = slot.work.kind.mode().continuation == Continuation::kKeystream;
 }
 
 // Before the output of OFB in place lies on its input.
 void Pipeline::keep_keystream(Slot &slot) {
-  if (slot.sliced == nullptr || slot.work.kind.mode().continuation != Continuation::kKeystream)
-    return;
+  if (slot.sliced == nullptr || !slot.share.stages_all) return;
   slot.sliced->keystream.resize(slot.sliced->job.messages.size());
-  for (size_t n = 0; n < slot.lanes.size(); ++n) {
-    const Lane &lane = slot.lanes[n];
-    Iv &kept = slot.sliced->keystream[slot.pieces[n].piece.message];
-    if (lane.direct_out || lane.length < kept.size()) continue;
-    const uint64_t at = lane.length - kept.size();
-    for (size_t byte = 0; byte < kept.size(); ++byte)
-      kept[byte] = lane.in[at + byte] ^ slot.pinned_out->host()[lane.at + at + byte];
-  }
-}
-
-void Pipeline::scatter(Slot &slot) {
-  keep_keystream(slot);
-  for (const Lane &lane : slot.lanes)
-    if (!lane.direct_out && !lane.is_aad && lane.length != 0)
-      memcpy(lane.out, slot.pinned_out->host() + lane.at, lane.length);
-}
-
-// One copy for each run of staged pieces, one for each direct piece.
-Status Pipeline::upload_data(Slot &slot) {
-  for (size_t n = 0; n < slot.lanes.size();) {
-    const Lane &first = slot.lanes[n];
-    if (first.direct_in) {
-      LC_TRY(upload_->upload(*slot.device_in, first.at, first.in, first.length));
-      ++n;
-      continue;
+  const uint8_t *out = slot.share.ring_out->host();
+  for (const ChunkPiece &part : slot.pieces) {
+    const Piece &piece = part.piece;
+    Iv &kept = slot.sliced->keystream[piece.message];
+    if (piece.length >= kept.size()) {
+      const uint64_t at = piece.length - kept.size();
+      const uint8_t *in = slot.sliced->job.messages[piece.message].in + piece.offset;
+      for (size_t byte = 0; byte < kept.size(); ++byte) kept[byte] = in[at + byte] ^ out[at + byte];
     }
-    while (n < slot.lanes.size() && !slot.lanes[n].direct_in) ++n;
-    const uint64_t end = slot.lanes[n - 1].at + slot.lanes[n - 1].length;
-    if (end == first.at) continue;
-    LC_TRY(upload_->upload(*slot.device_in, first.at, slot.pinned_in->host() + first.at,
-                           end - first.at));
+    out += whole_blocks(piece.length);
   }
-  return Status();
-}
-
-Status Pipeline::download_data(Slot &slot) {
-  for (size_t n = 0; n < slot.lanes.size();) {
-    const Lane &first = slot.lanes[n];
-    if (first.direct_out) {
-      LC_TRY(download_->download(first.out, *slot.device_out, first.at, first.length));
-      ++n;
-      continue;
-    }
-    if (first.is_aad) {
-      ++n;
-      continue;
-    }
-    while (n < slot.lanes.size() && !slot.lanes[n].direct_out) ++n;
-    const uint64_t end = slot.lanes[n - 1].at + slot.lanes[n - 1].length;
-    if (end == first.at) continue;
-    LC_TRY(download_->download(slot.pinned_out->host() + first.at, *slot.device_out, first.at,
-                               end - first.at));
-  }
-  return Status();
 }
 
 // The chain values of a request in slices stay on the device between chunks;
@@ -308,30 +273,151 @@ Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
   return aes_.launch(stream, slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end);
 }
 
-Status Pipeline::begin(Slot &slot) {
+// Brings the input near, on other threads where that takes long.
+Status Pipeline::prepare(Slot &slot) {
   lay_out(slot);
-  LC_TRY(prepare(slot));
+  host_.plan(slot.share);
+  if (!host_.must_pin(slot.share)) return gather(slot);
+  slot.is_alone = false;
+  slot.stage = Stage::kPreparing;
+  host_.pin(slot.share, [this, &slot](const Status &status) {
+    move_to(slot, status.ok() ? Stage::kPinned : Stage::kRefused);
+  });
+  return Status();
+}
+
+Status Pipeline::gather(Slot &slot) {
+  host_.lay_in_ring(slot.share);
+  LC_TRY(allocate(slot));
+  const bool in_is_small = HostSide::is_small(slot.share.in);
+  const bool is_small = in_is_small && HostSide::is_small(slot.share.out);
+  slot.is_alone = slot.is_alone && (slot.is_all || (is_small && !slot.share.out.has_direct()));
+  if (slot.is_alone || in_is_small) {
+    HostSide::gather_now(slot.share);
+    slot.stage = Stage::kReady;
+    return Status();
+  }
+  slot.stage = Stage::kPreparing;
+  host_.gather(slot.share, [this, &slot] { move_to(slot, Stage::kReady); });
+  return Status();
+}
+
+bool Pipeline::advance() {
+  bool progress = false;
+  bool in_turn = true;  // all before it are on the device
+  for (Slot *slot : under_way_) {
+    switch (slot->stage.load(std::memory_order_acquire)) {
+      case Stage::kRefused:
+        // This request's memory will not be pinned later either.
+        for (const ChunkPiece &part : slot->pieces) part.request->may_pin = false;
+        host_.copy_instead(slot->share);
+        [[fallthrough]];
+      case Stage::kPinned:
+        if (const Status status = gather(*slot); !status.ok()) fail(*slot, status);
+        progress = true;
+        break;
+      case Stage::kReady:
+        if (!in_turn) break;
+        issue(*slot);
+        progress = true;
+        break;
+      case Stage::kComputed:
+        if (const Status status = bring_back(*slot); !status.ok()) fail(*slot, status);
+        progress = true;
+        break;
+      default:
+        break;
+    }
+    const Stage stage = slot->stage.load(std::memory_order_acquire);
+    in_turn = in_turn && stage >= Stage::kComputing;
+  }
+  return progress;
+}
+
+void Pipeline::issue(Slot &slot) {
+  // A slice must not run on what an earlier one left undone.
+  Status status = slot.continues_broken_chain() ? earlier_failed() : compute(slot);
+  if (status.ok()) {
+    // Staged output may come back as soon as it can, unless it would overtake
+    // an earlier chunk's.
+    const bool overtakes = std::any_of(under_way_.begin(), under_way_.end(), [](const Slot *other) {
+      return other->stage == Stage::kComputing || other->stage == Stage::kComputed;
+    });
+    if (overtakes || slot.share.out.has_direct()) {
+      slot.stage = Stage::kComputing;
+      slot.is_alone = slot.is_alone && slot.is_all;
+      if (!slot.is_alone) await_kernels(slot);
+      return;
+    }
+    status = bring_back(slot);
+  }
+  if (!status.ok()) fail(slot, status);
+}
+
+Status Pipeline::compute(Slot &slot) {
   LC_TRY(continue_chain(slot));
+  DriverTurn::Short turn(host_.turn());
   slot.work.in = slot.device_in.get();
   slot.work.out = slot.device_out.get();
-  gather(slot);
   LC_TRY(upload_->mark(*slot.upload_begin));
   LC_TRY(upload_work(*upload_, slot));
-  LC_TRY(upload_data(slot));
+  LC_TRY(slot.share.in.upload(*upload_, *slot.device_in, slot.share.ring_in.get()));
   LC_TRY(upload_->mark(*slot.upload_end));
   LC_TRY(compute_->await(*slot.upload_end));
   LC_TRY(launch_work(*compute_, slot));
   LC_TRY(compute_->mark(*slot.wiped));
   slot.was_used = true;
+  return Status();
+}
+
+Status Pipeline::bring_back(Slot &slot) {
+  DriverTurn::Short turn(host_.turn());
   LC_TRY(download_->await(*slot.kernel_end));
   LC_TRY(download_->mark(*slot.download_begin));
-  LC_TRY(download_data(slot));
+  LC_TRY(slot.share.out.download(*download_, *slot.device_out, slot.share.ring_out.get()));
   LC_TRY(aead_.download(*download_, slot.aead_room, slot.work, slot.aead));
-  return download_->mark(*slot.download_end);
+  LC_TRY(download_->mark(*slot.download_end));
+  slot.stage = Stage::kReturning;
+  if (!slot.is_alone) await_output(slot);
+  return Status();
+}
+
+// Only when the kernels are done may the device write over the caller's
+// memory, which may be the input: whatever fails before leaves it whole.
+void Pipeline::await_kernels(Slot &slot) {
+  kernel_waiter_.give([this, &slot] {
+    const Status status = slot.kernel_end->wait_long();
+    if (status.ok())
+      move_to(slot, Stage::kComputed);
+    else
+      fail(slot, status);
+  });
+}
+
+void Pipeline::await_output(Slot &slot) {
+  output_waiter_.give([this, &slot] {
+    const Status status = slot.download_end->wait_long();
+    // In order: an earlier slice of this one's chain is known to be good.
+    if (!status.ok() || slot.continues_broken_chain())
+      fail(slot, status.ok() ? earlier_failed() : status);
+    else
+      finish_output(slot);
+  });
+}
+
+void Pipeline::finish_output(Slot &slot) {
+  host_.unpin(slot.share);
+  keep_keystream(slot);
+  if (HostSide::is_small(slot.share.out)) {
+    HostSide::scatter_now(slot.share);
+    move_to(slot, Stage::kOver);
+  } else {
+    host_.scatter(slot.share, [this, &slot] { move_to(slot, Stage::kOver); });
+  }
 }
 
 Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
-  LC_TRY(prepare(slot));
+  LC_TRY(allocate(slot));
   device::Stream *stream = compute_.get();
   if (void *handle = chunk.request->job.stream; handle != nullptr) {
     Result<std::unique_ptr<device::Stream>> adopted = device_.adopt_stream(handle);
@@ -357,9 +443,36 @@ void Pipeline::wipe(const device::Buffer &buffer) {
   (void)upload_->finish();
 }
 
-bool Pipeline::oldest_is_done() {
+bool Pipeline::oldest_is_over() {
   Slot &slot = *under_way_.front();
-  return !slot.status.ok() || slot.download_end->reached();
+  const Stage stage = slot.stage.load(std::memory_order_acquire);
+  return stage == Stage::kOver ||
+         (stage == Stage::kReturning && slot.is_alone && slot.download_end->reached());
+}
+
+bool Pipeline::waits_for_device_alone() const {
+  return std::all_of(under_way_.begin(), under_way_.end(),
+                     [](const Slot *slot) { return slot->is_alone; });
+}
+
+void Pipeline::hand_over() {
+  for (Slot *slot : under_way_) {
+    const Stage stage = slot->stage;
+    if (!slot->is_alone || (stage != Stage::kReturning && stage != Stage::kComputing)) continue;
+    slot->is_alone = false;
+    if (stage == Stage::kComputing)
+      await_kernels(*slot);
+    else if (slot->on_device)
+      output_waiter_.give([this, slot] {
+        const Status status = slot->download_end->wait_long();
+        if (status.ok())
+          move_to(*slot, Stage::kOver);
+        else
+          fail(*slot, status);
+      });
+    else
+      await_output(*slot);
+  }
 }
 
 void Pipeline::add_times(Slot &slot) {
@@ -373,14 +486,30 @@ void Pipeline::add_times(Slot &slot) {
 
 Retired Pipeline::retire() {
   Slot &slot = *under_way_.front();
-  if (slot.status.ok()) slot.status = slot.download_end->wait();
+  if (slot.is_alone && slot.stage == Stage::kComputing) {
+    slot.status = slot.kernel_end->wait();
+    if (slot.status.ok()) slot.status = bring_back(slot);
+    if (!slot.status.ok()) slot.stage = Stage::kOver;
+  }
+  if (slot.is_alone && slot.stage == Stage::kReturning) {
+    slot.status = slot.download_end->wait();
+    if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();
+    if (slot.status.ok() && !slot.on_device) {
+      keep_keystream(slot);
+      HostSide::scatter_now(slot.share);
+    }
+  } else {
+    while (slot.stage.load(std::memory_order_acquire) != Stage::kOver)
+      if (!advance()) bell_.wait();
+  }
   if (!slot.status.ok()) {
+    mark_broken(slot);
     // What was begun must not touch the caller's memory any more.
     for (device::Stream *stream :
          {slot.adopted.get(), upload_.get(), compute_.get(), download_.get()})
       if (stream != nullptr) (void)stream->finish();
+    host_.unpin(slot.share);
   } else {
-    if (!slot.on_device) scatter(slot);
     add_times(slot);
   }
   std::vector<cpu::AeadSum> sums;

@@ -7,8 +7,9 @@
 
 #include <deque>
 
+#include "schedule/bell.h"
 #include "schedule/device_memory.h"
-#include "schedule/pinned_memory.h"
+#include "schedule/slot.h"
 
 namespace lanecrypt::schedule {
 
@@ -17,7 +18,7 @@ constexpr uint64_t kChunkBytes = 16 << 20;
 // What came back from the device.
 struct Retired {
   std::vector<ChunkPiece> pieces;
-  Status status;                   // when not OK, the host output of no piece was touched
+  Status status;                   // when not OK, the host output of no piece is of use
   std::vector<cpu::AeadSum> sums;  // of authenticated modes, one for each piece
 };
 
@@ -25,25 +26,34 @@ struct Retired {
 class Pipeline {
  public:
   // pinned_bytes bounds the ring; at least two slots are made, as they are
-  // needed.
+  // needed. Rings `bell` when another thread has brought a chunk further.
   Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t pinned_bytes,
-           const PinnedMemory &pinned);
+           const PinnedMemory &pinned, Movers &movers, Bell &bell);
   ~Pipeline();
   // Makes the streams. First of all calls.
   Status open();
 
-  ChunkLimits limits(const CipherKind &kind) const;
+  // Of a chunk, where so many bytes wait.
+  ChunkLimits limits(const CipherKind &kind, uint64_t waiting_bytes) const;
+  uint32_t max_pieces(const CipherKind &kind) const;
   bool has_free_slot() const { return !free_.empty(); }
   bool is_idle() const { return under_way_.empty(); }
 
-  // Starts a chunk in a free slot. On failure (false) the chunk is still under
-  // way, and retire() says what failed.
-  bool start(Chunk chunk);
+  // Starts a chunk in a free slot. When that fails, or what follows, the chunk
+  // is under way all the same, and retire() says what failed.
+  void start(Chunk chunk);
   // The same for messages on the device.
-  bool start(DeviceChunk chunk);
+  void start(DeviceChunk chunk);
+  // Does what can be done now without waiting; whether there was anything.
+  bool advance();
   // Whether retire() would not wait.
-  bool oldest_is_done();
-  // Waits for the oldest chunk and writes its output to the host.
+  bool oldest_is_over();
+  // Whether the bell will not ring: only the device is waited for, by retire().
+  bool waits_for_device_alone() const;
+  // Gives what only the device's thread waits for to others, so that the bell
+  // rings for it too.
+  void hand_over();
+  // Waits for the oldest chunk; its output is then where it belongs.
   Retired retire();
 
   // Zeroes memory that nothing under way uses.
@@ -52,30 +62,37 @@ class Pipeline {
   uint64_t launches() const { return aes_.launches() + aead_.launches(); }
 
  private:
-  struct Slot;
-
+  Slot &take_slot();
+  Status allocate(Slot &slot);
   Status prepare(Slot &slot);
-  Status begin(Slot &slot);
+  Status gather(Slot &slot);
+  void issue(Slot &slot);
+  Status compute(Slot &slot);
+  Status bring_back(Slot &slot);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
   void lay_out(Slot &slot);
   Status upload_work(device::Stream &stream, Slot &slot);
   Status launch_work(device::Stream &stream, Slot &slot);
-  void gather(Slot &slot);
-  void scatter(Slot &slot);
   void keep_keystream(Slot &slot);
-  Status upload_data(Slot &slot);
-  Status download_data(Slot &slot);
   Status continue_chain(Slot &slot);
+  void await_kernels(Slot &slot);
+  void await_output(Slot &slot);
+  void finish_output(Slot &slot);
+  void move_to(Slot &slot, Stage stage);
+  void fail(Slot &slot, Status status);
   void add_times(Slot &slot);
-  Slot &take_slot();
 
   device::Device &device_;
   AesLaunch aes_;
   AeadLaunch aead_;
-  const PinnedMemory &pinned_;
+  Bell &bell_;
+  HostSide host_;
   std::unique_ptr<device::Stream> upload_, compute_, download_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<Slot *> free_, under_way_;
+  uint64_t chunks_ = 0;
+  // Wait for the kernels, and for the output, of one chunk after the other.
+  Workers kernel_waiter_, output_waiter_;
 };
 
 }  // namespace lanecrypt::schedule

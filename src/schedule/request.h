@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 
@@ -57,6 +58,12 @@ class Request : public Ending {
   // back, which the output does not tell any more.
   std::vector<Iv> keystream;
   bool on_device_counted = false, on_cpu_counted = false;
+  // Whether the caller's memory may be pinned where it lies; not after that
+  // was refused.
+  bool may_pin = true;
+  // The first chunk that failed on the device that has it, by its number there:
+  // what continues its chains must not run.
+  std::atomic<uint64_t> broken_from = UINT64_MAX;
 
   // In whole blocks, as pieces lie in a chunk.
   uint64_t bytes_left() const;

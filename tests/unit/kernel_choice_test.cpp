@@ -118,7 +118,7 @@ class KernelChoice : public testing::Test {
           new RecordingDevice(std::move(*inner), properties, record_));
     };
     executor_.reset();
-    executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_,
+    executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_, movers_,
                                            [](const RequestPointer &request, const Status &why) {
                                              request->failure = why;
                                              request->end();
@@ -218,6 +218,7 @@ class KernelChoice : public testing::Test {
 
   Record record_;
   PinnedMemory pinned_;
+  schedule::Movers movers_;
   std::unique_ptr<Executor> executor_;
   Status status_;
   std::vector<std::string> self_test_;

@@ -43,6 +43,17 @@ class CudaBuffer : public Buffer {
   uint64_t owned_;
 };
 
+// Pages of the caller's. They go on a thread that is attached to the device.
+class CudaPinnedPages : public Buffer {
+ public:
+  CudaPinnedPages(const Driver &driver, void *start, uint64_t bytes)
+      : Buffer(MemoryKind::kPinned, reinterpret_cast<uint64_t>(start), bytes), driver_(driver) {}
+  ~CudaPinnedPages() override { (void)driver_.host_unregister(host()); }
+
+ private:
+  const Driver &driver_;
+};
+
 class CudaEvent : public Event {
  public:
   CudaEvent(const Driver &driver, CUevent event) : driver_(driver), event_(event) {}
@@ -55,6 +66,9 @@ class CudaEvent : public Event {
       const CUresult result = driver_.event_query(event_);
       if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
     }
+    return wait_long();
+  }
+  Status wait_long() override {
     return check(driver_, driver_.event_synchronize(event_), "cuEventSynchronize");
   }
   bool reached() override { return driver_.event_query(event_) != kErrorNotReady; }
@@ -250,6 +264,12 @@ class CudaDevice : public Device {
       (void)driver_.occupancy(&blocks, *function, static_cast<int>(group_lanes), local_bytes);
     return properties_.compute_units * static_cast<uint32_t>(blocks > 0 ? blocks : 1);
   }
+  Result<std::unique_ptr<Buffer>> pin_in_place(void *start, uint64_t bytes) override {
+    LC_TRY(check(driver_, driver_.host_register(start, bytes, 0), "pinning host memory"));
+    return std::unique_ptr<Buffer>(new CudaPinnedPages(driver_, start, bytes));
+  }
+  bool pins_in_place() const override { return true; }
+  void attach_thread() override { (void)driver_.set_current(context_); }
 
  private:
   const Driver &driver_;

@@ -94,6 +94,8 @@ struct LaunchConfig {
   F(cuMemFree_v2, memory_free, (CUdeviceptr address))                                             \
   F(cuMemHostAlloc, host_allocate, (void **memory, size_t bytes, unsigned flags))                 \
   F(cuMemFreeHost, host_free, (void *memory))                                                     \
+  F(cuMemHostRegister_v2, host_register, (void *memory, size_t bytes, unsigned flags))            \
+  F(cuMemHostUnregister, host_unregister, (void *memory))                                         \
   F(cuMemcpyHtoDAsync_v2, copy_up,                                                                \
     (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                            \
   F(cuMemcpyDtoHAsync_v2, copy_down, (void *to, CUdeviceptr from, size_t bytes, CUstream stream)) \

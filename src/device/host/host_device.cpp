@@ -2,13 +2,8 @@
 // tests, fuzzers and sanitizers; never chosen unless it is named. Streams run
 // on a thread each, so that what overlaps on a GPU overlaps here.
 //
-// The environment makes it fail, for tests (read when the device is opened):
-//   LANECRYPT_HOST_FAULT=lost-after:N        the device is lost once it has
-//                                            passed its self-test and then
-//                                            run N kernels; what these made
-//                                            still comes back
-//   LANECRYPT_HOST_FAULT=wrong-byte:N        after N downloads, self-test
-//                                            included, each one has a wrong byte
+// The environment, for tests (read when the device is opened):
+//   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
 //   LANECRYPT_HOST_LANES=N                   groups of N lanes, a thread each
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -27,6 +22,8 @@
 #include <thread>
 
 #include "device/device.h"
+#include "device/host/host_device.h"
+#include "device/host/host_fault.h"
 #include "device/host/host_kernels.h"
 #include "kernels/host_lane.h"
 
@@ -35,38 +32,27 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What LANECRYPT_HOST_FAULT asks for, and how far it has come.
-class Fault {
+constexpr uint64_t kPageBytes = 4096;
+
+// The pages of callers that are pinned, of all emulators of the process.
+struct PinnedPages {
+  std::mutex mutex;
+  std::map<uint64_t, uint64_t> ranges;  // start and end
+};
+
+PinnedPages &pinned_pages() {
+  static PinnedPages *const pages = new PinnedPages();
+  return *pages;
+}
+
+class HostPinnedPages : public Buffer {
  public:
-  Fault() {
-    const char *text = getenv("LANECRYPT_HOST_FAULT");
-    if (text == nullptr) return;
-    const char *colon = strchr(text, ':');
-    kind_ = std::string(text, colon == nullptr ? strlen(text) : colon - text);
-    if (colon != nullptr) after_ = strtoull(colon + 1, nullptr, 10);
+  HostPinnedPages(uint64_t start, uint64_t bytes) : Buffer(MemoryKind::kPinned, start, bytes) {}
+  ~HostPinnedPages() override {
+    PinnedPages &pages = pinned_pages();
+    std::lock_guard lock(pages.mutex);
+    pages.ranges.erase(address());
   }
-
-  void begin_service() { serving_ = true; }
-
-  Status on_launch() {
-    if (lost_) return lost();
-    if (!serving_ || kind_ != "lost-after" || launches_++ < after_) return Status();
-    lost_ = true;
-    return lost();
-  }
-
-  void on_download(void *data, uint64_t bytes) {
-    if (kind_ == "wrong-byte" && downloads_++ >= after_ && bytes != 0)
-      static_cast<uint8_t *>(data)[bytes / 2] ^= 0x40;
-  }
-
- private:
-  static Status lost() { return Status(LC_ERROR_DEVICE, "the device was lost (simulated)"); }
-
-  std::string kind_;
-  uint64_t after_ = 0;
-  std::atomic<bool> serving_ = false, lost_ = false;
-  std::atomic<uint64_t> launches_ = 0, downloads_ = 0;
 };
 
 // Where the device's buffers are: start and bytes. Buffers may go from any
@@ -171,7 +157,7 @@ void run_groups(const HostKernelEntry &kernel, std::vector<uint64_t> arguments, 
 
 class HostStream : public Stream {
  public:
-  HostStream(Fault &fault, uint32_t threads) : fault_(fault), threads_(threads) {
+  HostStream(HostFault &fault, uint32_t threads) : fault_(fault), threads_(threads) {
     thread_ = std::thread([this] { run(); });
   }
   ~HostStream() override {
@@ -184,15 +170,17 @@ class HostStream : public Stream {
   }
 
   Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
-    return push_copy(reinterpret_cast<void *>(to.address() + offset), from, bytes, false);
+    return push_copy(reinterpret_cast<void *>(to.address() + offset), from, bytes, Way::kUp);
   }
   Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
-    return push_copy(to, reinterpret_cast<const void *>(from.address() + offset), bytes, true);
+    return push_copy(to, reinterpret_cast<const void *>(from.address() + offset), bytes,
+                     Way::kDown);
   }
   Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
               uint64_t bytes) override {
     return push_copy(reinterpret_cast<void *>(to.address() + to_offset),
-                     reinterpret_cast<const void *>(from.address() + from_offset), bytes, false);
+                     reinterpret_cast<const void *>(from.address() + from_offset), bytes,
+                     Way::kWithin);
   }
   Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
     void *memory = reinterpret_cast<void *>(buffer.address() + offset);
@@ -202,6 +190,7 @@ class HostStream : public Stream {
     });
   }
   Status launch(const Launch &launch) override {
+    LC_TRY(fault_.on_launch());
     const HostKernelEntry *kernel = find_host_kernel(launch.kernel);
     if (kernel == nullptr)
       return Status(LC_ERROR_INTERNAL, std::string("no kernel ") + launch.kernel);
@@ -215,7 +204,7 @@ class HostStream : public Stream {
       return Status(LC_ERROR_INTERNAL, std::string("an empty launch of ") + launch.kernel);
     return push([=, this, groups = launch.groups, lanes = launch.group_lanes,
                  local_bytes = launch.local_bytes] {
-      LC_TRY(fault_.on_launch());
+      LC_TRY(fault_.on_run());
       const uint32_t threads = std::min(threads_, groups);
       std::vector<std::thread> others;
       for (uint32_t t = 1; t < threads; ++t)
@@ -252,10 +241,15 @@ class HostStream : public Stream {
     return std::get<uint64_t>(argument);
   }
 
-  Status push_copy(void *to, const void *from, uint64_t bytes, bool download) {
+  enum class Way { kUp, kDown, kWithin };
+  Status push_copy(void *to, const void *from, uint64_t bytes, Way way) {
     return push([=, this] {
-      if (bytes != 0) memcpy(to, from, bytes);  // no bytes may have no address
-      if (download) fault_.on_download(to, bytes);
+      uint64_t copied = bytes;
+      if (way == Way::kUp) copied = fault_.on_upload(bytes);
+      if (way == Way::kDown) copied = fault_.on_download(bytes);
+      if (copied != 0) memcpy(to, from, copied);  // no bytes may have no address
+      if (copied < bytes) return HostFault::lost();
+      if (way == Way::kDown) fault_.after_download(to, bytes);
       return Status();
     });
   }
@@ -286,7 +280,7 @@ class HostStream : public Stream {
     }
   }
 
-  Fault &fault_;
+  HostFault &fault_;
   uint32_t threads_;
   Status status_;  // of the stream's thread alone
   std::mutex mutex_;
@@ -299,9 +293,11 @@ class HostStream : public Stream {
 class HostDevice : public Device {
  public:
   explicit HostDevice(Properties properties) : properties_(std::move(properties)) {}
+  ~HostDevice() override { fault_.release(); }
 
   const Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    LC_TRY(fault_.on_allocation());
     void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (memory == nullptr)
       return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
@@ -328,15 +324,36 @@ class HostDevice : public Device {
   uint32_t resident_groups(const char *, uint32_t, uint32_t) override {
     return properties_.compute_units;
   }
+  Result<std::unique_ptr<Buffer>> pin_in_place(void *memory, uint64_t bytes) override {
+    LC_TRY(fault_.on_pin());
+    const uint64_t start = reinterpret_cast<uint64_t>(memory);
+    if (start % kPageBytes != 0 || bytes % kPageBytes != 0 || bytes == 0)
+      return Status(LC_ERROR_ARGUMENT, "only whole pages can be pinned");
+    PinnedPages &pages = pinned_pages();
+    std::lock_guard lock(pages.mutex);
+    const auto next = pages.ranges.upper_bound(start);
+    if ((next != pages.ranges.end() && next->first < start + bytes) ||
+        (next != pages.ranges.begin() && std::prev(next)->second > start))
+      return Status(LC_ERROR_ARGUMENT, "these pages are pinned already");
+    pages.ranges[start] = start + bytes;
+    return std::unique_ptr<Buffer>(new HostPinnedPages(start, bytes));
+  }
+  bool pins_in_place() const override { return true; }
   void begin_service() override { fault_.begin_service(); }
 
  private:
   Properties properties_;
-  Fault fault_;
+  HostFault fault_;
   std::shared_ptr<HostMemory> book_ = std::make_shared<HostMemory>();
 };
 
 }  // namespace
+
+uint64_t count_pinned_in_place() {
+  PinnedPages &pages = pinned_pages();
+  std::lock_guard lock(pages.mutex);
+  return pages.ranges.size();
+}
 
 std::vector<Found> find_host() {
   const char *lanes = getenv("LANECRYPT_HOST_LANES");

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/host/host_fault.h"
+
+#include <stdlib.h>
+
+#include <sstream>
+
+namespace lanecrypt::device {
+
+HostFault::HostFault() {
+  const char *text = getenv("LANECRYPT_HOST_FAULT");
+  if (text == nullptr) return;
+  std::istringstream list(text);
+  for (std::string one; std::getline(list, one, ',');) {
+    const size_t colon = one.find(':');
+    Plan plan;
+    if (colon != std::string::npos) plan.at = strtoull(one.c_str() + colon + 1, nullptr, 10);
+    plans_[one.substr(0, colon)] = plan;
+  }
+}
+
+void HostFault::release() {
+  std::lock_guard lock(mutex_);
+  released_ = true;
+  changed_.notify_all();
+}
+
+bool HostFault::strikes(const char *kind, bool or_later) {
+  if (plans_.empty()) return false;
+  std::lock_guard lock(mutex_);
+  const auto plan = plans_.find(kind);
+  if (plan == plans_.end()) return false;
+  const uint64_t number = plan->second.count++;
+  return number == plan->second.at || (or_later && number > plan->second.at);
+}
+
+Status HostFault::on_launch() {
+  if (lost_) return lost();
+  if (serving_ && strikes("fail-launch"))
+    return Status(LC_ERROR_DEVICE, "the kernel was refused (simulated)");
+  return Status();
+}
+
+Status HostFault::on_run() {
+  if (lost_) return lost();
+  if (!serving_) return Status();
+  if (strikes("stuck")) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return released_; });
+    lost_ = true;
+  }
+  if (strikes("lost-after", true)) lost_ = true;
+  return lost_ ? lost() : Status();
+}
+
+Status HostFault::on_allocation() {
+  if (lost_) return lost();
+  if (serving_ && strikes("no-memory"))
+    return Status(LC_ERROR_MEMORY, "there is no memory (simulated)");
+  return Status();
+}
+
+Status HostFault::on_pin() {
+  if (lost_) return lost();
+  if (serving_ && strikes("no-pin", true))
+    return Status(LC_ERROR_MEMORY, "this memory cannot be pinned (simulated)");
+  return Status();
+}
+
+uint64_t HostFault::halfway(const char *kind, uint64_t bytes) {
+  if (!serving_ || !strikes(kind)) return bytes;
+  lost_ = true;
+  return bytes / 2;
+}
+
+// What was made before a loss still goes up and comes back, unless the loss
+// strikes a copy.
+uint64_t HostFault::on_upload(uint64_t bytes) { return halfway("lost-upload", bytes); }
+
+uint64_t HostFault::on_download(uint64_t bytes) { return halfway("lost-download", bytes); }
+
+void HostFault::after_download(void *data, uint64_t bytes) {
+  if (bytes == 0) return;
+  const bool wrong = strikes("wrong-byte", true), flipped = serving_ && strikes("flip-bit");
+  if (wrong || flipped) static_cast<uint8_t *>(data)[bytes / 2] ^= 0x40;
+}
+
+}  // namespace lanecrypt::device

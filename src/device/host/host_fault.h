@@ -1,0 +1,65 @@
+// What goes wrong in the emulator, on demand, for tests.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "job/status.h"
+
+namespace lanecrypt::device {
+
+// Reads LANECRYPT_HOST_FAULT when a device is opened: a list of KIND:N,
+// separated by commas. N counts, from 0, what happens after the self-test
+// (wrong-byte: from the start).
+//   lost-after:N     the device is lost when it is to run kernel N; what the
+//                    earlier ones made still comes back
+//   lost-upload:N    it is lost halfway through upload N
+//   lost-download:N  it is lost halfway through download N
+//   fail-launch:N    kernel N is refused, once
+//   no-memory:N      allocation N fails, once
+//   no-pin:N         from pinning N on, no memory of the caller's is pinned
+//   wrong-byte:N     from download N on, each has a wrong byte
+//   flip-bit:N       download N has a wrong bit, once
+//   stuck:N          kernel N does not end while the device is open
+class HostFault {
+ public:
+  HostFault();
+
+  void begin_service() { serving_ = true; }
+  // Lets a stuck kernel go.
+  void release();
+
+  Status on_launch();  // when a kernel is given to a stream
+  Status on_run();     // when it is to run
+  Status on_allocation();
+  Status on_pin();
+  // How many of the bytes are copied; with fewer than all, the device is lost.
+  uint64_t on_upload(uint64_t bytes);
+  uint64_t on_download(uint64_t bytes);
+  void after_download(void *data, uint64_t bytes);
+  bool is_lost() const { return lost_; }
+  static Status lost() { return Status(LC_ERROR_DEVICE, "the device was lost (simulated)"); }
+
+ private:
+  // Counts one happening of the kind, if it is asked for; whether it is the
+  // one, and with `or_later` one after it.
+  bool strikes(const char *kind, bool or_later = false);
+  uint64_t halfway(const char *kind, uint64_t bytes);
+
+  struct Plan {
+    uint64_t at = 0, count = 0;
+  };
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Plan, std::less<>> plans_;
+  std::atomic<bool> serving_ = false, lost_ = false;
+  bool released_ = false;
+};
+
+}  // namespace lanecrypt::device

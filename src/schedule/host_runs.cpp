@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/host_runs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "job/cipher_job.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+// Shorter runs gain nothing from a copy of their own.
+constexpr uint64_t kLeastDirectBytes = 64 << 10;
+// Nor do shorter ones from being pinned, which takes two calls of the system.
+constexpr uint64_t kLeastPinnedBytes = 3 << 20;
+constexpr uint64_t kPartBytes = 1 << 20;
+
+uint64_t page_bytes() {
+  static const uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+}  // namespace
+
+void HostRuns::clear() {
+  runs_.clear();
+  copies_.clear();
+  parts_.clear();
+}
+
+void HostRuns::add(const uint8_t *host, uint64_t at, uint64_t length) {
+  if (length == 0) return;
+  if (!runs_.empty()) {
+    HostRun &last = runs_.back();
+    if (last.host + last.length == host && last.at + last.length == at) {
+      last.length += length;
+      return;
+    }
+  }
+  runs_.push_back({const_cast<uint8_t *>(host), at, length, false, 0});
+}
+
+void HostRuns::find_pinned(const PinnedMemory &pinned) {
+  for (HostRun &run : runs_)
+    run.direct = run.length >= kLeastDirectBytes && pinned.holds(run.host, run.length);
+}
+
+bool HostRuns::can_pin() const {
+  return std::any_of(runs_.begin(), runs_.end(), [](const HostRun &run) {
+    return !run.direct && run.length >= kLeastPinnedBytes;
+  });
+}
+
+Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device::Buffer>> *pages) {
+  const uint64_t page = page_bytes();
+  std::vector<HostRun> pinned;
+  for (const HostRun &run : runs_) {
+    if (run.direct || run.length < kLeastPinnedBytes) {
+      pinned.push_back(run);
+      continue;
+    }
+    const uint64_t from = reinterpret_cast<uint64_t>(run.host);
+    const uint64_t first = (from + page - 1) / page * page;
+    const uint64_t end = (from + run.length) / page * page;
+    Result<std::unique_ptr<device::Buffer>> made =
+        device.pin_in_place(reinterpret_cast<void *>(first), end - first);
+    if (!made.ok()) return made.status();
+    pages->push_back(std::move(*made));
+    // What lies on the first and last page beside it may be another's, so
+    // these edges are copied.
+    const uint64_t head = first - from, middle = end - first, tail = run.length - head - middle;
+    if (head != 0) pinned.push_back({run.host, run.at, head, false, 0});
+    pinned.push_back({run.host + head, run.at + head, middle, true, 0});
+    if (tail != 0)
+      pinned.push_back({run.host + head + middle, run.at + head + middle, tail, false, 0});
+  }
+  runs_ = std::move(pinned);
+  return Status();
+}
+
+uint64_t HostRuns::lay_in_ring() {
+  copies_.clear();
+  parts_.clear();
+  uint64_t used = 0, in_part = 0;
+  const HostRun *last = nullptr;
+  for (HostRun &run : runs_) {
+    if (run.direct) {
+      last = nullptr;
+      continue;
+    }
+    // As far apart as on the device, so that one copy takes both.
+    if (last != nullptr)
+      used = last->ring_at + (run.at - last->at);
+    else
+      used = whole_blocks(used);
+    run.ring_at = used;
+    for (uint64_t done = 0; done < run.length;) {
+      const uint64_t length = std::min(run.length - done, kPartBytes - in_part);
+      copies_.push_back({run.host + done, run.ring_at + done, length});
+      done += length;
+      in_part += length;
+      if (in_part < kPartBytes) continue;
+      parts_.push_back(copies_.size());
+      in_part = 0;
+    }
+    used += run.length;
+    last = &run;
+  }
+  if (in_part > 0) parts_.push_back(copies_.size());
+  return used;
+}
+
+uint64_t HostRuns::staged_bytes() const {
+  uint64_t bytes = 0;
+  for (const HostRun &run : runs_) bytes += run.direct ? 0 : run.length;
+  return bytes;
+}
+
+bool HostRuns::has_direct() const {
+  return std::any_of(runs_.begin(), runs_.end(), [](const HostRun &run) { return run.direct; });
+}
+
+void HostRuns::copy_in(uint8_t *ring, size_t part) const {
+  for (size_t n = part == 0 ? 0 : parts_[part - 1]; n < parts_[part]; ++n)
+    memcpy(ring + copies_[n].ring_at, copies_[n].host, copies_[n].length);
+}
+
+void HostRuns::copy_out(const uint8_t *ring, size_t part) const {
+  for (size_t n = part == 0 ? 0 : parts_[part - 1]; n < parts_[part]; ++n)
+    memcpy(copies_[n].host, ring + copies_[n].ring_at, copies_[n].length);
+}
+
+// One for each direct run, one for each row of others.
+template <typename Transfer>
+Status HostRuns::transfer(Transfer one) const {
+  for (size_t n = 0; n < runs_.size();) {
+    const HostRun &first = runs_[n];
+    if (first.direct) {
+      LC_TRY(one(first, first.length));
+      ++n;
+      continue;
+    }
+    while (n < runs_.size() && !runs_[n].direct) ++n;
+    LC_TRY(one(first, runs_[n - 1].at + runs_[n - 1].length - first.at));
+  }
+  return Status();
+}
+
+Status HostRuns::upload(device::Stream &stream, const device::Buffer &to,
+                        const device::Buffer *ring) const {
+  return transfer([&](const HostRun &run, uint64_t length) {
+    return stream.upload(to, run.at, run.direct ? run.host : ring->host() + run.ring_at, length);
+  });
+}
+
+Status HostRuns::download(device::Stream &stream, const device::Buffer &from,
+                          const device::Buffer *ring) const {
+  return transfer([&](const HostRun &run, uint64_t length) {
+    return stream.download(run.direct ? run.host : ring->host() + run.ring_at, from, run.at,
+                           length);
+  });
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/host_side.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace lanecrypt::schedule {
+namespace {
+
+constexpr uint64_t kSmallBytes = 256 << 10;
+
+// What a MiB costs on a server of 2026 with pages of 4 KiB; only their
+// proportion matters. Pinning and unpinning take 45, and as much again by
+// holding up the calls that keep the device busy, and twice that on a bad day.
+constexpr uint64_t kPinNsPerMib = 144000, kCopyNsPerMib = 115000;
+
+unsigned choose_movers() { return std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u); }
+
+}  // namespace
+
+Movers::Movers() : workers(choose_movers()) {}
+
+HostSide::HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers)
+    : device_(device),
+      pinned_(pinned),
+      movers_(movers),
+      pinner_(1, [this] { device_.attach_thread(); }) {}
+
+bool HostSide::choose_pinning(uint64_t bytes, uint64_t copied_bytes) {
+  const uint64_t pin_ns = (waiting_to_pin_bytes_ + bytes) * kPinNsPerMib;
+  const uint64_t copy_ns =
+      (movers_.waiting_bytes + copied_bytes) * kCopyNsPerMib / movers_.workers.most_threads();
+  return pin_ns < copy_ns;
+}
+
+void HostSide::plan(HostShare &share) {
+  share.pin_in = share.pin_out = false;
+  if (share.stages_all) return;
+  share.in.find_pinned(pinned_);
+  share.out.find_pinned(pinned_);
+  if (!share.may_pin || !device_.pins_in_place()) return;
+  const uint64_t in_bytes = share.in.staged_bytes(), out_bytes = share.out.staged_bytes();
+  if (share.in.can_pin() && choose_pinning(in_bytes, share.in_place ? 2 * in_bytes : in_bytes)) {
+    share.pin_in = true;
+    waiting_to_pin_bytes_ += in_bytes;
+  }
+  if (!share.in_place && share.out.can_pin() && choose_pinning(out_bytes, out_bytes)) {
+    share.pin_out = true;
+    waiting_to_pin_bytes_ += out_bytes;
+  }
+}
+
+bool HostSide::is_small(const HostRuns &runs) { return runs.staged_bytes() <= kSmallBytes; }
+
+void HostSide::pin(HostShare &share, std::function<void(Status)> done) {
+  pinner_.give([this, &share, done = std::move(done)] {
+    const uint64_t bytes = (share.pin_in ? share.in.staged_bytes() : 0) +
+                           (share.pin_out ? share.out.staged_bytes() : 0);
+    Status status;
+    if (share.pin_in) {
+      DriverTurn::Long turn(turn_);
+      status = share.in.pin(device_, &share.pages);
+    }
+    if (status.ok() && share.pin_in && share.in_place) share.out.follow(share.in);
+    if (status.ok() && share.pin_out) {
+      DriverTurn::Long turn(turn_);
+      status = share.out.pin(device_, &share.pages);
+    }
+    waiting_to_pin_bytes_ -= bytes;
+    done(status);
+  });
+}
+
+void HostSide::copy_instead(HostShare &share) {
+  unpin(share);
+  share.pin_in = share.pin_out = false;
+  share.in.find_pinned(pinned_);
+  share.out.find_pinned(pinned_);
+}
+
+void HostSide::lay_in_ring(HostShare &share) {
+  share.ring_in_bytes = share.in.lay_in_ring();
+  share.ring_out_bytes = share.out.lay_in_ring();
+}
+
+void HostSide::gather_now(const HostShare &share) {
+  for (size_t n = 0; n < share.in.count_parts(); ++n) share.in.copy_in(share.ring_in->host(), n);
+}
+
+void HostSide::gather(const HostShare &share, std::function<void()> done) {
+  const uint64_t bytes = share.in.staged_bytes();
+  movers_.waiting_bytes += bytes;
+  movers_.workers.give(
+      share.in.count_parts(),
+      [&share](size_t part) { share.in.copy_in(share.ring_in->host(), part); },
+      [this, bytes, done = std::move(done)] {
+        movers_.waiting_bytes -= bytes;
+        done();
+      });
+}
+
+void HostSide::scatter_now(const HostShare &share) {
+  for (size_t n = 0; n < share.out.count_parts(); ++n)
+    share.out.copy_out(share.ring_out->host(), n);
+}
+
+void HostSide::scatter(const HostShare &share, std::function<void()> done) {
+  const uint64_t bytes = share.out.staged_bytes();
+  movers_.waiting_bytes += bytes;
+  movers_.workers.give(
+      share.out.count_parts(),
+      [&share](size_t part) { share.out.copy_out(share.ring_out->host(), part); },
+      [this, bytes, done = std::move(done)] {
+        movers_.waiting_bytes -= bytes;
+        done();
+      });
+}
+
+void HostSide::unpin(HostShare &share) {
+  if (share.pages.empty()) return;
+  DriverTurn::Long turn(turn_);
+  share.pages.clear();
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,59 @@
+// A place in a device's pipeline: the memory and the events of one chunk, and
+// how far it has come.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+#include "schedule/aead_launch.h"
+#include "schedule/chunk.h"
+#include "schedule/host_side.h"
+
+namespace lanecrypt::schedule {
+
+enum class Stage {
+  kPreparing,  // other threads bring its input
+  kPinned,     // all that is to be pinned is
+  kRefused,    // it could not be pinned
+  kReady,      // waits for its turn on the device
+  kComputing,  // on the device, which does not write to the caller's memory yet
+  kComputed,   // and may now
+  kReturning,  // its output comes back
+  kOver,
+};
+
+struct Slot {
+  AesRoom room;
+  std::unique_ptr<device::Buffer> device_in, device_out;
+  std::unique_ptr<device::Event> upload_begin, upload_end, kernel_begin, kernel_end, download_begin,
+      download_end;
+  // The keys are zeroed: room may be filled again.
+  std::unique_ptr<device::Event> wiped;
+  bool was_used = false;
+  // Of the chunk under way. While other threads work on it, the stage says
+  // who may touch the rest.
+  std::atomic<Stage> stage = Stage::kOver;
+  uint64_t number = 0;  // of the chunk, in order
+  std::vector<ChunkPiece> pieces;
+  HostShare share;
+  std::vector<uint8_t> headers;  // CCM: what comes before the texts
+  uint64_t bytes = 0;  // on the device
+  Request *sliced = nullptr;
+  AesWork work;
+  AeadRoom aead_room;
+  AeadWork aead;
+  std::unique_ptr<device::Stream> adopted;
+  std::unique_ptr<device::Buffer> scratch_view;
+  bool on_device = false;
+  bool is_all = false;  // nothing else waits
+  // Nobody but the device's thread waits for it.
+  bool is_alone = false;
+  Status status;
+
+  bool continues_broken_chain() const {
+    return sliced != nullptr && number > sliced->broken_from.load();
+  }
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/workers.h"
+
+#include <algorithm>
+
+namespace lanecrypt::schedule {
+
+struct Workers::Work {
+  size_t count, begun = 0, ended = 0;
+  std::function<void(size_t)> part;
+  std::function<void()> after;
+};
+
+Workers::Workers(unsigned most_threads, std::function<void()> on_start)
+    : most_threads_(most_threads), on_start_(std::move(on_start)) {}
+
+Workers::~Workers() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread &thread : threads_) thread.join();
+}
+
+void Workers::give(size_t count, std::function<void(size_t)> part, std::function<void()> after) {
+  auto work = std::make_shared<Work>();
+  work->count = count;
+  work->part = std::move(part);
+  work->after = std::move(after);
+  std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(work));
+  const size_t wanted = std::max<size_t>(count, 1);
+  while (idle_ < wanted && threads_.size() < most_threads_) {
+    threads_.emplace_back([this] { serve(); });
+    ++idle_;  // it is about to look
+  }
+  for (size_t n = 0; n < std::min<size_t>(wanted, most_threads_); ++n) changed_.notify_one();
+}
+
+void Workers::serve() {
+  if (on_start_) on_start_();
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    --idle_;
+    const std::shared_ptr<Work> work = queue_.front();
+    while (work->begun < work->count) {
+      const size_t number = work->begun++;
+      if (work->begun == work->count) queue_.pop_front();
+      lock.unlock();
+      work->part(number);
+      lock.lock();
+      ++work->ended;
+    }
+    if (work->count == 0) queue_.pop_front();
+    if (work->ended == work->count && work->after) {
+      const std::function<void()> after = std::move(work->after);
+      work->after = nullptr;
+      lock.unlock();
+      after();
+      lock.lock();
+    }
+    ++idle_;
+  }
+}
+
+}  // namespace lanecrypt::schedule

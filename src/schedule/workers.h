@@ -1,0 +1,45 @@
+// Threads that do in parts what one thread would take too long for.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace lanecrypt::schedule {
+
+// Any thread. With one thread it is a queue: what is given first is done first.
+class Workers {
+ public:
+  // The threads start with the first work; each calls on_start first.
+  explicit Workers(unsigned most_threads, std::function<void()> on_start = nullptr);
+  // Does what was given, and ends the threads.
+  ~Workers();
+
+  unsigned most_threads() const { return most_threads_; }
+  // Runs part(0) to part(count - 1), several at once, and then after(), on
+  // these threads. after may be empty.
+  void give(size_t count, std::function<void(size_t)> part, std::function<void()> after);
+  void give(std::function<void()> work) { give(0, nullptr, std::move(work)); }
+
+ private:
+  struct Work;
+
+  void serve();
+
+  const unsigned most_threads_;
+  const std::function<void()> on_start_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Work>> queue_;  // with parts to begin
+  unsigned idle_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lanecrypt::schedule
