@@ -24,10 +24,15 @@ RsaDispatcher::RsaDispatcher(Counters &cpu_counters, lc_fallback fallback, MakeE
     : fallback_(fallback), make_engine_(std::move(make_engine)), cpu_(cpu_counters) {}
 
 void RsaDispatcher::add_device(device::Found found, Counters &counters, bool is_selected) {
+  const auto number = static_cast<uint32_t>(batchers_.size());
   batchers_.push_back(std::make_unique<Batcher>(
       [this, found = std::move(found)] { return make_engine_(found); }, counters,
-      [this](const RsaRequestPointer &request, const Status &why) { take_over(request, why); }));
-  if (is_selected) selected_.push_back(batchers_.back().get());
+      [this, number](const RsaRequestPointer &request, const Status &why) {
+        // One that lacks memory works on for others: this is not for it again.
+        if (!why.ok()) request->tried.push_back(number);
+        take_over(request, why);
+      }));
+  if (is_selected) selected_.push_back(number);
 }
 
 void RsaDispatcher::stop() {
@@ -36,7 +41,7 @@ void RsaDispatcher::stop() {
 
 size_t RsaDispatcher::load() const {
   size_t load = 0;
-  for (const Batcher *batcher : selected_) load += batcher->load();
+  for (const uint32_t number : selected_) load += batchers_[number]->load();
   return load;
 }
 
@@ -45,31 +50,35 @@ std::optional<RsaChoice::Duration> RsaDispatcher::estimate(uint32_t bits,
   const RsaKind kind = rsa_kind(bits);
   std::optional<RsaChoice::Duration> best;
   if (kind == 0) return best;
-  for (const Batcher *batcher : selected_) {
-    if (!batcher->may_work() || !batcher->is_open() || !batcher->has_room()) continue;
-    const RsaChoice::Duration time = batcher->estimate(LC_RSA_PRIVATE, kind, guess);
+  for (const uint32_t number : selected_) {
+    const Batcher &batcher = *batchers_[number];
+    if (!batcher.may_work() || !batcher.is_open() || !batcher.has_room()) continue;
+    const RsaChoice::Duration time = batcher.estimate(LC_RSA_PRIVATE, kind, guess);
     if (!best || time < *best) best = time;
   }
   return best;
 }
 
 void RsaDispatcher::warm_up() {
-  for (Batcher *batcher : selected_)
-    if (batcher->may_work()) batcher->warm_up();
+  for (const uint32_t number : selected_)
+    if (batchers_[number]->may_work()) batchers_[number]->warm_up();
 }
 
 // Of the devices that work, the one with the least to do; the first of equals.
-Batcher *RsaDispatcher::choose() const {
+Batcher *RsaDispatcher::choose(const std::vector<uint32_t> &tried) const {
   Batcher *best = nullptr;
-  for (Batcher *candidate : selected_)
-    if (candidate->may_work() && (best == nullptr || candidate->load() < best->load()))
-      best = candidate;
+  for (const uint32_t number : selected_) {
+    Batcher *candidate = batchers_[number].get();
+    if (!candidate->may_work() || std::find(tried.begin(), tried.end(), number) != tried.end())
+      continue;
+    if (best == nullptr || candidate->load() < best->load()) best = candidate;
+  }
   return best;
 }
 
 std::string RsaDispatcher::reasons() const {
   std::string text;
-  for (const Batcher *batcher : selected_) text += "; " + batcher->status().text();
+  for (const uint32_t number : selected_) text += "; " + batchers_[number]->status().text();
   return text;
 }
 
@@ -91,7 +100,8 @@ Status RsaDispatcher::submit(const RsaRequestPointer &request) {
     return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
   if (not_taken < kinds.size()) {
     if (named != nullptr && named->submit(request, kinds)) return Status();
-    for (Batcher *batcher = choose(); named == nullptr && batcher != nullptr; batcher = choose())
+    for (Batcher *batcher = choose(request->tried); named == nullptr && batcher != nullptr;
+         batcher = choose(request->tried))
       if (batcher->submit(request, kinds)) return Status();
   }
   if (fallback_ == LC_FALLBACK_NONE)
@@ -108,7 +118,8 @@ void RsaDispatcher::take_over(const RsaRequestPointer &request, const Status &wh
   if (request->job.device == LC_ANY_DEVICE) {
     size_t not_taken = 0;
     const std::vector<RsaKind> kinds = kinds_of(*request, &not_taken);
-    for (Batcher *batcher = choose(); batcher != nullptr; batcher = choose())
+    for (Batcher *batcher = choose(request->tried); batcher != nullptr;
+         batcher = choose(request->tried))
       if (batcher->submit(request, kinds)) return;
   }
   if (fallback_ == LC_FALLBACK_CPU) return cpu_.submit(request);

@@ -36,7 +36,8 @@ class RsaDispatcher {
   void warm_up();
 
  private:
-  Batcher *choose() const;
+  // Not one of those that are named.
+  Batcher *choose(const std::vector<uint32_t> &tried) const;
   std::string reasons() const;
   void take_over(const RsaRequestPointer &request, const Status &why);
 
@@ -44,7 +45,7 @@ class RsaDispatcher {
   const MakeEngine make_engine_;
   RsaCpu cpu_;
   std::vector<std::unique_ptr<Batcher>> batchers_;
-  std::vector<Batcher *> selected_;
+  std::vector<uint32_t> selected_;  // numbers in batchers_
 };
 
 }  // namespace lanecrypt::schedule

@@ -22,6 +22,8 @@ class RsaRequest : public Ending {
   // The business of whoever has the request.
   std::deque<uint32_t> todo;  // numbers of messages
   uint32_t under_way = 0;     // messages
+  // The devices, by their numbers, that could not finish it.
+  std::vector<uint32_t> tried;
   bool on_device_counted = false, on_cpu_counted = false;
   // In a batcher, whose threads end the messages of one request side by side:
   std::mutex mutex;  // of what is above and of the result
