@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +123,38 @@ TEST(Fork, WithAJobUnderWay) {
   EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr));
   EXPECT_EQ("", batch.check());
   lc_ticket_free(ticket);
+}
+
+// A program that ends while its jobs run ends, and in peace.
+TEST(Exit, WhileJobsRun) {
+  for (const bool closes : {false, true})
+    in_child([&]() -> std::string {
+      static auto *const context = new Context("host:0", LC_FALLBACK_CPU);
+      BatchShape shape;
+      shape.cipher = LC_AES_CBC;
+      shape.messages.resize(20, {.length = 1 << 20});
+      Random random(9);
+      static auto *const batch = new Batch(nullptr, shape, random);
+      lc_cipher_job job = batch->job();
+      lc_ticket *ticket = nullptr;
+      if (lc_submit(context->get(), &job, nullptr, &ticket) != LC_OK) return lc_last_error();
+      if (closes) {
+        context->close();  // waits for it
+        const std::string wrong = batch->check();
+        if (!wrong.empty()) return wrong;
+      }
+      std::exit(0);
+    });
+}
+
+// Where no page may be locked all works, keys' memory too.
+TEST(Limits, NoLockedMemory) {
+  in_child([]() -> std::string {
+    const rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_MEMLOCK, &none) != 0) return "setrlimit";
+    Context context("host:0", LC_FALLBACK_NONE);
+    return one_job(context.get(), 10);
+  });
 }
 
 // With every device: a driver that does not survive fork leaves it to the CPU.
