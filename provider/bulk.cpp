@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
+#include <syslog.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -61,7 +62,11 @@ Fleet look_at_devices(Provider &provider) {
     info.struct_size = sizeof info;
     if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected) continue;
     fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
-    fleet.lost += info.state == LC_DEVICE_LOST;
+    if (info.state != LC_DEVICE_LOST) continue;
+    // Once for each device: the program sees right output, and no error.
+    int told = fleet.lost++;
+    if (provider.lost_told.compare_exchange_strong(told, told + 1))
+      syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", info.reason);
   }
   return fleet;
 }

@@ -51,7 +51,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
   if (get_params == nullptr) return settings;
 
   const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
-             *rsa = nullptr;
+             *rsa = nullptr, *verify = nullptr;
   const auto text = [](const char *key, const char **value) {
     return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
   };
@@ -60,6 +60,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
                          text("require_gpu", &require),
                          text("stats_file", &stats),
                          text("rsa", &rsa),
+                         text("verify", &verify),
                          OSSL_PARAM_END};
   if (get_params(handle, params) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
@@ -85,6 +86,16 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
       settings.rsa = Settings::Rsa::kOff;
     else
       return wrong("rsa", rsa, "auto, always or off");
+  }
+  if (verify != nullptr) {
+    if (strcasecmp(verify, "sampled") == 0)
+      settings.verify = LC_VERIFY_SAMPLED;
+    else if (strcasecmp(verify, "full") == 0)
+      settings.verify = LC_VERIFY_FULL;
+    else if (strcasecmp(verify, "off") == 0)
+      settings.verify = LC_VERIFY_OFF;
+    else
+      return wrong("verify", verify, "off, sampled or full");
   }
   if (stats != nullptr) {
     // Programs change their folder, so a relative path would say nothing.

@@ -21,6 +21,8 @@ struct Settings {
   // A request of at least threshold_bytes that cannot run on a device fails;
   // so does each private operation of RSA.
   bool require_gpu = false;
+  // Whether what devices give back is looked at.
+  lc_verify verify = LC_VERIFY_SAMPLED;
   enum class Rsa {
     kOff,     // not offered at all
     kAuto,    // private operations run where they end sooner

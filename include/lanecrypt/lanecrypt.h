@@ -72,6 +72,20 @@ typedef enum lc_fallback {
   LC_FALLBACK_NONE = 1 /* the job fails instead */
 } lc_fallback;
 
+/* Whether what devices give back is computed again on the CPU. Where it
+ * differs, the device is lost, with the reason in lc_device_info, and what it
+ * did of the jobs under way is done again by others: but not of messages in
+ * place, whose input is gone where pieces were found right before. Jobs in
+ * device memory are not looked at; RSA has a check of its own, always. */
+typedef enum lc_verify {
+  /* Of every chunk that comes back (up to 16 MiB), up to four blocks chosen at
+   * random; one where it is below 1 MiB. Of tags only those that are found wrong
+   * are looked at. */
+  LC_VERIFY_SAMPLED = 0,
+  LC_VERIFY_OFF = 1,
+  LC_VERIFY_FULL = 2 /* all of it, tags too, but not those of CCM: slower than the CPU alone */
+} lc_verify;
+
 typedef struct lc_options {
   size_t struct_size;
   /* Which devices to use, in order of preference: names of lc_device_info.id
@@ -83,6 +97,11 @@ typedef struct lc_options {
   /* Most pinned host memory the queues of one device may hold, in bytes.
    * 0: 256 MiB. */
   uint64_t pinned_bytes;
+  lc_verify verify;
+  /* A device on which nothing has ended for so long, though there is work, is
+   * lost. 0: a minute, or ten for a device that is no GPU. Waiting in a stream
+   * of the caller's is not counted, nor is RSA. */
+  uint32_t time_limit_ms;
 } lc_options;
 
 /* Opens a context. Touches no device and starts no thread: that happens at

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <new>
 
@@ -68,6 +69,15 @@ lc_status give(const T &value, T *to, const char *wrong_size) {
   copy.struct_size = to->struct_size;
   memcpy(to, &copy, room);
   return LC_OK;
+}
+
+// Of an enum that a C program may have set to anything.
+template <typename Enum>
+unsigned number_of(const Enum &value) {
+  unsigned number = 0;
+  static_assert(sizeof value == sizeof number);
+  memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 void copy_text(char *to, size_t room, const std::string &text) {
@@ -170,30 +180,31 @@ const char *lc_status_text(lc_status status) {
   return "unknown status";
 }
 
-lc_status lc_open(const lc_options *options, lc_context **context) {
+lc_status lc_open(const lc_options *given, lc_context **context) {
   return guarded([&]() -> lc_status {
     if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the context");
     *context = nullptr;
-    if (options != nullptr && options->struct_size < sizeof *options)
+    // The first version ended before `verify`.
+    if (given != nullptr && given->struct_size < offsetof(lc_options, verify))
       return tell(LC_ERROR_ARGUMENT, "lc_options.struct_size is too small");
+    lc_options options = {};
+    if (given != nullptr) memcpy(&options, given, std::min(given->struct_size, sizeof options));
     lanecrypt::schedule::DispatcherOptions chosen;
-    if (options != nullptr && options->devices != nullptr) {
-      chosen.devices = options->devices;
+    if (options.devices != nullptr) {
+      chosen.devices = options.devices;
     } else if (const char *environment = getenv("LANECRYPT_DEVICES"); environment != nullptr) {
       chosen.devices = environment;
     }
     if (const Status status = lanecrypt::schedule::check_device_list(chosen.devices); !status.ok())
       return tell(status);
-    if (options != nullptr) {
-      // As a number: a C program can put any there.
-      int fallback = 0;
-      static_assert(sizeof options->fallback == sizeof fallback);
-      memcpy(&fallback, &options->fallback, sizeof fallback);
-      if (fallback != LC_FALLBACK_CPU && fallback != LC_FALLBACK_NONE)
-        return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");
-      chosen.fallback = options->fallback;
-      if (options->pinned_bytes != 0) chosen.pinned_bytes = options->pinned_bytes;
-    }
+    if (number_of(options.fallback) > LC_FALLBACK_NONE)
+      return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");
+    if (number_of(options.verify) > LC_VERIFY_FULL)
+      return tell(LC_ERROR_ARGUMENT, "unknown lc_options.verify");
+    chosen.fallback = options.fallback;
+    chosen.pipeline.verify = options.verify;
+    chosen.pipeline.time_limit = std::chrono::milliseconds(options.time_limit_ms);
+    if (options.pinned_bytes != 0) chosen.pipeline.pinned_bytes = options.pinned_bytes;
     *context = new lc_context(chosen);
     return LC_OK;
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/aead_tally.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "job/ccm_format.h"
@@ -11,14 +12,11 @@ namespace lanecrypt::schedule {
 Status AeadTally::begin(const CipherJob &job) {
   messages_.resize(job.messages.size());
   for (size_t n = 0; n < job.messages.size(); ++n) {
-    const CipherMessage &message = job.messages[n];
-    Result<Iv> start = cpu::aead_start(job.kind, job.key(message.key),
+    Result<Iv> start = cpu::aead_start(job.kind, job.key(job.messages[n].key),
                                        job.ivs.data() + n * job.iv_bytes, job.iv_bytes);
     if (!start.ok()) return start.status();
     messages_[n].start = *start;
-    const uint64_t before =
-        job.kind.is_ccm() ? ccm_header_bytes(message.aad_length) : message.aad_length;
-    messages_[n].bytes_left = before + message.length;
+    start_over(job, static_cast<uint32_t>(n));
   }
   return Status();
 }
@@ -37,9 +35,64 @@ void AeadTally::add(const Request &request, const Piece &piece, const cpu::AeadS
   cpu::add_aead_sum(request.job.kind, sum, &message.sum);
 }
 
+void AeadTally::start_over(const CipherJob &job, uint32_t number) {
+  const CipherMessage &message = job.messages[number];
+  const uint64_t before =
+      job.kind.is_ccm() ? ccm_header_bytes(message.aad_length) : message.aad_length;
+  messages_[number] = {.start = messages_[number].start, .bytes_left = before + message.length};
+}
+
 void AeadTally::set_done(uint32_t message, bool tag_is_wrong) {
   messages_[message].is_done = true;
   messages_[message].tag_is_wrong = tag_is_wrong;
+}
+
+// By the CPU alone, from what there still is of the message: its ciphertext, or,
+// in place, its text.
+Result<bool> AeadTally::is_tag_right(const CipherJob &job, uint32_t number) const {
+  constexpr uint64_t kPartBytes = 1 << 20;
+  const CipherMessage &message = job.messages[number];
+  const bool in_place = message.in == message.out;
+  const uint8_t *key = job.key(message.key);
+  const Iv &start = messages_[number].start;
+  CipherKind kind = job.kind;
+  if (in_place) kind.direction = LC_ENCRYPT;
+  std::vector<uint8_t> other(kind.is_ccm() ? message.length : std::min(message.length, kPartBytes));
+  if (kind.is_ccm()) {
+    const cpu::AeadInput input = {key, job.ivs.data() + uint64_t{number} * job.iv_bytes,
+                                  job.iv_bytes, message.aad, message.aad_length};
+    if (!cpu::takes_whole(kind, input, message.length)) return false;
+    std::array<uint8_t, 16> tag = {};
+    memcpy(tag.data(), message.tag, job.tag_bytes);
+    const Status whole = cpu::run_aead(kind, input, message.in, other.data(), message.length,
+                                       tag.data(), job.tag_bytes);
+    secure::wipe(other.data(), other.size());
+    return whole.ok() && cpu::same_tag(tag.data(), message.tag, job.tag_bytes);
+  }
+  cpu::AeadSum sum = {};
+  const auto add = [&](bool is_aad, uint64_t offset, uint64_t length) {
+    const Piece piece = {number, offset, length, {}, false, is_aad};
+    const uint8_t *in = is_aad ? message.aad : message.in;
+    return cpu::run_aead_piece(kind, key, start,
+                               {.in = in + offset,
+                                .out = other.data(),
+                                .length = length,
+                                .offset = offset,
+                                .exponent = aead_exponent(message, piece),
+                                .is_aad = is_aad},
+                               &sum);
+  };
+  Status status;
+  if (message.aad_length != 0) status = add(true, 0, message.aad_length);
+  for (uint64_t at = 0; at < message.length && status.ok(); at += kPartBytes)
+    status = add(false, at, std::min(kPartBytes, message.length - at));
+  if (status.ok())
+    status = cpu::close_aead(kind, key, start, message.aad_length, message.length, &sum);
+  secure::wipe(other.data(), other.size());
+  if (!status.ok()) return status;
+  const std::array<uint8_t, 16> tag = cpu::aead_tag(kind, sum);
+  secure::wipe(&sum, sizeof sum);
+  return cpu::same_tag(tag.data(), message.tag, job.tag_bytes);
 }
 
 Status AeadTally::finish(const CipherJob &job) {
@@ -63,6 +116,11 @@ Status AeadTally::finish(const CipherJob &job) {
         memcpy(caller.tag, tag.data(), job.tag_bytes);
       else
         is_right = cpu::same_tag(tag.data(), caller.tag, job.tag_bytes);
+      if (!is_right && job.memory == LC_MEMORY_HOST) {
+        Result<bool> again = is_tag_right(job, static_cast<uint32_t>(n));
+        is_right = again.ok() && *again;
+        was_misled_ = was_misled_ || is_right;
+      }
     }
     message.tag_is_wrong |= is_whole && !is_right && !is_part;
     if (job.kind.direction == LC_DECRYPT && !is_right && job.memory == LC_MEMORY_HOST)

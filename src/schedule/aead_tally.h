@@ -28,6 +28,8 @@ class AeadTally {
 
   // A piece is done, by a device or by cpu::run_aead_piece().
   void add(const Request &request, const Piece &piece, const cpu::AeadSum &sum);
+  // Forgets what was done of a message.
+  void start_over(const CipherJob &job, uint32_t message);
   // A message was done whole on the CPU: its tag is written, or, when it was
   // wrong, its output is wiped.
   void set_done(uint32_t message, bool tag_is_wrong);
@@ -35,8 +37,10 @@ class AeadTally {
   // Writes or compares the tags of the messages that are done, or adds to the
   // sums of parts; wipes, in host
   // memory, all output of decryption whose tag is not right. LC_ERROR_TAG where
-  // one is wrong.
+  // one is wrong: in host memory not on a device's word alone.
   Status finish(const CipherJob &job);
+  // Whether a device made a tag wrong that is right.
+  bool was_misled() const { return was_misled_; }
 
  private:
   struct Message {
@@ -48,7 +52,10 @@ class AeadTally {
     bool is_done = false;  // whole on the CPU
     bool tag_is_wrong = false;
   };
+  Result<bool> is_tag_right(const CipherJob &job, uint32_t message) const;
+
   std::vector<Message> messages_;
+  bool was_misled_ = false;
 };
 
 // The power of H that the last block of a piece has: 1 is that of the block of

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -17,11 +18,13 @@ class Bell {
     rung_ = true;
     changed_.notify_one();
   }
-  // Returns at once if it was rung since the last wait.
-  void wait() {
+  // Returns at once if it was rung since the last wait; false where it is not
+  // rung for so long.
+  bool wait(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return rung_; });
+    const bool rung = changed_.wait_for(lock, limit, [&] { return rung_; });
     rung_ = false;
+    return rung;
   }
 
  private:

@@ -117,9 +117,14 @@ void Dispatcher::find_devices() {
       chosen.push_back(n);
   for (const size_t n : chosen) {
     const Found found = all[n];
+    const auto number = static_cast<uint32_t>(executors_.size());
     executors_.push_back(std::make_unique<Executor>(
-        std::move(all[n]), options_.pinned_bytes, pinned_, movers_,
-        [this](const RequestPointer &request, const Status &why) { take_over(request, why); }));
+        std::move(all[n]), options_.pipeline, pinned_, movers_,
+        [this, number](const RequestPointer &request, const Status &why) {
+          // One that lacks memory works on for others: this is not for it again.
+          request->tried.push_back(number);
+          take_over(request, why);
+        }));
     const bool is_selected = executors_.size() <= selected_count_;
     rsa_.add_device(found, executors_.back()->counters(), is_selected);
     generator_.add_device(found, executors_.back()->counters(), is_selected);
@@ -151,19 +156,20 @@ Executor *Dispatcher::first_ready() {
 }
 
 // Of the devices that work, the one with the least to do; the first of equals.
-Executor *Dispatcher::choose(const CipherKind &kind) const {
+Executor *Dispatcher::choose(const Request &request) const {
+  const std::vector<uint32_t> &tried = request.tried;
   Executor *best = nullptr;
-  for (size_t n = 0; n < selected_count_; ++n) {
+  for (uint32_t n = 0; n < selected_count_; ++n) {
     Executor *candidate = executors_[n].get();
-    if (!candidate->may_work() || !candidate->offers(kind)) continue;
+    if (!candidate->may_work() || !candidate->offers(request.job.kind)) continue;
+    if (std::find(tried.begin(), tried.end(), n) != tried.end()) continue;
     if (best == nullptr || candidate->load_bytes() < best->load_bytes()) best = candidate;
   }
   return best;
 }
 
 void Dispatcher::place(const RequestPointer &request, const Status &why_not_elsewhere) {
-  const CipherKind &kind = request->job.kind;
-  for (Executor *executor = choose(kind); executor != nullptr; executor = choose(kind))
+  for (Executor *executor = choose(*request); executor != nullptr; executor = choose(*request))
     if (executor->submit(request)) return;
   if (options_.fallback == LC_FALLBACK_CPU) {
     cpu_.submit(request);
@@ -192,7 +198,7 @@ Status Dispatcher::submit(const RequestPointer &request) {
   std::string reasons;
   for (size_t n = 0; n < selected_count_; ++n) reasons += "; " + executors_[n]->reason();
   const Status nowhere(LC_ERROR_NO_DEVICE, "no usable device" + reasons);
-  if (choose(job.kind) == nullptr && options_.fallback == LC_FALLBACK_NONE) {
+  if (choose(*request) == nullptr && options_.fallback == LC_FALLBACK_NONE) {
     for (size_t n = 0; n < selected_count_; ++n)
       if (executors_[n]->may_work()) return executors_[n]->does_not_offer(job.kind);
     return nowhere;

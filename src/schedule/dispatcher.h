@@ -17,7 +17,7 @@ struct DispatcherOptions {
   // A list as lc_options.devices has it; "" chooses by itself.
   std::string devices;
   lc_fallback fallback = LC_FALLBACK_CPU;
-  uint64_t pinned_bytes = 256 << 20;
+  PipelineOptions pipeline;
 };
 
 // LC_ERROR_ARGUMENT where `devices` is no list of names.
@@ -53,7 +53,8 @@ class Dispatcher {
 
  private:
   void find_devices();
-  Executor *choose(const CipherKind &kind) const;
+  // None of those that it was on.
+  Executor *choose(const Request &request) const;
   void take_over(const RequestPointer &request, const Status &why);
   void place(const RequestPointer &request, const Status &why_not_elsewhere);
 

@@ -6,6 +6,7 @@
 
 #include "schedule/signals.h"
 #include "verify/known_answers.h"
+#include "verify/sample.h"
 
 namespace lanecrypt::schedule {
 
@@ -15,10 +16,38 @@ struct Executor::Call {
   bool done = false;
 };
 
-Executor::Executor(device::Found found, uint64_t pinned_bytes, const PinnedMemory &pinned,
+namespace {
+
+constexpr std::chrono::milliseconds kTimeLimit{60000};
+constexpr int kSlowerEmulator = 10;
+
+PipelineOptions complete(PipelineOptions options, const device::Properties &properties) {
+  if (options.time_limit.count() == 0)
+    options.time_limit = properties.is_gpu ? kTimeLimit : kSlowerEmulator * kTimeLimit;
+  return options;
+}
+
+// What a stuck device may still reach, for ever.
+struct Stuck {
+  std::list<std::unique_ptr<device::Buffer>> chains;
+  std::unique_ptr<Pipeline> pipeline;
+  std::unique_ptr<DeviceMemory> memory;
+  std::unique_ptr<device::Device> device;
+};
+
+void keep_for_ever(Stuck stuck) {
+  static std::mutex mutex;
+  static auto *const all = new std::list<Stuck>();
+  std::lock_guard lock(mutex);
+  all->push_back(std::move(stuck));
+}
+
+}  // namespace
+
+Executor::Executor(device::Found found, const PipelineOptions &options, const PinnedMemory &pinned,
                    Movers &movers, HandBack hand_back)
     : found_(std::move(found)),
-      pinned_bytes_(pinned_bytes),
+      options_(complete(options, found_.properties)),
       pinned_(pinned),
       movers_(movers),
       hand_back_(std::move(hand_back)) {
@@ -110,8 +139,7 @@ Status Executor::open_device() {
   Result<AesGrid> grid = read_aes_grid(open_properties_, form_);
   if (!grid.ok()) return set_unusable(LC_DEVICE_UNUSABLE, grid.status());
   memory_ = std::make_unique<DeviceMemory>(*device_);
-  pipeline_ =
-      std::make_unique<Pipeline>(*device_, form_, *grid, pinned_bytes_, pinned_, movers_, bell_);
+  pipeline_ = std::make_unique<Pipeline>(*device_, form_, *grid, options_, pinned_, movers_, bell_);
   if (const Status status = pipeline_->open(); !status.ok())
     return set_unusable(LC_DEVICE_UNUSABLE, status);
   if (const Status status = self_test(); !status.ok())
@@ -126,6 +154,8 @@ namespace {
 
 // The sums that came back, for the tags.
 Status take_retired(Retired retired) {
+  if (retired.gave_wrong_output)
+    return Status(LC_ERROR_SELF_TEST, "its self-test failed: " + retired.status.text());
   if (!retired.status.ok()) return retired.status;
   for (size_t n = 0; n < retired.sums.size(); ++n) {
     const auto &[request, piece] = retired.pieces[n];
@@ -138,6 +168,7 @@ Status take_retired(Retired retired) {
 
 // Each known answer goes the way that every job goes.
 Status Executor::self_test() {
+  if (options_.skip_self_test) return Status();
   Result<std::vector<verify::KnownAnswer>> answers = verify::known_answers();
   if (!answers.ok()) return answers.status();
   for (const verify::KnownAnswer &answer : *answers) {
@@ -256,12 +287,11 @@ bool Executor::retire_what_is_over(std::list<RequestPointer> &queue) {
 
 // Until something is over, or something new is here.
 void Executor::wait(std::list<RequestPointer> &queue) {
-  if (pipeline_->waits_for_device_alone()) {
-    retire(queue);
-  } else {
+  if (!pipeline_->waits_for_device_alone() || !pipeline_->poll_oldest()) {
     pipeline_->hand_over();
-    bell_.wait();
+    pipeline_->wait();
   }
+  if (pipeline_->is_stuck()) retire(queue);
 }
 
 // Starts one chunk if there is one and a slot for it.
@@ -304,6 +334,7 @@ void Executor::retire(std::list<RequestPointer> &queue) {
   Retired retired = pipeline_->retire();
   counters_.launches = pipeline_->launches() - self_test_launches_;
   const Status &status = retired.status;
+  gave_wrong_output_ = gave_wrong_output_ || retired.gave_wrong_output;
   if (status.code() == LC_ERROR_DEVICE || status.code() == LC_ERROR_INTERNAL) {
     if (state_ != LC_DEVICE_LOST) (void)set_unusable(LC_DEVICE_LOST, status);
   } else if (!status.ok()) {
@@ -314,6 +345,10 @@ void Executor::retire(std::list<RequestPointer> &queue) {
     const auto &[request, piece] = retired.pieces[n];
     if (requests.empty() || requests.back() != request) requests.push_back(request);
     if (!status.ok()) {
+      const CipherMessage &message = request->job.messages[piece.message];
+      if (retired.overwrote && !piece.is_aad && message.in == message.out)
+        request->failure =
+            Status(LC_ERROR_DEVICE, reason() + "; input was overwritten, and is lost");
       request->put_back(piece);
       continue;
     }
@@ -329,7 +364,7 @@ void Executor::retire(std::list<RequestPointer> &queue) {
         request->leaves = state_ == LC_DEVICE_LOST ? Status(status.code(), reason()) : status;
     }
     // Its other chunks may be under way still; the last one hands it back.
-    if (request->leaves.ok())
+    if (request->leaves.ok() || !request->failure.ok())
       end_if_over(request);
     else if (request->chunks_under_way == 0)
       give_back(request, request->leaves);
@@ -350,6 +385,12 @@ void Executor::end_if_over(const RequestPointer &request) {
   if (request->chain != nullptr) pipeline_->wipe(*request->chain);
   request->chain.reset();
   load_bytes_ -= request->job.bytes;
+  request->settle();
+  if (request->aead != nullptr && request->aead->was_misled()) {
+    gave_wrong_output_ = true;
+    if (state_ != LC_DEVICE_LOST)
+      (void)set_unusable(LC_DEVICE_LOST, verify::wrong_output(request->job.kind));
+  }
   request->end();
 }
 
@@ -357,8 +398,13 @@ void Executor::give_back(const RequestPointer &request, const Status &status) {
   const Status why = status;
   request->leaves = Status();
   if (request->chain != nullptr) pipeline_->wipe(*request->chain);
+  // To free it would wait for the device.
+  if (pipeline_ != nullptr && pipeline_->is_stuck())
+    stuck_chains_.push_back(std::move(request->chain));
   request->leave_device();
   request->broken_from = UINT64_MAX;
+  // What it made before is not to be trusted either.
+  if (gave_wrong_output_) request->start_over();
   load_bytes_ -= request->job.bytes;
   hand_back_(request, why);
 }
@@ -372,6 +418,9 @@ void Executor::give_back_all(std::list<RequestPointer> &queue, const Status &sta
 }
 
 void Executor::close_device() {
+  if (pipeline_ != nullptr && pipeline_->is_stuck())
+    keep_for_ever(
+        {std::move(stuck_chains_), std::move(pipeline_), std::move(memory_), std::move(device_)});
   pipeline_.reset();
   memory_.reset();
   device_.reset();

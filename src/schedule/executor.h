@@ -27,8 +27,8 @@ class Executor {
   // the executor's thread.
   using HandBack = std::function<void(const RequestPointer &, const Status &)>;
 
-  Executor(device::Found found, uint64_t pinned_bytes, const PinnedMemory &pinned, Movers &movers,
-           HandBack hand_back);
+  Executor(device::Found found, const PipelineOptions &options, const PinnedMemory &pinned,
+           Movers &movers, HandBack hand_back);
   ~Executor();
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
@@ -82,7 +82,7 @@ class Executor {
   void close_device();
 
   device::Found found_;
-  uint64_t pinned_bytes_;
+  const PipelineOptions options_;
   const PinnedMemory &pinned_;
   Movers &movers_;
   HandBack hand_back_;
@@ -102,6 +102,8 @@ class Executor {
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<Pipeline> pipeline_;
   bool opened_ = false;
+  bool gave_wrong_output_ = false;
+  std::list<std::unique_ptr<device::Buffer>> stuck_chains_;
   uint64_t self_test_launches_ = 0;
 
   mutable std::mutex mutex_;

@@ -132,6 +132,28 @@ void HostRuns::copy_out(const uint8_t *ring, size_t part) const {
     memcpy(copies_[n].host, ring + copies_[n].ring_at, copies_[n].length);
 }
 
+std::vector<HostRun>::const_iterator HostRuns::find(uint64_t at) const {
+  const auto after =
+      std::upper_bound(runs_.begin(), runs_.end(), at,
+                       [](uint64_t place, const HostRun &run) { return place < run.at; });
+  return after - 1;
+}
+
+void HostRuns::read(uint64_t at, uint64_t bytes, const uint8_t *ring, uint8_t *to) const {
+  for (auto run = find(at); bytes != 0; ++run) {
+    const uint64_t skip = at - run->at, length = std::min(bytes, run->length - skip);
+    memcpy(to, (run->direct ? run->host : ring + run->ring_at) + skip, length);
+    at += length;
+    to += length;
+    bytes -= length;
+  }
+}
+
+const uint8_t *HostRuns::find_in_ring(uint64_t at, const uint8_t *ring) const {
+  const auto run = find(at);
+  return ring + run->ring_at + (at - run->at);
+}
+
 // One for each direct run, one for each row of others.
 template <typename Transfer>
 Status HostRuns::transfer(Transfer one) const {

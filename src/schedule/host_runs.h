@@ -48,6 +48,11 @@ class HostRuns {
   void copy_in(uint8_t *ring, size_t part) const;
   void copy_out(const uint8_t *ring, size_t part) const;
 
+  // Reads what came back, from `at` in the chunk on, wherever it lies.
+  void read(uint64_t at, uint64_t bytes, const uint8_t *ring, uint8_t *to) const;
+  // Where it lies, for what is not direct.
+  const uint8_t *find_in_ring(uint64_t at, const uint8_t *ring) const;
+
   // The copies between host or ring and the device.
   Status upload(device::Stream &stream, const device::Buffer &to, const device::Buffer *ring) const;
   Status download(device::Stream &stream, const device::Buffer &from,
@@ -58,6 +63,7 @@ class HostRuns {
     uint8_t *host;
     uint64_t ring_at, length;
   };
+  std::vector<HostRun>::const_iterator find(uint64_t at) const;
   template <typename Transfer>
   Status transfer(Transfer one) const;
 

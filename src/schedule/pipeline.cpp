@@ -12,8 +12,6 @@ namespace {
 using device::MemoryKind;
 
 constexpr size_t kMostSlots = 8;
-// Most of what comes has a few KiB: such a slot stays small.
-constexpr uint64_t kSmallBytes = 1 << 20;
 // What waits is cut into as many chunks, within bounds, so that the first is
 // soon on its way.
 constexpr uint64_t kChunksOfQueue = 16;
@@ -31,16 +29,19 @@ Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the
 
 }  // namespace
 
-Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t pinned_bytes,
-                   const PinnedMemory &pinned, Movers &movers, Bell &bell)
+Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid,
+                   const PipelineOptions &options, const PinnedMemory &pinned, Movers &movers,
+                   Bell &bell)
     : device_(device),
+      options_(options),
       aes_(device, form, grid),
       aead_(device, aes_),
       bell_(bell),
       host_(device, pinned, movers),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
       output_waiter_(1, [this] { device_.attach_thread(); }) {
-  const size_t count = std::clamp<uint64_t>(pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
+  const size_t count =
+      std::clamp<uint64_t>(options.pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
   for (size_t n = 0; n < count; ++n) {
     slots_.push_back(std::make_unique<Slot>());
     free_.push_back(slots_.back().get());
@@ -50,13 +51,14 @@ Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t 
 Pipeline::~Pipeline() {
   // What passed through the ring was the callers' data.
   for (const std::unique_ptr<Slot> &slot : slots_) {
-    for (const auto *buffer : {slot->share.ring_in.get(), slot->share.ring_out.get()})
+    for (const auto *buffer :
+         {slot->share.ring_in.get(), slot->share.ring_out.get(), slot->proof.get()})
       if (buffer != nullptr) secure::wipe(buffer->host(), buffer->bytes());
     for (const auto *buffer : {slot->device_in.get(), slot->device_out.get()})
       if (buffer != nullptr && compute_ != nullptr)
         (void)compute_->zero(*buffer, 0, buffer->bytes());
   }
-  if (compute_ != nullptr) (void)compute_->finish();
+  if (compute_ != nullptr) (void)finish(*compute_);
 }
 
 Status Pipeline::open() {
@@ -72,8 +74,7 @@ ChunkLimits Pipeline::limits(const CipherKind &kind, uint64_t waiting_bytes) con
   const uint64_t share = waiting_bytes / kChunksOfQueue / kLeastChunkBytes * kLeastChunkBytes;
   const Continuation continuation = kind.mode().continuation;
   // A data unit may take a whole chunk, and cannot be cut.
-  const bool must_be_large = kind.is_chain() || continuation == Continuation::kDataUnits ||
-                             continuation == Continuation::kWhole;
+  const bool must_be_large = kind.is_chain() || continuation == Continuation::kDataUnits;
   return {must_be_large ? kChunkBytes : std::clamp(share, kLeastChunkBytes, kChunkBytes),
           max_pieces(kind)};
 }
@@ -98,10 +99,13 @@ void Pipeline::fail(Slot &slot, Status status) {
 Slot &Pipeline::take_slot() {
   Slot *slot = free_.front();
   free_.pop_front();
+  if (under_way_.empty()) waiting_since_ = Clock::now();
   under_way_.push_back(slot);
   slot->status = Status();
   slot->number = chunks_++;
   slot->is_alone = true;
+  slot->overwrites = slot->overwrote = slot->gave_wrong_output = false;
+  slot->check.clear();
   return *slot;
 }
 
@@ -112,7 +116,7 @@ Status Pipeline::allocate(Slot &slot) {
   if (slot.was_used) LC_TRY(slot.wiped->wait());
   for (std::unique_ptr<device::Event> *event :
        {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,
-        &slot.download_begin, &slot.download_end, &slot.wiped}) {
+        &slot.download_begin, &slot.download_end, &slot.wiped, &slot.proof_end}) {
     if (*event != nullptr) continue;
     Result<std::unique_ptr<device::Event>> made = device_.make_event();
     if (!made.ok()) return made.status();
@@ -127,11 +131,11 @@ Status Pipeline::allocate(Slot &slot) {
         secure::wipe(buffer->host(), buffer->bytes());
       else
         LC_TRY(compute_->zero(*buffer, 0, buffer->bytes()));
-      LC_TRY(compute_->finish());
+      LC_TRY(finish(*compute_));
       buffer.reset();
     }
     Result<std::unique_ptr<device::Buffer>> made =
-        device_.allocate(kind, bytes <= kSmallBytes ? kSmallBytes : kChunkBytes);
+        device_.allocate(kind, bytes <= kSmallSlotBytes ? kSmallSlotBytes : kChunkBytes);
     if (!made.ok()) return made.status();
     buffer = std::move(*made);
     return Status();
@@ -185,6 +189,7 @@ void Pipeline::lay_out(Slot &slot) {
   std::vector<uint32_t> key_numbers;
   constexpr uint32_t kNone = UINT32_MAX;
   uint64_t at = 0;
+  slot.places.clear();
   for (const ChunkPiece &part : slot.pieces) {
     const CipherMessage &message = part.request->job.messages[part.piece.message];
     if (part.request.get() != request) {
@@ -207,12 +212,12 @@ void Pipeline::lay_out(Slot &slot) {
       header += header_bytes;
     }
     const uint64_t text_at = at + header_bytes;
+    slot.places.push_back(text_at);
     const uint64_t length = is_aad ? part.piece.length : text.length;
     share.in.add(is_aad ? message.aad + part.piece.offset : message.in + text.offset, text_at,
                  length);
     if (!is_aad) share.out.add(message.out + text.offset, text_at, length);
-    share.in_place =
-        share.in_place && !is_aad && header_bytes == 0 && message.in == message.out;
+    share.in_place = share.in_place && !is_aad && header_bytes == 0 && message.in == message.out;
     share.may_pin = share.may_pin && request->may_pin;
     AesPiece piece = describe(*request, part.piece);
     piece.in = piece.out = text_at;
@@ -226,12 +231,15 @@ void Pipeline::lay_out(Slot &slot) {
     at = text_at + whole_blocks(length);
   }
   slot.bytes = at;
-  share.stages_all = slot.work.kind.mode().continuation == Continuation::kKeystream;
+  // What is looked at as a whole must not lie on its input before.
+  share.stages_all = slot.work.kind.mode().continuation == Continuation::kKeystream ||
+                     options_.verify == LC_VERIFY_FULL;
 }
 
 // Before the output of OFB in place lies on its input.
 void Pipeline::keep_keystream(Slot &slot) {
-  if (slot.sliced == nullptr || !slot.share.stages_all) return;
+  if (slot.sliced == nullptr || slot.work.kind.mode().continuation != Continuation::kKeystream)
+    return;
   slot.sliced->keystream.resize(slot.sliced->job.messages.size());
   const uint8_t *out = slot.share.ring_out->host();
   for (const ChunkPiece &part : slot.pieces) {
@@ -281,7 +289,7 @@ Status Pipeline::prepare(Slot &slot) {
   slot.is_alone = false;
   slot.stage = Stage::kPreparing;
   host_.pin(slot.share, [this, &slot](const Status &status) {
-    move_to(slot, status.ok() ? Stage::kPinned : Stage::kRefused);
+    if (slot.claim(Stage::kPreparing, status.ok() ? Stage::kPinned : Stage::kRefused)) bell_.ring();
   });
   return Status();
 }
@@ -298,7 +306,9 @@ Status Pipeline::gather(Slot &slot) {
     return Status();
   }
   slot.stage = Stage::kPreparing;
-  host_.gather(slot.share, [this, &slot] { move_to(slot, Stage::kReady); });
+  host_.gather(slot.share, [this, &slot] {
+    if (slot.claim(Stage::kPreparing, Stage::kReady)) bell_.ring();
+  });
   return Status();
 }
 
@@ -341,7 +351,8 @@ void Pipeline::issue(Slot &slot) {
     // Staged output may come back as soon as it can, unless it would overtake
     // an earlier chunk's.
     const bool overtakes = std::any_of(under_way_.begin(), under_way_.end(), [](const Slot *other) {
-      return other->stage == Stage::kComputing || other->stage == Stage::kComputed;
+      const Stage stage = other->stage;
+      return stage >= Stage::kComputing && stage <= Stage::kComputed;
     });
     if (overtakes || slot.share.out.has_direct()) {
       slot.stage = Stage::kComputing;
@@ -359,12 +370,15 @@ Status Pipeline::compute(Slot &slot) {
   DriverTurn::Short turn(host_.turn());
   slot.work.in = slot.device_in.get();
   slot.work.out = slot.device_out.get();
+  if (options_.verify == LC_VERIFY_SAMPLED)
+    slot.check.choose(slot.pieces, slot.places, slot.bytes, dice_);
   LC_TRY(upload_->mark(*slot.upload_begin));
   LC_TRY(upload_work(*upload_, slot));
   LC_TRY(slot.share.in.upload(*upload_, *slot.device_in, slot.share.ring_in.get()));
   LC_TRY(upload_->mark(*slot.upload_end));
   LC_TRY(compute_->await(*slot.upload_end));
   LC_TRY(launch_work(*compute_, slot));
+  LC_TRY(take_proof(slot));
   LC_TRY(compute_->mark(*slot.wiped));
   slot.was_used = true;
   return Status();
@@ -374,6 +388,7 @@ Status Pipeline::bring_back(Slot &slot) {
   DriverTurn::Short turn(host_.turn());
   LC_TRY(download_->await(*slot.kernel_end));
   LC_TRY(download_->mark(*slot.download_begin));
+  slot.overwrote = slot.overwrites;
   LC_TRY(slot.share.out.download(*download_, *slot.device_out, slot.share.ring_out.get()));
   LC_TRY(aead_.download(*download_, slot.aead_room, slot.work, slot.aead));
   LC_TRY(download_->mark(*slot.download_end));
@@ -386,7 +401,9 @@ Status Pipeline::bring_back(Slot &slot) {
 // memory, which may be the input: whatever fails before leaves it whole.
 void Pipeline::await_kernels(Slot &slot) {
   kernel_waiter_.give([this, &slot] {
-    const Status status = slot.kernel_end->wait_long();
+    Status status = slot.proof_end->wait_long();
+    if (!slot.claim(Stage::kComputing, Stage::kChecking)) return;
+    if (status.ok()) status = check_proof(slot);
     if (status.ok())
       move_to(slot, Stage::kComputed);
     else
@@ -396,12 +413,15 @@ void Pipeline::await_kernels(Slot &slot) {
 
 void Pipeline::await_output(Slot &slot) {
   output_waiter_.give([this, &slot] {
-    const Status status = slot.download_end->wait_long();
+    Status status = slot.download_end->wait_long();
+    if (!slot.claim(Stage::kReturning, Stage::kFinishing)) return;
     // In order: an earlier slice of this one's chain is known to be good.
-    if (!status.ok() || slot.continues_broken_chain())
-      fail(slot, status.ok() ? earlier_failed() : status);
-    else
+    if (status.ok() && slot.continues_broken_chain()) status = earlier_failed();
+    if (status.ok()) status = check_output(slot);
+    if (status.ok())
       finish_output(slot);
+    else
+      fail(slot, status);
   });
 }
 
@@ -439,8 +459,9 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
 
 // A device that is lost cannot be told to.
 void Pipeline::wipe(const device::Buffer &buffer) {
+  if (is_stuck_) return;
   (void)upload_->zero(buffer, 0, buffer.bytes());
-  (void)upload_->finish();
+  (void)finish(*upload_);
 }
 
 bool Pipeline::oldest_is_over() {
@@ -465,6 +486,7 @@ void Pipeline::hand_over() {
     else if (slot->on_device)
       output_waiter_.give([this, slot] {
         const Status status = slot->download_end->wait_long();
+        if (!slot->claim(Stage::kReturning, Stage::kFinishing)) return;
         if (status.ok())
           move_to(*slot, Stage::kOver);
         else
@@ -486,29 +508,32 @@ void Pipeline::add_times(Slot &slot) {
 
 Retired Pipeline::retire() {
   Slot &slot = *under_way_.front();
-  if (slot.is_alone && slot.stage == Stage::kComputing) {
-    slot.status = slot.kernel_end->wait();
-    if (slot.status.ok()) slot.status = bring_back(slot);
-    if (!slot.status.ok()) slot.stage = Stage::kOver;
+  while (!oldest_is_over() && slot.stage != Stage::kGivenUp) {
+    if (is_stuck_) {
+      give_up(slot);
+    } else if (!advance() && !(waits_for_device_alone() && poll_oldest())) {
+      hand_over();
+      wait();
+    }
   }
   if (slot.is_alone && slot.stage == Stage::kReturning) {
     slot.status = slot.download_end->wait();
     if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();
     if (slot.status.ok() && !slot.on_device) {
-      keep_keystream(slot);
-      HostSide::scatter_now(slot.share);
+      slot.status = check_output(slot);
+      if (slot.status.ok()) {
+        keep_keystream(slot);
+        HostSide::scatter_now(slot.share);
+      }
     }
-  } else {
-    while (slot.stage.load(std::memory_order_acquire) != Stage::kOver)
-      if (!advance()) bell_.wait();
   }
   if (!slot.status.ok()) {
     mark_broken(slot);
     // What was begun must not touch the caller's memory any more.
-    for (device::Stream *stream :
-         {slot.adopted.get(), upload_.get(), compute_.get(), download_.get()})
-      if (stream != nullptr) (void)stream->finish();
-    host_.unpin(slot.share);
+    if (slot.adopted != nullptr) (void)slot.adopted->finish();
+    for (device::Stream *stream : {upload_.get(), compute_.get(), download_.get()})
+      (void)finish(*stream);
+    if (!is_stuck_) host_.unpin(slot.share);
   } else {
     add_times(slot);
   }
@@ -524,9 +549,11 @@ Retired Pipeline::retire() {
   slot.adopted.reset();
   slot.scratch_view.reset();
   under_way_.pop_front();
+  waiting_since_ = Clock::now();
   // It comes first again: jobs that come one by one need the memory of one slot.
   free_.push_front(&slot);
-  return {std::move(slot.pieces), slot.status, std::move(sums)};
+  return {std::move(slot.pieces), slot.status, std::move(sums), slot.gave_wrong_output,
+          slot.overwrote && !slot.status.ok()};
 }
 
 }  // namespace lanecrypt::schedule

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <deque>
 
 #include "schedule/bell.h"
@@ -14,20 +15,36 @@
 namespace lanecrypt::schedule {
 
 constexpr uint64_t kChunkBytes = 16 << 20;
+// Most of what comes has a few KiB: such a slot stays small.
+constexpr uint64_t kSmallSlotBytes = 1 << 20;
 
 // What came back from the device.
 struct Retired {
   std::vector<ChunkPiece> pieces;
   Status status;                   // when not OK, the host output of no piece is of use
   std::vector<cpu::AeadSum> sums;  // of authenticated modes, one for each piece
+  // The status says that the device gives wrong output.
+  bool gave_wrong_output = false;
+  // Output that is of no use lies on the input of pieces in place.
+  bool overwrote = false;
+};
+
+struct PipelineOptions {
+  uint64_t pinned_bytes = 256 << 20;  // bounds the ring
+  lc_verify verify = LC_VERIFY_SAMPLED;
+  // A device that ends nothing for so long is given up. 0: a minute, or ten for
+  // one that is no GPU.
+  std::chrono::milliseconds time_limit{0};
+  // For tests of what comes after it.
+  bool skip_self_test = false;
 };
 
 // The device's thread alone.
 class Pipeline {
  public:
-  // pinned_bytes bounds the ring; at least two slots are made, as they are
-  // needed. Rings `bell` when another thread has brought a chunk further.
-  Pipeline(device::Device &device, AesForm form, AesGrid grid, uint64_t pinned_bytes,
+  // At least two slots are made, as they are needed. Rings `bell` when another
+  // thread has brought a chunk further.
+  Pipeline(device::Device &device, AesForm form, AesGrid grid, const PipelineOptions &options,
            const PinnedMemory &pinned, Movers &movers, Bell &bell);
   ~Pipeline();
   // Makes the streams. First of all calls.
@@ -50,11 +67,18 @@ class Pipeline {
   bool oldest_is_over();
   // Whether the bell will not ring: only the device is waited for, by retire().
   bool waits_for_device_alone() const;
+  // Looks for a moment whether the device brings the oldest to its end.
+  bool poll_oldest();
+  // Waits for the bell; gives the device up where nothing has ended for too long.
+  void wait();
   // Gives what only the device's thread waits for to others, so that the bell
   // rings for it too.
   void hand_over();
   // Waits for the oldest chunk; its output is then where it belongs.
   Retired retire();
+  // It does not end, and what it was given must stay for ever: nothing of this,
+  // nor of the device, may be freed.
+  bool is_stuck() const { return is_stuck_; }
 
   // Zeroes memory that nothing under way uses.
   void wipe(const device::Buffer &buffer);
@@ -75,6 +99,15 @@ class Pipeline {
   Status launch_work(device::Stream &stream, Slot &slot);
   void keep_keystream(Slot &slot);
   Status continue_chain(Slot &slot);
+  // In pipeline_trust.cpp:
+  Status take_proof(Slot &slot);
+  Status check_proof(Slot &slot);
+  Status check_output(Slot &slot);
+  void give_up(Slot &slot);
+  bool is_overdue() const;
+  std::chrono::milliseconds limit() const;
+  Status finish(device::Stream &stream);
+  Status stuck() const;
   void await_kernels(Slot &slot);
   void await_output(Slot &slot);
   void finish_output(Slot &slot);
@@ -82,7 +115,10 @@ class Pipeline {
   void fail(Slot &slot, Status status);
   void add_times(Slot &slot);
 
+  using Clock = std::chrono::steady_clock;
+
   device::Device &device_;
+  const PipelineOptions options_;
   AesLaunch aes_;
   AeadLaunch aead_;
   Bell &bell_;
@@ -91,6 +127,9 @@ class Pipeline {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<Slot *> free_, under_way_;
   uint64_t chunks_ = 0;
+  Dice dice_;
+  Clock::time_point waiting_since_;
+  bool is_stuck_ = false;
   // Wait for the kernels, and for the output, of one chunk after the other.
   Workers kernel_waiter_, output_waiter_;
 };

@@ -10,16 +10,33 @@ namespace lanecrypt::schedule {
 
 Request::Request(CipherJob whole, Callback on_end)
     : Ending(std::move(on_end)), job(std::move(whole)) {
-  for (uint32_t n = 0; n < job.messages.size(); ++n) {
-    const CipherMessage &message = job.messages[n];
-    if (message.aad_length != 0 && !job.kind.is_ccm())
-      todo.push_back({n, 0, message.aad_length, {}, false, true});
-    todo.push_back({n, 0, stream_bytes(n), message.iv, false});
-  }
+  for (uint32_t n = 0; n < job.messages.size(); ++n) put_whole(n);
   if (job.kind.mode().is_aead) {
     aead = std::make_unique<AeadTally>();
     failure = aead->begin(job);
   }
+}
+
+void Request::put_whole(uint32_t number) {
+  const CipherMessage &message = job.messages[number];
+  if (message.aad_length != 0 && !job.kind.is_ccm())
+    todo.push_back({number, 0, message.aad_length, {}, false, true});
+  todo.push_back({number, 0, stream_bytes(number), message.iv, false});
+}
+
+void Request::start_over() {
+  if (job.memory != LC_MEMORY_HOST) return;
+  const auto is_whole = [&](uint32_t n) { return job.messages[n].in != job.messages[n].out; };
+  std::erase_if(todo, [&](const Piece &piece) { return is_whole(piece.message); });
+  for (uint32_t n = 0; n < job.messages.size(); ++n) {
+    if (!is_whole(n)) continue;
+    if (aead != nullptr) aead->start_over(job, n);
+    put_whole(n);
+  }
+  uint64_t left = 0;
+  for (const Piece &piece : todo) left += text_of(piece).length;
+  result.cpu_bytes = 0;
+  result.device_bytes = job.bytes - left;
 }
 
 uint64_t Request::bytes_left() const {
@@ -90,11 +107,15 @@ Iv Request::chain_value(const Piece &piece) const {
   return value;
 }
 
+void Request::settle() {
+  if (aead == nullptr || is_settled_) return;
+  is_settled_ = true;
+  const Status status = aead->finish(job);
+  if (failure.ok()) failure = status;
+}
+
 void Request::end() {
-  if (aead != nullptr) {
-    const Status status = aead->finish(job);
-    if (failure.ok()) failure = status;
-  }
+  settle();
   // The key is of no more use, whoever still holds the request.
   secure::wipe(job.keys.data(), job.keys.size());
   if (!keystream.empty()) secure::wipe(keystream.data(), keystream.size() * sizeof(Iv));

@@ -46,6 +46,8 @@ class Request : public Ending {
   // time.
   std::deque<Piece> todo;
   uint32_t chunks_under_way = 0;
+  // The devices, by their numbers, that could not finish it.
+  std::vector<uint32_t> tried;
   // Why the device that has it must hand it back, once no chunk of it is under
   // way there; OK while it may stay.
   Status leaves;
@@ -83,11 +85,21 @@ class Request : public Ending {
   // would have told. No chunk is under way.
   void leave_device();
 
+  // Makes all work that was done undone, of messages whose input is whole: those
+  // that are not in place. No chunk of it is under way.
+  void start_over();
+
+  // Writes or compares the tags of authenticated modes, the last step before the
+  // end, once.
+  void settle();
   // Ends it, with `failure` or well.
   void end();
 
  private:
+  void put_whole(uint32_t number);
   Iv chain_value(const Piece &piece) const;
+
+  bool is_settled_ = false;
 };
 
 using RequestPointer = std::shared_ptr<Request>;

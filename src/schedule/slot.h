@@ -9,6 +9,7 @@
 #include "schedule/aead_launch.h"
 #include "schedule/chunk.h"
 #include "schedule/host_side.h"
+#include "schedule/output_check.h"
 
 namespace lanecrypt::schedule {
 
@@ -18,9 +19,12 @@ enum class Stage {
   kRefused,    // it could not be pinned
   kReady,      // waits for its turn on the device
   kComputing,  // on the device, which does not write to the caller's memory yet
-  kComputed,   // and may now
+  kChecking,   // what it made is looked at
+  kComputed,   // and may be written there now
   kReturning,  // its output comes back
+  kFinishing,  // and goes to where it belongs
   kOver,
+  kGivenUp,  // the device is stuck: whoever waited for it leaves this alone
 };
 
 struct Slot {
@@ -31,6 +35,10 @@ struct Slot {
   // The keys are zeroed: room may be filled again.
   std::unique_ptr<device::Event> wiped;
   bool was_used = false;
+  // Of a chunk whose output will lie on its input: samples of that output, which
+  // come back first.
+  std::unique_ptr<device::Buffer> proof;
+  std::unique_ptr<device::Event> proof_end;
   // Of the chunk under way. While other threads work on it, the stage says
   // who may touch the rest.
   std::atomic<Stage> stage = Stage::kOver;
@@ -38,7 +46,12 @@ struct Slot {
   std::vector<ChunkPiece> pieces;
   HostShare share;
   std::vector<uint8_t> headers;  // CCM: what comes before the texts
-  uint64_t bytes = 0;  // on the device
+  std::vector<uint64_t> places;  // of the pieces' texts, in the chunk
+  uint64_t bytes = 0;            // on the device
+  OutputCheck check;
+  // The device itself writes over input: will, when its kernels are done; and may
+  // have begun to.
+  bool overwrites = false, overwrote = false;
   Request *sliced = nullptr;
   AesWork work;
   AeadRoom aead_room;
@@ -50,7 +63,10 @@ struct Slot {
   // Nobody but the device's thread waits for it.
   bool is_alone = false;
   Status status;
+  bool gave_wrong_output = false;
 
+  // From whose thread it is taken over; false where it was given up.
+  bool claim(Stage from, Stage to) { return stage.compare_exchange_strong(from, to); }
   bool continues_broken_chain() const {
     return sliced != nullptr && number > sliced->broken_from.load();
   }

@@ -47,15 +47,16 @@ TEST_P(WrongSettings, KeepTheProviderOutAndSaySo) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, WrongSettings,
-    testing::Values(Wrong{"threshold_bytes", "many", "threshold_bytes = many is wrong"},
-                    Wrong{"threshold_bytes", "-1", "must be a number of bytes"},
-                    Wrong{"threshold_bytes", "1MB", "threshold_bytes = 1MB is wrong"},
-                    Wrong{"threshold_bytes", "99999999999999999999", "is wrong"},
-                    Wrong{"threshold_bytes", "99999999999G", "is wrong"},
-                    Wrong{"require_gpu", "maybe",
-                          "require_gpu = maybe is wrong: it must be yes or no"},
-                    Wrong{"stats_file", "stats.json", "must be an absolute path"},
-                    Wrong{"devices", "host,,host", "host,,host"}));
+    testing::Values(
+        Wrong{"threshold_bytes", "many", "threshold_bytes = many is wrong"},
+        Wrong{"threshold_bytes", "-1", "must be a number of bytes"},
+        Wrong{"threshold_bytes", "1MB", "threshold_bytes = 1MB is wrong"},
+        Wrong{"threshold_bytes", "99999999999999999999", "is wrong"},
+        Wrong{"threshold_bytes", "99999999999G", "is wrong"},
+        Wrong{"require_gpu", "maybe", "require_gpu = maybe is wrong: it must be yes or no"},
+        Wrong{"verify", "yes", "verify = yes is wrong: it must be off, sampled or full"},
+        Wrong{"stats_file", "stats.json", "must be an absolute path"},
+        Wrong{"devices", "host,,host", "host,,host"}));
 
 TEST(Settings, ThresholdDecides) {
   Library library({{"devices", "host"}, {"threshold_bytes", "2k"}});

@@ -46,7 +46,10 @@ TEST(CudaStream, RunsInTheOrderOfTheCallersStream) {
   ASSERT_EQ(cu("cuStreamCreate", &stream, 1u), 0);
 
   lc_context *context = nullptr;
-  const lc_options options = {sizeof options, "cuda:0", LC_FALLBACK_NONE, 0};
+  lc_options options = {};
+  options.struct_size = sizeof options;
+  options.devices = "cuda:0";
+  options.fallback = LC_FALLBACK_NONE;
   ASSERT_EQ(lc_open(&options, &context), LC_OK) << lc_last_error();
 
   constexpr size_t kBytes = (64 << 20) + 5;

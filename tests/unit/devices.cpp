@@ -122,12 +122,15 @@ ScopedEnvironment::~ScopedEnvironment() {
     unsetenv(name_.c_str());
 }
 
-Context::Context(const char *devices, lc_fallback fallback, uint64_t pinned_bytes) {
-  lc_options options{};
-  options.struct_size = sizeof options;
-  options.devices = devices;
-  options.fallback = fallback;
-  options.pinned_bytes = pinned_bytes;
+Context::Context(const char *devices, lc_fallback fallback, uint64_t pinned_bytes)
+    : Context(lc_options{.struct_size = sizeof(lc_options),
+                         .devices = devices,
+                         .fallback = fallback,
+                         .pinned_bytes = pinned_bytes,
+                         .verify = LC_VERIFY_SAMPLED,
+                         .time_limit_ms = 0}) {}
+
+Context::Context(const lc_options &options) {
   if (lc_open(&options, &context_) != LC_OK)
     throw std::runtime_error(std::string("lc_open: ") + lc_last_error());
 }

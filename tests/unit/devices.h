@@ -69,6 +69,7 @@ class ScopedEnvironment {
 class Context {
  public:
   Context() = default;
+  explicit Context(const lc_options &options);
   // devices as in lc_options.
   Context(const char *devices, lc_fallback fallback, uint64_t pinned_bytes = 0);
   ~Context() { close(); }

@@ -118,7 +118,9 @@ class KernelChoice : public testing::Test {
           new RecordingDevice(std::move(*inner), properties, record_));
     };
     executor_.reset();
-    executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_, movers_,
+    PipelineOptions options;
+    options.pinned_bytes = 1 << 20;
+    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
                                            [](const RequestPointer &request, const Status &why) {
                                              request->failure = why;
                                              request->end();

@@ -1,7 +1,7 @@
 // What a job leaves in the memory of a device: nothing that its keys have made.
 // The same jobs run twice, with all alike but the keys; what lies then in the
 // device's memory, and in the host's that is pinned for it, must be alike too.
-// The data themselves are left out: they are in buffers of kChunkBytes.
+// The data themselves are left out: they are in buffers of two sizes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -22,6 +22,10 @@ using device::Buffer;
 using device::MemoryKind;
 using test::Bytes;
 
+bool holds_data(const Buffer &buffer) {
+  return buffer.bytes() == kChunkBytes || buffer.bytes() == kSmallSlotBytes;
+}
+
 // A device's memory, read by the device's thread.
 class Watch {
  public:
@@ -32,7 +36,7 @@ class Watch {
   void remove(const Buffer *buffer) {
     const auto at = std::find_if(live_.begin(), live_.end(),
                                  [&](const auto &entry) { return entry.second == buffer; });
-    if (buffer->bytes() < kChunkBytes) freed_.push_back(read(*buffer));
+    if (!holds_data(*buffer)) freed_.push_back(read(*buffer));
     live_.erase(at);
   }
   Bytes read(const Buffer &buffer) const {
@@ -54,7 +58,7 @@ class Watch {
     std::vector<Bytes> all = std::move(freed_);
     freed_.clear();
     for (const auto &[number, buffer] : live_)
-      if (buffer->bytes() < kChunkBytes) all.push_back(read(*buffer));
+      if (!holds_data(*buffer)) all.push_back(read(*buffer));
     if (device_->key_slot() != nullptr) all.push_back(read(*device_->key_slot()));
     return all;
   }
@@ -138,7 +142,9 @@ class Trial {
       if (!inner.ok()) return inner.status();
       return std::unique_ptr<device::Device>(new WatchedDevice(std::move(*inner), watch_));
     };
-    executor_ = std::make_unique<Executor>(std::move(found), 1 << 20, pinned_,
+    PipelineOptions options;
+    options.pinned_bytes = 1 << 20;
+    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
                                            [](const RequestPointer &request, const Status &why) {
                                              request->failure = why;
                                              request->end();
@@ -210,6 +216,7 @@ class Trial {
   Watch watch_;
   test::Random keys_;
   PinnedMemory pinned_;
+  Movers movers_;
   std::unique_ptr<Executor> executor_;
 };
 

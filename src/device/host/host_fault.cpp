@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace lanecrypt::device {
@@ -15,6 +16,7 @@ HostFault::HostFault() {
     const size_t colon = one.find(':');
     Plan plan;
     if (colon != std::string::npos) plan.at = strtoull(one.c_str() + colon + 1, nullptr, 10);
+    plan.or_later = one.back() == '+';
     plans_[one.substr(0, colon)] = plan;
   }
 }
@@ -31,7 +33,8 @@ bool HostFault::strikes(const char *kind, bool or_later) {
   const auto plan = plans_.find(kind);
   if (plan == plans_.end()) return false;
   const uint64_t number = plan->second.count++;
-  return number == plan->second.at || (or_later && number > plan->second.at);
+  return number == plan->second.at ||
+         ((or_later || plan->second.or_later) && number > plan->second.at);
 }
 
 Status HostFault::on_launch() {
@@ -81,6 +84,9 @@ uint64_t HostFault::on_download(uint64_t bytes) { return halfway("lost-download"
 
 void HostFault::after_download(void *data, uint64_t bytes) {
   if (bytes == 0) return;
+  if (serving_ && strikes("wrong-blocks", true))
+    for (uint64_t at = 0; at < bytes; at += 16)
+      static_cast<uint8_t *>(data)[std::min(at + at / 16 % 16, bytes - 1)] ^= 0x04;
   const bool wrong = strikes("wrong-byte", true), flipped = serving_ && strikes("flip-bit");
   if (wrong || flipped) static_cast<uint8_t *>(data)[bytes / 2] ^= 0x40;
 }

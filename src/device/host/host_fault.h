@@ -24,9 +24,11 @@ namespace lanecrypt::device {
 //   fail-launch:N    kernel N is refused, once
 //   no-memory:N      allocation N fails, once
 //   no-pin:N         from pinning N on, no memory of the caller's is pinned
+//   wrong-blocks:N   from download N on, each block of 16 bytes is wrong
 //   wrong-byte:N     from download N on, each has a wrong byte
 //   flip-bit:N       download N has a wrong bit, once
 //   stuck:N          kernel N does not end while the device is open
+// With a + behind it, as in no-memory:0+, what happens once happens from N on.
 class HostFault {
  public:
   HostFault();
@@ -54,6 +56,7 @@ class HostFault {
 
   struct Plan {
     uint64_t at = 0, count = 0;
+    bool or_later = false;
   };
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,0 +1,159 @@
+// What a pipeline makes of a device that gives wrong output, or ends nothing.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <thread>
+
+#include "schedule/pipeline.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+constexpr uint64_t kProofStride = 128;
+static_assert(OutputCheck::kMostBytes <= kProofStride);
+constexpr std::chrono::milliseconds kPatience{5000};
+
+bool is_in_place(const ChunkPiece &part) {
+  const CipherMessage &message = part.request->job.messages[part.piece.message];
+  return !part.piece.is_aad && message.in == message.out;
+}
+
+const uint8_t *ring_of(const Slot &slot) {
+  return slot.share.ring_out == nullptr ? nullptr : slot.share.ring_out->host();
+}
+
+}  // namespace
+
+// Where the device is going to write over its input, samples of the output come
+// first: as long as they are not seen to be right, the input is whole.
+Status Pipeline::take_proof(Slot &slot) {
+  slot.overwrites = slot.share.out.has_direct() &&
+                    std::any_of(slot.pieces.begin(), slot.pieces.end(), is_in_place);
+  const std::vector<OutputCheck::Entry> &entries = slot.check.entries();
+  if (slot.overwrites && !entries.empty()) {
+    if (slot.proof == nullptr) {
+      Result<std::unique_ptr<device::Buffer>> made =
+          device_.allocate(device::MemoryKind::kPinned, OutputCheck::kMostSamples * kProofStride);
+      if (!made.ok()) return made.status();
+      slot.proof = std::move(*made);
+    }
+    for (size_t n = 0; n < entries.size(); ++n)
+      LC_TRY(compute_->download(slot.proof->host() + n * kProofStride, *slot.device_out,
+                                entries[n].from(), entries[n].bytes()));
+  }
+  return compute_->mark(*slot.proof_end);
+}
+
+// The thread that waited for the kernels.
+Status Pipeline::check_proof(Slot &slot) {
+  if (!slot.overwrites) return Status();
+  const Status status = slot.check.compare(slot.pieces, [&](size_t n, uint8_t *to) {
+    std::copy_n(slot.proof->host() + n * kProofStride, slot.check.entries()[n].bytes(), to);
+  });
+  slot.gave_wrong_output = status.code() == LC_ERROR_DEVICE;
+  return status;
+}
+
+// The thread that waited for the output, before it goes to where it belongs.
+Status Pipeline::check_output(Slot &slot) {
+  Status status;
+  if (options_.verify == LC_VERIFY_FULL) {
+    const bool is_aead = AeadLaunch::takes(slot.work.kind);
+    for (size_t n = 0; n < slot.pieces.size() && status.ok(); ++n) {
+      const ChunkPiece &part = slot.pieces[n];
+      const bool has_output = part.request->text_of(part.piece).length != 0;
+      if (!has_output && (!is_aead || slot.work.kind.is_ccm())) continue;
+      const uint8_t *out =
+          has_output ? slot.share.out.find_in_ring(slot.places[n], ring_of(slot)) : nullptr;
+      cpu::AeadSum sum = {};
+      if (is_aead) sum = aead_.sum(slot.aead_room, slot.work, n);
+      status = check_whole(part, out, &sum);
+    }
+  } else if (options_.verify == LC_VERIFY_SAMPLED) {
+    status = slot.check.compare(slot.pieces, [&](size_t n, uint8_t *to) {
+      const OutputCheck::Entry &entry = slot.check.entries()[n];
+      slot.share.out.read(entry.from(), entry.bytes(), ring_of(slot), to);
+    });
+  }
+  slot.gave_wrong_output = status.code() == LC_ERROR_DEVICE;
+  return status;
+}
+
+bool Pipeline::poll_oldest() {
+  Slot &slot = *under_way_.front();
+  const auto reaches = [](device::Event &event) {
+    // A short job is over before a sleep would end.
+    for (int n = 0; n < 200; ++n)
+      if (event.reached()) return true;
+    return false;
+  };
+  if (slot.stage == Stage::kComputing) {
+    if (!reaches(*slot.proof_end)) return false;
+    Status status = slot.proof_end->wait();
+    if (status.ok()) status = check_proof(slot);
+    if (status.ok()) status = bring_back(slot);
+    if (!status.ok()) fail(slot, status);
+  }
+  return slot.stage == Stage::kOver || reaches(*slot.download_end);
+}
+
+void Pipeline::wait() {
+  const auto waited =
+      std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - waiting_since_);
+  (void)bell_.wait(std::max(limit() - waited, std::chrono::milliseconds(1)));
+  is_stuck_ = is_stuck_ || (is_overdue() && !oldest_is_over());
+}
+
+// In a stream of the caller's the device may wait for what he has put there.
+bool Pipeline::is_overdue() const {
+  return !under_way_.empty() && under_way_.front()->adopted == nullptr &&
+         Clock::now() - waiting_since_ >= limit();
+}
+
+// One stream of CFB1 calls the block cipher 128 times for each block.
+std::chrono::milliseconds Pipeline::limit() const {
+  if (under_way_.empty()) return options_.time_limit;
+  const int bits = under_way_.front()->work.kind.mode().feedback_bits;
+  return options_.time_limit * (bits > 0 ? 128 / bits : 1);
+}
+
+Status Pipeline::stuck() const {
+  return Status(LC_ERROR_DEVICE,
+                "stuck: nothing ended within " + std::to_string(limit().count()) + " ms");
+}
+
+// Takes a chunk from whoever waits for it. Other threads of ours end what they
+// have begun, since it touches the caller's memory.
+void Pipeline::give_up(Slot &slot) {
+  const Clock::time_point patience_ends = Clock::now() + kPatience;
+  while (true) {
+    const Stage stage = slot.stage;
+    if (stage == Stage::kOver || stage == Stage::kGivenUp) return;
+    const bool is_ours =
+        stage == Stage::kPreparing || stage == Stage::kChecking || stage == Stage::kFinishing;
+    if (is_ours && Clock::now() < patience_ends) {
+      (void)bell_.wait(std::chrono::milliseconds(10));
+    } else if (slot.claim(stage, Stage::kGivenUp)) {
+      slot.status = stuck();
+    }
+  }
+}
+
+Status Pipeline::finish(device::Stream &stream) {
+  if (is_stuck_) return stuck();
+  Result<std::unique_ptr<device::Event>> event = device_.make_event();
+  if (!event.ok()) return stream.finish();
+  LC_TRY(stream.mark(**event));
+  for (const Clock::time_point end = Clock::now() + limit(); !(*event)->reached();) {
+    if (Clock::now() > end) {
+      is_stuck_ = true;
+      // It must not go while the device may still reach it.
+      (void)event->release();
+      return stuck();
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return (*event)->wait();
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/sample.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "cpu/cpu_aead.h"
+#include "cpu/cpu_cipher.h"
+
+namespace lanecrypt::verify {
+namespace {
+
+uint64_t block_bytes(const Mode &mode) { return mode.is_aes ? kBlockBytes : kChaChaBlockBytes; }
+
+bool counts(const Mode &mode) {
+  return mode.continuation == Continuation::kCounter ||
+         mode.continuation == Continuation::kChaChaCounter ||
+         mode.continuation == Continuation::kMessage || mode.continuation == Continuation::kMac;
+}
+
+// Of a piece, or of a data unit, from its start on.
+uint64_t plain_bytes(const Span &span, uint64_t length) {
+  const Mode &mode = span.kind.mode();
+  const bool has_units = mode.continuation == Continuation::kDataUnits;
+  if (!has_units && !(mode.steals() && span.ends_message)) return length;
+  if (length <= kBlockBytes || (has_units && length % kBlockBytes == 0)) return length;
+  const uint64_t stolen = kBlockBytes + (length - 1) % kBlockBytes + 1;
+  return length - std::min(length, stolen);
+}
+
+// Whether a sample is the two blocks between which ciphertext is stolen.
+bool is_stolen(const Span &span, const Sample &sample) {
+  return span.kind.mode().is_aes && sample.length > kBlockBytes;
+}
+
+// The mode that gives blocks before these alone.
+CipherKind plain_kind(const CipherKind &kind) {
+  const Mode &mode = kind.mode();
+  if (mode.steals()) return {LC_AES_CBC, kind.direction, kind.key_bytes};
+  if (!mode.is_aead) return kind;
+  return {mode.is_aes ? LC_AES_CTR : LC_CHACHA20, LC_ENCRYPT, kind.key_bytes};
+}
+
+Iv iv_of_block(const Span &span, const Sample &sample, const uint8_t *out_before) {
+  const Mode &mode = span.kind.mode();
+  if (sample.offset == 0) return span.iv;
+  const uint64_t blocks = sample.offset / block_bytes(mode);
+  if (mode.is_aead && !span.kind.is_ccm()) return cpu::aead_counter(span.kind, span.iv, blocks);
+  Iv iv = {};
+  switch (mode.continuation) {
+    case Continuation::kCounter:
+    case Continuation::kMac:
+      return advance_counter(span.iv, blocks);
+    case Continuation::kChaChaCounter:
+      return advance_chacha20(span.iv, blocks);
+    case Continuation::kCiphertext:
+      if (span.kind.direction == LC_DECRYPT) return sample.in_before;
+      memcpy(iv.data(), out_before, iv.size());
+      break;
+    case Continuation::kKeystream:
+      for (size_t n = 0; n < iv.size(); ++n) iv[n] = sample.in_before[n] ^ out_before[n];
+      break;
+    default:
+      break;
+  }
+  return iv;
+}
+
+// Times x, in the field of IEEE 1619; without a branch on secret bits.
+void double_tweak(std::array<uint64_t, 2> &tweak) {
+  const uint64_t over = tweak[1] >> 63;
+  tweak[1] = tweak[1] << 1 | tweak[0] >> 63;
+  tweak[0] = tweak[0] << 1 ^ ((0 - over) & 0x87);
+}
+
+std::array<uint64_t, 2> multiply(std::array<uint64_t, 2> secret,
+                                 const std::array<uint64_t, 2> &known) {
+  std::array<uint64_t, 2> product = {0, 0};
+  for (unsigned bit = 0; bit < 128; ++bit) {
+    if (known[bit / 64] >> bit % 64 & 1)
+      for (unsigned word = 0; word < 2; ++word) product[word] ^= secret[word];
+    double_tweak(secret);
+  }
+  return product;
+}
+
+// x to the power of a block's number in its data unit.
+std::array<uint64_t, 2> power_of_x(uint64_t exponent) {
+  std::array<uint64_t, 2> power = {1, 0};
+  for (int bit = 63 - __builtin_clzll(exponent | 1); bit >= 0; --bit) {
+    power = multiply(power, power);
+    if (exponent >> bit & 1) double_tweak(power);
+  }
+  return power;
+}
+
+// IEEE 1619, 5.3.1 and 5.4.1: one block under one tweak. in == to is allowed.
+Status run_xts_block(const Span &span, const std::array<uint64_t, 2> &tweak, const uint8_t *in,
+                     uint8_t *to) {
+  Iv mask;
+  memcpy(mask.data(), tweak.data(), sizeof tweak);
+  for (size_t n = 0; n < kBlockBytes; ++n) to[n] = in[n] ^ mask[n];
+  LC_TRY(cpu::run_cipher({LC_AES_ECB, span.kind.direction, span.kind.one_key_bytes()},
+                         {span.key, {}}, to, to, kBlockBytes));
+  for (size_t n = 0; n < kBlockBytes; ++n) to[n] ^= mask[n];
+  return Status();
+}
+
+// Within a data unit, which OpenSSL would begin at its start.
+Status run_xts(const Span &span, const Sample &sample, uint8_t *to) {
+  const uint64_t unit = span.data_unit_bytes == 0 ? span.length : span.data_unit_bytes;
+  const uint32_t key_bytes = span.kind.one_key_bytes();
+  const Iv number = advance_tweak(span.iv, sample.offset / unit);
+  std::array<uint64_t, 2> tweak;
+  static_assert(sizeof tweak == sizeof number);
+  LC_TRY(cpu::run_cipher({LC_AES_ECB, LC_ENCRYPT, key_bytes}, {span.key + key_bytes, {}},
+                         number.data(), reinterpret_cast<uint8_t *>(tweak.data()), kBlockBytes));
+  tweak = multiply(tweak, power_of_x(sample.offset % unit / kBlockBytes));
+  if (!is_stolen(span, sample)) return run_xts_block(span, tweak, sample.in.data(), to);
+  // 5.3.2 and 5.4.2: decryption takes the two tweaks the other way round.
+  std::array<uint64_t, 2> first = tweak, second = tweak;
+  double_tweak(span.kind.direction == LC_ENCRYPT ? second : first);
+  const size_t part = sample.length - kBlockBytes;
+  uint8_t made[kBlockBytes], joined[kBlockBytes];
+  LC_TRY(run_xts_block(span, first, sample.in.data(), made));
+  memcpy(to + kBlockBytes, made, part);
+  memcpy(joined, sample.in.data() + kBlockBytes, part);
+  memcpy(joined + part, made + part, kBlockBytes - part);
+  return run_xts_block(span, second, joined, to);
+}
+
+Status recompute(const Span &span, const Sample &sample, const uint8_t *out_before, uint8_t *to) {
+  if (span.kind.mode().continuation == Continuation::kDataUnits) return run_xts(span, sample, to);
+  const CipherKind kind = is_stolen(span, sample) ? span.kind : plain_kind(span.kind);
+  return cpu::run_cipher(kind, {span.key, iv_of_block(span, sample, out_before)}, sample.in.data(),
+                         to, sample.length);
+}
+
+// What fails on the CPU is not the device's fault.
+Status not_checked(const Status &status) {
+  return Status(LC_ERROR_MEMORY, "the output could not be checked: " + status.text());
+}
+
+}  // namespace
+
+Status wrong_output(const CipherKind &kind) {
+  return Status(LC_ERROR_DEVICE, "wrong output of " + kind.name() + ", as the CPU found");
+}
+
+Sample take_sample(const Span &span, const uint8_t *in, uint64_t near) {
+  const Mode &mode = span.kind.mode();
+  Sample sample;
+  if (span.length == 0) return sample;
+  const bool has_units = mode.continuation == Continuation::kDataUnits;
+  const uint64_t unit = has_units && span.data_unit_bytes != 0 ? span.data_unit_bytes : span.length;
+  const uint64_t start = near / unit * unit;
+  const uint64_t all = std::min(unit, span.length - start), plain = plain_bytes(span, all);
+  const uint64_t block = block_bytes(mode);
+  uint64_t at = std::min((near - start) / block * block, plain);
+  // The second block follows from the first.
+  if (!span.iv_is_known && at == 0 && !counts(mode) && mode.iv_bytes != 0) at = block;
+  if (at >= all) return sample;
+  sample.offset = start + at;
+  sample.length = static_cast<uint32_t>(at < plain ? std::min(block, plain - at) : all - plain);
+  memcpy(sample.in.data(), in + sample.offset, sample.length);
+  if (sample.offset != 0)
+    memcpy(sample.in_before.data(), in + sample.offset - kBlockBytes, kBlockBytes);
+  return sample;
+}
+
+Status check_sample(const Span &span, const Sample &sample, const uint8_t *out,
+                    const uint8_t *out_before) {
+  std::array<uint8_t, kChaChaBlockBytes> right;
+  if (const Status status = recompute(span, sample, out_before, right.data()); !status.ok())
+    return not_checked(status);
+  const bool same = memcmp(right.data(), out, sample.length) == 0;
+  secure::wipe(right.data(), right.size());
+  return same ? Status() : wrong_output(span.kind);
+}
+
+Status check_all(const Span &span, const uint8_t *in, const uint8_t *out) {
+  const Mode &mode = span.kind.mode();
+  uint64_t from = 0;
+  Sample first;
+  if (!span.iv_is_known && !counts(mode) && mode.iv_bytes != 0) from = kBlockBytes;
+  if (from >= span.length) return Status();
+  CipherKind kind = span.kind;
+  if ((mode.steals() && !span.ends_message) || mode.is_aead) kind = plain_kind(kind);
+  first.offset = from;
+  if (from != 0) memcpy(first.in_before.data(), in, kBlockBytes);
+  const cpu::CipherInput input = {span.key, iv_of_block(span, first, out), span.data_unit_bytes};
+  std::vector<uint8_t> right(span.length - from);
+  if (const Status status =
+          cpu::run_cipher(kind, input, in + from, right.data(), span.length - from);
+      !status.ok())
+    return not_checked(status);
+  const bool same = memcmp(right.data(), out + from, right.size()) == 0;
+  secure::wipe(right.data(), right.size());
+  return same ? Status() : wrong_output(kind);
+}
+
+}  // namespace lanecrypt::verify

@@ -1,0 +1,390 @@
+// Devices that fail in every way, at every stage, by chance: the caller has the
+// right bytes, from the CPU if need be, and nothing is left behind.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "batch.h"
+#include "device/host/host_device.h"
+#include "devices.h"
+#include "reference.h"
+#include "schedule/dispatcher.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using schedule::Dispatcher;
+using schedule::DispatcherOptions;
+using schedule::Request;
+using schedule::RequestPointer;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+DispatcherOptions options_for(lc_verify verify, lc_fallback fallback = LC_FALLBACK_CPU) {
+  DispatcherOptions options;
+  options.devices = "host";
+  options.fallback = fallback;
+  options.pipeline.verify = verify;
+  // A thousand would take minutes.
+  options.pipeline.skip_self_test = true;
+  return options;
+}
+
+// One message of an authenticated mode, apart or in place.
+class Sealed {
+ public:
+  Sealed(lc_cipher cipher, lc_direction direction, uint64_t length, bool in_place, Random &random)
+      : cipher_(cipher), direction_(direction), key_(32), iv_(12), aad_(random.below(100)) {
+    Bytes plain(length), cipher_text(length), tag(16);
+    for (Bytes *bytes : {&key_, &iv_, &aad_, &plain}) random.fill(bytes->data(), bytes->size());
+    reference_seal({cipher, 32, key_.data(), iv_, aad_}, plain.data(), cipher_text.data(), length,
+                   tag.data());
+    const bool seals = direction == LC_ENCRYPT;
+    in_ = seals ? plain : cipher_text;
+    right_ = seals ? cipher_text : plain;
+    right_tag_ = tag;
+    tag_ = seals ? Bytes(16, 0xa5) : tag;
+    if (!in_place) out_.resize(length);
+    message_ = plain_message(key_.data(), iv_.data(), in_.data(),
+                             in_place ? in_.data() : out_.data(), length);
+    message_.aad = aad_.data();
+    message_.aad_length = aad_.size();
+    message_.tag = tag_.data();
+  }
+  lc_cipher_job job() const {
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = cipher_;
+    job.direction = direction_;
+    job.key_bytes = 32;
+    job.device = LC_ANY_DEVICE;
+    job.messages = &message_;
+    job.message_count = 1;
+    job.message_size = sizeof message_;
+    return job;
+  }
+  std::string check() const {
+    if ((out_.empty() ? in_ : out_) != right_) return "wrong text of an authenticated message";
+    return tag_ == right_tag_ ? "" : "wrong tag";
+  }
+
+ private:
+  lc_cipher cipher_;
+  lc_direction direction_;
+  Bytes key_, iv_, aad_, in_, out_, right_, tag_, right_tag_;
+  lc_message message_;
+};
+
+RequestPointer submit(Dispatcher &dispatcher, const lc_cipher_job &job) {
+  Result<CipherJob> checked = make_cipher_job(&job);
+  EXPECT_TRUE(checked.ok()) << checked.status().text();
+  const auto request = std::make_shared<Request>(std::move(*checked), nullptr);
+  const Status status = dispatcher.submit(request);
+  EXPECT_TRUE(status.ok()) << status.text();
+  return request;
+}
+
+class Trust : public testing::Test {
+ protected:
+  // A dispatcher whose device fails so.
+  void open(const std::string &fault, const DispatcherOptions &options) {
+    dispatcher_.reset();
+    fault_.reset();  // puts the old value back
+    fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
+    dispatcher_ = std::make_unique<Dispatcher>(options);
+    // Read when the device is opened.
+    (void)dispatcher_->device(0)->make_ready();
+  }
+  // With no device open.
+  uint64_t bytes_in_use() {
+    dispatcher_.reset();
+    const struct mallinfo2 memory = mallinfo2();
+    return memory.uordblks + memory.hblkhd;
+  }
+  Dispatcher &dispatcher() { return *dispatcher_; }
+  std::string reason() { return dispatcher_->device(0)->reason(); }
+  lc_device_state state() { return dispatcher_->device(0)->state(); }
+  uint64_t failures() { return dispatcher_->device(0)->counters().failures; }
+
+  // "" where it came out right.
+  std::string run(const BatchShape &shape) {
+    Batch batch(nullptr, shape, random_);
+    const RequestPointer request = submit(dispatcher(), batch.job());
+    const Status status = request->wait();
+    return status.ok() ? batch.check() : "failed: " + status.text();
+  }
+
+  static BatchShape one(lc_cipher cipher, lc_direction direction, uint64_t length, bool in_place) {
+    BatchShape shape;
+    shape.cipher = cipher;
+    shape.direction = direction;
+    shape.key_bytes = key_sizes(cipher).back();
+    MessageShape message;
+    message.length = length;
+    message.in_place = in_place;
+    shape.messages = {message};
+    return shape;
+  }
+
+  std::unique_ptr<ScopedEnvironment> form_ =
+      std::make_unique<ScopedEnvironment>("LANECRYPT_AES_FORM", "table1");
+  std::unique_ptr<ScopedEnvironment> fault_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+  Random random_{61};
+};
+
+// Each block that comes back is wrong: whichever are looked at say so.
+TEST_F(Trust, WrongBlocksAreFoundInEveryMode) {
+  for (const lc_cipher cipher : plain_modes())
+    for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+      for (const bool in_place : {false, true}) {
+        BatchShape shape = one(cipher, direction, 0, in_place);
+        shape.messages[0].length = allowed_length(cipher, 0, 5008 + 16 * random_.below(16) + 7);
+        if (cipher == LC_AES_XTS && in_place) shape.data_unit_bytes = 496;
+        SCOPED_TRACE(shape.name());
+        open("wrong-blocks:0", options_for(LC_VERIFY_SAMPLED));
+        EXPECT_EQ("", run(shape));
+        EXPECT_EQ(LC_DEVICE_LOST, state());
+        EXPECT_NE(std::string::npos, reason().find("wrong output")) << reason();
+        EXPECT_EQ(1u, failures());
+        EXPECT_EQ(0u, dispatcher().device(0)->counters().bytes);
+      }
+  for (const lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
+    for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+      for (const bool in_place : {false, true}) {
+        open("wrong-blocks:0", options_for(LC_VERIFY_SAMPLED));
+        const Sealed sealed(cipher, direction, 7001, in_place, random_);
+        const Status status = submit(dispatcher(), sealed.job())->wait();
+        EXPECT_TRUE(status.ok()) << status.text();
+        EXPECT_EQ("", sealed.check()) << cipher << " " << direction << " " << in_place;
+        EXPECT_EQ(LC_DEVICE_LOST, state());
+      }
+}
+
+// And nobody looks where nobody is to look: this test can fail.
+TEST_F(Trust, OffMeansOff) {
+  open("wrong-blocks:0", options_for(LC_VERIFY_OFF));
+  EXPECT_NE("", run(one(LC_AES_CTR, LC_ENCRYPT, 5000, false)));
+  EXPECT_EQ(LC_DEVICE_READY, state());
+}
+
+// What comes back right is said to be right, at any length.
+TEST_F(Trust, RightOutputIsBelieved) {
+  for (const lc_verify verify : {LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
+    open("", options_for(verify));
+    for (uint64_t n = 0; n < scaled(150); ++n) {
+      BatchShape shape = random_shape(random_, 6, 9000);
+      shape.place = Place::kHost;
+      ASSERT_EQ("", run(shape)) << shape.name();
+      const Sealed sealed(n % 2 ? LC_AES_GCM : LC_CHACHA20_POLY1305,
+                          static_cast<lc_direction>(n / 2 % 2), random_.below(5000), n % 3 == 0,
+                          random_);
+      ASSERT_TRUE(submit(dispatcher(), sealed.job())->wait().ok());
+      ASSERT_EQ("", sealed.check());
+    }
+    for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_XTS, LC_AES_OFB, LC_AES_CFB128})
+      EXPECT_EQ("", run(one(cipher, LC_ENCRYPT, 5 * kMiB, cipher != LC_AES_XTS)));
+    // In slices, each of which goes on from the one before.
+    BatchShape slices = one(LC_AES_CBC, LC_ENCRYPT, kMiB, true);
+    slices.messages.resize(18, slices.messages[0]);
+    EXPECT_EQ("", run(slices));
+    EXPECT_EQ(LC_DEVICE_READY, state()) << reason();
+    EXPECT_EQ(0u, dispatcher().cpu_counters().bytes);
+  }
+}
+
+// One bit of a MiB, anywhere: only who looks at everything finds it always.
+TEST_F(Trust, FullFindsOneBit) {
+  for (const lc_cipher cipher : plain_modes())
+    for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+      open("flip-bit:0", options_for(LC_VERIFY_FULL));
+      const uint64_t length = allowed_length(cipher, 0, 20000 + random_.below(20));
+      EXPECT_EQ("", run(one(cipher, direction, length, random_.below(2) == 0)));
+      EXPECT_EQ(LC_DEVICE_LOST, state()) << cipher << " " << direction;
+    }
+  // Of the text, and of what the tag is made of.
+  for (const char *fault : {"flip-bit:0", "flip-bit:1"})
+    for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
+      open(fault, options_for(LC_VERIFY_FULL));
+      const Sealed sealed(cipher, LC_ENCRYPT, 5000, true, random_);
+      EXPECT_TRUE(submit(dispatcher(), sealed.job())->wait().ok());
+      EXPECT_EQ("", sealed.check());
+      EXPECT_EQ(LC_DEVICE_LOST, state()) << fault << " " << cipher;
+    }
+}
+
+// A tag that only the device finds wrong is not wrong; and one that is wrong is.
+TEST_F(Trust, WrongTagsAreNotBelieved) {
+  for (const lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
+    for (const bool in_place : {false, true})
+      for (const uint64_t length : {uint64_t{0}, uint64_t{5001}}) {
+        // The sums come after the text, which is right.
+        open(length == 0 ? "wrong-blocks:0" : "wrong-blocks:1", options_for(LC_VERIFY_SAMPLED));
+        const Sealed sealed(cipher, LC_DECRYPT, length, in_place, random_);
+        const Status status = submit(dispatcher(), sealed.job())->wait();
+        EXPECT_TRUE(status.ok()) << status.text();
+        EXPECT_EQ("", sealed.check());
+        EXPECT_EQ(LC_DEVICE_LOST, state());
+      }
+}
+
+// What a device did before it was caught is not kept.
+TEST_F(Trust, TheWholeRequestIsDoneAgain) {
+  BatchShape shape = one(LC_AES_CTR, LC_ENCRYPT, 14 * kMiB, false);
+  open("wrong-blocks:2", options_for(LC_VERIFY_SAMPLED));
+  Batch batch(nullptr, shape, random_);
+  const RequestPointer request = submit(dispatcher(), batch.job());
+  EXPECT_TRUE(request->wait().ok());
+  EXPECT_EQ("", batch.check());
+  EXPECT_EQ(batch.bytes(), request->result.cpu_bytes);
+  EXPECT_EQ(0u, request->result.device_bytes);
+  EXPECT_GT(dispatcher().device(0)->counters().bytes, 0u) << "it had done nothing before";
+}
+
+// In memory that the device writes to itself, wrong output is found while the
+// input still lies there.
+TEST_F(Trust, InPlaceInputIsKeptUntilOutputIsRight) {
+  for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC})
+    for (const char *fault : {"wrong-blocks:0", "wrong-blocks:7"}) {
+      open(fault, options_for(LC_VERIFY_SAMPLED));
+      EXPECT_EQ("", run(one(cipher, LC_DECRYPT, 9 * kMiB, true))) << fault;
+      EXPECT_EQ(LC_DEVICE_LOST, state());
+      EXPECT_EQ(0u, device::count_pinned_in_place());
+    }
+}
+
+// A device that is lost while it writes over the input takes the input with it:
+// that is said, and no wrong bytes are called right.
+TEST_F(Trust, OverwrittenInputIsSaidToBeLost) {
+  int lost = 0;
+  for (int n = 0; n < 8; ++n) {
+    open("lost-download:" + std::to_string(3 * n), options_for(LC_VERIFY_SAMPLED));
+    Batch batch(nullptr, one(LC_AES_CTR, LC_ENCRYPT, 9 * kMiB, true), random_);
+    const Status status = submit(dispatcher(), batch.job())->wait();
+    if (status.ok()) {
+      EXPECT_EQ("", batch.check()) << n;
+      continue;
+    }
+    ++lost;
+    EXPECT_EQ(LC_ERROR_DEVICE, status.code());
+    EXPECT_NE(std::string::npos, status.text().find("overwritten")) << status.text();
+  }
+  EXPECT_GT(lost, 0);
+  EXPECT_LT(lost, 8) << "nothing was saved where only samples came back";
+}
+
+TEST_F(Trust, AStuckDeviceIsGivenUp) {
+  for (const bool in_place : {false, true})
+    for (const uint64_t length : {uint64_t{5000}, 9 * kMiB}) {
+      DispatcherOptions options = options_for(LC_VERIFY_SAMPLED);
+      options.pipeline.time_limit = std::chrono::milliseconds(200);
+      open("stuck:1", options);
+      std::vector<std::unique_ptr<Batch>> batches;
+      std::vector<RequestPointer> requests;
+      for (int n = 0; n < 3; ++n) {
+        batches.push_back(std::make_unique<Batch>(
+            nullptr, one(LC_AES_CTR, LC_ENCRYPT, length, in_place), random_));
+        requests.push_back(submit(dispatcher(), batches.back()->job()));
+      }
+      for (int n = 0; n < 3; ++n) {
+        const Status status = requests[n]->wait();
+        EXPECT_TRUE(status.ok()) << status.text();
+        EXPECT_EQ("", batches[n]->check());
+      }
+      EXPECT_EQ(LC_DEVICE_LOST, state());
+      EXPECT_NE(std::string::npos, reason().find("stuck")) << reason();
+    }
+}
+
+// It stays in service, and is not asked for ever.
+TEST_F(Trust, MemoryThatIsShortEveryTime) {
+  open("no-memory:0+", options_for(LC_VERIFY_SAMPLED));
+  EXPECT_EQ("", run(one(LC_AES_CTR, LC_ENCRYPT, 5000, false)));
+  EXPECT_EQ(LC_DEVICE_READY, state());
+  EXPECT_GE(failures(), 1u);
+  EXPECT_EQ(5000u, dispatcher().cpu_counters().bytes);
+
+  open("no-memory:0+", options_for(LC_VERIFY_SAMPLED, LC_FALLBACK_NONE));
+  Batch batch(nullptr, one(LC_AES_CTR, LC_ENCRYPT, 5000, false), random_);
+  EXPECT_EQ(LC_ERROR_MEMORY, submit(dispatcher(), batch.job())->wait().code());
+}
+
+// Faults by chance, several at once, while several jobs are under way.
+TEST_F(Trust, RandomFaults) {
+  static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
+                                       "no-memory",  "no-pin",      "wrong-blocks",  "flip-bit"};
+  const uint64_t schedules = scaled(1000);
+  const uint64_t pinned = device::count_pinned_in_place();  // by stuck devices
+  uint64_t in_use = 0, lost = 0, by_device = 0, given_up = 0;
+  for (uint64_t n = 0; n < schedules; ++n) {
+    const bool is_large = n % 50 == 49;
+    std::string faults;
+    bool needs_full = false, seals = true;
+    for (uint64_t count = 1 + random_.below(3); count > 0; --count) {
+      const std::string kind = kKinds[random_.below(std::size(kKinds))];
+      // Samples do not tell of a tag that is made wrong.
+      needs_full = needs_full || kind == "flip-bit";
+      seals = seals && kind != "wrong-blocks";
+      faults += (faults.empty() ? "" : ",") + kind + ":" + std::to_string(random_.below(8));
+    }
+    SCOPED_TRACE(std::to_string(n) + ": " + faults);
+    open(faults, options_for(needs_full ? LC_VERIFY_FULL : LC_VERIFY_SAMPLED));
+    std::vector<std::unique_ptr<Batch>> batches;
+    std::vector<std::unique_ptr<Sealed>> sealed;
+    std::vector<RequestPointer> requests;
+    for (uint64_t jobs = is_large ? 1 : 1 + random_.below(4); jobs > 0; --jobs) {
+      BatchShape shape = random_shape(random_, 5, 6000);
+      shape.place = Place::kHost;
+      if (is_large)
+        shape = one(random_.below(2) ? LC_AES_CTR : LC_AES_ECB, LC_DECRYPT, 9 * kMiB + 4096,
+                    random_.below(2) == 0);
+      batches.push_back(std::make_unique<Batch>(nullptr, shape, random_));
+      requests.push_back(submit(dispatcher(), batches.back()->job()));
+    }
+    for (uint64_t jobs = random_.below(3); jobs > 0; --jobs) {
+      sealed.push_back(std::make_unique<Sealed>(
+          random_.below(2) ? LC_AES_GCM : LC_CHACHA20_POLY1305,
+          seals || needs_full ? static_cast<lc_direction>(random_.below(2)) : LC_DECRYPT,
+          random_.below(6000), random_.below(2) == 0, random_));
+      requests.push_back(submit(dispatcher(), sealed.back()->job()));
+    }
+    for (size_t job = 0; job < requests.size(); ++job) {
+      const Status status = requests[job]->wait();
+      const bool is_batch = job < batches.size();
+      if (!status.ok()) {
+        // Only where input was overwritten, which takes a large job in place.
+        ASSERT_TRUE(is_large && is_batch && batches[job]->shape().messages[0].in_place)
+            << status.text();
+        ++given_up;
+        continue;
+      }
+      ASSERT_EQ("", is_batch ? batches[job]->check() : sealed[job - batches.size()]->check())
+          << (is_batch ? batches[job]->shape().name() : "authenticated");
+    }
+    lost += state() == LC_DEVICE_LOST;
+    by_device += dispatcher().device(0)->counters().bytes;
+    ASSERT_EQ(pinned, device::count_pinned_in_place());
+    if (n == schedules / 4) in_use = bytes_in_use();
+  }
+  EXPECT_GT(lost, schedules / 4);
+  EXPECT_LT(lost, schedules);
+  EXPECT_GT(by_device, 0u);
+  EXPECT_LT(given_up, schedules / 50);
+  if (!kIsSanitized) {
+    EXPECT_LT(bytes_in_use(), in_use + (4 << 20)) << "memory grows with every fault";
+  }
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
