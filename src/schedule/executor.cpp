@@ -345,10 +345,6 @@ void Executor::retire(std::list<RequestPointer> &queue) {
     const auto &[request, piece] = retired.pieces[n];
     if (requests.empty() || requests.back() != request) requests.push_back(request);
     if (!status.ok()) {
-      const CipherMessage &message = request->job.messages[piece.message];
-      if (retired.overwrote && !piece.is_aad && message.in == message.out)
-        request->failure =
-            Status(LC_ERROR_DEVICE, reason() + "; input was overwritten, and is lost");
       request->put_back(piece);
       continue;
     }

@@ -22,6 +22,10 @@ uint64_t page_bytes() {
   return bytes;
 }
 
+bool may_pin(const HostRun &run) {
+  return !run.direct && !run.must_stage && run.length >= kLeastPinnedBytes;
+}
+
 }  // namespace
 
 void HostRuns::clear() {
@@ -30,34 +34,36 @@ void HostRuns::clear() {
   parts_.clear();
 }
 
-void HostRuns::add(const uint8_t *host, uint64_t at, uint64_t length) {
+void HostRuns::add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage) {
   if (length == 0) return;
   if (!runs_.empty()) {
     HostRun &last = runs_.back();
-    if (last.host + last.length == host && last.at + last.length == at) {
+    if (last.host + last.length == host && last.at + last.length == at &&
+        last.must_stage == must_stage) {
       last.length += length;
       return;
     }
   }
-  runs_.push_back({const_cast<uint8_t *>(host), at, length, false, 0});
+  runs_.push_back({const_cast<uint8_t *>(host), at, length, must_stage, false, 0});
 }
 
 void HostRuns::find_pinned(const PinnedMemory &pinned) {
   for (HostRun &run : runs_)
-    run.direct = run.length >= kLeastDirectBytes && pinned.holds(run.host, run.length);
+    run.direct =
+        !run.must_stage && run.length >= kLeastDirectBytes && pinned.holds(run.host, run.length);
 }
 
-bool HostRuns::can_pin() const {
-  return std::any_of(runs_.begin(), runs_.end(), [](const HostRun &run) {
-    return !run.direct && run.length >= kLeastPinnedBytes;
-  });
+uint64_t HostRuns::bytes_to_pin() const {
+  uint64_t bytes = 0;
+  for (const HostRun &run : runs_) bytes += may_pin(run) ? run.length : 0;
+  return bytes;
 }
 
 Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device::Buffer>> *pages) {
   const uint64_t page = page_bytes();
   std::vector<HostRun> pinned;
   for (const HostRun &run : runs_) {
-    if (run.direct || run.length < kLeastPinnedBytes) {
+    if (!may_pin(run)) {
       pinned.push_back(run);
       continue;
     }
@@ -71,10 +77,10 @@ Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device:
     // What lies on the first and last page beside it may be another's, so
     // these edges are copied.
     const uint64_t head = first - from, middle = end - first, tail = run.length - head - middle;
-    if (head != 0) pinned.push_back({run.host, run.at, head, false, 0});
-    pinned.push_back({run.host + head, run.at + head, middle, true, 0});
+    if (head != 0) pinned.push_back({run.host, run.at, head, false, false, 0});
+    pinned.push_back({run.host + head, run.at + head, middle, false, true, 0});
     if (tail != 0)
-      pinned.push_back({run.host + head + middle, run.at + head + middle, tail, false, 0});
+      pinned.push_back({run.host + head + middle, run.at + head + middle, tail, false, false, 0});
   }
   runs_ = std::move(pinned);
   return Status();

@@ -17,6 +17,7 @@ struct HostRun {
   uint8_t *host;  // of an input it is only read
   uint64_t at;    // in the chunk
   uint64_t length;
+  bool must_stage;   // never direct
   bool direct;       // the device copies from or to `host` itself
   uint64_t ring_at;  // otherwise: in the chunk's pinned memory
 };
@@ -25,18 +26,17 @@ struct HostRun {
 class HostRuns {
  public:
   void clear();
-  // In order of `at`.
-  void add(const uint8_t *host, uint64_t at, uint64_t length);
+  // In order of `at`. must_stage: output that lies on input, where no device may
+  // write, since it may be lost half way.
+  void add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage = false);
 
   // Long runs in memory that is pinned already are direct.
   void find_pinned(const PinnedMemory &pinned);
-  // Whether there is a run, not direct, that is worth pinning.
-  bool can_pin() const;
+  // Of the runs, not direct, that may be and are worth pinning.
+  uint64_t bytes_to_pin() const;
   // Pins the whole pages of such runs, which are then direct. After an error
   // all is as before, but for `pages`, which the caller lets go.
   Status pin(device::Device &device, std::vector<std::unique_ptr<device::Buffer>> *pages);
-  // The same where `other`, of the same memory, is pinned.
-  void follow(const HostRuns &other) { runs_ = other.runs_; }
 
   // Gives all that is not direct its place in the ring; how many bytes that is.
   uint64_t lay_in_ring();

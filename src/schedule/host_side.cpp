@@ -22,17 +22,20 @@ unsigned choose_movers() { return std::clamp(std::thread::hardware_concurrency()
 
 Movers::Movers() : workers(choose_movers()) {}
 
-HostSide::HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers)
-    : device_(device),
-      pinned_(pinned),
-      movers_(movers),
-      pinner_(1, [this] { device_.attach_thread(); }) {}
+HostSide::HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers,
+                   bool saves_cpu)
+    : device_(device), pinned_(pinned), movers_(movers), saves_cpu_(saves_cpu), pinner_(1, [this] {
+        device_.attach_thread();
+      }) {}
 
-bool HostSide::choose_pinning(uint64_t bytes, uint64_t copied_bytes) {
+bool HostSide::choose_pinning(uint64_t bytes) {
+  if (bytes == 0) return false;
   const uint64_t pin_ns = (waiting_to_pin_bytes_ + bytes) * kPinNsPerMib;
   const uint64_t copy_ns =
-      (movers_.waiting_bytes + copied_bytes) * kCopyNsPerMib / movers_.workers.most_threads();
-  return pin_ns < copy_ns;
+      (movers_.waiting_bytes + bytes) * kCopyNsPerMib / movers_.workers.most_threads();
+  if (pin_ns >= copy_ns && !saves_cpu_) return false;
+  waiting_to_pin_bytes_ += bytes;
+  return true;
 }
 
 void HostSide::plan(HostShare &share) {
@@ -41,29 +44,21 @@ void HostSide::plan(HostShare &share) {
   share.in.find_pinned(pinned_);
   share.out.find_pinned(pinned_);
   if (!share.may_pin || !device_.pins_in_place()) return;
-  const uint64_t in_bytes = share.in.staged_bytes(), out_bytes = share.out.staged_bytes();
-  if (share.in.can_pin() && choose_pinning(in_bytes, share.in_place ? 2 * in_bytes : in_bytes)) {
-    share.pin_in = true;
-    waiting_to_pin_bytes_ += in_bytes;
-  }
-  if (!share.in_place && share.out.can_pin() && choose_pinning(out_bytes, out_bytes)) {
-    share.pin_out = true;
-    waiting_to_pin_bytes_ += out_bytes;
-  }
+  share.pin_in = choose_pinning(share.in.bytes_to_pin());
+  share.pin_out = choose_pinning(share.out.bytes_to_pin());
 }
 
 bool HostSide::is_small(const HostRuns &runs) { return runs.staged_bytes() <= kSmallBytes; }
 
 void HostSide::pin(HostShare &share, std::function<void(Status)> done) {
   pinner_.give([this, &share, done = std::move(done)] {
-    const uint64_t bytes = (share.pin_in ? share.in.staged_bytes() : 0) +
-                           (share.pin_out ? share.out.staged_bytes() : 0);
+    const uint64_t bytes = (share.pin_in ? share.in.bytes_to_pin() : 0) +
+                           (share.pin_out ? share.out.bytes_to_pin() : 0);
     Status status;
     if (share.pin_in) {
       DriverTurn::Long turn(turn_);
       status = share.in.pin(device_, &share.pages);
     }
-    if (status.ok() && share.pin_in && share.in_place) share.out.follow(share.in);
     if (status.ok() && share.pin_out) {
       DriverTurn::Long turn(turn_);
       status = share.out.pin(device_, &share.pages);

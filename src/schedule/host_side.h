@@ -6,7 +6,8 @@
 // where it lies, by one thread, since drivers do this one after the other; or
 // it is copied through a pinned ring, by several. Pinning costs a quarter of
 // the CPU time, copying has no such limit: a chunk goes the way that is sooner
-// through.
+// through, or, where asked, the one that costs less. Output over its own input is always copied,
+// and only once it is known to be right.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,7 +30,6 @@ struct Movers {
 // What one chunk needs of the host.
 struct HostShare {
   HostRuns in, out;
-  bool in_place = false;    // every output lies on its input
   bool may_pin = false;     // set by the caller
   bool stages_all = false;  // the same: all goes by the ring, laid out as on the device
   bool pin_in = false, pin_out = false;  // chosen
@@ -41,7 +41,8 @@ struct HostShare {
 // The device's thread alone, except where noted.
 class HostSide {
  public:
-  HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers);
+  // saves_cpu: pins whatever can be pinned.
+  HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers, bool saves_cpu);
 
   // Chooses the way of a share whose runs are added.
   void plan(HostShare &share);
@@ -68,11 +69,12 @@ class HostSide {
   DriverTurn &turn() { return turn_; }
 
  private:
-  bool choose_pinning(uint64_t bytes, uint64_t copied_bytes);
+  bool choose_pinning(uint64_t bytes);
 
   device::Device &device_;
   const PinnedMemory &pinned_;
   Movers &movers_;
+  const bool saves_cpu_;
   std::atomic<uint64_t> waiting_to_pin_bytes_ = 0;
   DriverTurn turn_;
   Workers pinner_;

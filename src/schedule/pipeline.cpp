@@ -37,7 +37,7 @@ Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid,
       aes_(device, form, grid),
       aead_(device, aes_),
       bell_(bell),
-      host_(device, pinned, movers),
+      host_(device, pinned, movers, options.saves_cpu),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
       output_waiter_(1, [this] { device_.attach_thread(); }) {
   const size_t count =
@@ -51,8 +51,7 @@ Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid,
 Pipeline::~Pipeline() {
   // What passed through the ring was the callers' data.
   for (const std::unique_ptr<Slot> &slot : slots_) {
-    for (const auto *buffer :
-         {slot->share.ring_in.get(), slot->share.ring_out.get(), slot->proof.get()})
+    for (const auto *buffer : {slot->share.ring_in.get(), slot->share.ring_out.get()})
       if (buffer != nullptr) secure::wipe(buffer->host(), buffer->bytes());
     for (const auto *buffer : {slot->device_in.get(), slot->device_out.get()})
       if (buffer != nullptr && compute_ != nullptr)
@@ -104,7 +103,7 @@ Slot &Pipeline::take_slot() {
   slot->status = Status();
   slot->number = chunks_++;
   slot->is_alone = true;
-  slot->overwrites = slot->overwrote = slot->gave_wrong_output = false;
+  slot->gave_wrong_output = false;
   slot->check.clear();
   return *slot;
 }
@@ -116,7 +115,7 @@ Status Pipeline::allocate(Slot &slot) {
   if (slot.was_used) LC_TRY(slot.wiped->wait());
   for (std::unique_ptr<device::Event> *event :
        {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,
-        &slot.download_begin, &slot.download_end, &slot.wiped, &slot.proof_end}) {
+        &slot.download_begin, &slot.download_end, &slot.wiped}) {
     if (*event != nullptr) continue;
     Result<std::unique_ptr<device::Event>> made = device_.make_event();
     if (!made.ok()) return made.status();
@@ -153,6 +152,8 @@ void Pipeline::start(Chunk chunk) {
   slot.pieces = std::move(chunk.pieces);
   slot.sliced = chunk.sliced;
   slot.is_all = chunk.is_all;
+  // Whether a slice is right is known, in order, before the next one is used.
+  slot.is_alone = slot.sliced == nullptr;
   slot.work = {};
   slot.aead = {};
   slot.work.kind = chunk.kind;
@@ -178,7 +179,7 @@ void Pipeline::lay_out(Slot &slot) {
   HostShare &share = slot.share;
   share.in.clear();
   share.out.clear();
-  share.in_place = share.may_pin = true;
+  share.may_pin = true;
   uint64_t header_bytes_of_all = 0;
   for (const ChunkPiece &part : slot.pieces)
     if (part.request->job.kind.is_ccm())
@@ -216,8 +217,8 @@ void Pipeline::lay_out(Slot &slot) {
     const uint64_t length = is_aad ? part.piece.length : text.length;
     share.in.add(is_aad ? message.aad + part.piece.offset : message.in + text.offset, text_at,
                  length);
-    if (!is_aad) share.out.add(message.out + text.offset, text_at, length);
-    share.in_place = share.in_place && !is_aad && header_bytes == 0 && message.in == message.out;
+    if (!is_aad)
+      share.out.add(message.out + text.offset, text_at, length, message.in == message.out);
     share.may_pin = share.may_pin && request->may_pin;
     AesPiece piece = describe(*request, part.piece);
     piece.in = piece.out = text_at;
@@ -231,7 +232,7 @@ void Pipeline::lay_out(Slot &slot) {
     at = text_at + whole_blocks(length);
   }
   slot.bytes = at;
-  // What is looked at as a whole must not lie on its input before.
+  // What is looked at as a whole lies as on the device.
   share.stages_all = slot.work.kind.mode().continuation == Continuation::kKeystream ||
                      options_.verify == LC_VERIFY_FULL;
 }
@@ -378,7 +379,6 @@ Status Pipeline::compute(Slot &slot) {
   LC_TRY(upload_->mark(*slot.upload_end));
   LC_TRY(compute_->await(*slot.upload_end));
   LC_TRY(launch_work(*compute_, slot));
-  LC_TRY(take_proof(slot));
   LC_TRY(compute_->mark(*slot.wiped));
   slot.was_used = true;
   return Status();
@@ -388,7 +388,6 @@ Status Pipeline::bring_back(Slot &slot) {
   DriverTurn::Short turn(host_.turn());
   LC_TRY(download_->await(*slot.kernel_end));
   LC_TRY(download_->mark(*slot.download_begin));
-  slot.overwrote = slot.overwrites;
   LC_TRY(slot.share.out.download(*download_, *slot.device_out, slot.share.ring_out.get()));
   LC_TRY(aead_.download(*download_, slot.aead_room, slot.work, slot.aead));
   LC_TRY(download_->mark(*slot.download_end));
@@ -397,15 +396,14 @@ Status Pipeline::bring_back(Slot &slot) {
   return Status();
 }
 
-// Only when the kernels are done may the device write over the caller's
-// memory, which may be the input: whatever fails before leaves it whole.
+// A device writes to the caller's memory only when its kernels are known to be
+// done: one that is stuck will not do so after all is done elsewhere.
 void Pipeline::await_kernels(Slot &slot) {
   kernel_waiter_.give([this, &slot] {
-    Status status = slot.proof_end->wait_long();
-    if (!slot.claim(Stage::kComputing, Stage::kChecking)) return;
-    if (status.ok()) status = check_proof(slot);
+    const Status status = slot.kernel_end->wait_long();
+    if (!slot.claim(Stage::kComputing, status.ok() ? Stage::kComputed : Stage::kFinishing)) return;
     if (status.ok())
-      move_to(slot, Stage::kComputed);
+      bell_.ring();
     else
       fail(slot, status);
   });
@@ -425,8 +423,11 @@ void Pipeline::await_output(Slot &slot) {
   });
 }
 
+// From here on the output is known to be right, and may lie on its input. Only
+// threads of ours still work on the chunk, which nothing can hold up.
 void Pipeline::finish_output(Slot &slot) {
   host_.unpin(slot.share);
+  if (!slot.claim(Stage::kFinishing, Stage::kScattering)) return;
   keep_keystream(slot);
   if (HostSide::is_small(slot.share.out)) {
     HostSide::scatter_now(slot.share);
@@ -552,8 +553,7 @@ Retired Pipeline::retire() {
   waiting_since_ = Clock::now();
   // It comes first again: jobs that come one by one need the memory of one slot.
   free_.push_front(&slot);
-  return {std::move(slot.pieces), slot.status, std::move(sums), slot.gave_wrong_output,
-          slot.overwrote && !slot.status.ok()};
+  return {std::move(slot.pieces), slot.status, std::move(sums), slot.gave_wrong_output};
 }
 
 }  // namespace lanecrypt::schedule

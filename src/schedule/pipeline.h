@@ -25,8 +25,6 @@ struct Retired {
   std::vector<cpu::AeadSum> sums;  // of authenticated modes, one for each piece
   // The status says that the device gives wrong output.
   bool gave_wrong_output = false;
-  // Output that is of no use lies on the input of pieces in place.
-  bool overwrote = false;
 };
 
 struct PipelineOptions {
@@ -35,6 +33,9 @@ struct PipelineOptions {
   // A device that ends nothing for so long is given up. 0: a minute, or ten for
   // one that is no GPU.
   std::chrono::milliseconds time_limit{0};
+  // Takes the way of the caller's memory that costs least CPU time, not the
+  // quickest.
+  bool saves_cpu = false;
   // For tests of what comes after it.
   bool skip_self_test = false;
 };
@@ -100,8 +101,6 @@ class Pipeline {
   void keep_keystream(Slot &slot);
   Status continue_chain(Slot &slot);
   // In pipeline_trust.cpp:
-  Status take_proof(Slot &slot);
-  Status check_proof(Slot &slot);
   Status check_output(Slot &slot);
   void give_up(Slot &slot);
   bool is_overdue() const;

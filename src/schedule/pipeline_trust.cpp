@@ -9,50 +9,13 @@
 namespace lanecrypt::schedule {
 namespace {
 
-constexpr uint64_t kProofStride = 128;
-static_assert(OutputCheck::kMostBytes <= kProofStride);
 constexpr std::chrono::milliseconds kPatience{5000};
-
-bool is_in_place(const ChunkPiece &part) {
-  const CipherMessage &message = part.request->job.messages[part.piece.message];
-  return !part.piece.is_aad && message.in == message.out;
-}
 
 const uint8_t *ring_of(const Slot &slot) {
   return slot.share.ring_out == nullptr ? nullptr : slot.share.ring_out->host();
 }
 
 }  // namespace
-
-// Where the device is going to write over its input, samples of the output come
-// first: as long as they are not seen to be right, the input is whole.
-Status Pipeline::take_proof(Slot &slot) {
-  slot.overwrites = slot.share.out.has_direct() &&
-                    std::any_of(slot.pieces.begin(), slot.pieces.end(), is_in_place);
-  const std::vector<OutputCheck::Entry> &entries = slot.check.entries();
-  if (slot.overwrites && !entries.empty()) {
-    if (slot.proof == nullptr) {
-      Result<std::unique_ptr<device::Buffer>> made =
-          device_.allocate(device::MemoryKind::kPinned, OutputCheck::kMostSamples * kProofStride);
-      if (!made.ok()) return made.status();
-      slot.proof = std::move(*made);
-    }
-    for (size_t n = 0; n < entries.size(); ++n)
-      LC_TRY(compute_->download(slot.proof->host() + n * kProofStride, *slot.device_out,
-                                entries[n].from(), entries[n].bytes()));
-  }
-  return compute_->mark(*slot.proof_end);
-}
-
-// The thread that waited for the kernels.
-Status Pipeline::check_proof(Slot &slot) {
-  if (!slot.overwrites) return Status();
-  const Status status = slot.check.compare(slot.pieces, [&](size_t n, uint8_t *to) {
-    std::copy_n(slot.proof->host() + n * kProofStride, slot.check.entries()[n].bytes(), to);
-  });
-  slot.gave_wrong_output = status.code() == LC_ERROR_DEVICE;
-  return status;
-}
 
 // The thread that waited for the output, before it goes to where it belongs.
 Status Pipeline::check_output(Slot &slot) {
@@ -88,9 +51,8 @@ bool Pipeline::poll_oldest() {
     return false;
   };
   if (slot.stage == Stage::kComputing) {
-    if (!reaches(*slot.proof_end)) return false;
-    Status status = slot.proof_end->wait();
-    if (status.ok()) status = check_proof(slot);
+    if (!reaches(*slot.kernel_end)) return false;
+    Status status = slot.kernel_end->wait();
     if (status.ok()) status = bring_back(slot);
     if (!status.ok()) fail(slot, status);
   }
@@ -129,9 +91,10 @@ void Pipeline::give_up(Slot &slot) {
   while (true) {
     const Stage stage = slot.stage;
     if (stage == Stage::kOver || stage == Stage::kGivenUp) return;
-    const bool is_ours =
-        stage == Stage::kPreparing || stage == Stage::kChecking || stage == Stage::kFinishing;
-    if (is_ours && Clock::now() < patience_ends) {
+    const bool is_ours = stage == Stage::kPreparing || stage == Stage::kFinishing;
+    // Half of what lies in place may be input still, and half output.
+    const bool must_end = stage == Stage::kScattering;
+    if (must_end || (is_ours && Clock::now() < patience_ends)) {
       (void)bell_.wait(std::chrono::milliseconds(10));
     } else if (slot.claim(stage, Stage::kGivenUp)) {
       slot.status = stuck();

@@ -14,15 +14,15 @@
 namespace lanecrypt::schedule {
 
 enum class Stage {
-  kPreparing,  // other threads bring its input
-  kPinned,     // all that is to be pinned is
-  kRefused,    // it could not be pinned
-  kReady,      // waits for its turn on the device
-  kComputing,  // on the device, which does not write to the caller's memory yet
-  kChecking,   // what it made is looked at
-  kComputed,   // and may be written there now
-  kReturning,  // its output comes back
-  kFinishing,  // and goes to where it belongs
+  kPreparing,   // other threads bring its input
+  kPinned,      // all that is to be pinned is
+  kRefused,     // it could not be pinned
+  kReady,       // waits for its turn on the device
+  kComputing,   // on the device, which does not write to the caller's memory yet
+  kComputed,    // and may do so now
+  kReturning,   // its output comes back
+  kFinishing,   // and is looked at
+  kScattering,  // it goes to where it belongs
   kOver,
   kGivenUp,  // the device is stuck: whoever waited for it leaves this alone
 };
@@ -35,10 +35,6 @@ struct Slot {
   // The keys are zeroed: room may be filled again.
   std::unique_ptr<device::Event> wiped;
   bool was_used = false;
-  // Of a chunk whose output will lie on its input: samples of that output, which
-  // come back first.
-  std::unique_ptr<device::Buffer> proof;
-  std::unique_ptr<device::Event> proof_end;
   // Of the chunk under way. While other threads work on it, the stage says
   // who may touch the rest.
   std::atomic<Stage> stage = Stage::kOver;
@@ -49,9 +45,6 @@ struct Slot {
   std::vector<uint64_t> places;  // of the pieces' texts, in the chunk
   uint64_t bytes = 0;            // on the device
   OutputCheck check;
-  // The device itself writes over input: will, when its kernels are done; and may
-  // have begun to.
-  bool overwrites = false, overwrote = false;
   Request *sliced = nullptr;
   AesWork work;
   AeadRoom aead_room;

@@ -38,6 +38,7 @@ constexpr uint64_t kPageBytes = 4096;
 struct PinnedPages {
   std::mutex mutex;
   std::map<uint64_t, uint64_t> ranges;  // start and end
+  uint64_t ever = 0;
 };
 
 PinnedPages &pinned_pages() {
@@ -336,6 +337,7 @@ class HostDevice : public Device {
         (next != pages.ranges.begin() && std::prev(next)->second > start))
       return Status(LC_ERROR_ARGUMENT, "these pages are pinned already");
     pages.ranges[start] = start + bytes;
+    ++pages.ever;
     return std::unique_ptr<Buffer>(new HostPinnedPages(start, bytes));
   }
   bool pins_in_place() const override { return true; }
@@ -353,6 +355,12 @@ uint64_t count_pinned_in_place() {
   PinnedPages &pages = pinned_pages();
   std::lock_guard lock(pages.mutex);
   return pages.ranges.size();
+}
+
+uint64_t pinnings_in_place() {
+  PinnedPages &pages = pinned_pages();
+  std::lock_guard lock(pages.mutex);
+  return pages.ever;
 }
 
 std::vector<Found> find_host() {
