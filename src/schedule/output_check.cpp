@@ -25,7 +25,7 @@ verify::Span span_of(const Request &request, const Piece &piece) {
   if (request.aead != nullptr) {
     const uint64_t block = job.kind.mode().is_aes ? kBlockBytes : kChaChaBlockBytes;
     const Iv &start = request.aead->start(piece.message);
-    const uint64_t number = text.offset / block + 1;
+    const uint64_t number = (message.text_before() + text.offset) / block + 1;
     span.iv = job.kind.is_ccm() ? advance_counter(start, number)
                                 : cpu::aead_counter(job.kind, start, number);
   }
@@ -50,7 +50,7 @@ Status check_whole_aead(const ChunkPiece &part, const uint8_t *out, const cpu::A
       {.in = part.piece.is_aad ? message.aad + part.piece.offset : input_of(part),
        .out = right.data(),
        .length = part.piece.length,
-       .offset = part.piece.offset,
+       .offset = message.text_before() + part.piece.offset,
        .exponent = aead_exponent(message, part.piece),
        .is_aad = part.piece.is_aad},
       &right_sum));

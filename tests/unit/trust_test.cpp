@@ -74,8 +74,22 @@ class Sealed {
     job.message_size = sizeof message_;
     return job;
   }
+  // A part of its text, by itself.
+  lc_cipher_job part(uint64_t from, uint64_t length) {
+    part_of_ = message_;
+    part_of_.in = static_cast<const uint8_t *>(message_.in) + from;
+    part_of_.out = static_cast<uint8_t *>(message_.out) + from;
+    part_of_.length = length;
+    part_of_.aad_length = 0;
+    part_.text_before = from;
+    part_of_.part = &part_;
+    lc_cipher_job made = job();
+    made.messages = &part_of_;
+    return made;
+  }
+  bool text_is_right() const { return (out_.empty() ? in_ : out_) == right_; }
   std::string check() const {
-    if ((out_.empty() ? in_ : out_) != right_) return "wrong text of an authenticated message";
+    if (!text_is_right()) return "wrong text of an authenticated message";
     return tag_ == right_tag_ ? "" : "wrong tag";
   }
 
@@ -83,7 +97,8 @@ class Sealed {
   lc_cipher cipher_;
   lc_direction direction_;
   Bytes key_, iv_, aad_, in_, out_, right_, tag_, right_tag_;
-  lc_message message_;
+  lc_message message_, part_of_;
+  lc_aead_part part_ = {};
 };
 
 RequestPointer submit(Dispatcher &dispatcher, const lc_cipher_job &job) {
@@ -193,6 +208,15 @@ TEST_F(Trust, RightOutputIsBelieved) {
       ASSERT_TRUE(submit(dispatcher(), sealed.job())->wait().ok());
       ASSERT_EQ("", sealed.check());
     }
+    for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305})
+      for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+        Sealed sealed(cipher, direction, 9000, direction == LC_ENCRYPT, random_);
+        for (const auto &[from, length] : {std::pair{0, 4096}, {4096, 4904}}) {
+          const lc_status status = submit(dispatcher(), sealed.part(from, length))->wait().code();
+          ASSERT_EQ(LC_OK, status) << cipher << " from " << from;
+        }
+        EXPECT_TRUE(sealed.text_is_right()) << cipher;
+      }
     for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_XTS, LC_AES_OFB, LC_AES_CFB128})
       EXPECT_EQ("", run(one(cipher, LC_ENCRYPT, 5 * kMiB, cipher != LC_AES_XTS)));
     // In slices, each of which goes on from the one before.
