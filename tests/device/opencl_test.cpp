@@ -14,9 +14,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cache/file_cache.h"
 #include "device/opencl/info.h"
 #include "device/opencl/opencl_device.h"
-#include "device/opencl/program_cache.h"
 #include "tests/device/test_devices.h"
 
 namespace lanecrypt::device::opencl {
@@ -341,10 +341,10 @@ TEST_F(DamagedCache, WhatTheDriverDoesNotTake) {
     std::memcpy(&key_bytes, bytes.data() + 8, 8);
     key_ = bytes.substr(32, key_bytes);
   });
-  store_cached_program(key_, "no binary of any driver");
+  cache::store("opencl", key_, "no binary of any driver");
   ASSERT_EQ(files().size(), 1u);
-  ASSERT_EQ(load_cached_program(key_), "no binary of any driver");
-  EXPECT_EQ(load_cached_program(key_ + "x"), std::nullopt);
+  ASSERT_EQ(cache::load("opencl", key_), "no binary of any driver");
+  EXPECT_EQ(cache::load("opencl", key_ + "x"), std::nullopt);
   expect_ignored();
 }
 
@@ -399,7 +399,7 @@ TEST_F(OpenClTest, WorksWithoutAPlaceForTheCache) {
 }
 
 TEST_F(OpenClTest, LeavesNoTemporaryFile) {
-  store_cached_program("key", std::string(100000, 'x'));
+  cache::store("opencl", "key", std::string(100000, 'x'));
   ASSERT_EQ(files().size(), 1u);
   EXPECT_EQ(files()[0].extension(), ".bin");
 }

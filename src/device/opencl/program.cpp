@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "device/opencl/program_cache.h"
+#include "cache/file_cache.h"
 #include "kernels/aes_layout.h"
 
 // Written by cmake/bundle_kernels.py.
@@ -19,6 +19,8 @@ extern const char lanecrypt_opencl_rsa_source_sha256[65];
 
 namespace lanecrypt::device::opencl {
 namespace {
+
+constexpr char kCacheFolder[] = "opencl";
 
 std::string build_log(cl_program program, cl_device_id device) {
   size_t bytes = 0;
@@ -122,7 +124,7 @@ Status build_program(Session &session, cl_platform_id platform, const ProgramSou
         std::string(source.sha256), options}) {
     key += '\n' + part;
   }
-  if (const auto cached = load_cached_program(key)) {
+  if (const auto cached = cache::load(kCacheFolder, key)) {
     session.program = from_binary(session, *cached, options);
     if (session.program) return {};
   }
@@ -141,7 +143,7 @@ Status build_program(Session &session, cl_platform_id platform, const ProgramSou
   }
   LC_TRY(check("clBuildProgram", code));
   if (const std::string binary = binary_of(program.get()); !binary.empty()) {
-    store_cached_program(key, binary);
+    cache::store(kCacheFolder, key, binary);
   }
   session.program = std::move(program);
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/opencl/program_cache.h"
+#include "cache/file_cache.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace lanecrypt::device::opencl {
+namespace lanecrypt::cache {
 namespace {
 
 // A descriptor that closes itself.
@@ -44,19 +44,19 @@ uint64_t hash(const std::string &bytes) {
 
 struct Header {
   char magic[8];
-  uint64_t key_bytes, binary_bytes, binary_hash;
+  uint64_t key_bytes, content_bytes, content_hash;
 };
 constexpr char kMagic[8] = {'l', 'c', 'o', 'p', 'e', 'n', 'c', '1'};
 constexpr uint64_t kMostBytes = 256u << 20;
 
 // "" where there is no place for a cache. secure_getenv gives nothing to a
 // set-uid program: its files would belong to another than the one who calls.
-std::string folder_path() {
+std::string folder_path(const char *folder) {
   if (const char *cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {
-    return std::string(cache) + "/lanecrypt/opencl";
+    return std::string(cache) + "/lanecrypt/" + folder;
   }
   if (const char *home = secure_getenv("HOME"); home != nullptr && home[0] == '/') {
-    return std::string(home) + "/.cache/lanecrypt/opencl";
+    return std::string(home) + "/.cache/lanecrypt/" + folder;
   }
   return "";
 }
@@ -69,8 +69,8 @@ bool trusted(int descriptor, mode_t type) {
 }
 
 // The cache's folder as a descriptor, or -1.
-int open_folder(bool create) {
-  const std::string path = folder_path();
+int open_folder(const char *name, bool create) {
+  const std::string path = folder_path(name);
   if (path.empty()) return -1;
   if (create) {
     for (size_t at = 1; at != std::string::npos;) {
@@ -118,8 +118,8 @@ bool write_all(int descriptor, const void *from, size_t bytes) {
 
 }  // namespace
 
-std::optional<std::string> load_cached_program(const std::string &key) {
-  const File folder(open_folder(false));
+std::optional<std::string> load(const char *folder_name, const std::string &key) {
+  const File folder(open_folder(folder_name, false));
   if (!folder.open()) return {};
   // O_NONBLOCK: a FIFO of that name must not hold us up.
   const File file(
@@ -129,21 +129,21 @@ std::optional<std::string> load_cached_program(const std::string &key) {
   struct stat info;
   if (fstat(file.get(), &info) != 0 || !read_all(file.get(), &header, sizeof header)) return {};
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return {};
-  if (header.key_bytes != key.size() || header.binary_bytes > kMostBytes ||
+  if (header.key_bytes != key.size() || header.content_bytes > kMostBytes ||
       static_cast<uint64_t>(info.st_size) !=
-          sizeof header + header.key_bytes + header.binary_bytes) {
+          sizeof header + header.key_bytes + header.content_bytes) {
     return {};
   }
-  std::string stored_key(header.key_bytes, '\0'), binary(header.binary_bytes, '\0');
+  std::string stored_key(header.key_bytes, '\0'), content(header.content_bytes, '\0');
   if (!read_all(file.get(), stored_key.data(), stored_key.size()) || stored_key != key) return {};
-  if (!read_all(file.get(), binary.data(), binary.size())) return {};
-  if (hash(binary) != header.binary_hash) return {};
-  return binary;
+  if (!read_all(file.get(), content.data(), content.size())) return {};
+  if (hash(content) != header.content_hash) return {};
+  return content;
 }
 
-void store_cached_program(const std::string &key, const std::string &binary) {
-  if (binary.size() > kMostBytes) return;
-  const File folder(open_folder(true));
+void store(const char *folder_name, const std::string &key, const std::string &content) {
+  if (content.size() > kMostBytes) return;
+  const File folder(open_folder(folder_name, true));
   if (!folder.open()) return;
   static std::atomic<unsigned> number{0};
   const std::string name = file_name(key);
@@ -152,17 +152,17 @@ void store_cached_program(const std::string &key, const std::string &binary) {
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.key_bytes = key.size();
-  header.binary_bytes = binary.size();
-  header.binary_hash = hash(binary);
+  header.content_bytes = content.size();
+  header.content_hash = hash(content);
   File file(openat(folder.get(), temporary.c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.open()) return;
   const bool written = write_all(file.get(), &header, sizeof header) &&
                        write_all(file.get(), key.data(), key.size()) &&
-                       write_all(file.get(), binary.data(), binary.size()) && file.shut();
+                       write_all(file.get(), content.data(), content.size()) && file.shut();
   if (!written || renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) != 0) {
     unlinkat(folder.get(), temporary.c_str(), 0);
   }
 }
 
-}  // namespace lanecrypt::device::opencl
+}  // namespace lanecrypt::cache
