@@ -29,8 +29,10 @@ MAY_INCLUDE = {
     "src/verify": ["src/device/device.h", "src/job", "src/cpu", "src/secure"],
     "src/schedule": ["src/verify", "src/device/device.h", "src/cpu", "src/libcrypto",
                      "src/secure", "src/job", "kernels"],
-    "src/abi": ["src/schedule", "src/verify", "src/device/device.h", "src/cpu", "src/libcrypto",
-                "src/secure", "src/job"],
+    "src/tune": ["src/schedule", "src/device/device.h", "src/cache", "src/cpu", "src/secure",
+                 "src/job"],
+    "src/abi": ["src/tune", "src/schedule", "src/verify", "src/device/device.h", "src/cpu",
+                "src/libcrypto", "src/secure", "src/job"],
     # Status is what libcrypto/ speaks in; the modes are constants.
     "provider": ["src/libcrypto", "src/secure", "src/job/status.h", "src/job/mode.h",
                  "kernels/gf128.h", "kernels/poly1305_field.h", "kernels/platform.h"],

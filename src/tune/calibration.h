@@ -1,0 +1,50 @@
+// What one device and one core of this machine were measured to take, as plain
+// data, and how it is kept: as text, in the cache, by machine, device and version.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/cipher_job.h"
+
+namespace lanecrypt::tune {
+
+// One point: `streams` messages of one kind, in place, `bytes` in all, handed over in
+// one call with nothing else under way.
+struct Point {
+  CipherKind kind;
+  bool pinned;  // the memory; otherwise ordinary
+  uint32_t streams;
+  uint64_t bytes;
+  uint64_t device_ns;      // until the call was over
+  uint64_t device_cpu_ns;  // of all this process's threads meanwhile
+  uint64_t cpu_ns;         // the same by OpenSSL on one core
+
+  bool operator==(const Point &) const = default;
+};
+
+struct Calibration {
+  // What it holds for: on any other it is not found.
+  std::string machine, device;
+  bool is_quick = true;
+  // Those of one kind, memory and number of streams lie together, by size.
+  std::vector<Point> points;
+
+  bool operator==(const Calibration &) const = default;
+};
+
+// The CPU's model and how many cores this process may use.
+std::string describe_machine();
+
+std::string to_text(const Calibration &calibration);
+// nullopt where it is no text of this version's to_text().
+std::optional<Calibration> from_text(const std::string &text);
+
+// In the cache. What cannot be kept is measured again.
+std::optional<Calibration> load(const std::string &machine, const std::string &device);
+void store(const Calibration &calibration);
+
+}  // namespace lanecrypt::tune

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/cost_model.h"
+
+#include <algorithm>
+
+namespace lanecrypt::tune {
+namespace {
+
+using Field = uint64_t Point::*;
+
+// Between two points a straight line; before the first, its value, since what a call
+// takes by itself does not shrink; after the last, as it went on before.
+uint64_t read(const std::vector<Point> &curve, Field field, uint64_t bytes) {
+  if (bytes <= curve.front().bytes || curve.size() == 1) {
+    const Point &first = curve.front();
+    // Of one point nothing is known but its rate.
+    if (bytes <= first.bytes) return first.*field;
+    return static_cast<uint64_t>(static_cast<double>(first.*field) / first.bytes * bytes);
+  }
+  size_t n = 1;
+  while (n + 1 < curve.size() && curve[n].bytes < bytes) ++n;
+  const Point &from = curve[n - 1], &to = curve[n];
+  // What was measured may fall where it cannot, by chance.
+  const uint64_t low = from.*field, high = std::max(from.*field, to.*field);
+  const double share = static_cast<double>(bytes - from.bytes) / (to.bytes - from.bytes);
+  return low + static_cast<uint64_t>(share * static_cast<double>(high - low));
+}
+
+// The CPU's first point is no least: it takes as good as nothing for no bytes.
+uint64_t read_cpu(const std::vector<Point> &curve, uint64_t bytes) {
+  const Point &first = curve.front();
+  if (bytes >= first.bytes) return read(curve, &Point::cpu_ns, bytes);
+  return static_cast<uint64_t>(static_cast<double>(first.cpu_ns) / first.bytes * bytes);
+}
+
+}  // namespace
+
+CostModel::CostModel(const Calibration &calibration) {
+  for (const Point &point : calibration.points) {
+    const auto same = std::find_if(curves_.begin(), curves_.end(), [&](const Curve &curve) {
+      const Point &first = curve.front();
+      return first.kind == point.kind && first.pinned == point.pinned &&
+             (first.streams > 1) == (point.streams > 1);
+    });
+    Curve &curve = same != curves_.end() ? *same : curves_.emplace_back();
+    // A point that is measured twice counts as the last one.
+    const auto at =
+        std::lower_bound(curve.begin(), curve.end(), point.bytes,
+                         [](const Point &one, uint64_t bytes) { return one.bytes < bytes; });
+    if (at != curve.end() && at->bytes == point.bytes)
+      *at = point;
+    else
+      curve.insert(at, point);
+  }
+}
+
+// Pinned memory is never worse than ordinary; and a key of another length, in the
+// same direction, is near enough for a device, but not for the CPU, whose rounds are
+// what it takes: longer keys are taken for no longer than they are.
+const CostModel::Curve *CostModel::find(const CipherKind &kind, bool pinned, bool many) const {
+  const Curve *best = nullptr;
+  int best_score = 0;
+  for (const Curve &curve : curves_) {
+    const Point &first = curve.front();
+    if (first.kind.cipher != kind.cipher || first.kind.direction != kind.direction) continue;
+    if ((first.streams > 1) != many || (first.pinned && !pinned)) continue;
+    if (first.kind.key_bytes > kind.key_bytes) continue;
+    const int score = 1 + (first.pinned == pinned ? 1 : 0) + static_cast<int>(first.kind.key_bytes);
+    if (score > best_score) best = &curve;
+    best_score = std::max(best_score, score);
+  }
+  return best;
+}
+
+std::optional<Estimate> CostModel::estimate(const Question &question, const Load &load) const {
+  const Curve *one = find(question.kind, question.pinned, false);
+  if (one == nullptr || question.streams == 0) return std::nullopt;
+  Estimate made = {};
+  const Curve *whole = one;
+  if (question.kind.is_chain()) {
+    // A stream is as long as its blocks one after the other, however many streams
+    // there are; together they may fill the device.
+    made.device_ns = read(*one, &Point::device_ns, question.bytes / question.streams);
+    if (question.streams > 1) {
+      whole = find(question.kind, question.pinned, true);
+      if (whole == nullptr) return std::nullopt;
+    }
+  }
+  made.device_ns = std::max(made.device_ns, read(*whole, &Point::device_ns, question.bytes));
+  made.device_cpu_ns = read(*whole, &Point::device_cpu_ns, question.bytes);
+  made.cpu_ns = read_cpu(*one, question.bytes);
+  // What is before it goes at the rate of large requests.
+  const Point &last = whole->back();
+  made.device_ns +=
+      static_cast<uint64_t>(static_cast<double>(last.device_ns) / last.bytes * load.device_bytes);
+  const uint32_t cores = std::max(load.cores, 1u);
+  if (load.cpu_callers > cores) made.cpu_ns = made.cpu_ns / cores * load.cpu_callers;
+  return made;
+}
+
+bool CostModel::is_for_device(const Question &question, const Load &load, Prefer prefer) const {
+  const std::optional<Estimate> made = estimate(question, load);
+  if (!made) return false;
+  const uint64_t careful_ns = made->device_ns + made->device_ns * kMarginPercent / 100;
+  if (careful_ns < made->cpu_ns) return true;
+  if (prefer == Prefer::kSpeed) return false;
+  // The CPU's own time does not grow where it is shared.
+  const std::optional<Estimate> alone = estimate(question, {});
+  return made->device_ns <= 2 * made->cpu_ns &&
+         made->device_cpu_ns + made->device_cpu_ns * kMarginPercent / 100 < alone->cpu_ns;
+}
+
+std::optional<uint64_t> CostModel::threshold(const CipherKind &kind, bool pinned,
+                                             Prefer prefer) const {
+  for (uint64_t bytes = 1024; bytes <= uint64_t{1} << 32; bytes *= 2)
+    if (is_for_device({kind, pinned, 1, bytes}, {}, prefer)) return bytes;
+  return std::nullopt;
+}
+
+}  // namespace lanecrypt::tune

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/measure.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cpu/cpu_aead.h"
+#include "cpu/cpu_cipher.h"
+#include "schedule/request.h"
+
+namespace lanecrypt::tune {
+namespace {
+
+using schedule::Dispatcher;
+using schedule::Request;
+
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint32_t kIvBytes = 12, kTagBytes = 16;  // of authenticated modes
+// As many as fill a device.
+constexpr uint32_t kManyStreams = 1024;
+
+struct Plan {
+  std::vector<uint64_t> sizes;
+  size_t least_runs, most_runs;
+  uint64_t run_ns;   // of one point: no more runs after it
+  uint64_t most_ns;  // of one run: no larger sizes after it
+};
+
+// The largest is one that every mode takes in one message.
+Plan plan_of(Depth depth) {
+  constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB, kMs = 1000 * 1000;
+  if (depth == Depth::kQuick)
+    return {{16 * kKiB, 256 * kKiB, 2 * kMiB, 8 * kMiB}, 3, 7, 10 * kMs, 20 * kMs};
+  return {{4 * kKiB, 16 * kKiB, 64 * kKiB, 256 * kKiB, kMiB, 4 * kMiB, 8 * kMiB},
+          5,
+          15,
+          30 * kMs,
+          200 * kMs};
+}
+
+// Where a device may pay at all, in one message: modes that are asked for most.
+bool is_quick(const CipherKind &kind) {
+  const lc_cipher cipher = kind.cipher;
+  return kind.one_key_bytes() == (kind.mode().is_aes ? 16 : 32) && !kind.is_chain() &&
+         (cipher == LC_AES_CTR || cipher == LC_AES_CBC || cipher == LC_AES_GCM ||
+          cipher == LC_AES_XTS || cipher == LC_AES_ECB || cipher == LC_CHACHA20_POLY1305);
+}
+
+std::vector<CipherKind> kinds_of(Depth depth) {
+  std::vector<CipherKind> kinds;
+  for (const Mode &mode : kModes)
+    for (const uint32_t one : {16u, 24u, 32u})
+      for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+        const CipherKind kind = {mode.cipher, direction, one * mode.keys};
+        if (!mode.takes_key(kind.key_bytes)) continue;
+        if (mode.is_own_inverse && direction == LC_DECRYPT) continue;
+        if (depth == Depth::kFull || is_quick(kind)) kinds.push_back(kind);
+      }
+  return kinds;
+}
+
+uint64_t now_ns(clockid_t clock) {
+  timespec time = {};
+  (void)clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// Memory of the device's own, which is pinned; freed on its thread.
+class Pinned {
+ public:
+  Pinned(Dispatcher &dispatcher, schedule::Executor &executor)
+      : dispatcher_(dispatcher), executor_(executor) {}
+  ~Pinned() {
+    if (buffer_ == nullptr) return;
+    dispatcher_.pinned().remove(buffer_->host());
+    (void)executor_.call([&](device::Device &, schedule::DeviceMemory &) {
+      buffer_.reset();
+      return Status();
+    });
+  }
+  Pinned(const Pinned &) = delete;
+  Status allocate(uint64_t bytes) {
+    LC_TRY(executor_.call([&](device::Device &device, schedule::DeviceMemory &) -> Status {
+      auto made = device.allocate(device::MemoryKind::kPinned, bytes);
+      if (!made.ok()) return made.status();
+      buffer_ = std::move(*made);
+      return Status();
+    }));
+    std::fill_n(buffer_->host(), bytes, uint8_t{0});
+    dispatcher_.pinned().add(buffer_->host(), bytes);
+    return Status();
+  }
+  uint8_t *data() { return buffer_->host(); }
+
+ private:
+  Dispatcher &dispatcher_;
+  schedule::Executor &executor_;
+  std::unique_ptr<device::Buffer> buffer_;
+};
+
+// One point's job, in place, which can be run again and again.
+class Trial {
+ public:
+  Trial(const CipherKind &kind, uint8_t *data, uint32_t streams, uint64_t bytes)
+      : kind_(kind), data_(data), each_bytes_(bytes / streams), tags_(streams * kTagBytes) {
+    std::iota(key_.begin(), key_.end(), uint8_t{1});
+    messages_.resize(streams);
+    for (uint32_t n = 0; n < streams; ++n) {
+      lc_message &message = messages_[n];
+      message.key = key_.data();
+      message.iv = iv_.data();
+      message.in = message.out = data + n * each_bytes_;
+      message.length = each_bytes_;
+      if (is_aead()) message.tag = tags_.data() + n * kTagBytes;
+    }
+  }
+
+  // What is opened must have been sealed.
+  Status prepare() {
+    return is_aead() && kind_.direction == LC_DECRYPT ? on_cpu(LC_ENCRYPT) : Status();
+  }
+  Status run_on_cpu() { return on_cpu(kind_.direction); }
+  Status run_on_device(Dispatcher &dispatcher, uint32_t index) {
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = kind_.cipher;
+    job.direction = kind_.direction;
+    job.key_bytes = kind_.key_bytes;
+    job.memory = LC_MEMORY_HOST;
+    job.device = index;
+    job.messages = messages_.data();
+    job.message_count = messages_.size();
+    job.message_size = sizeof messages_[0];
+    Result<CipherJob> checked = make_cipher_job(&job);
+    if (!checked.ok()) return checked.status();
+    const auto request = std::make_shared<Request>(std::move(*checked), nullptr);
+    LC_TRY(dispatcher.submit(request));
+    LC_TRY(request->wait());
+    if (request->result.cpu_bytes != 0)
+      return Status(LC_ERROR_DEVICE, "the device left a part to the CPU");
+    return Status();
+  }
+
+ private:
+  bool is_aead() const { return kind_.mode().is_aead; }
+  Status on_cpu(lc_direction direction) {
+    const CipherKind kind = {kind_.cipher, direction, kind_.key_bytes};
+    for (size_t n = 0; n < messages_.size(); ++n) {
+      uint8_t *text = data_ + n * each_bytes_;
+      if (!is_aead())
+        LC_TRY(cpu::run_cipher(kind, {key_.data(), iv_}, text, text, each_bytes_));
+      else
+        LC_TRY(cpu::run_aead(kind, {key_.data(), iv_.data(), kIvBytes, nullptr, 0}, text, text,
+                             each_bytes_, tags_.data() + n * kTagBytes, kTagBytes));
+    }
+    return Status();
+  }
+
+  const CipherKind kind_;
+  uint8_t *const data_;
+  const uint64_t each_bytes_;
+  std::array<uint8_t, 64> key_ = {};
+  Iv iv_ = {};
+  std::vector<uint8_t> tags_;
+  std::vector<lc_message> messages_;
+};
+
+struct Times {
+  uint64_t ns, cpu_ns;
+};
+
+// The median of a few runs, after one that is not counted; of the CPU's time the
+// least, since others use it too.
+template <typename Run>
+Result<Times> time_runs(Trial &trial, const Plan &plan, Run run) {
+  std::vector<uint64_t> all;
+  uint64_t least_cpu = UINT64_MAX, sum = 0;
+  for (size_t n = 0; n <= plan.most_runs; ++n) {
+    if (const Status status = trial.prepare(); !status.ok()) return status;
+    const uint64_t begin = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (const Status status = run(); !status.ok()) return status;
+    const uint64_t took = now_ns(CLOCK_MONOTONIC) - begin;
+    const uint64_t cpu_took = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    // One run says enough of what takes too long.
+    if (n == 0 && took <= plan.most_ns) continue;
+    all.push_back(took);
+    least_cpu = std::min(least_cpu, cpu_took);
+    sum += took;
+    if (took > plan.most_ns || (all.size() >= plan.least_runs && sum > plan.run_ns)) break;
+  }
+  std::nth_element(all.begin(), all.begin() + all.size() / 2, all.end());
+  return Times{all[all.size() / 2], least_cpu};
+}
+
+}  // namespace
+
+std::string describe_device(const device::Properties &properties) {
+  return properties.id + ", " + properties.name + ", " + properties.driver;
+}
+
+Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
+                            const std::function<bool(const Point &)> &each) {
+  schedule::Executor *executor = dispatcher.device(index);
+  if (executor == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
+  if (const Status status = executor->make_ready(); !status.ok()) return status;
+  const Plan plan = plan_of(depth);
+  Calibration made = {.machine = describe_machine(),
+                      .device = describe_device(executor->properties()),
+                      .is_quick = depth == Depth::kQuick,
+                      .points = {}};
+  std::vector<uint8_t> room(plan.sizes.back() + kPageBytes);
+  const auto address = reinterpret_cast<uintptr_t>(room.data());
+  uint8_t *const ordinary = room.data() + (kPageBytes - address % kPageBytes);
+  Pinned pinned(dispatcher, *executor);
+  if (depth == Depth::kFull)
+    if (const Status status = pinned.allocate(plan.sizes.back()); !status.ok()) return status;
+
+  for (const CipherKind &kind : kinds_of(depth))
+    for (const bool in_pinned : {false, true}) {
+      if (in_pinned && depth == Depth::kQuick) continue;
+      for (const uint32_t streams : {1u, kManyStreams}) {
+        if (streams > 1 && !kind.is_chain()) continue;
+        for (const uint64_t bytes : plan.sizes) {
+          // Streams of less than four blocks say little.
+          if (bytes < streams * 4 * kBlockBytes) continue;
+          Trial trial(kind, in_pinned ? pinned.data() : ordinary, streams, bytes);
+          Result<Times> device =
+              time_runs(trial, plan, [&] { return trial.run_on_device(dispatcher, index); });
+          if (!device.ok()) return device.status();
+          Result<Times> cpu = time_runs(trial, plan, [&] { return trial.run_on_cpu(); });
+          if (!cpu.ok()) return cpu.status();
+          made.points.push_back(
+              {kind, in_pinned, streams, bytes, device->ns, device->cpu_ns, cpu->ns});
+          if (each && !each(made.points.back()))
+            return Status(LC_ERROR_STOPPED, "stopped by the caller");
+          if (device->ns > plan.most_ns) break;
+        }
+      }
+    }
+  return made;
+}
+
+}  // namespace lanecrypt::tune

@@ -1,0 +1,28 @@
+// Measures a device, and one core by OpenSSL beside it: what the cost model goes by.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "schedule/dispatcher.h"
+#include "tune/calibration.h"
+
+namespace lanecrypt::tune {
+
+enum class Depth {
+  kQuick,  // what is asked for most, in ordinary memory; about a second
+  kFull,   // everything; some ten seconds
+};
+
+// As calibrations are kept by it: its id, its name, and its driver's version.
+std::string describe_device(const device::Properties &properties);
+
+// Measures device `index` of the dispatcher. `each` hears of every point, and stops
+// by returning false: LC_ERROR_STOPPED. LC_ERROR_DEVICE where the device does not
+// do all of it itself. What else the process and the machine do meanwhile is
+// measured too. Any thread.
+Result<Calibration> measure(schedule::Dispatcher &dispatcher, uint32_t index, Depth depth,
+                            const std::function<bool(const Point &)> &each);
+
+}  // namespace lanecrypt::tune

@@ -1,0 +1,258 @@
+// The cost model, what it goes by, and how that is kept.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "devices.h"
+#include "random_bytes.h"
+#include "tune/cost_model.h"
+#include "tune/measure.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using tune::Calibration;
+using tune::CostModel;
+using tune::Load;
+using tune::Point;
+using tune::Prefer;
+using tune::Question;
+
+constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
+constexpr CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 16};
+constexpr CipherKind kCbc = {LC_AES_CBC, LC_ENCRYPT, 16};
+
+// A device that takes 100 microseconds by itself and then 20 GB/s, of which the CPU
+// takes 20 microseconds and 10 GB/s; and a core of 5 GB/s.
+Point point_of(const CipherKind &kind, uint64_t bytes, bool pinned = false, uint32_t streams = 1) {
+  return {kind, pinned, streams, bytes, 100000 + bytes / 20, 20000 + bytes / 10, 100 + bytes / 5};
+}
+
+Calibration usual() {
+  Calibration made = {"a machine", "a device", true, {}};
+  for (const uint64_t bytes : {16 * kKiB, kMiB, 16 * kMiB})
+    made.points.push_back(point_of(kCtr, bytes));
+  return made;
+}
+
+Question ask(const CipherKind &kind, uint64_t bytes) { return {.kind = kind, .bytes = bytes}; }
+
+TEST(CostModel, PicksTheSideThatIsSooner) {
+  const CostModel model(usual());
+  // They are equal at 667 kB; with the margin, at 759 kB.
+  EXPECT_FALSE(model.is_for_device(ask(kCtr, 16), {}, Prefer::kSpeed));
+  EXPECT_FALSE(model.is_for_device(ask(kCtr, 16 * kKiB), {}, Prefer::kSpeed));
+  EXPECT_FALSE(model.is_for_device(ask(kCtr, 700000), {}, Prefer::kSpeed));
+  EXPECT_TRUE(model.is_for_device(ask(kCtr, 800000), {}, Prefer::kSpeed));
+  EXPECT_TRUE(model.is_for_device(ask(kCtr, kMiB), {}, Prefer::kSpeed));
+  EXPECT_TRUE(model.is_for_device(ask(kCtr, 4096 * kMiB), {}, Prefer::kSpeed));
+  EXPECT_EQ(kMiB, model.threshold(kCtr, false, Prefer::kSpeed));
+}
+
+TEST(CostModel, EstimatesBetweenAndBeyondWhatWasMeasured) {
+  const CostModel model(usual());
+  for (const uint64_t bytes : {100 * kKiB, 5 * kMiB, 100 * kMiB}) {
+    const auto made = model.estimate(ask(kCtr, bytes), {});
+    ASSERT_TRUE(made.has_value());
+    EXPECT_NEAR(static_cast<double>(made->device_ns), 100000.0 + bytes / 20.0, 2000.0);
+    EXPECT_NEAR(static_cast<double>(made->device_cpu_ns), 20000.0 + bytes / 10.0, 4000.0);
+    EXPECT_NEAR(static_cast<double>(made->cpu_ns), bytes / 5.0, 2000.0);
+  }
+}
+
+TEST(CostModel, OffloadTakesLessCpuTimeButNoMoreThanTwiceAsLong) {
+  const CostModel model(usual());
+  // Twice the CPU's time from 286 kB on, and less of the CPU's own.
+  EXPECT_FALSE(model.is_for_device(ask(kCtr, 250000), {}, Prefer::kOffload));
+  EXPECT_TRUE(model.is_for_device(ask(kCtr, 400000), {}, Prefer::kOffload));
+  EXPECT_FALSE(model.is_for_device(ask(kCtr, 400000), {}, Prefer::kSpeed));
+  // A device that costs the CPU more than the CPU's own way saves nothing.
+  Calibration costly = usual();
+  for (Point &point : costly.points) point.device_cpu_ns = 2 * point.cpu_ns;
+  EXPECT_FALSE(CostModel(costly).is_for_device(ask(kCtr, 400000), {}, Prefer::kOffload));
+  // But it is taken where it is sooner.
+  EXPECT_TRUE(CostModel(costly).is_for_device(ask(kCtr, 4 * kMiB), {}, Prefer::kOffload));
+}
+
+TEST(CostModel, LooksAtTheQueues) {
+  const CostModel model(usual());
+  const Question large = ask(kCtr, 4 * kMiB);
+  EXPECT_TRUE(model.is_for_device(large, {}, Prefer::kSpeed));
+  EXPECT_FALSE(model.is_for_device(large, {.device_bytes = 64 * kMiB}, Prefer::kSpeed));
+  const Question small = ask(kCtr, 256 * kKiB);
+  EXPECT_FALSE(model.is_for_device(small, {.cpu_callers = 4, .cores = 4}, Prefer::kSpeed));
+  EXPECT_TRUE(model.is_for_device(small, {.cpu_callers = 16, .cores = 4}, Prefer::kSpeed));
+}
+
+TEST(CostModel, KnowsOnlyWhatIsLikeWhatWasMeasured) {
+  const CostModel model(usual());
+  const CipherKind longer = {LC_AES_CTR, LC_ENCRYPT, 32};
+  EXPECT_TRUE(model.is_for_device(ask(longer, 4 * kMiB), {}, Prefer::kSpeed));
+  for (const CipherKind kind :
+       {CipherKind{LC_AES_ECB, LC_ENCRYPT, 16}, CipherKind{LC_AES_CBC, LC_DECRYPT, 16}}) {
+    EXPECT_FALSE(model.estimate(ask(kind, 4 * kMiB), {}).has_value());
+    EXPECT_FALSE(model.is_for_device(ask(kind, 4 * kMiB), {}, Prefer::kSpeed));
+    EXPECT_EQ(std::nullopt, model.threshold(kind, false, Prefer::kSpeed));
+  }
+  // A shorter key may be so much quicker on the CPU.
+  Calibration only_long = usual();
+  for (Point &point : only_long.points) point.kind.key_bytes = 32;
+  EXPECT_FALSE(CostModel(only_long).estimate(ask(kCtr, 4 * kMiB), {}).has_value());
+  EXPECT_FALSE(CostModel(Calibration{}).estimate(ask(kCtr, kMiB), {}).has_value());
+  // Ordinary memory is not known by pinned, but pinned by ordinary.
+  Calibration only_pinned = usual();
+  for (Point &point : only_pinned.points) point.pinned = true;
+  EXPECT_FALSE(CostModel(only_pinned).estimate(ask(kCtr, kMiB), {}).has_value());
+  EXPECT_TRUE(model.estimate({.kind = kCtr, .pinned = true, .bytes = kMiB}, {}).has_value());
+}
+
+// One stream is as slow as its blocks; many fill a device.
+TEST(CostModel, ChainsCountTheirStreams) {
+  Calibration made = {"a machine", "a device", false, {}};
+  for (const uint64_t bytes : {16 * kKiB, kMiB}) {
+    Point one = point_of(kCbc, bytes);
+    one.device_ns = 50 * bytes;
+    made.points.push_back(one);
+    made.points.push_back(point_of(kCbc, bytes, false, 1024));
+  }
+  const CostModel model(made);
+  EXPECT_FALSE(model.is_for_device({.kind = kCbc, .bytes = 16 * kMiB}, {}, Prefer::kSpeed));
+  EXPECT_FALSE(
+      model.is_for_device({.kind = kCbc, .streams = 4, .bytes = 16 * kMiB}, {}, Prefer::kSpeed));
+  EXPECT_TRUE(
+      model.is_for_device({.kind = kCbc, .streams = 4096, .bytes = 16 * kMiB}, {}, Prefer::kSpeed));
+}
+
+TEST(CostModel, OddMeasurementsDoNoHarm) {
+  Calibration odd = usual();
+  odd.points[1].device_ns = 1;  // falls
+  odd.points.push_back(odd.points[2]);
+  odd.points.push_back(point_of(kCtr, 16 * kKiB));
+  const CostModel model(odd);
+  for (uint64_t bytes = 1; bytes < uint64_t{1} << 40; bytes *= 3)
+    for (const uint32_t streams : {1u, 7u}) {
+      const auto made = model.estimate({.kind = kCtr, .streams = streams, .bytes = bytes}, {});
+      ASSERT_TRUE(made.has_value());
+      EXPECT_LT(made->device_ns, uint64_t{1} << 50);
+    }
+  EXPECT_FALSE(model.estimate({.kind = kCtr, .streams = 0, .bytes = 1}, {}).has_value());
+}
+
+TEST(Calibration, IsTheSameAfterItsText) {
+  Calibration all = {tune::describe_machine(), "cuda:0, a card\nof two lines, 580.1", false, {}};
+  for (const Mode &mode : kModes)
+    for (const uint32_t one : {16u, 24u, 32u})
+      if (mode.takes_key(one * mode.keys))
+        all.points.push_back(
+            point_of({mode.cipher, LC_DECRYPT, one * mode.keys}, kMiB, one == 16, one));
+  const auto read = tune::from_text(tune::to_text(all));
+  ASSERT_TRUE(read.has_value());
+  all.device = "cuda:0, a card of two lines, 580.1";
+  EXPECT_EQ(all, *read);
+}
+
+// Whatever is not whole is not believed.
+TEST(Calibration, RefusesWhatIsNoText) {
+  const std::string text = tune::to_text(usual());
+  ASSERT_TRUE(tune::from_text(text).has_value());
+  for (const auto &[what, by] : {std::pair{"calibration 1", "calibration 2"},
+                                 {"0.1.0", "0.0.9"},
+                                 {"ctr", "ctr2"},
+                                 {"encrypt", "turn"},
+                                 {"ordinary", "odd"},
+                                 {" 16 ", " 17 "},
+                                 {"16384", "-16384"},
+                                 {"1048576", "1048576 1"},
+                                 {"1048576", "99999999999999999999999"},
+                                 {"1048576", "0"},
+                                 {"quick", "deep"},
+                                 {"machine", "engine"},
+                                 {"16777216", "99999999999999999"}}) {
+    std::string wrong = text;
+    const size_t at = wrong.find(what);
+    ASSERT_NE(std::string::npos, at) << what;
+    wrong.replace(at, strlen(what), by);
+    EXPECT_FALSE(tune::from_text(wrong).has_value()) << what << " as " << by;
+  }
+  Random random(5);
+  for (int n = 0; n < 2000; ++n) {
+    std::string wrong = text;
+    for (uint64_t count = 1 + random.below(4); count > 0; --count)
+      wrong[random.below(wrong.size())] = static_cast<char>(random.below(256));
+    if (random.below(4) == 0) wrong.resize(random.below(wrong.size()));
+    (void)tune::from_text(wrong);
+  }
+}
+
+class TuneCache : public testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/lanecrypt-tune-XXXXXX";
+    ASSERT_NE(nullptr, mkdtemp(folder));
+    folder_ = folder;
+    cache_ = std::make_unique<ScopedEnvironment>("XDG_CACHE_HOME", folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_;
+  std::unique_ptr<ScopedEnvironment> cache_;
+};
+
+TEST_F(TuneCache, KeepsByMachineAndDevice) {
+  EXPECT_FALSE(tune::load("a machine", "a device").has_value());
+  tune::store(usual());
+  EXPECT_EQ(usual(), tune::load("a machine", "a device"));
+  EXPECT_FALSE(tune::load("a machine", "another device").has_value());
+  EXPECT_FALSE(tune::load("another machine", "a device").has_value());
+}
+
+TEST_F(TuneCache, MeasuresTheEmulator) {
+  schedule::DispatcherOptions options;
+  options.devices = "host";
+  options.pipeline.skip_self_test = true;
+  schedule::Dispatcher dispatcher(options);
+  uint64_t heard = 0;
+  Result<Calibration> made =
+      tune::measure(dispatcher, 0, tune::Depth::kQuick, [&](const Point &point) {
+        ++heard;
+        EXPECT_GT(point.device_ns, 0u);
+        EXPECT_GT(point.cpu_ns, 0u);
+        return true;
+      });
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ(heard, made->points.size());
+  EXPECT_GT(heard, 8u);
+  const CostModel model(*made);
+  // It is plain C++, and OpenSSL is not: the model must see that.
+  for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_ECB, LC_AES_GCM}) {
+    const Question question = ask({cipher, LC_ENCRYPT, 16}, 8 * kMiB);
+    ASSERT_TRUE(model.estimate(question, {}).has_value());
+    EXPECT_FALSE(model.is_for_device(question, {}, Prefer::kSpeed));
+    EXPECT_FALSE(model.is_for_device(question, {}, Prefer::kOffload));
+  }
+  EXPECT_EQ(0u, dispatcher.cpu_counters().bytes);
+
+  int calls = 0;
+  const Result<Calibration> stopped =
+      tune::measure(dispatcher, 0, tune::Depth::kQuick, [&](const Point &) { return ++calls < 2; });
+  EXPECT_EQ(LC_ERROR_STOPPED, stopped.status().code());
+  EXPECT_EQ(LC_ERROR_ARGUMENT,
+            tune::measure(dispatcher, 99, tune::Depth::kQuick, nullptr).status().code());
+}
+
+// A lost device is not measured by what the CPU did for it.
+TEST_F(TuneCache, ALostDeviceHasNoCalibration) {
+  const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:3");
+  schedule::DispatcherOptions options;
+  options.devices = "host";
+  options.pipeline.skip_self_test = true;
+  schedule::Dispatcher dispatcher(options);
+  Result<Calibration> made = tune::measure(dispatcher, 0, tune::Depth::kQuick, nullptr);
+  EXPECT_EQ(LC_ERROR_DEVICE, made.status().code());
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
