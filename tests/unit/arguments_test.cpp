@@ -180,10 +180,19 @@ TEST_F(Arguments, OfOpening) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(nullptr, nullptr), "context");
   lc_options options{};
   lc_context *context = nullptr;
-  for (size_t size : {size_t{0}, size_t{1}, sizeof options - 1}) {
+  for (size_t size : {size_t{0}, size_t{1}, offsetof(lc_options, verify) - 1}) {
     options.struct_size = size;
     EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context), "lc_options");
   }
+  // As the first version knew it: what it has no room for is not looked at.
+  options.struct_size = offsetof(lc_options, verify);
+  put(&options.verify, 9);
+  EXPECT_EQ(LC_OK, lc_open(&options, &context));
+  lc_close(context);
+  context = nullptr;
+  options.struct_size = sizeof options;
+  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context), "verify");
+  put(&options.verify, 0);
   options.struct_size = sizeof options;
   for (const char *list : {",", "host,", ",host", "host,,opencl", "host:", "host:x", "host:-1",
                            "host:0:1", "toaster", "toaster:0", "none,host", " "}) {
