@@ -44,6 +44,7 @@ constexpr Entry kEntries[] = {
     {"genrsa", "make RSA keys, one or many", make_genrsa},
     {"devices", "list the devices", make_devices},
     {"bench", "measure", make_bench},
+    {"tune", "measure what runs where", make_tune},
 };
 
 int fail(ExitCode code, std::string_view text) {

@@ -86,6 +86,13 @@ typedef enum lc_verify {
   LC_VERIFY_FULL = 2 /* all of it, tags too, but not those of CCM: slower than the CPU alone */
 } lc_verify;
 
+/* What lc_cipher_choose() goes by, and how data pass through this machine. */
+typedef enum lc_prefer {
+  LC_PREFER_SPEED = 0, /* what is done sooner */
+  /* What takes less CPU time, unless it takes more than twice as long. */
+  LC_PREFER_OFFLOAD = 1
+} lc_prefer;
+
 typedef struct lc_options {
   size_t struct_size;
   /* Which devices to use, in order of preference: names of lc_device_info.id
@@ -102,6 +109,7 @@ typedef struct lc_options {
    * lost. 0: a minute, or ten for a device that is no GPU. Waiting in a stream
    * of the caller's is not counted, nor is RSA. */
   uint32_t time_limit_ms;
+  lc_prefer prefer;
 } lc_options;
 
 /* Opens a context. Touches no device and starts no thread: that happens at
@@ -481,6 +489,64 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
  * it, or where a key of that length takes longer than to open one. From the third
  * time that the answer is 0, a device is opened meanwhile. */
 LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
+
+/* ---- Calibration -------------------------------------------------------- */
+
+typedef enum lc_tune_depth {
+  LC_TUNE_STORED = 0, /* only what is known already */
+  LC_TUNE_QUICK = 1,  /* what is asked for most; about a second on a GPU */
+  LC_TUNE_FULL = 2    /* every mode and key, ordinary and pinned memory; longer */
+} lc_tune_depth;
+
+/* One request in place that was measured on both sides, with nothing else under
+ * way. Times in nanoseconds. */
+typedef struct lc_tune_point {
+  size_t struct_size;
+  lc_cipher cipher;
+  lc_direction direction; /* LC_ENCRYPT where both are the same */
+  uint32_t key_bytes;
+  int pinned;             /* 1 in memory of lc_alloc_pinned(), 0 in ordinary */
+  uint32_t streams;       /* messages */
+  uint64_t bytes;         /* of all of them */
+  uint64_t device_ns;     /* until the call was over */
+  uint64_t device_cpu_ns; /* of all this process's threads meanwhile */
+  uint64_t cpu_ns;        /* by OpenSSL on one core */
+} lc_tune_point;
+
+/* Measures device `index`, and the CPU beside it, and keeps the result under
+ * XDG_CACHE_HOME for this machine, device and version; all contexts that look for
+ * devices after that, and this one at once, go by it. Nothing else should run
+ * meanwhile. on_point (NULL: nobody) is told each point, on the calling thread, and
+ * stops by returning other than 0: LC_ERROR_STOPPED, and nothing is kept. With
+ * LC_TUNE_STORED nothing is measured, and LC_ERROR_UNSUPPORTED says that nothing is
+ * known. */
+LC_API lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
+                         int (*on_point)(void *argument, const lc_tune_point *point),
+                         void *argument);
+
+typedef struct lc_cipher_question {
+  size_t struct_size;
+  lc_cipher cipher;
+  lc_direction direction;
+  uint32_t key_bytes;
+  int pinned;       /* all of it in memory of lc_alloc_pinned() */
+  uint32_t streams; /* messages, of about the same length */
+  uint64_t bytes;   /* of all of them */
+} lc_cipher_question;
+
+typedef enum lc_choice {
+  LC_CHOICE_CPU = 0,
+  LC_CHOICE_DEVICE = 1,
+  LC_CHOICE_UNKNOWN = 2 /* nothing like it was measured here: see lc_tune() */
+} lc_choice;
+
+/* Where a request belongs by lc_options.prefer, for a caller who can also do it by
+ * means of his own on this thread, as the provider can by OpenSSL: by its kind and
+ * size, by what was measured, and by what waits for the devices now. A wrong
+ * question belongs to the CPU. The first small requests of a context look for no
+ * device; and none is opened for a request that the CPU would have done by then:
+ * it is opened meanwhile, for those that follow. */
+LC_API lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question);
 
 /* ---- Counters ---------------------------------------------------------- */
 

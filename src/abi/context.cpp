@@ -26,6 +26,14 @@ struct Context::Process {
   explicit Process(const schedule::DispatcherOptions &options)
       : pid(getpid()), born_in(forks), dispatcher(options) {}
 
+  ~Process() {
+    if (opening.joinable()) opening.join();
+  }
+  // nullptr where nothing was measured.
+  std::shared_ptr<const tune::CostModel> model(uint32_t index);
+  // On a thread of its own, one device at a time.
+  void open_meanwhile(Executor &executor);
+
   struct Pinned {
     Executor *executor;  // nullptr: ordinary memory
     std::unique_ptr<device::Buffer> buffer;
@@ -36,7 +44,33 @@ struct Context::Process {
   schedule::Dispatcher dispatcher;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
+  // By device; nullptr: looked for in vain.
+  std::map<uint32_t, std::shared_ptr<const tune::CostModel>> models;
+  std::atomic<bool> is_opening{false};
+  std::thread opening;
 };
+
+std::shared_ptr<const tune::CostModel> Context::Process::model(uint32_t index) {
+  std::lock_guard lock(mutex);
+  const auto [at, is_new] = models.try_emplace(index);
+  if (is_new) {
+    const std::string device = tune::describe_device(dispatcher.device(index)->properties());
+    if (const auto stored = tune::load(tune::describe_machine(), device))
+      at->second = std::make_shared<tune::CostModel>(*stored);
+  }
+  return at->second;
+}
+
+void Context::Process::open_meanwhile(Executor &executor) {
+  if (is_opening.exchange(true)) return;
+  std::lock_guard lock(mutex);
+  if (opening.joinable()) opening.join();  // it is over
+  const schedule::SignalsBlocked blocked;
+  opening = std::thread([this, &executor] {
+    (void)executor.make_ready();
+    is_opening = false;
+  });
+}
 
 // A child of fork cannot destroy what it inherited, so it forgets it. Two
 // threads that come first at once may both make one; one of them wins.
@@ -104,6 +138,56 @@ bool Context::generation_is_sooner(uint32_t bits) {
   if (is_long) return generator.has_device();
   generator.warm_up();
   return false;
+}
+
+Result<tune::Calibration> Context::known_calibration(uint32_t index) {
+  const Executor *executor = dispatcher().device(index);
+  if (executor == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
+  const std::string device = tune::describe_device(executor->properties());
+  std::optional<tune::Calibration> stored = tune::load(tune::describe_machine(), device);
+  if (!stored) return Status(LC_ERROR_UNSUPPORTED, device + ": was not measured yet");
+  return std::move(*stored);
+}
+
+Result<tune::Calibration> Context::calibrate(uint32_t index, tune::Depth depth,
+                                             const std::function<bool(const tune::Point &)> &each) {
+  Process &mine = process();
+  Result<tune::Calibration> made = tune::measure(mine.dispatcher, index, depth, each);
+  if (!made.ok()) return made;
+  tune::store(*made);
+  std::lock_guard lock(mine.mutex);
+  mine.models[index] = std::make_shared<tune::CostModel>(*made);
+  return made;
+}
+
+std::optional<bool> Context::is_for_device(const tune::Question &question) {
+  // The way to a device and back takes longer than so little on the CPU.
+  constexpr uint64_t kLeastBytes = 64 << 10;
+  // To look for devices takes tenths of a second.
+  constexpr uint64_t kLookAtBytes = 1 << 20, kLookAfterBytes = 64 << 20;
+  // To open one takes about so long.
+  constexpr uint64_t kOpenNs = 1000000000;
+  if (question.bytes < kLeastBytes) return false;
+  if (process_.load() == nullptr && question.bytes < kLookAtBytes &&
+      (bytes_done_elsewhere_ += question.bytes) < kLookAfterBytes)
+    return false;
+  Process &mine = process();
+  bool is_known = false;
+  for (uint32_t n = 0; mine.dispatcher.is_selected(n); ++n) {
+    Executor &executor = *mine.dispatcher.device(n);
+    if (!executor.may_work()) continue;
+    const std::shared_ptr<const tune::CostModel> model = mine.model(n);
+    const tune::Load load = {.device_bytes = executor.load_bytes()};
+    const std::optional<tune::Estimate> estimate =
+        model == nullptr ? std::nullopt : model->estimate(question, load);
+    if (!estimate) continue;
+    is_known = true;
+    if (!model->is_for_device(question, load, prefer_)) continue;
+    if (executor.state() == LC_DEVICE_READY || estimate->cpu_ns > kOpenNs) return true;
+    mine.open_meanwhile(executor);
+  }
+  return is_known ? std::optional(false) : std::nullopt;
 }
 
 Context::~Context() {

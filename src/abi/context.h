@@ -11,13 +11,16 @@
 #include <mutex>
 
 #include "schedule/dispatcher.h"
+#include "tune/cost_model.h"
+#include "tune/measure.h"
 
 namespace lanecrypt {
 
 // Any thread.
 class Context {
  public:
-  explicit Context(schedule::DispatcherOptions options) : options_(std::move(options)) {}
+  explicit Context(schedule::DispatcherOptions options, tune::Prefer prefer = tune::Prefer::kSpeed)
+      : options_(std::move(options)), prefer_(prefer) {}
   ~Context();
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
@@ -28,6 +31,14 @@ class Context {
   schedule::RsaChoice &rsa_choice();
   // Whether one key is made sooner with devices than by OpenSSL on one core.
   bool generation_is_sooner(uint32_t bits);
+
+  // What is known of a device. The other measures it, and keeps it.
+  Result<tune::Calibration> known_calibration(uint32_t index);
+  Result<tune::Calibration> calibrate(uint32_t index, tune::Depth depth,
+                                      const std::function<bool(const tune::Point &)> &each);
+  // Whether a request belongs on a device; nullopt where nothing like it was
+  // measured on any.
+  std::optional<bool> is_for_device(const tune::Question &question);
 
   Result<void *> allocate_pinned(size_t bytes);
   void free_pinned(void *pointer);
@@ -40,10 +51,13 @@ class Context {
 
   Process &process();
 
-  schedule::DispatcherOptions options_;
+  const schedule::DispatcherOptions options_;
+  const tune::Prefer prefer_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
   std::atomic<uint32_t> keys_made_elsewhere_ = 0;
+  // Of requests for which no device was looked for.
+  std::atomic<uint64_t> bytes_done_elsewhere_ = 0;
 };
 
 }  // namespace lanecrypt

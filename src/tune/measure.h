@@ -12,7 +12,7 @@ namespace lanecrypt::tune {
 
 enum class Depth {
   kQuick,  // what is asked for most, in ordinary memory; about a second
-  kFull,   // everything; some ten seconds
+  kFull,   // every mode, ordinary and pinned memory; some ten seconds
 };
 
 // As calibrations are kept by it: its id, its name, and its driver's version.

@@ -193,6 +193,9 @@ TEST_F(Arguments, OfOpening) {
   options.struct_size = sizeof options;
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context), "verify");
   put(&options.verify, 0);
+  put(&options.prefer, 2);
+  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context), "prefer");
+  put(&options.prefer, 0);
   options.struct_size = sizeof options;
   for (const char *list : {",", "host,", ",host", "host,,opencl", "host:", "host:x", "host:-1",
                            "host:0:1", "toaster", "toaster:0", "none,host", " "}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cstring>
 #include <filesystem>
 
 #include "devices.h"
@@ -241,6 +242,110 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
   EXPECT_EQ(LC_ERROR_STOPPED, stopped.status().code());
   EXPECT_EQ(LC_ERROR_ARGUMENT,
             tune::measure(dispatcher, 99, tune::Depth::kQuick, nullptr).status().code());
+}
+
+// The emulator as a card that is said to be very quick.
+class Choosing : public TuneCache {
+ protected:
+  void SetUp() override {
+    TuneCache::SetUp();
+    calibration_ = usual();
+    calibration_.machine = tune::describe_machine();
+    calibration_.device = tune::describe_device(device::find_host()[0].properties);
+  }
+  static lc_cipher_question question(uint64_t bytes) {
+    lc_cipher_question made = {};
+    made.struct_size = sizeof made;
+    made.cipher = LC_AES_CTR;
+    made.direction = LC_DECRYPT;  // its own inverse
+    made.key_bytes = 16;
+    made.streams = 1;
+    made.bytes = bytes;
+    return made;
+  }
+  static lc_choice choose(lc_context *context, uint64_t bytes) {
+    const lc_cipher_question asked = question(bytes);
+    return lc_cipher_choose(context, &asked);
+  }
+
+  Calibration calibration_;
+};
+
+TEST_F(Choosing, GoesByWhatIsStored) {
+  {
+    const Context context("host", LC_FALLBACK_CPU);
+    EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 1000));
+    EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
+    EXPECT_EQ(LC_ERROR_UNSUPPORTED, lc_tune(context.get(), 0, LC_TUNE_STORED, nullptr, nullptr));
+  }
+  tune::store(calibration_);
+  for (const bool offloads : {false, true}) {
+    lc_options options = {};
+    options.struct_size = sizeof options;
+    options.devices = "host";
+    options.prefer = offloads ? LC_PREFER_OFFLOAD : LC_PREFER_SPEED;
+    lc_context *context = nullptr;
+    ASSERT_EQ(LC_OK, lc_open(&options, &context));
+    // Nobody looks for devices for so little.
+    EXPECT_EQ(LC_CHOICE_CPU, choose(context, 400000));
+    // It is not open yet: by then the CPU is done.
+    EXPECT_EQ(LC_CHOICE_CPU, choose(context, 4 * kMiB));
+    ASSERT_EQ(LC_OK, lc_device_test(context, 0));
+    EXPECT_EQ(LC_CHOICE_DEVICE, choose(context, 4 * kMiB));
+    EXPECT_EQ(offloads ? LC_CHOICE_DEVICE : LC_CHOICE_CPU, choose(context, 400000));
+    EXPECT_EQ(LC_CHOICE_CPU, choose(context, 1000));
+    lc_cipher_question other = question(4 * kMiB);
+    other.cipher = LC_AES_ECB;
+    EXPECT_EQ(LC_CHOICE_UNKNOWN, lc_cipher_choose(context, &other));
+    std::vector<lc_tune_point> points;
+    const auto take = [](void *to, const lc_tune_point *point) {
+      static_cast<std::vector<lc_tune_point> *>(to)->push_back(*point);
+      return 0;
+    };
+    EXPECT_EQ(LC_OK, lc_tune(context, 0, LC_TUNE_STORED, take, &points));
+    ASSERT_EQ(calibration_.points.size(), points.size());
+    EXPECT_EQ(calibration_.points[1].device_cpu_ns, points[1].device_cpu_ns);
+    EXPECT_EQ(kMiB, points[1].bytes);
+    lc_close(context);
+  }
+}
+
+// What is worth more than the opening opens the device.
+TEST_F(Choosing, AHugeRequestNeedNotWait) {
+  tune::store(calibration_);
+  const Context context("host", LC_FALLBACK_CPU);
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(context.get(), uint64_t{16} << 30));
+}
+
+TEST_F(Choosing, WrongQuestionsBelongToTheCpu) {
+  tune::store(calibration_);
+  const Context context("host", LC_FALLBACK_CPU);
+  ASSERT_EQ(LC_OK, lc_device_test(context.get(), 0));
+  EXPECT_EQ(LC_CHOICE_CPU, lc_cipher_choose(context.get(), nullptr));
+  EXPECT_EQ(LC_CHOICE_CPU, choose(nullptr, 4 * kMiB));
+  lc_cipher_question wrong = question(4 * kMiB);
+  wrong.struct_size = 8;
+  EXPECT_EQ(LC_CHOICE_CPU, lc_cipher_choose(context.get(), &wrong));
+  wrong = question(4 * kMiB);
+  wrong.key_bytes = 17;
+  EXPECT_EQ(LC_CHOICE_CPU, lc_cipher_choose(context.get(), &wrong));
+  wrong = question(4 * kMiB);
+  const int number = 99;
+  memcpy(&wrong.cipher, &number, sizeof number);
+  EXPECT_EQ(LC_CHOICE_CPU, lc_cipher_choose(context.get(), &wrong));
+}
+
+TEST_F(Choosing, MeasuresAndKeeps) {
+  const Context context("host", LC_FALLBACK_CPU);
+  const auto stop = [](void *, const lc_tune_point *) { return 1; };
+  EXPECT_EQ(LC_ERROR_STOPPED, lc_tune(context.get(), 0, LC_TUNE_QUICK, stop, nullptr));
+  EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
+  EXPECT_EQ(LC_OK, lc_tune(context.get(), 0, LC_TUNE_QUICK, nullptr, nullptr));
+  // The emulator is no match for OpenSSL.
+  EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
+  EXPECT_EQ(LC_OK, lc_tune(context.get(), 0, LC_TUNE_STORED, nullptr, nullptr));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_tune(context.get(), 99, LC_TUNE_QUICK, nullptr, nullptr));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_tune(nullptr, 0, LC_TUNE_QUICK, nullptr, nullptr));
 }
 
 // A lost device is not measured by what the CPU did for it.

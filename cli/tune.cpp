@@ -1,0 +1,181 @@
+// `lanecrypt tune`: measures devices beside the CPU, and shows from which size on
+// which side is chosen.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device_engine.h"
+#include "lanecrypt/lanecrypt.hpp"
+#include "subcommand.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Measures what devices and the CPU take for requests of all kinds and sizes, and
+keeps it for programs that ask where a request belongs. Nothing else should run
+on the machine meanwhile.
+
+Examples:
+  lanecrypt tune                measures every selected device
+  lanecrypt tune --quick        only what is asked for most; a second
+  lanecrypt tune --show         what is known
+)";
+
+std::string cipher_name(const lc_tune_point &point) {
+  static constexpr const char *kNames[] = {"ecb",  "cbc",  "ctr", "xts",      "cfb",
+                                           "cfb8", "cfb1", "ofb", "cs1",      "cs2",
+                                           "cs3",  "gcm",  "ccm", "chacha20", "chacha20-poly1305"};
+  const std::string mode = kNames[point.cipher];
+  const uint32_t bits = 8 * point.key_bytes / (point.cipher == LC_AES_XTS ? 2 : 1);
+  const bool is_aes = point.cipher != LC_CHACHA20 && point.cipher != LC_CHACHA20_POLY1305;
+  return is_aes ? fmt::format("aes-{}-{}", bits, mode) : mode;
+}
+
+const char *direction_name(const lc_tune_point &point) {
+  return point.direction == LC_ENCRYPT ? "encrypt" : "decrypt";
+}
+
+std::string size_text(uint64_t bytes) {
+  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
+  return bytes >= 1 << 10 ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} B", bytes);
+}
+
+struct Measured {
+  lc_device_info info;
+  std::vector<lc_tune_point> points;
+};
+
+nlohmann::ordered_json to_json(const Measured &measured) {
+  auto points = nlohmann::ordered_json::array();
+  for (const lc_tune_point &point : measured.points)
+    points.push_back({{"cipher", cipher_name(point)},
+                      {"direction", direction_name(point)},
+                      {"memory", point.pinned ? "pinned" : "ordinary"},
+                      {"streams", point.streams},
+                      {"bytes", point.bytes},
+                      {"device_ns", point.device_ns},
+                      {"device_cpu_ns", point.device_cpu_ns},
+                      {"cpu_ns", point.cpu_ns}});
+  return {{"id", measured.info.id}, {"name", measured.info.name}, {"points", points}};
+}
+
+// Bytes a nanosecond are GB/s.
+double rate(uint64_t bytes, uint64_t ns) {
+  return ns == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(ns);
+}
+
+// The largest size of each kind, and the least that the device is sooner at.
+void print_table(const Measured &measured) {
+  fmt::print("{}, {}\n", measured.info.id, measured.info.name);
+  fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>10} {:>10} {:>12} {:>12}\n", "CIPHER", "", "MEMORY",
+             "STREAMS", "DEVICE", "ONE CORE", "SOONER FROM", "LIGHTER FROM");
+  const std::vector<lc_tune_point> &points = measured.points;
+  for (size_t first = 0; first < points.size();) {
+    const auto is_same = [&](const lc_tune_point &point) {
+      const lc_tune_point &one = points[first];
+      return point.cipher == one.cipher && point.direction == one.direction &&
+             point.key_bytes == one.key_bytes && point.pinned == one.pinned &&
+             point.streams == one.streams;
+    };
+    size_t end = first;
+    std::string sooner = "-", lighter = "-";
+    for (; end < points.size() && is_same(points[end]); ++end) {
+      const lc_tune_point &point = points[end];
+      if (point.device_ns >= point.cpu_ns)
+        sooner = "-";
+      else if (sooner == "-")
+        sooner = size_text(point.bytes);
+      if (point.device_cpu_ns >= point.cpu_ns)
+        lighter = "-";
+      else if (lighter == "-")
+        lighter = size_text(point.bytes);
+    }
+    const lc_tune_point &last = points[end - 1];
+    fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>5.2f} GB/s {:>5.2f} GB/s {:>12} {:>12}\n",
+               cipher_name(last), direction_name(last), last.pinned ? "pinned" : "ordinary",
+               last.streams, rate(last.bytes, last.device_ns), rate(last.bytes, last.cpu_ns),
+               sooner, lighter);
+    first = end;
+  }
+}
+
+class Tune : public Subcommand {
+ public:
+  std::vector<OptionName> option_names() const override {
+    return {{"json", "json"},
+            {"show", "show"},
+            {"quick", "quick"},
+            {"devices", "devices", true},
+            {"device", "devices", true},
+            {"help", "help"},
+            {"h", "help"}};
+  }
+
+  void declare(CLI::App &app) override {
+    app.description(kHelp);
+    app.add_flag("--json", json_, "print JSON, with every point");
+    CLI::Option *show = app.add_flag("--show", show_, "measure nothing: show what is known");
+    app.add_flag("--quick", quick_, "measure only what is asked for most")->excludes(show);
+    app.add_option("--devices,--device", devices_,
+                   "which, as for enc; otherwise as LANECRYPT_DEVICES says, or every GPU")
+        ->option_text("LIST");
+  }
+
+  void run(std::vector<SecretBytes>) override {
+    try {
+      const Context context(devices_ ? devices_->c_str() : nullptr);
+      std::vector<Measured> all;
+      const uint32_t count = context.device_count();
+      for (uint32_t index = 0; index < count; index++) {
+        Measured measured = {context.device(index), {}};
+        if (!measured.info.selected) continue;
+        const lc_status status = lc_tune(context.get(), index, depth(), take, &measured);
+        if (status == LC_ERROR_UNSUPPORTED && show_) continue;
+        check(status);
+        all.push_back(std::move(measured));
+      }
+      if (all.empty())
+        throw Failure(ExitCode::kNoDevice, show_ ? "no device was measured yet: run lanecrypt tune"
+                                                 : "there is no device to measure");
+      print(all);
+    } catch (const Error &error) {
+      throw failure_of(error);
+    }
+  }
+
+ private:
+  lc_tune_depth depth() const {
+    if (show_) return LC_TUNE_STORED;
+    return quick_ ? LC_TUNE_QUICK : LC_TUNE_FULL;
+  }
+  static int take(void *measured, const lc_tune_point *point) {
+    static_cast<Measured *>(measured)->points.push_back(*point);
+    return 0;
+  }
+  void print(const std::vector<Measured> &all) const {
+    if (!json_) {
+      for (const Measured &measured : all) print_table(measured);
+      return;
+    }
+    auto devices = nlohmann::ordered_json::array();
+    for (const Measured &measured : all) devices.push_back(to_json(measured));
+    const nlohmann::ordered_json json = {{"devices", devices}};
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+
+  bool json_ = false, show_ = false, quick_ = false;
+  std::optional<std::string> devices_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_tune() { return std::make_unique<Tune>(); }
+
+}  // namespace lanecrypt::cli
