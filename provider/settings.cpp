@@ -51,7 +51,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
   if (get_params == nullptr) return settings;
 
   const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
-             *rsa = nullptr, *verify = nullptr;
+             *rsa = nullptr, *verify = nullptr, *prefer = nullptr;
   const auto text = [](const char *key, const char **value) {
     return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
   };
@@ -61,6 +61,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
                          text("stats_file", &stats),
                          text("rsa", &rsa),
                          text("verify", &verify),
+                         text("prefer", &prefer),
                          OSSL_PARAM_END};
   if (get_params(handle, params) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
@@ -71,6 +72,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
     if (!bytes)
       return wrong("threshold_bytes", threshold, "a number of bytes, such as 1048576, 1024k or 1M");
     settings.threshold_bytes = *bytes;
+    settings.threshold_is_set = true;
   }
   if (require != nullptr) {
     const std::optional<bool> value = parse_switch(require);
@@ -96,6 +98,14 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
       settings.verify = LC_VERIFY_OFF;
     else
       return wrong("verify", verify, "off, sampled or full");
+  }
+  if (prefer != nullptr) {
+    if (strcasecmp(prefer, "speed") == 0)
+      settings.prefer = LC_PREFER_SPEED;
+    else if (strcasecmp(prefer, "offload") == 0)
+      settings.prefer = LC_PREFER_OFFLOAD;
+    else
+      return wrong("prefer", prefer, "speed or offload");
   }
   if (stats != nullptr) {
     // Programs change their folder, so a relative path would say nothing.

@@ -18,6 +18,9 @@ struct Settings {
   std::optional<std::string> devices;
   // Requests below this many bytes stay on the CPU.
   uint64_t threshold_bytes = 1 << 20;
+  bool threshold_is_set = false;
+  // Where no threshold is set, what was measured on this machine decides instead.
+  std::optional<lc_prefer> prefer;
   // A request of at least threshold_bytes that cannot run on a device fails;
   // so does each private operation of RSA.
   bool require_gpu = false;

@@ -165,17 +165,45 @@ Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint
 
 }  // namespace
 
+namespace {
+
+lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
+  const Algorithm &algorithm = context.algorithm();
+  lc_cipher_question question{};
+  question.struct_size = sizeof question;
+  question.cipher = algorithm.cipher;
+  question.direction = context.encrypting ? LC_ENCRYPT : LC_DECRYPT;
+  question.key_bytes = algorithm.key_bytes;
+  question.streams = 1;
+  question.bytes = in_bytes;
+  return lc_cipher_choose(context.provider->devices, &question);
+}
+
+}  // namespace
+
 bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
                    size_t in_bytes) {
   const Settings &settings = context.provider->settings;
-  if (in_bytes < std::max<uint64_t>(settings.threshold_bytes, 1)) return false;
+  const bool is_chosen = settings.prefer && !settings.threshold_is_set && !settings.require_gpu;
+  const bool is_large = in_bytes >= std::max<uint64_t>(settings.threshold_bytes, 1);
+  if (!is_large && !is_chosen) return false;
   if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return false;
   if (settings.require_gpu) return true;
   if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return false;
   // One stream of CBC encryption, say, is one chain, which a device walks
   // slowly: only tests want that.
-  return !context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) ||
-         settings.threshold_bytes == 0;
+  if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
+      settings.threshold_bytes != 0)
+    return false;
+  if (!is_chosen) return true;
+  switch (ask_model(context, in_bytes)) {
+    case LC_CHOICE_DEVICE:
+      return true;
+    case LC_CHOICE_UNKNOWN:
+      return is_large;
+    default:
+      return false;
+  }
 }
 
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -55,8 +57,31 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"threshold_bytes", "99999999999G", "is wrong"},
         Wrong{"require_gpu", "maybe", "require_gpu = maybe is wrong: it must be yes or no"},
         Wrong{"verify", "yes", "verify = yes is wrong: it must be off, sampled or full"},
+        Wrong{"prefer", "fast", "prefer = fast is wrong: it must be speed or offload"},
         Wrong{"stats_file", "stats.json", "must be an absolute path"},
         Wrong{"devices", "host,,host", "host,,host"}));
+
+// Where nothing was measured, the usual size decides; a threshold always does.
+TEST(Settings, PreferNeedsMeasurements) {
+  char folder[] = "/tmp/lanecrypt-prefer-XXXXXX";
+  ASSERT_NE(nullptr, mkdtemp(folder));
+  const std::string before = getenv("XDG_CACHE_HOME") == nullptr ? "" : getenv("XDG_CACHE_HOME");
+  setenv("XDG_CACHE_HOME", folder, 1);
+  for (const char *prefer : {"speed", "offload"}) {
+    Library library({{"devices", "host"}, {"prefer", prefer}});
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+    EXPECT_EQ(encrypt(library, "AES-128-CTR", 100000), 1);
+    EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
+    EXPECT_EQ(encrypt(library, "AES-128-CTR", 1 << 20), 1);
+    EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);
+    Library forced({{"devices", "host"}, {"prefer", prefer}, {"threshold_bytes", "2k"}});
+    ASSERT_TRUE(forced.is_ready()) << forced.errors();
+    EXPECT_EQ(encrypt(forced, "AES-128-CTR", 2048), 1);
+    EXPECT_EQ(forced.counter("lanecrypt.device-jobs"), 1u);
+  }
+  before.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before.c_str(), 1);
+  std::filesystem::remove_all(folder);
+}
 
 TEST(Settings, ThresholdDecides) {
   Library library({{"devices", "host"}, {"threshold_bytes", "2k"}});
