@@ -170,8 +170,8 @@ uint32_t AesLaunch::lanes_of(uint32_t most) const {
 
 bool AesLaunch::can_use_slot(const AesWork &work) const {
   const lc_cipher cipher = work.kind.cipher;
-  return device_.key_slot() != nullptr && work.keys.size() == 1 && form_ != AesForm::kTable1 &&
-         !has_planes(form_, work.kind) &&
+  return device_.key_slot() != nullptr && work.keys.size() == 1 && !work.is_beside &&
+         form_ != AesForm::kTable1 && !has_planes(form_, work.kind) &&
          (cipher == LC_AES_ECB || cipher == LC_AES_CBC || cipher == LC_AES_CTR ||
           cipher == LC_AES_XTS);
 }

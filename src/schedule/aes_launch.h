@@ -49,6 +49,7 @@ struct AesWork {
   std::vector<AesPart> parts;             // these are this file's
   uint32_t points = 0;
   bool secret_starts = false;          // the pieces' IVs are made from a key
+  bool is_beside = false;              // other launches run at the same time
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
   bool in_slot = false;                // the key schedule is in the device's key slot

@@ -8,6 +8,7 @@ namespace lanecrypt::schedule {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096, kLeastOfPages = 1 << 20;
+constexpr uint64_t kStreamsOfChunk = 256;
 
 // Splits `bytes`, where the mode allows a cut, off the front of a piece.
 Piece split(const Request &request, Piece &piece, uint64_t bytes) {
@@ -83,6 +84,21 @@ bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk
   return chunk.pieces.size() > before;
 }
 
+// Streams of a chain that begin and end in this chunk. While it is computed, in as
+// many lanes as it has streams, others like it are computed beside it.
+void cut_streams(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
+  while (!request->todo.empty() && left.pieces > 0) {
+    const Piece &next = request->todo.front();
+    const uint64_t bytes = whole_blocks(next.length);
+    if (bytes > left.bytes) break;
+    chunk.pieces.push_back({request, next});
+    request->todo.pop_front();
+    left.bytes -= bytes;
+    --left.pieces;
+  }
+  chunk.is_beside = true;
+}
+
 // A slice of every stream, so that all of a request's lanes have work.
 void cut_slices(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   const uint64_t streams =
@@ -102,15 +118,22 @@ void cut_slices(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) 
   }
   request->todo.insert(request->todo.begin(), rest.begin(), rest.end());
   chunk.sliced = request.get();
-}
-
-bool continues(const Request &request) {
-  return std::any_of(request.todo.begin(), request.todo.end(),
-                     [](const Piece &piece) { return piece.continues; });
+  request->is_sliced = true;
 }
 
 bool fits(const Request &request, const ChunkLimits &left) {
-  return request.todo.size() <= left.pieces && request.bytes_left() <= left.bytes;
+  if (request.todo.size() > left.pieces) return false;
+  uint64_t bytes = 0;
+  for (const Piece &piece : request.todo)
+    if ((bytes += whole_blocks(piece.length)) > left.bytes) return false;
+  return true;
+}
+
+// Whether chunks of whole streams have lanes enough, a few of them together. Slices
+// would be bytes of a page here and a page there.
+bool has_short_streams(const Request &request, const ChunkLimits &limits) {
+  return request.todo.size() >= kStreamsOfChunk &&
+         whole_blocks(request.longest_stream_bytes) <= limits.bytes / kStreamsOfChunk;
 }
 
 // Ciphertext stealing (the addendum to SP 800-38A): the last two blocks of a
@@ -191,8 +214,10 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
       continue;
     }
     bool took = true;
-    if (!chunk.kind.is_chain() || (fits(*request, left) && !continues(*request)))
+    if (!chunk.kind.is_chain() || (!request->is_sliced && fits(*request, left)))
       took = cut_parallel(request, left, chunk);
+    else if (chunk.pieces.empty() && !request->is_sliced && has_short_streams(*request, limits))
+      cut_streams(request, left, chunk);
     else if (chunk.pieces.empty())
       cut_slices(request, left, chunk);
     else
@@ -204,7 +229,7 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
     ++request->chunks_under_way;
     at = queue.erase(at);
     if (!request->todo.empty()) cut_in_part.push_back(request);
-    if (chunk.sliced != nullptr) break;
+    if (chunk.sliced != nullptr || chunk.is_beside) break;
   }
   queue.splice(queue.end(), cut_in_part);
   return chunk;

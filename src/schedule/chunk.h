@@ -23,6 +23,9 @@ struct Chunk {
   // CBC encryption in slices: the one request whose chain values this chunk
   // continues; otherwise nullptr.
   Request *sliced = nullptr;
+  // Streams of a chain, whole, that leave most of the device idle: chunks like it
+  // run side by side.
+  bool is_beside = false;
   // Nothing else waits: what it needs is best done at once.
   bool is_all = false;
 };

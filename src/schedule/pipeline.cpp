@@ -58,6 +58,9 @@ Pipeline::~Pipeline() {
         (void)compute_->zero(*buffer, 0, buffer->bytes());
   }
   if (compute_ != nullptr) (void)finish(*compute_);
+  // Keys are zeroed there.
+  for (const std::unique_ptr<Slot> &slot : slots_)
+    if (slot->own_stream != nullptr) (void)finish(*slot->own_stream);
 }
 
 Status Pipeline::open() {
@@ -157,6 +160,7 @@ void Pipeline::start(Chunk chunk) {
   slot.work = {};
   slot.aead = {};
   slot.work.kind = chunk.kind;
+  slot.work.is_beside = chunk.is_beside;
   if (const Status status = prepare(slot); !status.ok()) fail(slot, status);
   (void)advance();
 }
@@ -366,8 +370,21 @@ void Pipeline::issue(Slot &slot) {
   if (!status.ok()) fail(slot, status);
 }
 
+Result<device::Stream *> Pipeline::stream_for(Slot &slot) {
+  if (!slot.work.is_beside) return compute_.get();
+  if (slot.own_stream == nullptr) {
+    Result<std::unique_ptr<device::Stream>> made = device_.make_stream();
+    if (!made.ok()) return made.status();
+    slot.own_stream = std::move(*made);
+  }
+  return slot.own_stream.get();
+}
+
 Status Pipeline::compute(Slot &slot) {
   LC_TRY(continue_chain(slot));
+  Result<device::Stream *> stream = stream_for(slot);
+  if (!stream.ok()) return stream.status();
+  device::Stream &compute = **stream;
   DriverTurn::Short turn(host_.turn());
   slot.work.in = slot.device_in.get();
   slot.work.out = slot.device_out.get();
@@ -377,23 +394,27 @@ Status Pipeline::compute(Slot &slot) {
   LC_TRY(upload_work(*upload_, slot));
   LC_TRY(slot.share.in.upload(*upload_, *slot.device_in, slot.share.ring_in.get()));
   LC_TRY(upload_->mark(*slot.upload_end));
-  LC_TRY(compute_->await(*slot.upload_end));
-  LC_TRY(launch_work(*compute_, slot));
-  LC_TRY(compute_->mark(*slot.wiped));
+  LC_TRY(compute.await(*slot.upload_end));
+  LC_TRY(launch_work(compute, slot));
+  LC_TRY(compute.mark(*slot.wiped));
   slot.was_used = true;
   return Status();
 }
 
 Status Pipeline::bring_back(Slot &slot) {
+  LC_TRY(start_download(slot));
+  slot.stage = Stage::kReturning;
+  if (!slot.is_alone) await_output(slot);
+  return Status();
+}
+
+Status Pipeline::start_download(Slot &slot) {
   DriverTurn::Short turn(host_.turn());
   LC_TRY(download_->await(*slot.kernel_end));
   LC_TRY(download_->mark(*slot.download_begin));
   LC_TRY(slot.share.out.download(*download_, *slot.device_out, slot.share.ring_out.get()));
   LC_TRY(aead_.download(*download_, slot.aead_room, slot.work, slot.aead));
-  LC_TRY(download_->mark(*slot.download_end));
-  slot.stage = Stage::kReturning;
-  if (!slot.is_alone) await_output(slot);
-  return Status();
+  return download_->mark(*slot.download_end);
 }
 
 // A device writes to the caller's memory only when its kernels are known to be
@@ -532,8 +553,9 @@ Retired Pipeline::retire() {
     mark_broken(slot);
     // What was begun must not touch the caller's memory any more.
     if (slot.adopted != nullptr) (void)slot.adopted->finish();
-    for (device::Stream *stream : {upload_.get(), compute_.get(), download_.get()})
-      (void)finish(*stream);
+    for (device::Stream *stream :
+         {upload_.get(), compute_.get(), slot.own_stream.get(), download_.get()})
+      if (stream != nullptr) (void)finish(*stream);
     if (!is_stuck_) host_.unpin(slot.share);
   } else {
     add_times(slot);

@@ -93,7 +93,9 @@ class Pipeline {
   Status gather(Slot &slot);
   void issue(Slot &slot);
   Status compute(Slot &slot);
+  Result<device::Stream *> stream_for(Slot &slot);
   Status bring_back(Slot &slot);
+  Status start_download(Slot &slot);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
   void lay_out(Slot &slot);
   Status upload_work(device::Stream &stream, Slot &slot);

@@ -10,7 +10,10 @@ namespace lanecrypt::schedule {
 
 Request::Request(CipherJob whole, Callback on_end)
     : Ending(std::move(on_end)), job(std::move(whole)) {
-  for (uint32_t n = 0; n < job.messages.size(); ++n) put_whole(n);
+  for (uint32_t n = 0; n < job.messages.size(); ++n) {
+    put_whole(n);
+    longest_stream_bytes = std::max(longest_stream_bytes, stream_bytes(n));
+  }
   if (job.kind.mode().is_aead) {
     aead = std::make_unique<AeadTally>();
     failure = aead->begin(job);
@@ -37,12 +40,6 @@ void Request::start_over() {
   for (const Piece &piece : todo) left += text_of(piece).length;
   result.cpu_bytes = 0;
   result.device_bytes = job.bytes - left;
-}
-
-uint64_t Request::bytes_left() const {
-  uint64_t bytes = 0;
-  for (const Piece &piece : todo) bytes += whole_blocks(piece.length);
-  return bytes;
 }
 
 uint64_t Request::stream_bytes(uint32_t message) const {
@@ -93,6 +90,7 @@ void Request::leave_device() {
     piece.continues = false;
   }
   chain.reset();
+  is_sliced = false;
 }
 
 // What the slice before a piece, which is back on the host, hands on.

@@ -48,6 +48,10 @@ class Request : public Ending {
   uint32_t chunks_under_way = 0;
   // The devices, by their numbers, that could not finish it.
   std::vector<uint32_t> tried;
+  // Of all messages, as put together from their pieces.
+  uint64_t longest_stream_bytes = 0;
+  // Its chains go on from chunk to chunk on the device that has it.
+  bool is_sliced = false;
   // Why the device that has it must hand it back, once no chunk of it is under
   // way there; OK while it may stay.
   Status leaves;
@@ -67,8 +71,6 @@ class Request : public Ending {
   // what continues its chains must not run.
   std::atomic<uint64_t> broken_from = UINT64_MAX;
 
-  // In whole blocks, as pieces lie in a chunk.
-  uint64_t bytes_left() const;
   bool is_over() const { return chunks_under_way == 0 && (todo.empty() || !failure.ok()); }
 
   // Of a message, and of CCM its header.

@@ -50,6 +50,8 @@ struct Slot {
   AeadRoom aead_room;
   AeadWork aead;
   std::unique_ptr<device::Stream> adopted;
+  // For kernels that run beside those of other slots.
+  std::unique_ptr<device::Stream> own_stream;
   std::unique_ptr<device::Buffer> scratch_view;
   bool on_device = false;
   bool is_all = false;  // nothing else waits

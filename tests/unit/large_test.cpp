@@ -92,6 +92,25 @@ TEST_P(Large, CbcEncryptionInSlices) {
   }
 }
 
+// So many that they pass whole, in chunks that are computed side by side.
+TEST_P(Large, CbcEncryptionOfShortStreams) {
+  for (Place place : {Place::kHost, Place::kPinned}) {
+    if (place == Place::kPinned && !is_thorough()) return;
+    BatchShape shape;
+    shape.cipher = LC_AES_CBC;
+    shape.place = place;
+    for (uint32_t n = 0; n < 3000; n++) {
+      MessageShape message;
+      message.length = 16 * (600 + n % 700);
+      message.in_place = n % 2;
+      message.key = n % 3;
+      shape.messages.push_back(message);
+    }
+    Batch batch(context(), shape, random_);
+    run_and_check(batch);
+  }
+}
+
 // Some MiB, odd, of each cipher; several of them in a job.
 TEST_P(Large, Several) {
   for (lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_ECB}) {
