@@ -265,7 +265,9 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
       for (Call *call : calls) call->done = true;
       changed_.notify_all();
     }
-    const bool progress = start_next(queue) | pipeline_->advance() | retire_what_is_over(queue);
+    bool progress = start_next(queue);
+    progress = pipeline_->advance() || progress;
+    progress = retire_what_is_over(queue) || progress;
     if (!progress && !pipeline_->is_idle()) wait(queue);
     const bool lost = state_ == LC_DEVICE_LOST;
     if (lost) {

@@ -2,6 +2,7 @@
 #include "schedule/workers.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace lanecrypt::schedule {
 
@@ -28,14 +29,29 @@ void Workers::give(size_t count, std::function<void(size_t)> part, std::function
   work->count = count;
   work->part = std::move(part);
   work->after = std::move(after);
-  std::lock_guard lock(mutex_);
-  queue_.push_back(std::move(work));
+  std::unique_lock lock(mutex_);
   const size_t wanted = std::max<size_t>(count, 1);
-  while (idle_ < wanted && threads_.size() < most_threads_) {
-    threads_.emplace_back([this] { serve(); });
-    ++idle_;  // it is about to look
+  while (idle_ < wanted && threads_.size() < most_threads_ && start_thread()) {
   }
+  if (threads_.empty()) {
+    lock.unlock();
+    for (size_t n = 0; n < count; ++n) work->part(n);
+    if (work->after) work->after();
+    return;
+  }
+  queue_.push_back(std::move(work));
   for (size_t n = 0; n < std::min<size_t>(wanted, most_threads_); ++n) changed_.notify_one();
+}
+
+// False where the system gives no more threads: fewer must do.
+bool Workers::start_thread() {
+  try {
+    threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error &) {
+    return false;
+  }
+  ++idle_;  // it is about to look
+  return true;
 }
 
 void Workers::serve() {

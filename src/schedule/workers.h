@@ -23,13 +23,15 @@ class Workers {
 
   unsigned most_threads() const { return most_threads_; }
   // Runs part(0) to part(count - 1), several at once, and then after(), on
-  // these threads. after may be empty.
+  // these threads; where there can be none, on this one, before it returns. after
+  // may be empty.
   void give(size_t count, std::function<void(size_t)> part, std::function<void()> after);
   void give(std::function<void()> work) { give(0, nullptr, std::move(work)); }
 
  private:
   struct Work;
 
+  bool start_thread();
   void serve();
 
   const unsigned most_threads_;
