@@ -16,6 +16,8 @@ constexpr uint64_t kSmallBytes = 256 << 10;
 // holding up the calls that keep the device busy, and twice that on a bad day.
 constexpr uint64_t kPinNsPerMib = 144000, kCopyNsPerMib = 115000;
 
+// Half the cores, by measurement: three quarters of them copy a fifth faster, for a
+// quarter more CPU time; a quarter of them a third slower, for a quarter less.
 unsigned choose_movers() { return std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u); }
 
 }  // namespace

@@ -1,9 +1,14 @@
-// How requests are cut into chunks.
+// How requests are cut into chunks, and how a chunk's bytes pass the ring.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/chunk.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "random_bytes.h"
+#include "schedule/host_runs.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -78,6 +83,36 @@ TEST(Chunks, WhatFitsIsNoPartOfMore) {
   ASSERT_EQ(1u, chunks.size());
   EXPECT_FALSE(chunks[0].is_beside);
   EXPECT_EQ(nullptr, chunks[0].sliced);
+}
+
+// Short copies and long ones, wherever they begin and end; nothing beside them.
+TEST(HostRuns, PassTheRingWhole) {
+  test::Random random(20);
+  for (int n = 0; n < 40; ++n) {
+    std::vector<uint8_t> from(3 * kMiB);
+    random.fill(from.data(), from.size());
+    std::vector<uint8_t> ring(4 * kMiB, 0xA5), to(from.size(), 0x5A), expected = to;
+    HostRuns in, out;
+    uint64_t at = 0;
+    for (uint64_t host = random.below(200); host < from.size();) {
+      const uint64_t length = std::min(random.below(2) ? random.below(300) : random.below(2 * kMiB),
+                                       from.size() - host);
+      in.add(from.data() + host, at, length);
+      out.add(to.data() + host, at, length);
+      std::copy_n(from.begin() + long(host), length, expected.begin() + long(host));
+      host += length + random.below(3) * random.below(5000);
+      at += length + random.below(2) * 16;
+    }
+    const uint64_t bytes = in.lay_in_ring();
+    ASSERT_EQ(bytes, out.lay_in_ring());
+    ASSERT_LE(bytes, ring.size());
+    for (size_t part = 0; part < in.count_parts(); ++part) in.copy_in(ring.data(), part);
+    for (size_t part = 0; part < out.count_parts(); ++part) out.copy_out(ring.data(), part);
+    EXPECT_TRUE(to == expected) << n;
+    EXPECT_TRUE(std::all_of(ring.begin() + long(bytes), ring.end(), [](uint8_t byte) {
+      return byte == 0xA5;
+    })) << n;
+  }
 }
 
 }  // namespace
