@@ -101,14 +101,16 @@ Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
 
 int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
                 size_t in_bytes) {
-  const unsigned unit = context.algorithm().unit_bytes();
-  const uint64_t before =
-      context.message != nullptr ? context.message->text_bytes : context.text_bytes;
-  const size_t head = size_t((unit - before % unit) % unit);
-  const size_t bulk = in_bytes > head ? (in_bytes - head) / unit * unit : 0;
-  size_t done = 0;
+  size_t head = 0, bulk = 0, done = 0;
+  if (is_for_device(context, out, in, in_bytes)) {
+    const unsigned unit = context.algorithm().unit_bytes();
+    const uint64_t before =
+        context.message != nullptr ? context.message->text_bytes : context.text_bytes;
+    head = size_t((unit - before % unit) % unit);
+    bulk = in_bytes > head ? (in_bytes - head) / unit * unit : 0;
+  }
   bool ran = false;
-  if (bulk > 0 && is_for_device(context, out, in, in_bytes)) {
+  if (bulk > 0) {
     const char *hindrance = what_hinders(context);
     if (hindrance == nullptr && out != in && out < in + in_bytes && in < out + in_bytes)
       hindrance = "its input and output overlap in part";

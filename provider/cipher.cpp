@@ -9,6 +9,8 @@
 #include <openssl/params.h>
 #include <openssl/proverr.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "provider/aead.h"
@@ -45,6 +47,12 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   CipherContext *context = static_cast<CipherContext *>(memory);
   context->provider = &provider;
   context->index = index;
+  context->is_aead = context->algorithm().is_aead();
+  context->is_chacha20 = context->algorithm().is_chacha20();
+  // Ciphertext stealing counts its updates, and CCM keeps what comes before its text.
+  if (!context->algorithm().traits().steals() && !context->algorithm().is_ccm())
+    context->pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
+  context->pass_room = context->is_block_mode() ? kBlockBytes : 0;
   context->fallback = EVP_CIPHER_CTX_new();
   if (context->fallback == nullptr ||
       !EVP_CipherInit_ex2(context->fallback, cipher, nullptr, nullptr, 0, nullptr)) {

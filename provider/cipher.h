@@ -39,6 +39,10 @@ struct CipherContext {
   Provider *provider;
   int index;  // into kAlgorithms
   EVP_CIPHER_CTX *fallback;
+  // An update of fewer bytes, given room for so many more, is OpenSSL's context's
+  // alone. Here, to be read at once: what algorithm() says too.
+  size_t pass_below, pass_room;
+  bool is_aead, is_chacha20;
 
   bool encrypting;
   bool key_set;

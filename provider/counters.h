@@ -23,29 +23,30 @@ struct Totals {
   uint64_t rsa_device_jobs = 0, rsa_cpu_jobs = 0, rsa_failures = 0;
 };
 
-// Counts from any thread. Small requests are many and short, so threads that
-// count at once do so on different cache lines.
+// Counts from any thread. Small requests are many and short, and an addition that
+// other threads may meet takes as long as the smallest: so the first thread of each
+// line owns it and adds to it alone, and those that come later share others.
 class Counters {
  public:
   void count_cpu(uint64_t bytes) {
-    Slot &slot = slot_of_thread();
-    add(slot.cpu_jobs, 1);
-    add(slot.cpu_bytes, bytes);
+    const Line line = line_of_thread();
+    line.add(&Slot::cpu_jobs, 1);
+    line.add(&Slot::cpu_bytes, bytes);
   }
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
-    Slot &slot = slot_of_thread();
-    add(slot.device_jobs, 1);
-    add(slot.device_bytes, device_bytes);
-    add(slot.cpu_bytes, cpu_bytes);
+    const Line line = line_of_thread();
+    line.add(&Slot::device_jobs, 1);
+    line.add(&Slot::device_bytes, device_bytes);
+    line.add(&Slot::cpu_bytes, cpu_bytes);
   }
   // What the CPU did of a request that a device did the most of.
-  void count_cpu_rest(uint64_t bytes) { add(slot_of_thread().cpu_bytes, bytes); }
-  void count_failure() { add(slot_of_thread().failures, 1); }
-  void count_rsa_device_key() { add(slot_of_thread().rsa_device_keys, 1); }
-  void count_rsa_cpu_key() { add(slot_of_thread().rsa_cpu_keys, 1); }
-  void count_rsa_device() { add(slot_of_thread().rsa_device_jobs, 1); }
-  void count_rsa_cpu() { add(slot_of_thread().rsa_cpu_jobs, 1); }
-  void count_rsa_failure() { add(slot_of_thread().rsa_failures, 1); }
+  void count_cpu_rest(uint64_t bytes) { line_of_thread().add(&Slot::cpu_bytes, bytes); }
+  void count_failure() { line_of_thread().add(&Slot::failures, 1); }
+  void count_rsa_device_key() { line_of_thread().add(&Slot::rsa_device_keys, 1); }
+  void count_rsa_cpu_key() { line_of_thread().add(&Slot::rsa_cpu_keys, 1); }
+  void count_rsa_device() { line_of_thread().add(&Slot::rsa_device_jobs, 1); }
+  void count_rsa_cpu() { line_of_thread().add(&Slot::rsa_cpu_jobs, 1); }
+  void count_rsa_failure() { line_of_thread().add(&Slot::rsa_failures, 1); }
 
   Totals totals() const {
     Totals sum;
@@ -64,29 +65,48 @@ class Counters {
     return sum;
   }
 
-  // A child of fork begins at nothing. Safe there: no lock.
+  // A child of fork begins at nothing. Safe there: no lock, and one thread.
   void clear() {
-    for (Slot &slot : slots_)
+    for (Slot &slot : slots_) {
+      slot.owner.store(0, std::memory_order_relaxed);
       for (auto *counter : {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes,
                             &slot.failures, &slot.rsa_device_keys, &slot.rsa_cpu_keys,
                             &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
         counter->store(0, std::memory_order_relaxed);
+    }
   }
 
  private:
+  using Counter = std::atomic<uint64_t>;
   struct alignas(64) Slot {
-    std::atomic<uint64_t> device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
+    Counter owner{0};  // a thread; of the shared ones nobody
+    Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
         rsa_device_keys{0}, rsa_cpu_keys{0}, rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
   };
-  static void add(std::atomic<uint64_t> &counter, uint64_t amount) {
-    counter.fetch_add(amount, std::memory_order_relaxed);
-  }
-  // The number of a thread is the address of its block, some KiB apart.
-  Slot &slot_of_thread() {
+  struct Line {
+    Slot &slot;
+    bool is_own;
+    void add(Counter Slot::*which, uint64_t amount) const {
+      Counter &counter = slot.*which;
+      if (is_own)
+        counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+      else
+        counter.fetch_add(amount, std::memory_order_relaxed);
+    }
+  };
+  static constexpr size_t kOwned = 16;
+  // The number of a thread is the address of its block, some KiB apart. A thread
+  // that comes after the owner's end may have its number, and then owns the line.
+  Line line_of_thread() {
     const uint64_t thread = uint64_t(pthread_self());
-    return slots_[((thread >> 12) * 0x9E3779B97F4A7C15u) >> 60];
+    const size_t n = ((thread >> 12) * 0x9E3779B97F4A7C15u) >> 60;
+    Slot &slot = slots_[n];
+    uint64_t owner = slot.owner.load(std::memory_order_relaxed);
+    if (owner == thread || (owner == 0 && slot.owner.compare_exchange_strong(owner, thread)))
+      return {slot, true};
+    return {slots_[kOwned + n], false};
   }
-  std::array<Slot, 16> slots_;
+  std::array<Slot, 2 * kOwned> slots_;
 };
 
 }  // namespace lanecrypt::provider

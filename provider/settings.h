@@ -34,6 +34,15 @@ struct Settings {
   Rsa rsa = Rsa::kAuto;
   // An absolute path to which the counters are appended in the end; "": none.
   std::string stats_file;
+
+  // Where what was measured decides. lc_cipher_choose() never names a device for
+  // less than 64 KiB.
+  bool asks_model() const { return prefer && !threshold_is_set && !require_gpu; }
+  // No shorter request is one for a device.
+  uint64_t least_device_bytes() const {
+    if (asks_model()) return 64 << 10;
+    return threshold_bytes != 0 ? threshold_bytes : 1;
+  }
 };
 
 // Asks the core for the settings. LC_ERROR_ARGUMENT names the setting that is

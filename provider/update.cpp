@@ -142,6 +142,30 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return feed(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
+bool passes(const CipherContext &context, const uint8_t *out, size_t out_size, const uint8_t *in,
+            size_t in_bytes) {
+  if (in_bytes >= context.pass_below || out_size < in_bytes + context.pass_room) return false;
+  if (!context.is_aead) return true;
+  return in != nullptr && in_bytes != 0 && context.message == nullptr && !context.openssl_only &&
+         (out == nullptr || context.key_set);
+}
+
+// All of a request, which is short, so that OpenSSL alone would take hardly longer.
+int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
+         size_t in_bytes) {
+  if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
+  int bytes = 0;
+  if (!EVP_CipherUpdate(context.fallback, out, &bytes, in, int(in_bytes))) return 0;
+  *out_bytes = size_t(bytes);
+  if (context.is_aead)
+    (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
+  else if (context.is_chacha20)
+    advance_chacha20_stream(context, in_bytes);
+  else if (context.pass_room != 0 && !context.tls_records)
+    context.held_bytes += in_bytes - size_t(bytes);
+  return 1;
+}
+
 // XTS: a request is a data unit, with the tweak that the context has. Ciphertext
 // stealing: it is the message.
 Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
@@ -184,9 +208,7 @@ lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
 bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
                    size_t in_bytes) {
   const Settings &settings = context.provider->settings;
-  const bool is_chosen = settings.prefer && !settings.threshold_is_set && !settings.require_gpu;
-  const bool is_large = in_bytes >= std::max<uint64_t>(settings.threshold_bytes, 1);
-  if (!is_large && !is_chosen) return false;
+  if (in_bytes < settings.least_device_bytes()) return false;
   if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return false;
   if (settings.require_gpu) return true;
   if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return false;
@@ -195,12 +217,12 @@ bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8
   if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
       settings.threshold_bytes != 0)
     return false;
-  if (!is_chosen) return true;
+  if (!settings.asks_model()) return true;
   switch (ask_model(context, in_bytes)) {
     case LC_CHOICE_DEVICE:
       return true;
     case LC_CHOICE_UNKNOWN:
-      return is_large;
+      return in_bytes >= settings.threshold_bytes;
     default:
       return false;
   }
@@ -229,6 +251,8 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
+  if (passes(context, out, out_size, in, in_bytes))
+    return pass(context, out, out_bytes, in, in_bytes);
   if (context.algorithm().is_aead())
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().takes_whole()) {
