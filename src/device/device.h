@@ -95,8 +95,8 @@ struct Launch {
   uint64_t longest_bytes = 0;
 };
 
-// A point in a stream. It may be waited for on any thread that
-// Device::attach_thread() was called on, while no other marks it.
+// A point in a stream. Unless Device::waits_on_one_thread(), it may be waited for on
+// any thread that Device::attach_thread() was called on, while no other marks it.
 class Event {
  public:
   virtual ~Event() = default;
@@ -168,6 +168,8 @@ class Device {
   virtual bool pins_in_place() const { return false; }
   // Called once by each other thread that waits for events or pins memory.
   virtual void attach_thread() {}
+  // Events may be waited for by no other thread than the one that uses the device.
+  virtual bool waits_on_one_thread() const { return false; }
   // Called once, when the device has passed its self-test.
   virtual void begin_service() {}
 };

@@ -417,10 +417,17 @@ Status Pipeline::start_download(Slot &slot) {
   return download_->mark(*slot.download_end);
 }
 
+void Pipeline::await(Workers &waiter, std::function<void()> wait) {
+  if (device_.waits_on_one_thread())
+    own_waits_.push_back(std::move(wait));
+  else
+    waiter.give(std::move(wait));
+}
+
 // A device writes to the caller's memory only when its kernels are known to be
 // done: one that is stuck will not do so after all is done elsewhere.
 void Pipeline::await_kernels(Slot &slot) {
-  kernel_waiter_.give([this, &slot] {
+  await(kernel_waiter_, [this, &slot] {
     const Status status = slot.kernel_end->wait_long();
     if (!slot.claim(Stage::kComputing, status.ok() ? Stage::kComputed : Stage::kFinishing)) return;
     if (status.ok())
@@ -431,7 +438,7 @@ void Pipeline::await_kernels(Slot &slot) {
 }
 
 void Pipeline::await_output(Slot &slot) {
-  output_waiter_.give([this, &slot] {
+  await(output_waiter_, [this, &slot] {
     Status status = slot.download_end->wait_long();
     if (!slot.claim(Stage::kReturning, Stage::kFinishing)) return;
     // In order: an earlier slice of this one's chain is known to be good.
@@ -506,7 +513,7 @@ void Pipeline::hand_over() {
     if (stage == Stage::kComputing)
       await_kernels(*slot);
     else if (slot->on_device)
-      output_waiter_.give([this, slot] {
+      await(output_waiter_, [this, slot] {
         const Status status = slot->download_end->wait_long();
         if (!slot->claim(Stage::kReturning, Stage::kFinishing)) return;
         if (status.ok())

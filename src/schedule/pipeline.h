@@ -109,6 +109,8 @@ class Pipeline {
   std::chrono::milliseconds limit() const;
   Status finish(device::Stream &stream);
   Status stuck() const;
+  // Has `waiter` wait, or where the device is one thread's alone, wait().
+  void await(Workers &waiter, std::function<void()> wait);
   void await_kernels(Slot &slot);
   void await_output(Slot &slot);
   void finish_output(Slot &slot);
@@ -133,6 +135,7 @@ class Pipeline {
   bool is_stuck_ = false;
   // Wait for the kernels, and for the output, of one chunk after the other.
   Workers kernel_waiter_, output_waiter_;
+  std::deque<std::function<void()>> own_waits_;  // in order
 };
 
 }  // namespace lanecrypt::schedule

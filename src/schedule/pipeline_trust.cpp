@@ -60,6 +60,12 @@ bool Pipeline::poll_oldest() {
 }
 
 void Pipeline::wait() {
+  if (!own_waits_.empty()) {
+    const std::function<void()> wait = std::move(own_waits_.front());
+    own_waits_.pop_front();
+    wait();
+    return;
+  }
   const auto waited =
       std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - waiting_since_);
   (void)bell_.wait(std::max(limit() - waited, std::chrono::milliseconds(1)));

@@ -217,7 +217,7 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
 
   for (const CipherKind &kind : kinds_of(depth))
     for (const bool in_pinned : {false, true}) {
-      if (in_pinned && depth == Depth::kQuick) continue;
+      if ((in_pinned && depth == Depth::kQuick) || !executor->offers(kind)) continue;
       for (const uint32_t streams : {1u, kManyStreams}) {
         if (streams > 1 && !kind.is_chain()) continue;
         for (const uint64_t bytes : plan.sizes) {

@@ -132,7 +132,7 @@ TEST(Exit, WhileJobsRun) {
       static auto *const context = new Context("host:0", LC_FALLBACK_CPU);
       BatchShape shape;
       shape.cipher = LC_AES_CBC;
-      shape.messages.resize(20, {.length = 1 << 20});
+      shape.messages.resize(20, {.length = 1 << 18});
       Random random(9);
       static auto *const batch = new Batch(nullptr, shape, random);
       lc_cipher_job job = batch->job();

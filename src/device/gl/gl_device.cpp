@@ -51,6 +51,8 @@ class GlDevice : public Device {
     if (!session_->properties.is_gpu) return session_->properties.compute_units;
     return session_->properties.compute_units * std::max(kLanes / std::max(group_lanes, 1u), 1u);
   }
+  // Its context is current there.
+  bool waits_on_one_thread() const override { return true; }
   void begin_service() override { session_->is_serving = true; }
 
  private:
