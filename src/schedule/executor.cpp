@@ -416,6 +416,7 @@ void Executor::give_back_all(std::list<RequestPointer> &queue, const Status &sta
 }
 
 void Executor::close_device() {
+  if (pipeline_ != nullptr) pipeline_->await_copies();
   if (pipeline_ != nullptr && pipeline_->is_stuck())
     keep_for_ever(
         {std::move(stuck_chains_), std::move(pipeline_), std::move(memory_), std::move(device_)});

@@ -24,6 +24,22 @@ unsigned choose_movers() { return std::clamp(std::thread::hardware_concurrency()
 
 Movers::Movers() : workers(choose_movers()) {}
 
+void Copies::begin() {
+  std::lock_guard lock(mutex_);
+  ++count_;
+}
+
+void Copies::end() {
+  std::lock_guard lock(mutex_);
+  --count_;
+  changed_.notify_all();
+}
+
+void Copies::await_none() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return count_ == 0; });
+}
+
 HostSide::HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers,
                    bool saves_cpu)
     : device_(device), pinned_(pinned), movers_(movers), saves_cpu_(saves_cpu), pinner_(1, [this] {
@@ -86,16 +102,23 @@ void HostSide::gather_now(const HostShare &share) {
   for (size_t n = 0; n < share.in.count_parts(); ++n) share.in.copy_in(share.ring_in->host(), n);
 }
 
-void HostSide::gather(const HostShare &share, std::function<void()> done) {
-  const uint64_t bytes = share.in.staged_bytes();
+void HostSide::copy(uint64_t bytes, size_t count, std::function<void(size_t)> part,
+                    std::function<void()> done) {
   movers_.waiting_bytes += bytes;
-  movers_.workers.give(
-      share.in.count_parts(),
-      [&share](size_t part) { share.in.copy_in(share.ring_in->host(), part); },
-      [this, bytes, done = std::move(done)] {
-        movers_.waiting_bytes -= bytes;
-        done();
-      });
+  copies_->begin();
+  // By done() the chunk may be over, and with it all this.
+  movers_.workers.give(count, std::move(part),
+                       [&movers = movers_, bytes, copies = copies_, done = std::move(done)] {
+                         movers.waiting_bytes -= bytes;
+                         done();
+                         copies->end();
+                       });
+}
+
+void HostSide::gather(const HostShare &share, std::function<void()> done) {
+  copy(
+      share.in.staged_bytes(), share.in.count_parts(),
+      [&share](size_t part) { share.in.copy_in(share.ring_in->host(), part); }, std::move(done));
 }
 
 void HostSide::scatter_now(const HostShare &share) {
@@ -104,15 +127,9 @@ void HostSide::scatter_now(const HostShare &share) {
 }
 
 void HostSide::scatter(const HostShare &share, std::function<void()> done) {
-  const uint64_t bytes = share.out.staged_bytes();
-  movers_.waiting_bytes += bytes;
-  movers_.workers.give(
-      share.out.count_parts(),
-      [&share](size_t part) { share.out.copy_out(share.ring_out->host(), part); },
-      [this, bytes, done = std::move(done)] {
-        movers_.waiting_bytes -= bytes;
-        done();
-      });
+  copy(
+      share.out.staged_bytes(), share.out.count_parts(),
+      [&share](size_t part) { share.out.copy_out(share.ring_out->host(), part); }, std::move(done));
 }
 
 void HostSide::unpin(HostShare &share) {

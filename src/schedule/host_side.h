@@ -38,6 +38,19 @@ struct HostShare {
   uint64_t ring_in_bytes = 0, ring_out_bytes = 0;
 };
 
+// Copies that other threads make for one device, until they have told so, too.
+class Copies {
+ public:
+  void begin();
+  void end();
+  void await_none();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t count_ = 0;
+};
+
 // The device's thread alone, except where noted.
 class HostSide {
  public:
@@ -65,16 +78,23 @@ class HostSide {
   void scatter(const HostShare &share, std::function<void()> done);
   // Any thread attached to the device, once no copy is under way.
   void unpin(HostShare &share);
+  // Until whoever was given a copy to make has nothing more to do with it: done()
+  // tells of it a moment earlier. What done() uses may then go.
+  void await_copies() { copies_->await_none(); }
   // For whoever calls the driver meanwhile.
   DriverTurn &turn() { return turn_; }
 
  private:
   bool choose_pinning(uint64_t bytes);
+  // part(0) to part(count - 1), by the movers.
+  void copy(uint64_t bytes, size_t count, std::function<void(size_t)> part,
+            std::function<void()> done);
 
   device::Device &device_;
   const PinnedMemory &pinned_;
   Movers &movers_;
   const bool saves_cpu_;
+  const std::shared_ptr<Copies> copies_ = std::make_shared<Copies>();
   std::atomic<uint64_t> waiting_to_pin_bytes_ = 0;
   DriverTurn turn_;
   Workers pinner_;

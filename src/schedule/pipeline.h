@@ -77,6 +77,9 @@ class Pipeline {
   void hand_over();
   // Waits for the oldest chunk; its output is then where it belongs.
   Retired retire();
+  // To be called at the end, when it is idle: until no thread of others has anything
+  // to do with it.
+  void await_copies() { host_.await_copies(); }
   // It does not end, and what it was given must stay for ever: nothing of this,
   // nor of the device, may be freed.
   bool is_stuck() const { return is_stuck_; }
