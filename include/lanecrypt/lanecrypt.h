@@ -46,7 +46,7 @@ typedef enum lc_status {
   LC_ERROR_SELF_TEST = 7,   /* the device gave wrong answers to known questions */
   LC_ERROR_INTERNAL = 8,    /* a fault of Lanecrypt's own */
   LC_ERROR_TAG = 9,         /* a tag is wrong: no plaintext was given out */
-  LC_ERROR_STOPPED = 10     /* a callback of the caller's asked for it */
+  LC_ERROR_STOPPED = 10     /* a callback of the caller's asked for it, or exit() */
 } lc_status;
 
 /* A set of devices, their queues and their memory. */
@@ -118,7 +118,10 @@ typedef struct lc_options {
  * first call, not here; a malformed list is LC_ERROR_ARGUMENT. */
 LC_API lc_status lc_open(const lc_options *options, lc_context **context);
 /* Waits for the jobs under way, wipes what is secret and frees everything.
- * NULL is allowed. */
+ * NULL is allowed. exit() stops what is not closed by then, before libcrypto and the
+ * drivers end: it waits a second for the jobs under way, and what is not begun after
+ * that ends with LC_ERROR_STOPPED. OPENSSL_cleanup(), where a program calls it by
+ * itself, must come after lc_close(). */
 LC_API void lc_close(lc_context *context);
 
 /* ---- Devices ----------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "abi/process_end.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt {
@@ -24,9 +25,19 @@ const int fork_is_noted = pthread_atfork(nullptr, nullptr, [] { ++forks; });
 
 struct Context::Process {
   explicit Process(const schedule::DispatcherOptions &options)
-      : pid(getpid()), born_in(forks), dispatcher(options) {}
+      : pid(getpid()), born_in(forks), dispatcher(options) {
+    note_loaded_drivers();
+    at_end.begin(
+        [this] {
+          dispatcher.stop();
+          end_opening();
+        },
+        [this] { dispatcher.hurry(); });
+  }
 
-  ~Process() {
+  ~Process() { end_opening(); }
+  void end_opening() {
+    std::lock_guard lock(mutex);
     if (opening.joinable()) opening.join();
   }
   // nullptr where nothing was measured.
@@ -41,6 +52,7 @@ struct Context::Process {
 
   const pid_t pid;
   const uint64_t born_in;
+  AtProcessEnd at_end;
   schedule::Dispatcher dispatcher;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
@@ -79,14 +91,20 @@ Context::Process &Context::process() {
   if (current != nullptr && current->pid == getpid()) return *current;
   auto made = std::make_unique<Process>(options_);
   if (process_.compare_exchange_strong(current, made.get())) return *made.release();
+  if (!made->at_end.withdraw()) (void)made.release();
   return *current;
 }
 
 // Asks the devices of `context` only if they were looked for already.
 struct Context::Chooser {
   explicit Chooser(Context &whole)
-      : born_in(forks), context(whole), choice(devices(), std::thread::hardware_concurrency()) {}
-  ~Chooser() {
+      : born_in(forks), context(whole), choice(devices(), std::thread::hardware_concurrency()) {
+    at_end.begin([this] { end_warming(); }, [] {});
+  }
+  ~Chooser() { end_warming(); }
+  void end_warming() {
+    std::lock_guard lock(mutex);
+    is_warming = true;  // or never will be
     if (warming.joinable()) warming.join();
   }
 
@@ -105,13 +123,17 @@ struct Context::Chooser {
   }
   // On a thread of its own: to look for devices takes a while.
   void warm_up() {
+    if (is_warming) return;
+    std::lock_guard lock(mutex);
     if (is_warming.exchange(true)) return;
     const schedule::SignalsBlocked blocked;
     warming = std::thread([this] { context.dispatcher().rsa().warm_up(); });
   }
 
   const uint64_t born_in;
+  AtProcessEnd at_end;
   Context &context;
+  std::mutex mutex;
   std::atomic<bool> is_warming{false};
   std::thread warming;
   schedule::RsaChoice choice;
@@ -122,6 +144,7 @@ schedule::RsaChoice &Context::rsa_choice() {
   if (current != nullptr && current->born_in == forks) return current->choice;
   auto made = std::make_unique<Chooser>(*this);
   if (chooser_.compare_exchange_strong(current, made.get())) return made.release()->choice;
+  if (!made->at_end.withdraw()) (void)made.release();
   return current->choice;
 }
 
@@ -191,10 +214,10 @@ std::optional<bool> Context::is_for_device(const tune::Question &question) {
 }
 
 Context::~Context() {
-  if (Chooser *chooser = chooser_.load(); chooser != nullptr && chooser->born_in == forks)
-    delete chooser;
+  Chooser *chooser = chooser_.load();
+  if (chooser != nullptr && chooser->born_in == forks && chooser->at_end.withdraw()) delete chooser;
   Process *current = process_.load();
-  if (current == nullptr || current->pid != getpid()) return;
+  if (current == nullptr || current->pid != getpid() || !current->at_end.withdraw()) return;
   while (!current->pinned.empty()) free_pinned(current->pinned.begin()->first);
   delete current;
 }
@@ -244,10 +267,13 @@ void Context::free_pinned(void *pointer) {
     return;
   }
   mine.dispatcher.pinned().remove(pointer);
-  (void)memory.executor->call([&](device::Device &, schedule::DeviceMemory &) {
-    memory.buffer.reset();
-    return Status();
-  });
+  const Status status =
+      memory.executor->call([&](device::Device &, schedule::DeviceMemory &) -> Status {
+        memory.buffer.reset();
+        return Status();
+      });
+  // The device is closed, and had it.
+  if (status.code() == LC_ERROR_STOPPED) (void)memory.buffer.release();
 }
 
 }  // namespace lanecrypt

@@ -27,6 +27,9 @@ class [[nodiscard]] Status {
   std::string text_;
 };
 
+// Of a request that exit() found waiting, or that came after it.
+inline Status process_ends() { return Status(LC_ERROR_STOPPED, "the process ends"); }
+
 // A value, or the error that stands in its place.
 template <typename T>
 class [[nodiscard]] Result {

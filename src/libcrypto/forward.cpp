@@ -139,6 +139,9 @@ Status bind_libcrypto_of_process() {
                 "found no libcrypto of OpenSSL 3.0 or later (libcrypto.so.3 or libcrypto.so.4)");
 }
 
+// Without an option it arranges nothing; this one changes nothing for anybody.
+void begin_libcrypto() { (void)::OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr); }
+
 namespace {
 
 const Table *table_of_process() {

@@ -27,4 +27,8 @@ Status bind_libcrypto_of(const void *address);
 // libcrypto returns what it returns on failure.
 Status bind_libcrypto_of_process();
 
+// Has libcrypto, if there is one, arrange now for what it does when the process
+// ends, as its first use in most programs does.
+void begin_libcrypto();
+
 }  // namespace lanecrypt

@@ -50,6 +50,12 @@ void Batcher::stop() {
     if (teller.joinable()) teller.join();
 }
 
+void Batcher::hurry() {
+  const std::lock_guard lock(mutex_);
+  hurries_ = true;
+  arrived_.notify_all();
+}
+
 Status Batcher::status() const {
   const std::lock_guard lock(mutex_);
   return status_;
@@ -150,6 +156,10 @@ void Batcher::run() {
       open_ = true;
     }
     while (!failed_ && (!order_.empty() || !under_way_.empty())) {
+      if (hurries_) {
+        fail(lock, process_ends());
+        break;
+      }
       const bool has_slot = under_way_.size() < limits_.batches;
       if (has_slot && is_worth_a_batch())
         start_next(lock);

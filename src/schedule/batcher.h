@@ -47,6 +47,8 @@ class Batcher {
   ~Batcher();
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
+  // Has stop() leave undone what is not begun.
+  void hurry();
 
   bool may_work() const { return !stopping_ && !failed_; }
   bool is_open() const { return open_; }
@@ -123,7 +125,7 @@ class Batcher {
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   Status status_;
-  bool wanted_ = false;
+  bool wanted_ = false, hurries_ = false;
   std::map<Class, std::deque<Waiting>> queues_;
   std::deque<Class> order_;  // of the queues that are not empty, by their oldest
   std::deque<UnderWayPointer> under_way_;

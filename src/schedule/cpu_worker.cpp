@@ -10,7 +10,7 @@
 
 namespace lanecrypt::schedule {
 
-CpuWorker::~CpuWorker() {
+void CpuWorker::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -20,7 +20,12 @@ CpuWorker::~CpuWorker() {
 }
 
 void CpuWorker::submit(RequestPointer request) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (stopping_) {
+    lock.unlock();
+    request->failure = process_ends();
+    return request->end();
+  }
   if (!thread_.joinable()) {
     const SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
@@ -94,6 +99,10 @@ Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
 void CpuWorker::finish(Request &request) {
   ++counters_.jobs;
   while (!request.todo.empty()) {
+    if (hurries_) {
+      request.failure = process_ends();
+      break;
+    }
     const Piece piece = request.todo.front();
     request.todo.pop_front();
     const CipherMessage &message = request.job.messages[piece.message];

@@ -12,7 +12,11 @@ namespace lanecrypt::schedule {
 // Any thread. Starts its thread with the first request.
 class CpuWorker {
  public:
-  ~CpuWorker();
+  ~CpuWorker() { stop(); }
+  // Finishes what waits, and ends the thread; what comes later is refused. hurry()
+  // has it leave undone what is not begun.
+  void stop();
+  void hurry() { hurries_ = true; }
   Counters &counters() { return counters_; }
   const Counters &counters() const { return counters_; }
   // Requests in host memory only. Ends each one.
@@ -29,6 +33,7 @@ class CpuWorker {
   std::condition_variable changed_;
   std::list<RequestPointer> queue_;
   bool stopping_ = false;
+  std::atomic<bool> hurries_ = false;
   std::thread thread_;
 };
 

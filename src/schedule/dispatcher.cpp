@@ -2,8 +2,10 @@
 #include "schedule/dispatcher.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "schedule/signals.h"
@@ -68,7 +70,7 @@ Result<std::vector<size_t>> choose_by_name(const std::vector<Found> &all, const 
 
 Status check_device_list(const std::string &devices) {
   if (devices.empty() || devices == "none") return Status();
-  static const std::set<std::string> kApis = {"cuda", "opencl", "gl", "host"};
+  static constexpr std::array<std::string_view, 4> kApis = {"cuda", "opencl", "gl", "host"};
   const auto wrong = [&] {
     return Status(LC_ERROR_ARGUMENT,
                   "\"" + devices + "\" is no list of devices such as cuda:0,opencl or none");
@@ -80,7 +82,9 @@ Status check_device_list(const std::string &devices) {
         colon == std::string::npos ||
         (colon + 1 < name.size() && name.size() - colon <= 5 &&
          name.find_first_not_of("0123456789", colon + 1) == std::string::npos);
-    if (kApis.count(name.substr(0, colon)) == 0 || !number_is_right) return wrong();
+    if (std::find(kApis.begin(), kApis.end(), name.substr(0, colon)) == kApis.end() ||
+        !number_is_right)
+      return wrong();
   }
   return Status();
 }
@@ -90,12 +94,19 @@ Dispatcher::Dispatcher(DispatcherOptions options) : options_(std::move(options))
   std::thread([this] { find_devices(); }).join();
 }
 
-Dispatcher::~Dispatcher() {
+void Dispatcher::stop() {
   // Until all have stopped, each may still hand work to the others; the CPU
   // goes last.
   rsa_.stop();
   generator_.stop();
   for (const std::unique_ptr<Executor> &executor : executors_) executor->stop();
+  cpu_.stop();
+}
+
+void Dispatcher::hurry() {
+  cpu_.hurry();
+  rsa_.hurry();
+  for (const std::unique_ptr<Executor> &executor : executors_) executor->hurry();
 }
 
 void Dispatcher::find_devices() {
@@ -191,8 +202,7 @@ Status Dispatcher::submit(const RequestPointer &request) {
     Executor *executor = device(job.device);
     if (executor == nullptr)
       return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
-    (void)executor->submit(request);
-    return Status();
+    return executor->submit(request) ? Status() : process_ends();
   }
   if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
   std::string reasons;

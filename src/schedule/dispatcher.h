@@ -28,8 +28,11 @@ class Dispatcher {
  public:
   // Looks for devices, on a thread of its own: drivers want a large stack.
   explicit Dispatcher(DispatcherOptions options);
-  // Finishes what is under way.
-  ~Dispatcher();
+  ~Dispatcher() { stop(); }
+  // Finishes what is under way and ends all threads; what comes later is refused.
+  // hurry() has it leave undone what is not begun.
+  void stop();
+  void hurry();
 
   // Where `devices` named what is not here; every job then fails with it.
   const Status &status() const { return status_; }

@@ -66,6 +66,13 @@ void Executor::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Executor::hurry() {
+  std::lock_guard lock(mutex_);
+  hurries_ = true;
+  changed_.notify_all();
+  bell_.ring();
+}
+
 std::string Executor::reason() const {
   std::lock_guard lock(mutex_);
   return status_.text();
@@ -92,6 +99,7 @@ bool Executor::submit(const RequestPointer &request) {
 Status Executor::call(const Work &work) {
   Call call = {.work = &work, .status = {}, .done = false};
   std::unique_lock lock(mutex_);
+  if (stopping_) return process_ends();
   ensure_thread();
   calls_.push_back(&call);
   changed_.notify_all();
@@ -101,8 +109,8 @@ Status Executor::call(const Work &work) {
 }
 
 Status Executor::make_ready() {
-  static const Work kNothing = [](device::Device &, DeviceMemory &) { return Status(); };
-  return call(kNothing);
+  const Work nothing = [](device::Device &, DeviceMemory &) { return Status(); };
+  return call(nothing);
 }
 
 bool Executor::offers(const CipherKind &kind) const {
@@ -227,7 +235,7 @@ void Executor::run() {
     changed_.wait(lock, [&] { return stopping_ || !arrived_.empty() || !calls_.empty(); });
     if (arrived_.empty() && calls_.empty()) break;
     lock.unlock();
-    const Status status = open_device();
+    const Status status = hurries_ ? process_ends() : open_device();
     lock.lock();
     if (!status.ok()) {
       // Nothing can be done here: say so to all who ask.
@@ -270,9 +278,9 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
     progress = retire_what_is_over(queue) || progress;
     if (!progress && !pipeline_->is_idle()) wait(queue);
     const bool lost = state_ == LC_DEVICE_LOST;
-    if (lost) {
+    if (lost || hurries_) {
       while (!pipeline_->is_idle()) retire(queue);
-      give_back_all(queue, Status(LC_ERROR_DEVICE, reason()));
+      give_back_all(queue, lost ? Status(LC_ERROR_DEVICE, reason()) : process_ends());
     }
 
     lock.lock();

@@ -32,6 +32,8 @@ class Executor {
   ~Executor();
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
+  // Has stop() leave undone what is not begun.
+  void hurry();
 
   // Once the device is ready they may say more.
   const device::Properties &properties() const { return *properties_; }
@@ -93,7 +95,8 @@ class Executor {
   std::atomic<const device::Properties *> properties_ = &found_.properties;
   device::Properties open_properties_;
   AesForm form_ = AesForm::kBitslice;   // of the open device
-  std::atomic<bool> stopping_ = false;  // written under the lock
+  std::atomic<bool> stopping_ = false;  // written under the lock, as the next
+  std::atomic<bool> hurries_ = false;
 
   // For the executor's thread, while chunks are under way.
   Bell bell_;

@@ -132,6 +132,14 @@ void PrimeWorker::run() {
     }
     if (failed_) break;
   }
+  // Somebody waits for these still where it is exit() that stops it.
+  if (stopping_) {
+    for (const GenerationPointer &job : jobs_) {
+      job->fail(process_ends());
+      job->release();
+    }
+    jobs_.clear();
+  }
   lock.unlock();
   tester_.reset();
 }

@@ -8,17 +8,23 @@
 
 namespace lanecrypt::schedule {
 
-RsaCpu::~RsaCpu() {
+void RsaCpu::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
   }
   for (std::thread &thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void RsaCpu::submit(const RsaRequestPointer &request) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (stopping_) {
+    lock.unlock();
+    request->failure = process_ends();
+    return request->end();
+  }
   queue_.push_back(request);
   const SignalsBlocked blocked;
   const size_t most = std::max(std::thread::hardware_concurrency(), 1u);
@@ -59,7 +65,9 @@ void RsaCpu::run() {
     if (request->todo.empty()) queue_.pop_front();
     lock.unlock();
     const RsaKey &key = request->job.key_of(message);
-    const Status status = cpu::run_rsa(key, request->job.operation, message.in, message.out);
+    const Status status = hurries_
+                              ? process_ends()
+                              : cpu::run_rsa(key, request->job.operation, message.in, message.out);
     lock.lock();
     count(*request, status, key.modulus_bytes);
     --request->under_way;

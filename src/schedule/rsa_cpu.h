@@ -16,8 +16,11 @@ namespace lanecrypt::schedule {
 class RsaCpu {
  public:
   explicit RsaCpu(Counters &counters) : counters_(counters) {}
-  // Finishes what waits.
-  ~RsaCpu();
+  ~RsaCpu() { stop(); }
+  // Finishes what waits, and ends the threads; what comes later is refused. hurry()
+  // has it leave undone what is not begun.
+  void stop();
+  void hurry() { hurries_ = true; }
   // Ends each request.
   void submit(const RsaRequestPointer &request);
 
@@ -31,6 +34,7 @@ class RsaCpu {
   std::list<RsaRequestPointer> queue_;  // each with messages that no thread has
   size_t waiting_threads_ = 0;
   bool stopping_ = false;
+  std::atomic<bool> hurries_ = false;
   std::vector<std::thread> threads_;
 };
 

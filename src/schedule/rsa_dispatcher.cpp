@@ -37,6 +37,12 @@ void RsaDispatcher::add_device(device::Found found, Counters &counters, bool is_
 
 void RsaDispatcher::stop() {
   for (const std::unique_ptr<Batcher> &batcher : batchers_) batcher->stop();
+  cpu_.stop();
+}
+
+void RsaDispatcher::hurry() {
+  cpu_.hurry();
+  for (const std::unique_ptr<Batcher> &batcher : batchers_) batcher->hurry();
 }
 
 size_t RsaDispatcher::load() const {

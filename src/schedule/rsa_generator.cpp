@@ -35,6 +35,8 @@ void RsaGenerator::add_device(device::Found found, Counters &counters, bool is_s
 void RsaGenerator::stop() {
   for (const std::unique_ptr<PrimeWorker> &worker : workers_) worker->stop();
   cpu_.stop();
+  // Of callers whose jobs have just failed.
+  for (unsigned left = makers_; left != 0; left = makers_) makers_.wait(left);
 }
 
 bool RsaGenerator::is_open() const {
@@ -86,8 +88,11 @@ Status RsaGenerator::start_anywhere(const GenerationPointer &job) {
     if (worker->submit(job)) return Status();
   }
   if (fallback_ == LC_FALLBACK_NONE) return nowhere(nullptr);
-  (void)cpu_.submit(job);
-  return Status();
+  return start_on_cpu(job);
+}
+
+Status RsaGenerator::start_on_cpu(const GenerationPointer &job) {
+  return cpu_.submit(job) ? Status() : process_ends();
 }
 
 Status RsaGenerator::start(const GenerationPointer &job) {
@@ -100,15 +105,11 @@ Status RsaGenerator::start(const GenerationPointer &job) {
     if (suits_devices && worker.submit(job)) return Status();
     if (suits_devices && fallback_ == LC_FALLBACK_NONE) return nowhere(&worker);
   }
-  if (device == LC_CPU) {
-    (void)cpu_.submit(job);
-    return Status();
-  }
+  if (device == LC_CPU) return start_on_cpu(job);
   if (suits_devices) return start_anywhere(job);
   if (fallback_ == LC_FALLBACK_NONE)
     return Status(LC_ERROR_UNSUPPORTED, "no device makes keys of that length");
-  (void)cpu_.submit(job);
-  return Status();
+  return start_on_cpu(job);
 }
 
 void RsaGenerator::take_over(const GenerationPointer &job, const Status &why) {
@@ -182,7 +183,12 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   try {
     {
       const SignalsBlocked blocked;
-      for (uint64_t n = 0; n < count; ++n) makers.emplace_back([&] { make_keys(*job); });
+      for (uint64_t n = 0; n < count; ++n)
+        makers.emplace_back([&] {
+          ++makers_;
+          make_keys(*job);
+          if (--makers_ == 0) makers_.notify_all();
+        });
     }
     status = job->deliver();
   } catch (...) {

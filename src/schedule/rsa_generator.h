@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -37,6 +38,7 @@ class RsaGenerator {
   std::shared_ptr<const cpu::SieveTable> table_for(const RsaGeneration &what);
   PrimeWorker *choose() const;
   Status start(const GenerationPointer &job);
+  Status start_on_cpu(const GenerationPointer &job);
   Status start_anywhere(const GenerationPointer &job);
   Status nowhere(const PrimeWorker *named) const;
   void take_over(const GenerationPointer &job, const Status &why);
@@ -52,6 +54,7 @@ class RsaGenerator {
   std::vector<std::unique_ptr<PrimeWorker>> workers_;
   std::vector<PrimeWorker *> selected_;
   PrimeWorker cpu_;
+  std::atomic<unsigned> makers_ = 0;  // that make keys now
 
   // Tables of the last lengths and exponents that were asked for.
   struct Table {

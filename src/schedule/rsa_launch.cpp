@@ -39,7 +39,7 @@ struct Instances {
 };
 
 const std::vector<Instances> &instances() {
-  static const std::vector<Instances> all = {
+  static const auto &all = *new std::vector<Instances>{
       {RsaArithmetic::kFp64, true, {10, 20, 30, 40}, {5, 10, 15, 20}, {5, 10, 15}},
       {RsaArithmetic::kFp64,
        false,

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,12 @@
 #include <thread>
 
 #include "devices.h"
+
+// A child that ends while its jobs run leaves behind what is theirs: no leak.
+static bool leaves_jobs = false;
+#ifdef __SANITIZE_ADDRESS__
+extern "C" int __lsan_is_turned_off() { return leaves_jobs; }
+#endif
 
 namespace lanecrypt::test {
 namespace {
@@ -80,7 +87,7 @@ TEST(Fork, AfterUse) {
       if (error.empty() && context.counters(0).bytes != 100006) error = "wrong count of bytes";
       return error;
     });
-  EXPECT_EQ("", one_job(context.get(), 2)) << "the parent, after its children";
+  EXPECT_EQ("", one_job(context.get(), 2)) << "the parent, after its child";
   EXPECT_EQ(200012u, context.counters(0).bytes);
 }
 
@@ -125,11 +132,40 @@ TEST(Fork, WithAJobUnderWay) {
   lc_ticket_free(ticket);
 }
 
+// Destroyed by exit() long after it has ended our threads.
+struct LateJoin {
+  std::thread thread;
+  ~LateJoin() {
+    if (thread.joinable()) thread.join();
+  }
+} late;
+
+// Of that, one is for the jobs, and most for devices that are about to be opened.
+constexpr std::chrono::seconds kMostAtExit{30};
+
+// As lc_options has it; only a child of fork may look for them.
+const char *exit_devices() {
+  const char *wanted = std::getenv("LANECRYPT_TEST_DEVICES");
+  return wanted == nullptr || *wanted == '\0' ? "host:0" : wanted;
+}
+
+// The same, and that it ends soon.
+void exit_in_child(const std::function<std::string()> &body) {
+  const auto start = std::chrono::steady_clock::now();
+  in_child([&]() -> std::string {
+    leaves_jobs = true;
+    std::string error = body();
+    if (error.empty()) std::exit(0);
+    return error;
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - start, kMostAtExit);
+}
+
 // A program that ends while its jobs run ends, and in peace.
 TEST(Exit, WhileJobsRun) {
   for (const bool closes : {false, true})
-    in_child([&]() -> std::string {
-      static auto *const context = new Context("host:0", LC_FALLBACK_CPU);
+    exit_in_child([&]() -> std::string {
+      static auto *const context = new Context(exit_devices(), LC_FALLBACK_CPU);
       BatchShape shape;
       shape.cipher = LC_AES_CBC;
       shape.messages.resize(20, {.length = 1 << 18});
@@ -138,12 +174,88 @@ TEST(Exit, WhileJobsRun) {
       lc_cipher_job job = batch->job();
       lc_ticket *ticket = nullptr;
       if (lc_submit(context->get(), &job, nullptr, &ticket) != LC_OK) return lc_last_error();
-      if (closes) {
-        context->close();  // waits for it
-        const std::string wrong = batch->check();
-        if (!wrong.empty()) return wrong;
-      }
-      std::exit(0);
+      if (!closes) return "";
+      context->close();  // waits for it
+      return batch->check();
+    });
+}
+
+lc_cipher_job job_of(const lc_message &message) {
+  lc_cipher_job job = {};
+  job.struct_size = sizeof job;
+  job.cipher = LC_AES_CTR;
+  job.direction = LC_ENCRYPT;
+  job.key_bytes = 16;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  return job;
+}
+
+// The emulator takes long for this; what it has not begun stays undone.
+TEST(Exit, WhileALongJobRuns) {
+  constexpr size_t kBytes = size_t{1} << 30, kRingBytes = 64 << 20;
+  exit_in_child([]() -> std::string {
+    static auto *const context = new Context(exit_devices(), LC_FALLBACK_CPU, kRingBytes);
+    // No page of it is there before it is reached.
+    static void *const data = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) return "mmap";
+    static const uint8_t key[16] = {}, iv[16] = {};
+    static lc_message message = {};
+    message.key = key;
+    message.iv = iv;
+    message.in = message.out = data;
+    message.length = kBytes;
+    lc_ticket *ticket = nullptr;
+    const lc_cipher_job job = job_of(message);
+    return lc_submit(context->get(), &job, nullptr, &ticket) == LC_OK ? "" : lc_last_error();
+  });
+}
+
+// Some of its jobs are done, and the rest refused; none waits for ever.
+TEST(Exit, WhileAThreadWaitsThatIsJoinedLate) {
+  exit_in_child([]() -> std::string {
+    static auto *const context = new Context(exit_devices(), LC_FALLBACK_NONE);
+    if (const std::string error = one_job(context->get(), 1); !error.empty()) return error;
+    static std::atomic<bool> runs{false};
+    late.thread = std::thread([] {
+      static uint8_t data[100000];
+      const uint8_t key[16] = {}, iv[16] = {};
+      lc_message message = {};
+      message.key = key;
+      message.iv = iv;
+      message.in = message.out = data;
+      message.length = sizeof data;
+      const lc_cipher_job job = job_of(message);
+      while (lc_run(context->get(), &job, nullptr) == LC_OK) runs = true;
+    });
+    while (!runs) std::this_thread::yield();
+    return "";
+  });
+}
+
+TEST(Exit, WhileKeysAreMade) {
+  for (const char *device : {exit_devices(), "none"})
+    exit_in_child([&]() -> std::string {
+      static auto *const context = new Context(device, LC_FALLBACK_CPU);
+      static std::atomic<bool> runs{false};
+      late.thread = std::thread([] {
+        lc_rsa_generation generation{};
+        generation.struct_size = sizeof generation;
+        generation.bits = 1024;
+        generation.count = 100000;
+        generation.device = LC_ANY_DEVICE;
+        generation.on_key = [](void *, uint64_t, const lc_rsa_parts *) {
+          runs = true;
+          return 1;
+        };
+        (void)lc_rsa_generate(context->get(), &generation, nullptr);
+        runs = true;
+      });
+      while (!runs) std::this_thread::yield();
+      return "";
     });
 }
 
@@ -157,8 +269,11 @@ TEST(Limits, NoLockedMemory) {
   });
 }
 
+// These come last: where Mesa's drivers were loaded, exit() of a child waits for
+// threads that only the parent has, and whose memory may be another's there.
+
 // With every device: a driver that does not survive fork leaves it to the CPU.
-TEST(Fork, WithEveryDevice) {
+TEST(ForkWithDrivers, EveryDevice) {
   Context all("none", LC_FALLBACK_NONE);
   uint32_t count = 0;
   LANECRYPT_ASSERT_OK(lc_device_count(all.get(), &count));
@@ -179,7 +294,7 @@ TEST(Fork, WithEveryDevice) {
 
 // Keys that parent and child make, and the parent's later ones from a pool that
 // was full when it forked, have no prime in common: then no batch GCD finds one.
-TEST(Fork, NoPrimeOfTheParents) {
+TEST(ForkWithDrivers, NoPrimeOfTheParents) {
   const char *wanted = std::getenv("LANECRYPT_TEST_KEYS");
   const size_t keys = wanted == nullptr ? 4 : std::stoul(wanted);
   constexpr size_t kBytes = 64;

@@ -39,7 +39,7 @@ std::vector<cl_device_id> devices(cl_platform_id platform) {
 
 std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSource &rsa) {
   static std::mutex mutex;
-  static std::vector<Properties> last;
+  static auto &last = *new std::vector<Properties>();
   std::lock_guard lock(mutex);
   const KeptSignalHandlers kept;
   if (!load()) return {};

@@ -31,7 +31,7 @@ std::vector<Range> code_now() {
 }
 
 const std::vector<Range> &code_before_drivers() {
-  static const std::vector<Range> code = code_now();
+  static const auto &code = *new std::vector<Range>(code_now());
   return code;
 }
 
