@@ -112,7 +112,8 @@ KERNEL(AES_NAME(cbc_encrypt), AES_LANES) AES_CHAIN_PARAMETERS {
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
     GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
     const u64 length = own < count ? piece->length : 0;
-    Block state = piece->continues ? load_block(link) : aes_iv(piece);
+    // A lane without a piece has another's, whose link is written meanwhile.
+    Block state = own < count && piece->continues ? load_block(link) : aes_iv(piece);
     // What this lane reads and writes for the team.
     GLOBAL const u8 *in[AES_STAGE_BLOCKS];
     GLOBAL u8 *out[AES_STAGE_BLOCKS];
@@ -174,7 +175,8 @@ KERNEL(AES_NAME(cbc_encrypt), AES_LANES) AES_CHAIN_PARAMETERS {
     GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
     const u32 aligned = aes_aligned(in, out);
     const u64 length = own < count ? piece->length : 0;
-    Block state = piece->continues ? load_block(link) : aes_iv(piece);
+    // A lane without a piece has another's, whose link is written meanwhile.
+    Block state = own < count && piece->continues ? load_block(link) : aes_iv(piece);
     Block next = state;
     if (length != 0) next = aes_load(in, 16, aligned);
     ROLLED for (u64 at = 0; LANES_ANY(at < length); at += 16) {
