@@ -280,11 +280,33 @@ TEST_F(RsaEncryption, EncryptionIsRefusedAlike) {
       }
 }
 
+// Whether this OpenSSL gives a copied context the very label of the other: it frees
+// one twice then, as 3.0.13 does and 3.0.22 does not. What shares it is leaked.
+bool shares_labels(Library &library, EVP_PKEY *pkey) {
+  PkeyContext context = context_for(library, pkey, kProperties[0]);
+  EXPECT_EQ(1, O(EVP_PKEY_decrypt_init)(context.get()));
+  EXPECT_EQ(1, set_options(context.get(), {.padding = RSA_PKCS1_OAEP_PADDING, .label = "label"}));
+  PkeyContext copy(O(EVP_PKEY_CTX_dup)(context.get()));
+  const char *labels[2] = {};
+  EVP_PKEY_CTX *const both[2] = {context.get(), copy.get()};
+  for (int n = 0; n < 2; n++) {
+    OSSL_PARAM params[] = {
+        {OSSL_ASYM_CIPHER_PARAM_OAEP_LABEL, OSSL_PARAM_OCTET_PTR, &labels[n], 0, 0},
+        OSSL_PARAM_END};
+    EXPECT_EQ(1, O(EVP_PKEY_CTX_get_params)(both[n], params));
+  }
+  const bool shares = labels[0] != nullptr && labels[0] == labels[1];
+  if (shares) (void)copy.release();
+  return shares;
+}
+
 TEST_F(RsaEncryption, ParametersAndCopies) {
+  const bool no_label = shares_labels(*library, keys[2].sides[0].get());
+  if (no_label) std::printf("no label is copied: this OpenSSL would free it twice\n");
   for (const Options &options : {Options{}, Options{.padding = RSA_PKCS1_OAEP_PADDING,
                                             .digest = "SHA384",
                                             .mgf1_digest = "SHA1",
-                                            .label = "label"}}) {
+                                            .label = no_label ? "" : "label"}}) {
     EXPECT_EQ(
         "", compare(keys[2], [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
           const PkeyContext context = context_for(*library, pkey, properties);
