@@ -119,7 +119,8 @@ def main():
     options = parser.parse_args()
     sizes = [parse_size(text) for text in options.sizes.split(",")]
     ciphers = options.ciphers.split(",")
-    module = pathlib.Path(options.module) / "gpu.so"
+    # OpenSSL takes a path that is not absolute from its own folder of modules.
+    module = pathlib.Path(options.module).resolve() / "gpu.so"
     if not module.is_file():
         sys.exit(f"openssl_speed: there is no {module}; build first, or name its folder by --module")
 
