@@ -20,7 +20,7 @@
 // A child that ends while its jobs run leaves behind what is theirs: no leak.
 static bool leaves_jobs = false;
 #ifdef __SANITIZE_ADDRESS__
-extern "C" int __lsan_is_turned_off() { return leaves_jobs; }
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return leaves_jobs; }
 #endif
 
 namespace lanecrypt::test {
