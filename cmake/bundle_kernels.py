@@ -8,8 +8,7 @@ that includes it. A file with `#pragma once` comes in the first time only; one
 without, every time. `#include <...>` and everything else stays as it is;
 `#line` directives keep the compiler's messages pointing at the real files.
 
-The C++ source defines NAME, NAME_bytes and NAME_sha256, NAME being
-lanecrypt_opencl_source or what --name says. GLSL's #line knows no files, so
+The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line knows no files, so
 --glsl leaves these directives out, and --instead FILE=PATH takes another file
 where one of that name is included.
 """
@@ -87,7 +86,7 @@ def pieces(text: str) -> list[str]:
     return cut
 
 
-def cxx_source(text: str, name: str = "lanecrypt_opencl_source") -> str:
+def cxx_source(text: str, name: str) -> str:
     """The C++ source that defines the text."""
     if f"){DELIMITER}\"" in text or "\0" in text or "\r" in text:
         raise BundleError("the kernels hold a sequence that no raw string literal can")
@@ -113,7 +112,7 @@ def main() -> int:
     parser.add_argument("entry", type=Path, help="the source to begin with")
     parser.add_argument("output", type=Path, help="the C++ source to write")
     parser.add_argument("--depfile", type=Path, help="write what was read, in make's format")
-    parser.add_argument("--name", default="lanecrypt_opencl_source", help="of the text in C++")
+    parser.add_argument("--name", required=True, help="of the text in C++")
     parser.add_argument("--glsl", action="store_true", help="without #line")
     parser.add_argument("--instead", action="append", default=[], metavar="FILE=PATH",
                         help="PATH where FILE is included")

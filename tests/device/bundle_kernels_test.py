@@ -41,7 +41,7 @@ class BundleTest(unittest.TestCase):
 
     def run_script(self, entry, *options):
         output = self.folder / "out.cpp"
-        done = subprocess.run([sys.executable, SCRIPT, *options, entry, output],
+        done = subprocess.run([sys.executable, SCRIPT, "--name", "bundled", *options, entry, output],
                               capture_output=True, text=True, check=False)
         return done, output
 
@@ -100,8 +100,8 @@ class BundleTest(unittest.TestCase):
         program.write_text(f'''#include "{output}"
 #include <cstdio>
 int main() {{
-  std::fwrite(lanecrypt_opencl_source, 1, lanecrypt_opencl_source_bytes, stdout);
-  std::fputs(lanecrypt_opencl_source_sha256, stderr);
+  std::fwrite(bundled, 1, bundled_bytes, stdout);
+  std::fputs(bundled_sha256, stderr);
 }}
 ''')
         binary = self.folder / "program"

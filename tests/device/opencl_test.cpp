@@ -73,7 +73,10 @@ class OpenClTest : public testing::Test {
 
   // The first usable device with this program, or null after a skip.
   std::unique_ptr<Device> open(std::string_view text = kProgram, std::string_view sha256 = "test") {
-    for (Found &found : find_devices({text, sha256}, {text, sha256})) {
+    return open(ProgramSource{{"", text, sha256}});
+  }
+  std::unique_ptr<Device> open(const ProgramSource &source) {
+    for (Found &found : find_devices(source, source)) {
       if (!wanted(found.properties) || !found.properties.unusable.empty()) continue;
       auto device = found.open(KernelSet::kCiphers);
       status_ = device.status();
@@ -272,6 +275,34 @@ TEST_F(OpenClTest, SaysWhyTheCompilerRefuses) {
   EXPECT_TRUE(files().empty());
 }
 
+// Parts are told by the names of their kernels, the last being that of all others.
+TEST_F(OpenClTest, CompilesAPartWhenItIsUsed) {
+  constexpr char kNine[] = "__kernel void nine_of(__global uint *to) { to[0] = 9; }";
+  const std::unique_ptr<Device> device = open(
+      ProgramSource{{"nine_", kNine, "nine"}, {"no_", "no program", "no"}, {"", kProgram, "test"}});
+  if (device == nullptr && status_.code() == LC_ERROR_NO_DEVICE) GTEST_SKIP() << "no OpenCL device";
+  ASSERT_NE(device, nullptr) << status_.text();
+  expect_works(*device);
+  EXPECT_EQ(files().size(), 1u) << "what nobody used was compiled";
+
+  auto buffer = device->allocate(MemoryKind::kDevice, 4);
+  ASSERT_TRUE(buffer.ok()) << buffer.status().text();
+  auto stream = device->make_stream();
+  ASSERT_TRUE(stream.ok());
+  uint32_t nine = 0;
+  const Argument to[] = {buffer->get()};
+  EXPECT_STATUS_OK((*stream)->launch({"nine_of", 1, 1, 0, to}));
+  EXPECT_STATUS_OK((*stream)->download(&nine, **buffer, 0, 4));
+  EXPECT_STATUS_OK((*stream)->finish());
+  EXPECT_EQ(nine, 9u);
+  EXPECT_EQ(files().size(), 2u);
+
+  const Status refused = (*stream)->launch({"no_such", 1, 1, 0, to});
+  EXPECT_EQ(refused.code(), LC_ERROR_DEVICE);
+  EXPECT_NE(refused.text().find("refuses the kernels: "), std::string::npos) << refused.text();
+  expect_works(*device);
+}
+
 // ---- The cache on disk -----------------------------------------------------
 
 // A program that no compiler takes opens only if its binary was cached.
@@ -424,21 +455,11 @@ TEST_F(OpenClTest, AChildOfForkOpensNothing) {
   EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
 }
 
-TEST(OpenClOptions, NameTheFormsADeviceCanRun) {
+TEST(OpenClOptions, TellOfGroupsAndLoops) {
   Properties properties;
   properties.max_group_lanes = 256;
-  properties.local_bytes = 16 << 10;
-  EXPECT_EQ(build_options(properties),
-            "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_NO_TABLE_KERNELS=1");
-  properties.local_bytes = 32 << 10;
-  EXPECT_EQ(build_options(properties),
-            "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_NO_TABLE4_KERNELS=1");
+  EXPECT_EQ(build_options(properties), "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256");
   properties.is_gpu = true;
-  properties.local_bytes = (160 << 10) - 1;
-  EXPECT_EQ(
-      build_options(properties),
-      "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1 -DLC_NO_TABLE4_KERNELS=1");
-  properties.local_bytes = 160 << 10;
   EXPECT_EQ(build_options(properties),
             "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1");
 }

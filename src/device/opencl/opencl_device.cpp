@@ -34,6 +34,7 @@ Result<std::unique_ptr<Device>> OpenClDevice::open(cl_platform_id platform, cl_d
   auto session = std::make_shared<Session>();
   session->residency = residency(device, properties);
   session->properties = std::move(properties);
+  session->platform = platform;
   session->device = device;
   const uint64_t alignment_bits = device_number(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN);
   session->alignment_bytes = std::max<uint64_t>(alignment_bits / 8, 1);
@@ -48,7 +49,8 @@ Result<std::unique_ptr<Device>> OpenClDevice::open(cl_platform_id platform, cl_d
   auto queue = make_queue(*session);
   if (!queue.ok()) return queue.status();
   session->memory_queue = std::move(*queue);
-  LC_TRY(build_program(*session, platform, source));
+  for (const ProgramPart &part : source) session->programs.push_back({part, {}});
+  LC_TRY(build_program(*session, session->programs.back()));
   return std::unique_ptr<Device>(new OpenClDevice(std::move(session)));
 }
 

@@ -5,17 +5,21 @@
 #include <vector>
 
 #include "cache/file_cache.h"
-#include "kernels/aes_layout.h"
+#include "device/opencl/signal_handlers.h"
 
 // Written by cmake/bundle_kernels.py.
-extern "C" {
-extern const char lanecrypt_opencl_source[];
-extern const size_t lanecrypt_opencl_source_bytes;
-extern const char lanecrypt_opencl_source_sha256[65];
-extern const char lanecrypt_opencl_rsa_source[];
-extern const size_t lanecrypt_opencl_rsa_source_bytes;
-extern const char lanecrypt_opencl_rsa_source_sha256[65];
-}
+#define LC_BUNDLE(part)                                   \
+  extern "C" {                                            \
+  extern const char lanecrypt_opencl_##part[];            \
+  extern const size_t lanecrypt_opencl_##part##_bytes;    \
+  extern const char lanecrypt_opencl_##part##_sha256[65]; \
+  }
+LC_BUNDLE(common)
+LC_BUNDLE(bitslice)
+LC_BUNDLE(table1)
+LC_BUNDLE(table4)
+LC_BUNDLE(rsa)
+#undef LC_BUNDLE
 
 namespace lanecrypt::device::opencl {
 namespace {
@@ -74,7 +78,8 @@ std::string binary_of(cl_program program) {
 }
 
 // A program from a cached binary; null where the driver does not take it.
-ProgramHandle from_binary(Session &session, const std::string &binary, const std::string &options) {
+ProgramHandle from_binary(const Session &session, const std::string &binary,
+                          const std::string &options) {
   const auto *start = reinterpret_cast<const unsigned char *>(binary.data());
   const size_t bytes = binary.size();
   cl_int taken = CL_SUCCESS, code = CL_SUCCESS;
@@ -87,32 +92,33 @@ ProgramHandle from_binary(Session &session, const std::string &binary, const std
 
 }  // namespace
 
+#define LC_PART(prefix, part)                                             \
+  ProgramPart {                                                           \
+    prefix, {lanecrypt_opencl_##part, lanecrypt_opencl_##part##_bytes}, { \
+      lanecrypt_opencl_##part##_sha256, 64                                \
+    }                                                                     \
+  }
+
 ProgramSource cipher_source() {
-  return {{lanecrypt_opencl_source, lanecrypt_opencl_source_bytes},
-          {lanecrypt_opencl_source_sha256, 64}};
+  return {LC_PART("aes_bitslice_", bitslice), LC_PART("aes_table1_", table1),
+          LC_PART("aes_table4_", table4), LC_PART("", common)};
 }
 
-ProgramSource rsa_source() {
-  return {{lanecrypt_opencl_rsa_source, lanecrypt_opencl_rsa_source_bytes},
-          {lanecrypt_opencl_rsa_source_sha256, 64}};
-}
+ProgramSource rsa_source() { return {LC_PART("", rsa)}; }
+
+#undef LC_PART
 
 std::string build_options(const Properties &properties) {
-  // By size alone: which form is right for the device is not decided here.
-  const auto fits = [&](uint32_t words) { return properties.local_bytes >= words * 4; };
   // -w: PoCL prints on stderr how many warnings there were.
   std::string options = "-cl-std=CL1.2 -w -DLC_RSA_U32=1";
   options += " -DLC_MOST_LANES=" + std::to_string(properties.max_group_lanes);
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
-  if (!fits(AES_TABLE1_LOCAL_WORDS)) {
-    options += " -DLC_NO_TABLE_KERNELS=1";
-  } else if (!fits(AES_TABLE4_CHAIN_WORDS)) {
-    options += " -DLC_NO_TABLE4_KERNELS=1";
-  }
   return options;
 }
 
-Status build_program(Session &session, cl_platform_id platform, const ProgramSource &source) {
+Status build_program(const Session &session, Program &program) {
+  if (program.handle) return {};
+  const KeptSignalHandlers kept;
   const std::string options = build_options(session.properties);
   // All that a binary depends on. PoCL and others compile for the very CPU,
   // which the device's name holds.
@@ -120,40 +126,45 @@ Status build_program(Session &session, cl_platform_id platform, const ProgramSou
   for (const std::string &part :
        {session.properties.name, device_text(session.device, CL_DEVICE_VENDOR),
         device_text(session.device, CL_DEVICE_VERSION), session.properties.driver,
-        session.properties.platform, platform_text(platform, CL_PLATFORM_VERSION),
-        std::string(source.sha256), options}) {
+        session.properties.platform, platform_text(session.platform, CL_PLATFORM_VERSION),
+        std::string(program.part.sha256), options}) {
     key += '\n' + part;
   }
   if (const auto cached = cache::load(kCacheFolder, key)) {
-    session.program = from_binary(session, *cached, options);
-    if (session.program) return {};
+    program.handle = from_binary(session, *cached, options);
+    if (program.handle) return {};
   }
 
-  const char *text = source.text.data();
-  const size_t bytes = source.text.size();
+  const char *text = program.part.text.data();
+  const size_t bytes = program.part.text.size();
   cl_int code = CL_SUCCESS;
-  ProgramHandle program(
+  ProgramHandle built(
       cl().clCreateProgramWithSource(session.context.get(), 1, &text, &bytes, &code));
   LC_TRY(check("clCreateProgramWithSource", code));
-  code = cl().clBuildProgram(program.get(), 1, &session.device, options.c_str(), nullptr, nullptr);
+  code = cl().clBuildProgram(built.get(), 1, &session.device, options.c_str(), nullptr, nullptr);
   if (code == CL_BUILD_PROGRAM_FAILURE) {
     return {LC_ERROR_DEVICE,
             "the OpenCL compiler of " + session.properties.platform +
-                " refuses the kernels: " + first_lines(build_log(program.get(), session.device))};
+                " refuses the kernels: " + first_lines(build_log(built.get(), session.device))};
   }
   LC_TRY(check("clBuildProgram", code));
-  if (const std::string binary = binary_of(program.get()); !binary.empty()) {
+  if (const std::string binary = binary_of(built.get()); !binary.empty()) {
     cache::store(kCacheFolder, key, binary);
   }
-  session.program = std::move(program);
+  program.handle = std::move(built);
   return {};
 }
 
 Result<Kernel *> Session::kernel(const char *name) {
   if (const auto known = kernels.find(name); known != kernels.end()) return &known->second;
+  const auto fits = [&](const Program &each) {
+    return std::string_view(name).starts_with(each.part.prefix);
+  };
+  Program &program = *std::find_if(programs.begin(), programs.end(), fits);
+  LC_TRY(build_program(*this, program));
   Kernel made;
   cl_int code = CL_SUCCESS;
-  made.handle = KernelHandle(cl().clCreateKernel(program.get(), name, &code));
+  made.handle = KernelHandle(cl().clCreateKernel(program.handle.get(), name, &code));
   if (code == CL_INVALID_KERNEL_NAME) {
     return Status(LC_ERROR_INTERNAL, properties.id + " has no kernel " + name);
   }

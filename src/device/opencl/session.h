@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "device/device.h"
 #include "device/opencl/errors.h"
@@ -17,7 +19,24 @@ namespace lanecrypt::device::opencl {
 
 class Allocation;
 
-// A kernel of the program, ready to be given arguments.
+// Kernels that are compiled together: those whose names begin with `prefix`. The
+// texts outlive every device.
+struct ProgramPart {
+  std::string_view prefix;
+  std::string_view text;
+  std::string_view sha256;  // of the text: part of the name of a cached binary
+};
+// A kernel stands in the first part that its name fits; the last fits all, and
+// is what a device compiles to be opened.
+using ProgramSource = std::vector<ProgramPart>;
+
+// A part, and what it was compiled to: null before the first use of a kernel.
+struct Program {
+  ProgramPart part;
+  ProgramHandle handle;
+};
+
+// A kernel of a program, ready to be given arguments.
 struct Kernel {
   KernelHandle handle;
   cl_uint parameters = 0;
@@ -26,12 +45,13 @@ struct Kernel {
 
 struct Session {
   Properties properties;
+  cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
   Residency residency;
   uint64_t alignment_bytes = 1;    // of a sub-buffer
   uint64_t most_buffer_bytes = 0;  // of one allocation
   ContextHandle context;
-  ProgramHandle program;
+  std::vector<Program> programs;
   QueueHandle memory_queue;  // maps and unmaps pinned memory
   std::map<std::string, Kernel, std::less<>> kernels;
 
@@ -39,8 +59,9 @@ struct Session {
   std::mutex allocations_mutex;
   std::map<uint64_t, std::weak_ptr<Allocation>> allocations;
 
-  // The kernel of that name, made on first use. LC_ERROR_INTERNAL where the
-  // program for this device does not have it.
+  // The kernel of that name, made on first use; its program is compiled, which
+  // may take a minute, where none of its kernels was used before.
+  // LC_ERROR_INTERNAL where the program does not have it.
   Result<Kernel *> kernel(const char *name);
 };
 

@@ -1,0 +1,13 @@
+// The kernels of AES with four tables, whose names begin with aes_table4_.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#define AES_TABLES 4
+#include "aes_table.h"
+#ifdef HAS_KEY_SLOT
+#define AES_KEY_SLOT
+#include "aes_table.h"
+#undef AES_KEY_SLOT
+#endif
+#undef AES_TABLES
