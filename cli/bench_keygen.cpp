@@ -62,7 +62,28 @@ double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned each) {
   return seconds_since(start);
 }
 
-std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
+namespace {
+
+struct DeviceRow {
+  std::string name;
+  uint32_t device;
+};
+
+// What is wanted of `name` on the selected devices.
+std::vector<DeviceRow> rows_of(const Context &context, const std::string &name,
+                               const Wants &wants) {
+  std::vector<DeviceRow> rows;
+  for (uint32_t index = 0; index < context.device_count(); index++) {
+    const lc_device_info info = context.device(index);
+    const std::string row = fmt::format("{}.{}", name, info.api);
+    if (info.selected && wants(row)) rows.push_back({row, index});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<BenchResult> bench_keygen(const Context &context, bool quick, const Wants &wants,
                                       const std::function<void(const std::string &)> &tell) {
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   const std::vector<unsigned> lone =
@@ -77,37 +98,39 @@ std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
     has_gpu |= context.device(index).selected && context.device(index).is_gpu;
   for (const unsigned bits : has_gpu ? lone : std::vector<unsigned>{1024}) {
     const std::string name = fmt::format("rsa-{}.keygen-one", bits);
+    const std::vector<DeviceRow> rows = rows_of(context, name, wants);
+    if (rows.empty() && !wants(name + ".openssl")) continue;
     tell(name + ".openssl");
     const Spread openssl =
         measure_seconds(of_openssl, [&] { return make_keys_by_openssl(bits, 1, 1); });
     results.push_back({name + ".openssl", "s", openssl, {}, {}, "wall", {}});
-    for (uint32_t index = 0; index < context.device_count(); index++) {
-      const lc_device_info info = context.device(index);
-      if (!info.selected) continue;
-      tell(fmt::format("{}.{}", name, info.api));
-      BenchResult result{fmt::format("{}.{}", name, info.api), "s", {}, {}, 1, "wall", {}};
+    for (const DeviceRow &row : rows) {
+      tell(row.name);
+      BenchResult result{row.name, "s", {}, {}, 1, "wall", {}};
       result.spread =
-          measure_seconds(of_device, [&] { return make_keys(context, index, bits, 1); });
+          measure_seconds(of_device, [&] { return make_keys(context, row.device, bits, 1); });
       result.over_openssl = openssl.median / result.spread.median;
       results.push_back(std::move(result));
     }
   }
   for (const unsigned bits : has_gpu ? bulk : std::vector<unsigned>{1024}) {
     const std::string name = fmt::format("rsa-{}.keygen-bulk", bits);
-    tell(name + ".openssl-all-cores");
-    const unsigned each = bits <= 2048 ? 8 : 2;
-    const Spread openssl = measure_rate(of_openssl, double{1} * cores * each,
-                                        [&] { return make_keys_by_openssl(bits, cores, each); });
-    results.push_back({name + ".openssl-all-cores", "keys/s", openssl, {}, {}, "wall", {}});
-    for (uint32_t index = 0; index < context.device_count(); index++) {
-      const lc_device_info info = context.device(index);
-      if (!info.selected) continue;
+    const std::string of_cores = name + ".openssl-all-cores";
+    if (wants(of_cores)) {
+      tell(of_cores);
+      const unsigned each = bits <= 2048 ? 8 : 2;
+      const Spread openssl = measure_rate(of_openssl, double{1} * cores * each,
+                                          [&] { return make_keys_by_openssl(bits, cores, each); });
+      results.push_back({of_cores, "keys/s", openssl, {}, {}, "wall", {}});
+    }
+    for (const DeviceRow &row : rows_of(context, name, wants)) {
       // The emulator is no measure of anything; it shows that the command works.
-      const uint64_t count = info.is_gpu ? (quick ? 4000 : 20000) * 2048 / bits : 8;
-      tell(fmt::format("{}.{}", name, info.api));
-      BenchResult result{fmt::format("{}.{}", name, info.api), "keys/s", {}, {}, count, "wall", {}};
+      const uint64_t count =
+          context.device(row.device).is_gpu ? (quick ? 4000 : 20000) * 2048 / bits : 8;
+      tell(row.name);
+      BenchResult result{row.name, "keys/s", {}, {}, count, "wall", {}};
       result.spread = measure_rate({5, 1, 10}, static_cast<double>(count),
-                                   [&] { return make_keys(context, index, bits, count); });
+                                   [&] { return make_keys(context, row.device, bits, count); });
       results.push_back(std::move(result));
     }
   }

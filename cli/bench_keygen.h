@@ -13,7 +13,7 @@ namespace lanecrypt::cli {
 
 // Every key was checked by the library; throws Failure (kFailed) where one is
 // missing or was not made on the device.
-std::vector<BenchResult> bench_keygen(const Context &context, bool quick,
+std::vector<BenchResult> bench_keygen(const Context &context, bool quick, const Wants &wants,
                                       const std::function<void(const std::string &)> &tell);
 
 // Seconds to make so many keys on a device, all of them; throws as above.

@@ -10,7 +10,39 @@
 
 namespace lanecrypt::cli {
 
-std::vector<BenchResult> bench_rsa(const Context &context, bool quick,
+namespace {
+
+struct DeviceRow {
+  std::string name;
+  uint32_t device;
+  lc_rsa_operation operation;
+  size_t count;
+};
+
+std::vector<DeviceRow> rows_of(const Context &context, unsigned bits, bool quick,
+                               const Wants &wants) {
+  std::vector<DeviceRow> rows;
+  const auto add = [&](const DeviceRow &row) {
+    if (wants(row.name)) rows.push_back(row);
+  };
+  for (uint32_t index = 0; index < context.device_count(); index++) {
+    const lc_device_info info = context.device(index);
+    if (!info.selected) continue;
+    // The emulator is no measure of anything; it shows that the command works.
+    const size_t most = info.is_gpu ? (quick ? 20000 : 100000 * 2048 / std::max(bits, 2048u)) : 8;
+    for (const size_t count : {1, 8, 64, 512, 4096, 32768})
+      if (count < most)
+        add({fmt::format("rsa-{}.private-batch-{}.{}", bits, count, info.api), index,
+             LC_RSA_PRIVATE, count});
+    add({fmt::format("rsa-{}.private-batch.{}", bits, info.api), index, LC_RSA_PRIVATE, most});
+    add({fmt::format("rsa-{}.public-batch.{}", bits, info.api), index, LC_RSA_PUBLIC, most});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<BenchResult> bench_rsa(const Context &context, bool quick, const Wants &wants,
                                    const std::function<void(const std::string &)> &tell) {
   const std::vector<unsigned> sizes =
       quick ? std::vector<unsigned>{2048} : std::vector<unsigned>{1024, 2048, 3072, 4096, 8192};
@@ -18,51 +50,29 @@ std::vector<BenchResult> bench_rsa(const Context &context, bool quick,
   std::vector<BenchResult> results;
   for (const unsigned bits : sizes) {
     const std::string name = fmt::format("rsa-{}.private", bits);
+    const std::string of_one = name + ".openssl", of_all = name + ".openssl-all-cores";
+    const std::vector<DeviceRow> rows = rows_of(context, bits, quick, wants);
+    if (rows.empty() && !wants(of_one) && !wants(of_all)) continue;
     tell(name + ": making a key");
     const BenchRsaKey key(bits);
-    tell(name + ".openssl");
+    tell(of_one);
     const Spread one = openssl_rsa_rate(key, 1, patience);
-    results.push_back({name + ".openssl", "op/s", one, {}, {}, "wall", {}});
-    results.push_back({name + ".openssl-all-cores",
-                       "op/s",
-                       openssl_rsa_rate(key, core_count(), patience),
-                       {},
-                       {},
-                       "wall",
-                       {}});
-    for (uint32_t index = 0; index < context.device_count(); index++) {
-      const lc_device_info info = context.device(index);
-      if (!info.selected) continue;
-      // The emulator is no measure of anything; it shows that the command works.
-      const size_t most = info.is_gpu ? (quick ? 20000 : 100000 * 2048 / std::max(bits, 2048u)) : 8;
-      std::vector<size_t> counts = {1, 8, 64, 512, 4096, 32768, most};
-      counts.erase(
-          std::remove_if(counts.begin(), counts.end(), [&](size_t count) { return count > most; }),
-          counts.end());
-      for (const size_t count : counts) {
-        const bool is_last = count == most;
-        const std::string row = is_last ? fmt::format("{}-batch.{}", name, info.api)
-                                        : fmt::format("{}-batch-{}.{}", name, count, info.api);
-        tell(row);
-        const RsaBatch batch(key, count);
-        BenchResult result{row, "op/s", {}, {}, count, "wall", {}};
-        result.spread = measure_rate(patience, static_cast<double>(count),
-                                     [&] { return batch.run(context, index, LC_RSA_PRIVATE); });
-        result.over_openssl = result.spread.median / one.median;
-        batch.check(LC_RSA_PRIVATE, row);
-        results.push_back(std::move(result));
-        if (!is_last) continue;
-        const std::string verify = fmt::format("rsa-{}.public-batch.{}", bits, info.api);
-        tell(verify);
-        BenchResult of_public{verify, "op/s", {}, {}, count, "wall", {}};
-        of_public.spread = measure_rate(patience, static_cast<double>(count),
-                                        [&] { return batch.run(context, index, LC_RSA_PUBLIC); });
-        batch.check(LC_RSA_PUBLIC, verify);
-        results.push_back(std::move(of_public));
-      }
+    results.push_back({of_one, "op/s", one, {}, {}, "wall", {}});
+    if (wants(of_all))
+      results.push_back(
+          {of_all, "op/s", openssl_rsa_rate(key, core_count(), patience), {}, {}, "wall", {}});
+    for (const DeviceRow &row : rows) {
+      tell(row.name);
+      const RsaBatch batch(key, row.count);
+      BenchResult result{row.name, "op/s", {}, {}, row.count, "wall", {}};
+      result.spread = measure_rate(patience, static_cast<double>(row.count),
+                                   [&] { return batch.run(context, row.device, row.operation); });
+      if (row.operation == LC_RSA_PRIVATE) result.over_openssl = result.spread.median / one.median;
+      batch.check(row.operation, row.name);
+      results.push_back(std::move(result));
     }
   }
-  std::vector<BenchResult> of_keys = bench_keygen(context, quick, tell);
+  std::vector<BenchResult> of_keys = bench_keygen(context, quick, wants, tell);
   results.insert(results.end(), std::make_move_iterator(of_keys.begin()),
                  std::make_move_iterator(of_keys.end()));
   return results;

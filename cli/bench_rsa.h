@@ -14,7 +14,7 @@ namespace lanecrypt::cli {
 // Runs all of it, with keys made for it. The result of every operation is
 // compared with OpenSSL's (by its public operation); throws Failure (kFailed)
 // where one differs. `tell` hears what is measured now.
-std::vector<BenchResult> bench_rsa(const Context &context, bool quick,
+std::vector<BenchResult> bench_rsa(const Context &context, bool quick, const Wants &wants,
                                    const std::function<void(const std::string &)> &tell);
 
 }  // namespace lanecrypt::cli
