@@ -19,6 +19,7 @@
 #include "limbs_fp64.h"
 
 #define RSA_LONE
+#define RSA_ENTRIES_AHEAD 3
 #define RSA_POWER_ONLY
 #define RSA_FORM fp64_lone
 #define LANE_LIMBS 10
@@ -47,6 +48,7 @@
 #undef RSA_POWER_RESIDENT
 #undef RSA_FORM
 #undef RSA_POWER_ONLY
+#undef RSA_ENTRIES_AHEAD
 #undef RSA_LONE
 
 #define RSA_FORM fp64

@@ -226,20 +226,27 @@ LARGE_FN Number RSA_NAME(square)(Number a, Modulus n, Team team) {
   TEAM_BARRIER();
   RSA_UNROLL for (u32 first = 0; first < LANE_LIMBS; first += RSA_SQUARE_BLOCK) {
     const u32 above = LANE_LIMBS - first - RSA_SQUARE_BLOCK;
-    u64 squares[2 * RSA_SQUARE_BLOCK];
+    // A limb that is read again keeps the compiler from mixing the rows, which
+    // would cost them the operand that they share.
+    LIMB next = LIMB_OF(team.words[(LANE_LIMBS + first) * team.stride]);
     RSA_UNROLL for (u32 r = 0; r < RSA_SQUARE_BLOCK; ++r) {
-      squares[2 * r] = 0 - LOW_BIAS;
-      squares[2 * r + 1] = 0 - HIGH_BIAS;
-      ADD_PRODUCT(squares[2 * r], squares[2 * r + 1], a.limb[first + r], a.limb[first + r]);
+      const LIMB b = next;
+      if (r + 1 < RSA_SQUARE_BLOCK) {
+        TEAM_BARRIER();
+        next = LIMB_OF(team.words[(LANE_LIMBS + first + r + 1) * team.stride]);
+      }
       RSA_UNROLL for (u32 t = r + 1; t < RSA_SQUARE_BLOCK; ++t) {
         sum[r + t] -= LOW_BIAS;
         sum[r + t + 1] -= HIGH_BIAS;
-        ADD_PRODUCT(sum[r + t], sum[r + t + 1], a.limb[first + r], a.limb[first + t]);
+        ADD_PRODUCT(sum[r + t], sum[r + t + 1], a.limb[first + t], b);
       }
-    }
-    RSA_UNROLL for (u32 k = 0; k < 2 * RSA_SQUARE_BLOCK; ++k) {
-      if (k < RSA_SQUARE_BLOCK || above == 0) squares[k] += 2 * sum[k];
-      team.words[(2 * first + k) * team.stride] = squares[k];
+      u64 squares[2] = {0 - LOW_BIAS, 0 - HIGH_BIAS};
+      ADD_PRODUCT(squares[0], squares[1], a.limb[first + r], b);
+      // Nothing more comes to these two columns in this block.
+      RSA_UNROLL for (u32 k = 2 * r; k < 2 * r + 2; ++k) {
+        const u64 others = k < RSA_SQUARE_BLOCK || above == 0 ? 2 * sum[k] : 0;
+        team.words[(2 * first + k) * team.stride] = squares[k - 2 * r] + others;
+      }
     }
     if (above == 0) break;
     // From here on position k holds column 2 * first + RSA_SQUARE_BLOCK + r + k

@@ -262,6 +262,8 @@ KERNEL(RSA_NAME(public_all), RSA_GROUP)
 
 #ifndef RSA_NO_POWER
 
+#include "window_table.h"
+
 // The powers mod p of all operations, then those mod q. `table` has
 // RSA_WINDOW_ENTRIES * LANE_LIMBS limbs for each of RSA_GROUP lanes of a group.
 KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
@@ -269,8 +271,10 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
  GLOBAL const LIMB *blinded, GLOBAL LIMB *table, GLOBAL LIMB *halves) {
   RSA_TEAM
   const u32 powers = 2 * shape->count;
-  GLOBAL LIMB *entries =
-      table + (u64)group_id() * (RSA_WINDOW_ENTRIES * LANE_LIMBS * RSA_GROUP) + lane_id();
+  GLOBAL TABLE_WORD *entries =
+      (GLOBAL TABLE_WORD *)(table +
+                            (u64)group_id() * (RSA_WINDOW_ENTRIES * LANE_LIMBS * RSA_GROUP)) +
+      lane_id();
   RSA_FOR_EACH(powers) {
     RSA_AT(powers)
     const u32 is_q = at >= shape->count ? 1 : 0;
@@ -297,8 +301,7 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
     RSA_NAME(put)(one, team);
     Number x = RSA_NAME(multiply)(square_of_h, modulus, team);
     for (u32 e = 0; e < RSA_WINDOW_ENTRIES; ++e) {
-      RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) entries[(e * LANE_LIMBS + j) * RSA_GROUP] =
-          x.limb[j];
+      RSA_NAME(put_entry)(entries, e, x);
       RSA_NAME(put)(base, team);
       x = RSA_NAME(multiply)(x, modulus, team);
     }
@@ -309,23 +312,7 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
         ONE_BODY for (u32 k = 0; k < RSA_WINDOW_BITS; ++k) x = RSA_NAME(square)(x, modulus, team);
       }
       RSA_NAME(put)(x, team);
-      // Every entry is read, whichever is wanted; two at once are under way.
-      RAW chosen[LANE_LIMBS];
-      RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) chosen[j] = 0;
-      ONE_BODY for (u32 e = 0; e < RSA_WINDOW_ENTRIES; e += 2) {
-        GLOBAL const LIMB *entry = entries + e * (LANE_LIMBS * RSA_GROUP);
-        RAW even[LANE_LIMBS], odd[LANE_LIMBS];
-        RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) {
-          even[j] = RAW_OF(LOAD_ONCE(entry + j * RSA_GROUP));
-          odd[j] = RAW_OF(LOAD_ONCE(entry + (LANE_LIMBS + j) * RSA_GROUP));
-        }
-        const RAW keep_even = (RAW)SHIFT_SIGNED((u64)(e ^ digit) - 1, 63);
-        const RAW keep_odd = (RAW)SHIFT_SIGNED((u64)((e + 1) ^ digit) - 1, 63);
-        RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) chosen[j] |=
-            (even[j] & keep_even) | (odd[j] & keep_odd);
-      }
-      Number factor;
-      RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) factor.limb[j] = LIMB_OF(chosen[j]);
+      const Number factor = RSA_NAME(take_entry)(entries, digit);
       x = w + 1 == shape->windows ? factor : RSA_NAME(multiply)(factor, modulus, team);
     }
     RSA_NAME(put)(one, team);
@@ -339,6 +326,8 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
 
 #endif
 
+#undef TABLE_WORD
+#undef TABLE_WORDS
 #undef RSA_TEAM
 #undef RSA_FOR_EACH
 #undef RSA_AT
