@@ -51,6 +51,23 @@
 #undef RSA_ENTRIES_AHEAD
 #undef RSA_LONE
 
+#ifndef LONE_TEAMS
+#define RSA_POWER_RESIDENT 2
+#define LANE_LIMBS 1
+#define RSA_FORM fp64_wide_20
+#define RSA_WIDE_LIMBS 20
+#include "rsa_wide.h"
+#undef RSA_WIDE_LIMBS
+#undef RSA_FORM
+#define RSA_FORM fp64_wide_30
+#define RSA_WIDE_LIMBS 30
+#include "rsa_wide.h"
+#undef RSA_WIDE_LIMBS
+#undef RSA_FORM
+#undef LANE_LIMBS
+#undef RSA_POWER_RESIDENT
+#endif
+
 #define RSA_FORM fp64
 #ifndef LONE_TEAMS
 #define LANE_LIMBS 5

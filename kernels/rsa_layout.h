@@ -22,6 +22,9 @@
 #define RSA_WINDOW_BITS 4
 #define RSA_WINDOW_ENTRIES 16
 
+// Words of local memory that each lane has where a power takes a whole warp.
+#define RSA_WIDE_LANE_WORDS 22
+
 // The blinding factor of an operation is the key's base times one entry of
 // each of up to RSA_BLIND_WINDOWS tables, which four fresh random bits choose.
 #define RSA_BLIND_WINDOWS 4

@@ -22,6 +22,9 @@
 //   TEAM_SPACE        address space of pointers to the memory of a team
 //   TEAM_MEMORY(p, n, lanes)  declares p as u64 words of this lane's team, n for
 //                     each lane, word k at p[k * TEAM_STRIDE(group_lanes, lanes)]
+// Only where teams may have several lanes:
+//   WARP_MEMORY(p, n) declares p as n u64 words of this warp, side by side, n even
+//   TEAM_BALLOT(x)    bit k: whether x holds in lane k of the warp
 // Leaves:
 //   LOAD_ONCE(pointer)     what it points to, in GLOBAL memory, and is not wanted
 //                          again soon
@@ -67,6 +70,10 @@ typedef double f64;
   extern __shared__ __align__(16) u64 team_words[]; \
   u64 *p = team_words + threadIdx.x / (lanes)
 #define TEAM_STRIDE(group, lanes) ((group) / (lanes))
+#define WARP_MEMORY(p, n)                           \
+  extern __shared__ __align__(16) u64 team_words[]; \
+  u64 *const p = team_words + threadIdx.x / 32 * (n)
+#define TEAM_BALLOT(x) __ballot_sync(0xffffffffu, (int)(x))
 #define LOAD_ONCE(pointer) __ldcg(pointer)
 #define F64_BITS(x) ((u64)__double_as_longlong(x))
 #define F64_FROM_BITS(x) __longlong_as_double((long long)(x))

@@ -125,7 +125,7 @@ class DevicePrimes : public PrimeTester {
 
   Status start_test(uint32_t bits, std::span<const uint32_t> trials) {
     const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
-    const RsaTeams teams = launch_.choose(limbs, trials.size(), true);
+    const RsaTeams teams = launch_.choose(limbs, trials.size(), RsaPart::kPrime);
     test_shape_ = {.count = static_cast<u32>(trials.size()),
                    .team = teams.lanes,
                    .bits = bits,
@@ -219,7 +219,8 @@ class DevicePrimes : public PrimeTester {
       if (!*passes) other = n;
     }
     const uint32_t trials[] = {0, other};
-    const size_t ways = launch_.ways(launch_.limbs_of(rsa_class(rsa_kind(2 * bits))), true).size();
+    const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
+    const size_t ways = launch_.ways(limbs, RsaPart::kPrime).size();
     Status status;
     for (size_t way = 0; way < ways && status.ok(); ++way) {
       launch_.force_way(way);

@@ -85,7 +85,7 @@ class Engine : public RsaEngine {
     if (!answer.ok()) return answer.status();
     const RsaKey &key = *answer->key;
     const RsaClass &size = rsa_class(rsa_kind(key, LC_RSA_PRIVATE));
-    const size_t ways = launch_.ways(limbs_of(size), true).size();
+    const size_t ways = launch_.ways(limbs_of(size), RsaPart::kPower).size();
     for (size_t way = 0; way < ways; ++way) {
       launch_.force_way(way);
       LC_TRY(ask(key, LC_RSA_PRIVATE, answer->input, answer->output));

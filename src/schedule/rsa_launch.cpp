@@ -21,6 +21,10 @@ using device::MemoryKind;
 constexpr RsaClass kClasses[] = {{514, 10, 20},  {1034, 20, 39},  {1554, 30, 58},
                                  {2074, 40, 78}, {3114, 60, 116}, {4154, 80, 156}};
 constexpr uint32_t kLeastModulusBits = 1024;
+constexpr uint32_t kWarpLanes = 32;
+// Powers that a multiprocessor takes, a warp each, sooner than in any other way: of
+// eight at a time, for their registers, twice.
+constexpr uint64_t kWidePowersOfUnit = 16;
 
 constexpr bool classes_have_room() {
   for (const RsaClass &size : kClasses)
@@ -36,18 +40,25 @@ struct Instances {
   RsaArithmetic arithmetic;
   bool of_teams;  // for devices where a team may have several lanes
   std::vector<uint32_t> lone, power, whole;
+  std::vector<uint32_t> wide;  // limbs of a number, each in a lane of its own
 };
 
 const std::vector<Instances> &instances() {
   static const auto &all = *new std::vector<Instances>{
-      {RsaArithmetic::kFp64, true, {10, 20, 30, 40}, {5, 10, 15, 20}, {5, 10, 15}},
+      {RsaArithmetic::kFp64, true, {10, 20, 30, 40}, {5, 10, 15, 20}, {5, 10, 15}, {20, 30}},
       {RsaArithmetic::kFp64,
        false,
        {10, 20, 30, 40},
        {10, 20, 30, 40, 60, 80},
-       {20, 40, 60, 80, 120, 160}},
-      {RsaArithmetic::kU32, true, {39}, {10, 20, 29, 39}, {10, 20, 29, 39}},
-      {RsaArithmetic::kU32, false, {39}, {20, 39, 58, 78, 116, 156}, {40, 78, 116, 156, 232, 312}},
+       {20, 40, 60, 80, 120, 160},
+       {}},
+      {RsaArithmetic::kU32, true, {39}, {10, 20, 29, 39}, {10, 20, 29, 39}, {}},
+      {RsaArithmetic::kU32,
+       false,
+       {39},
+       {20, 39, 58, 78, 116, 156},
+       {40, 78, 116, 156, 232, 312},
+       {}},
   };
   return all;
 }
@@ -112,16 +123,17 @@ uint32_t RsaLaunch::lanes_of_group() const {
 uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {
   // Where teams are single lanes their memory is their own.
   if (device_.properties().team_lanes == 1 || !device_.properties().banked_local) return 0;
+  if (teams.wide) return lanes_of_group() * RSA_WIDE_LANE_WORDS * uint32_t{sizeof(uint64_t)};
   return lanes_of_group() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
 }
 
-// Those with the fewest lanes first.
-std::vector<RsaTeams> RsaLaunch::ways(uint32_t limbs, bool of_power) const {
+std::vector<RsaTeams> RsaLaunch::ways(uint32_t limbs, RsaPart part) const {
   const device::Properties &properties = device_.properties();
   // As platform.h has it: only CUDA's teams have several lanes.
   const bool of_teams = properties.api == "cuda";
   const uint32_t most_lanes = of_teams ? properties.team_lanes : 1;
   const std::string head = arithmetic_ == RsaArithmetic::kFp64 ? "rsa_fp64_" : "rsa_u32_";
+  const bool of_power = part != RsaPart::kWhole;
   std::vector<RsaTeams> ways;
   for (const Instances &kernels : instances()) {
     if (kernels.arithmetic != arithmetic_ || kernels.of_teams != of_teams) continue;
@@ -132,20 +144,25 @@ std::vector<RsaTeams> RsaLaunch::ways(uint32_t limbs, bool of_power) const {
     for (auto at = lanes.rbegin(); at != lanes.rend(); ++at) {
       const uint32_t count = limbs / *at;
       if (count * *at == limbs && std::has_single_bit(count) && count <= most_lanes)
-        ways.push_back({head + std::to_string(*at) + "_", count, *at, false});
+        ways.push_back({head + std::to_string(*at) + "_", count, *at});
     }
+    for (const uint32_t wide : kernels.wide)
+      if (part == RsaPart::kPower && wide == limbs && kWarpLanes <= most_lanes)
+        ways.push_back({head + "wide_" + std::to_string(wide) + "_1_", kWarpLanes, 1, false, true});
   }
   return ways;
 }
 
 // Few lanes for each number give the most throughput, and many the least
 // latency: as few as keep the device busy.
-RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, bool of_power) const {
-  const std::vector<RsaTeams> all = ways(limbs, of_power);
-  if (of_power && forced_way_ < all.size()) return all[forced_way_];
+RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const {
+  std::vector<RsaTeams> all = ways(limbs, part);
+  if (part != RsaPart::kWhole && forced_way_ < all.size()) return all[forced_way_];
   if (device_.properties().api != "cuda") return all.front();
+  const uint64_t units = device_.properties().compute_units;
+  if (all.back().wide && numbers > units * kWidePowersOfUnit) all.pop_back();
   // About one warp for each scheduler.
-  const uint64_t busy = uint64_t{device_.properties().compute_units} * 128 * 4 / 5;
+  const uint64_t busy = units * 128 * 4 / 5;
   for (const RsaTeams &way : all)
     if (numbers * way.lanes >= busy) return way;
   return all.back();
@@ -154,7 +171,7 @@ RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, bool of_power) cons
 uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
   if (device_.properties().api != "cuda") return SIZE_MAX;
   const uint32_t limbs = arithmetic_ == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
-  const RsaTeams way = choose(limbs, UINT32_MAX, true);
+  const RsaTeams way = choose(limbs, UINT32_MAX, RsaPart::kPower);
   const uint64_t groups = device_.resident_groups((way.kernels + "power_all").c_str(),
                                                   lanes_of_group(), local_bytes(way));
   // Two powers each.
@@ -230,8 +247,8 @@ Status RsaLaunch::start(device::Stream &stream, RsaRoom &room, RsaWork &work) {
                                   .exponent_words = shape.exponent_words,
                                   .blind_windows = is_private ? shape.blind_windows : 0,
                                   .is_private = is_private};
-  const RsaTeams whole = choose(shape.full_limbs, count, false);
-  const RsaTeams power = choose(shape.half_limbs, 2 * uint64_t{count}, true);
+  const RsaTeams whole = choose(shape.full_limbs, count, RsaPart::kWhole);
+  const RsaTeams power = choose(shape.half_limbs, 2 * uint64_t{count}, RsaPart::kPower);
   shape.team = whole.lanes;
   RsaShape power_shape = shape;
   power_shape.team = power.lanes;

@@ -35,7 +35,12 @@ struct RsaTeams {
   uint32_t lanes = 1;   // of one operation
   uint32_t limbs = 0;   // of one lane
   bool lone = false;
+  bool wide = false;  // a whole warp for each (kernels/rsa_wide.h)
 };
+
+// What a way is for: numbers as long as the modulus, powers mod its primes, or tests
+// of primes.
+enum class RsaPart { kWhole, kPower, kPrime };
 
 // The memory of one launch; grown as needed, reused.
 struct RsaRoom {
@@ -70,9 +75,9 @@ class RsaLaunch {
   // The operations of a class that run at once in the way of most throughput.
   uint64_t most_at_once(const RsaClass &size) const;
 
-  // Every way in which a power of so many operations may run; for the self-test.
-  std::vector<RsaTeams> ways(uint32_t limbs, bool of_power) const;
-  // From now on powers run in way `number` of ways() instead of the best one;
+  // Every way in which a part may run, the fewest lanes first; for the self-test.
+  std::vector<RsaTeams> ways(uint32_t limbs, RsaPart part) const;
+  // From now on powers and tests run in way `number` of ways() instead of the best one;
   // SIZE_MAX: the best again.
   void force_way(size_t number) { forced_way_ = number; }
   uint64_t launches() const { return launches_; }
@@ -83,7 +88,7 @@ class RsaLaunch {
     return arithmetic_ == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
   }
   uint32_t limb_bytes() const { return arithmetic_ == RsaArithmetic::kFp64 ? 8 : 4; }
-  RsaTeams choose(uint32_t limbs, uint64_t numbers, bool of_power) const;
+  RsaTeams choose(uint32_t limbs, uint64_t numbers, RsaPart part) const;
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
