@@ -29,7 +29,7 @@ constexpr char kDecHelp[] = R"(Decrypts a file of `lanecrypt enc` or `openssl en
 Examples:
   lanecrypt dec -aes-256-ctr -pbkdf2 -in disk.img.enc -out disk.img
       asks for the password
-  lanecrypt dec -aes-128-cbc -K 000102030405060708090a0b0c0d0e0f \
+  lanecrypt dec -aes-128-cbc -key-source file:key.hex \
       -iv 101112131415161718191a1b1c1d1e1f -in data.enc -out data
 )";
 
@@ -77,6 +77,7 @@ class Enc : public Subcommand {
         {"pass", "pass", true, true},
         {"K", "key", true, true},
         {"key", "key", true, true},
+        {"key-source", "key-source", true, true},
         {"iv", "iv", true},
         {"S", "salt-hex", true},
         {"salt", "salt"},
@@ -131,6 +132,11 @@ class Enc : public Subcommand {
         ->group(key);
     app.add_option("-K,--key", key_, "the key itself, in hexadecimal (other users may see it)")
         ->option_text("HEX")
+        ->group(key);
+    app.add_option("--key-source", key_source_,
+                   "the key itself, in hexadecimal, from file:PATH (first line), env:NAME, "
+                   "fd:NUMBER, stdin or prompt, which asks on the terminal")
+        ->option_text("SOURCE")
         ->group(key);
     app.add_option("--iv", iv_, "IV or first counter block, 32 hexadecimal digits")
         ->option_text("HEX")
@@ -209,7 +215,10 @@ class Enc : public Subcommand {
     };
     request_.passphrase = take(passphrase_);
     request_.passphrase_source = take(pass_);
+    if (key_ && key_source_)
+      throw Failure(ExitCode::kUsage, "-K and -key-source exclude each other");
     request_.key = take(key_);
+    request_.key_source = take(key_source_);
     request_.passphrase_file = kfile_;
     request_.iv = iv_;
     request_.salt = salt_;
@@ -230,7 +239,7 @@ class Enc : public Subcommand {
   EncryptRequest request_;
   bool encrypt_ = false, decrypt_ = false;
   std::string cipher_;
-  std::optional<size_t> passphrase_, pass_, key_;  // numbers of secrets
+  std::optional<size_t> passphrase_, pass_, key_, key_source_;  // numbers of secrets
   std::optional<std::string> kfile_, iv_, salt_, digest_, devices_;
   std::optional<int> iterations_;
   std::optional<size_t> chunk_bytes_;

@@ -59,15 +59,20 @@ KeyAndIv make_key(EncryptRequest &request, Input &input) {
     else
       parse_hex(*request.iv, iv, "IV (-iv)");
   }
+  if (request.key_source)
+    request.key =
+        read_key_source(*request.key_source,
+                        fmt::format("enter {} key in hexadecimal:", cipher.name), request.encrypt);
+  const char *key_option = request.key_source ? "-key-source" : "-K";
   if (request.key)
     parse_hex({request.key->text(), request.key->size()}, {made.key.data(), made.key.size()},
-              "key (-K)");
+              fmt::format("key ({})", key_option));
 
   const std::optional<SecretBytes> passphrase = find_passphrase(request);
   if (!passphrase) {
     if (!request.iv && !iv.empty())
       throw Failure(ExitCode::kUsage,
-                    fmt::format("iv undefined: {} with -K needs -iv too", cipher.name));
+                    fmt::format("iv undefined: {} with {} needs -iv too", cipher.name, key_option));
     return made;
   }
   if (!request.no_salt) {

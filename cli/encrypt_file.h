@@ -25,9 +25,10 @@ struct EncryptRequest {
   std::optional<SecretBytes> passphrase;         // -k
   std::optional<SecretBytes> passphrase_source;  // -pass
   std::optional<std::string> passphrase_file;    // -kfile
-  // In hexadecimal.
-  std::optional<SecretBytes> key;       // -K
-  std::optional<std::string> iv, salt;  // -iv, -S
+  // In hexadecimal; of the first two, one at most.
+  std::optional<SecretBytes> key;         // -K
+  std::optional<SecretBytes> key_source;  // -key-source: where the key comes from
+  std::optional<std::string> iv, salt;    // -iv, -S
   bool no_salt = false;
   Derivation derivation;
   bool pad = true;

@@ -10,7 +10,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "failure.h"
 #include "file_descriptor.h"
@@ -24,33 +26,46 @@ constexpr size_t kSourceLineBytes = 1023;
 constexpr size_t kKeyFileLineBytes = 127;
 constexpr size_t kPromptBytes = 1024;
 
+// What is read, as messages name it.
+struct Wanted {
+  const char *noun;
+  const char *option;
+  // A line too long: cut with a warning, as OpenSSL does, or refused.
+  bool may_cut;
+};
+constexpr Wanted kPassphrase{"passphrase", "-pass", true};
+constexpr Wanted kKey{"key", "-key-source", false};
+
 struct Line {
   SecretBytes text;
   bool any = false;  // at least one byte was there, be it a newline
 };
 
 // Byte by byte: what follows the line may be another reader's.
-Line read_line(int descriptor, size_t max_bytes, const std::string &what) {
+Line read_line(int descriptor, size_t max_bytes, const Wanted &wanted, const std::string &what) {
   Line line{SecretBytes(max_bytes)};
   size_t bytes = 0;
   for (;;) {
     char character = 0;
     const ssize_t got = read(descriptor, &character, 1);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_errno(fmt::format("cannot read the passphrase from {}", what), errno);
+    if (got < 0) throw_errno(fmt::format("cannot read the {} from {}", wanted.noun, what), errno);
     if (got == 0) break;
     line.any = true;
     if (character == '\n') break;
     if (character == '\0')
       throw Failure(ExitCode::kUsage,
-                    fmt::format("the passphrase in {} has a zero byte, which OpenSSL would take "
-                                "for its end",
-                                what));
+                    fmt::format("the {} in {} has a zero byte, {}", wanted.noun, what,
+                                wanted.may_cut ? "which OpenSSL would take for its end"
+                                               : "but it is to be hexadecimal text"));
     if (bytes == max_bytes) {
+      if (!wanted.may_cut)
+        throw Failure(ExitCode::kUsage, fmt::format("the {} in {} is longer than {} bytes",
+                                                    wanted.noun, what, max_bytes));
       fmt::print(stderr,
-                 "lanecrypt: warning: only the first {} bytes of the passphrase in {} are used, "
-                 "as OpenSSL does\n",
-                 max_bytes, what);
+                 "lanecrypt: warning: only the first {} bytes of the {} in {} are used, as OpenSSL "
+                 "does\n",
+                 max_bytes, wanted.noun, what);
       break;
     }
     line.text.data()[bytes++] = static_cast<uint8_t>(character);
@@ -59,36 +74,34 @@ Line read_line(int descriptor, size_t max_bytes, const std::string &what) {
   return line;
 }
 
-FileDescriptor open_for_reading(const std::string &path) {
+FileDescriptor open_for_reading(const std::string &path, const Wanted &wanted) {
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) throw_errno(fmt::format("cannot open passphrase file '{}'", path), errno);
+  if (!file) throw_errno(fmt::format("cannot open {} file '{}'", wanted.noun, path), errno);
   return file;
 }
 
-SecretBytes line_or_failure(int descriptor, const std::string &what) {
-  Line line = read_line(descriptor, kSourceLineBytes, what);
+SecretBytes line_or_failure(int descriptor, const Wanted &wanted, const std::string &what) {
+  Line line = read_line(descriptor, kSourceLineBytes, wanted, what);
   if (!line.any)
-    throw Failure(ExitCode::kFailed, fmt::format("there is no passphrase in {}", what));
+    throw Failure(ExitCode::kFailed, fmt::format("there is no {} in {}", wanted.noun, what));
   return std::move(line.text);
 }
 
-}  // namespace
-
-SecretBytes read_passphrase_source(const SecretBytes &source) {
-  const std::string_view text{source.text(), source.size()};
-  if (text.starts_with("pass:")) return SecretBytes::copy_of(text.substr(5));
+// From "env:", "file:", "fd:" or "stdin"; nothing where the text is none of these.
+std::optional<SecretBytes> read_source(std::string_view text, const Wanted &wanted) {
   if (text.starts_with("env:")) {
     const std::string name(text.substr(4));
     const char *value = std::getenv(name.c_str());
     if (!value)
-      throw Failure(
-          ExitCode::kUsage,
-          fmt::format("-pass env:{}: the environment has no variable of that name", name));
+      throw Failure(ExitCode::kUsage,
+                    fmt::format("{} env:{}: the environment has no variable of that name",
+                                wanted.option, name));
     return SecretBytes::copy_of(value);
   }
   if (text.starts_with("file:")) {
     const std::string path(text.substr(5));
-    return line_or_failure(open_for_reading(path).get(), fmt::format("file '{}'", path));
+    return line_or_failure(open_for_reading(path, wanted).get(), wanted,
+                           fmt::format("file '{}'", path));
   }
   if (text.starts_with("fd:")) {
     const std::string_view digits = text.substr(3);
@@ -96,49 +109,91 @@ SecretBytes read_passphrase_source(const SecretBytes &source) {
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), descriptor);
     if (error != std::errc() || end != digits.data() + digits.size() || descriptor < 0)
-      throw Failure(ExitCode::kUsage, "-pass fd:NUMBER needs the number of an open descriptor");
-    return line_or_failure(descriptor, fmt::format("descriptor {}", descriptor));
+      throw Failure(
+          ExitCode::kUsage,
+          fmt::format("{} fd:NUMBER needs the number of an open descriptor", wanted.option));
+    return line_or_failure(descriptor, wanted, fmt::format("descriptor {}", descriptor));
   }
-  if (text == "stdin") return line_or_failure(STDIN_FILENO, "standard input");
+  if (text == "stdin") return line_or_failure(STDIN_FILENO, wanted, "standard input");
+  return std::nullopt;
+}
+
+void drop_carriage_returns(SecretBytes &text) {
+  size_t bytes = text.size();
+  while (bytes > 0 && text.data()[bytes - 1] == '\r') bytes--;
+  text.shorten(bytes);
+}
+
+bool has_terminal() { return bool(FileDescriptor(open("/dev/tty", O_RDWR | O_CLOEXEC))); }
+
+// There is a terminal.
+SecretBytes ask(const std::string &prompt, bool verify, const Wanted &wanted) {
+  SecretBytes answer(kPromptBytes);
+  const int wrong = EVP_read_pw_string(answer.text(), static_cast<int>(answer.size()),
+                                       prompt.c_str(), verify ? 1 : 0);
+  // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second
+  // answer that differs, after which it has said "Verify failure".
+  if (wrong == -2) throw Failure(ExitCode::kFailed, "interrupted; nothing was written");
+  if (wrong != 0)
+    throw Failure(ExitCode::kFailed,
+                  verify
+                      ? fmt::format("the two {}s differ, or could not be read; nothing was written",
+                                    wanted.noun)
+                      : fmt::format("no {} was read from the terminal", wanted.noun));
+  answer.shorten(strnlen(answer.text(), answer.size()));
+  if (answer.size() == 0)
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("the {} is empty; nothing was written", wanted.noun));
+  return answer;
+}
+
+}  // namespace
+
+SecretBytes read_passphrase_source(const SecretBytes &source) {
+  const std::string_view text{source.text(), source.size()};
+  if (text.starts_with("pass:")) return SecretBytes::copy_of(text.substr(5));
+  if (std::optional<SecretBytes> read = read_source(text, kPassphrase)) return std::move(*read);
   // The text is not quoted: it may be a passphrase without its prefix.
   throw Failure(ExitCode::kUsage,
                 "-pass needs one of pass:TEXT, env:NAME, file:PATH, fd:NUMBER or stdin");
 }
 
+SecretBytes read_key_source(const SecretBytes &source, const std::string &prompt, bool verify) {
+  const std::string_view text{source.text(), source.size()};
+  if (text == "prompt") {
+    if (!has_terminal())
+      throw Failure(ExitCode::kUsage, "-key-source prompt: there is no terminal to ask on");
+    return ask(prompt, verify, kKey);
+  }
+  std::optional<SecretBytes> read = read_source(text, kKey);
+  // Not quoted: it may be the key itself.
+  if (!read)
+    throw Failure(ExitCode::kUsage,
+                  "-key-source needs one of env:NAME, file:PATH, fd:NUMBER, stdin or prompt");
+  drop_carriage_returns(*read);
+  return std::move(*read);
+}
+
 SecretBytes read_passphrase_file(const std::string &path) {
   const bool from_stdin = path == "-";
   FileDescriptor file;
-  if (!from_stdin) file = open_for_reading(path);
+  if (!from_stdin) file = open_for_reading(path, kPassphrase);
   const std::string what = from_stdin ? "standard input" : fmt::format("file '{}'", path);
-  Line line = read_line(from_stdin ? STDIN_FILENO : file.get(), kKeyFileLineBytes, what);
-  size_t bytes = line.text.size();
-  while (bytes > 0 && line.text.data()[bytes - 1] == '\r') bytes--;
-  line.text.shorten(bytes);
-  if (bytes == 0)
+  Line line =
+      read_line(from_stdin ? STDIN_FILENO : file.get(), kKeyFileLineBytes, kPassphrase, what);
+  drop_carriage_returns(line.text);
+  if (line.text.size() == 0)
     throw Failure(ExitCode::kUsage, fmt::format("the passphrase in {} is empty", what));
   return std::move(line.text);
 }
 
 SecretBytes ask_passphrase(const std::string &prompt, bool verify) {
   // OpenSSL would read standard input instead, and that is the data.
-  if (!FileDescriptor(open("/dev/tty", O_RDWR | O_CLOEXEC)))
+  if (!has_terminal())
     throw Failure(ExitCode::kUsage,
-                  "no passphrase and no key: give -pass, -kfile, -k or -K and -iv (there is no "
-                  "terminal to ask on)");
-  SecretBytes answer(kPromptBytes);
-  const int wrong = EVP_read_pw_string(answer.text(), static_cast<int>(answer.size()),
-                                       prompt.c_str(), verify ? 1 : 0);
-  // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second
-  // passphrase that differs, after which it has said "Verify failure".
-  if (wrong == -2) throw Failure(ExitCode::kFailed, "interrupted; nothing was written");
-  if (wrong != 0)
-    throw Failure(ExitCode::kFailed, verify ? "the two passphrases differ, or could not be read; "
-                                              "nothing was written"
-                                            : "no passphrase was read from the terminal");
-  answer.shorten(strnlen(answer.text(), answer.size()));
-  if (answer.size() == 0)
-    throw Failure(ExitCode::kUsage, "the passphrase is empty; nothing was written");
-  return answer;
+                  "no passphrase and no key: give -pass, -kfile, -k, or -key-source or -K with "
+                  "-iv (there is no terminal to ask on)");
+  return ask(prompt, verify, kPassphrase);
 }
 
 }  // namespace lanecrypt::cli

@@ -1,4 +1,4 @@
-// Where a passphrase comes from.
+// Where a passphrase, or a key itself, comes from.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,6 +14,12 @@ namespace lanecrypt::cli {
 // line without its newline, at most 1023 bytes; what follows is not read from
 // a descriptor. Throws Failure.
 SecretBytes read_passphrase_source(const SecretBytes &source);
+
+// A key in hexadecimal from "env:NAME", "file:PATH", "fd:NUMBER", "stdin" (as
+// above, without the carriage returns at the line's end), or "prompt", which
+// asks on the terminal as ask_passphrase() does. A line too long is an error.
+// Throws Failure.
+SecretBytes read_key_source(const SecretBytes &source, const std::string &prompt, bool verify);
 
 // The first line of a file, as openssl enc -kfile reads it: at most 127 bytes,
 // without the carriage returns and newlines at its end. Throws Failure where

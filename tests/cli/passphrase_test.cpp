@@ -48,6 +48,32 @@ TEST(Passphrase, AnEmptyLineIsAPassphraseAndNoLineIsNone) {
   }
 }
 
+TEST(Passphrase, AKeyIsItsLineWithoutCarriageReturns) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const FileDescriptor from(ends[0]);
+  FileDescriptor to(ends[1]);
+  ASSERT_EQ(write(to.get(), "0a1B\r\nrest", 10), 10);
+  to.close();
+  const SecretBytes key = read_key_source(SecretBytes::copy_of("fd:" + std::to_string(from.get())),
+                                          "no terminal is asked", false);
+  EXPECT_EQ(std::string(key.text(), key.size()), "0a1B");
+  char rest[8] = {};
+  EXPECT_EQ(read(from.get(), rest, sizeof rest), 4);
+  EXPECT_STREQ(rest, "rest");
+}
+
+TEST(Passphrase, AKeyIsNoSourceOfItself) {
+  for (const char *wrong : {"pass:00112233", "00112233", ""}) {
+    try {
+      read_key_source(SecretBytes::copy_of(wrong), "", false);
+      FAIL() << wrong;
+    } catch (const Failure &failure) {
+      EXPECT_EQ(std::string(failure.what()).find("00112233"), std::string::npos);
+    }
+  }
+}
+
 TEST(Passphrase, UnknownSourcesAreNotQuoted) {
   try {
     read_source("hunter2");

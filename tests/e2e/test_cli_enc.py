@@ -165,6 +165,40 @@ def test_passphrase_sources(tmp_path):
                           "k file") == plain
 
 
+def test_key_sources(tmp_path):
+    """The key itself from each source: the file is that of openssl's -K."""
+    plain = data(1000)
+    words = ["-aes-256-ctr", "-iv", IV]
+    expected = openssl("enc", *words, "-K", KEY[256], stdin=plain).stdout
+    line = KEY[256].encode()
+    file = tmp_path / "key.hex"
+    for content in (line, line + b"\n", line.upper() + b"\r\nsecond line\n"):
+        file.write_bytes(content)
+        assert ok("enc", *words, "-key-source", f"file:{file}", stdin=plain).stdout == expected
+        assert ok("dec", *words, f"--key-source=file:{file}", stdin=expected).stdout == plain
+    assert ok("enc", *words, "-key-source", "env:KEY_OF_TEST", stdin=plain,
+              env={"KEY_OF_TEST": KEY[256]}).stdout == expected
+    # What follows the line on standard input is the data.
+    assert ok("enc", *words, "-key-source", "stdin", stdin=line + b"\n" + plain).stdout == expected
+    read_end, write_end = os.pipe()
+    os.write(write_end, line + b"\n")
+    os.close(write_end)
+    assert ok("enc", *words, "-key-source", f"fd:{read_end}", stdin=plain,
+              pass_fds=[read_end]).stdout == expected
+    os.close(read_end)
+    ecb = ["-aes-256-ecb", "-key-source", f"file:{file}"]
+    assert ok("enc", *ecb, stdin=plain).stdout == openssl("enc", "-aes-256-ecb", "-K", KEY[256],
+                                                          stdin=plain).stdout
+
+
+def test_a_key_source_beside_a_passphrase(tmp_path):
+    """As with -K: the passphrase gives the IV, the source the key."""
+    (tmp_path / "key.hex").write_text(KEY[256])
+    words = ["-aes-256-cbc", "-pbkdf2", "-k", "x", "-S", "0011223344556677"]
+    sealed = ok("enc", *words, "-key-source", f"file:{tmp_path}/key.hex", stdin=b"abc").stdout
+    assert sealed == openssl("enc", *words, "-K", KEY[256], stdin=b"abc").stdout
+
+
 def test_long_passphrases_are_cut_as_openssl_cuts_them(tmp_path):
     file = tmp_path / "pw"
     file.write_bytes(b"x" * 3000 + b"\n")

@@ -134,6 +134,44 @@ def test_key_without_iv(folder):
           *files(folder))
 
 
+@pytest.mark.parametrize("source", [KEY, "hunter2", "pass:" + KEY, "key:" + KEY, "file", "fd:x", "fd:", "fd:-1", ""])
+def test_bad_key_source(folder, source):
+    done = fails(USAGE, "-key-source", "enc", "-aes-128-ctr", "-iv", IV, "-key-source", source, *files(folder))
+    assert KEY.encode() not in done.stderr and b"hunter2" not in done.stderr
+
+
+def test_key_sources_that_give_none(folder, tmp_path_factory):
+    words = ["enc", "-aes-128-ctr", "-iv", IV, *files(folder), "-key-source"]
+    file = tmp_path_factory.mktemp("key") / "key.hex"
+    file.write_bytes(b"")
+    fails(FAILED, "cannot open key file '/nonexistent': No such file or directory", *words, "file:/nonexistent")
+    fails(FAILED, "cannot read the key from file '/tmp': Is a directory", *words, "file:/tmp")
+    fails(FAILED, "there is no key in file", *words, f"file:{file}")
+    fails(FAILED, "there is no key in standard input", *words, "stdin")
+    fails(FAILED, "cannot read the key from descriptor 99", *words, "fd:99")
+    fails(USAGE, "-key-source env:NO_SUCH_NAME: the environment has no variable", *words, "env:NO_SUCH_NAME")
+    fails(USAGE, "-key-source prompt: there is no terminal to ask on", *words, "prompt")
+    fails(USAGE, "iv undefined: aes-128-ctr with -key-source needs -iv too", "enc", "-aes-128-ctr", *files(folder),
+          "-key-source", "env:K", env={"K": KEY})
+    fails(USAGE, "-K and -key-source exclude each other", *words, "env:K", "-K", KEY, env={"K": KEY})
+
+
+@pytest.mark.parametrize("content,said", [
+    (b"\n", "32 hexadecimal digits are needed (16 bytes), but 0 were given"),
+    (KEY[:-2].encode(), "32 hexadecimal digits are needed (16 bytes), but 30 were given"),
+    (KEY.encode() * 2, "32 hexadecimal digits are needed (16 bytes), but 64 were given"),
+    (KEY.encode() + b" \n", "a character is no hexadecimal digit"),
+    (b"0x" + KEY[2:].encode(), "a character is no hexadecimal digit"),
+    (bytes.fromhex(KEY), "has a zero byte, but it is to be hexadecimal text"),
+    (b"0" * 2000, "is longer than 1023 bytes"),
+])
+def test_bad_key_from_a_source(folder, tmp_path_factory, content, said):
+    file = tmp_path_factory.mktemp("key") / "key.hex"
+    file.write_bytes(content)
+    done = fails(USAGE, said, "enc", "-aes-128-ctr", "-iv", IV, *files(folder), "-key-source", f"file:{file}")
+    assert KEY[2:-2].encode() not in done.stderr
+
+
 def test_iv_for_ecb_is_only_a_warning():
     done = ok("enc", "-aes-128-ecb", "-K", KEY, "-iv", IV, stdin=b"abc")
     assert b"warning: iv not used by this cipher" in done.stderr

@@ -88,6 +88,43 @@ def test_asks_twice_when_encrypting_and_once_when_decrypting(plain, tmp_path):
     assert again.read_bytes() == plain.read_bytes()
 
 
+def test_asks_for_a_key(plain, tmp_path):
+    sealed, again = tmp_path / "sealed", tmp_path / "again"
+    key, words = b"00112233445566778899AABBCCDDEEFF", ["-aes-128-ctr", "-iv", "f" * 32]
+    run = Terminal("enc", *words, "-key-source", "prompt", "-in", plain, "-out", sealed)
+    run.expect(b"enter aes-128-ctr key in hexadecimal:")
+    run.answer(key)
+    run.expect(b"Verifying - enter aes-128-ctr key in hexadecimal:")
+    run.answer(key)
+    assert run.finish() == 0
+    assert key not in run.seen, "the key was echoed"
+    assert sealed.read_bytes() == openssl("enc", *words, "-K", key.decode(), "-in", plain).stdout
+
+    run = Terminal("dec", *words, "-key-source", "prompt", "-in", sealed, "-out", again)
+    run.expect(b"enter aes-128-ctr key in hexadecimal:")
+    run.answer(key)
+    assert run.finish() == 0
+    assert again.read_bytes() == plain.read_bytes()
+
+
+def test_keys_that_are_wrong_at_the_prompt(plain, tmp_path):
+    words = ["enc", "-aes-128-ctr", "-iv", "f" * 32, "-key-source", "prompt", "-in", plain,
+             "-out", tmp_path / "sealed"]
+    for first, second, code, said in (
+            (b"00" * 16, b"01" * 16, FAILED, b"the two keys differ"),
+            (b"00" * 15, b"00" * 15, USAGE, b"32 hexadecimal digits are needed (16 bytes), but 30"),
+            (b"", b"", USAGE, b"the key is empty")):
+        run = Terminal(*words)
+        run.expect(b"key in hexadecimal:")
+        run.answer(first)
+        run.expect(b"Verifying")
+        run.expect(b"hexadecimal:")
+        run.answer(second)
+        assert run.finish() == code, run.seen
+        assert said in run.seen
+        assert os.listdir(tmp_path) == ["plain"]
+
+
 def test_two_passphrases_that_differ(plain, tmp_path):
     run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", tmp_path / "sealed")
     run.expect(b"password:")
