@@ -442,7 +442,8 @@ TEST_F(OpenClTest, AChildOfForkOpensNothing) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);  // a hang is a failure too
-    const auto found = find_devices({kProgram, "test"}, {kProgram, "test"});
+    const ProgramSource source = {{"", kProgram, "test"}};
+    const auto found = find_devices(source, source);
     bool right = !found.empty();
     for (const Found &one : found) {
       right = right && one.properties.unusable.find("forked") != std::string::npos &&
