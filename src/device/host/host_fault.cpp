@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include <algorithm>
 #include <sstream>
 
 namespace lanecrypt::device {
@@ -85,8 +84,7 @@ uint64_t HostFault::on_download(uint64_t bytes) { return halfway("lost-download"
 void HostFault::after_download(void *data, uint64_t bytes) {
   if (bytes == 0) return;
   if (serving_ && strikes("wrong-blocks", true))
-    for (uint64_t at = 0; at < bytes; at += 16)
-      static_cast<uint8_t *>(data)[std::min(at + at / 16 % 16, bytes - 1)] ^= 0x04;
+    for (uint64_t at = 0; at < bytes; ++at) static_cast<uint8_t *>(data)[at] ^= 0x04;
   const bool wrong = strikes("wrong-byte", true), flipped = serving_ && strikes("flip-bit");
   if (wrong || flipped) static_cast<uint8_t *>(data)[bytes / 2] ^= 0x40;
 }

@@ -24,7 +24,8 @@ namespace lanecrypt::device {
 //   fail-launch:N    kernel N is refused, once
 //   no-memory:N      allocation N fails, once
 //   no-pin:N         from pinning N on, no memory of the caller's is pinned
-//   wrong-blocks:N   from download N on, each block of 16 bytes is wrong
+//   wrong-blocks:N   from download N on, every byte is wrong, and so each sample
+//                    of a block, however short and wherever it begins
 //   wrong-byte:N     from download N on, each has a wrong byte
 //   flip-bit:N       download N has a wrong bit, once
 //   stuck:N          kernel N does not end while the device is open
