@@ -7,8 +7,19 @@
 #pragma once
 
 #include "prime_layout.h"
-#include "prime_sieve.h"
 #include "rsa_layout.h"
+
+// Where all instances at once take a driver minutes to compile, LC_RSA_ONLY names
+// one of LC_RSA_U32 by its limbs; 1 is the lone one, 0 what is of no instance.
+#ifdef LC_RSA_ONLY
+#define RSA_WANTED(limbs) ((limbs) == LC_RSA_ONLY)
+#else
+#define RSA_WANTED(limbs) 1
+#endif
+
+#if RSA_WANTED(0)
+#include "prime_sieve.h"
+#endif
 
 #define RSA_PASTE(form, limbs, x) rsa_##form##_##limbs##_##x
 #define RSA_PASTED(form, limbs, x) RSA_PASTE(form, limbs, x)
@@ -127,6 +138,7 @@
 #ifdef LC_RSA_U32
 #include "limbs_u32.h"
 
+#if RSA_WANTED(1)
 #define RSA_LONE
 #define RSA_POWER_ONLY
 #define RSA_FORM u32_lone
@@ -140,50 +152,74 @@
 #undef RSA_FORM
 #undef RSA_POWER_ONLY
 #undef RSA_LONE
+#endif
 
 #define RSA_FORM u32
 #define RSA_POWER_RESIDENT 2
+#if RSA_WANTED(20)
 #define LANE_LIMBS 20
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
+#if RSA_WANTED(39)
 #define LANE_LIMBS 39
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
 #ifndef LONE_TEAMS
+#if RSA_WANTED(10)
 #define LANE_LIMBS 10
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
+#if RSA_WANTED(29)
 #define LANE_LIMBS 29
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
 #else
 #undef RSA_UNROLL
-#define RSA_UNROLL
+#define RSA_UNROLL ONE_BODY
 #define RSA_NO_POWER
+#if RSA_WANTED(40)
 #define LANE_LIMBS 40
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
+#if RSA_WANTED(232)
 #define LANE_LIMBS 232
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
+#if RSA_WANTED(312)
 #define LANE_LIMBS 312
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
 #undef RSA_NO_POWER
+#if RSA_WANTED(58)
 #define LANE_LIMBS 58
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
+#if RSA_WANTED(78)
 #define LANE_LIMBS 78
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
+#if RSA_WANTED(116)
 #define LANE_LIMBS 116
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
+#if RSA_WANTED(156)
 #define LANE_LIMBS 156
 #include "rsa.h"
 #undef LANE_LIMBS
+#endif
 #endif
 #undef RSA_POWER_RESIDENT
 #undef RSA_FORM
 #include "limbs_end.h"
 #endif
+#undef RSA_WANTED

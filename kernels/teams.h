@@ -41,7 +41,8 @@
 #if defined(__OPENCL_VERSION__)
 
 typedef long s64;
-#define LARGE_FN FN
+// NVIDIA's compiler works for minutes, and then crashes, where all is one body.
+#define LARGE_FN static __attribute__((noinline))
 #define KERNEL_RESIDENT(name, lanes, groups) KERNEL(name, lanes)
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES

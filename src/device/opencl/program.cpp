@@ -92,20 +92,34 @@ ProgramHandle from_binary(const Session &session, const std::string &binary,
 
 }  // namespace
 
-#define LC_PART(prefix, part)                                             \
-  ProgramPart {                                                           \
-    prefix, {lanecrypt_opencl_##part, lanecrypt_opencl_##part##_bytes}, { \
-      lanecrypt_opencl_##part##_sha256, 64                                \
-    }                                                                     \
+#define LC_PART(prefix, part, options)                                  \
+  ProgramPart {                                                         \
+    prefix, {lanecrypt_opencl_##part, lanecrypt_opencl_##part##_bytes}, \
+        {lanecrypt_opencl_##part##_sha256, 64}, options                 \
   }
+// Kernels of RSA with so many limbs a lane.
+#define LC_RSA_PART(limbs) LC_PART("rsa_u32_" #limbs "_", rsa, " -DLC_RSA_ONLY=" #limbs)
 
 ProgramSource cipher_source() {
-  return {LC_PART("aes_bitslice_", bitslice), LC_PART("aes_table1_", table1),
-          LC_PART("aes_table4_", table4), LC_PART("", common)};
+  return {LC_PART("aes_bitslice_", bitslice, ""), LC_PART("aes_table1_", table1, ""),
+          LC_PART("aes_table4_", table4, ""), LC_PART("", common, "")};
 }
 
-ProgramSource rsa_source() { return {LC_PART("", rsa)}; }
+ProgramSource rsa_source() {
+  return {LC_RSA_PART(20),
+          LC_RSA_PART(39),
+          LC_RSA_PART(40),
+          LC_RSA_PART(58),
+          LC_RSA_PART(78),
+          LC_RSA_PART(116),
+          LC_RSA_PART(156),
+          LC_RSA_PART(232),
+          LC_RSA_PART(312),
+          LC_PART("rsa_u32_lone_", rsa, " -DLC_RSA_ONLY=1"),
+          LC_PART("", rsa, " -DLC_RSA_ONLY=0")};
+}
 
+#undef LC_RSA_PART
 #undef LC_PART
 
 std::string build_options(const Properties &properties) {
@@ -119,7 +133,7 @@ std::string build_options(const Properties &properties) {
 Status build_program(const Session &session, Program &program) {
   if (program.handle) return {};
   const KeptSignalHandlers kept;
-  const std::string options = build_options(session.properties);
+  const std::string options = build_options(session.properties) + std::string(program.part.options);
   // All that a binary depends on. PoCL and others compile for the very CPU,
   // which the device's name holds.
   std::string key = "lanecrypt OpenCL program 1";

@@ -24,7 +24,8 @@ class Allocation;
 struct ProgramPart {
   std::string_view prefix;
   std::string_view text;
-  std::string_view sha256;  // of the text: part of the name of a cached binary
+  std::string_view sha256;        // of the text: part of the name of a cached binary
+  std::string_view options = "";  // for the compiler, beside those of the device
 };
 // A kernel stands in the first part that its name fits; the last fits all, and
 // is what a device compiles to be opened.
