@@ -26,7 +26,8 @@ Outcome = collections.namedtuple("Outcome", "stage name what why")
 def cases(path):
     """(name, 'passed' | 'failed' | 'skipped', why) of each test of a JUnit file."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
-        name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
+        # ctest has one name, and gives it twice.
+        name = ".".join(dict.fromkeys(filter(None, (case.get("classname"), case.get("name")))))
         skipped = case.find("skipped")
         failed = [case.find("failure"), case.find("error")]
         if any(element is not None for element in failed) or case.get("status") == "fail":
@@ -57,34 +58,42 @@ def ctest_outcomes(results, stage):
     """A ctest entry counts as the tests of its GoogleTest program, where that
     wrote what they did; otherwise, or where it failed for another reason than
     one of them (a leak at the end, say), as a test."""
-    programs = {}
+    programs, owners = {}, {}  # a report is one test's, or of all runs of a program
     listing = results / f"{stage}.ctest.json"
     if listing.exists() and listing.read_text().strip():
         for test in json.loads(listing.read_text()).get("tests", []):
-            programs[test["name"]] = pathlib.Path(test.get("command", [""])[0]).name
-    written = {}
-    for path in sorted((results / f"{stage}.gtest").glob("*.xml")):
+            command = test.get("command", [""])
+            programs[test["name"]] = pathlib.Path(command[0]).name
+            for argument in command:
+                if argument.startswith("--gtest_output=xml:"):
+                    place = argument.split("/gtest/", 1)[-1]
+                    owners[results / f"{stage}.gtest.each" / place] = test["name"]
+    for path in (results / f"{stage}.gtest").glob("*.xml"):
         # GoogleTest numbers the files of a program that ran more than once.
-        try:
-            found = list(gtest_cases(path))
-        except ElementTree.ParseError:
-            continue  # the program died while it wrote
         program = path.stem
         if program not in programs.values():
             program = re.sub(r"_\d+$", "", program)
-        written.setdefault(program, []).extend(found)
-    told = {program for program in programs.values() if program in written}
-    for program in told:
-        for name, what, why in written[program]:
+        owners[path] = program
+    written = {}
+    for path, owner in sorted(owners.items()):
+        try:
+            found = list(gtest_cases(path))
+        except (ElementTree.ParseError, FileNotFoundError):
+            continue  # the program died before or while it wrote
+        written.setdefault(owner, []).extend(found)
+    for owner, found in written.items():
+        program = programs.get(owner, owner)
+        for name, what, why in found:
             yield Outcome(stage, f"{program}: {name}", what, why)
     entries = list(cases(results / f"{stage}.ctest.xml"))
     if not entries:
         yield Outcome(stage, "there was no test", "failed", "")
     for name, what, why in entries:
-        program = programs.get(name.split(".")[-1]) or programs.get(name)
-        if program not in told:
+        program = programs.get(name)
+        owner = name if name in written else program
+        if owner not in written:
             yield Outcome(stage, name, what, why)
-        elif what == "failed" and not any(w == "failed" for _, w, _ in written[program]):
+        elif what == "failed" and not any(w == "failed" for _, w, _ in written[owner]):
             yield Outcome(stage, f"{program}: its end (crash, leak or time limit)", what, why)
 
 

@@ -97,3 +97,23 @@ def test_nothing_ran(repository, tmp_path):
     assert "No test passed" in said
     (tmp_path / "unit.ctest.xml").write_text("<testsuite/>")
     assert report(repository, tmp_path)[:2] == (1, "0 passed, 1 failed, 0 skipped")
+
+
+def test_tests_with_reports_of_their_own(repository, tmp_path):
+    """Three tests of one program: one passed, one failed, one died."""
+    names = ["Aes.Right", "Aes.Wrong/host", "Aes.Dies"]
+    place = "--gtest_output=xml:/build/gtest/"
+    (tmp_path / "unit.ctest.json").write_text(json.dumps({"tests": [
+        {"name": name, "command": ["/x/aes_test", f"{place}{name}.xml"]} for name in names]}))
+    entries = "".join(f'<testcase name="{name}" classname="{name}" status="{status}"/>'
+                      for name, status in zip(names, ("run", "fail", "fail")))
+    (tmp_path / "unit.ctest.xml").write_text(f"<testsuite>{entries}</testsuite>")
+    each = tmp_path / "unit.gtest.each"
+    (each / "Aes.Wrong").mkdir(parents=True)
+    (each / "Aes.Right.xml").write_text(GTEST.format(more=""))
+    (each / "Aes.Wrong" / "host.xml").write_text(
+        f"<testsuites><testsuite>{GTEST_FAILURE}</testsuite></testsuites>")
+    code, last, said = report(repository, tmp_path)
+    assert (code, last) == (1, "1 passed, 2 failed, 0 skipped")
+    assert "aes_test: Aes.Wrong" in said
+    assert "Aes.Dies" in said
