@@ -2,9 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -22,6 +24,7 @@
 #include "device_engine.h"
 #include "failure.h"
 #include "output.h"
+#include "provider_library.h"
 #include "subcommand.h"
 
 namespace lanecrypt::cli {
@@ -31,8 +34,8 @@ constexpr char kHelp[] =
     R"(aes: measures AES on each selected device, with the data on the card and with
 the copies there and back, beside OpenSSL on one core and on all. Every output
 is compared with OpenSSL's.
-rsa: RSA in batches of several sizes, and its keys in the making, beside OpenSSL
-on one core and on all.
+rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
+and keys in the making, beside OpenSSL on one core and on all.
 kernels: AES with the data on the card, by each form of the kernels that the
 device can run; compared in the same way.
 timing: whether the time of a kernel tells of keys or data: t of 100,000
@@ -61,6 +64,7 @@ class Bench : public Subcommand {
             {"devices", "devices", true},
             {"device", "devices", true},
             {"only", "only", true},
+            {"module", "module", true},
             {"quick", "quick"},
             {"quiet", "quiet"},
             {"help", "help"},
@@ -82,6 +86,9 @@ class Bench : public Subcommand {
     app.add_option("--only", only_, "results with one of these in their names alone")
         ->delimiter(',')
         ->option_text("TEXT,...");
+    app.add_option("--module", module_,
+                   "with rsa: the provider; otherwise the one built or installed with this command")
+        ->option_text("GPU.SO");
     app.add_flag("--quick", quick_, "fewer ciphers, sizes and runs: under a minute");
     app.add_flag("--quiet", quiet_, "do not say what is being measured");
   }
@@ -100,6 +107,10 @@ class Bench : public Subcommand {
                     fmt::format("there is no paper '{}': there are {}", paper_, paper_letters()));
     if (what_ == "papers" && !only_.empty())
       throw Failure(ExitCode::kUsage, "bench papers takes no --only");
+    if (!module_.empty() && what_ != "rsa")
+      throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --module", what_));
+    if (!module_.empty() && access(module_.c_str(), R_OK) != 0)
+      throw_errno("cannot read the provider " + module_, errno);
     // Of the papers it is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
@@ -143,7 +154,12 @@ class Bench : public Subcommand {
       }
     const Context context(devices, LC_FALLBACK_NONE);
     if (what_ == "aes") results = bench_aes(context, quick_, wants, tell);
-    if (what_ == "rsa") results = bench_rsa(context, quick_, wants, tell);
+    if (what_ == "rsa") {
+      // OpenSSL looks for a name without a folder where its modules are.
+      const std::string module =
+          module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
+      results = bench_rsa(context, module, quick_, wants, tell);
+    }
     if (what_ == "timing") results = bench_timing(context, quick_, wants, tell);
     if (what_ == "papers")
       // What is found is on the disk soon: all of it takes minutes.
@@ -152,6 +168,10 @@ class Bench : public Subcommand {
                                write(json_of(machine_of(context), so_far));
                              });
     if (tells) fmt::print(stderr, "\r\033[K");
+    if (results.empty() && !only_.empty())
+      throw Failure(ExitCode::kUsage,
+                    fmt::format("bench {} measures nothing here that has {} in its name", what_,
+                                fmt::join(only_, " or ")));
     const Machine machine = machine_of(context);
     if (machine.gpu.empty())
       fmt::print(stderr,
@@ -191,7 +211,7 @@ class Bench : public Subcommand {
   }
 
   std::string folder_ = ".";  // for files of a benchmark's own
-  std::string what_, paper_, out_;
+  std::string what_, paper_, out_, module_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_;
   bool json_ = false, quick_ = false, quiet_ = false;

@@ -31,7 +31,7 @@ std::string size_text(uint64_t bytes) {
 
 Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run) {
   const auto start = std::chrono::steady_clock::now();
-  run();  // caches, clocks and first touches
+  if (patience.warms_up) run();  // caches, clocks and first touches
   std::vector<double> rates;
   while (rates.size() < patience.runs) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
@@ -82,6 +82,9 @@ nlohmann::ordered_json results_json(const Machine &machine,
     if (!result.clock.empty()) entry["clock"] = result.clock;
     if (result.over_openssl) entry["over_openssl"] = *result.over_openssl;
     if (result.published) entry["published"] = *result.published;
+    if (result.cores_busy) entry["cores_busy"] = *result.cores_busy;
+    if (result.on_device) entry["on_device"] = *result.on_device;
+    if (result.on_cpu) entry["on_cpu"] = *result.on_cpu;
     if (!result.series.empty()) entry["series"] = result.series;
     json["results"].push_back(std::move(entry));
   }
@@ -90,24 +93,27 @@ nlohmann::ordered_json results_json(const Machine &machine,
 
 std::string results_table(const std::vector<BenchResult> &results) {
   size_t width = 0;
-  bool has_published = false;
+  bool has_published = false, has_cores = false;
   for (const BenchResult &result : results) {
     width = std::max(width, result.name.size());
     has_published |= result.published.has_value();
+    has_cores |= result.cores_busy.has_value();
   }
-  const char *published = has_published ? "  PUBLISHED" : "";
+  const std::string more =
+      std::string(has_published ? "  PUBLISHED" : "") + (has_cores ? "  CORES BUSY" : "");
   std::string table =
       fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}\n", "NAME", width, "SIZE",
-                  "STREAMS", "MEDIAN", "LEAST..MOST", "RUNS", "x OPENSSL", published);
+                  "STREAMS", "MEDIAN", "LEAST..MOST", "RUNS", "x OPENSSL", more);
   for (const BenchResult &result : results)
-    table += fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}\n", result.name,
+    table += fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}{}\n", result.name,
                          width, result.bytes ? size_text(*result.bytes) : "",
                          result.streams ? std::to_string(*result.streams) : "",
                          fmt::format("{:.4g} {}", result.spread.median, result.unit),
                          fmt::format("{:.4g}..{:.4g}", result.spread.min, result.spread.max),
                          result.spread.runs,
                          result.over_openssl ? fmt::format("{:.3g}", *result.over_openssl) : "",
-                         result.published ? fmt::format("  {:>9.3g}", *result.published) : "");
+                         result.published ? fmt::format("  {:>9.3g}", *result.published) : "",
+                         result.cores_busy ? fmt::format("  {:>10.2f}", *result.cores_busy) : "");
   return table;
 }
 

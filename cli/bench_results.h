@@ -21,11 +21,13 @@ struct Spread {
 };
 
 // How often a case is run: `runs` times, or fewer where `budget_seconds` are
-// over, but never fewer than `least_runs`. One more run before is not counted.
+// over, but never fewer than `least_runs`. One more run before, where it warms up,
+// is not counted.
 struct Patience {
   unsigned runs = 20;
   unsigned least_runs = 3;
   double budget_seconds = 5;
+  bool warms_up = true;
 };
 
 // Calls `run`, which returns the seconds that it measured, and gives the spread
@@ -51,6 +53,9 @@ struct BenchResult {
   std::optional<double> over_openssl;  // times OpenSSL's rate on one core in this run
   std::optional<double> published{};   // what a paper has for it, in the same unit
   Series series{};                     // where it was measured over time
+  std::optional<double> cores_busy{};  // the process's CPU time over time
+  // Of the provider: operations that ran on its device, and those on the CPU.
+  std::optional<uint64_t> on_device{}, on_cpu{};
 };
 
 // Whether a result of that name is to be measured.

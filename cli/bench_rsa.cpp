@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bench_evp.h"
 #include "bench_keygen.h"
 #include "bench_rsa_batch.h"
 
@@ -42,7 +43,8 @@ std::vector<DeviceRow> rows_of(const Context &context, unsigned bits, bool quick
 
 }  // namespace
 
-std::vector<BenchResult> bench_rsa(const Context &context, bool quick, const Wants &wants,
+std::vector<BenchResult> bench_rsa(const Context &context, const std::string &module, bool quick,
+                                   const Wants &wants,
                                    const std::function<void(const std::string &)> &tell) {
   const std::vector<unsigned> sizes =
       quick ? std::vector<unsigned>{2048} : std::vector<unsigned>{1024, 2048, 3072, 4096, 8192};
@@ -72,9 +74,10 @@ std::vector<BenchResult> bench_rsa(const Context &context, bool quick, const Wan
       results.push_back(std::move(result));
     }
   }
-  std::vector<BenchResult> of_keys = bench_keygen(context, quick, wants, tell);
-  results.insert(results.end(), std::make_move_iterator(of_keys.begin()),
-                 std::make_move_iterator(of_keys.end()));
+  for (std::vector<BenchResult> more :
+       {bench_evp(context, module, quick, wants, tell), bench_keygen(context, quick, wants, tell)})
+    results.insert(results.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
   return results;
 }
 

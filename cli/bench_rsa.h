@@ -1,9 +1,11 @@
-// `lanecrypt bench rsa`: RSA in batches of several sizes on each device, and the
-// making of keys, beside OpenSSL on one core and on all.
+// `lanecrypt bench rsa`: RSA in batches of several sizes on each device, signatures
+// through EVP, and the making of keys, beside OpenSSL on one core and on all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "bench_results.h"
@@ -13,8 +15,10 @@ namespace lanecrypt::cli {
 
 // Runs all of it, with keys made for it. The result of every operation is
 // compared with OpenSSL's (by its public operation); throws Failure (kFailed)
-// where one differs. `tell` hears what is measured now.
-std::vector<BenchResult> bench_rsa(const Context &context, bool quick, const Wants &wants,
+// where one differs. `module` is that of bench_evp(). `tell` hears what is measured
+// now.
+std::vector<BenchResult> bench_rsa(const Context &context, const std::string &module, bool quick,
+                                   const Wants &wants,
                                    const std::function<void(const std::string &)> &tell);
 
 }  // namespace lanecrypt::cli

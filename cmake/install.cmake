@@ -53,6 +53,12 @@ if(TARGET lanecrypt_main)
   lanecrypt_relative(origin "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_LIBDIR}"
                      "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")
   set_target_properties(lanecrypt_main PROPERTIES INSTALL_RPATH "${origin}")
+  # Where `lanecrypt bench rsa` finds the provider.
+  lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."
+                     "${LANECRYPT_MODULES_DIR}")
+  set_property(SOURCE ${PROJECT_SOURCE_DIR}/cli/provider_library.cpp
+    DIRECTORY ${PROJECT_SOURCE_DIR}/cli APPEND PROPERTY
+    COMPILE_DEFINITIONS LANECRYPT_MODULES_FROM_COMMAND="${modules}")
   install(TARGETS lanecrypt_main RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from cli_fixtures import NO_DEVICE, REPOSITORY, USAGE, fails, lanecrypt, ok, openssl, report
+from cli_fixtures import BUILD, FAILED, LANECRYPT, NO_DEVICE, REPOSITORY, USAGE, fails, lanecrypt, ok, openssl, report
 
 
 def listed(*words, **options):
@@ -128,8 +128,42 @@ def test_bench_of_timing_tells_keys_from_data():
 
 
 def test_bench_of_rsa_names_its_device():
+    names = names_of_bench("rsa")
     assert {"rsa-2048.private-batch.host", "rsa-1024.keygen-one.host",
-            "rsa-1024.keygen-bulk.host"} <= names_of_bench("rsa")
+            "rsa-1024.keygen-bulk.host"} <= names
+    for case in ("lone", "threads", "threads-own-keys", "async"):
+        assert {f"rsa-1024.evp-{case}.host", f"rsa-1024.evp-{case}.openssl"} <= names
+
+
+def test_bench_through_evp_counts_where_operations_ran():
+    done = ok("bench", "rsa", "--only", "evp-threads.", "--json", timeout=400)
+    openssl_alone, host = json.loads(done.stdout)["results"]
+    assert [openssl_alone["name"], host["name"]] == ["rsa-1024.evp-threads.openssl", "rsa-1024.evp-threads.host"]
+    assert openssl_alone["value"] > 0 and openssl_alone["cores_busy"] > 0 and openssl_alone["streams"] == 4
+    assert host["on_device"] > 0 and host["on_cpu"] == 0
+
+
+def test_bench_takes_the_provider_that_it_is_told(tmp_path):
+    words = ["bench", "rsa", "--only", "evp-lone"]
+    fails(USAGE, "bench aes takes no --module", "bench", "aes", "--module", LANECRYPT)
+    fails(FAILED, "cannot read the provider", *words, "--module", tmp_path / "gpu.so")
+    fails(FAILED, "OpenSSL cannot load the provider from", *words, "--module", LANECRYPT)
+    # OpenSSL's configuration file knows some of these.
+    odd = tmp_path / "a $folder#"
+    odd.mkdir()
+    for name in ("gpu.so", "liblanecrypt.so"):
+        for path in (BUILD / "lib").glob(name + "*"):
+            shutil.copy(path, odd, follow_symlinks=False)
+    done = ok(*words, "--json", "--module", odd / "gpu.so", timeout=400)
+    assert [r["name"] for r in json.loads(done.stdout)["results"]] == ["rsa-1024.evp-lone.openssl",
+                                                                       "rsa-1024.evp-lone.host"]
+
+
+def test_bench_of_nothing_is_an_error(tmp_path):
+    for what in ("aes", "rsa", "kernels"):
+        fails(USAGE, f"bench {what} measures nothing here that has xyz or abc in its name", "bench", what,
+              "--quick", "--only", "xyz,abc", "--out", tmp_path / "results.json")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
-namespace lanecrypt::bench {
+namespace lanecrypt::cli {
 
 struct Load {
   OSSL_LIB_CTX *library;
-  EVP_PKEY *key;
   const char *properties;
+  // Of each thread in turn: one for all, or as many as there are threads.
+  std::span<EVP_PKEY *const> keys;
   size_t threads = 1;
   // 0: each thread calls EVP_DigestSign() and waits. Otherwise each runs so many
   // jobs, which call EVP_PKEY_sign() one time after another.
@@ -24,10 +26,10 @@ struct Load {
 struct Work {
   double signatures_per_second;
   double cores_busy;  // CPU time over time
-  uint64_t failures;
 };
 
-// Runs a load: first without being counted, then for the seconds given.
+// Runs a load: first without being counted, then for the seconds given. Throws
+// Failure (kFailed) where a signature failed, or a thread or a job did not start.
 Work run_load(const Load &load, double warm_up_seconds, double seconds);
 
-}  // namespace lanecrypt::bench
+}  // namespace lanecrypt::cli

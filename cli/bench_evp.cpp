@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_evp.h"
+
+#include <fmt/format.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <span>
+
+#include "evp_load.h"
+#include "failure.h"
+#include "provider_library.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+struct Case {
+  const char *name;
+  size_t threads, jobs;
+  bool has_own_keys = false;
+};
+constexpr Case kCases[] = {{"evp-lone", 1, 0},
+                           {"evp-threads", 256, 0},
+                           {"evp-threads-own-keys", 256, 0, true},
+                           {"evp-threads-2048", 2048, 0},
+                           {"evp-threads-2048-own-keys", 2048, 0, true},
+                           {"evp-async", 1, 512},
+                           {"evp-async-16", 16, 512}};
+// The emulator is no measure of anything; it shows that the command works.
+constexpr Case kCasesOfEmulator[] = {{"evp-lone", 1, 0},
+                                     {"evp-threads", 4, 0},
+                                     {"evp-threads-own-keys", 4, 0, true},
+                                     {"evp-async", 2, 8}};
+
+struct Timing {
+  unsigned runs;
+  double warm_up_seconds, seconds;
+};
+// Meanwhile a provider opens its device.
+constexpr double kOpeningSeconds = 2.5;
+
+struct FreePkey {
+  void operator()(EVP_PKEY *pkey) const { EVP_PKEY_free(pkey); }
+};
+using Pkey = std::unique_ptr<EVP_PKEY, FreePkey>;
+
+// A key as files have it, so that each library context can read it.
+std::vector<uint8_t> make_key(unsigned bits) {
+  const Pkey key(EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits}));
+  uint8_t *der = nullptr;
+  const int bytes = key ? i2d_PrivateKey(key.get(), &der) : -1;
+  if (bytes <= 0) throw Failure(ExitCode::kFailed, "OpenSSL made no RSA key");
+  const std::vector<uint8_t> text(der, der + bytes);
+  OPENSSL_clear_free(der, size_t(bytes));
+  return text;
+}
+
+// Who signs: OpenSSL alone, or the provider on one device.
+class Signer {
+ public:
+  Signer() : library_(OSSL_LIB_CTX_new()) {}
+  Signer(const std::string &module, const lc_device_info &device)
+      : api_(device.api),
+        // By itself nothing would go to the emulator.
+        provider_(std::make_unique<ProviderLibrary>(module, device.id,
+                                                    device.is_gpu ? "auto" : "always")) {}
+  ~Signer() {
+    keys_.clear();
+    OSSL_LIB_CTX_free(library_);
+  }
+  Signer(const Signer &) = delete;
+  Signer &operator=(const Signer &) = delete;
+
+  bool is_openssl() const { return !provider_; }
+  std::string name(const std::string &row) const {
+    return row + "." + (is_openssl() ? "openssl" : api_);
+  }
+
+  BenchResult measure(const std::string &name, const Case &load, const std::vector<uint8_t> &der,
+                      const Timing &timing) {
+    need_keys(der, load.has_own_keys ? load.threads : 1);
+    std::vector<EVP_PKEY *> keys;
+    for (const Pkey &key : keys_) keys.push_back(key.get());
+    if (!load.has_own_keys) keys.resize(1);
+    const uint64_t device_before = count("lanecrypt.rsa-device-jobs"),
+                   cpu_before = count("lanecrypt.rsa-cpu-jobs");
+    std::vector<double> rates, cores;
+    for (unsigned run = 0; run < timing.runs; ++run) {
+      const bool opens = !is_openssl() && load.threads + load.jobs > 1 && run == 0 &&
+                         count("lanecrypt.rsa-device-jobs") == 0;
+      const Work work =
+          run_load({library(), is_openssl() ? "" : "?provider=gpu", keys, load.threads, load.jobs},
+                   opens ? kOpeningSeconds : timing.warm_up_seconds, timing.seconds);
+      rates.push_back(work.signatures_per_second);
+      cores.push_back(work.cores_busy);
+    }
+    BenchResult result{name, "op/s", spread_of(rates), {}, {}, "wall", {}};
+    result.streams = load.threads * std::max<size_t>(load.jobs, 1);
+    result.cores_busy = spread_of(cores).median;
+    if (!is_openssl()) {
+      result.on_device = count("lanecrypt.rsa-device-jobs") - device_before;
+      result.on_cpu = count("lanecrypt.rsa-cpu-jobs") - cpu_before;
+    }
+    return result;
+  }
+
+ private:
+  OSSL_LIB_CTX *library() const { return provider_ ? provider_->get() : library_; }
+  uint64_t count(const char *name) const { return provider_ ? provider_->counter(name) : 0; }
+
+  // Keys that share nothing but their numbers.
+  void need_keys(const std::vector<uint8_t> &der, size_t number) {
+    while (keys_.size() < number) {
+      const uint8_t *at = der.data();
+      keys_.emplace_back(keys_.empty() ? d2i_AutoPrivateKey_ex(nullptr, &at, long(der.size()),
+                                                               library(), "provider=default")
+                                       : EVP_PKEY_dup(keys_.front().get()));
+      if (!keys_.back()) throw Failure(ExitCode::kFailed, "OpenSSL does not take its own key");
+    }
+  }
+
+  const std::string api_;
+  OSSL_LIB_CTX *library_ = nullptr;  // where there is no provider
+  std::unique_ptr<ProviderLibrary> provider_;
+  std::vector<Pkey> keys_;  // before their library goes
+};
+
+// The GPUs that are selected or, without any, what computes on the CPU.
+std::vector<lc_device_info> devices_of(const Context &context) {
+  std::vector<lc_device_info> devices;
+  for (uint32_t index = 0; index < context.device_count(); index++) {
+    const lc_device_info info = context.device(index);
+    // OpenGL has no kernels of RSA.
+    if (info.selected && std::string(info.api) != "gl") devices.push_back(info);
+  }
+  if (std::any_of(devices.begin(), devices.end(), [](const auto &info) { return info.is_gpu; }))
+    std::erase_if(devices, [](const auto &info) { return !info.is_gpu; });
+  return devices;
+}
+
+// Each job waits by a descriptor.
+bool may_open(size_t descriptors) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return true;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  return files.rlim_max >= descriptors + 100;
+}
+
+}  // namespace
+
+std::vector<BenchResult> bench_evp(const Context &context, const std::string &module, bool quick,
+                                   const Wants &wants,
+                                   const std::function<void(const std::string &)> &tell) {
+  const std::vector<lc_device_info> devices = devices_of(context);
+  const bool is_emulated = !devices.empty() && !devices.front().is_gpu;
+  const unsigned bits = is_emulated ? 1024 : 2048;
+  const Timing timing = is_emulated ? Timing{3, 0.05, 0.2}
+                        : quick     ? Timing{3, 0.4, 1}
+                                    : Timing{5, 1, 3};
+  std::vector<std::unique_ptr<Signer>> signers;
+  std::vector<uint8_t> der;
+  std::vector<BenchResult> results;
+  for (const Case &load :
+       is_emulated ? std::span<const Case>(kCasesOfEmulator) : std::span<const Case>(kCases)) {
+    const std::string row = fmt::format("rsa-{}.{}", bits, load.name);
+    bool is_wanted = wants(row + ".openssl");
+    for (const lc_device_info &info : devices) is_wanted |= wants(row + "." + info.api);
+    if (!is_wanted) continue;
+    if (!may_open(load.threads * load.jobs)) {
+      fmt::print(stderr, "lanecrypt: {} is left out: it needs {} open files (see ulimit -n)\n", row,
+                 load.threads * load.jobs + 100);
+      continue;
+    }
+    if (signers.empty()) {
+      tell(row + ": making a key");
+      der = make_key(bits);
+      signers.push_back(std::make_unique<Signer>());
+      for (const lc_device_info &info : devices)
+        if (!module.empty()) signers.push_back(std::make_unique<Signer>(module, info));
+      if (module.empty() && !devices.empty())
+        fmt::print(
+            stderr,
+            "lanecrypt: what the provider does through EVP is left out: no gpu.so lies where "
+            "it is built or installed (see --module)\n");
+    }
+    double alone = 0;
+    for (const std::unique_ptr<Signer> &signer : signers) {
+      const std::string name = signer->name(row);
+      if (!signer->is_openssl() && !wants(name)) continue;
+      tell(name);
+      try {
+        results.push_back(signer->measure(name, load, der, timing));
+      } catch (const Failure &failure) {
+        throw Failure(failure.code(), name + ": " + failure.what());
+      }
+      if (signer->is_openssl())
+        alone = results.back().spread.median;
+      else if (alone > 0)
+        results.back().over_openssl = results.back().spread.median / alone;
+    }
+  }
+  return results;
+}
+
+}  // namespace lanecrypt::cli

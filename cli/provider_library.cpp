@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider_library.h"
+
+#include <fmt/format.h>
+#include <openssl/conf.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// As a value in openssl.cnf, where $, # and others mean something.
+std::string quoted(const std::string &text) {
+  std::string in_quotes = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') in_quotes += '\\';
+    in_quotes += c;
+  }
+  return in_quotes + "\"";
+}
+
+// Providers get their settings from a file, and from nothing else before 3.5.
+bool load_configuration(OSSL_LIB_CTX *library, const std::string &text) {
+  std::string path = (std::filesystem::temp_directory_path() / "lanecrypt.XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0) throw_errno("cannot make the file " + path, errno);
+  const bool done = write(file, text.data(), text.size()) == ssize_t(text.size()) &&
+                    OSSL_LIB_CTX_load_config(library, path.c_str()) == 1;
+  close(file);
+  unlink(path.c_str());
+  return done;
+}
+
+}  // namespace
+
+std::string find_provider_module() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "";
+  // Where it lies in the build folder, and where it is installed.
+  for (const char *folder : {"../lib", LANECRYPT_MODULES_FROM_COMMAND}) {
+    const std::filesystem::path module =
+        (self.parent_path() / folder / "gpu.so").lexically_normal();
+    if (std::filesystem::exists(module, error)) return module.string();
+  }
+  return "";
+}
+
+ProviderLibrary::ProviderLibrary(const std::string &module, const std::string &devices,
+                                 const std::string &rsa)
+    : library_(OSSL_LIB_CTX_new()) {
+  const std::string text = fmt::format(
+      "openssl_conf = start\n[start]\nproviders = providers\n"
+      "[providers]\ndefault = default_settings\ngpu = gpu_settings\n"
+      "[default_settings]\nactivate = 1\n"
+      "[gpu_settings]\nactivate = 1\nmodule = {}\ndevices = {}\nrsa = {}\n",
+      quoted(module), quoted(devices), rsa);
+  ERR_clear_error();
+  if (load_configuration(library_, text)) provider_ = OSSL_PROVIDER_load(library_, "gpu");
+  if (provider_ != nullptr) return;
+  char why[256];
+  ERR_error_string_n(ERR_peek_error(), why, sizeof why);
+  OSSL_LIB_CTX_free(library_);
+  throw Failure(ExitCode::kFailed,
+                fmt::format("OpenSSL cannot load the provider from {}: {}", module, why));
+}
+
+ProviderLibrary::~ProviderLibrary() {
+  OSSL_PROVIDER_unload(provider_);
+  OSSL_LIB_CTX_free(library_);
+}
+
+uint64_t ProviderLibrary::counter(const char *name) const {
+  uint64_t value = 0;
+  OSSL_PARAM params[] = {OSSL_PARAM_uint64(name, &value), OSSL_PARAM_END};
+  (void)OSSL_PROVIDER_get_params(provider_, params);
+  return value;
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,36 @@
+// A library context of OpenSSL's with the provider `gpu` in it, for what measures
+// through EVP.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/provider.h>
+
+#include <cstdint>
+#include <string>
+
+namespace lanecrypt::cli {
+
+// The module gpu.so that was built or installed with this command; "" where there
+// is none.
+std::string find_provider_module();
+
+class ProviderLibrary {
+ public:
+  // With the settings `devices` and `rsa` of lanecrypt-provider(7). Throws Failure
+  // (kFailed) where the module cannot be loaded.
+  ProviderLibrary(const std::string &module, const std::string &devices, const std::string &rsa);
+  ~ProviderLibrary();
+  ProviderLibrary(const ProviderLibrary &) = delete;
+  ProviderLibrary &operator=(const ProviderLibrary &) = delete;
+
+  OSSL_LIB_CTX *get() const { return library_; }
+  // One of the provider's counters, such as lanecrypt.rsa-device-jobs.
+  uint64_t counter(const char *name) const;
+
+ private:
+  OSSL_LIB_CTX *library_;
+  OSSL_PROVIDER *provider_ = nullptr;
+};
+
+}  // namespace lanecrypt::cli
