@@ -120,18 +120,22 @@ uint32_t RsaLaunch::lanes_of_group() const {
   return std::min<uint32_t>(RSA_GROUP, device_.properties().max_group_lanes);
 }
 
+uint32_t RsaLaunch::most_lanes_of_team() const {
+  // As kernels/teams.h has it: only CUDA's teams have several lanes.
+  const device::Properties &properties = device_.properties();
+  return properties.api == "cuda" ? properties.team_lanes : 1;
+}
+
 uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {
   // Where teams are single lanes their memory is their own.
-  if (device_.properties().team_lanes == 1 || !device_.properties().banked_local) return 0;
+  if (most_lanes_of_team() == 1) return 0;
   if (teams.wide) return lanes_of_group() * RSA_WIDE_LANE_WORDS * uint32_t{sizeof(uint64_t)};
   return lanes_of_group() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
 }
 
 std::vector<RsaTeams> RsaLaunch::ways(uint32_t limbs, RsaPart part) const {
-  const device::Properties &properties = device_.properties();
-  // As platform.h has it: only CUDA's teams have several lanes.
-  const bool of_teams = properties.api == "cuda";
-  const uint32_t most_lanes = of_teams ? properties.team_lanes : 1;
+  const uint32_t most_lanes = most_lanes_of_team();
+  const bool of_teams = most_lanes > 1;
   const std::string head = arithmetic_ == RsaArithmetic::kFp64 ? "rsa_fp64_" : "rsa_u32_";
   const bool of_power = part != RsaPart::kWhole;
   std::vector<RsaTeams> ways;

@@ -96,6 +96,7 @@ class RsaLaunch {
   uint32_t lanes_of_group() const;
 
  private:
+  uint32_t most_lanes_of_team() const;
   uint32_t local_bytes(const RsaTeams &teams) const;
 
   device::Device &device_;
