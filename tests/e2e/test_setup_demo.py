@@ -19,11 +19,14 @@ def steps(repository):
 
 
 def demo(repository, build, devices):
+    """devices: None for what dev/demo takes by itself."""
     if build != repository / "build":
         pytest.skip("dev/demo runs what lies in build/, and another build is under test")
+    environment = {k: v for k, v in os.environ.items() if k != "LANECRYPT_DEVICES"}
+    if devices is not None:
+        environment["LANECRYPT_DEVICES"] = devices
     return subprocess.run([repository / "dev" / "demo", "--no-build", "--mib", "8"],
-                          env={**os.environ, "LANECRYPT_DEVICES": devices},
-                          capture_output=True, text=True, timeout=600, check=False)
+                          env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_it_shows_the_job(repository, build):
@@ -31,6 +34,29 @@ def test_it_shows_the_job(repository, build):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Every file came back byte for byte." in done.stdout
     assert "host:0" in done.stdout and " NO" not in done.stdout
+
+
+def test_it_takes_opencl_on_the_cpu_where_there_is_no_gpu(repository, build, devices):
+    """What a person sees who has no GPU and says nothing."""
+    usable = [d for d in devices if not d["reason"]]
+    if any(d["is_gpu"] for d in usable):
+        pytest.skip("there is a GPU here, which the demo takes instead")
+    opencl = [d for d in usable if d["api"] == "opencl"]
+    if not opencl:
+        pytest.skip("there is no OpenCL device here")
+    done = demo(repository, build, None)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (f"There is no GPU here. What follows runs through OpenCL on the CPU "
+            f"({', '.join(d['name'] for d in opencl)}): it shows that all is right, not how "
+            "fast a GPU is.") in done.stdout
+    rows = [line for line in done.stdout.splitlines() if line.startswith("lanecrypt ")]
+    assert len(rows) == 3
+    for row in rows:
+        # Padding may be among the bytes.
+        on_a_device, same = row.split()[-2:]
+        assert int(on_a_device.replace(",", "")) >= 8 << 20, row
+        assert " opencl:0 " in row and same == "yes", row
+    assert "Every file came back byte for byte." in done.stdout and " NO" not in done.stdout
 
 
 def test_it_fails_where_nothing_ran_on_a_device(repository, build):
