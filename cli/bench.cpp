@@ -51,7 +51,7 @@ and left out. S loads the CPU by itself and needs no other program.
 Examples:
   lanecrypt bench rsa --quick
   lanecrypt bench aes --quick
-  lanecrypt bench kernels --devices cuda:0 --only ctr,gcm.card
+  lanecrypt bench kernels --devices cuda:0 --only ctr,ecb
   lanecrypt bench papers S --devices cuda:0 --out results
   lanecrypt bench aes --devices cuda:0 --json --out results.json
 )";
