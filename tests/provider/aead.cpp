@@ -124,7 +124,7 @@ void run_case(Library &library, uint64_t seed) {
 class AuthenticatedStreams : public testing::TestWithParam<const char *> {};
 
 TEST_P(AuthenticatedStreams, DoWhatOpenSSLDoes) {
-  Library library({{"devices", "host"}, {"threshold_bytes", GetParam()}});
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", GetParam()}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   const uint64_t first = 1000 * std::strtoull(GetParam(), nullptr, 10);
   for (uint64_t seed = first; seed < first + 250 && !HasFailure(); ++seed) run_case(library, seed);

@@ -37,6 +37,11 @@ std::string hex(const Bytes &bytes) {
 
 }  // namespace
 
+std::string devices_under_test() {
+  const char *named = std::getenv("LANECRYPT_TEST_DEVICES");
+  return named == nullptr || *named == '\0' ? "host" : named;
+}
+
 void *libcrypto_symbol(const char *name) {
   static void *const handle = open_libcrypto();
   void *symbol = dlsym(handle, name);

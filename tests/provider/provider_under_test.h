@@ -41,6 +41,10 @@ inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAu
 inline const char *const kCcm[] = {"AES-128-CCM", "AES-192-CCM", "AES-256-CCM"};
 inline constexpr size_t kCipherCount = sizeof kCiphers / sizeof kCiphers[0];
 
+// The devices of the tests of random streams: those of LANECRYPT_TEST_DEVICES,
+// the emulator by default.
+std::string devices_under_test();
+
 // All errors of this thread's queue, which is then empty: the codes alone, or
 // with their texts.
 std::vector<unsigned long> take_errors();

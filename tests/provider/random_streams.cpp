@@ -1,6 +1,7 @@
 // Random calls on random streams: ours must do what OpenSSL's own does, call by
 // call, wherever the threshold lets a stream change sides.
 //
+// On the devices of LANECRYPT_TEST_DEVICES, on the emulator where it is not set.
 // The number of cases is multiplied by LANECRYPT_TEST_ROUNDS (1).
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -132,7 +133,7 @@ void run_cases(Library &library, uint64_t first_seed, uint64_t count) {
 class RandomStreams : public testing::TestWithParam<const char *> {};
 
 TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
-  Library library({{"devices", "host"}, {"threshold_bytes", GetParam()}});
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", GetParam()}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   run_cases(library, 1000000 * std::strtoull(GetParam(), nullptr, 10), 3000);
   // The device, and not the CPU alone, has done it.
@@ -144,6 +145,17 @@ TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Thresholds, RandomStreams, testing::Values("0", "1", "64", "257", "700"));
 
+// The same through OpenCL, in fewer cases, for a launch on a CPU takes long.
+TEST(Streams, DoWhatOpenSSLDoesThroughOpenCl) {
+  Library library({{"devices", "opencl"}, {"threshold_bytes", "0"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  run_cases(library, 88000000, 150);
+  if (library.text_param("lanecrypt.devices").find("\"id\": \"opencl:") == std::string::npos)
+    GTEST_SKIP() << "no OpenCL device";
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 150u);
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
 TEST(Streams, DoWhatOpenSSLDoesWithNoDevice) {
   Library library({{"devices", "none"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -153,7 +165,8 @@ TEST(Streams, DoWhatOpenSSLDoesWithNoDevice) {
 }
 
 TEST(Streams, DoWhatOpenSSLDoesWithRequireGpu) {
-  Library library({{"devices", "host"}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});
+  Library library(
+      {{"devices", devices_under_test()}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   // Streams that a device can do in full: no error may come of it.
   for (uint64_t seed = 1; seed <= 500 && !HasFailure(); ++seed) {
@@ -172,7 +185,7 @@ TEST(Streams, DoWhatOpenSSLDoesWithRequireGpu) {
 }
 
 TEST(Streams, RunOnEightThreadsAtOnce) {
-  Library library({{"devices", "host"}, {"threshold_bytes", "200"}});
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", "200"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   std::vector<std::thread> threads;
   for (uint64_t thread = 0; thread < 8; ++thread)
@@ -183,7 +196,7 @@ TEST(Streams, RunOnEightThreadsAtOnce) {
 
 // A counter's carry must cross all sixteen bytes, at every place of the bulk.
 TEST(Streams, CarryTheCounter) {
-  Library library({{"devices", "host"}, {"threshold_bytes", "0"}});
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   Random random(5);
   for (const char *cipher : {"AES-128-CTR", "AES-192-CTR", "AES-256-CTR"})
