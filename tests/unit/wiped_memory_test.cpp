@@ -268,6 +268,8 @@ class WipedMemory : public testing::TestWithParam<const char *> {
       }
     // Worth tables that a short message is not.
     check(mode_of(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
+    // And worth the powers of r as matrices.
+    check(mode_of(LC_CHACHA20_POLY1305), LC_ENCRYPT, 12, {1200000});
   }
 
   // Streams that pass in slices have chain values of their own, which are freed
