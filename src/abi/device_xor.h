@@ -19,6 +19,14 @@ extern "C" {
 LC_API lc_status lc_device_xor(lc_context *context, uint32_t index, const void *a, const void *b,
                                void *out, uint64_t bytes, uint32_t times);
 
+/* Draws a fragment for each 16 bytes of `out`, memory of lc_alloc_device() on device
+ * `index`, and has it write four 32-bit words: on which multiprocessor it ran, of how
+ * many, and two of no meaning. LC_ERROR_UNSUPPORTED where the driver tells fragments
+ * nothing of that: it takes GL_NV_shader_thread_group, and so desktop OpenGL 4.3,
+ * which the device has with LANECRYPT_GL=xor=raster. */
+LC_API lc_status lc_device_fragment_places(lc_context *context, uint32_t index, void *out,
+                                           uint64_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -166,39 +166,69 @@ TEST_P(GlWays, EncryptEveryByteRight) {
 }
 
 // What lc_device_xor() measures: all pairs of bytes, drawn once and often.
-TEST(GlXor, IsExactForEveryPairOfBytes) {
+class GlXor : public testing::TestWithParam<const char *> {};
+
+TEST_P(GlXor, IsExactForEveryPairOfBytes) {
   constexpr uint64_t kBytes = 3 * 65536 + 16;
-  for (const char *way : {"xor=table8", "xor=table4", "xor=raster", "shaders=fragment"}) {
-    SCOPED_TRACE(way);
-    const ScopedEnvironment setting("LANECRYPT_GL", way);
-    lanecrypt::Context context("gl", LC_FALLBACK_CPU);
-    uint32_t count = 0;
-    if (lc_device_count(context.get(), &count) != LC_OK)
-      GTEST_SKIP() << "there is no EGL here, or it has no device";
-    if (lc_device_test(context.get(), 0) == LC_ERROR_NO_DEVICE &&
-        std::strcmp(way, "xor=raster") == 0)
-      continue;  // this driver has OpenGL ES alone
-    std::vector<uint8_t> a(kBytes), b(kBytes), want(kBytes), got(kBytes);
-    for (uint64_t n = 0; n < kBytes; n++) {
-      a[n] = static_cast<uint8_t>(n >> 8);
-      b[n] = static_cast<uint8_t>(n);
-      want[n] = a[n] ^ b[n];
-    }
-    const lanecrypt::DeviceBuffer in = context.on_device(0, kBytes),
-                                  other = context.on_device(0, kBytes),
-                                  out = context.on_device(0, kBytes);
-    in.fill_from(a.data(), kBytes);
-    other.fill_from(b.data(), kBytes);
-    for (const uint32_t times : {1u, 3u}) {
-      LANECRYPT_ASSERT_OK(lc_device_xor(context.get(), 0, in.address(), other.address(),
-                                        out.address(), kBytes, times));
-      out.read_to(got.data(), kBytes);
-      EXPECT_TRUE(got == want) << times << " times";
-    }
+  const ScopedEnvironment setting("LANECRYPT_GL", GetParam());
+  lanecrypt::Context context("gl", LC_FALLBACK_CPU);
+  uint32_t count = 0;
+  if (lc_device_count(context.get(), &count) != LC_OK)
+    GTEST_SKIP() << "there is no EGL here, or it has no device";
+  const lc_status status = lc_device_test(context.get(), 0);
+  if (status == LC_ERROR_NO_DEVICE && std::strcmp(GetParam(), "xor=raster") == 0)
+    GTEST_SKIP() << "this driver has OpenGL ES alone: " << lc_last_error();
+  LANECRYPT_ASSERT_OK(status);
+  std::vector<uint8_t> a(kBytes), b(kBytes), want(kBytes), got(kBytes);
+  for (uint64_t n = 0; n < kBytes; n++) {
+    a[n] = static_cast<uint8_t>(n >> 8);
+    b[n] = static_cast<uint8_t>(n);
+    want[n] = a[n] ^ b[n];
+  }
+  const lanecrypt::DeviceBuffer in = context.on_device(0, kBytes),
+                                other = context.on_device(0, kBytes),
+                                out = context.on_device(0, kBytes);
+  in.fill_from(a.data(), kBytes);
+  other.fill_from(b.data(), kBytes);
+  for (const uint32_t times : {1u, 3u}) {
+    LANECRYPT_ASSERT_OK(lc_device_xor(context.get(), 0, in.address(), other.address(),
+                                      out.address(), kBytes, times));
+    out.read_to(got.data(), kBytes);
+    EXPECT_TRUE(got == want) << times << " times";
   }
 }
 
-TEST(GlXor, RefusesWhatItCannotDo) {
+INSTANTIATE_TEST_SUITE_P(, GlXor,
+                         testing::Values("xor=table8", "xor=table4", "xor=raster",
+                                         "shaders=fragment"),
+                         [](const testing::TestParamInfo<const char *> &one) {
+                           return std::string(std::strchr(one.param, '=') + 1);
+                         });
+
+// Where the driver tells it, which NVIDIA's does: every fragment ran somewhere.
+TEST(GlPlaces, AreThoseOfTheChip) {
+  const ScopedEnvironment setting("LANECRYPT_GL", "xor=raster");
+  lanecrypt::Context context("gl", LC_FALLBACK_CPU);
+  uint32_t count = 0;
+  if (lc_device_count(context.get(), &count) != LC_OK)
+    GTEST_SKIP() << "there is no EGL here, or it has no device";
+  if (lc_device_test(context.get(), 0) == LC_ERROR_NO_DEVICE) GTEST_SKIP() << lc_last_error();
+  std::vector<uint32_t> places(4 << 16);
+  const uint64_t bytes = places.size() * sizeof places[0];
+  const lanecrypt::DeviceBuffer out = context.on_device(0, bytes);
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_device_fragment_places(context.get(), 0, nullptr, 16));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_device_fragment_places(context.get(), 0, out.address(), 24));
+  const lc_status status = lc_device_fragment_places(context.get(), 0, out.address(), bytes);
+  if (status == LC_ERROR_UNSUPPORTED) GTEST_SKIP() << lc_last_error();
+  LANECRYPT_ASSERT_OK(status);
+  out.read_to(places.data(), bytes);
+  for (size_t n = 0; n < places.size(); n += 4) {
+    ASSERT_EQ(places[1], places[n + 1]) << "fragment " << n / 4;
+    ASSERT_LT(places[n], places[1]) << "fragment " << n / 4;
+  }
+}
+
+TEST(GlDraws, RefuseWhatTheyCannotDo) {
   lanecrypt::Context context("host", LC_FALLBACK_NONE);
   const lanecrypt::DeviceBuffer a = context.on_device(0, 64), b = context.on_device(0, 64),
                                 out = context.on_device(0, 64);
@@ -211,6 +241,8 @@ TEST(GlXor, RefusesWhatItCannotDo) {
   EXPECT_EQ(LC_ERROR_ARGUMENT, run(out.address(), 64, 2));
   EXPECT_EQ(LC_ERROR_UNSUPPORTED, run(out.address(), 64, 1));
   EXPECT_NE(nullptr, std::strstr(lc_last_error(), "no fragment shaders")) << lc_last_error();
+  EXPECT_EQ(LC_ERROR_UNSUPPORTED, lc_device_fragment_places(context.get(), 0, out.address(), 64));
+  EXPECT_NE(nullptr, std::strstr(lc_last_error(), "no fragments that tell")) << lc_last_error();
 }
 
 std::vector<std::string> ways() {

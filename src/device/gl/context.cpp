@@ -185,6 +185,8 @@ void Context::read_limits() {
     limits_.storage_alignment = std::max(number(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT), 1u);
   }
   if (has("GL_NV_shader_thread_group")) limits_.multiprocessors = number(kSmCountNv);
+  limits_.tells_places =
+      limits_.multiprocessors != 0 && limits_.is_desktop && limits_.version >= 430;
   limits_.can_map_forever = gl_->BufferStorageEXT != nullptr &&
                             (has("GL_EXT_buffer_storage") || has("GL_ARB_buffer_storage") ||
                              (limits_.is_desktop && limits_.version >= 440));

@@ -39,6 +39,7 @@ struct Limits {
   uint32_t storage_alignment = 256;
   uint32_t texture_side = 0;
   uint32_t multiprocessors = 0;  // 0: not told
+  bool tells_places = false;     // a fragment on which of them it runs
   bool can_map_forever = false;
   bool tells_time = false;
   bool tells_reset = false;

@@ -18,6 +18,7 @@ constexpr const char kKeyPlanes[] = "aes_key_planes";  // of draws of our own
 constexpr const char kEcbEncrypt[] = "aes_fragment_ecb_encrypt";
 constexpr const char kCbcDecrypt[] = "aes_fragment_cbc_decrypt";
 constexpr const char kXorBlocks[] = "xor_blocks";
+constexpr const char kPlaces[] = "fragment_places";
 
 struct FragmentKernel {
   const char *name;
@@ -31,6 +32,7 @@ constexpr FragmentKernel kFragmentKernels[] = {
     {kCbcDecrypt, "LC_CBC_DECRYPT"},
     {"aes_fragment_ctr", "LC_CTR"},
     {kXorBlocks, "LC_XOR_BLOCKS"},
+    {kPlaces, "LC_PLACES"},
 };
 
 constexpr uint32_t kKeyBlocks = AES_KEY_WORDS / 4, kScheduleBlocks = AES_SCHEDULE_WORDS / 4;
@@ -93,13 +95,15 @@ Result<std::vector<AesPiece>> read_pieces(Session &session, const Spot &spot, ui
 
 std::vector<std::string> FragmentKernels::names() const {
   std::vector<std::string> all;
-  for (const FragmentKernel &kernel : kFragmentKernels) all.push_back(kernel.name);
+  for (const FragmentKernel &kernel : kFragmentKernels)
+    if (std::string_view(kernel.name) != kPlaces || tells_places_) all.push_back(kernel.name);
   return all;
 }
 
 Status FragmentKernels::launch(Session &session, const Launch &launch) {
   const std::string_view kernel = launch.kernel;
   if (kernel == kExpandKeys) return expand_keys(session, launch);
+  if (kernel == kPlaces) return tell_places(session, launch);
   return kernel == kXorBlocks ? xor_blocks(session, launch) : run_mode(session, launch);
 }
 
@@ -109,8 +113,10 @@ Result<GLuint> FragmentKernels::use_program(Session &session, const std::string 
   if (program == 0) {
     const Stage stages[] = {{GL_VERTEX_SHADER, "", lanecrypt_gl_whole_screen},
                             {GL_FRAGMENT_SHADER, defines_of(name), lanecrypt_gl_fragment}};
-    Result<GLuint> linked =
-        link_program(session, name, version_line(session.context->limits(), 300, 330), stages);
+    const std::string version =
+        name == kPlaces ? "#version 430 core\n#extension GL_NV_shader_thread_group : require\n"
+                        : version_line(session.context->limits(), 300, 330);
+    Result<GLuint> linked = link_program(session, name, version, stages);
     if (!linked.ok()) return linked.status();
     program = *linked;
   }
@@ -254,6 +260,20 @@ Status FragmentKernels::xor_blocks(Session &session, const Launch &launch) {
   set(gl, *program, "others_in", 1, others_);
   for (uint32_t n = 0; n < *times; ++n) gl.DrawArrays(GL_TRIANGLES, 0, 3);
   results_.read(session, 0, *blocks, result, out->offset);
+  return session.check(launch.kernel);
+}
+
+Status FragmentKernels::tell_places(Session &session, const Launch &launch) {
+  auto out = spot_argument(session, launch, 0);
+  auto blocks = argument<uint32_t>(launch, 1);
+  for (const Status &status : {out.status(), blocks.status()}) LC_TRY(status);
+  if (uint64_t{*blocks} * 16 > room_after(*out))
+    return {LC_ERROR_INTERNAL, "a launch has more blocks than its buffer holds"};
+  auto program = use_program(session, launch.kernel);
+  if (!program.ok()) return program.status();
+  LC_TRY(results_.begin(session, 1, *blocks));
+  session.context->gl().DrawArrays(GL_TRIANGLES, 0, 3);
+  results_.read(session, 0, *blocks, out->allocation->name(), out->offset);
   return session.check(launch.kernel);
 }
 

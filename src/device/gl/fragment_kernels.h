@@ -14,7 +14,8 @@ namespace lanecrypt::device::gl {
 
 class FragmentKernels : public Kernels {
  public:
-  explicit FragmentKernels(const Settings &settings) : settings_(settings), rounds_(settings) {}
+  FragmentKernels(const Settings &settings, const Limits &limits)
+      : settings_(settings), tells_places_(limits.tells_places), rounds_(settings) {}
   std::vector<std::string> names() const override;
   Status launch(Session &session, const Launch &launch) override;
   void close(Session &session) override;
@@ -25,11 +26,13 @@ class FragmentKernels : public Kernels {
   Status run_mode(Session &session, const Launch &launch);
   // No part of AES: what its XOR alone takes.
   Status xor_blocks(Session &session, const Launch &launch);
+  Status tell_places(Session &session, const Launch &launch);
   Status turn_keys(Session &session, bool inverse, uint32_t blocks);
   Status draw(Session &session, const std::string &kernel, const Pass &pass, uint32_t rounds,
               const BufferPlace &from, const BufferPlace &to);
 
   const Settings settings_;
+  const bool tells_places_;
   Rounds rounds_;
 
   std::map<std::string, GLuint, std::less<>> programs_;

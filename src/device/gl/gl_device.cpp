@@ -129,7 +129,7 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
   }
   // Both serve a device that has both: LANECRYPT_AES_FORM chooses.
   if (settings->shaders != Shaders::kCompute)
-    session->kernels.push_back(std::make_unique<FragmentKernels>(*settings));
+    session->kernels.push_back(std::make_unique<FragmentKernels>(*settings, limits));
   for (const std::unique_ptr<Kernels> &kernels : session->kernels)
     for (const std::string &name : kernels->names())
       if (session->by_name.emplace(name, kernels.get()).second) properties.kernels.push_back(name);

@@ -74,6 +74,17 @@ layout(location = 0) out uvec4 result;
 
 void main() { result = TEXEL(blocks_in, pixel_number()) ^ TEXEL(others_in, pixel_number()); }
 
+#elif LC_PLACES
+
+layout(location = 0) out uvec4 place;
+
+// Long enough that the first to be free are not given all of the picture.
+void main() {
+  uint work = pixel_number();
+  for (int n = 0; n < 500; ++n) work = work * 1664525u + 1013904223u;
+  place = uvec4(gl_SMIDNV, gl_SMCountNV, work, 0u);
+}
+
 #else
 
 #define INVERSE (LC_ECB_DECRYPT || LC_CBC_DECRYPT)
