@@ -25,20 +25,6 @@ GlWay table_way(const std::string &xor_by, const std::string &gather, const std:
           fmt::format("xor={},gather={},round={}", xor_by, gather, round)};
 }
 
-// The first selected device of OpenGL, or the first GPU that OpenGL reaches, or its
-// first device.
-std::optional<lc_device_info> find_gl(const Context &context) {
-  std::optional<lc_device_info> first, gpu;
-  for (uint32_t index = 0; index < context.device_count(); index++) {
-    const lc_device_info info = context.device(index);
-    if (std::string_view(info.api) != "gl" || info.state == LC_DEVICE_UNUSABLE) continue;
-    if (info.selected) return info;
-    if (!first) first = info;
-    if (!gpu && info.is_gpu) gpu = info;
-  }
-  return gpu ? gpu : first;
-}
-
 class MeasureH {
  public:
   explicit MeasureH(const GlBench &gl)
@@ -50,6 +36,25 @@ class MeasureH {
   void openssl() {
     add("openssl", bytes_, {}, [&] { return data_.by_openssl(run_, bytes_); });
     packets("openssl", [&](uint64_t bytes) { return data_.by_openssl(run_, bytes); });
+  }
+
+  // The paper's goal, on data as many as fill a chip of today.
+  void counter_mode(const GlWay &way, uint64_t most) {
+    gl_.with(way, [&](const Context &context) {
+      const BenchCase run{*find_cipher("aes-128-ctr"), LC_ENCRYPT};
+      const uint64_t bytes = gl_.is_small() ? bytes_ : most;
+      PaperData data(gl_.bench().context, bytes, false);
+      const std::string name = fmt::format("H.aes-128-ctr.{}.card.{}", way.name, gl_.api());
+      CardData card(context, 0, data.data(), bytes);
+      card.fill_from(data.in());
+      BenchResult result{name, "GB/s", {}, bytes, {}, "", {}};
+      result.spread = measure_rate(patience(), static_cast<double>(bytes) / 1e9,
+                                   [&] { return card.by_kernel(run, bytes); });
+      result.clock = card.clock();
+      card.read_to(data.out(), bytes);
+      data.check(run, bytes, name);
+      gl_.bench().add(std::move(result));
+    });
   }
 
   void way(const GlWay &way, std::optional<double> of_paper, bool has_packets) {
@@ -87,10 +92,11 @@ class MeasureH {
     const std::string name = fmt::format("H.{}.{}", run_.name(), how);
     gl_.bench().tell(fmt::format("{}, {} bytes", name, bytes));
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}, of_paper};
-    const Patience patience = gl_.is_small() ? Patience{3, 1, 0.05} : Patience{9, 3, 0.15};
-    result.spread = measure_rate(patience, static_cast<double>(bytes) / 1e9, seconds);
+    result.spread = measure_rate(patience(), static_cast<double>(bytes) / 1e9, seconds);
     gl_.bench().add(std::move(result));
   }
+
+  Patience patience() const { return gl_.is_small() ? Patience{3, 1, 0.05} : Patience{9, 3, 0.15}; }
 
   const GlBench &gl_;
   const BenchCase run_{*find_cipher("aes-128-ecb"), LC_ENCRYPT};
@@ -99,6 +105,18 @@ class MeasureH {
 };
 
 }  // namespace
+
+std::optional<lc_device_info> find_gl(const Context &context) {
+  std::optional<lc_device_info> first, gpu;
+  for (uint32_t index = 0; index < context.device_count(); index++) {
+    const lc_device_info info = context.device(index);
+    if (std::string_view(info.api) != "gl" || info.state == LC_DEVICE_UNUSABLE) continue;
+    if (info.selected) return info;
+    if (!first) first = info;
+    if (!gpu && info.is_gpu) gpu = info;
+  }
+  return gpu ? gpu : first;
+}
 
 GlBench::GlBench(PaperBench &bench, const lc_device_info &device)
     : bench_(bench), id_(device.id), api_(device.api), is_gpu_(device.is_gpu != 0) {}
@@ -124,6 +142,9 @@ void paper_h(PaperBench &bench) {
   measure.openssl();
   measure.way(kComputeWay, {}, true);
   measure.way(kIntegerWay, {}, true);
+  measure.counter_mode(kComputeWay, uint64_t{1} << 30);
+  measure.counter_mode(kIntegerWay, uint64_t{256} << 20);
+  paper_h_places(gl);
   for (const char *xor_by : {"table8", "table4", "raster"})
     for (const char *gather : {"multi", "hgather", "sgather"})
       for (const char *round : {"rot", "norot"}) {

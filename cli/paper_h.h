@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "paper_case.h"
@@ -18,6 +19,10 @@ struct GlWay {
 
 const GlWay kComputeWay = {"compute", "shaders=compute"};
 const GlWay kIntegerWay = {"integer", "shaders=fragment"};
+
+// The first selected device of OpenGL, or the first GPU that OpenGL reaches, or its
+// first device.
+std::optional<lc_device_info> find_gl(const Context &context);
 
 class GlBench {
  public:
@@ -39,6 +44,8 @@ class GlBench {
   const bool is_gpu_;
 };
 
+// On how many multiprocessors fragments run, of how many there are.
+void paper_h_places(const GlBench &gl);
 // XOR alone, with the round trip over the bus and without.
 void paper_h_xor(const GlBench &gl);
 // What a CPU-bound program keeps of its core beside each way.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include "abi/device_xor.h"
 #include "failure.h"
@@ -121,6 +123,35 @@ class MeasureXor {
 };
 
 }  // namespace
+
+void paper_h_places(const GlBench &gl) {
+  // Desktop OpenGL alone tells it.
+  gl.with({"multiprocessors", "xor=raster"}, [&](const Context &context) {
+    std::vector<uint32_t> places(size_t{4} << 20);
+    const uint64_t bytes = places.size() * sizeof places[0];
+    const DeviceBuffer out = context.on_device(0, bytes);
+    if (lc_device_fragment_places(context.get(), 0, out.address(), bytes) != LC_OK) {
+      gl.bench().note(fmt::format("H: on which multiprocessors fragments run is not known: {}",
+                                  lc_last_error()));
+      return;
+    }
+    out.read_to(places.data(), bytes);
+    std::set<uint32_t> seen;
+    for (size_t n = 0; n < places.size(); n += 4) seen.insert(places[n]);
+    const auto add = [&](const char *which, uint32_t count) {
+      const double value = count;
+      gl.bench().add({fmt::format("H.multiprocessors.{}.{}", which, gl.api()),
+                      "multiprocessors",
+                      {value, value, value, 1},
+                      bytes,
+                      {},
+                      "",
+                      {}});
+    };
+    add("of-fragments", static_cast<uint32_t>(seen.size()));
+    add("of-the-chip", places[1]);
+  });
+}
 
 void paper_h_xor(const GlBench &gl) {
   std::vector<std::unique_ptr<MeasureXor>> sizes;
