@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "bench_rsa_batch.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -44,20 +45,16 @@ double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_
   return seconds;
 }
 
-double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned each) {
-  std::atomic<unsigned> missing{cores * each};
-  const auto work = [&] {
-    for (unsigned n = 0; n < each; n++) {
+double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned count) {
+  std::atomic<unsigned> next{0}, missing{count};
+  const auto start = Clock::now();
+  on_threads(cores, [&](unsigned) {
+    while (next++ < count) {
       EVP_PKEY *key = EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits});
       if (key != nullptr) --missing;
       EVP_PKEY_free(key);
     }
-  };
-  const auto start = Clock::now();
-  std::vector<std::thread> threads;
-  for (unsigned n = 1; n < cores; n++) threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads) thread.join();
+  });
   if (missing != 0) throw Failure(ExitCode::kFailed, "OpenSSL made no RSA key");
   return seconds_since(start);
 }
@@ -120,8 +117,9 @@ std::vector<BenchResult> bench_keygen(const Context &context, bool quick, const 
     if (wants(of_cores)) {
       tell(of_cores);
       const unsigned each = bits <= 2048 ? 8 : 2;
-      const Spread openssl = measure_rate(of_openssl, double{1} * cores * each,
-                                          [&] { return make_keys_by_openssl(bits, cores, each); });
+      const Spread openssl = measure_rate(of_openssl, double{1} * cores * each, [&] {
+        return make_keys_by_openssl(bits, cores, cores * each);
+      });
       results.push_back({of_cores, "keys/s", openssl, {}, {}, "wall", {}});
     }
     for (const DeviceRow &row : rows_of(context, name, wants)) {

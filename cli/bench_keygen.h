@@ -18,7 +18,7 @@ std::vector<BenchResult> bench_keygen(const Context &context, bool quick, const 
 
 // Seconds to make so many keys on a device, all of them; throws as above.
 double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_t count);
-// Seconds for `each` keys of OpenSSL's on each of so many cores.
-double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned each);
+// Seconds for `count` keys of OpenSSL's in all, which so many cores share.
+double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned count);
 
 }  // namespace lanecrypt::cli
