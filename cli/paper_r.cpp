@@ -21,6 +21,7 @@
 #include "load_trace.h"
 #include "paper_engines.h"
 #include "paper_files.h"
+#include "paper_h.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -29,13 +30,31 @@ constexpr char kRamDisk[] = "/dev/shm";
 // Of the disk: it may be slow.
 constexpr double kDiskSeconds = 45;
 constexpr double kTraceSeconds = 2, kSampleSeconds = 0.02;
+const GlWay kOldWay = {"table8", "xor=table8,gather=multi,round=rot"};
 
-// The paper's seconds, of files 1 to 4 alone: with the GeForce 8800 GTS.
+// The paper's seconds for a file, from its disk, beside its one CPU.
 struct Published {
-  double cpu[4] = {43.2, 40.6, 42.4, 41.8};
-  double device[4] = {41.9, 40.5, 41.8, 40.3};
-  double nothing = 34.9, copies = 35.4;
+  std::optional<double> cpu, device, nothing, copies;
 };
+
+// With the GeForce 8800 GTS and CUDA, the means of all runs; with the GeForce 6800 GT and
+// OpenGL. Of files 5 to 7 there is nothing here, and of file 8 one run.
+Published published_by_cuda(const PaperFile &file) {
+  constexpr double kCpu[] = {43.2, 40.6, 42.4, 41.8}, kDevice[] = {41.9, 40.5, 41.8, 40.3};
+  if (file.number <= 4) return {kCpu[file.number - 1], kDevice[file.number - 1], 34.9, 35.4};
+  if (file.number == 8) return {1.08, 2.1, {}, {}};
+  return {};
+}
+
+Published published_by_gl(const PaperFile &file) {
+  constexpr double kDevice[] = {87.5, 82.0, 201.5, 202.4};
+  if (file.number <= 4) return {{}, kDevice[file.number - 1], {}, 41.2};
+  return {};
+}
+
+// Those that the paper has figures of first: the disk may be slow. The random ones are
+// its plainest.
+constexpr unsigned kOrder[] = {4, 8, 1, 2, 3, 7, 6, 5};
 
 using Clock = std::chrono::steady_clock;
 
@@ -51,40 +70,32 @@ class MeasureR {
             {reinterpret_cast<const char *>(data_.key()), run_.cipher.key_bytes})),
         begin_(Clock::now()) {}
 
-  // All ways through one file; false where there was no room or no time left.
+  // All ways through one file; false where there was no room, or not time for all.
   bool measure(const PaperFile &file) {
-    if (is_disk_ && seconds_since(begin_) > kDiskSeconds) return false;
     if (folder_.free_bytes() < 3 * file.bytes + (64 << 20)) return false;
-    const std::string in = path("in");
-    write_paper_file(file, in);
-    const unsigned runs = bench_.quick || is_disk_ ? 1 : 2;
+    is_late_ = false;
+    write_paper_file(file, path("in"));
+    // What is smaller than published has no published time.
     const bool is_whole = file.bytes == paper_files(1)[file.number - 1].bytes;
-    const bool is_published = is_disk_ && is_whole && file.number <= 4;
-    const auto published = [&](double value) {
-      return is_published ? std::optional(value) : std::nullopt;
-    };
-    const Published paper;
-    const size_t row = std::min<size_t>(file.number, 4) - 1;
+    const Published paper = is_whole ? published_by_cuda(file) : Published{};
+    const Published old_paper = is_whole ? published_by_gl(file) : Published{};
 
-    time(file, "openssl", runs, path("cpu"), published(paper.cpu[row]),
+    time(file, "openssl", path("cpu"), paper.cpu,
          [&] { return std::make_unique<CpuEngine>(run_, data_); });
-    if (is_disk_ && is_whole && file.number == 8) bench_.results.back().published = 1.08;
-    if (!is_disk_)
-      time(file, "openssl-cores", runs, path("out"), {},
-           [&] { return std::make_unique<CpuEngine>(run_, data_); });
-    time(file, "null", runs, path("out"), published(paper.nothing),
-         [] { return std::make_unique<NullEngine>(); });
     for (const uint32_t index : bench_.devices()) {
       const std::string api = bench_.context.device(index).api;
-      const bool has_paper = api == "cuda";
-      time(file, api, runs, path("out"), has_paper ? published(paper.device[row]) : std::nullopt,
-           by_device(index));
-      compare_files(path("cpu"), path("out"), name(file, api));
-      time(file, "copies." + api, runs, path("out"),
-           has_paper ? published(paper.copies) : std::nullopt,
-           [&] { return std::make_unique<CopyEngine>(only(index), 0); });
-      compare_files(in, path("out"), name(file, "copies." + api));
+      const Published known = api == "cuda" ? paper : api == "gl" ? old_paper : Published{};
+      if (time(file, api, path("out"), known.device, by_device(only(index))))
+        compare_files(path("cpu"), path("out"), name(file, api));
+      if (time(file, "copies." + api, path("out"), known.copies,
+               [&] { return std::make_unique<CopyEngine>(only(index), 0); }))
+        compare_files(path("in"), path("out"), name(file, "copies." + api));
     }
+    time(file, "null", path("out"), paper.nothing, [] { return std::make_unique<NullEngine>(); });
+    if (is_disk_) return !is_late_;
+    time(file, "openssl-cores", path("out"), {},
+         [&] { return std::make_unique<CpuEngine>(run_, data_); });
+    if (file.number <= 4) by_old_opengl(file, old_paper.device);
     return true;
   }
 
@@ -99,7 +110,7 @@ class MeasureR {
     for (const uint32_t index : bench_.devices()) {
       const std::string api = bench_.context.device(index).api;
       add_power(watch(meter, name(file, api),
-                      [&](double seconds) { repeat(seconds, api, by_device(index)); }),
+                      [&](double seconds) { repeat(seconds, api, by_device(only(index))); }),
                 idle, name(file, api));
       const std::string on_card = "R.card." + api;
       add_power(watch(meter, on_card, [&](double seconds) { stay_on_card(index, seconds); }), idle,
@@ -129,11 +140,21 @@ class MeasureR {
     return *context;
   }
 
-  MakeEngine by_device(uint32_t index) {
-    const Context &context = only(index);
+  MakeEngine by_device(const Context &context) {
     return [this, &context]() -> std::unique_ptr<Engine> {
       return std::make_unique<DeviceEngine>(context, run_.cipher, true, key_, progress_);
     };
+  }
+
+  // As the paper's first device: a table of all pairs of bytes, and whether its time
+  // depends on the data.
+  void by_old_opengl(const PaperFile &file, std::optional<double> published) {
+    if (!opengl_) return;
+    GlBench(bench_, *opengl_).with(kOldWay, [&](const Context &context) {
+      const std::string how = kOldWay.name + "." + opengl_->api;
+      if (time(file, how, path("out"), published, by_device(context)))
+        compare_files(path("cpu"), path("out"), name(file, how));
+    });
   }
 
   // One file through, as the command does it.
@@ -152,10 +173,14 @@ class MeasureR {
     output.commit(is_disk_);
   }
 
-  void time(const PaperFile &file, const std::string &how, unsigned runs, const std::string &to,
+  // False where there is no time left for it.
+  bool time(const PaperFile &file, const std::string &how, const std::string &to,
             std::optional<double> published, const MakeEngine &make) {
+    is_late_ |= is_disk_ && seconds_since(begin_) > kDiskSeconds;
+    if (is_late_) return false;
     const std::string row = name(file, how);
     bench_.tell(row);
+    const unsigned runs = bench_.quick || is_disk_ ? 1 : 2;
     std::vector<double> seconds, cpu;
     for (unsigned n = 0; n < runs; n++) {
       if (is_disk_) forget_file(path("in"));
@@ -172,6 +197,7 @@ class MeasureR {
                 "",
                 {}});
     bench_.add(std::move(result));
+    return true;
   }
 
   void repeat(double seconds, const std::string &how, const MakeEngine &make) {
@@ -227,28 +253,26 @@ class MeasureR {
   const BenchData data_;
   const SecretBytes key_;
   const Clock::time_point begin_;
+  const std::optional<lc_device_info> opengl_ = find_gl(bench_.context);
+  bool is_late_ = false;
   std::map<uint32_t, std::unique_ptr<Context>> contexts_;  // of one device each
   Progress progress_;
 };
 
-// The smallest first: where room or time ends, as many files as can be were measured.
 void measure_files(PaperBench &bench, PaperFolder &folder, bool is_disk, uint64_t divisor) {
   MeasureR measure(bench, folder, is_disk);
-  std::vector<PaperFile> files = paper_files(divisor);
-  std::reverse(files.begin(), files.end());
-  for (const PaperFile &file : files)
-    if (!measure.measure(file)) {
-      bench.note(fmt::format("R: files from number {} on are left out on the {}: no {} for them",
-                             file.number, is_disk ? "disk" : "RAM disk",
-                             is_disk ? "time or room" : "room"));
+  const std::vector<PaperFile> files = paper_files(divisor);
+  for (const unsigned number : kOrder)
+    if (!measure.measure(files[number - 1])) {
+      bench.note(
+          fmt::format("R: of file {} and those after it not all was measured on the {}: no {}",
+                      number, is_disk ? "disk" : "RAM disk", is_disk ? "time or room" : "room"));
       break;
     }
   if (is_disk) return;
   const PowerMeter meter;
   if (!meter.why_not().empty()) bench.note("R: no power: " + meter.why_not());
-  const auto large = std::find_if(files.begin(), files.end(),
-                                  [](const PaperFile &file) { return file.number == 6; });
-  measure.trace(*large, meter);
+  measure.trace(files[6 - 1], meter);
 }
 
 }  // namespace
