@@ -43,8 +43,8 @@ launches, half of them with one key, and half with equal blocks. Between -4.5
 and 4.5 it does not. LANECRYPT_AES_FORM chooses the form.
 papers: what five papers measured, beside their own figures: of 2007 (R files, H
 OpenGL, M sizes), 2010 (W packets) and 2013 (S sizes, loaded CPUs and RSA). --out
-names a folder, into which papers.json goes and in which R has files of 2.7 GB
-meanwhile; in the current folder otherwise. R takes a RAM disk at /dev/shm and, for
+names a folder, into which papers.json and the table go and in which R has files of
+2.7 GB meanwhile; in the current folder otherwise. R takes a RAM disk at /dev/shm and, for
 electricity, NVIDIA's NVML, and H takes EGL with OpenGL: what is not here is named
 and left out. S loads the CPU by itself and needs no other program.
 
@@ -179,7 +179,11 @@ class Bench : public Subcommand {
                  "lanecrypt devices)\n");
     const std::string json = json_of(machine, results);
     write(json);
-    fmt::print("{}", json_ ? json : results_table(results));
+    const std::string table =
+        (what_ == "papers" ? results_heading(machine) : "") + results_table(results);
+    if (what_ == "papers" && !out_.empty())
+      write_to(std::filesystem::path(out_).replace_extension(".txt"), table);
+    fmt::print("{}", json_ ? json : table);
   }
 
   static Machine machine_of(const Context &context) {
@@ -203,10 +207,13 @@ class Bench : public Subcommand {
   }
 
   void write(const std::string &json) const {
-    if (out_.empty()) return;
-    Output output(out_, (struct stat){});
+    if (!out_.empty()) write_to(out_, json);
+  }
+
+  static void write_to(const std::string &path, const std::string &text) {
+    Output output(path, (struct stat){});
     output.create();
-    output.write({reinterpret_cast<const uint8_t *>(json.data()), json.size()});
+    output.write({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
     output.commit(false);
   }
 

@@ -27,6 +27,8 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+
 }  // namespace
 
 Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run) {
@@ -68,7 +70,7 @@ nlohmann::ordered_json results_json(const Machine &machine,
                      {"driver", machine.driver},
                      {"cpu", machine.cpu},
                      {"cores", machine.cores}};
-  json["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  json["date"] = today();
   json["software"] = {{"commit", LANECRYPT_COMMIT},
                       {"compiler", "g++ " __VERSION__},
                       {"openssl", OpenSSL_version(OPENSSL_VERSION)}};
@@ -89,6 +91,13 @@ nlohmann::ordered_json results_json(const Machine &machine,
     json["results"].push_back(std::move(entry));
   }
   return json;
+}
+
+std::string results_heading(const Machine &machine) {
+  return fmt::format(
+      "{}; {} cores of {}\n{}, commit {}, {}\n\n",
+      machine.gpu.empty() ? "no device" : fmt::format("{} ({})", machine.gpu, machine.driver),
+      machine.cores, machine.cpu, today(), LANECRYPT_COMMIT, OpenSSL_version(OPENSSL_VERSION));
 }
 
 std::string results_table(const std::vector<BenchResult> &results) {

@@ -70,6 +70,8 @@ Machine this_machine();
 
 nlohmann::ordered_json results_json(const Machine &machine,
                                     const std::vector<BenchResult> &results);
+// The machine, the date and the software, of results_json(), in two lines.
+std::string results_heading(const Machine &machine);
 std::string results_table(const std::vector<BenchResult> &results);
 
 }  // namespace lanecrypt::cli

@@ -171,8 +171,13 @@ def papers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("papers")
     done = ok("bench", "papers", "--quick", "--json", "--out", folder, timeout=600)
     assert json.loads(done.stdout) == json.loads((folder / "papers.json").read_text())
-    assert os.listdir(folder) == ["papers.json"]  # the files of paper R are gone
-    return json.loads(done.stdout)
+    # The files of paper R are gone.
+    assert sorted(os.listdir(folder)) == ["papers.json", "papers.txt"]
+    papers = json.loads(done.stdout)
+    # The table says where and when.
+    heading = (folder / "papers.txt").read_text().splitlines()[:2]
+    assert papers["machine"]["gpu"] in heading[0] and papers["date"] in heading[1]
+    return papers
 
 
 def test_bench_papers_repeats_every_paper(papers):
@@ -184,8 +189,9 @@ def test_bench_papers_repeats_every_paper(papers):
     names = {"M.aes-128-ecb.kernel.host", "M.aes-256-ecb-decrypt.total.host", "M.aes-128-ecb.openssl",
              "W.nist-examples.host", "W.aes-128-ecb.packet-by-packet.host",
              "W.aes-128-ecb-decrypt.packets-at-once.host", "S.aes-128-ecb.there-and-back.host",
-             "S.aes-128-cbc-decrypt.there-and-back-loaded.host", "S.rsa-1024.keys.host",
-             "S.rsa-1024.private.host", "R.grid.2x1x10.host", "R.card.host.cpu-over-time"}
+             "S.aes-128-cbc-decrypt.there-and-back-loaded.host",
+             "S.aes-128-ecb.there-and-back-loaded.host", "S.aes-128-cbc-encrypt.openssl-loaded",
+             "S.rsa-1024.keys.host", "S.rsa-1024.private.host", "S.rsa-1024.private.openssl", "R.grid.2x1x10.host", "R.card.host.cpu-over-time"}
     for number in range(1, 9):
         places = [where for where in ("ram", "disk") if f"R.file-{number}.{where}.null" in results]
         assert places, number
@@ -195,6 +201,10 @@ def test_bench_papers_repeats_every_paper(papers):
     assert results["R.file-1.disk.openssl" if "R.file-1.disk.openssl" in results else
                    "R.file-1.ram.openssl"]["bytes"] % 16 == 0
     assert results["W.nist-examples.host"]["value"] == 24
+    # Every packet goes alone once, and the tenths are its runs.
+    alone, at_once = (results[f"W.aes-128-ecb.{how}.host"]
+                      for how in ("packet-by-packet", "packets-at-once"))
+    assert alone["streams"] == at_once["streams"] and alone["runs"] == 10
     assert results["W.aes-128-ecb.packets.openssl"]["published"] == 0.06621
     assert len(results["R.card.host.cpu-over-time"]["series"]) >= 1
 
@@ -203,6 +213,8 @@ def test_bench_papers_has_every_way_of_opengl(papers):
     if not any(d["api"] == "gl" for d in listed()):
         pytest.skip("there is no EGL here, or it has no device")
     names = {result["name"] for result in papers["results"]}
+    assert {"H.aes-128-ctr.compute.card.gl", "H.aes-128-ctr.integer.card.gl",
+            "M.aes-256-ecb.total.table8.gl", "R.file-4.ram.table8.gl"} <= names
     for way in ("compute", "integer", "table8-multi-rot", "table4-multi-rot"):
         assert {f"H.aes-128-ecb.{way}.card.gl", f"H.aes-128-ecb.{way}.there-and-back.gl"} <= names
     for way in ("table8", "table4", "integer"):
