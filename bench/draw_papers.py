@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws docs/plots/papers-*.svg from the JSON of `lanecrypt bench papers`.
 
+Of several devices those of one API are drawn, CUDA's where nothing else is asked
+for; H is OpenGL always.
+
 A picture for each paper: what was measured here, and as diamonds what the paper
 has for it (`published` in the results). All pictures of one call are of the files
 given, which are of one machine; by default those of the newest date in
@@ -13,43 +16,11 @@ import re
 import sys
 from pathlib import Path
 
-from draw_plots import LABEL_POINTS, PLOTS, RESULTS, plt, read, size_text
+from draw_plots import LABEL_POINTS, PLOTS, plt
+from paper_results import Papers, newest, size_text
 
 GREEN, BLUE, LIGHT, RED, PURPLE, GREY = (
     "#1b7837", "#2166ac", "#4393c3", "#b2182b", "#762a83", "#888888")
-
-
-class Papers:
-    """The results of all files, of one machine."""
-
-    def __init__(self, files):
-        self.runs = [read(file) for file in files]
-        self.results = [result for run in self.runs for result in run.results]
-        if len({run.machine["cpu"] for run in self.runs}) > 1:
-            sys.exit("draw_papers: the files are not of one machine")
-
-    def caption(self):
-        gpu = max((run.machine["gpu"] for run in self.runs), key=len)
-        run = self.runs[0]
-        return (f"{gpu}, {run.machine['cores']} cores of {run.machine['cpu']}; "
-                f"{', '.join(run.path.name for run in self.runs)}. Diamonds: the paper's")
-
-    def named(self, pattern):
-        """(match, result) of all whose names match."""
-        for result in self.results:
-            found = re.fullmatch(pattern, result["name"])
-            if found:
-                yield found, result
-
-    def curve(self, name, by="bytes"):
-        return sorted((r[by], r["value"]) for r in self.results if r["name"] == name and by in r)
-
-    def published(self, name, by="bytes"):
-        return sorted((r[by], r["published"]) for r in self.results
-                      if r["name"] == name and by in r and "published" in r)
-
-    def value(self, name):
-        return next((r["value"] for r in self.results if r["name"] == name), None)
 
 
 def prepare(axes, title, unit, log="y"):
@@ -123,12 +94,12 @@ def colour_by(words):
 
 
 FILE_WAYS = (("openssl", "OpenSSL, one core", RED), ("openssl-cores", "OpenSSL, by all readers", "#f4a582"),
-             ("cuda", "device", GREEN), ("copies.cuda", "copies alone", LIGHT),
+             ("device", "device", GREEN), ("copies.device", "copies alone", LIGHT),
              ("null", "null cipher", GREY))
 
 
 def draw_r(papers):
-    if not list(papers.named(r"R\.file-\d\.(ram|disk)\.cuda")):
+    if not list(papers.named(r"R\.file-\d\.(ram|disk)\.device")):
         return None
     figure, panels = plt.subplots(2, 2, figsize=(11, 8))
     for axes, where, title in ((panels[0][0], "ram", "R: the eight files, RAM disk"),
@@ -154,7 +125,7 @@ def draw_r(papers):
 
 def draw_grid(axes, papers):
     best = {}
-    for match, result in papers.named(r"R\.grid\.(\d+)x(\d+)x(\d+)\.cuda"):
+    for match, result in papers.named(r"R\.grid\.(\d+)x(\d+)x(\d+)\.device"):
         best.setdefault((int(match[2]), int(match[1])), {})[int(match[3])] = result["value"]
     prepare(axes, "R: blocks x threads, most GB/s of all blocks a thread", "threads a block", log="")
     if not best:
@@ -180,15 +151,15 @@ def draw_over_time(axes, papers):
     prepare(axes, "R: CPU over time, file 6 from a RAM disk again and again", "% of a core", log="")
     axes.set_xlabel("seconds", fontsize=LABEL_POINTS)
     for name, label, colour in (("R.file-6.ram.openssl", "OpenSSL, one core", RED),
-                                ("R.file-6.ram.cuda", "device", GREEN),
-                                ("R.card.cuda", "device, data on the card", BLUE)):
+                                ("R.file-6.ram.device", "device", GREEN),
+                                ("R.card.device", "device, data on the card", BLUE)):
         for result in papers.results:
             if result["name"] == name + ".cpu-over-time":
                 axes.plot(*zip(*result["series"]), "-", color=colour, linewidth=1.2, label=label)
     power = axes.twinx()
     power.set_ylabel("watts of the card (dotted)", fontsize=LABEL_POINTS)
     power.tick_params(labelsize=LABEL_POINTS - 0.5)
-    for name, colour in (("R.idle", GREY), ("R.file-6.ram.cuda", GREEN), ("R.card.cuda", BLUE)):
+    for name, colour in (("R.idle", GREY), ("R.file-6.ram.device", GREEN), ("R.card.device", BLUE)):
         for result in papers.results:
             if result["name"] == name + ".power":
                 power.plot(*zip(*result["series"]), ":", color=colour, linewidth=1.2)
@@ -243,10 +214,10 @@ def draw_m(papers):
     for axes, cipher in zip(panels, ("aes-128-ecb", "aes-256-ecb")):
         prepare(axes, f"M: {cipher.upper()} against size", "GB/s", log="xy")
         drawn |= draw_curves(axes, papers, (
-            (f"M.{cipher}.kernel.cuda", "kernel, encryption", GREEN, "-"),
-            (f"M.{cipher}-decrypt.kernel.cuda", "kernel, decryption", GREEN, "--"),
-            (f"M.{cipher}.total.cuda", "with the copies, encryption", BLUE, "-"),
-            (f"M.{cipher}-decrypt.total.cuda", "with the copies, decryption", BLUE, "--"),
+            (f"M.{cipher}.kernel.device", "kernel, encryption", GREEN, "-"),
+            (f"M.{cipher}-decrypt.kernel.device", "kernel, decryption", GREEN, "--"),
+            (f"M.{cipher}.total.device", "with the copies, encryption", BLUE, "-"),
+            (f"M.{cipher}-decrypt.total.device", "with the copies, decryption", BLUE, "--"),
             (f"M.{cipher}.openssl", "OpenSSL, one core", RED, "-")))
         legend(axes)
     return figure if drawn else None
@@ -254,8 +225,8 @@ def draw_m(papers):
 
 def draw_w(papers):
     rows = []
-    for name, label in (("packet-by-packet.cuda", "device, one by one"),
-                        ("packets-at-once.cuda", "device, all at once"),
+    for name, label in (("packet-by-packet.device", "device, one by one"),
+                        ("packets-at-once.device", "device, all at once"),
                         ("packets.openssl", "OpenSSL, a core")):
         for direction, cipher in (("encrypt", "aes-128-ecb"), ("decrypt", "aes-128-ecb-decrypt")):
             for _, r in papers.named(re.escape(f"W.{cipher}.{name}")):
@@ -268,7 +239,7 @@ def draw_w(papers):
     prepare_bars(panels[1], "W: share of the device's time (paper: 87 % kernel)", "%")
     panels[1].set_xscale("linear")
     shares = [(f"{m[2]}, {'decrypt' if m[1] else 'encrypt'}", r["value"], r.get("published"))
-              for m, r in papers.named(r"W\.aes-128-ecb(-decrypt)?\.share-(\w+)\.cuda")]
+              for m, r in papers.named(r"W\.aes-128-ecb(-decrypt)?\.share-(\w+)\.device")]
     draw_bars(panels[1], shares, colour_by((("load", LIGHT),)))
     return figure
 
@@ -278,9 +249,9 @@ def draw_s(papers):
     axes = panels[0][0]
     prepare(axes, "S: AES-128 against size, ordinary memory", "GB/s", log="xy")
     drawn = draw_curves(axes, papers, (
-        ("S.aes-128-ecb.there-and-back.cuda", "device, ECB encryption", GREEN, "-"),
-        ("S.aes-128-cbc-decrypt.there-and-back.cuda", "device, CBC decryption", GREEN, "--"),
-        ("S.aes-128-cbc-encrypt.there-and-back.cuda", "device, CBC encryption", PURPLE, "-"),
+        ("S.aes-128-ecb.there-and-back.device", "device, ECB encryption", GREEN, "-"),
+        ("S.aes-128-cbc-decrypt.there-and-back.device", "device, CBC decryption", GREEN, "--"),
+        ("S.aes-128-cbc-encrypt.there-and-back.device", "device, CBC encryption", PURPLE, "-"),
         ("S.aes-128-ecb.openssl", "OpenSSL, ECB encryption", RED, "-"),
         ("S.aes-128-cbc-decrypt.openssl", "OpenSSL, CBC decryption", RED, "--"),
         ("S.aes-128-cbc-encrypt.openssl", "OpenSSL, CBC encryption", "#f4a582", "-")))
@@ -288,8 +259,8 @@ def draw_s(papers):
     axes = panels[0][1]
     prepare(axes, "S: ECB decryption, all cores loaded or idle", "GB/s", log="xy")
     draw_curves(axes, papers, (
-        ("S.aes-128-ecb-decrypt.there-and-back.cuda", "device, idle", GREEN, "-"),
-        ("S.aes-128-ecb-decrypt.there-and-back-loaded.cuda", "device, loaded", GREEN, "--o"),
+        ("S.aes-128-ecb-decrypt.there-and-back.device", "device, idle", GREEN, "-"),
+        ("S.aes-128-ecb-decrypt.there-and-back-loaded.device", "device, loaded", GREEN, "--o"),
         ("S.aes-128-ecb-decrypt.openssl", "OpenSSL, idle", RED, "-"),
         ("S.aes-128-ecb-decrypt.openssl-loaded", "OpenSSL, loaded", RED, "--o")))
     legend(axes)
@@ -303,31 +274,32 @@ def draw_s(papers):
         for bits, colour in ((1024, GREEN), (2048, BLUE), (4096, PURPLE)):
             name = f"S.rsa-{bits}.{what}"
             drawn |= draw_curves(axes, papers, (
-                (f"{name}.cuda", f"{bits} bits, device", colour, "-"),
+                (f"{name}.device", f"{bits} bits, device", colour, "-"),
                 (f"{name}.openssl", f"{bits} bits, OpenSSL", colour, ":")), by="streams")
         legend(axes)
     return figure if drawn else None
+
+
+def caption(papers):
+    return (f"{papers.place()}: {', '.join(file.name for file in papers.files)}. "
+            "Diamonds: the paper's")
 
 
 PLOTTERS = {"papers-r.svg": draw_r, "papers-h.svg": draw_h, "papers-m.svg": draw_m,
             "papers-w.svg": draw_w, "papers-s.svg": draw_s}
 
 
-def newest():
-    files = sorted(RESULTS.glob("*papers*.json"), reverse=True)
-    return [file for file in files if file.name[:10] == files[0].name[:10]]
-
-
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="results of one machine")
     parser.add_argument("--out", type=Path, default=PLOTS, help="the folder for the plots")
+    parser.add_argument("--api", default="cuda", help="whose devices: cuda, opencl, gl or host")
     arguments = parser.parse_args()
     files = arguments.files or newest()
     if not files:
         print("draw_papers: bench/results has no results of papers", file=sys.stderr)
         return
-    papers = Papers(files)
+    papers = Papers(files, arguments.api)
     plt.rcParams.update({"svg.hashsalt": "lanecrypt", "svg.fonttype": "none"})
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name, draw in PLOTTERS.items():
@@ -335,7 +307,7 @@ def main():
         if figure is None:
             print(f"draw_papers: {name}: no file has its figures", file=sys.stderr)
         else:
-            figure.text(0.01, 0.01, papers.caption(), fontsize=6.5, color="#666666")
+            figure.text(0.01, 0.01, caption(papers), fontsize=6.5, color="#666666")
             figure.tight_layout(rect=(0, 0.03, 1, 1))
             figure.savefig(arguments.out / name, metadata={"Date": None}, facecolor="white")
             print(arguments.out / name)

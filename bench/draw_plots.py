@@ -18,10 +18,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-RESULTS = REPOSITORY / "bench" / "results"
+from paper_results import REPOSITORY, RESULTS, size_text  # noqa: E402
+
 PLOTS = REPOSITORY / "docs" / "plots"
-UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 @dataclass
@@ -29,6 +28,7 @@ class Run:
     """One file of results."""
 
     path: Path
+    date: str
     machine: dict
     software: dict
     results: list
@@ -49,15 +49,7 @@ class Run:
 
 def read(path):
     content = json.loads(path.read_text(encoding="utf-8"))
-    return Run(path, content["machine"], content["software"], content["results"])
-
-
-def size_text(size):
-    unit = 0
-    while unit + 1 < len(UNITS) and size >= 1024:
-        size /= 1024
-        unit += 1
-    return f"{size:g} {UNITS[unit]}"
+    return Run(path, content.get("date", path.name[:10]), content["machine"], content["software"], content["results"])
 
 
 def crossing(curve, other):

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON of `lanecrypt bench papers`, as its plots and its tables take it."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+RESULTS = REPOSITORY / "bench" / "results"
+UNITS = ("B", "KiB", "MiB", "GiB")
+
+
+def size_text(size):
+    unit = 0
+    while unit + 1 < len(UNITS) and size >= 1024:
+        size /= 1024
+        unit += 1
+    return f"{size:.3g} {UNITS[unit]}"
+
+
+def newest():
+    """The files of the newest date."""
+    files = sorted(RESULTS.glob("*papers*.json"), reverse=True)
+    return [file for file in files if file.name[:10] == files[0].name[:10]]
+
+
+class Papers:
+    """The results of all files, which are of one machine.
+
+    Of several devices those of one API are taken: where their names have `.cuda`, or
+    what else `api` is, they have `.device` here. H, and what M and R do as chips did in
+    2007, is OpenGL always and stays `.gl`.
+    """
+
+    def __init__(self, files, api="cuda"):
+        self.files = files
+        runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        # OpenGL writes more behind the name of the same card.
+        self.machine = min((run["machine"] for run in runs), key=lambda m: len(m["gpu"]) or 999)
+        self.dates = sorted({run["date"] for run in runs})
+        self.commits = sorted({run["software"]["commit"] for run in runs})
+        self.openssl = " ".join(runs[0]["software"]["openssl"].split(" ")[:2])
+        if len({run["machine"]["cpu"] for run in runs}) > 1:
+            sys.exit("the files are not of one machine")
+        is_opengl = re.compile(r"H\.|.*\.table8\.gl$")
+        self.results = [
+            result if is_opengl.match(result["name"]) else
+            {**result, "name": re.sub(rf"\.{re.escape(api)}(?=\.|$)", ".device", result["name"])}
+            for run in runs for result in run["results"]]
+
+    def place(self):
+        """Where and when."""
+        return (f"{self.machine['gpu']}, {self.machine['cores']} cores of "
+                f"{self.machine['cpu']}, {self.openssl}, {' and '.join(self.dates)}")
+
+    def named(self, pattern):
+        """(match, result) of all whose whole names match."""
+        for result in self.results:
+            found = re.fullmatch(pattern, result["name"])
+            if found:
+                yield found, result
+
+    def result(self, name, **more):
+        """The first of that name, and, say, with streams=100; None where there is none."""
+        return next((r for r in self.results if r["name"] == name
+                     and all(r.get(key) == value for key, value in more.items())), None)
+
+    def value(self, name, **more):
+        result = self.result(name, **more)
+        return result and result["value"]
+
+    def curve(self, name, by="bytes"):
+        return sorted((r[by], r["value"]) for r in self.results if r["name"] == name and by in r)
+
+    def published(self, name, by="bytes"):
+        return sorted((r[by], r["published"]) for r in self.results
+                      if r["name"] == name and by in r and "published" in r)
