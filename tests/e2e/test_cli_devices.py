@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -219,6 +220,43 @@ def test_bench_papers_has_every_way_of_opengl(papers):
         assert {f"H.aes-128-ecb.{way}.card.gl", f"H.aes-128-ecb.{way}.there-and-back.gl"} <= names
     for way in ("table8", "table4", "integer"):
         assert {f"H.xor.{way}.card.gl", f"H.xor.{way}.there-and-back.gl", f"H.idle.{way}.gl"} <= names
+
+
+def write_papers(*arguments):
+    return subprocess.run([sys.executable, "-B", REPOSITORY / "bench" / "write_papers.py", *arguments],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+
+
+def test_tables_of_papers_come_from_the_json(papers, tmp_path):
+    (tmp_path / "papers.json").write_text(json.dumps(papers))
+    names = ("machine", "R-files", "R-load", "R-grid", "M-sizes", "W-packets", "S-sizes", "S-summary",
+             "S-keys", "S-private", "M-peak")
+    document = tmp_path / "papers.md"
+    document.write_text("before\n" + "".join(f"<!-- table {name} -->\nold\n<!-- end -->\n" for name in names))
+    arguments = ("--api", "host", "--document", document, tmp_path / "papers.json")
+    assert write_papers("--check", *arguments).returncode != 0
+    done = write_papers(*arguments)
+    assert done.returncode == 0, done.stderr
+    # No call of 8 MiB was made here: that table stays as it was.
+    assert done.stderr.decode().count("no file has its figures") == 1 and b"M-peak" in done.stderr
+    text = document.read_text()
+    assert text.startswith("before\n") and text.count("old\n") == 1
+    assert papers["machine"]["gpu"] in text and papers["date"] in text
+    assert "| NIST's examples right, of 24 | all | 24 |" in text
+    assert "| 1024 | 1 | 0.107 / 0.038 |" in text
+    assert "| GPU, one by one | 13.47 |" in text
+    for line in text.splitlines():
+        assert not line.startswith("|") or "None" not in line, line
+    assert write_papers("--check", *arguments).returncode == 0
+    document.write_text("<!-- table Q -->\n<!-- end -->\n")
+    assert b"no table 'Q'" in write_papers(*arguments).stderr
+
+
+def test_docs_have_the_figures_of_the_papers_json():
+    if not list((REPOSITORY / "bench" / "results").glob("*papers*.json")):
+        pytest.skip("bench/results has no results of papers")
+    done = write_papers("--check")
+    assert done.returncode == 0 and done.stderr == b"", done.stderr
 
 
 def test_bench_papers_without_opengl_says_so(tmp_path):
