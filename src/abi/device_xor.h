@@ -1,6 +1,6 @@
 /* What the library has for `lanecrypt bench papers` alone, to be measured. No part of
- * the C ABI: this header is not installed, the symbol has the version
- * LANECRYPT_PRIVATE, and both may change with any release.
+ * the C ABI: this header is not installed, its symbols have the version
+ * LANECRYPT_PRIVATE, and all of it may change with any release.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
