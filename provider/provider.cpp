@@ -153,7 +153,7 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   // place nobody else could.
   options.fallback = provider->settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
   options.verify = provider->settings.verify;
-  options.prefer = provider->settings.prefer.value_or(LC_PREFER_SPEED);
+  options.prefer = provider->settings.prefer;
   if (const lc_status status = lc_open(&options, &provider->devices); status != LC_OK)
     return Status(status, lc_last_error());
   provider->fallback = OSSL_LIB_CTX_new_child(handle, core);

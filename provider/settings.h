@@ -16,11 +16,11 @@ namespace lanecrypt::provider {
 struct Settings {
   // As LANECRYPT_DEVICES, which holds where this is not set.
   std::optional<std::string> devices;
-  // Requests below this many bytes stay on the CPU.
+  // Requests below this many bytes stay on the CPU. Where it is not set, what was
+  // measured on this machine decides, unless require_gpu wants a number.
   uint64_t threshold_bytes = 1 << 20;
   bool threshold_is_set = false;
-  // Where no threshold is set, what was measured on this machine decides instead.
-  std::optional<lc_prefer> prefer;
+  lc_prefer prefer = LC_PREFER_SPEED;
   // A request of at least threshold_bytes that cannot run on a device fails;
   // so does each private operation of RSA.
   bool require_gpu = false;
@@ -37,7 +37,7 @@ struct Settings {
 
   // Where what was measured decides. lc_cipher_choose() never names a device for
   // less than 64 KiB.
-  bool asks_model() const { return prefer && !threshold_is_set && !require_gpu; }
+  bool asks_model() const { return !threshold_is_set && !require_gpu; }
   // No shorter request is one for a device.
   uint64_t least_device_bytes() const {
     if (asks_model()) return 64 << 10;

@@ -217,15 +217,8 @@ bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8
   if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
       settings.threshold_bytes != 0)
     return false;
-  if (!settings.asks_model()) return true;
-  switch (ask_model(context, in_bytes)) {
-    case LC_CHOICE_DEVICE:
-      return true;
-    case LC_CHOICE_UNKNOWN:
-      return in_bytes >= settings.threshold_bytes;
-    default:
-      return false;
-  }
+  // What was not measured may lose.
+  return !settings.asks_model() || ask_model(context, in_bytes) == LC_CHOICE_DEVICE;
 }
 
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,

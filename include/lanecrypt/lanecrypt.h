@@ -497,7 +497,7 @@ LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
 
 typedef enum lc_tune_depth {
   LC_TUNE_STORED = 0, /* only what is known already */
-  LC_TUNE_QUICK = 1,  /* what is asked for most; about a second on a GPU */
+  LC_TUNE_QUICK = 1,  /* what may pay in one message; about a second on a GPU */
   LC_TUNE_FULL = 2    /* every mode and key, ordinary and pinned memory; longer */
 } lc_tune_depth;
 
@@ -540,15 +540,15 @@ typedef struct lc_cipher_question {
 typedef enum lc_choice {
   LC_CHOICE_CPU = 0,
   LC_CHOICE_DEVICE = 1,
-  LC_CHOICE_UNKNOWN = 2 /* nothing like it was measured here: see lc_tune() */
+  LC_CHOICE_UNKNOWN = 2 /* nothing like it was measured here, or not yet */
 } lc_choice;
 
 /* Where a request belongs by lc_options.prefer, for a caller who can also do it by
- * means of his own on this thread, as the provider can by OpenSSL: by its kind and
- * size, by what was measured, and by what waits for the devices now. A wrong
- * question belongs to the CPU. The first small requests of a context look for no
- * device; and none is opened for a request that the CPU would have done by then:
- * it is opened meanwhile, for those that follow. */
+ * OpenSSL: by its kind and size, by what was measured, and by what waits for devices
+ * now. The CPU has wrong questions, and all below 64 KiB. No answer waits for devices
+ * that are sooner opened than the CPU done: after 1 GiB of requests a thread looks for
+ * them, measures what nobody has (LC_TUNE_QUICK, which is kept) and opens the one that
+ * pays. Before, nothing touches a device. */
 LC_API lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question);
 
 /* ---- Counters ---------------------------------------------------------- */

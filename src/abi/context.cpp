@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "abi/process_end.h"
@@ -27,23 +28,22 @@ struct Context::Process {
   explicit Process(const schedule::DispatcherOptions &options)
       : pid(getpid()), born_in(forks), dispatcher(options) {
     note_loaded_drivers();
-    at_end.begin(
-        [this] {
-          dispatcher.stop();
-          end_opening();
-        },
-        [this] { dispatcher.hurry(); });
+    at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.hurry(); });
   }
 
-  ~Process() { end_opening(); }
-  void end_opening() {
-    std::lock_guard lock(mutex);
-    if (opening.joinable()) opening.join();
+  // What is known of a device; no model where nothing was measured.
+  struct Known {
+    std::shared_ptr<const tune::CostModel> model;
+    bool is_hopeless = false;  // it could not be measured
+  };
+  Known known(uint32_t index);
+  void learn(uint32_t index, const tune::Calibration &calibration);
+  void give_up(uint32_t index);
+  // Of one message, no device is chosen for less; 0 where that is not known yet.
+  std::atomic<uint64_t> &least_bytes(const CipherKind &kind) {
+    return least[kind.cipher][kind.direction][std::min<uint32_t>(kind.key_bytes / 8, kKeys - 1)];
   }
-  // nullptr where nothing was measured.
-  std::shared_ptr<const tune::CostModel> model(uint32_t index);
-  // On a thread of its own, one device at a time.
-  void open_meanwhile(Executor &executor);
+  void note_least_bytes(const CipherKind &kind, tune::Prefer prefer);
 
   struct Pinned {
     Executor *executor;  // nullptr: ordinary memory
@@ -52,36 +52,81 @@ struct Context::Process {
 
   const pid_t pid;
   const uint64_t born_in;
+  // Before there are threads of ours.
+  const tune::OwnCpuTime own_time = tune::OwnCpuTime::without_present_threads();
   AtProcessEnd at_end;
   schedule::Dispatcher dispatcher;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
-  // By device; nullptr: looked for in vain.
-  std::map<uint32_t, std::shared_ptr<const tune::CostModel>> models;
-  std::atomic<bool> is_opening{false};
-  std::thread opening;
+  std::map<uint32_t, Known> devices;
+
+ private:
+  const Known &known_under_lock(uint32_t index);
+  std::optional<tune::Calibration> stored(uint32_t index);
+
+  static constexpr uint32_t kKeys = 9;  // of up to 64 bytes
+  std::atomic<uint64_t> least[kModeCount][2][kKeys] = {};
 };
 
-std::shared_ptr<const tune::CostModel> Context::Process::model(uint32_t index) {
-  std::lock_guard lock(mutex);
-  const auto [at, is_new] = models.try_emplace(index);
-  if (is_new) {
-    const std::string device = tune::describe_device(dispatcher.device(index)->properties());
-    if (const auto stored = tune::load(tune::describe_machine(), device))
-      at->second = std::make_shared<tune::CostModel>(*stored);
+std::optional<tune::Calibration> Context::Process::stored(uint32_t index) {
+  return tune::load(tune::describe_machine(),
+                    tune::describe_device(dispatcher.device(index)->properties()));
+}
+
+// A device goes by another of its model where only that was measured.
+const Context::Process::Known &Context::Process::known_under_lock(uint32_t index) {
+  const auto [at, is_new] = devices.try_emplace(index);
+  if (!is_new) return at->second;
+  if (const auto calibration = stored(index))
+    at->second.model = std::make_shared<tune::CostModel>(*calibration);
+  const device::Properties &mine = dispatcher.device(index)->properties();
+  for (uint32_t n = 0; at->second.model == nullptr && dispatcher.is_selected(n); ++n) {
+    const device::Properties &other = dispatcher.device(n)->properties();
+    if (n == index || other.api != mine.api || other.name != mine.name ||
+        other.driver != mine.driver)
+      continue;
+    const auto calibration = stored(n);
+    if (calibration) at->second.model = std::make_shared<tune::CostModel>(*calibration);
   }
   return at->second;
 }
 
-void Context::Process::open_meanwhile(Executor &executor) {
-  if (is_opening.exchange(true)) return;
+Context::Process::Known Context::Process::known(uint32_t index) {
   std::lock_guard lock(mutex);
-  if (opening.joinable()) opening.join();  // it is over
-  const schedule::SignalsBlocked blocked;
-  opening = std::thread([this, &executor] {
-    (void)executor.make_ready();
-    is_opening = false;
-  });
+  return known_under_lock(index);
+}
+
+void Context::Process::learn(uint32_t index, const tune::Calibration &calibration) {
+  std::lock_guard lock(mutex);
+  // Those that had none may go by this one.
+  std::erase_if(devices, [](const auto &entry) { return entry.second.model == nullptr; });
+  devices[index] = {std::make_shared<tune::CostModel>(calibration), false};
+  for (auto &of_mode : least)
+    for (auto &of_direction : of_mode)
+      for (auto &of_key : of_direction) of_key = 0;
+}
+
+void Context::Process::give_up(uint32_t index) {
+  std::lock_guard lock(mutex);
+  devices[index] = {nullptr, true};
+}
+
+// Most requests are for the CPU, and are to learn that at once.
+void Context::Process::note_least_bytes(const CipherKind &kind, tune::Prefer prefer) {
+  constexpr uint64_t kMost = uint64_t{4} << 30;
+  std::lock_guard lock(mutex);
+  uint64_t bytes = kMost;
+  for (uint32_t n = 0; dispatcher.is_selected(n); ++n) {
+    if (!dispatcher.device(n)->may_work()) continue;
+    const Known &of_device = known_under_lock(n);
+    if (of_device.is_hopeless) continue;
+    if (of_device.model == nullptr) return;
+    // Found in steps of two.
+    for (const bool is_pinned : {false, true})
+      bytes =
+          std::min(bytes, of_device.model->threshold(kind, is_pinned, prefer).value_or(kMost) / 2);
+  }
+  least_bytes(kind) = std::max<uint64_t>(bytes, 1);
 }
 
 // A child of fork cannot destroy what it inherited, so it forgets it. Two
@@ -93,6 +138,11 @@ Context::Process &Context::process() {
   if (process_.compare_exchange_strong(current, made.get())) return *made.release();
   if (!made->at_end.withdraw()) (void)made.release();
   return *current;
+}
+
+Context::Process *Context::found() const {
+  Process *current = process_.load();
+  return current != nullptr && current->born_in == forks ? current : nullptr;
 }
 
 // Asks the devices of `context` only if they were looked for already.
@@ -109,8 +159,8 @@ struct Context::Chooser {
   }
 
   schedule::RsaDispatcher *found() const {
-    Process *current = context.process_.load();
-    return current != nullptr && current->born_in == born_in ? &current->dispatcher.rsa() : nullptr;
+    Process *current = context.found();
+    return current != nullptr ? &current->dispatcher.rsa() : nullptr;
   }
   schedule::RsaChoice::Devices devices() {
     using Duration = schedule::RsaChoice::Duration;
@@ -176,46 +226,93 @@ Result<tune::Calibration> Context::known_calibration(uint32_t index) {
 Result<tune::Calibration> Context::calibrate(uint32_t index, tune::Depth depth,
                                              const std::function<bool(const tune::Point &)> &each) {
   Process &mine = process();
-  Result<tune::Calibration> made = tune::measure(mine.dispatcher, index, depth, each);
+  Result<tune::Calibration> made =
+      tune::measure(mine.dispatcher, index, depth, each, mine.own_time);
   if (!made.ok()) return made;
   tune::store(*made);
-  std::lock_guard lock(mine.mutex);
-  mine.models[index] = std::make_shared<tune::CostModel>(*made);
+  mine.learn(index, *made);
   return made;
+}
+
+struct Context::ScoutOfProcess {
+  const uint64_t born_in = forks;
+  Scout scout;
+};
+
+Scout &Context::scout() {
+  ScoutOfProcess *current = scout_.load();
+  if (current != nullptr && current->born_in == forks) return current->scout;
+  auto made = std::make_unique<ScoutOfProcess>();
+  if (scout_.compare_exchange_strong(current, made.get())) return made.release()->scout;
+  if (!made->scout.withdraw()) (void)made.release();
+  return current->scout;
+}
+
+// Measures the devices of which nothing is known. On the scout's thread.
+void Context::prepare(Process &mine, const std::atomic<bool> &stopped) {
+  for (uint32_t n = 0; !stopped && mine.dispatcher.is_selected(n); ++n) {
+    Executor &executor = *mine.dispatcher.device(n);
+    const Process::Known known = mine.known(n);
+    if (known.model != nullptr || known.is_hopeless || !executor.may_work()) continue;
+    if (!executor.make_ready().ok()) continue;
+    // Open, it may tell more of itself, and be known by that.
+    Result<tune::Calibration> stored = known_calibration(n);
+    if (stored.ok()) {
+      mine.learn(n, *stored);
+      continue;
+    }
+    const auto go_on = [&](const tune::Point &) { return !stopped; };
+    if (!calibrate(n, tune::Depth::kQuick, go_on).ok()) mine.give_up(n);
+  }
 }
 
 std::optional<bool> Context::is_for_device(const tune::Question &question) {
   // The way to a device and back takes longer than so little on the CPU.
   constexpr uint64_t kLeastBytes = 64 << 10;
-  // To look for devices takes tenths of a second.
-  constexpr uint64_t kLookAtBytes = 1 << 20, kLookAfterBytes = 64 << 20;
-  // To open one takes about so long.
+  // To look for devices takes tenths of a second, and to open one about a second: a
+  // core is as long at so much, in many requests or in one.
+  constexpr uint64_t kPaysAfterBytes = uint64_t{1} << 30, kPaysAtBytes = uint64_t{4} << 30;
   constexpr uint64_t kOpenNs = 1000000000;
   if (question.bytes < kLeastBytes) return false;
-  if (process_.load() == nullptr && question.bytes < kLookAtBytes &&
-      (bytes_done_elsewhere_ += question.bytes) < kLookAfterBytes)
+  Process *mine = found();
+  if (mine != nullptr && question.streams == 1 && question.bytes < mine->least_bytes(question.kind))
     return false;
-  Process &mine = process();
-  bool is_known = false;
-  for (uint32_t n = 0; mine.dispatcher.is_selected(n); ++n) {
-    Executor &executor = *mine.dispatcher.device(n);
+  Scout &meanwhile = scout();
+  const bool pays = meanwhile.count(question.bytes) >= kPaysAfterBytes;
+  if (mine == nullptr && question.bytes < kPaysAtBytes) {
+    if (pays)
+      meanwhile.send([this](const std::atomic<bool> &stopped) { prepare(process(), stopped); });
+    return false;
+  }
+  if (mine == nullptr) mine = &process();
+  bool is_known = false, is_missing = false;
+  for (uint32_t n = 0; mine->dispatcher.is_selected(n); ++n) {
+    Executor &executor = *mine->dispatcher.device(n);
     if (!executor.may_work()) continue;
-    const std::shared_ptr<const tune::CostModel> model = mine.model(n);
+    const Process::Known known = mine->known(n);
+    is_missing = is_missing || (known.model == nullptr && !known.is_hopeless);
     const tune::Load load = {.device_bytes = executor.load_bytes()};
     const std::optional<tune::Estimate> estimate =
-        model == nullptr ? std::nullopt : model->estimate(question, load);
+        known.model == nullptr ? std::nullopt : known.model->estimate(question, load);
     if (!estimate) continue;
     is_known = true;
-    if (!model->is_for_device(question, load, prefer_)) continue;
+    if (!known.model->is_for_device(question, load, prefer_)) continue;
     if (executor.state() == LC_DEVICE_READY || estimate->cpu_ns > kOpenNs) return true;
-    mine.open_meanwhile(executor);
+    if (pays)
+      meanwhile.send([&executor](const std::atomic<bool> &) { (void)executor.make_ready(); });
   }
+  if (is_missing && pays)
+    meanwhile.send([this](const std::atomic<bool> &stopped) { prepare(process(), stopped); });
+  if (is_known && !is_missing && mine->least_bytes(question.kind) == 0)
+    mine->note_least_bytes(question.kind, prefer_);
   return is_known ? std::optional(false) : std::nullopt;
 }
 
 Context::~Context() {
   Chooser *chooser = chooser_.load();
   if (chooser != nullptr && chooser->born_in == forks && chooser->at_end.withdraw()) delete chooser;
+  ScoutOfProcess *scout = scout_.load();
+  if (scout != nullptr && scout->born_in == forks && scout->scout.withdraw()) delete scout;
   Process *current = process_.load();
   if (current == nullptr || current->pid != getpid() || !current->at_end.withdraw()) return;
   while (!current->pinned.empty()) free_pinned(current->pinned.begin()->first);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 
+#include "abi/scout.h"
 #include "schedule/dispatcher.h"
 #include "tune/cost_model.h"
 #include "tune/measure.h"
@@ -37,7 +38,8 @@ class Context {
   Result<tune::Calibration> calibrate(uint32_t index, tune::Depth depth,
                                       const std::function<bool(const tune::Point &)> &each);
   // Whether a request belongs on a device; nullopt where nothing like it was
-  // measured on any.
+  // measured on any. Never waits for a device, unless the request takes longer than
+  // that: once it pays they are looked for, opened and measured meanwhile.
   std::optional<bool> is_for_device(const tune::Question &question);
 
   Result<void *> allocate_pinned(size_t bytes);
@@ -48,16 +50,20 @@ class Context {
   // driver handles of the parent.
   struct Process;
   struct Chooser;
+  struct ScoutOfProcess;
 
   Process &process();
+  // The process's own; nullptr where nothing has made it yet.
+  Process *found() const;
+  Scout &scout();
+  void prepare(Process &mine, const std::atomic<bool> &stopped);
 
   const schedule::DispatcherOptions options_;
   const tune::Prefer prefer_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
+  std::atomic<ScoutOfProcess *> scout_ = nullptr;
   std::atomic<uint32_t> keys_made_elsewhere_ = 0;
-  // Of requests for which no device was looked for.
-  std::atomic<uint64_t> bytes_done_elsewhere_ = 0;
 };
 
 }  // namespace lanecrypt

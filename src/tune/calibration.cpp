@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kFolder[] = "tune";
 // The first line: another form, or another version, is measured anew.
-constexpr char kTitle[] = "lanecrypt calibration 1 of " LC_VERSION_TEXT;
+constexpr char kTitle[] = "lanecrypt calibration 2 of " LC_VERSION_TEXT;
 constexpr size_t kMostPoints = 4096;
 // No call takes an hour, and sums of a few stay within 64 bits.
 constexpr uint64_t kMostNs = 3600ull * 1000 * 1000 * 1000, kMostBytes = 1ull << 40;

@@ -58,6 +58,14 @@ CostModel::CostModel(const Calibration &calibration) {
 // same direction, is near enough for a device, but not for the CPU, whose rounds are
 // what it takes: longer keys are taken for no longer than they are.
 const CostModel::Curve *CostModel::find(const CipherKind &kind, bool pinned, bool many) const {
+  const Curve *exact = find_exact(kind, pinned, many);
+  if (exact != nullptr || !kind.mode().steals() || kind.is_chain()) return exact;
+  // Ciphertext stealing is CBC, but for two blocks.
+  return find_exact({LC_AES_CBC, kind.direction, kind.key_bytes}, pinned, many);
+}
+
+const CostModel::Curve *CostModel::find_exact(const CipherKind &kind, bool pinned,
+                                              bool many) const {
   const Curve *best = nullptr;
   int best_score = 0;
   for (const Curve &curve : curves_) {

@@ -55,6 +55,7 @@ class CostModel {
   // Of one kind, memory and number of streams, by size.
   using Curve = std::vector<Point>;
   const Curve *find(const CipherKind &kind, bool pinned, bool many) const;
+  const Curve *find_exact(const CipherKind &kind, bool pinned, bool many) const;
 
   std::vector<Curve> curves_;
 };

@@ -7,11 +7,13 @@
 
 #include "schedule/dispatcher.h"
 #include "tune/calibration.h"
+#include "tune/own_cpu_time.h"
 
 namespace lanecrypt::tune {
 
 enum class Depth {
-  kQuick,  // what is asked for most, in ordinary memory; about a second
+  kQuick,  // every mode that is no chain, with its shortest key, in ordinary memory;
+           // about a second
   kFull,   // every mode, ordinary and pinned memory; some ten seconds
 };
 
@@ -20,9 +22,10 @@ std::string describe_device(const device::Properties &properties);
 
 // Measures device `index` of the dispatcher. `each` hears of every point, and stops
 // by returning false: LC_ERROR_STOPPED. LC_ERROR_DEVICE where the device does not
-// do all of it itself. What else the process and the machine do meanwhile is
-// measured too. Any thread.
+// do all of it itself. What else the machine does meanwhile is measured too; CPU time
+// is what `own` counts. Any thread.
 Result<Calibration> measure(schedule::Dispatcher &dispatcher, uint32_t index, Depth depth,
-                            const std::function<bool(const Point &)> &each);
+                            const std::function<bool(const Point &)> &each,
+                            const OwnCpuTime &own = {});
 
 }  // namespace lanecrypt::tune

@@ -40,7 +40,7 @@ def test_cryptography_is_moved_to_a_device(tmp_path, build, devices, device):
             pytest.skip("needs OpenGL: there is no device that can be used")
         if device == "cuda":
             pytest.skip("needs a GPU: there is no CUDA device that can be used")
-    configuration = Configuration(tmp_path, build, devices=device)
+    configuration = Configuration(tmp_path, build, devices=device, threshold_bytes="1M")
     ours = configuration.run(sys.executable, "-c", PROGRAM).stdout
     assert ours == plain(sys.executable, "-c", PROGRAM).stdout
     counters = configuration.counters()
@@ -58,6 +58,16 @@ def test_cryptography_without_a_device(tmp_path, build):
     assert ours == plain(sys.executable, "-c", PROGRAM).stdout
     counters = configuration.counters()
     assert counters["device_jobs"] == 0 and counters["cpu_bytes"] > 27 * (3 << 20)
+
+
+def test_a_short_program_looks_for_no_device(tmp_path, build):
+    """By default a device must be sooner, and the program long enough to open one."""
+    configuration = Configuration(tmp_path, build, devices="host")
+    ours = configuration.run(sys.executable, "-c", PROGRAM).stdout
+    assert ours == plain(sys.executable, "-c", PROGRAM).stdout
+    counters = configuration.counters()
+    assert counters["device_jobs"] == 0 and counters["failures"] == 0
+    assert counters["devices"] == []
 
 
 def test_require_gpu_reaches_the_program(tmp_path, build):

@@ -228,7 +228,7 @@ TEST_F(Authenticated, CounterWraps) {
 
 // Requests as large as real ones, at the default threshold.
 TEST(AuthenticatedLarge, CarryMegabytes) {
-  Library library(Settings{{"devices", "host"}});
+  Library library({{"devices", "host"}, {"threshold_bytes", "1M"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   Random random(9);
   uint64_t jobs = 0;

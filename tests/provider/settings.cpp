@@ -10,7 +10,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "device/device.h"
 #include "provider/provider_under_test.h"
+#include "tune/calibration.h"
+#include "tune/measure.h"
 
 namespace provider_test {
 namespace {
@@ -28,6 +31,26 @@ int encrypt(Library &library, const char *name, size_t bytes) {
   O(EVP_CIPHER_CTX_free)(context);
   return result;
 }
+
+// One stream of zeros.
+class Stream {
+ public:
+  Stream(Library &library, const char *name, size_t most)
+      : context_(O(EVP_CIPHER_CTX_new)()), in_(most), out_(most + 16) {
+    O(EVP_CipherInit_ex2)(context_, library.cipher(name, "gpu"), kKey, kIv, 1, nullptr);
+  }
+  ~Stream() { O(EVP_CIPHER_CTX_free)(context_); }
+  Stream(const Stream &) = delete;
+  void update(size_t bytes) {
+    int out_bytes = 0;
+    ASSERT_EQ(O(EVP_CipherUpdate)(context_, out_.data(), &out_bytes, in_.data(), int(bytes)), 1);
+  }
+
+ private:
+  EVP_CIPHER_CTX *const context_;
+  const Bytes in_;
+  Bytes out_;
+};
 
 std::string read_file(const std::string &path) {
   std::ostringstream text;
@@ -61,26 +84,91 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"stats_file", "stats.json", "must be an absolute path"},
         Wrong{"devices", "host,,host", "host,,host"}));
 
-// Where nothing was measured, the usual size decides; a threshold always does.
-TEST(Settings, PreferNeedsMeasurements) {
-  char folder[] = "/tmp/lanecrypt-prefer-XXXXXX";
-  ASSERT_NE(nullptr, mkdtemp(folder));
-  const std::string before = getenv("XDG_CACHE_HOME") == nullptr ? "" : getenv("XDG_CACHE_HOME");
-  setenv("XDG_CACHE_HOME", folder, 1);
-  for (const char *prefer : {"speed", "offload"}) {
-    Library library({{"devices", "host"}, {"prefer", prefer}});
-    ASSERT_TRUE(library.is_ready()) << library.errors();
-    EXPECT_EQ(encrypt(library, "AES-128-CTR", 100000), 1);
-    EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
-    EXPECT_EQ(encrypt(library, "AES-128-CTR", 1 << 20), 1);
-    EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);
-    Library forced({{"devices", "host"}, {"prefer", prefer}, {"threshold_bytes", "2k"}});
-    ASSERT_TRUE(forced.is_ready()) << forced.errors();
-    EXPECT_EQ(encrypt(forced, "AES-128-CTR", 2048), 1);
-    EXPECT_EQ(forced.counter("lanecrypt.device-jobs"), 1u);
+class Prefer : public testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/lanecrypt-prefer-XXXXXX";
+    ASSERT_NE(nullptr, mkdtemp(folder));
+    folder_ = folder;
+    if (const char *before = getenv("XDG_CACHE_HOME"); before != nullptr) before_ = before;
+    setenv("XDG_CACHE_HOME", folder, 1);
   }
-  before.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before.c_str(), 1);
-  std::filesystem::remove_all(folder);
+  void TearDown() override {
+    before_.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+  // The emulator as a card of 100 microseconds and then 100 GB/s, for AES-128-CTR.
+  static void store_quick_card() {
+    namespace tune = lanecrypt::tune;
+    const auto found = lanecrypt::device::find_host();
+    tune::Calibration made = {
+        tune::describe_machine(), tune::describe_device(found[0].properties), true, {}};
+    for (const uint64_t bytes : {uint64_t{16} << 10, uint64_t{16} << 20})
+      made.points.push_back({{LC_AES_CTR, LC_ENCRYPT, 16},
+                             false,
+                             1,
+                             bytes,
+                             100000 + bytes / 100,
+                             20000 + bytes / 100,
+                             100 + bytes / 5});
+    tune::store(made);
+  }
+
+ private:
+  std::string folder_, before_;
+};
+
+// Nothing set is speed. A program that does little touches no device, whatever it is.
+TEST_F(Prefer, LittleLooksForNoDevice) {
+  store_quick_card();
+  for (const Settings &settings :
+       {Settings{}, Settings{{"prefer", "speed"}}, Settings{{"prefer", "offload"}}}) {
+    Settings with_device = settings;
+    with_device.emplace_back("devices", "host");
+    Library library(with_device);
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+    for (const size_t bytes : {size_t{1000}, size_t{100000}, size_t{64} << 20})
+      EXPECT_EQ(encrypt(library, "AES-128-CTR", bytes), 1);
+    EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
+    EXPECT_EQ(library.counter("lanecrypt.cpu-jobs"), 3u);
+    EXPECT_EQ(library.text_param("lanecrypt.devices"), "[]");
+  }
+}
+
+// A program that does much of it gets the device that was measured to be quicker, and
+// none for what was not measured or is too short.
+TEST_F(Prefer, MuchGoesWhereItIsSooner) {
+  store_quick_card();
+  Library library(Settings{{"devices", "host"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  constexpr size_t kBytes = 4 << 20;
+  constexpr int kMost = 20000;
+  Stream stream(library, "AES-128-CTR", kBytes);
+  // After a GiB the device is opened meanwhile.
+  int n = 0;
+  for (; n < kMost && library.counter("lanecrypt.device-jobs") == 0; ++n) stream.update(kBytes);
+  EXPECT_GE(n, 256);
+  ASSERT_LT(n, kMost);
+  const uint64_t before = library.counter("lanecrypt.device-jobs");
+  EXPECT_EQ(encrypt(library, "AES-256-CTR", kBytes), 1);
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), before + 1);
+  EXPECT_EQ(encrypt(library, "AES-128-CTR", 300000), 1);
+  EXPECT_EQ(encrypt(library, "AES-128-ECB", kBytes), 1);
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), before + 1);
+}
+
+// A threshold and require_gpu decide by themselves.
+TEST_F(Prefer, IsOverridden) {
+  Library forced({{"devices", "host"}, {"prefer", "speed"}, {"threshold_bytes", "2k"}});
+  ASSERT_TRUE(forced.is_ready()) << forced.errors();
+  EXPECT_EQ(encrypt(forced, "AES-128-CTR", 2048), 1);
+  EXPECT_EQ(forced.counter("lanecrypt.device-jobs"), 1u);
+  Library required({{"devices", "host"}, {"prefer", "offload"}, {"require_gpu", "yes"}});
+  ASSERT_TRUE(required.is_ready()) << required.errors();
+  EXPECT_EQ(encrypt(required, "AES-128-CTR", (1 << 20) - 1), 1);
+  EXPECT_EQ(required.counter("lanecrypt.device-jobs"), 0u);
+  EXPECT_EQ(encrypt(required, "AES-128-CTR", 1 << 20), 1);
+  EXPECT_EQ(required.counter("lanecrypt.device-jobs"), 1u);
 }
 
 TEST(Settings, ThresholdDecides) {

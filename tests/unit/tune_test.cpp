@@ -3,9 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "devices.h"
 #include "random_bytes.h"
@@ -103,6 +109,14 @@ TEST(CostModel, KnowsOnlyWhatIsLikeWhatWasMeasured) {
   for (Point &point : only_long.points) point.kind.key_bytes = 32;
   EXPECT_FALSE(CostModel(only_long).estimate(ask(kCtr, 4 * kMiB), {}).has_value());
   EXPECT_FALSE(CostModel(Calibration{}).estimate(ask(kCtr, kMiB), {}).has_value());
+  // Ciphertext stealing is nearly CBC, when it is decrypted.
+  Calibration with_cbc = usual();
+  with_cbc.points.push_back(point_of({LC_AES_CBC, LC_DECRYPT, 16}, 8 * kMiB));
+  EXPECT_TRUE(CostModel(with_cbc).is_for_device(ask({LC_AES_CBC_CS3, LC_DECRYPT, 16}, 8 * kMiB), {},
+                                                Prefer::kSpeed));
+  EXPECT_FALSE(CostModel(with_cbc)
+                   .estimate(ask({LC_AES_CBC_CS3, LC_ENCRYPT, 16}, 8 * kMiB), {})
+                   .has_value());
   // Ordinary memory is not known by pinned, but pinned by ordinary.
   Calibration only_pinned = usual();
   for (Point &point : only_pinned.points) point.pinned = true;
@@ -159,7 +173,7 @@ TEST(Calibration, IsTheSameAfterItsText) {
 TEST(Calibration, RefusesWhatIsNoText) {
   const std::string text = tune::to_text(usual());
   ASSERT_TRUE(tune::from_text(text).has_value());
-  for (const auto &[what, by] : {std::pair{"calibration 1", "calibration 2"},
+  for (const auto &[what, by] : {std::pair{"calibration 2", "calibration 1"},
                                  {"0.1.0", "0.0.9"},
                                  {"ctr", "ctr2"},
                                  {"encrypt", "turn"},
@@ -244,6 +258,33 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
             tune::measure(dispatcher, 99, tune::Depth::kQuick, nullptr).status().code());
 }
 
+// A program's own work beside is not taken for the device's.
+TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
+  std::atomic<bool> is_over{false};
+  std::thread busy([&] {
+    while (!is_over) {
+    }
+  });
+  const auto own = tune::OwnCpuTime::without_present_threads();
+  const tune::OwnCpuTime all;
+  const uint64_t own_begin = own.now_ns(), all_begin = all.now_ns();
+  while (all.now_ns() - all_begin < 100'000'000)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_LT(own.now_ns() - own_begin, 50'000'000u);
+  // The thread that asks counts, though it was there too.
+  const uint64_t mine = own.now_ns();
+  const auto mine_alone = [] {
+    timespec time = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+  };
+  for (const uint64_t begin = mine_alone(); mine_alone() - begin < 20'000'000;) {
+  }
+  EXPECT_GE(own.now_ns() - mine, 19'000'000u);
+  is_over = true;
+  busy.join();
+}
+
 // The emulator as a card that is said to be very quick.
 class Choosing : public TuneCache {
  protected:
@@ -268,6 +309,19 @@ class Choosing : public TuneCache {
     return lc_cipher_choose(context, &asked);
   }
 
+  // Once others have done their work.
+  static bool becomes(lc_context *context, lc_choice choice) {
+    for (int n = 0; n < 6000; ++n) {
+      if (choose(context, 4 * kMiB) == choice) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+  static size_t count_threads() {
+    const std::filesystem::directory_iterator all("/proc/self/task");
+    return static_cast<size_t>(std::distance(begin(all), end(all)));
+  }
+
   Calibration calibration_;
 };
 
@@ -275,8 +329,10 @@ TEST_F(Choosing, GoesByWhatIsStored) {
   {
     const Context context("host", LC_FALLBACK_CPU);
     EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 1000));
-    EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
+    // Nobody looks for devices for so little.
+    EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
     EXPECT_EQ(LC_ERROR_UNSUPPORTED, lc_tune(context.get(), 0, LC_TUNE_STORED, nullptr, nullptr));
+    EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
   }
   tune::store(calibration_);
   for (const bool offloads : {false, true}) {
@@ -286,14 +342,16 @@ TEST_F(Choosing, GoesByWhatIsStored) {
     options.prefer = offloads ? LC_PREFER_OFFLOAD : LC_PREFER_SPEED;
     lc_context *context = nullptr;
     ASSERT_EQ(LC_OK, lc_open(&options, &context));
-    // Nobody looks for devices for so little.
-    EXPECT_EQ(LC_CHOICE_CPU, choose(context, 400000));
-    // It is not open yet: by then the CPU is done.
     EXPECT_EQ(LC_CHOICE_CPU, choose(context, 4 * kMiB));
     ASSERT_EQ(LC_OK, lc_device_test(context, 0));
     EXPECT_EQ(LC_CHOICE_DEVICE, choose(context, 4 * kMiB));
-    EXPECT_EQ(offloads ? LC_CHOICE_DEVICE : LC_CHOICE_CPU, choose(context, 400000));
-    EXPECT_EQ(LC_CHOICE_CPU, choose(context, 1000));
+    // The second time it goes by the least size that was found the first time.
+    for (int n = 0; n < 3; ++n) {
+      EXPECT_EQ(offloads ? LC_CHOICE_DEVICE : LC_CHOICE_CPU, choose(context, 400000));
+      EXPECT_EQ(LC_CHOICE_CPU, choose(context, 100000));
+      EXPECT_EQ(LC_CHOICE_CPU, choose(context, 1000));
+      EXPECT_EQ(LC_CHOICE_DEVICE, choose(context, 4 * kMiB));
+    }
     lc_cipher_question other = question(4 * kMiB);
     other.cipher = LC_AES_ECB;
     EXPECT_EQ(LC_CHOICE_UNKNOWN, lc_cipher_choose(context, &other));
@@ -308,6 +366,75 @@ TEST_F(Choosing, GoesByWhatIsStored) {
     EXPECT_EQ(kMiB, points[1].bytes);
     lc_close(context);
   }
+}
+
+// Requests of a few GiB, on the CPU so far, have devices looked for and opened, while
+// the CPU goes on.
+TEST_F(Choosing, OpensADeviceMeanwhileOnceThatPays) {
+  tune::store(calibration_);
+  const Context context("host", LC_FALLBACK_CPU);
+  const size_t threads = count_threads();
+  for (int n = 1; n < 256; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
+  // Small ones do not count.
+  for (int n = 0; n < 100000; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 60000));
+  EXPECT_EQ(threads, count_threads());
+  EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
+  EXPECT_TRUE(becomes(context.get(), LC_CHOICE_DEVICE));
+}
+
+TEST_F(Choosing, MeasuresADeviceMeanwhileOnceThatPays) {
+  const Context context("host", LC_FALLBACK_CPU);
+  for (int n = 0; n < 256; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
+  // The emulator is no match for OpenSSL.
+  EXPECT_TRUE(becomes(context.get(), LC_CHOICE_UNKNOWN));
+  EXPECT_TRUE(becomes(context.get(), LC_CHOICE_CPU));
+  // Another process, as it were, need not measure.
+  const Context next("host", LC_FALLBACK_CPU);
+  EXPECT_EQ(LC_OK, lc_tune(next.get(), 0, LC_TUNE_STORED, nullptr, nullptr));
+  EXPECT_EQ(LC_CHOICE_CPU, choose(next.get(), 4 * kMiB));
+}
+
+// What cannot be measured is left alone, and so is a context that is closed.
+TEST_F(Choosing, ADeviceThatFailsIsNotAskedAgain) {
+  const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:3");
+  const Context context("host", LC_FALLBACK_CPU);
+  for (int n = 0; n < 256; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
+  EXPECT_TRUE(becomes(context.get(), LC_CHOICE_UNKNOWN));
+  lc_device_info info = {};
+  info.struct_size = sizeof info;
+  for (int n = 0; n < 6000 && info.state <= LC_DEVICE_READY; ++n) {
+    EXPECT_NE(LC_CHOICE_DEVICE, choose(context.get(), 4 * kMiB));
+    ASSERT_EQ(LC_OK, lc_device_get(context.get(), 0, &info));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GT(info.state, LC_DEVICE_READY);
+  EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
+}
+
+TEST_F(Choosing, MayBeClosedWhileItMeasures) {
+  for (int pause_ms : {0, 1, 30, 200}) {
+    const Context context("host", LC_FALLBACK_CPU);
+    for (int n = 0; n < 257; ++n) (void)choose(context.get(), 4 * kMiB);
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+  }
+}
+
+TEST_F(Choosing, AChildOfForkLooksForItself) {
+  tune::store(calibration_);
+  const Context context("host", LC_FALLBACK_CPU);
+  for (int n = 0; n < 256; ++n) (void)choose(context.get(), 4 * kMiB);
+  EXPECT_TRUE(becomes(context.get(), LC_CHOICE_DEVICE));
+  const pid_t child = fork();
+  if (child == 0) {
+    // It has not done a GiB.
+    bool right = choose(context.get(), 4 * kMiB) == LC_CHOICE_CPU;
+    for (int n = 0; n < 256; ++n) (void)choose(context.get(), 4 * kMiB);
+    right = right && becomes(context.get(), LC_CHOICE_DEVICE);
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
 }
 
 // What is worth more than the opening opens the device.
@@ -338,6 +465,7 @@ TEST_F(Choosing, WrongQuestionsBelongToTheCpu) {
 TEST_F(Choosing, MeasuresAndKeeps) {
   const Context context("host", LC_FALLBACK_CPU);
   const auto stop = [](void *, const lc_tune_point *) { return 1; };
+  EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
   EXPECT_EQ(LC_ERROR_STOPPED, lc_tune(context.get(), 0, LC_TUNE_QUICK, stop, nullptr));
   EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
   EXPECT_EQ(LC_OK, lc_tune(context.get(), 0, LC_TUNE_QUICK, nullptr, nullptr));
