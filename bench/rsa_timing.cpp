@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -173,12 +174,16 @@ void time_prime_tests(Timing &timing, const device::Found &found, const char *ho
       memcpy(&bases[place][n * stride], bases[0].data(), stride);
     }
   }
-  Bytes passed(count);
+  const auto table = std::make_shared<const cpu::SieveTable>(
+      cpu::make_sieve_table(stride, std::array<uint8_t, 3>{1, 0, 1}));
+  Bytes survives(count), passed(count);
   timing.measure(
       fmt::format("prime-{}.test-{}", bits, how),
       [&](size_t candidate, size_t base) {
         memcpy((*tester)->candidates().data(), candidates[candidate].data(), count * stride);
         memcpy((*tester)->bases().data(), bases[base].data(), count * stride);
+        // By which they come to the device.
+        must((*tester)->sieve(table, count, survives));
       },
       [&](size_t, size_t) { must((*tester)->test(bits, trials, passed)); });
 }

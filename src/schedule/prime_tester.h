@@ -27,6 +27,7 @@ class PrimeTester {
   // stays until another is given.
   virtual Status sieve(const std::shared_ptr<const cpu::SieveTable> &table, size_t count,
                        std::span<uint8_t> survives) = 0;
+  // Of the candidates that sieve() had last:
   // passed[n] = 1 where candidate trials[n] passes a round of Miller and Rabin
   // for base n, else 0. A base means any one-to-one function of itself.
   virtual Status test(uint32_t bits, std::span<const uint32_t> trials,

@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "cavp_file.h"
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_key.h"
 #include "long_numbers.h"
@@ -28,6 +29,23 @@ struct Known {
   bool prime;
 };
 
+// Primes of long lengths, found once, since that takes OpenSSL minutes: the first of
+// the length is 2^(bits-1) + first, the last two are 2^bits less these, and the first
+// that are 1 mod 2^a for each of kLongHalvings, above 2^(bits-1) + 2^a, lie so many
+// times 2^(a+1) higher. KnownNumbers has them tested by OpenSSL all the same.
+constexpr int kLongHalvings[] = {3, 16, 40};
+struct LongPrimes {
+  int bits;
+  int first, last, last_but_one;
+  BN_ULONG steps[std::size(kLongHalvings)];
+};
+constexpr LongPrimes kLongPrimes[] = {
+    {1536, 699, 3453, 4977, {320, 267, 738}},
+    {2048, 1919, 1557, 2543, {686, 516, 266}},
+    {3072, 2291, 47, 2165, {1601, 134, 534}},
+    {4096, 579, 2549, 8067, {1287, 606, 57}},
+};
+
 std::vector<Known> known_numbers(int bits) {
   std::vector<Known> all;
   const auto add = [&](std::string name, Bn number) {
@@ -42,6 +60,36 @@ std::vector<Known> known_numbers(int bits) {
   BN_CTX *context = BN_CTX_new();
   add("2^(k-1)+1", power_of_two(bits - 1, 1));
   add("2^k-1", power_of_two(bits, -1));
+  const auto known = [](int length) {
+    return std::find_if(std::begin(kLongPrimes), std::end(kLongPrimes),
+                        [&](const LongPrimes &one) { return one.bits == length; });
+  };
+  if (const auto primes = known(bits); primes != std::end(kLongPrimes)) {
+    add("the first prime of the length", power_of_two(bits - 1, primes->first));
+    add("the last prime of the length", power_of_two(bits, -primes->last));
+    for (size_t n = 0; n < std::size(kLongHalvings); ++n) {
+      const int halvings = kLongHalvings[n];
+      Bn number = power_of_two(halvings + 1);
+      BN_mul_word(number.get(), primes->steps[n]);
+      BN_add(number.get(), number.get(), power_of_two(bits - 1, 1).get());
+      BN_add(number.get(), number.get(), power_of_two(halvings).get());
+      add("1 mod 2^" + std::to_string(halvings), std::move(number));
+      EXPECT_TRUE(all.back().prime) << all.back().name;
+    }
+    for (int n = 0; n < 3; ++n) {
+      Bn number = bn();
+      BN_priv_rand(number.get(), bits, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD);
+      add("a random number", std::move(number));
+    }
+    if (const auto half = known(bits / 2); half != std::end(kLongPrimes)) {
+      Bn product = bn();
+      BN_mul(product.get(), power_of_two(bits / 2, -half->last).get(),
+             power_of_two(bits / 2, -half->last_but_one).get(), context);
+      add("two primes", std::move(product));
+    }
+    BN_CTX_free(context);
+    return all;
+  }
   add("the first prime of the length", next_prime(power_of_two(bits - 1, 1)));
   Bn high = power_of_two(bits, -1);
   while (!is_prime(high.get())) BN_sub_word(high.get(), 2);
@@ -162,9 +210,9 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
     const std::vector<Known> &numbers = made[bits];
     BN_CTX *context = BN_CTX_new();
     // Bases: 0, 1, 2, -1, and random ones.
-    constexpr size_t kBases = 8;
+    const size_t bases_each = bits > 1024 ? 6 : 8;
     std::vector<uint32_t> trials;
-    for (uint32_t n = 0; n < numbers.size(); ++n) trials.insert(trials.end(), kBases, n);
+    for (uint32_t n = 0; n < numbers.size(); ++n) trials.insert(trials.end(), bases_each, n);
     ASSERT_TRUE(tester_->reserve(uint32_t(bits), numbers.size(), trials.size()).ok());
     std::vector<Bytes> bases;
     const Bn r = power_of_two(montgomery_bits(uint32_t(bits)));
@@ -172,7 +220,7 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
       const BIGNUM *w = numbers[n].number.get();
       const Bytes bytes = bytes_of(w, stride);
       std::copy(bytes.begin(), bytes.end(), tester_->candidates().data() + n * stride);
-      for (size_t k = 0; k < kBases; ++k) {
+      for (size_t k = 0; k < bases_each; ++k) {
         Bn base = bn(), form = bn();
         if (k < 3)
           BN_set_word(base.get(), k);
@@ -193,22 +241,108 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
     ASSERT_TRUE(tester_->test(uint32_t(bits), trials, passed).ok());
     for (size_t n = 0; n < numbers.size(); ++n) {
       size_t passes = 0;
-      for (size_t k = 0; k < kBases; ++k) {
-        const size_t at = n * kBases + k;
+      for (size_t k = 0; k < bases_each; ++k) {
+        const size_t at = n * bases_each + k;
         Result<bool> told = cpu::passes_round(bytes_of(numbers[n].number.get(), stride), bases[at]);
         ASSERT_TRUE(told.ok());
         EXPECT_EQ(*told, passed[at] == 1) << numbers[n].name << ", base " << k;
         passes += k != 2 ? passed[at] : 0;
       }
       // Of a prime all but 0, 1 and -1; of another number fewer, if any.
-      EXPECT_EQ(numbers[n].prime, passes == kBases - 4) << numbers[n].name;
-      EXPECT_FALSE(passed[n * kBases] || passed[n * kBases + 1] || passed[n * kBases + 3]);
+      EXPECT_EQ(numbers[n].prime, passes == bases_each - 4) << numbers[n].name;
+      EXPECT_FALSE(passed[n * bases_each] || passed[n * bases_each + 1] ||
+                   passed[n * bases_each + 3]);
       if (numbers[n].name.starts_with("a strong")) {
-        EXPECT_EQ(1, passed[n * kBases + 2]);
+        EXPECT_EQ(1, passed[n * bases_each + 2]);
       }
     }
     BN_CTX_free(context);
     tester_->forget();
+  }
+}
+
+// The keys of NIST's KeyGenRSA.rsp. It has their primes made in another way (X9.31,
+// of primes p1, p2 and so on), so what is tested is what comes after: that the device
+// takes their primes for primes, and what key is made of them. Its exponents 3 and 17
+// are such as FIPS 186-5, A.1.3 does not have, and lanecrypt does not make.
+struct CavpKey {
+  uint32_t bits;
+  Bytes e, p, q, n, d;
+};
+std::vector<CavpKey> cavp_keys() {
+  std::vector<CavpKey> keys;
+  const auto number = [](const CavpCase &one, const char *name) {
+    return bytes_of(bn_of(one.bytes(name)).get());  // without the zeros before it
+  };
+  for (const CavpCase &one : read_cavp("asymmetric/RSA/FIPS_186-2/KeyGenRSA.rsp"))
+    if (one.has("d"))
+      keys.push_back({uint32_t(one.number("mod")), number(one, "e"), number(one, "p"),
+                      number(one, "q"), number(one, "n"), number(one, "d")});
+  EXPECT_EQ(30u, keys.size());
+  return keys;
+}
+Bytes as_bytes(std::span<const uint8_t> number) { return {number.begin(), number.end()}; }
+
+TEST_P(PrimeDeviceTest, PrimesOfCavpPass) {
+  if (!cavp_is_here()) GTEST_SKIP() << kCavpIsMissing;
+  size_t tested = 0;
+  for (const CavpKey &key : cavp_keys()) {
+    if (!GetParam().found.properties.is_gpu && key.bits > 1536) continue;
+    const uint32_t bits = key.bits / 2, stride = cpu::prime_stride_bytes(bits);
+    // Each prime, and a number that is none, with two bases.
+    const std::vector<uint32_t> trials = {0, 0, 1, 1, 2, 2};
+    ASSERT_TRUE(tester_->reserve(bits, 3, trials.size()).ok());
+    const Bn none = bn_of(key.p);
+    BN_add_word(none.get(), 2);
+    const bool is_twin = is_prime(none.get());
+    const std::span<uint8_t> candidates = tester_->candidates();
+    size_t at = 0;
+    for (const Bytes &number : {key.p, key.q, bytes_of(none.get())}) {
+      ASSERT_EQ(stride, number.size());
+      std::copy(number.begin(), number.end(), candidates.data() + stride * at++);
+    }
+    ASSERT_TRUE(cpu::draw_bases(cpu::random_bytes, bits, candidates.first(3 * stride), trials,
+                                tester_->bases().first(trials.size() * stride))
+                    .ok());
+    const auto table = std::make_shared<const cpu::SieveTable>(cpu::make_sieve_table(stride, kF4));
+    Bytes survives(3, 7), passed(trials.size(), 7);
+    ASSERT_TRUE(tester_->sieve(table, 3, survives).ok());
+    // An exponent of 65537 may divide p-1 or q-1 where the key has another.
+    EXPECT_EQ(survives[0] == 1, cpu::survives(*table, key.p.data()));
+    EXPECT_EQ(survives[1] == 1, cpu::survives(*table, key.q.data()));
+    ASSERT_TRUE(tester_->test(bits, trials, passed).ok());
+    EXPECT_EQ((Bytes{1, 1, 1, 1, is_twin, is_twin}), passed) << key.bits;
+    tester_->forget();
+    tested += 2;
+  }
+  EXPECT_EQ(GetParam().found.properties.is_gpu ? 60u : 24u, tested);
+}
+
+TEST(KeyGenVectors, KeysOfCavpAreMade) {
+  if (!cavp_is_here()) GTEST_SKIP() << kCavpIsMissing;
+  for (const CavpKey &key : cavp_keys()) {
+    SCOPED_TRACE(std::to_string(key.bits) + " bits");
+    // It signs a number, which comes back by OpenSSL (make_rsa_key()).
+    Result<cpu::MadeKey> made = cpu::make_rsa_key(cpu::random_bytes, key.bits, key.e, key.p, key.q);
+    ASSERT_TRUE(made.ok()) << made.status().text();
+    ASSERT_EQ(cpu::MadeKey::Verdict::kGood, made->verdict);
+    const RsaNumbers &parts = made->key->numbers;
+    EXPECT_EQ(key.n, as_bytes(parts.n));
+    EXPECT_EQ(key.d, as_bytes(parts.d));
+    EXPECT_EQ(std::max(key.p, key.q), as_bytes(parts.p));
+    EXPECT_EQ(std::min(key.p, key.q), as_bytes(parts.q));
+    // What d is to p and q, and q to p.
+    BN_CTX *context = BN_CTX_new();
+    const Bn d = bn_of(key.d), less = bn(), rest = bn();
+    for (const auto &[prime, part] : {std::pair{parts.p, parts.dp}, {parts.q, parts.dq}}) {
+      BN_sub(less.get(), bn_of(as_bytes(prime)).get(), BN_value_one());
+      BN_mod(rest.get(), d.get(), less.get(), context);
+      EXPECT_EQ(bytes_of(rest.get()), as_bytes(part));
+    }
+    const Bn p = bn_of(as_bytes(parts.p)), q = bn_of(as_bytes(parts.q));
+    BN_mod_mul(rest.get(), q.get(), bn_of(as_bytes(parts.qinv)).get(), p.get(), context);
+    EXPECT_TRUE(BN_is_one(rest.get()));
+    BN_CTX_free(context);
   }
 }
 
