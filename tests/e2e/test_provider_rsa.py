@@ -6,6 +6,7 @@ LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (host).
 """
 
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import shutil
@@ -13,6 +14,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import threading
 import time
 
 import pytest
@@ -229,6 +231,35 @@ def test_s_server(tmp_path, configuration, key, version, options):
     assert rsa_jobs(configuration) >= HANDSHAKES
 
 
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+def test_s_client(tmp_path, configuration, key, version):
+    """A client that has the provider and a key; the server, which asks for it, has
+    neither."""
+    port = free_port()
+    times = min(HANDSHAKES, 4)
+    server = subprocess.Popen(
+        [OPENSSL, "s_server", "-accept", str(port), "-key", str(key / "key.pem"), "-cert",
+         str(key / "certificate.pem"), "-CAfile", str(key / "certificate.pem"), "-Verify", "1",
+         "-verify_return_error", "-naccept", str(times + 1), "-www", "-quiet", version],
+        env={**os.environ, "OPENSSL_CONF": os.devnull}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE)
+    try:
+        wait_for(port, server)
+        for _ in range(times):
+            done = configuration.run(
+                OPENSSL, "s_client", "-connect", f"127.0.0.1:{port}", "-key", key / "key.pem", "-cert",
+                key / "certificate.pem", "-CAfile", key / "certificate.pem", "-verify_return_error",
+                "-ign_eof", version, input=b"GET / HTTP/1.0\r\n\r\n")
+            assert b"HTTP/1.0 200 ok" in done.stdout, done.stderr
+            # What the server saw.
+            assert b"Client certificate" in done.stdout and b"CN=localhost" in done.stdout.replace(b" ", b"")
+        server.wait(timeout=60)
+    finally:
+        server.kill()
+        server.communicate()
+    assert rsa_jobs(configuration) == times
+
+
 @pytest.fixture
 def start_haproxy(tmp_path, configuration, key):
     def start(port):
@@ -290,11 +321,12 @@ def children(server):
     return pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
 
 
-# By which signal it reloads, and by which it ends when nothing is left to do.
-@pytest.mark.parametrize("name, reload_signal, end_signal", [
-    ("haproxy", signal.SIGUSR2, signal.SIGUSR1), ("nginx", signal.SIGHUP, signal.SIGQUIT)])
-def test_a_server_that_is_reloaded_under_load(request, configuration, key, name, reload_signal,
-                                              end_signal):
+# How many processes work, by which signal it reloads, and by which it ends when nothing
+# is left to do.
+@pytest.mark.parametrize("name, workers, reload_signal, end_signal", [
+    ("haproxy", 1, signal.SIGUSR2, signal.SIGUSR1), ("nginx", 2, signal.SIGHUP, signal.SIGQUIT)])
+def test_a_server_that_is_reloaded_under_load(request, configuration, key, name, workers,
+                                              reload_signal, end_signal):
     if not (shutil.which(name) or os.path.exists(f"/usr/sbin/{name}")):
         pytest.skip(f"needs {name}")
     if os.environ.get("LANECRYPT_TEST_OPENSSL"):
@@ -303,17 +335,49 @@ def test_a_server_that_is_reloaded_under_load(request, configuration, key, name,
     server = request.getfixturevalue(f"start_{name}")(port)
     try:
         wait_for(port, server)
-        workers = len(children(server))
         versions = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            visits = [pool.submit(handshake, port, key, versions[n % 2]) for n in range(HANDSHAKES)]
-            for _ in range(3):
-                time.sleep(0.5)
+        enough = threading.Event()
+        visits = []
+
+        def visit(first):
+            for number in itertools.count(first):
+                if enough.is_set():
+                    return
+                assert handshake(port, key, versions[number % 2]).endswith(b"here")
+                visits.append(number)
+
+        def wait_for_more(what, is_there, seconds=60):
+            until = time.monotonic() + seconds
+            while not is_there() and time.monotonic() < until:
+                assert not any(visitor.done() for visitor in visitors), "a visitor failed"
+                time.sleep(0.05)
+            assert not what or is_there(), what
+            return is_there()
+
+        def reload():
+            before = set(children(server))
+            for _ in range(6):
                 server.send_signal(reload_signal)
-            for n in range(HANDSHAKES):
-                visits.append(pool.submit(handshake, port, key, versions[n % 2]))
-            for visit in visits:
-                assert visit.result().endswith(b"here")
+                # HAProxy's master is deaf while it begins anew.
+                if wait_for_more("", lambda: set(children(server)) - before, 10):
+                    return
+            pytest.fail("no new worker came")
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            visitors = [pool.submit(visit, n) for n in range(8)]
+            try:
+                for _ in range(3):
+                    # Some are served before each reload, and all of the time.
+                    had = len(visits)
+                    time.sleep(0.5)
+                    wait_for_more("no visit ended", lambda: len(visits) > had)
+                    reload()
+                had = len(visits)
+                wait_for_more("too few visits", lambda: len(visits) >= max(HANDSHAKES, had + 8))
+            finally:
+                enough.set()
+            for visitor in visitors:
+                visitor.result()
         # The workers of before have heard that they are to end.
         until = time.monotonic() + 30
         while len(children(server)) > workers and time.monotonic() < until:
@@ -326,4 +390,4 @@ def test_a_server_that_is_reloaded_under_load(request, configuration, key, name,
         except subprocess.TimeoutExpired:
             server.kill()
             server.communicate()
-    assert rsa_jobs(configuration) >= HANDSHAKES
+    assert rsa_jobs(configuration) >= len(visits)
