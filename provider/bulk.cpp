@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
-#include <syslog.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "provider/cipher.h"
+#include "provider/fleet.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -46,29 +46,6 @@ size_t last_block_at(lc_cipher cipher, size_t bytes) {
   const bool is_swapped =
       cipher == LC_AES_CBC_CS3 || (cipher == LC_AES_CBC_CS2 && part != kBlockBytes);
   return is_swapped && bytes > kBlockBytes ? bytes - part - kBlockBytes : bytes - kBlockBytes;
-}
-
-// How many of the selected devices can still be used, and how many were lost.
-struct Fleet {
-  int usable = 0, lost = 0;
-};
-
-Fleet look_at_devices(Provider &provider) {
-  Fleet fleet;
-  uint32_t count = 0;
-  if (lc_device_count(provider.devices, &count) != LC_OK) return fleet;
-  for (uint32_t index = 0; index < count; ++index) {
-    lc_device_info info{};
-    info.struct_size = sizeof info;
-    if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected) continue;
-    fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
-    if (info.state != LC_DEVICE_LOST) continue;
-    // Once for each device: the program sees right output, and no error.
-    int told = fleet.lost++;
-    if (provider.lost_told.compare_exchange_strong(told, told + 1))
-      syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", info.reason);
-  }
-  return fleet;
 }
 
 // Stops asking for devices, and keeps the reason for those who must have one.

@@ -43,8 +43,8 @@ struct Provider {
   std::atomic<char *> no_device{nullptr};
   // Whether a request was given to a device: before, nothing may look for any.
   std::atomic<bool> asked_devices{false};
-  // How many lost devices the system's log was told of.
-  std::atomic<int> lost_told{0};
+  // The lost devices of which the system's log was told (fleet.cpp).
+  std::atomic<uint64_t> lost_told{0};
   Counters counters;
 
   // Among the living providers (statistics.cpp).

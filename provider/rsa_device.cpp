@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa_device.h"
 
+#include "provider/fleet.h"
 #include "provider/rsa_wait.h"
 
 namespace lanecrypt::provider {
@@ -49,6 +50,8 @@ RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
   std::string why;
   const lc_status status =
       run_rsa_and_wait(provider.devices, *device_key_->key, key_.bytes(), in, out, &result, &why);
+  // The library took over: the queue is full, or the device failed.
+  if (status != LC_OK || result.cpu_operations > 0) (void)look_at_devices(provider);
   if (status == LC_OK) {
     if (result.failed_checks > 0) provider.counters.count_rsa_failure();
     if (result.device_operations > 0) {

@@ -10,8 +10,10 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <string>
 
 #include "provider/fallback.h"
+#include "provider/fleet.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
@@ -160,10 +162,13 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   lc_result told{};
   told.struct_size = sizeof told;
   const lc_status status = lc_rsa_generate(provider.devices, &generation, &told);
+  const std::string why = status == LC_OK ? "" : lc_last_error();
+  if (status != LC_OK || told.cpu_operations > 0) (void)look_at_devices(provider);
   if (told.failed_checks > 0) provider.counters.count_rsa_failure();
   result.key = call.run.made;
   if (status == LC_OK && result.key != nullptr) {
-    if (told.device_operations > 0)
+    // Of primes that were kept nothing was tested now.
+    if (told.device_operations > 0 || told.cpu_operations == 0)
       provider.counters.count_rsa_device_key();
     else
       provider.counters.count_rsa_cpu_key();
@@ -179,7 +184,7 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   provider.counters.count_rsa_failure();
   if (!settings.require_gpu) return result;
   result.outcome = GeneratedKey::Outcome::kFailed;
-  provider.errors.raise(Reason::kDeviceRequired, lc_last_error());
+  provider.errors.raise(Reason::kDeviceRequired, why.c_str());
   return result;
 }
 

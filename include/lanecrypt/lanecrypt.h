@@ -76,11 +76,12 @@ typedef enum lc_fallback {
  * differs, the device is lost, with the reason in lc_device_info, and what it
  * did of the jobs under way is done again by others: but not of messages in
  * place, whose input is gone where pieces were found right before. Jobs in
- * device memory are not looked at; RSA has a check of its own, always. */
+ * device memory are not looked at. Of RSA each private result is checked on the
+ * device against the public exponent besides, always. */
 typedef enum lc_verify {
   /* Of every chunk that comes back (up to 16 MiB), up to four blocks chosen at
    * random; one where it is below 1 MiB. Of tags only those that are found wrong
-   * are looked at. */
+   * are looked at. Of a batch of RSA one result. */
   LC_VERIFY_SAMPLED = 0,
   LC_VERIFY_OFF = 1,
   LC_VERIFY_FULL = 2 /* all of it, tags too, but not those of CCM: slower than the CPU alone */
@@ -107,7 +108,7 @@ typedef struct lc_options {
   lc_verify verify;
   /* A device on which nothing has ended for so long, though there is work, is
    * lost. 0: a minute, or ten for a device that is no GPU. Waiting in a stream
-   * of the caller's is not counted, nor is RSA. */
+   * of the caller's is not counted; large batches of RSA have longer. */
   uint32_t time_limit_ms;
   lc_prefer prefer;
 } lc_options;
@@ -139,7 +140,7 @@ typedef struct lc_device_info {
   char api[16];           /* "cuda", "opencl", "gl", "host" */
   char name[128];         /* the model, as its driver calls it */
   char driver[128];       /* version of the driver or platform */
-  char reason[256];       /* why it is unusable or lost; "" otherwise */
+  char reason[256];       /* why it is unusable or lost, for RSA alone too; "" otherwise */
   uint64_t memory_bytes;  /* device memory in all; of OpenGL, which does not tell,
                            * the most that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
@@ -153,6 +154,9 @@ typedef struct lc_device_info {
 LC_API lc_status lc_device_count(lc_context *context, uint32_t *count);
 /* Describes device `index`, from 0. Selected devices come first, in order of
  * preference. */
+  /* The same for RSA, which opens a device once more: it may be lost for RSA, or for
+   * new keys of it, alone. */
+  lc_device_state rsa_state;
 LC_API lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *info);
 /* Opens a device and runs its known-answer tests now instead of at its first
  * job. LC_ERROR_SELF_TEST, LC_ERROR_NO_DEVICE or LC_ERROR_DEVICE says that it

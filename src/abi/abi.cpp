@@ -238,7 +238,9 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     copy_text(value.api, sizeof value.api, properties.api);
     copy_text(value.name, sizeof value.name, properties.name);
     copy_text(value.driver, sizeof value.driver, properties.driver);
-    copy_text(value.reason, sizeof value.reason, executor.reason());
+    const lanecrypt::schedule::DeviceService rsa = context->dispatcher().rsa_service(index);
+    const std::string reason = executor.reason();
+    copy_text(value.reason, sizeof value.reason, reason.empty() ? rsa.reason : reason);
     value.memory_bytes = properties.memory_bytes;
     value.compute_units = properties.compute_units;
     value.is_gpu = properties.is_gpu ? 1 : 0;
@@ -247,6 +249,7 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     return give(value, info, "lc_device_info.struct_size is too small");
   });
 }
+    value.rsa_state = rsa.state;
 
 lc_status lc_device_test(lc_context *context, uint32_t index) {
   return guarded([&]() -> lc_status {

@@ -6,12 +6,13 @@
 
 #include "cpu/cpu_rsa.h"
 #include "schedule/signals.h"
+#include "schedule/stuck.h"
 
 namespace lanecrypt::schedule {
 namespace {
 
-// While there is room for another batch, how long the next look at those under
-// way waits for arrivals.
+// How long the next look at what is under way waits; for arrivals too, while there
+// is room for another batch.
 constexpr std::chrono::microseconds kLook{50};
 
 // Operations whose callers one thread tells in one go.
@@ -59,6 +60,12 @@ void Batcher::hurry() {
 Status Batcher::status() const {
   const std::lock_guard lock(mutex_);
   return status_;
+}
+
+DeviceService Batcher::service() const {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) return {open_ ? LC_DEVICE_READY : LC_DEVICE_UNTRIED, ""};
+  return {open_ ? LC_DEVICE_LOST : LC_DEVICE_UNUSABLE, status_.text()};
 }
 
 // Under the lock.
@@ -163,15 +170,40 @@ void Batcher::run() {
       const bool has_slot = under_way_.size() < limits_.batches;
       if (has_slot && is_worth_a_batch())
         start_next(lock);
-      else if (!has_slot || under_way_.front()->batch->is_done())
+      else if (under_way_.front()->batch->is_done())
         retire_oldest(lock);
-      else
+      else if (is_overdue())
+        fail(lock, stuck_status(limit()), true);
+      else if (has_slot)
         arrived_.wait_for(lock, kLook);
+      else
+        look_later(lock);
     }
     if (failed_) break;
   }
   lock.unlock();
+  if (engine_ != nullptr && engine_->is_stuck()) keep_for_ever(std::move(engine_));
   engine_.reset();
+}
+
+// Of all that is under way, which shares the device.
+std::chrono::milliseconds Batcher::limit() const {
+  double shares = 0;
+  for (const UnderWayPointer &each : under_way_)
+    shares += engine_->share_of_limit(each->what.kind, each->items.size());
+  return std::chrono::milliseconds(int64_t(double(limits_.time.count()) * std::max(shares, 1.0)));
+}
+
+// Arrivals do not matter: there is no room for another batch.
+void Batcher::look_later(std::unique_lock<std::mutex> &lock) {
+  lock.unlock();
+  std::this_thread::sleep_for(kLook);
+  lock.lock();
+}
+
+bool Batcher::is_overdue() const {
+  if (under_way_.empty()) return false;
+  return Clock::now() - std::max(under_way_.front()->started, last_end_) >= limit();
 }
 
 // Under the lock: whether something waits that should start beside what is under
@@ -232,8 +264,10 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   oldest.status = oldest.batch->finish(oldest.right);
   oldest.batch.reset();
-  const auto took = Clock::now() - oldest.started;
+  const auto now = Clock::now();
+  const auto took = now - oldest.started;
   lock.lock();
+  last_end_ = now;
   UnderWayPointer done = std::move(under_way_.front());
   under_way_.pop_front();
   if (done->status.ok()) {
@@ -247,7 +281,8 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
 }
 
 // The device does RSA no more. What waits and what is under way is handed back.
-void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
+void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck) {
+  const Clock::time_point end = is_stuck ? Clock::now() : Clock::now() + limit();
   failed_ = true;
   status_ = status;
   ++counters_.failures;
@@ -255,8 +290,14 @@ void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
     UnderWayPointer lost = std::move(under_way_.front());
     under_way_.pop_front();
     lock.unlock();
-    // The device may still write where it was told to.
-    lost->status = lost->batch->finish(lost->right);
+    // What another stream of the device has ended is as good as before.
+    while (!lost->batch->is_done() && Clock::now() < end) std::this_thread::sleep_for(kLook);
+    if (lost->batch->is_done()) {
+      lost->status = lost->batch->finish(lost->right);
+    } else {
+      lost->batch->abandon();
+      lost->status = is_stuck ? status : stuck_status(limits_.time);
+    }
     lost->batch.reset();
     lock.lock();
     pass_on(std::move(lost));

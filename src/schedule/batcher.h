@@ -39,7 +39,10 @@ class Batcher {
     size_t batch_operations = 32768;
     // Most under way at once, and of batches as large as the engine wants them.
     size_t batches = 6, full_batches = 3;
-    size_t waiting_operations = 65536;  // beyond which room() is false
+    size_t waiting_operations = 65536;  // beyond which has_room() is false
+    // So long nothing may end, though something is under way; longer where that is
+    // much.
+    std::chrono::milliseconds time{60000};
   };
 
   Batcher(Open open, Counters &counters, HandBack hand_back);
@@ -54,11 +57,12 @@ class Batcher {
   bool is_open() const { return open_; }
   // Why it does not work.
   Status status() const;
+  DeviceService service() const;
   // Opens the device, without waiting for it.
   void warm_up();
   // Operations that wait or are under way.
   size_t load() const { return load_.load(std::memory_order_relaxed); }
-  // Whether one more operation may wait. Requests of many are not held back.
+  // Whether one more operation may wait; who asks for it may hold it back.
   bool has_room() const { return load() < limits_.waiting_operations; }
   // From now until an operation of the kind that came now would be done; by
   // what batches of that kind took so far, or by `guess`.
@@ -103,9 +107,12 @@ class Batcher {
   void begin();
   void run();
   bool is_worth_a_batch() const;
+  bool is_overdue() const;
+  std::chrono::milliseconds limit() const;
+  void look_later(std::unique_lock<std::mutex> &lock);
   void start_next(std::unique_lock<std::mutex> &lock);
   void retire_oldest(std::unique_lock<std::mutex> &lock);
-  void fail(std::unique_lock<std::mutex> &lock, const Status &status);
+  void fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false);
   void pass_on(UnderWayPointer batch);
   void tell();
   void tell(const UnderWay &batch, size_t begin, size_t end);
@@ -129,6 +136,7 @@ class Batcher {
   std::map<Class, std::deque<Waiting>> queues_;
   std::deque<Class> order_;  // of the queues that are not empty, by their oldest
   std::deque<UnderWayPointer> under_way_;
+  Clock::time_point last_end_;  // of a batch
   std::map<Class, History> histories_;
   std::thread thread_;
   std::unique_ptr<RsaEngine> engine_;

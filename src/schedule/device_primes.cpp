@@ -19,18 +19,28 @@ using device::Buffer;
 using device::MemoryKind;
 
 constexpr size_t kLeastBits = 512, kMostBits = 4096;
+// A device that tests fewer numbers of 1024 bits within its time limit is of no use.
+constexpr double kTestsOfLimit = 8192;
 
 class DevicePrimes : public PrimeTester {
  public:
-  DevicePrimes(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic)
-      : device_(std::move(device)), launch_(*device_, arithmetic) {}
+  DevicePrimes(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic, RsaTrust trust)
+      : device_(std::move(device)),
+        launch_(*device_, arithmetic),
+        trust_(trust),
+        time_limit_(trust.time_limit) {
+    if (time_limit_.count() == 0) time_limit_ = default_time_limit(device_->properties());
+  }
   ~DevicePrimes() override { forget(); }
 
   Status open() {
     Result<std::unique_ptr<device::Stream>> stream = device_->make_stream();
     if (!stream.ok()) return stream.status();
     stream_ = std::move(*stream);
-    LC_TRY(self_test());
+    Result<std::unique_ptr<device::Event>> event = device_->make_event();
+    if (!event.ok()) return event.status();
+    done_ = std::move(*event);
+    if (!trust_.skip_self_test) LC_TRY(self_test());
     (void)take_launches();
     device_->begin_service();
     return Status();
@@ -47,6 +57,8 @@ class DevicePrimes : public PrimeTester {
   }
 
   Status reserve(uint32_t bits, size_t candidates, size_t trials) override {
+    // Nothing is under way here: each search is waited for.
+    launch_.free_outgrown();
     const uint64_t stride = cpu::prime_stride_bytes(bits);
     LC_TRY(reserve(candidates_, candidates * stride));
     return reserve(bases_, trials * stride);
@@ -68,8 +80,9 @@ class DevicePrimes : public PrimeTester {
   void forget() override {
     wipe(candidates_);
     wipe(bases_);
-    if (stream_ != nullptr) (void)stream_->finish();
+    (void)finish();
   }
+  bool is_stuck() const override { return is_stuck_; }
 
   uint64_t take_launches() override {
     const uint64_t all = launch_.launches() + sieve_launches_;
@@ -87,7 +100,7 @@ class DevicePrimes : public PrimeTester {
     // A buffer that is too short goes, and does not wipe itself.
     if (numbers.here != nullptr && numbers.here->bytes() < bytes) {
       wipe(numbers);
-      LC_TRY(stream_->finish());
+      LC_TRY(finish());
     }
     LC_TRY(launch_.grow(numbers.here, MemoryKind::kPinned, bytes));
     LC_TRY(launch_.grow(numbers.there, MemoryKind::kDevice, bytes));
@@ -97,9 +110,20 @@ class DevicePrimes : public PrimeTester {
 
   void wipe(Numbers &numbers) {
     if (numbers.here != nullptr) secure::wipe(numbers.here->host(), numbers.used);
-    if (numbers.there != nullptr && numbers.used != 0)
+    if (numbers.there != nullptr && numbers.used != 0 && !is_stuck_)
       (void)stream_->zero(*numbers.there, 0, numbers.used);
     numbers.used = 0;
+  }
+
+  // Waits for all that was begun, no longer than the limit times `shares`.
+  Status finish(double shares = 1) {
+    if (done_ == nullptr) return Status();
+    if (is_stuck_) return stuck_status(time_limit_);
+    LC_TRY(stream_->mark(*done_));
+    const std::chrono::milliseconds limit(
+        int64_t(double(time_limit_.count()) * std::max(shares, 1.0)));
+    is_stuck_ = !await_within(*done_, limit);
+    return is_stuck_ ? stuck_status(limit) : done_->wait();
   }
 
   Status start_sieve(const std::shared_ptr<const cpu::SieveTable> &table, size_t count) {
@@ -148,12 +172,14 @@ class DevicePrimes : public PrimeTester {
                                   table_.get(),
                                   results_.get()};
     LC_TRY(launch_.launch(*stream_, teams, "prime_test", groups, arguments));
+    const double length = bits / 1024.0;
+    shares_ = double(trials.size()) * length * length * length / kTestsOfLimit;
     return stream_->zero(*table_, 0, table_bytes);
   }
 
   // What was begun must not use the memory of its caller any more.
   Status finished(Status status) {
-    (void)stream_->finish();
+    (void)finish(std::exchange(shares_, 0));
     return status;
   }
 
@@ -166,9 +192,8 @@ class DevicePrimes : public PrimeTester {
     LC_TRY(launch_.grow(powers_, MemoryKind::kDevice, power_bytes));
     LC_TRY(stream_->upload(*primes_, 0, table->primes.data(), prime_bytes));
     LC_TRY(stream_->upload(*powers_, 0, table->powers.data(), power_bytes));
-    LC_TRY(stream_->finish());
     table_of_sieve_ = table;
-    return Status();
+    return finish();
   }
 
   // Waits.
@@ -177,7 +202,7 @@ class DevicePrimes : public PrimeTester {
     if (status.ok())
       status = stream_->download(host_results_->host(), *results_, 0, count * sizeof(uint32_t));
     if (!status.ok()) return finished(status);
-    LC_TRY(stream_->finish());
+    LC_TRY(finish(std::exchange(shares_, 0)));
     for (size_t n = 0; n < count; ++n) {
       uint32_t result;
       memcpy(&result, host_results_->host() + n * sizeof result, sizeof result);
@@ -238,7 +263,12 @@ class DevicePrimes : public PrimeTester {
 
   std::unique_ptr<device::Device> device_;
   RsaLaunch launch_;
+  const RsaTrust trust_;
+  std::chrono::milliseconds time_limit_;
   std::unique_ptr<device::Stream> stream_;
+  std::unique_ptr<device::Event> done_;
+  double shares_ = 0;  // of the time limit, for the test under way
+  bool is_stuck_ = false;
   Numbers candidates_, bases_;
   std::unique_ptr<Buffer> table_, trials_, results_, host_results_, primes_, powers_;
   PrimeSieveShape sieve_shape_ = {};
@@ -250,8 +280,9 @@ class DevicePrimes : public PrimeTester {
 
 }  // namespace
 
-Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found) {
-  return open_for_rsa<PrimeTester, DevicePrimes>(found);
+Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found,
+                                                        const RsaTrust &trust) {
+  return open_for_rsa<PrimeTester, DevicePrimes>(found, trust);
 }
 
 }  // namespace lanecrypt::schedule

@@ -160,6 +160,16 @@ Executor *Dispatcher::device(uint32_t index) const {
   return index < executors_.size() ? executors_[index].get() : nullptr;
 }
 
+DeviceService Dispatcher::rsa_service(uint32_t index) const {
+  DeviceService worse = rsa_.service(index);
+  const DeviceService keys = generator_.service(index);
+  if (keys.state > worse.state) worse = keys;
+  const std::string id = executors_[index]->properties().id + ": ";
+  if (worse.reason.starts_with(id)) worse.reason.erase(0, id.size());
+  if (!worse.reason.empty()) worse.reason = id + "RSA: " + worse.reason;
+  return worse;
+}
+
 Executor *Dispatcher::first_ready() {
   for (size_t n = 0; n < selected_count_; ++n)
     if (executors_[n]->may_work() && executors_[n]->make_ready().ok()) return executors_[n].get();

@@ -41,6 +41,9 @@ class Dispatcher {
   // Selected ones first, in order of preference. nullptr beyond the last.
   Executor *device(uint32_t index) const;
   bool is_selected(uint32_t index) const { return index < selected_count_; }
+  // Of what RSA, operations or new keys, is to a device: the worse of the two. The
+  // reason names the device.
+  DeviceService rsa_service(uint32_t index) const;
   const Counters &cpu_counters() const { return cpu_.counters(); }
   PinnedMemory &pinned() { return pinned_; }
   // The first selected device that can be used, made ready; nullptr: none.

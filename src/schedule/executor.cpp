@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "schedule/signals.h"
+#include "schedule/stuck.h"
 #include "verify/known_answers.h"
 #include "verify/sample.h"
 
@@ -18,12 +19,8 @@ struct Executor::Call {
 
 namespace {
 
-constexpr std::chrono::milliseconds kTimeLimit{60000};
-constexpr int kSlowerEmulator = 10;
-
 PipelineOptions complete(PipelineOptions options, const device::Properties &properties) {
-  if (options.time_limit.count() == 0)
-    options.time_limit = properties.is_gpu ? kTimeLimit : kSlowerEmulator * kTimeLimit;
+  if (options.time_limit.count() == 0) options.time_limit = default_time_limit(properties);
   return options;
 }
 
@@ -34,13 +31,6 @@ struct Stuck {
   std::unique_ptr<DeviceMemory> memory;
   std::unique_ptr<device::Device> device;
 };
-
-void keep_for_ever(Stuck stuck) {
-  static std::mutex mutex;
-  static auto *const all = new std::list<Stuck>();
-  std::lock_guard lock(mutex);
-  all->push_back(std::move(stuck));
-}
 
 }  // namespace
 
@@ -426,8 +416,8 @@ void Executor::give_back_all(std::list<RequestPointer> &queue, const Status &sta
 void Executor::close_device() {
   if (pipeline_ != nullptr) pipeline_->await_copies();
   if (pipeline_ != nullptr && pipeline_->is_stuck())
-    keep_for_ever(
-        {std::move(stuck_chains_), std::move(pipeline_), std::move(memory_), std::move(device_)});
+    keep_for_ever(std::make_shared<Stuck>(std::move(stuck_chains_), std::move(pipeline_),
+                                          std::move(memory_), std::move(device_)));
   pipeline_.reset();
   memory_.reset();
   device_.reset();

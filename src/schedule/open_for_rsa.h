@@ -6,13 +6,14 @@
 #include <memory>
 
 #include "schedule/rsa_launch.h"
+#include "schedule/stuck.h"
 
 namespace lanecrypt::schedule {
 
 // A `Made`, of an open device and its arithmetic, once it has opened itself; it
 // goes on as its `Base`. An error names the device.
 template <class Base, class Made>
-Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found) {
+Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found, const RsaTrust &trust) {
   const auto told = [&](const Status &status) {
     return Status(status.code(), found.properties.id + ": " + status.text());
   };
@@ -22,8 +23,11 @@ Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found) {
   if (!arithmetic.ok()) return told(arithmetic.status());
   Result<std::unique_ptr<device::Device>> device = found.open(device::KernelSet::kRsa);
   if (!device.ok()) return told(device.status());
-  auto made = std::make_unique<Made>(std::move(*device), *arithmetic);
-  if (const Status status = made->open(); !status.ok()) return told(status);
+  auto made = std::make_unique<Made>(std::move(*device), *arithmetic, trust);
+  if (const Status status = made->open(); !status.ok()) {
+    if (made->is_stuck()) keep_for_ever(std::move(made));
+    return told(status);
+  }
   return std::unique_ptr<Base>(std::move(made));
 }
 

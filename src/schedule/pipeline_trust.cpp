@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "schedule/pipeline.h"
+#include "schedule/stuck.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -85,10 +86,7 @@ std::chrono::milliseconds Pipeline::limit() const {
   return options_.time_limit * (bits > 0 ? 128 / bits : 1);
 }
 
-Status Pipeline::stuck() const {
-  return Status(LC_ERROR_DEVICE,
-                "stuck: nothing ended within " + std::to_string(limit().count()) + " ms");
-}
+Status Pipeline::stuck() const { return stuck_status(limit()); }
 
 // Takes a chunk from whoever waits for it. Other threads of ours end what they
 // have begun, since it touches the caller's memory.

@@ -7,6 +7,7 @@
 
 #include "cpu/prime_candidates.h"
 #include "device/device.h"
+#include "schedule/rsa_engine.h"
 
 namespace lanecrypt::schedule {
 
@@ -34,13 +35,16 @@ class PrimeTester {
                       std::span<uint8_t> passed) = 0;
   // Wipes what is left of candidates and bases.
   virtual void forget() = 0;
+  // As RsaEngine has it.
+  virtual bool is_stuck() const { return false; }
   // Kernels started since the last call.
   virtual uint64_t take_launches() { return 0; }
 };
 
 // Opens the device for this alone, on the calling thread, and has it tell a prime
 // from a number that is none. An error says why it cannot be used.
-Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found);
+Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found,
+                                                        const RsaTrust &trust = {});
 // On `threads` threads of the CPU.
 std::unique_ptr<PrimeTester> make_cpu_primes(unsigned threads);
 

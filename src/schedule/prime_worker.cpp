@@ -8,12 +8,16 @@
 #include <numbers>
 
 #include "schedule/signals.h"
+#include "schedule/stuck.h"
 
 namespace lanecrypt::schedule {
 namespace {
 
 // Of all candidates of one search.
 constexpr size_t kMostCandidateBytes = 64 << 20;
+// A device that finds none where so many primes should be, by the density of primes,
+// is wrong: by chance it happens once in e^60.
+constexpr double kMostMissed = 60;
 
 // How many numbers that the sieve leaves are tried for one prime, on average: of
 // odd numbers of `bits` bits about 2 of bits * ln 2 are prime.
@@ -43,6 +47,12 @@ void PrimeWorker::stop() {
 Status PrimeWorker::status() const {
   const std::lock_guard lock(mutex_);
   return status_;
+}
+
+DeviceService PrimeWorker::service() const {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) return {open_ ? LC_DEVICE_READY : LC_DEVICE_UNTRIED, ""};
+  return {open_ ? LC_DEVICE_LOST : LC_DEVICE_UNUSABLE, status_.text()};
 }
 
 void PrimeWorker::warm_up() {
@@ -141,6 +151,7 @@ void PrimeWorker::run() {
     jobs_.clear();
   }
   lock.unlock();
+  if (tester_ != nullptr && tester_->is_stuck()) keep_for_ever(std::move(tester_));
   tester_.reset();
 }
 
@@ -278,6 +289,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   counters_.launches += tester_->take_launches();
 
   auto share = shares.begin();
+  missed_ += double(count) * table->survivors / trials_for_a_prime(*table, bits);
   for (size_t n = 0; status.ok() && n < trials.size(); n += rounds - 1) {
     if (std::count(passed.begin() + ptrdiff_t(n), passed.begin() + ptrdiff_t(n + rounds - 1), 0) !=
         0)
@@ -289,10 +301,13 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
       break;
     }
     memcpy(found.number.data(), tester_->candidates().data() + size_t{trials[n]} * stride, stride);
+    missed_ = 0;
     (void)share->job->take(std::move(found));
   }
   tester_->forget();
   return status;
+  if (status.ok() && is_device_ && missed_ > kMostMissed)
+    status = Status(LC_ERROR_DEVICE, "the device finds no primes where there are many");
 }
 
 // It searches no more. Its jobs are handed back.

@@ -33,6 +33,7 @@ class PrimeWorker {
   bool may_work() const { return !stopping_ && !failed_; }
   bool is_open() const { return open_ && may_work(); }
   Status status() const;
+  DeviceService service() const;
   // Jobs that it has.
   size_t load() const { return load_; }
   // Opens the device, without waiting for it.
@@ -73,6 +74,8 @@ class PrimeWorker {
   std::list<GenerationPointer> jobs_;
   std::thread thread_;
   std::unique_ptr<PrimeTester> tester_;
+  // How many primes should have been found since one was.
+  double missed_ = 0;
 };
 
 }  // namespace lanecrypt::schedule

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "schedule/stuck.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -20,18 +22,27 @@ std::vector<RsaKind> kinds_of(const RsaRequest &request, size_t *not_taken) {
 
 }  // namespace
 
-RsaDispatcher::RsaDispatcher(Counters &cpu_counters, lc_fallback fallback, MakeEngine make_engine)
-    : fallback_(fallback), make_engine_(std::move(make_engine)), cpu_(cpu_counters) {}
+RsaDispatcher::RsaDispatcher(Counters &cpu_counters, lc_fallback fallback, RsaTrust trust,
+                             MakeEngine make_engine, Batcher::Limits limits)
+    : fallback_(fallback),
+      trust_(trust),
+      make_engine_(std::move(make_engine)),
+      limits_(limits),
+      cpu_(cpu_counters) {}
 
 void RsaDispatcher::add_device(device::Found found, Counters &counters, bool is_selected) {
   const auto number = static_cast<uint32_t>(batchers_.size());
+  Batcher::Limits limits = limits_;
+  limits.time =
+      trust_.time_limit.count() != 0 ? trust_.time_limit : default_time_limit(found.properties);
   batchers_.push_back(std::make_unique<Batcher>(
-      [this, found = std::move(found)] { return make_engine_(found); }, counters,
+      [this, found = std::move(found)] { return make_engine_(found, trust_); }, counters,
       [this, number](const RsaRequestPointer &request, const Status &why) {
         // One that lacks memory works on for others: this is not for it again.
         if (!why.ok()) request->tried.push_back(number);
         take_over(request, why);
-      }));
+      },
+      limits));
   if (is_selected) selected_.push_back(number);
 }
 
@@ -71,12 +82,13 @@ void RsaDispatcher::warm_up() {
 }
 
 // Of the devices that work, the one with the least to do; the first of equals.
-Batcher *RsaDispatcher::choose(const std::vector<uint32_t> &tried) const {
+Batcher *RsaDispatcher::choose(const std::vector<uint32_t> &tried, bool with_room) const {
   Batcher *best = nullptr;
   for (const uint32_t number : selected_) {
     Batcher *candidate = batchers_[number].get();
     if (!candidate->may_work() || std::find(tried.begin(), tried.end(), number) != tried.end())
       continue;
+    if (with_room && !candidate->has_room()) continue;
     if (best == nullptr || candidate->load() < best->load()) best = candidate;
   }
   return best;
@@ -106,8 +118,11 @@ Status RsaDispatcher::submit(const RsaRequestPointer &request) {
     return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
   if (not_taken < kinds.size()) {
     if (named != nullptr && named->submit(request, kinds)) return Status();
-    for (Batcher *batcher = choose(request->tried); named == nullptr && batcher != nullptr;
-         batcher = choose(request->tried))
+    // One operation more does not wait behind a full queue; a caller of many has them
+    // all in memory of his own, and one who wants a device waits for it.
+    const bool with_room = kinds.size() == 1 && fallback_ == LC_FALLBACK_CPU;
+    for (Batcher *batcher = choose(request->tried, with_room);
+         named == nullptr && batcher != nullptr; batcher = choose(request->tried, with_room))
       if (batcher->submit(request, kinds)) return Status();
   }
   if (fallback_ == LC_FALLBACK_NONE)
@@ -124,8 +139,8 @@ void RsaDispatcher::take_over(const RsaRequestPointer &request, const Status &wh
   if (request->job.device == LC_ANY_DEVICE) {
     size_t not_taken = 0;
     const std::vector<RsaKind> kinds = kinds_of(*request, &not_taken);
-    for (Batcher *batcher = choose(request->tried); batcher != nullptr;
-         batcher = choose(request->tried))
+    for (Batcher *batcher = choose(request->tried, false); batcher != nullptr;
+         batcher = choose(request->tried, false))
       if (batcher->submit(request, kinds)) return;
   }
   if (fallback_ == LC_FALLBACK_CPU) return cpu_.submit(request);

@@ -16,10 +16,12 @@ namespace lanecrypt::schedule {
 // A batcher for each device, and the CPU. Any thread.
 class RsaDispatcher {
  public:
-  using MakeEngine = std::function<Result<std::unique_ptr<RsaEngine>>(const device::Found &)>;
+  using MakeEngine =
+      std::function<Result<std::unique_ptr<RsaEngine>>(const device::Found &, const RsaTrust &)>;
 
-  RsaDispatcher(Counters &cpu_counters, lc_fallback fallback,
-                MakeEngine make_engine = make_rsa_engine);
+  // limits: their time is `trust`'s.
+  RsaDispatcher(Counters &cpu_counters, lc_fallback fallback, RsaTrust trust = {},
+                MakeEngine make_engine = make_rsa_engine, Batcher::Limits limits = {});
   ~RsaDispatcher() { stop(); }
   // Before the first job, in the order of the devices' numbers.
   void add_device(device::Found found, Counters &counters, bool is_selected);
@@ -31,19 +33,24 @@ class RsaDispatcher {
   // nothing.
   Status submit(const RsaRequestPointer &request);
 
+  // Of device `number`: whether it was tried, and why it does no RSA any more.
+  DeviceService service(uint32_t number) const { return batchers_[number]->service(); }
+
   // For RsaChoice, of the selected devices.
   size_t load() const;
   std::optional<RsaChoice::Duration> estimate(uint32_t bits, RsaChoice::Duration guess) const;
   void warm_up();
 
  private:
-  // Not one of those that are named.
-  Batcher *choose(const std::vector<uint32_t> &tried) const;
+  // Not one of those that are named; nor, where it must have room, one that is full.
+  Batcher *choose(const std::vector<uint32_t> &tried, bool with_room) const;
   std::string reasons() const;
   void take_over(const RsaRequestPointer &request, const Status &why);
 
   const lc_fallback fallback_;
+  const RsaTrust trust_;
   const MakeEngine make_engine_;
+  const Batcher::Limits limits_;
   RsaCpu cpu_;
   std::vector<std::unique_ptr<Batcher>> batchers_;
   std::vector<uint32_t> selected_;  // numbers in batchers_

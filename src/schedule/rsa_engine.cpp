@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/rsa_engine.h"
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 #include <vector>
 
+#include "cpu/cpu_rsa.h"
 #include "schedule/open_for_rsa.h"
+#include "schedule/output_check.h"
+#include "schedule/stuck.h"
 #include "verify/rsa_known_answer.h"
 
 namespace lanecrypt::schedule {
 namespace {
+
+// A device that does fewer RSA-2048 operations within its time limit is of no use.
+constexpr double kOperationsOfLimit = 4096;
+// Of the first batches of each kind, and in each way of the kernels, more is looked at.
+constexpr size_t kFirstLooks = 16;
 
 // A stream of its own for each batch under way, so that small ones share the
 // device.
@@ -22,29 +32,31 @@ class Engine;
 
 class Batch : public RsaBatch {
  public:
-  Batch(Engine &engine, std::unique_ptr<Slot> slot, RsaWork work)
-      : engine_(engine), slot_(std::move(slot)), work_(std::move(work)) {}
+  // looks: how many of its results the CPU computes back.
+  Batch(Engine &engine, std::unique_ptr<Slot> slot, RsaWork work, size_t looks)
+      : engine_(engine), slot_(std::move(slot)), work_(std::move(work)), looks_(looks) {}
   ~Batch() override;
 
   bool is_done() override { return slot_->done->reached(); }
-  Status finish(std::span<uint8_t> right) override {
-    const Status status = slot_->done->wait();
-    is_over_ = true;
-    if (status.ok()) RsaLaunch::take_results(slot_->room, work_, right);
-    return status;
-  }
+  bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
+  Status finish(std::span<uint8_t> right) override;
+  void abandon() override { is_over_ = false; }
 
  private:
   Engine &engine_;
   std::unique_ptr<Slot> slot_;
   RsaWork work_;
+  size_t looks_;
   bool is_over_ = false;
 };
 
 class Engine : public RsaEngine {
  public:
-  Engine(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic)
-      : device_(std::move(device)), launch_(*device_, arithmetic) {}
+  Engine(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic, RsaTrust trust)
+      : device_(std::move(device)), launch_(*device_, arithmetic), trust_(trust) {
+    if (trust_.time_limit.count() == 0)
+      trust_.time_limit = default_time_limit(device_->properties());
+  }
   ~Engine() override {
     // What passed through was the callers' data.
     for (const std::unique_ptr<Slot> &slot : free_) {
@@ -59,6 +71,8 @@ class Engine : public RsaEngine {
 
   Result<std::unique_ptr<RsaBatch>> start(lc_rsa_operation operation,
                                           std::span<const RsaItem> items) override {
+    // To free memory waits for all that the device does.
+    if (under_way_ == 0) launch_.free_outgrown();
     Result<std::unique_ptr<Slot>> slot = take_slot();
     if (!slot.ok()) return slot.status();
     RsaWork work;
@@ -66,21 +80,44 @@ class Engine : public RsaEngine {
     work.items = items;
     Status status = launch_.start(*(*slot)->stream, (*slot)->room, work);
     if (status.ok()) status = (*slot)->stream->mark(*(*slot)->done);
-    if (status.ok())
-      return std::unique_ptr<RsaBatch>(new Batch(*this, std::move(*slot), std::move(work)));
+    if (status.ok()) {
+      ++under_way_;
+      const size_t looks = looks_at(work);
+      return std::unique_ptr<RsaBatch>(new Batch(*this, std::move(*slot), std::move(work), looks));
+    }
     // What was begun must not use the room any more.
-    (void)(*slot)->stream->finish();
+    const bool is_idle = finish(**slot);
     RsaLaunch::wipe_staging((*slot)->room, work);
-    free_.push_back(std::move(*slot));
-    return status;
+    (is_idle ? free_ : stuck_).push_back(std::move(*slot));
+    return is_idle ? status : stuck_status(trust_.time_limit);
   }
   size_t most_at_once(RsaKind kind) const override { return launch_.most_at_once(rsa_class(kind)); }
   uint64_t launches() const override { return launch_.launches() - test_launches_; }
 
-  void give_back(std::unique_ptr<Slot> slot) { free_.push_back(std::move(slot)); }
+  double share_of_limit(RsaKind kind, size_t operations) const override {
+    const double length = rsa_class(kind).prime_bits / 1024.0;
+    return double(operations) * length * length * length / kOperationsOfLimit;
+  }
+  bool is_stuck() const override { return !stuck_.empty(); }
 
-  // Each way in which the kernels run must find the known answer.
+  // Of a batch that goes.
+  void give_back(std::unique_ptr<Slot> slot, bool is_over) {
+    --under_way_;
+    (is_over ? free_ : stuck_).push_back(std::move(slot));
+  }
+  uint64_t throw_below(uint64_t bound) { return dice_.throw_below(bound); }
+
   Status open() {
+    if (!trust_.skip_self_test) LC_TRY(self_test());
+    test_launches_ = launch_.launches();
+    device_->begin_service();
+    return Status();
+  }
+
+ private:
+  // Each way in which the kernels for RSA-2048 run must find the known answer; the
+  // first batch in any other is computed back.
+  Status self_test() {
     Result<verify::RsaKnownAnswer> answer = verify::rsa_known_answer();
     if (!answer.ok()) return answer.status();
     const RsaKey &key = *answer->key;
@@ -91,15 +128,27 @@ class Engine : public RsaEngine {
       LC_TRY(ask(key, LC_RSA_PRIVATE, answer->input, answer->output));
     }
     launch_.force_way(SIZE_MAX);
-    LC_TRY(ask(key, LC_RSA_PUBLIC, answer->output, answer->input));
-    test_launches_ = launch_.launches();
-    device_->begin_service();
-    return Status();
+    return ask(key, LC_RSA_PUBLIC, answer->output, answer->input);
   }
 
- private:
   uint32_t limbs_of(const RsaClass &size) const {
     return launch_.arithmetic() == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
+  }
+
+  size_t looks_at(const RsaWork &work) {
+    if (trust_.verify == LC_VERIFY_FULL) return SIZE_MAX;
+    const bool is_new = known_.insert(work.way).second;
+    if (is_new) return kFirstLooks;
+    return trust_.verify == LC_VERIFY_OFF ? 0 : 1;
+  }
+
+  // Waits until the stream has done what it was given; false where that does not end.
+  bool finish(Slot &slot) {
+    if (!slot.stream->mark(*slot.done).ok()) {
+      (void)slot.stream->finish();
+      return true;
+    }
+    return await_within(*slot.done, trust_.time_limit);
   }
 
   Result<std::unique_ptr<Slot>> take_slot() {
@@ -128,6 +177,10 @@ class Engine : public RsaEngine {
     std::vector<uint8_t> right(kCount, 1);
     Result<std::unique_ptr<RsaBatch>> batch = start(operation, items);
     if (!batch.ok()) return batch.status();
+    if (!static_cast<Batch &>(**batch).await(trust_.time_limit)) {
+      (*batch)->abandon();
+      return stuck_status(trust_.time_limit);
+    }
     LC_TRY((*batch)->finish(right));
     for (size_t n = 0; n < kCount; ++n)
       if (right[n] == 0 || outputs[n] != expected)
@@ -137,20 +190,40 @@ class Engine : public RsaEngine {
 
   std::unique_ptr<device::Device> device_;
   RsaLaunch launch_;
-  std::vector<std::unique_ptr<Slot>> free_;
+  RsaTrust trust_;
+  std::vector<std::unique_ptr<Slot>> free_, stuck_;
+  size_t under_way_ = 0;
+  // The ways in which batches ran.
+  std::set<std::string> known_;
+  Dice dice_;
   uint64_t test_launches_ = 0;
 };
 
+Status Batch::finish(std::span<uint8_t> right) {
+  const Status status = slot_->done->wait();
+  is_over_ = true;
+  if (!status.ok()) return status;
+  RsaLaunch::read_checks(slot_->room, work_, right);
+  // Before anything is written: an output may lie on its input.
+  const size_t count = work_.items.size(), first = engine_.throw_below(count);
+  for (size_t n = 0; n < std::min(looks_, count); ++n) {
+    const size_t at = (first + n) % count;
+    if (right[at] != 0) LC_TRY(RsaLaunch::compute_back(slot_->room, work_, at));
+  }
+  RsaLaunch::take_results(slot_->room, work_, right);
+  return Status();
+}
+
 Batch::~Batch() {
-  if (!is_over_) (void)slot_->stream->finish();
   RsaLaunch::wipe_staging(slot_->room, work_);
-  engine_.give_back(std::move(slot_));
+  engine_.give_back(std::move(slot_), is_over_);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found) {
-  return open_for_rsa<RsaEngine, Engine>(found);
+Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,
+                                                   const RsaTrust &trust) {
+  return open_for_rsa<RsaEngine, Engine>(found, trust);
 }
 
 }  // namespace lanecrypt::schedule

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 
@@ -29,6 +30,9 @@ class RsaBatch {
   // the result of item n failed its check; its output is then not written. An
   // error is of the whole batch: nothing was written.
   virtual Status finish(std::span<uint8_t> right) = 0;
+  // Instead of finish(), of a batch that does not end: nothing is written. The
+  // device may work on for ever with what it was given, so the engine must stay.
+  virtual void abandon() = 0;
 };
 
 // Used by one thread: the batcher's.
@@ -42,8 +46,23 @@ class RsaEngine {
   // The most operations of a kind that the device has under way at once: more in
   // one batch would run in turns, of which the last leaves it half empty.
   virtual size_t most_at_once(uint32_t) const { return SIZE_MAX; }
+  // How many times the time limit a batch may take; below one where it is small.
+  virtual double share_of_limit(uint32_t, size_t) const { return 0; }
+  // Something that it was given does not end: it must never go (keep_for_ever()).
+  virtual bool is_stuck() const { return false; }
   // Kernels started so far.
   virtual uint64_t launches() const = 0;
+};
+
+// How far a device is trusted.
+struct RsaTrust {
+  // What of its results the CPU computes back, besides their check on the device: one
+  // of each batch, none, or all; the first batches of each kind more.
+  lc_verify verify = LC_VERIFY_SAMPLED;
+  // Of what must end for the device not to be stuck; 0: default_time_limit().
+  std::chrono::milliseconds time_limit{0};
+  // For tests of what comes after it.
+  bool skip_self_test = false;
 };
 
 // A number that operations have in common which one launch can take together;
@@ -55,6 +74,7 @@ RsaKind rsa_kind(uint32_t modulus_bits);
 
 // Opens the device for RSA alone, on the calling thread, and has it answer what
 // is known. An error says why it cannot be used.
-Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found);
+Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,
+                                                   const RsaTrust &trust = {});
 
 }  // namespace lanecrypt::schedule

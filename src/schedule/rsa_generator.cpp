@@ -21,13 +21,14 @@ unsigned core_count() { return std::max(std::thread::hardware_concurrency(), 1u)
 RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, MakeTester make_tester)
     : fallback_(fallback),
       make_tester_(std::move(make_tester)),
+      trust_(trust),
       cpu_([] { return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(core_count())); },
            cpu_counters, false,
            [](const GenerationPointer &job, const Status &why) { job->fail(why); }) {}
 
 void RsaGenerator::add_device(device::Found found, Counters &counters, bool is_selected) {
   workers_.push_back(std::make_unique<PrimeWorker>(
-      [this, found = std::move(found)] { return make_tester_(found); }, counters, true,
+      [this, found = std::move(found)] { return make_tester_(found, trust_); }, counters, true,
       [this](const GenerationPointer &job, const Status &why) { take_over(job, why); }));
   if (is_selected) selected_.push_back(workers_.back().get());
 }

@@ -15,7 +15,8 @@ namespace lanecrypt::schedule {
 // A worker for each device, and one for the CPU. Any thread.
 class RsaGenerator {
  public:
-  using MakeTester = std::function<Result<std::unique_ptr<PrimeTester>>(const device::Found &)>;
+  using MakeTester =
+      std::function<Result<std::unique_ptr<PrimeTester>>(const device::Found &, const RsaTrust &)>;
 
   RsaGenerator(Counters &cpu_counters, lc_fallback fallback,
                MakeTester make_tester = make_device_primes);
@@ -28,6 +29,9 @@ class RsaGenerator {
   Status run(RsaGeneration what, lc_result *result);
 
   bool has_device() const { return !selected_.empty(); }
+  // As RsaDispatcher has it.
+  DeviceService service(uint32_t number) const { return workers_[number]->service(); }
+
   // Whether a selected device is open and works.
   bool is_open() const;
   // Opens one, without waiting for it.
@@ -48,6 +52,7 @@ class RsaGenerator {
 
   const lc_fallback fallback_;
   const MakeTester make_tester_;
+  const RsaTrust trust_;
   // Outlives the workers, which fill it.
   const std::shared_ptr<PrimePool> pool_ =
       std::make_shared<PrimePool>(PrimePool::most_by_environment());
@@ -63,7 +68,6 @@ class RsaGenerator {
   };
   std::mutex mutex_;
   std::list<Table> tables_;
-  std::weak_ptr<Generation> filling_;
 };
 
 }  // namespace lanecrypt::schedule

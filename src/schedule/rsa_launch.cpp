@@ -184,9 +184,14 @@ uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
 
 Status RsaLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
   if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
-  buffer.reset();
+  if (buffer != nullptr) outgrown_.push_back(std::move(buffer));
   // Room to spare, so that slowly growing batches do not allocate each time.
-  Result<std::unique_ptr<device::Buffer>> made = device_.allocate(kind, aligned(bytes + bytes / 4));
+  const uint64_t wanted = aligned(bytes + bytes / 4);
+  Result<std::unique_ptr<device::Buffer>> made = device_.allocate(kind, wanted);
+  if (made.status().code() == LC_ERROR_MEMORY && !outgrown_.empty()) {
+    free_outgrown();
+    made = device_.allocate(kind, wanted);
+  }
   if (!made.ok()) return made.status();
   buffer = std::move(*made);
   return Status();
@@ -254,6 +259,7 @@ Status RsaLaunch::start(device::Stream &stream, RsaRoom &room, RsaWork &work) {
   const RsaTeams whole = choose(shape.full_limbs, count, RsaPart::kWhole);
   const RsaTeams power = choose(shape.half_limbs, 2 * uint64_t{count}, RsaPart::kPower);
   shape.team = whole.lanes;
+  work.way = (is_private ? "private " + power.kernels : "public ") + whole.kernels;
   RsaShape power_shape = shape;
   power_shape.team = power.lanes;
 
@@ -334,13 +340,34 @@ Status RsaLaunch::start(device::Stream &stream, RsaRoom &room, RsaWork &work) {
   return stream.download(room.results->host() + work.outputs_at, *room.out, 0, input_bytes);
 }
 
-void RsaLaunch::take_results(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right) {
+void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right) {
   for (size_t n = 0; n < work.items.size(); ++n) {
-    const RsaItem &item = work.items[n];
     uint32_t is_right = UINT32_MAX;
     if (work.operation == LC_RSA_PRIVATE)
       memcpy(&is_right, room.results->host() + n * sizeof is_right, sizeof is_right);
     right[n] = is_right == UINT32_MAX ? 1 : 0;
+  }
+}
+
+Status RsaLaunch::compute_back(const RsaRoom &room, const RsaWork &work, size_t n) {
+  const RsaKey &key = *work.items[n].key;
+  const uint32_t bytes = key.modulus_bytes;
+  const uint64_t end = (n + 1) * uint64_t{work.stride_bytes};
+  const uint8_t *in = room.staging->host() + work.inputs_at + end - bytes,
+                *out = room.results->host() + work.outputs_at + end - bytes;
+  if (work.operation != LC_RSA_PRIVATE) std::swap(in, out);
+  std::vector<uint8_t> back(bytes);
+  // A result that is not below the modulus is refused.
+  const Status status = cpu::run_rsa(key, LC_RSA_PUBLIC, out, back.data());
+  const bool same = status.ok() && memcmp(back.data(), in, bytes) == 0;
+  secure::wipe(back.data(), bytes);
+  return same ? Status() : Status(LC_ERROR_DEVICE, "it gave wrong output of RSA");
+}
+
+void RsaLaunch::take_results(const RsaRoom &room, const RsaWork &work,
+                             std::span<const uint8_t> right) {
+  for (size_t n = 0; n < work.items.size(); ++n) {
+    const RsaItem &item = work.items[n];
     if (right[n] == 0) continue;
     const uint8_t *from = room.results->host() + work.outputs_at + (n + 1) * work.stride_bytes;
     memcpy(item.out, from - item.key->modulus_bytes, item.key->modulus_bytes);

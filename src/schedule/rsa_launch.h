@@ -56,6 +56,7 @@ struct RsaWork {
   uint32_t stride_bytes = 0;
   uint64_t pieces_at = 0, keys_at = 0, keys_bytes = 0, inputs_at = 0;  // in staging
   uint64_t outputs_at = 0;                                             // in results
+  std::string way;                                                     // what runs it
 };
 
 // The device's thread alone.
@@ -66,9 +67,14 @@ class RsaLaunch {
   // Starts all of it in `stream`; the results are in room.results when the
   // stream gets there. Zeroes on the device what was secret.
   Status start(device::Stream &stream, RsaRoom &room, RsaWork &work);
-  // Copies the outputs of the items that are right; sets right[n] = 0 for the
-  // others.
-  static void take_results(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right);
+  // Sets right[n] to 1 where the device found its result right, else to 0.
+  static void read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right);
+  // Computes the input of item n back from its output, or of a public operation the
+  // output again, on the CPU: LC_ERROR_DEVICE where it is another.
+  static Status compute_back(const RsaRoom &room, const RsaWork &work, size_t n);
+  // Copies the outputs of the items that are right.
+  static void take_results(const RsaRoom &room, const RsaWork &work,
+                           std::span<const uint8_t> right);
   // Wipes the room's host memory.
   static void wipe_staging(RsaRoom &room, const RsaWork &work);
 
@@ -90,6 +96,9 @@ class RsaLaunch {
   uint32_t limb_bytes() const { return arithmetic_ == RsaArithmetic::kFp64 ? 8 : 4; }
   RsaTeams choose(uint32_t limbs, uint64_t numbers, RsaPart part) const;
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
+  // What grow() replaced stays until this: for where nothing is under way, since to
+  // free memory may wait for all that a device does, and that might be stuck.
+  void free_outgrown() { outgrown_.clear(); }
   Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
   uint32_t groups_of(const RsaTeams &teams, const char *name, uint64_t numbers);
@@ -103,6 +112,7 @@ class RsaLaunch {
   const RsaArithmetic arithmetic_;
   size_t forced_way_ = SIZE_MAX;
   uint64_t launches_ = 0;
+  std::vector<std::unique_ptr<device::Buffer>> outgrown_;
 };
 
 // The class of a kind (rsa_engine.h), which is its number from 1 on.

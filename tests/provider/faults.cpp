@@ -84,7 +84,8 @@ TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
 
 // RSA goes on, by the CPU, and no signature is wrong.
 TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
-  for (const char *how : {"lost-after:0", "lost-after:7", "lost-after:30", "wrong-byte:0"}) {
+  for (const char *how : {"lost-after:0", "lost-after:7", "lost-after:30", "lost-upload:6",
+                          "lost-download:3", "fail-launch:4", "wrong-byte:0", "wrong-byte:40"}) {
     fail(how);
     Library library({{"devices", "host"}, {"rsa", "always"}});
     ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -105,6 +106,8 @@ TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
           << how << " " << n;
     EXPECT_EQ(30u, rsa_jobs(library)) << how;
     EXPECT_GT(library.counter("lanecrypt.rsa-cpu-jobs"), 0u) << how;
+    const std::string devices = library.text_param("lanecrypt.devices");
+    EXPECT_NE(devices.find("\"reason\": \"host:0: RSA: "), std::string::npos) << devices;
   }
 }
 

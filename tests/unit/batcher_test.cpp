@@ -11,6 +11,7 @@
 #include "cpu/cpu_rsa.h"
 #include "schedule/batcher.h"
 #include "schedule/rsa_choice.h"
+#include "schedule/rsa_dispatcher.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -44,7 +45,8 @@ struct Plan {
   std::set<std::thread::id> threads;
   std::atomic<int> slow_ms{0};
   std::atomic<int> lost_after{1 << 30};  // batches
-  std::atomic<bool> refuses{false}, every_third_is_wrong{false};
+  std::atomic<bool> refuses{false}, every_third_is_wrong{false}, is_stuck{false};
+  std::atomic<int> abandoned{0};
 };
 
 class TestBatch : public RsaBatch {
@@ -55,7 +57,11 @@ class TestBatch : public RsaBatch {
         items_(items.begin(), items.end()),
         lost_(lost),
         ready_(std::chrono::steady_clock::now() + std::chrono::milliseconds(plan.slow_ms)) {}
-  bool is_done() override { return std::chrono::steady_clock::now() >= ready_; }
+  bool is_done() override { return !is_stuck_ && std::chrono::steady_clock::now() >= ready_; }
+  void abandon() override {
+    ++plan_.abandoned;
+    --plan_.at_once;
+  }
   Status finish(std::span<uint8_t> right) override {
     std::this_thread::sleep_until(ready_);
     {
@@ -78,7 +84,7 @@ class TestBatch : public RsaBatch {
   Plan &plan_;
   lc_rsa_operation operation_;
   std::vector<RsaItem> items_;
-  bool lost_;
+  bool lost_, is_stuck_ = plan_.is_stuck;
   std::chrono::steady_clock::time_point ready_;
 };
 
@@ -99,6 +105,7 @@ class TestEngine : public RsaEngine {
         plan_, operation, items, int(plan_.batches.size()) > plan_.lost_after));
   }
   uint64_t launches() const override { return plan_.batches.size(); }
+  bool is_stuck() const override { return plan_.abandoned > 0; }
 
  private:
   Plan &plan_;
@@ -154,22 +161,22 @@ class BatcherTest : public testing::Test {
   std::atomic<int> handed_back_{0};
   std::mutex mutex_;
   std::map<const RsaKey *, Bytes> inputs_;
-  Batcher batcher_{[this]() -> Result<std::unique_ptr<RsaEngine>> {
-                     if (plan_.lost_after < 0) return Status(LC_ERROR_NO_DEVICE, "does not open");
-                     return std::unique_ptr<RsaEngine>(std::make_unique<TestEngine>(plan_));
-                   },
-                   counters_,
-                   [this](const RsaRequestPointer &request, const Status &) {
-                     ++handed_back_;
-                     for (const uint32_t n : request->todo) {
-                       const RsaMessage &message = request->job.messages[n];
-                       (void)cpu::run_rsa(request->job.key_of(message), LC_RSA_PUBLIC, message.in,
-                                          message.out);
-                       ++request->result.cpu_operations;
-                     }
-                     request->end();
-                   },
-                   {.batch_operations = 100, .batches = 2, .waiting_operations = 1000}};
+  Batcher batcher_{
+      [this]() -> Result<std::unique_ptr<RsaEngine>> {
+        if (plan_.lost_after < 0) return Status(LC_ERROR_NO_DEVICE, "does not open");
+        return std::unique_ptr<RsaEngine>(std::make_unique<TestEngine>(plan_));
+      },
+      counters_,
+      [this](const RsaRequestPointer &request, const Status &) {
+        ++handed_back_;
+        for (const uint32_t n : request->todo) {
+          const RsaMessage &message = request->job.messages[n];
+          (void)cpu::run_rsa(request->job.key_of(message), LC_RSA_PUBLIC, message.in, message.out);
+          ++request->result.cpu_operations;
+        }
+        request->end();
+      },
+      {.batch_operations = 100, .batches = 2, .waiting_operations = 1000, .time = 200ms}};
 };
 
 TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
@@ -256,6 +263,33 @@ TEST_F(BatcherTest, WhatADeviceLosesIsHandedBack) {
   EXPECT_EQ(0u, batcher_.load());
 }
 
+// Of two batches under way one does not end; the other does, and is kept.
+TEST_F(BatcherTest, WhatIsStuckIsGivenUp) {
+  plan_.slow_ms = 2;
+  std::vector<Bytes> outputs[3];
+  const RsaRequestPointer right = make_request({make_key(64, 1)}, 40, &outputs[0]);
+  ASSERT_TRUE(submit(right));
+  EXPECT_TRUE(right->wait().ok());
+  plan_.is_stuck = true;
+  const RsaRequestPointer stuck = make_request({make_key(64, 1)}, 40, &outputs[1]);
+  ASSERT_TRUE(submit(stuck));
+  while (plan_.batches.size() < 2) std::this_thread::yield();
+  plan_.is_stuck = false;
+  const RsaRequestPointer behind = make_request({make_key(128, 2)}, 40, &outputs[2]);
+  ASSERT_TRUE(submit(behind));
+  for (const RsaRequestPointer &request : {stuck, behind}) EXPECT_TRUE(request->wait().ok());
+  expect_right(*stuck, outputs[1]);
+  expect_right(*behind, outputs[2]);
+  EXPECT_EQ(40u, stuck->result.cpu_operations);
+  EXPECT_EQ(40u, behind->result.device_operations);
+  EXPECT_EQ(1, plan_.abandoned);
+  EXPECT_FALSE(batcher_.may_work());
+  EXPECT_EQ(LC_DEVICE_LOST, batcher_.service().state);
+  EXPECT_EQ("stuck: nothing ended within 200 ms", batcher_.service().reason);
+  EXPECT_EQ(1u, counters_.failures);
+  EXPECT_EQ(0u, batcher_.load());
+}
+
 TEST_F(BatcherTest, ADeviceThatDoesNotOpenHandsBack) {
   plan_.lost_after = -1;
   std::vector<Bytes> outputs;
@@ -318,6 +352,68 @@ TEST_F(BatcherTest, EstimatesByWhatBatchesTook) {
   EXPECT_LT(estimate(), 2000ms);
   EXPECT_EQ(7ms, batcher_.estimate(LC_RSA_PRIVATE, 64, 7ms));
   EXPECT_TRUE(batcher_.has_room());
+}
+
+// ---- The dispatcher ----------------------------------------------------------
+
+// A device with room for four operations, which are slow.
+class FullQueueTest : public BatcherTest {
+ protected:
+  void open(lc_fallback fallback) {
+    dispatcher_ = std::make_unique<RsaDispatcher>(
+        of_cpu_, fallback, RsaTrust{},
+        [this](const device::Found &, const RsaTrust &) -> Result<std::unique_ptr<RsaEngine>> {
+          return std::unique_ptr<RsaEngine>(std::make_unique<TestEngine>(plan_));
+        },
+        Batcher::Limits{.batch_operations = 2, .batches = 1, .waiting_operations = 4});
+    dispatcher_->add_device({}, of_device_, true);
+    plan_.slow_ms = 100;
+  }
+  // Where `count` requests of a single operation ran.
+  size_t on_device(size_t count, uint32_t device) {
+    std::vector<std::vector<Bytes>> outputs(count);
+    std::vector<RsaRequestPointer> requests;
+    for (std::vector<Bytes> &each : outputs) {
+      requests.push_back(make_request({key_}, 1, &each));
+      requests.back()->job.device = device;
+      EXPECT_TRUE(dispatcher_->submit(requests.back()).ok());
+    }
+    size_t operations = 0;
+    for (size_t n = 0; n < count; ++n) {
+      EXPECT_TRUE(requests[n]->wait().ok());
+      expect_right(*requests[n], outputs[n]);
+      operations += requests[n]->result.device_operations;
+      EXPECT_EQ(1u, requests[n]->result.device_operations + requests[n]->result.cpu_operations);
+    }
+    return operations;
+  }
+
+  Counters of_cpu_, of_device_;
+  const RsaKeyPointer key_ = make_key(128, 1);
+  std::unique_ptr<RsaDispatcher> dispatcher_;
+};
+
+TEST_F(FullQueueTest, TheCpuTakesWhatComes) {
+  open(LC_FALLBACK_CPU);
+  // Four are in the device's queue before the first two are done.
+  EXPECT_EQ(4u, on_device(12, LC_ANY_DEVICE));
+  EXPECT_EQ(8u, of_cpu_.operations);
+  EXPECT_EQ(4u, on_device(4, LC_ANY_DEVICE)) << "there is room again";
+}
+
+TEST_F(FullQueueTest, WhoWantsADeviceWaitsForIt) {
+  open(LC_FALLBACK_CPU);
+  EXPECT_EQ(8u, on_device(8, 0)) << "the device was named";
+  open(LC_FALLBACK_NONE);
+  EXPECT_EQ(8u, on_device(8, LC_ANY_DEVICE)) << "there is nothing else";
+  // A large request is taken whole.
+  open(LC_FALLBACK_CPU);
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer large = make_request({key_}, 10, &outputs);
+  large->job.device = LC_ANY_DEVICE;
+  ASSERT_TRUE(dispatcher_->submit(large).ok());
+  EXPECT_TRUE(large->wait().ok());
+  EXPECT_EQ(10u, large->result.device_operations);
 }
 
 // ---- The choice --------------------------------------------------------------

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include <atomic>
-#include <chrono>
+#include <cstring>
 #include <set>
 #include <thread>
 
@@ -74,7 +74,7 @@ RsaGeneration two_keys(Taken *taken, uint32_t device) {
 TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
   for (const lc_fallback fallback : {LC_FALLBACK_CPU, LC_FALLBACK_NONE}) {
     Counters of_cpu, of_device;
-    RsaGenerator generator(of_cpu, fallback, [](const device::Found &) {
+    RsaGenerator generator(of_cpu, fallback, {}, 0, [](const device::Found &, const RsaTrust &) {
       return Result<std::unique_ptr<PrimeTester>>(std::make_unique<Liar>());
     });
     generator.add_device({}, of_device, true);
@@ -162,10 +162,11 @@ TEST(PrimePool, GivesEachOnce) {
 TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   Counters of_cpu, of_device;
   std::atomic<bool> may_open{false};
-  RsaGenerator generator(of_cpu, LC_FALLBACK_CPU, [&](const device::Found &) {
-    while (!may_open) std::this_thread::yield();
-    return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(1));
-  });
+  RsaGenerator generator(of_cpu, LC_FALLBACK_CPU, {}, 0,
+                         [&](const device::Found &, const RsaTrust &) {
+                           while (!may_open) std::this_thread::yield();
+                           return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(1));
+                         });
   generator.add_device({}, of_device, true);
   Taken taken;
   lc_result result = {};

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/fleet.h"
+
+#include <syslog.h>
+
+namespace lanecrypt::provider {
+namespace {
+
+void tell_once(Provider &provider, uint32_t number, const char *reason) {
+  constexpr uint32_t kMost = 64;
+  const uint64_t bit = uint64_t{1} << (number < kMost ? number : kMost - 1);
+  if ((provider.lost_told.fetch_or(bit) & bit) == 0)
+    syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", reason);
+}
+
+}  // namespace
+
+Fleet look_at_devices(Provider &provider) {
+  Fleet fleet;
+  uint32_t count = 0;
+  if (lc_device_count(provider.devices, &count) != LC_OK) return fleet;
+  for (uint32_t index = 0; index < count; ++index) {
+    lc_device_info info{};
+    info.struct_size = sizeof info;
+    if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected) continue;
+    fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
+    if (info.state == LC_DEVICE_LOST) {
+      ++fleet.lost;
+      tell_once(provider, 2 * index, info.reason);
+    } else if (info.rsa_state == LC_DEVICE_LOST) {
+      tell_once(provider, 2 * index + 1, info.reason);
+    }
+  }
+  return fleet;
+}
+
+}  // namespace lanecrypt::provider

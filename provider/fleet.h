@@ -1,0 +1,19 @@
+// The selected devices, seen after one of them may have failed.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "provider/provider.h"
+
+namespace lanecrypt::provider {
+
+// How many can still be used for bulk, and how many were lost to it.
+struct Fleet {
+  int usable = 0, lost = 0;
+};
+
+// Tells the system's log of each that was lost since, to bulk or to RSA, once: the
+// program sees right results and no error.
+Fleet look_at_devices(Provider &provider);
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,278 @@
+// RSA on devices that fail in every way, at every stage, by chance: the caller has the
+// right result, from the CPU if need be, and nobody waits for ever.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+
+#include "cpu/cpu_rsa.h"
+#include "devices.h"
+#include "rsa_test_key.h"
+#include "schedule/dispatcher.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using namespace std::chrono_literals;
+using schedule::DeviceService;
+using schedule::Dispatcher;
+using schedule::DispatcherOptions;
+using schedule::RsaRequest;
+using schedule::RsaRequestPointer;
+
+constexpr auto kTimeLimit = 300ms;
+
+// Operations of one request, in place, and what must come out.
+class Question {
+ public:
+  Question(lc_rsa_operation operation, const std::vector<RsaKeyPointer> &keys,
+           const std::vector<const TestKey *> &numbers, size_t count, Random &random) {
+    RsaJob job;
+    job.operation = operation;
+    job.keys = keys;
+    data_.reserve(count);
+    for (size_t n = 0; n < count; ++n) {
+      const uint32_t key = uint32_t(random.below(keys.size()));
+      Bytes in(keys[key]->modulus_bytes);
+      random.fill(in.data(), in.size());
+      in[0] = 0;
+      const TestKey &of = *numbers[key];
+      expected_.push_back(
+          of.power(in, operation == LC_RSA_PRIVATE ? of.secret.get() : of.exponent.get()));
+      data_.push_back(std::move(in));
+      job.messages.push_back({key, data_.back().data(), data_.back().data()});
+    }
+    request_ = std::make_shared<RsaRequest>(std::move(job), nullptr);
+  }
+  void submit(Dispatcher &dispatcher) {
+    const Status status = dispatcher.submit(request_);
+    ASSERT_TRUE(status.ok()) << status.text();
+  }
+  Status wait() { return request_->wait(); }
+  bool is_right() const { return expected_ == data_; }
+  void expect_right() {
+    const Status status = wait();
+    ASSERT_TRUE(status.ok()) << status.text();
+    ASSERT_TRUE(is_right());
+    EXPECT_EQ(expected_.size(),
+              request_->result.device_operations + request_->result.cpu_operations);
+  }
+  const lc_result &result() const { return request_->result; }
+
+ private:
+  std::vector<Bytes> expected_, data_;
+  RsaRequestPointer request_;
+};
+
+class RsaTrustTest : public testing::Test {
+ protected:
+  RsaTrustTest() {
+    for (const TestKey *numbers : numbers_) {
+      const lc_rsa_parts parts = numbers->parts();
+      Result<std::shared_ptr<RsaKey>> key = copy_rsa_key(&parts);
+      EXPECT_TRUE(key.ok() && cpu::prepare(**key).ok());
+      keys_.push_back(*key);
+    }
+  }
+  void open(const std::string &fault, lc_verify verify = LC_VERIFY_SAMPLED,
+            lc_fallback fallback = LC_FALLBACK_CPU) {
+    dispatcher_.reset();
+    fault_.reset();  // puts the old value back
+    fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
+    DispatcherOptions options;
+    options.devices = "host";
+    options.fallback = fallback;
+    options.pipeline.verify = verify;
+    options.pipeline.time_limit = kTimeLimit;
+    options.pipeline.skip_self_test = true;
+    dispatcher_ = std::make_unique<Dispatcher>(options);
+  }
+  std::unique_ptr<Question> ask(size_t count, lc_rsa_operation operation = LC_RSA_PRIVATE) {
+    auto question = std::make_unique<Question>(operation, keys_, numbers_, count, random_);
+    question->submit(*dispatcher_);
+    return question;
+  }
+  DeviceService service() const { return dispatcher_->rsa_service(0); }
+  uint64_t failures() const { return dispatcher_->device(0)->counters().failures; }
+
+  // Both of one class, so that they share batches.
+  const std::vector<const TestKey *> numbers_ = {&key_of_bits(1024), &key_of_bits(1026)};
+  std::vector<RsaKeyPointer> keys_;
+  std::unique_ptr<ScopedEnvironment> fault_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+  Random random_{62};
+};
+
+// In each run something fails one step later, until nothing does. The results lie on
+// the inputs, which must be whole for whoever takes over.
+TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
+  const struct {
+    const char *kind;
+    uint64_t least;  // stages at which it strikes
+  } kinds[] = {{"lost-upload", 5},
+               {"lost-after", 3},
+               {"lost-download", 2},
+               {"fail-launch", 3},
+               {"wrong-byte", 2}};
+  for (const auto &[kind, least] : kinds)
+    for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC}) {
+      uint64_t n = 0;
+      for (bool struck = true; struck && n < 20; ++n) {
+        const std::string fault = kind + (":" + std::to_string(n));
+        SCOPED_TRACE(fault + (operation == LC_RSA_PRIVATE ? ", private" : ", public"));
+        open(fault);
+        const auto question = ask(3, operation);
+        question->expect_right();
+        struck = question->result().cpu_operations != 0;
+        if (!struck) continue;
+        ASSERT_GE(failures(), 1u);
+        // Where one check says no, that one result is made again, and the device stays.
+        if (question->result().failed_checks != 0) continue;
+        EXPECT_EQ(LC_DEVICE_LOST, service().state);
+        EXPECT_TRUE(service().reason.starts_with("host:0: RSA: ")) << service().reason;
+        // And stays away.
+        const auto next = ask(1, operation);
+        next->expect_right();
+        EXPECT_EQ(0u, next->result().device_operations);
+      }
+      EXPECT_LT(n, 20u) << kind << " strikes for ever";
+      EXPECT_GT(n, operation == LC_RSA_PRIVATE ? least : 1) << kind;
+    }
+}
+
+// In the middle of its service, of which it had done a part well.
+TEST_F(RsaTrustTest, AWrongByteAfterRightResults) {
+  open("wrong-byte:9");
+  uint64_t on_device = 0;
+  for (int n = 0; n < 12; ++n) {
+    const auto question = ask(1);
+    question->expect_right();
+    on_device += question->result().device_operations;
+  }
+  // Two downloads each: the check's and the result's.
+  EXPECT_EQ(4u, on_device);
+  EXPECT_EQ(LC_DEVICE_LOST, service().state);
+  EXPECT_NE(std::string::npos, service().reason.find("wrong output")) << service().reason;
+  // Nobody looks where nobody is to look, beyond a first batch: this test can fail.
+  open("wrong-byte:9", LC_VERIFY_OFF);
+  for (int n = 0; n < 4; ++n) ask(1)->expect_right();
+  bool any_wrong = false;
+  for (int n = 0; n < 4; ++n) {
+    const auto question = ask(1);
+    EXPECT_TRUE(question->wait().ok());
+    any_wrong = any_wrong || !question->is_right();
+  }
+  EXPECT_TRUE(any_wrong);
+}
+
+// It stays in service, and the CPU does what it cannot.
+TEST_F(RsaTrustTest, WantOfMemoryPasses) {
+  for (int n = 0; n < 14; ++n) {
+    open("no-memory:" + std::to_string(n));
+    ask(3)->expect_right();
+    const auto next = ask(3);
+    next->expect_right();
+    EXPECT_EQ(3u, next->result().device_operations) << n;
+    EXPECT_EQ(LC_DEVICE_READY, service().state) << n;
+  }
+  open("no-memory:0+", LC_VERIFY_SAMPLED, LC_FALLBACK_NONE);
+  Question question(LC_RSA_PRIVATE, keys_, numbers_, 2, random_);
+  question.submit(*dispatcher_);
+  EXPECT_EQ(LC_ERROR_MEMORY, question.wait().code());
+}
+
+// Whichever kernel does not end, those who wait for it do not wait for ever.
+TEST_F(RsaTrustTest, AStuckDeviceIsGivenUp) {
+  for (const int kernel : {0, 1, 2, 4}) {
+    open("stuck:" + std::to_string(kernel));
+    std::vector<std::unique_ptr<Question>> questions;
+    for (int n = 0; n < 4; ++n) questions.push_back(ask(2));
+    for (const auto &question : questions) question->expect_right();
+    EXPECT_EQ(LC_DEVICE_LOST, service().state);
+    EXPECT_NE(std::string::npos, service().reason.find("stuck")) << service().reason;
+    EXPECT_EQ(1u, failures()) << "counted once";
+    ask(1)->expect_right();
+  }
+  open("stuck:1", LC_VERIFY_SAMPLED, LC_FALLBACK_NONE);
+  Question question(LC_RSA_PRIVATE, keys_, numbers_, 2, random_);
+  question.submit(*dispatcher_);
+  EXPECT_EQ(LC_ERROR_DEVICE, question.wait().code());
+}
+
+// New keys are right, whatever becomes of the device that searches.
+TEST_F(RsaTrustTest, KeysWhateverFails) {
+  struct Taken {
+    size_t keys = 0;
+    static int key(void *argument, uint64_t, const lc_rsa_parts *parts) {
+      ++static_cast<Taken *>(argument)->keys;
+      for (const lc_number &prime : {parts->p, parts->q}) {
+        const Bn number =
+            bn(BN_bin2bn(static_cast<const uint8_t *>(prime.bytes), int(prime.length), nullptr));
+        EXPECT_TRUE(is_prime(number.get()));
+      }
+      return 1;
+    }
+  };
+  for (const char *fault :
+       {"lost-after:1", "lost-upload:3", "lost-download:0", "fail-launch:1", "no-memory:3",
+        "wrong-byte:0", "stuck:0", "stuck:1", "lost-after:0,no-memory:1"}) {
+    SCOPED_TRACE(fault);
+    open(fault);
+    Taken taken;
+    RsaGeneration what;
+    what.bits = 1024;
+    what.exponent = {1, 0, 1};
+    what.count = 1;
+    what.device = 0;
+    what.on_key = Taken::key;
+    what.argument = &taken;
+    lc_result result = {};
+    const Status status = dispatcher_->generate(std::move(what), &result);
+    EXPECT_TRUE(status.ok()) << status.text();
+    EXPECT_EQ(1u, taken.keys);
+    const std::string text = fault;
+    if (text.starts_with("wrong-byte") || text.find("no-memory") != std::string::npos) continue;
+    EXPECT_EQ(LC_DEVICE_LOST, service().state);
+    EXPECT_EQ(text.starts_with("stuck"), service().reason.find("stuck") != std::string::npos)
+        << service().reason;
+    EXPECT_GT(result.cpu_operations, 0u);
+  }
+}
+
+// Faults by chance, several at once, while several requests are under way.
+TEST_F(RsaTrustTest, RandomFaults) {
+  static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
+                                       "no-memory",  "wrong-byte",  "flip-bit"};
+  const uint64_t schedules = scaled(300);
+  uint64_t lost = 0, on_device = 0;
+  for (uint64_t n = 0; n < schedules; ++n) {
+    std::string faults = n % 50 == 7 ? "stuck:" + std::to_string(random_.below(12)) : "";
+    bool needs_full = false;
+    for (uint64_t count = 1 + random_.below(3); count > 0; --count) {
+      const std::string kind = kKinds[random_.below(std::size(kKinds))];
+      needs_full = needs_full || kind == "flip-bit" || kind == "wrong-byte";
+      faults += (faults.empty() ? "" : ",") + kind + ":" + std::to_string(random_.below(16)) +
+                (random_.below(4) == 0 ? "+" : "");
+    }
+    SCOPED_TRACE(std::to_string(n) + ": " + faults);
+    open(faults, needs_full ? LC_VERIFY_FULL : LC_VERIFY_SAMPLED);
+    std::vector<std::unique_ptr<Question>> questions;
+    for (uint64_t requests = 1 + random_.below(4); requests > 0; --requests)
+      questions.push_back(
+          ask(1 + random_.below(4), random_.below(4) == 0 ? LC_RSA_PUBLIC : LC_RSA_PRIVATE));
+    for (const auto &question : questions) {
+      ASSERT_NO_FATAL_FAILURE(question->expect_right());
+      on_device += question->result().device_operations;
+    }
+    lost += service().state == LC_DEVICE_LOST;
+  }
+  EXPECT_GT(lost, schedules / 4);
+  EXPECT_LT(lost, schedules);
+  EXPECT_GT(on_device, schedules / 4);
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
