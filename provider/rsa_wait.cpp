@@ -2,7 +2,6 @@
 #include "provider/rsa_wait.h"
 
 #include <openssl/async.h>
-#include <openssl/crypto.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include <memory>
 #include <mutex>
 #include <new>
+
+#include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -93,17 +94,15 @@ struct PausedOperation {
   lc_ticket *ticket = nullptr;
   std::atomic<bool> done{false};
   const size_t bytes;
-  const std::unique_ptr<uint8_t[]> memory;
+  // What is decrypted passes through here.
+  secure::KeyMemory memory;
 
-  PausedOperation(const void *in, size_t size) : bytes(size), memory(new uint8_t[2 * size]) {
-    std::memcpy(memory.get(), in, bytes);
+  PausedOperation(const void *in, size_t size) : bytes(size), memory(2 * size) {
+    if (memory.ok(2 * size)) std::memcpy(memory.data(), in, bytes);
   }
-  ~PausedOperation() {
-    lc_ticket_free(ticket);
-    OPENSSL_cleanse(memory.get(), 2 * bytes);
-  }
-  uint8_t *in() const { return memory.get(); }
-  uint8_t *out() const { return memory.get() + bytes; }
+  ~PausedOperation() { lc_ticket_free(ticket); }
+  uint8_t *in() { return memory.data(); }
+  uint8_t *out() { return memory.data() + bytes; }
 };
 using PausedPointer = std::shared_ptr<PausedOperation>;
 
@@ -211,6 +210,10 @@ void pause_until_done(Waiter &waiter, const PausedOperation &operation) {
 lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &message,
                     size_t bytes, lc_result *result, std::string *why) {
   PausedPointer operation = std::make_shared<PausedOperation>(message.in, bytes);
+  if (!operation->memory.ok(2 * bytes)) {
+    *why = "no memory for the operation";
+    return LC_ERROR_MEMORY;
+  }
   operation->waiter = Waiter::of(ASYNC_get_wait_ctx(job));
   if (operation->waiter == nullptr) {
     *why = "no descriptor to wait by";
