@@ -199,8 +199,9 @@ schedule::RsaChoice &Context::rsa_choice() {
 }
 
 bool Context::generation_is_sooner(uint32_t bits) {
-  // Longer keys take seconds on a core; to open a device takes about one.
-  constexpr uint32_t kLongBits = 6144;
+  // Such keys take a core most of a second, and to open a device takes less; the
+  // CPU's cores search until it is open.
+  constexpr uint32_t kLongBits = 4096;
   // After so many keys of a process more will come.
   constexpr uint32_t kMostWithoutDevice = 2;
   if (schedule::rsa_kind(bits) == 0) return false;
