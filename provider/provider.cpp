@@ -154,6 +154,8 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   options.fallback = provider->settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
   options.verify = provider->settings.verify;
   options.prefer = provider->settings.prefer;
+  // All our keys draw from the generator of one library context.
+  options.prime_pool = provider->settings.prime_pool;
   if (const lc_status status = lc_open(&options, &provider->devices); status != LC_OK)
     return Status(status, lc_last_error());
   provider->fallback = OSSL_LIB_CTX_new_child(handle, core);

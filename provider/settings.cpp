@@ -51,7 +51,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
   if (get_params == nullptr) return settings;
 
   const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
-             *rsa = nullptr, *verify = nullptr, *prefer = nullptr;
+             *rsa = nullptr, *verify = nullptr, *prefer = nullptr, *pool = nullptr;
   const auto text = [](const char *key, const char **value) {
     return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
   };
@@ -62,6 +62,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
                          text("rsa", &rsa),
                          text("verify", &verify),
                          text("prefer", &prefer),
+                         text("prime_pool", &pool),
                          OSSL_PARAM_END};
   if (get_params(handle, params) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
@@ -106,6 +107,13 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
       settings.prefer = LC_PREFER_OFFLOAD;
     else
       return wrong("prefer", prefer, "speed or offload");
+  }
+  if (pool != nullptr) {
+    constexpr uint64_t kMostPrimes = 65536;
+    const std::optional<uint64_t> primes = parse_bytes(pool);
+    if (!primes || *primes > kMostPrimes)
+      return wrong("prime_pool", pool, "a number of primes, from 0 to 65536");
+    settings.prime_pool = uint32_t(*primes);
   }
   if (stats != nullptr) {
     // Programs change their folder, so a relative path would say nothing.

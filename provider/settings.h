@@ -32,6 +32,8 @@ struct Settings {
     kAlways,  // on a device, if one takes the key
   };
   Rsa rsa = Rsa::kAuto;
+  // How many primes for later RSA keys may be kept.
+  uint32_t prime_pool = 0;
   // An absolute path to which the counters are appended in the end; "": none.
   std::string stats_file;
 

@@ -111,6 +111,13 @@ typedef struct lc_options {
    * of the caller's is not counted; large batches of RSA have longer. */
   uint32_t time_limit_ms;
   lc_prefer prefer;
+  /* How many primes for later RSA keys may be kept, of all lengths and exponents
+   * together, at most 65536: a device that searches for a key's finds more at the same
+   * time. Each is used once. With a number here also those of callers with a random
+   * function of their own (lc_rsa_generation.random), who then must all draw from one
+   * source. 0: as the environment variable LANECRYPT_PRIME_POOL says, for callers
+   * without one; none where that is not set. */
+  uint32_t prime_pool;
 } lc_options;
 
 /* Opens a context. Touches no device and starts no thread: that happens at
@@ -147,6 +154,9 @@ typedef struct lc_device_info {
   int is_gpu;             /* 0 for what computes on the CPU, and the emulator */
   int selected;           /* 1 when jobs may go there */
   lc_device_state state;
+  /* The same for RSA, which opens a device once more: it may be lost for RSA, or for
+   * new keys of it, alone. */
+  lc_device_state rsa_state;
 } lc_device_info;
 
 /* How many devices were found, selected or not, usable or not. Looks for them
@@ -154,9 +164,6 @@ typedef struct lc_device_info {
 LC_API lc_status lc_device_count(lc_context *context, uint32_t *count);
 /* Describes device `index`, from 0. Selected devices come first, in order of
  * preference. */
-  /* The same for RSA, which opens a device once more: it may be lost for RSA, or for
-   * new keys of it, alone. */
-  lc_device_state rsa_state;
 LC_API lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *info);
 /* Opens a device and runs its known-answer tests now instead of at its first
  * job. LC_ERROR_SELF_TEST, LC_ERROR_NO_DEVICE or LC_ERROR_DEVICE says that it
@@ -493,7 +500,8 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
 
 /* For a caller that can make a key by means of its own: whether a single one is
  * made sooner by lc_rsa_generate() with LC_ANY_DEVICE. 1 where a device is open for
- * it, or where a key of that length takes longer than to open one. From the third
+ * it, or where a key of that length takes longer than to open one (from 4096 bits on;
+ * the CPU's cores search meanwhile). From the third
  * time that the answer is 0, a device is opened meanwhile. */
 LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
 

@@ -207,6 +207,9 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     if (options.pinned_bytes != 0) chosen.pipeline.pinned_bytes = options.pinned_bytes;
     if (number_of(options.prefer) > LC_PREFER_OFFLOAD)
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.prefer");
+    if (options.prime_pool > lanecrypt::schedule::PrimePool::kMost)
+      return tell(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");
+    chosen.prime_pool = options.prime_pool;
     const bool offloads = options.prefer == LC_PREFER_OFFLOAD;
     chosen.pipeline.saves_cpu = offloads;
     *context = new lc_context(
@@ -246,10 +249,10 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     value.is_gpu = properties.is_gpu ? 1 : 0;
     value.selected = context->dispatcher().is_selected(index) ? 1 : 0;
     value.state = executor.state();
+    value.rsa_state = rsa.state;
     return give(value, info, "lc_device_info.struct_size is too small");
   });
 }
-    value.rsa_state = rsa.state;
 
 lc_status lc_device_test(lc_context *context, uint32_t index) {
   return guarded([&]() -> lc_status {

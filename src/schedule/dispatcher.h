@@ -18,6 +18,7 @@ struct DispatcherOptions {
   std::string devices;
   lc_fallback fallback = LC_FALLBACK_CPU;
   PipelineOptions pipeline;
+  size_t prime_pool = 0;
 };
 
 // LC_ERROR_ARGUMENT where `devices` is no list of names.
@@ -40,10 +41,10 @@ class Dispatcher {
   size_t device_count() const { return executors_.size(); }
   // Selected ones first, in order of preference. nullptr beyond the last.
   Executor *device(uint32_t index) const;
-  bool is_selected(uint32_t index) const { return index < selected_count_; }
   // Of what RSA, operations or new keys, is to a device: the worse of the two. The
   // reason names the device.
   DeviceService rsa_service(uint32_t index) const;
+  bool is_selected(uint32_t index) const { return index < selected_count_; }
   const Counters &cpu_counters() const { return cpu_.counters(); }
   PinnedMemory &pinned() { return pinned_; }
   // The first selected device that can be used, made ready; nullptr: none.
@@ -71,8 +72,10 @@ class Dispatcher {
   CpuWorker cpu_;
   std::vector<std::unique_ptr<Executor>> executors_;
   size_t selected_count_ = 0;
-  RsaDispatcher rsa_{cpu_.counters(), options_.fallback};
-  RsaGenerator generator_{cpu_.counters(), options_.fallback};
+  RsaTrust trust_{options_.pipeline.verify, options_.pipeline.time_limit,
+                  options_.pipeline.skip_self_test};
+  RsaDispatcher rsa_{cpu_.counters(), options_.fallback, trust_};
+  RsaGenerator generator_{cpu_.counters(), options_.fallback, trust_, options_.prime_pool};
 };
 
 }  // namespace lanecrypt::schedule

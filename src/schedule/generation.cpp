@@ -37,17 +37,11 @@ lc_rsa_parts parts_of(const RsaKey &key) {
 
 }  // namespace
 
-Generation::Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table)
-    : job(std::move(what)), table(std::move(sieve_table)), random(random_of(job)) {
+Generation::Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table,
+                       PrimePool *pool)
+    : job(std::move(what)), table(std::move(sieve_table)), random(random_of(job)), pool_(pool) {
   progress_.struct_size = sizeof progress_;
 }
-
-Generation::Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table,
-                       std::shared_ptr<PrimePool> to_fill)
-    : job(std::move(what)),
-      table(std::move(sieve_table)),
-      random(random_of(job)),
-      pool_(std::move(to_fill)) {}
 
 void Generation::hold(PrimeWorker *worker) {
   const std::lock_guard lock(mutex_);
@@ -78,7 +72,6 @@ void Generation::await_release() {
 
 size_t Generation::wanted() {
   const std::lock_guard lock(mutex_);
-  if (fills_pool()) return failure_.ok() ? pool_->room() : 0;
   if (ended()) return 0;
   const uint64_t on_their_way = pairs_.size() + in_making_ + keys_.size();
   const uint64_t left = job.count - given_ - on_their_way;
@@ -88,10 +81,12 @@ size_t Generation::wanted() {
 }
 
 bool Generation::take(FoundPrime prime) {
-  if (fills_pool()) return pool_->put(kind(), std::move(prime.number));
   const std::lock_guard lock(mutex_);
+  // Where it failed, what it drew may be no random number.
+  if (!failure_.ok()) return false;
   const uint64_t on_their_way = pairs_.size() + in_making_ + keys_.size();
-  if (ended() || 2 * (job.count - given_ - on_their_way) <= primes_.size()) return false;
+  if (ended() || 2 * (job.count - given_ - on_their_way) <= primes_.size())
+    return pool_ != nullptr && pool_->put(kind(), std::move(prime.number));
   primes_.push_back(std::move(prime));
   ++progress_.primes;
   if (primes_.size() >= 2) {
@@ -122,7 +117,6 @@ void Generation::fail(const Status &status) {
 
 bool Generation::is_over() {
   const std::lock_guard lock(mutex_);
-  if (fills_pool()) return !failure_.ok() || pool_->room() == 0;
   return ended();
 }
 

@@ -32,12 +32,9 @@ struct PrimePair {
 // Shared by the caller's thread, those that make keys, and the worker that has it.
 class Generation {
  public:
-  Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table);
-  // One that has no caller and makes no keys: its primes go to the pool, until that
-  // is full.
+  // pool: where primes go that are found beyond those that are wanted; or nullptr.
   Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table,
-             std::shared_ptr<PrimePool> to_fill);
-  bool fills_pool() const { return pool_ != nullptr; }
+             PrimePool *pool = nullptr);
   PrimePool::Kind kind() const { return {prime_bits(), table}; }
 
   const RsaGeneration job;
@@ -53,7 +50,9 @@ class Generation {
   PrimeWorker *awaited = nullptr;
   // How many primes are of use now; 0 where enough keys are on their way.
   size_t wanted();
-  // False where it wants no more of them.
+  // How many more would be kept for later keys.
+  size_t room_in_pool() const { return pool_ == nullptr ? 0 : pool_->room(); }
+  // False where it wants no more of them, and none is kept.
   bool take(FoundPrime prime);
   void count_tests(uint64_t candidates, uint64_t tests, bool on_device);
   void fail(const Status &status);
@@ -79,7 +78,7 @@ class Generation {
   static constexpr size_t kMostOnTheirWay = 2048;
   bool ended() const { return given_ == job.count || !failure_.ok(); }
 
-  const std::shared_ptr<PrimePool> pool_;
+  PrimePool *const pool_;
   std::mutex mutex_;
   std::condition_variable changed_;
   PrimeWorker *worker_ = nullptr;

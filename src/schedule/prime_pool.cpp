@@ -8,11 +8,9 @@
 namespace lanecrypt::schedule {
 
 size_t PrimePool::most_by_environment() {
-  // Each takes a page of locked memory.
-  constexpr unsigned long kMost = 65536;
   const char *text = getenv("LANECRYPT_PRIME_POOL");
   if (text == nullptr || *text < '0' || *text > '9') return 0;
-  return std::min(strtoul(text, nullptr, 10), kMost);
+  return std::min<size_t>(strtoul(text, nullptr, 10), kMost);
 }
 
 size_t PrimePool::room() const {

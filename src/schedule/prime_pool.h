@@ -1,5 +1,6 @@
-// Primes for the next keys, found while a device has nothing else to do. Off
-// unless the environment variable LANECRYPT_PRIME_POOL says how many there may be.
+// Primes for the next keys, which a device found beside those of a key. Off unless
+// lc_options.prime_pool or the environment variable LANECRYPT_PRIME_POOL says how many
+// there may be.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,11 +27,12 @@ class PrimePool {
     bool operator==(const Kind &) const = default;
   };
 
+  static constexpr size_t kMost = 65536;
+
   explicit PrimePool(size_t most) : most_(most) {}
   // As the environment has it.
   static size_t most_by_environment();
 
-  bool is_on() const { return most_ != 0; }
   // How many more there may be, of all kinds together.
   size_t room() const;
   // False where there is no room.

@@ -184,16 +184,11 @@ bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
   return false;
 }
 
-// The job that waits longest, and all that are of its kind; a pool where nobody
-// waits.
+// The job that waits longest, and all that are of its kind.
 std::vector<PrimeWorker::Share> PrimeWorker::choose() {
   std::vector<Share> shares;
   size_t wanted = 0;
-  const bool somebody_waits = std::any_of(jobs_.begin(), jobs_.end(), [](const auto &job) {
-    return !job->fills_pool() && job->wanted() != 0;
-  });
   for (const GenerationPointer &job : jobs_) {
-    if (job->fills_pool() && somebody_waits) continue;
     if (!shares.empty() && job->table != shares.front().job->table) continue;
     if (!shares.empty() && job->job.bits != shares.front().job->job.bits) continue;
     const size_t of_job = job->wanted();
@@ -202,6 +197,12 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
     wanted += of_job;
   }
   if (shares.empty()) return shares;
+  // A device has lanes to spare for what is wanted later; the caller would wait for
+  // the CPU.
+  if (const size_t more = is_device_ ? shares.front().job->room_in_pool() : 0; more != 0) {
+    shares.front().wanted += more;
+    wanted += more;
+  }
   // The next search begins with another.
   jobs_.remove(shares.front().job);
   jobs_.push_back(shares.front().job);
@@ -288,8 +289,8 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   if (status.ok()) status = test(&passed);
   counters_.launches += tester_->take_launches();
 
-  auto share = shares.begin();
   missed_ += double(count) * table->survivors / trials_for_a_prime(*table, bits);
+  auto share = shares.begin();
   for (size_t n = 0; status.ok() && n < trials.size(); n += rounds - 1) {
     if (std::count(passed.begin() + ptrdiff_t(n), passed.begin() + ptrdiff_t(n + rounds - 1), 0) !=
         0)
@@ -300,14 +301,14 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
       status = Status(LC_ERROR_MEMORY, "no memory for a prime");
       break;
     }
-    memcpy(found.number.data(), tester_->candidates().data() + size_t{trials[n]} * stride, stride);
     missed_ = 0;
+    memcpy(found.number.data(), tester_->candidates().data() + size_t{trials[n]} * stride, stride);
     (void)share->job->take(std::move(found));
   }
   tester_->forget();
-  return status;
   if (status.ok() && is_device_ && missed_ > kMostMissed)
     status = Status(LC_ERROR_DEVICE, "the device finds no primes where there are many");
+  return status;
 }
 
 // It searches no more. Its jobs are handed back.

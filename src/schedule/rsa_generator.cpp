@@ -18,10 +18,13 @@ unsigned core_count() { return std::max(std::thread::hardware_concurrency(), 1u)
 
 }  // namespace
 
-RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, MakeTester make_tester)
+RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, RsaTrust trust,
+                           size_t prime_pool, MakeTester make_tester)
     : fallback_(fallback),
-      make_tester_(std::move(make_tester)),
       trust_(trust),
+      make_tester_(std::move(make_tester)),
+      pool_is_for_all_(prime_pool != 0),
+      pool_(prime_pool != 0 ? prime_pool : PrimePool::most_by_environment()),
       cpu_([] { return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(core_count())); },
            cpu_counters, false,
            [](const GenerationPointer &job, const Status &why) { job->fail(why); }) {}
@@ -114,7 +117,6 @@ Status RsaGenerator::start(const GenerationPointer &job) {
 }
 
 void RsaGenerator::take_over(const GenerationPointer &job, const Status &why) {
-  if (job->fills_pool()) return;
   const bool stays = job->job.device != LC_ANY_DEVICE && fallback_ == LC_FALLBACK_NONE;
   if (stays || why.code() == LC_ERROR_MEMORY) {
     if (fallback_ == LC_FALLBACK_CPU && cpu_.submit(job)) return;
@@ -147,36 +149,25 @@ void RsaGenerator::make_keys(Generation &job) {
   }
 }
 
-// Those of callers with a random generator of their own come from that alone.
-void RsaGenerator::take_from_pool(Generation &job) {
-  if (!pool_->is_on() || job.job.random != nullptr || job.job.device == LC_CPU) return;
-  while (job.wanted() != 0) {
-    std::optional<secure::KeyMemory> prime = pool_->take(job.kind());
-    if (!prime || !job.take({std::move(*prime), nullptr})) return;
-  }
+// Whose primes may be used for whose keys: see lc_options.prime_pool.
+PrimePool *RsaGenerator::pool_for(const RsaGeneration &what) {
+  const bool is_shared = pool_is_for_all_ || what.random == nullptr;
+  return is_shared && what.device != LC_CPU ? &pool_ : nullptr;
 }
 
-// With the kind of keys that was asked for last, on a device that is open.
-void RsaGenerator::fill_pool(const GenerationPointer &job) {
-  if (!pool_->is_on() || job->job.random != nullptr || rsa_kind(job->job.bits) == 0) return;
-  const auto open = std::find_if(selected_.begin(), selected_.end(),
-                                 [](const PrimeWorker *worker) { return worker->is_open(); });
-  const std::lock_guard lock(mutex_);
-  if (open == selected_.end() || pool_->room() == 0 || !filling_.expired()) return;
-  RsaGeneration what = job->job;
-  what.on_key = nullptr;
-  what.on_progress = nullptr;
-  what.argument = nullptr;
-  const auto filling = std::make_shared<Generation>(std::move(what), job->table, pool_);
-  filling_ = filling;
-  (void)(*open)->submit(filling);
+void RsaGenerator::take_from_pool(Generation &job) {
+  while (job.wanted() != 0) {
+    std::optional<secure::KeyMemory> prime = pool_.take(job.kind());
+    if (!prime || !job.take({std::move(*prime), nullptr})) return;
+  }
 }
 
 Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   if (what.count == 0) return Status();
   const std::shared_ptr<const cpu::SieveTable> table = table_for(what);
-  const auto job = std::make_shared<Generation>(std::move(what), table);
-  take_from_pool(*job);
+  PrimePool *const pool = pool_for(what);
+  const auto job = std::make_shared<Generation>(std::move(what), table, pool);
+  if (pool != nullptr) take_from_pool(*job);
   LC_TRY(start(job));
   std::vector<std::thread> makers;
   const uint64_t count = std::min<uint64_t>(core_count(), job->job.count);
@@ -201,7 +192,6 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   }
   for (std::thread &maker : makers) maker.join();
   job->await_release();
-  fill_pool(job);
   *result = job->result();
   return status;
 }

@@ -18,8 +18,9 @@ class RsaGenerator {
   using MakeTester =
       std::function<Result<std::unique_ptr<PrimeTester>>(const device::Found &, const RsaTrust &)>;
 
-  RsaGenerator(Counters &cpu_counters, lc_fallback fallback,
-               MakeTester make_tester = make_device_primes);
+  // prime_pool: as lc_options has it.
+  RsaGenerator(Counters &cpu_counters, lc_fallback fallback, RsaTrust trust = {},
+               size_t prime_pool = 0, MakeTester make_tester = make_device_primes);
   ~RsaGenerator() { stop(); }
   // Before the first job, in the order of the devices' numbers.
   void add_device(device::Found found, Counters &counters, bool is_selected);
@@ -28,15 +29,15 @@ class RsaGenerator {
   // Makes all keys and gives them to the caller, on the calling thread.
   Status run(RsaGeneration what, lc_result *result);
 
-  bool has_device() const { return !selected_.empty(); }
   // As RsaDispatcher has it.
   DeviceService service(uint32_t number) const { return workers_[number]->service(); }
 
+  bool has_device() const { return !selected_.empty(); }
   // Whether a selected device is open and works.
   bool is_open() const;
   // Opens one, without waiting for it.
   void warm_up();
-  const PrimePool &pool() const { return *pool_; }
+  const PrimePool &pool() const { return pool_; }
 
  private:
   std::shared_ptr<const cpu::SieveTable> table_for(const RsaGeneration &what);
@@ -47,15 +48,15 @@ class RsaGenerator {
   Status nowhere(const PrimeWorker *named) const;
   void take_over(const GenerationPointer &job, const Status &why);
   void make_keys(Generation &job);
+  PrimePool *pool_for(const RsaGeneration &what);
   void take_from_pool(Generation &job);
-  void fill_pool(const GenerationPointer &job);
 
   const lc_fallback fallback_;
-  const MakeTester make_tester_;
   const RsaTrust trust_;
-  // Outlives the workers, which fill it.
-  const std::shared_ptr<PrimePool> pool_ =
-      std::make_shared<PrimePool>(PrimePool::most_by_environment());
+  const MakeTester make_tester_;
+  // Whether callers with a random function of their own share the pool.
+  const bool pool_is_for_all_;
+  PrimePool pool_;
   std::vector<std::unique_ptr<PrimeWorker>> workers_;
   std::vector<PrimeWorker *> selected_;
   PrimeWorker cpu_;

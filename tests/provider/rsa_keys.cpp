@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "provider/rsa_twins.h"
 
@@ -250,6 +251,24 @@ TEST_F(RsaKeys, DevicesMakeThem) {
   EXPECT_EQ(before + 1, library.counter("lanecrypt.rsa-cpu-keys"));
   EXPECT_EQ(2u, library.counter("lanecrypt.rsa-device-keys"));
   EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
+}
+
+// With primes of earlier searches, too: each is a key of its own.
+TEST_F(RsaKeys, PrimesMayBeKept) {
+  Library keeping({{"devices", rsa_devices()}, {"rsa", "always"}, {"prime_pool", "64"}});
+  ASSERT_TRUE(keeping.is_ready()) << keeping.errors();
+  std::set<Bytes> primes;
+  for (int n = 0; n < 4; ++n) {
+    const Pkey key = generate_key(keeping, "RSA", 1024, nullptr);
+    ASSERT_NE(nullptr, key) << take_error_texts();
+    const PkeyContext check = context_for(keeping, key.get(), "provider=default");
+    EXPECT_EQ(1, O(EVP_PKEY_check)(check.get())) << take_error_texts();
+    const auto numbers = exported_by(key.get(), EVP_PKEY_KEYPAIR);
+    for (const char *name : {OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2})
+      EXPECT_TRUE(primes.insert(numbers.at(name)).second) << "a prime used twice";
+  }
+  EXPECT_EQ(8u, primes.size());
+  EXPECT_EQ(4u, keeping.counter("lanecrypt.rsa-device-keys"));
 }
 
 TEST_F(RsaKeys, ACallbackStopsThem) {

@@ -81,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"require_gpu", "maybe", "require_gpu = maybe is wrong: it must be yes or no"},
         Wrong{"verify", "yes", "verify = yes is wrong: it must be off, sampled or full"},
         Wrong{"prefer", "fast", "prefer = fast is wrong: it must be speed or offload"},
+        Wrong{"prime_pool", "65537", "prime_pool = 65537 is wrong: it must be a number of primes"},
+        Wrong{"prime_pool", "some", "prime_pool = some is wrong"},
         Wrong{"stats_file", "stats.json", "must be an absolute path"},
         Wrong{"devices", "host,,host", "host,,host"}));
 
