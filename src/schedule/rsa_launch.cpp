@@ -197,6 +197,13 @@ Status RsaLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind,
   return Status();
 }
 
+void RsaLaunch::free_outgrown() {
+  // What passed through the host's was the callers' data.
+  for (const std::unique_ptr<device::Buffer> &buffer : outgrown_)
+    if (buffer->kind() == MemoryKind::kPinned) secure::wipe(buffer->host(), buffer->bytes());
+  outgrown_.clear();
+}
+
 uint32_t RsaLaunch::groups_of(const RsaTeams &teams, const char *name, uint64_t numbers) {
   const uint64_t of_group = lanes_of_group() / teams.lanes;
   const uint64_t wanted = (numbers + of_group - 1) / of_group;

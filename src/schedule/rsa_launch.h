@@ -98,7 +98,7 @@ class RsaLaunch {
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   // What grow() replaced stays until this: for where nothing is under way, since to
   // free memory may wait for all that a device does, and that might be stuck.
-  void free_outgrown() { outgrown_.clear(); }
+  void free_outgrown();
   Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
   uint32_t groups_of(const RsaTeams &teams, const char *name, uint64_t numbers);
