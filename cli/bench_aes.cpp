@@ -12,6 +12,7 @@
 
 #include "bench_aead.h"
 #include "bench_data.h"
+#include "bench_devices.h"
 #include "device_engine.h"
 #include "failure.h"
 
@@ -216,6 +217,10 @@ class DeviceBench {
       results_.push_back(std::move(result));
     end_to_end();
   }
+
+  // As run() has chosen them.
+  uint64_t card_bytes() const { return card_bytes_; }
+  uint64_t host_bytes() const { return host_bytes_; }
 
   void run_on_card(const std::string &form) {
     choose_sizes();
@@ -431,8 +436,19 @@ std::vector<BenchResult> bench_aes(const Context &context, bool quick, const Wan
       if (bytes < scale.largest_host_bytes)
         measure_openssl({*find_cipher(name)}, bytes, ".openssl-sweep");
 
-  for (const auto &[index, where] : usable_devices(context, tell))
-    DeviceBench(context, index, where, scale, data, &openssl, wants, tell, results).run();
+  uint64_t card_bytes = UINT64_MAX, host_bytes = UINT64_MAX;
+  std::vector<uint32_t> devices;
+  for (const auto &[index, where] : usable_devices(context, tell)) {
+    DeviceBench bench(context, index, where, scale, data, &openssl, wants, tell, results);
+    bench.run();
+    devices.push_back(index);
+    card_bytes = std::min(card_bytes, bench.card_bytes());
+    host_bytes = std::min(host_bytes, bench.host_bytes());
+  }
+  if (devices.size() > 1)
+    for (BenchResult &result : bench_all_devices(context, devices, card_bytes, 4 * host_bytes,
+                                                 scale.patience, data, wants, tell))
+      results.push_back(std::move(result));
   return results;
 }
 

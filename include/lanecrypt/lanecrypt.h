@@ -287,9 +287,11 @@ typedef struct lc_cipher_job {
   lc_direction direction;
   uint32_t key_bytes; /* 16, 24 or 32, of every message; see lc_cipher */
   lc_memory memory;   /* of every message's in and out */
-  /* The device to use; LC_ANY_DEVICE lets Lanecrypt choose (host memory), or
-   * means device 0 (device memory). A device named here is used even if it is
-   * not selected. */
+  /* The device to use; a device named here is used even if it is not selected.
+   * LC_ANY_DEVICE lets Lanecrypt choose (host memory): a job of 32 MiB or more is
+   * done by all that are selected, each taking of it as it gets free. Of device
+   * memory, each message is then done where its memory of lc_alloc_device() lies,
+   * on all of these devices at once, and other memory is taken to be device 0's. */
   uint32_t device;
   /* With LC_MEMORY_DEVICE on CUDA: the CUstream or cudaStream_t of the primary
    * context in whose order the job runs: after what is in the stream already,

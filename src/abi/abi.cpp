@@ -289,6 +289,7 @@ lc_status lc_alloc_device(lc_context *context, uint32_t index, uint64_t bytes, v
       Result<uint64_t> address = memory.allocate(bytes);
       if (!address.ok()) return address.status();
       *pointer = reinterpret_cast<void *>(*address);
+      context->dispatcher().add_device_memory(index, *pointer, bytes);
       return Status();
     }));
   });
@@ -299,8 +300,10 @@ lc_status lc_free_device(lc_context *context, uint32_t index, void *pointer) {
     if (pointer == nullptr) return LC_OK;
     Result<Executor *> found = find_device(context, index);
     if (!found.ok()) return tell(found.status());
-    return tell((*found)->call([&](auto &, lanecrypt::schedule::DeviceMemory &memory) {
-      return memory.free(reinterpret_cast<uint64_t>(pointer));
+    return tell((*found)->call([&](auto &, lanecrypt::schedule::DeviceMemory &memory) -> Status {
+      LC_TRY(memory.free(reinterpret_cast<uint64_t>(pointer)));
+      context->dispatcher().remove_device_memory(pointer);
+      return Status();
     }));
   });
 }

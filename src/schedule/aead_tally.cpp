@@ -28,6 +28,7 @@ Iv AeadTally::mac(uint32_t message) const {
 }
 
 void AeadTally::add(const Request &request, const Piece &piece, const cpu::AeadSum &sum) {
+  std::lock_guard lock(mutex_);
   Message &message = messages_[piece.message];
   message.is_touched = true;
   message.bytes_left -= piece.length;

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "cpu/cpu_aead.h"
@@ -14,14 +15,14 @@ namespace lanecrypt::schedule {
 struct Piece;
 class Request;
 
-// One thread at a time.
+// One thread at a time, but for add() and mac().
 class AeadTally {
  public:
   // Computes where each message's counter starts.
   Status begin(const CipherJob &job);
 
   const Iv &start(uint32_t message) const { return messages_[message].start; }
-  // CCM: of the pieces that are done.
+  // CCM: of the pieces that are done. A message's pieces are one thread's.
   Iv mac(uint32_t message) const;
   // Whether no part of a message has been done yet.
   bool is_untouched(uint32_t message) const { return !messages_[message].is_touched; }
@@ -54,6 +55,7 @@ class AeadTally {
   };
   Result<bool> is_tag_right(const CipherJob &job, uint32_t message) const;
 
+  std::mutex mutex_;
   std::vector<Message> messages_;
   bool was_misled_ = false;
 };

@@ -9,6 +9,8 @@ namespace {
 
 constexpr uint64_t kPageBytes = 4096, kLeastOfPages = 1 << 20;
 constexpr uint64_t kStreamsOfChunk = 256;
+// Long streams of a chain that keep a device busy together.
+constexpr uint64_t kStreamsOfShare = 512;
 
 // Splits `bytes`, where the mode allows a cut, off the front of a piece.
 Piece split(const Request &request, Piece &piece, uint64_t bytes) {
@@ -131,9 +133,12 @@ bool fits(const Request &request, const ChunkLimits &left) {
 
 // Whether chunks of whole streams have lanes enough, a few of them together. Slices
 // would be bytes of a page here and a page there.
+bool are_short(const Request &request, const ChunkLimits &limits) {
+  return whole_blocks(request.longest_stream_bytes) <= limits.bytes / kStreamsOfChunk;
+}
+
 bool has_short_streams(const Request &request, const ChunkLimits &limits) {
-  return request.todo.size() >= kStreamsOfChunk &&
-         whole_blocks(request.longest_stream_bytes) <= limits.bytes / kStreamsOfChunk;
+  return request.todo.size() >= kStreamsOfChunk && are_short(request, limits);
 }
 
 // Ciphertext stealing (the addendum to SP 800-38A): the last two blocks of a
@@ -201,6 +206,44 @@ Piece cut_front(const Request &request, Piece &piece, uint64_t bytes) {
   return nothing;
 }
 
+bool may_be_shared(const Request &request, uint64_t least_bytes) {
+  const CipherJob &job = request.job;
+  if (job.memory != LC_MEMORY_HOST || job.device != LC_ANY_DEVICE || job.bytes < least_bytes)
+    return false;
+  return !job.kind.is_chain() || request.todo.size() >= 2 * kStreamsOfShare;
+}
+
+uint64_t share_bytes(const Request &whole, const ChunkLimits &limits, size_t devices) {
+  if (!whole.job.kind.is_chain() || are_short(whole, limits)) return limits.bytes;
+  // A chunk has a slice of each of its streams, and takes as long for a few.
+  const uint64_t streams = std::max(kStreamsOfShare, whole.todo.size() / (2 * devices));
+  uint64_t bytes = 0;
+  for (uint64_t n = 0; n < std::min<uint64_t>(streams, whole.todo.size()); ++n)
+    bytes += whole_blocks(whole.todo[n].length);
+  return bytes;
+}
+
+uint64_t take_share(Request &whole, const ChunkLimits &limits, std::deque<Piece> *to) {
+  ChunkLimits left = limits;
+  uint64_t taken = 0;
+  while (!whole.todo.empty() && left.pieces > 0) {
+    Piece &next = whole.todo.front();
+    if (next.length <= left.bytes || (whole.job.kind.is_chain() && to->empty())) {
+      to->push_back(next);
+      whole.todo.pop_front();
+    } else {
+      if (whole.job.kind.is_chain() || left.bytes < kBlockBytes) break;
+      const Piece front = cut_front(whole, next, left.bytes);
+      if (front.length == 0) break;
+      to->push_back(front);
+    }
+    taken += whole.text_of(to->back()).length;
+    left.bytes -= std::min(left.bytes, whole_blocks(to->back().length));
+    --left.pieces;
+  }
+  return taken;
+}
+
 Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
   Chunk chunk;
   chunk.kind = queue.front()->job.kind;
@@ -209,14 +252,21 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
   for (auto at = queue.begin();
        at != queue.end() && left.bytes >= kBlockBytes && left.pieces > 0;) {
     const RequestPointer request = *at;
-    if (!(request->job.kind == chunk.kind) || request->job.memory != LC_MEMORY_HOST) {
+    // Of shared work, it has taken none for now.
+    if (request->todo.empty() || !(request->job.kind == chunk.kind) ||
+        request->job.memory != LC_MEMORY_HOST) {
       ++at;
       continue;
     }
     bool took = true;
-    if (!chunk.kind.is_chain() || (!request->is_sliced && fits(*request, left)))
+    const bool has_streams =
+        chunk.kind.is_chain() && !request->is_sliced && has_short_streams(*request, limits);
+    // Of shared work more will come: it must not be one chunk after the other.
+    if (has_streams && request->shared != nullptr && chunk.pieces.empty())
+      cut_streams(request, left, chunk);
+    else if (!chunk.kind.is_chain() || (!request->is_sliced && fits(*request, left)))
       took = cut_parallel(request, left, chunk);
-    else if (chunk.pieces.empty() && !request->is_sliced && has_short_streams(*request, limits))
+    else if (chunk.pieces.empty() && has_streams)
       cut_streams(request, left, chunk);
     else if (chunk.pieces.empty())
       cut_slices(request, left, chunk);
@@ -228,7 +278,7 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
     }
     ++request->chunks_under_way;
     at = queue.erase(at);
-    if (!request->todo.empty()) cut_in_part.push_back(request);
+    if (!request->todo.empty() || request->shared != nullptr) cut_in_part.push_back(request);
     if (chunk.sliced != nullptr || chunk.is_beside) break;
   }
   queue.splice(queue.end(), cut_in_part);

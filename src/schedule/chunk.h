@@ -48,6 +48,16 @@ AeadPart describe_part(const Request &request, const Piece &piece, uint32_t inde
 // fits.
 Piece cut_front(const Request &request, Piece &piece, uint64_t bytes);
 
+// Less is done by one device before another has begun.
+constexpr uint64_t kLeastSharedBytes = 32 << 20;
+// Whether several devices have work enough in it.
+bool may_be_shared(const Request &request, uint64_t least_bytes);
+// How much of what is left of it one of several devices takes at a time.
+uint64_t share_bytes(const Request &whole, const ChunkLimits &limits, size_t devices);
+// Moves so much from the front of what is left to `to`; how many bytes of text
+// that is. Streams of a chain are not cut.
+uint64_t take_share(Request &whole, const ChunkLimits &limits, std::deque<Piece> *to);
+
 // Cuts the next chunk from the front of the queue: requests in host memory, of
 // the kind of the first. A request whose last piece is cut leaves the queue;
 // one that is cut in part goes to its end, so that a large one does not hold

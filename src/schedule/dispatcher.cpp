@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
 #include <thread>
 
+#include "schedule/shared_work.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
@@ -110,7 +112,7 @@ void Dispatcher::hurry() {
 }
 
 void Dispatcher::find_devices() {
-  std::vector<Found> all = device::find_all();
+  std::vector<Found> all = options_.find();
   std::vector<size_t> chosen;
   if (options_.devices.empty()) {
     chosen = choose_by_itself(all);
@@ -143,6 +145,7 @@ void Dispatcher::find_devices() {
 }
 
 void Dispatcher::take_over(const RequestPointer &request, const Status &why) {
+  if (request->shared != nullptr) return request->shared->leave(*request, why);
   const CipherJob &job = request->job;
   // What lies on a device cannot go elsewhere; what was sent to one by name
   // may only fall back.
@@ -176,20 +179,50 @@ Executor *Dispatcher::first_ready() {
   return nullptr;
 }
 
-// Of the devices that work, the one with the least to do; the first of equals.
-Executor *Dispatcher::choose(const Request &request) const {
+std::vector<uint32_t> Dispatcher::able(const Request &request) const {
   const std::vector<uint32_t> &tried = request.tried;
+  std::vector<uint32_t> able;
+  for (uint32_t n = 0; n < selected_count_; ++n)
+    if (executors_[n]->may_work() && executors_[n]->offers(request.job.kind) &&
+        std::find(tried.begin(), tried.end(), n) == tried.end())
+      able.push_back(n);
+  return able;
+}
+
+// Of the devices that work, the one that will have done it first; the first of equals.
+// One whose rate is not known is taken to be as fast as the fastest.
+Executor *Dispatcher::choose(const Request &request) const {
+  const std::vector<uint32_t> devices = able(request);
+  double fastest = 0;
+  for (const uint32_t n : devices) fastest = std::max(fastest, executors_[n]->shared_rate());
   Executor *best = nullptr;
-  for (uint32_t n = 0; n < selected_count_; ++n) {
-    Executor *candidate = executors_[n].get();
-    if (!candidate->may_work() || !candidate->offers(request.job.kind)) continue;
-    if (std::find(tried.begin(), tried.end(), n) != tried.end()) continue;
-    if (best == nullptr || candidate->load_bytes() < best->load_bytes()) best = candidate;
+  double soonest = 0;
+  for (const uint32_t n : devices) {
+    const double known = executors_[n]->shared_rate(), rate = known != 0 ? known : fastest;
+    const auto bytes = static_cast<double>(executors_[n]->load_bytes() + request.job.bytes);
+    const double end = rate != 0 ? bytes / rate : bytes;
+    if (best != nullptr && end >= soonest) continue;
+    best = executors_[n].get();
+    soonest = end;
   }
   return best;
 }
 
+bool Dispatcher::share(const RequestPointer &request) {
+  if (!may_be_shared(*request, options_.least_shared_bytes)) return false;
+  const std::vector<uint32_t> devices = able(*request);
+  if (devices.size() < 2) return false;
+  const auto work = std::make_shared<SharedWork>(
+      request, [this](const RequestPointer &whole, const Status &why) { place(whole, why); });
+  std::vector<RequestPointer> parts;
+  for (const uint32_t n : devices)
+    parts.push_back(work->add(*executors_[n], request->job.bytes / devices.size()));
+  for (const RequestPointer &part : parts) work->begin(part);
+  return true;
+}
+
 void Dispatcher::place(const RequestPointer &request, const Status &why_not_elsewhere) {
+  if (share(request)) return;
   for (Executor *executor = choose(*request); executor != nullptr; executor = choose(*request))
     if (executor->submit(request)) return;
   if (options_.fallback == LC_FALLBACK_CPU) {
@@ -207,7 +240,8 @@ Status Dispatcher::submit(const RequestPointer &request) {
     request->end();
     return Status();
   }
-  if (job.memory == LC_MEMORY_DEVICE && job.device == LC_ANY_DEVICE) job.device = 0;
+  if (job.memory == LC_MEMORY_DEVICE && job.device == LC_ANY_DEVICE)
+    return submit_on_devices(request);
   if (job.device != LC_ANY_DEVICE) {
     Executor *executor = device(job.device);
     if (executor == nullptr)
@@ -224,6 +258,64 @@ Status Dispatcher::submit(const RequestPointer &request) {
     return nowhere;
   }
   place(request, nowhere);
+  return Status();
+}
+
+void Dispatcher::add_device_memory(uint32_t device, const void *at, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  device_memory_[reinterpret_cast<uint64_t>(at)] = {bytes, device};
+}
+
+void Dispatcher::remove_device_memory(const void *at) {
+  std::lock_guard lock(mutex_);
+  device_memory_.erase(reinterpret_cast<uint64_t>(at));
+}
+
+// The device of each message; 0 for what is memory of others.
+Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
+  std::lock_guard lock(mutex_);
+  const auto find = [&](const uint8_t *pointer) -> std::optional<uint32_t> {
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    auto at = device_memory_.upper_bound(address);
+    if (at == device_memory_.begin() || address - (--at)->first >= at->second.bytes)
+      return std::nullopt;
+    return at->second.device;
+  };
+  std::vector<uint32_t> devices;
+  for (size_t n = 0; n < job.messages.size(); ++n) {
+    const CipherMessage &message = job.messages[n];
+    const std::optional<uint32_t> in = find(message.in), out = find(message.out);
+    if (in && out && *in != *out)
+      return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
+                                           ": its input and its output lie on two devices");
+    // Without text it has no place of its own.
+    const uint32_t elsewhere = message.length == 0 && n != 0 ? devices.back() : 0;
+    devices.push_back(in ? *in : out.value_or(elsewhere));
+  }
+  return devices;
+}
+
+// Each message where it lies, on all of these devices at once.
+Status Dispatcher::submit_on_devices(const RequestPointer &request) {
+  Result<std::vector<uint32_t>> found = find_messages(request->job);
+  if (!found.ok()) return found.status();
+  const std::vector<uint32_t> &devices = *found;
+  const std::set<uint32_t> all(devices.begin(), devices.end());
+  if (all.size() == 1) {
+    request->job.device = *all.begin();
+    return submit(request);
+  }
+  if (request->job.stream != nullptr)
+    return Status(LC_ERROR_ARGUMENT,
+                  "the messages lie on several devices, and a stream belongs to one");
+  const auto work = std::make_shared<SharedWork>(request, nullptr);
+  std::vector<RequestPointer> parts;
+  for (const uint32_t number : all) {
+    Executor *executor = device(number);
+    parts.push_back(
+        work->add(*executor, [&](const Piece &piece) { return devices[piece.message] == number; }));
+  }
+  for (const RequestPointer &part : parts) work->begin(part);
   return Status();
 }
 

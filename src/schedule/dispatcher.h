@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,9 @@ struct DispatcherOptions {
   lc_fallback fallback = LC_FALLBACK_CPU;
   PipelineOptions pipeline;
   size_t prime_pool = 0;
+  uint64_t least_shared_bytes = kLeastSharedBytes;
+  // All that there are.
+  std::function<std::vector<device::Found>()> find = device::find_all;
 };
 
 // LC_ERROR_ARGUMENT where `devices` is no list of names.
@@ -53,6 +59,9 @@ class Dispatcher {
   // Starts a request; it ends by itself. An error starts nothing.
   Status submit(const RequestPointer &request);
   Status submit(const RsaRequestPointer &request);
+  // Callers' memory on a device, so that jobs in it go there.
+  void add_device_memory(uint32_t device, const void *at, uint64_t bytes);
+  void remove_device_memory(const void *at);
   RsaDispatcher &rsa() { return rsa_; }
   // Makes RSA keys, and gives them to the caller on the calling thread.
   Status generate(RsaGeneration what, lc_result *result);
@@ -61,7 +70,12 @@ class Dispatcher {
  private:
   void find_devices();
   // None of those that it was on.
+  std::vector<uint32_t> able(const Request &request) const;
   Executor *choose(const Request &request) const;
+  Status submit_on_devices(const RequestPointer &request);
+  Result<std::vector<uint32_t>> find_messages(const CipherJob &job);
+  // False where one device alone is to do it.
+  bool share(const RequestPointer &request);
   void take_over(const RequestPointer &request, const Status &why);
   void place(const RequestPointer &request, const Status &why_not_elsewhere);
 
@@ -72,6 +86,12 @@ class Dispatcher {
   CpuWorker cpu_;
   std::vector<std::unique_ptr<Executor>> executors_;
   size_t selected_count_ = 0;
+  struct Allocation {
+    uint64_t bytes;
+    uint32_t device;
+  };
+  std::mutex mutex_;
+  std::map<uint64_t, Allocation> device_memory_;  // by address
   RsaTrust trust_{options_.pipeline.verify, options_.pipeline.time_limit,
                   options_.pipeline.skip_self_test};
   RsaDispatcher rsa_{cpu_.counters(), options_.fallback, trust_};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "schedule/shared_work.h"
 #include "schedule/signals.h"
 #include "schedule/stuck.h"
 #include "verify/known_answers.h"
@@ -18,6 +19,9 @@ struct Executor::Call {
 };
 
 namespace {
+
+// Until work that others are to take is looked at again.
+constexpr std::chrono::milliseconds kLookAgain{2};
 
 PipelineOptions complete(PipelineOptions options, const device::Properties &properties) {
   if (options.time_limit.count() == 0) options.time_limit = default_time_limit(properties);
@@ -78,7 +82,7 @@ void Executor::ensure_thread() {
 bool Executor::submit(const RequestPointer &request) {
   std::lock_guard lock(mutex_);
   if (stopping_) return false;
-  load_bytes_ += request->job.bytes;
+  load_bytes_ += request->load_bytes;
   ensure_thread();
   arrived_.push_back(request);
   changed_.notify_all();
@@ -118,6 +122,11 @@ Status Executor::set_unusable(lc_device_state state, Status status) {
   status_ = status;
   state_ = state;
   return status;
+}
+
+void Executor::distrust(const Status &why) {
+  gave_wrong_output_ = true;
+  if (state_ != LC_DEVICE_LOST) (void)set_unusable(LC_DEVICE_LOST, why);
 }
 
 Status Executor::open_device() {
@@ -266,7 +275,10 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
     bool progress = start_next(queue);
     progress = pipeline_->advance() || progress;
     progress = retire_what_is_over(queue) || progress;
-    if (!progress && !pipeline_->is_idle()) wait(queue);
+    if (!progress && !pipeline_->is_idle())
+      wait(queue);
+    else if (!progress && !queue.empty())
+      (void)bell_.wait(kLookAgain);
     const bool lost = state_ == LC_DEVICE_LOST;
     if (lost || hurries_) {
       while (!pipeline_->is_idle()) retire(queue);
@@ -294,9 +306,26 @@ void Executor::wait(std::list<RequestPointer> &queue) {
   if (pipeline_->is_stuck()) retire(queue);
 }
 
+// Whether the first in the queue has something to do now. Of shared work, more is
+// taken.
+bool Executor::find_work(std::list<RequestPointer> &queue) {
+  for (size_t n = queue.size(); n > 0; --n) {
+    const RequestPointer request = queue.front();
+    const CipherKind &kind = request->job.kind;
+    if (!request->todo.empty() || !offers(kind)) return true;
+    SharedWork &work = *request->shared;
+    const ChunkLimits limits = pipeline_->limits(kind, work.waiting_bytes(*request));
+    const SharedWork::Answer answer = work.take(*request, limits);
+    if (answer == SharedWork::Answer::kTaken) return true;
+    queue.splice(queue.end(), queue, queue.begin());
+    if (answer == SharedWork::Answer::kNothingLeft) end_if_over(queue, request);
+  }
+  return false;
+}
+
 // Starts one chunk if there is one and a slot for it.
 bool Executor::start_next(std::list<RequestPointer> &queue) {
-  if (queue.empty() || !pipeline_->has_free_slot()) return false;
+  if (queue.empty() || !pipeline_->has_free_slot() || !find_work(queue)) return false;
   if (const CipherKind &kind = queue.front()->job.kind; !offers(kind)) {
     const RequestPointer request = queue.front();
     queue.pop_front();
@@ -326,7 +355,7 @@ void Executor::start_on_device(std::list<RequestPointer> &queue) {
   if (request->todo.empty()) {
     queue.pop_front();
     request->set_enqueued();
-    end_if_over(request);
+    end_if_over(queue, request);
   }
 }
 
@@ -361,7 +390,7 @@ void Executor::retire(std::list<RequestPointer> &queue) {
     }
     // Its other chunks may be under way still; the last one hands it back.
     if (request->leaves.ok() || !request->failure.ok())
-      end_if_over(request);
+      end_if_over(queue, request);
     else if (request->chunks_under_way == 0)
       give_back(request, request->leaves);
   }
@@ -376,17 +405,21 @@ void Executor::finish_piece_of(Request &request, uint64_t bytes) {
   request.result.device_bytes += bytes;
 }
 
-void Executor::end_if_over(const RequestPointer &request) {
-  if (!request->is_over()) return;
-  if (request->chain != nullptr) pipeline_->wipe(*request->chain);
-  request->chain.reset();
-  load_bytes_ -= request->job.bytes;
-  request->settle();
-  if (request->aead != nullptr && request->aead->was_misled()) {
-    gave_wrong_output_ = true;
-    if (state_ != LC_DEVICE_LOST)
-      (void)set_unusable(LC_DEVICE_LOST, verify::wrong_output(request->job.kind));
+void Executor::end_if_over(std::list<RequestPointer> &queue, const RequestPointer &request) {
+  const bool is_over = request->is_over();
+  if (is_over) {
+    if (request->chain != nullptr) pipeline_->wipe(*request->chain);
+    request->chain.reset();
+    load_bytes_ -= request->load_bytes;
   }
+  if (request->shared != nullptr) {
+    if (is_over) queue.remove(request);
+    return request->shared->report(*request, is_over);
+  }
+  if (!is_over) return;
+  request->settle();
+  if (request->aead != nullptr && request->aead->was_misled())
+    distrust(verify::wrong_output(request->job.kind));
   request->end();
 }
 
@@ -401,7 +434,7 @@ void Executor::give_back(const RequestPointer &request, const Status &status) {
   request->broken_from = UINT64_MAX;
   // What it made before is not to be trusted either.
   if (gave_wrong_output_) request->start_over();
-  load_bytes_ -= request->job.bytes;
+  load_bytes_ -= request->load_bytes;
   hand_back_(request, why);
 }
 

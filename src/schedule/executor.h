@@ -55,6 +55,11 @@ class Executor {
   // may turn out not to.
   bool offers(const CipherKind &kind) const;
   Status does_not_offer(const CipherKind &kind) const;
+  // It took part in what turned out wrong: it is used no more. Any thread.
+  void distrust(const Status &why);
+  // Bytes a second of the last job that it shared with others; 0: none yet.
+  double shared_rate() const { return shared_rate_; }
+  void set_shared_rate(double bytes_a_second) { shared_rate_ = bytes_a_second; }
   // Bytes of the requests that wait or are under way.
   uint64_t load_bytes() const { return load_bytes_; }
 
@@ -79,12 +84,13 @@ class Executor {
   Status set_unusable(lc_device_state state, Status status);
   void serve(std::unique_lock<std::mutex> &lock);
   bool start_next(std::list<RequestPointer> &queue);
+  bool find_work(std::list<RequestPointer> &queue);
   void start_on_device(std::list<RequestPointer> &queue);
   void retire(std::list<RequestPointer> &queue);
   bool retire_what_is_over(std::list<RequestPointer> &queue);
   void wait(std::list<RequestPointer> &queue);
   void finish_piece_of(Request &request, uint64_t bytes);
-  void end_if_over(const RequestPointer &request);
+  void end_if_over(std::list<RequestPointer> &queue, const RequestPointer &request);
   void give_back(const RequestPointer &request, const Status &status);
   void give_back_all(std::list<RequestPointer> &queue, const Status &status);
   void close_device();
@@ -97,6 +103,8 @@ class Executor {
   Counters counters_;
   std::atomic<lc_device_state> state_ = LC_DEVICE_UNTRIED;
   std::atomic<uint64_t> load_bytes_ = 0;
+  std::atomic<double> shared_rate_ = 0;
+  std::atomic<bool> gave_wrong_output_ = false;
   // found_'s, or those of the open device, which stay when it is closed.
   std::atomic<const device::Properties *> properties_ = &found_.properties;
   device::Properties open_properties_;
@@ -111,7 +119,6 @@ class Executor {
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<Pipeline> pipeline_;
   bool opened_ = false;
-  bool gave_wrong_output_ = false;
   std::list<std::unique_ptr<device::Buffer>> stuck_chains_;
   uint64_t self_test_launches_ = 0;
 

@@ -36,8 +36,9 @@ struct PipelineOptions {
   // Takes the way of the caller's memory that costs least CPU time, not the
   // quickest.
   bool saves_cpu = false;
-  // For tests of what comes after it.
+  // For tests: of what comes after the self-test, and of many chunks in few bytes.
   bool skip_self_test = false;
+  uint64_t least_chunk_bytes = 4 << 20, most_chunk_bytes = kChunkBytes;
 };
 
 // The device's thread alone.

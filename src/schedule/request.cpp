@@ -5,19 +5,39 @@
 #include <cstring>
 
 #include "job/ccm_format.h"
+#include "schedule/shared_work.h"
 
 namespace lanecrypt::schedule {
 
 Request::Request(CipherJob whole, Callback on_end)
-    : Ending(std::move(on_end)), job(std::move(whole)) {
+    : Ending(std::move(on_end)),
+      whole_job(std::make_shared<CipherJob>(std::move(whole))),
+      load_bytes(whole_job->bytes) {
   for (uint32_t n = 0; n < job.messages.size(); ++n) {
     put_whole(n);
     longest_stream_bytes = std::max(longest_stream_bytes, stream_bytes(n));
   }
   if (job.kind.mode().is_aead) {
-    aead = std::make_unique<AeadTally>();
+    aead = std::make_shared<AeadTally>();
     failure = aead->begin(job);
   }
+}
+
+Request::Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_t its_member,
+                 uint64_t its_load_bytes)
+    : Ending(nullptr),
+      whole_job(whole.whole_job),
+      shared(std::move(work)),
+      member(its_member),
+      load_bytes(its_load_bytes),
+      longest_stream_bytes(whole.longest_stream_bytes),
+      aead(whole.aead),
+      is_settled_(true) {}
+
+bool Request::is_over() const {
+  if (chunks_under_way != 0) return false;
+  if (!failure.ok()) return true;
+  return todo.empty() && (shared == nullptr || shared->has_nothing_left());
 }
 
 void Request::put_whole(uint32_t number) {
@@ -28,6 +48,8 @@ void Request::put_whole(uint32_t number) {
 }
 
 void Request::start_over() {
+  must_start_over = shared != nullptr;
+  if (must_start_over) return;
   if (job.memory != LC_MEMORY_HOST) return;
   const auto is_whole = [&](uint32_t n) { return job.messages[n].in != job.messages[n].out; };
   std::erase_if(todo, [&](const Piece &piece) { return is_whole(piece.message); });

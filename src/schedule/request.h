@@ -33,14 +33,24 @@ struct TextSpan {
   uint64_t offset, length;
 };
 
+class SharedWork;
+
 // Shared by its caller, by the queue it waits in and by the pieces under way;
 // the caller may let go at any time.
 class Request : public Ending {
  public:
   // `failure` is set where the CPU's part of it fails.
   Request(CipherJob job, Callback on_end);
+  // What one device, the `member` of those that share the work, does of `whole`.
+  // Nothing at first. It has no end that is told.
+  Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_t member,
+          uint64_t its_load_bytes);
 
-  CipherJob job;
+  const std::shared_ptr<CipherJob> whole_job;  // one for all who share it
+  CipherJob &job = *whole_job;
+  const std::shared_ptr<SharedWork> shared;  // nullptr: a whole request
+  const uint32_t member = 0;
+  const uint64_t load_bytes;  // what it counts for in a device's queue
 
   // The rest is the business of whoever has the request: one executor at a
   // time.
@@ -59,7 +69,7 @@ class Request : public Ending {
   // that has the request.
   std::unique_ptr<device::Buffer> chain;
   // Authenticated modes: the messages' tags.
-  std::unique_ptr<AeadTally> aead;
+  std::shared_ptr<AeadTally> aead;
   // OFB in place and in slices: the last keystream of each message that came
   // back, which the output does not tell any more.
   std::vector<Iv> keystream;
@@ -71,7 +81,11 @@ class Request : public Ending {
   // what continues its chains must not run.
   std::atomic<uint64_t> broken_from = UINT64_MAX;
 
-  bool is_over() const { return chunks_under_way == 0 && (todo.empty() || !failure.ok()); }
+  // Of shared work: what it did is not to be trusted.
+  bool must_start_over = false;
+
+  // Of shared work: and others have nothing for it either.
+  bool is_over() const;
 
   // Of a message, and of CCM its header.
   uint64_t stream_bytes(uint32_t message) const;
@@ -88,7 +102,8 @@ class Request : public Ending {
   void leave_device();
 
   // Makes all work that was done undone, of messages whose input is whole: those
-  // that are not in place. No chunk of it is under way.
+  // that are not in place. No chunk of it is under way. Of shared work it is only
+  // noted.
   void start_over();
 
   // Writes or compares the tags of authenticated modes, the last step before the

@@ -5,6 +5,7 @@
 // The environment, for tests (read when the device is opened):
 //   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
 //   LANECRYPT_HOST_LANES=N                   groups of N lanes, a thread each
+//   LANECRYPT_HOST_DEVICES=N                 so many of it, alike
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
@@ -366,7 +367,6 @@ uint64_t pinnings_in_place() {
 std::vector<Found> find_host() {
   const char *lanes = getenv("LANECRYPT_HOST_LANES");
   Properties properties;
-  properties.id = "host:0";
   properties.api = "host";
   properties.platform = "host";
   properties.name = "emulator on the CPU, for tests";
@@ -380,9 +380,15 @@ std::vector<Found> find_host() {
   properties.bit_matrices = properties.max_group_lanes == 32;
   properties.flat_addresses = true;
   properties.fast_fp64 = true;
-  return {{properties, [properties](KernelSet) -> Result<std::unique_ptr<Device>> {
-             return std::unique_ptr<Device>(new HostDevice(properties));
-           }}};
+  const char *count = getenv("LANECRYPT_HOST_DEVICES");
+  std::vector<Found> all;
+  for (int n = 0; n < (count == nullptr ? 1 : std::clamp(atoi(count), 1, 16)); ++n) {
+    properties.id = "host:" + std::to_string(n);
+    all.push_back({properties, [properties](KernelSet) -> Result<std::unique_ptr<Device>> {
+                     return std::unique_ptr<Device>(new HostDevice(properties));
+                   }});
+  }
+  return all;
 }
 
 }  // namespace lanecrypt::device

@@ -3,12 +3,15 @@
 
 #include <stdlib.h>
 
+#include <chrono>
 #include <sstream>
+#include <thread>
 
 namespace lanecrypt::device {
 
-HostFault::HostFault() {
-  const char *text = getenv("LANECRYPT_HOST_FAULT");
+HostFault::HostFault() : HostFault(getenv("LANECRYPT_HOST_FAULT")) {}
+
+HostFault::HostFault(const char *text) {
   if (text == nullptr) return;
   std::istringstream list(text);
   for (std::string one; std::getline(list, one, ',');) {
@@ -36,6 +39,12 @@ bool HostFault::strikes(const char *kind, bool or_later) {
          ((or_later || plan->second.or_later) && number > plan->second.at);
 }
 
+uint64_t HostFault::number_of(const char *kind) {
+  std::lock_guard lock(mutex_);
+  const auto plan = plans_.find(kind);
+  return plan == plans_.end() ? 0 : plan->second.at;
+}
+
 Status HostFault::on_launch() {
   if (lost_) return lost();
   if (serving_ && strikes("fail-launch"))
@@ -45,12 +54,28 @@ Status HostFault::on_launch() {
 
 Status HostFault::on_run() {
   if (lost_) return lost();
-  if (!serving_) return Status();
-  if (strikes("stuck")) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return released_; });
+  if (strikes_stuck()) {
+    await_release();
     lost_ = true;
   }
+  return on_run_if_not_stuck();
+}
+
+bool HostFault::strikes_stuck() { return serving_ && strikes("stuck"); }
+
+void HostFault::await_release() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return released_; });
+}
+
+bool HostFault::is_released() {
+  std::lock_guard lock(mutex_);
+  return released_;
+}
+
+Status HostFault::on_run_if_not_stuck() {
+  if (lost_) return lost();
+  if (!serving_) return Status();
   if (strikes("lost-after", true)) lost_ = true;
   return lost_ ? lost() : Status();
 }
@@ -77,9 +102,18 @@ uint64_t HostFault::halfway(const char *kind, uint64_t bytes) {
 
 // What was made before a loss still goes up and comes back, unless the loss
 // strikes a copy.
-uint64_t HostFault::on_upload(uint64_t bytes) { return halfway("lost-upload", bytes); }
+uint64_t HostFault::on_upload(uint64_t bytes) {
+  if (const uint64_t pace = serving_ ? number_of("pace") : 0; pace != 0)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(bytes / 1024 * pace));
+  return halfway("lost-upload", bytes);
+}
 
 uint64_t HostFault::on_download(uint64_t bytes) { return halfway("lost-download", bytes); }
+
+bool HostFault::spoils_downloads() {
+  std::lock_guard lock(mutex_);
+  return plans_.count("wrong-blocks") + plans_.count("wrong-byte") + plans_.count("flip-bit") != 0;
+}
 
 void HostFault::after_download(void *data, uint64_t bytes) {
   if (bytes == 0) return;

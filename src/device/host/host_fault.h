@@ -1,4 +1,5 @@
-// What goes wrong in the emulator, on demand, for tests.
+// What goes wrong in a device, on demand, for tests: in the emulator, or in one that
+// a test wraps up.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,22 +30,35 @@ namespace lanecrypt::device {
 //   wrong-byte:N     from download N on, each has a wrong byte
 //   flip-bit:N       download N has a wrong bit, once
 //   stuck:N          kernel N does not end while the device is open
+//   pace:N           uploads take N nanoseconds a KiB at least
+//   no-kernels:N     none runs after kernel N, and nobody says so (not in the emulator)
 // With a + behind it, as in no-memory:0+, what happens once happens from N on.
 class HostFault {
  public:
   HostFault();
+  explicit HostFault(const char *text);  // nullptr: nothing does
 
   void begin_service() { serving_ = true; }
+  bool is_serving() const { return serving_; }
   // Lets a stuck kernel go.
   void release();
 
   Status on_launch();  // when a kernel is given to a stream
   Status on_run();     // when it is to run
+  bool strikes_stuck();  // of on_run(), whether it would not return
+  Status on_run_if_not_stuck();
+  bool skips_kernel() { return serving_ && strikes("no-kernels", true); }
+  // Until release().
+  void await_release();
+  bool is_released();
   Status on_allocation();
   Status on_pin();
   // How many of the bytes are copied; with fewer than all, the device is lost.
   uint64_t on_upload(uint64_t bytes);
   uint64_t on_download(uint64_t bytes);
+  // Whether after_download() may have to be called: not else is what comes back waited
+  // for.
+  bool spoils_downloads();
   void after_download(void *data, uint64_t bytes);
   bool is_lost() const { return lost_; }
   static Status lost() { return Status(LC_ERROR_DEVICE, "the device was lost (simulated)"); }
@@ -53,6 +67,7 @@ class HostFault {
   // Counts one happening of the kind, if it is asked for; whether it is the
   // one, and with `or_later` one after it.
   bool strikes(const char *kind, bool or_later = false);
+  uint64_t number_of(const char *kind);
   uint64_t halfway(const char *kind, uint64_t bytes);
 
   struct Plan {

@@ -1,0 +1,88 @@
+// One job on several devices at once: each takes of it as it gets free, which
+// gives each what it can do, whatever that is.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "schedule/chunk.h"
+
+namespace lanecrypt::schedule {
+
+class Executor;
+
+// A device has a request of its own, its part, which is given it as any other and
+// which takes its work from here. Any thread, but each part's calls are those of
+// the thread that has the part.
+class SharedWork : public std::enable_shared_from_this<SharedWork> {
+ public:
+  // Has others do what is left of the whole when no device that shares it does.
+  using PlaceAgain = std::function<void(const RequestPointer &whole, const Status &why)>;
+
+  SharedWork(RequestPointer whole, PlaceAgain place_again)
+      : whole_(std::move(whole)), place_again_(std::move(place_again)) {
+    for (const Piece &piece : whole_->todo) left_bytes_ += whole_->text_of(piece).length;
+  }
+
+  // First of all calls: a part for each device, which takes part as it can; or one
+  // that does the pieces that are `its`, and no others.
+  RequestPointer add(Executor &executor, uint64_t load_bytes);
+  RequestPointer add(Executor &executor, const std::function<bool(const Piece &)> &its);
+  // Then, for each part. The last of them may end the whole.
+  void begin(const RequestPointer &part);
+
+  enum class Answer {
+    kTaken,
+    kLater,  // the others have done all of it before this device would end a chunk
+    kNothingLeft,
+  };
+  Answer take(Request &part, const ChunkLimits &limits);
+  // By which its chunks are sized: less towards the end, and at first.
+  uint64_t waiting_bytes(const Request &part);
+  bool has_nothing_left();
+
+  // A chunk of a part came back well. is_over: and the part takes no more.
+  void report(Request &part, bool is_over);
+  // A device cannot do its part.
+  void leave(Request &part, const Status &why);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Member {
+    Executor *executor = nullptr;
+    bool is_here = true;
+    // It has taken what has not come back.
+    bool has_work = false;
+    uint64_t taken_bytes = 0;  // and not done yet
+    uint64_t done_bytes = 0;
+    // While it had work.
+    Clock::duration busy{0};
+    Clock::time_point begun, last_heard = Clock::now();
+    double known_rate = 0;  // of its last job
+  };
+
+  bool is_closed() const;
+  double rate(const Member &member, Clock::time_point now) const;
+  bool is_worth_it(const Member &member, uint64_t bytes, Clock::time_point now) const;
+  void begin_work(Member &member, uint64_t bytes);
+  void end_work(Member &member);
+  void add_result(Request &part);
+  void conclude_if_over();
+  void conclude();
+
+  const RequestPointer whole_;
+  const PlaceAgain place_again_;
+  std::mutex mutex_;
+  std::vector<Member> members_;
+  uint64_t left_bytes_ = 0;
+  bool must_start_over_ = false;
+  bool is_concluded_ = false;
+  Status why_;  // the last device that left did
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,471 @@
+// One job on several devices: each does what it can, and none holds up the others,
+// however slow it is, or lost, or wrong.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "batch.h"
+#include "devices.h"
+#include "faulty_device.h"
+#include "reference.h"
+#include "schedule/dispatcher.h"
+#include "sealed_message.h"
+#include "test_scale.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using device::Found;
+using schedule::Dispatcher;
+using schedule::DispatcherOptions;
+using schedule::Request;
+using schedule::RequestPointer;
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+// Emulators, one for each of `faults`.
+std::vector<Found> emulators(const std::vector<std::string> &faults) {
+  std::vector<Found> all;
+  for (const std::string &fault : faults) {
+    Found found = with_faults(find_device("host:0"), fault);
+    found.properties.id = "host:" + std::to_string(all.size());
+    all.push_back(std::move(found));
+  }
+  return all;
+}
+
+RequestPointer submit(Dispatcher &dispatcher, const lc_cipher_job &job) {
+  Result<CipherJob> checked = make_cipher_job(&job);
+  EXPECT_TRUE(checked.ok()) << checked.status().text();
+  const auto request = std::make_shared<Request>(std::move(*checked), nullptr);
+  const Status status = dispatcher.submit(request);
+  EXPECT_TRUE(status.ok()) << status.text();
+  return request;
+}
+
+BatchShape messages(lc_cipher cipher, lc_direction direction, size_t count, uint64_t length,
+                    bool in_place) {
+  BatchShape shape;
+  shape.cipher = cipher;
+  shape.direction = direction;
+  shape.key_bytes = key_sizes(cipher).back();
+  if (cipher == LC_AES_XTS) shape.data_unit_bytes = 4096;
+  MessageShape message;
+  message.length = length;
+  message.in_place = in_place;
+  shape.messages.resize(count, message);
+  return shape;
+}
+
+class SharedWork : public testing::Test {
+ protected:
+  void open(const std::vector<Found> &devices, uint64_t least_shared_bytes = 1,
+            lc_fallback fallback = LC_FALLBACK_NONE) {
+    dispatcher_.reset();
+    DispatcherOptions options;
+    options.devices = "host";
+    options.fallback = fallback;
+    options.pipeline = pipeline_;
+    options.least_shared_bytes = least_shared_bytes;
+    options.find = [devices] { return devices; };
+    dispatcher_ = std::make_unique<Dispatcher>(options);
+  }
+  void make_ready() {
+    for (uint32_t n = 0; n < dispatcher_->device_count(); ++n)
+      ASSERT_TRUE(dispatcher_->device(n)->make_ready().ok());
+  }
+  void open_all(const std::vector<std::string> &faults, lc_fallback fallback = LC_FALLBACK_NONE) {
+    open(emulators(faults), 1, fallback);
+    make_ready();
+  }
+  // "" where it came out right, and every byte was counted once.
+  std::string run(const BatchShape &shape) {
+    Batch batch(nullptr, shape, random_);
+    const uint64_t before = counted();
+    const RequestPointer request = submit(*dispatcher_, batch.job());
+    const Status status = request->wait();
+    if (!status.ok()) return "failed: " + status.text();
+    EXPECT_EQ(batch.bytes(), request->result.device_bytes + request->result.cpu_bytes);
+    counted_ = counted() - before;
+    return batch.check();
+  }
+  // Seconds that so many bytes take, whose kernels do not run.
+  double pass(uint64_t length) {
+    Bytes text(length);
+    const uint8_t key[16] = {};
+    const lc_message message = plain_message(key, key, text.data(), text.data(), length);
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = LC_AES_CTR;
+    job.key_bytes = 16;
+    job.device = LC_ANY_DEVICE;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    const Clock::time_point begin = Clock::now();
+    EXPECT_TRUE(submit(*dispatcher_, job)->wait().ok());
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  uint64_t bytes(uint32_t device) { return dispatcher_->device(device)->counters().bytes; }
+  lc_device_state state(uint32_t device) { return dispatcher_->device(device)->state(); }
+  uint64_t counted() {
+    uint64_t all = dispatcher_->cpu_counters().bytes;
+    for (uint32_t n = 0; n < dispatcher_->device_count(); ++n) all += bytes(n);
+    return all;
+  }
+
+  ScopedEnvironment form_{"LANECRYPT_AES_FORM", "table1"};
+  schedule::PipelineOptions pipeline_ = [] {
+    schedule::PipelineOptions options;
+    options.skip_self_test = true;
+    options.least_chunk_bytes = 64 << 10;
+    options.most_chunk_bytes = kMiB;
+    return options;
+  }();
+  std::unique_ptr<Dispatcher> dispatcher_;
+  uint64_t counted_ = 0;
+  Random random_{77};
+};
+
+// Two that take 2 ms a chunk of 64 KiB and one that takes four times as long: 4 to 4
+// to 1.
+TEST_F(SharedWork, EachDoesWhatItCan) {
+  pipeline_.verify = LC_VERIFY_OFF;
+  open_all({"no-kernels:0,pace:32000", "no-kernels:0,pace:32000", "no-kernels:0,pace:128000"});
+  constexpr uint64_t kAll = 36 * kMiB;
+  const double took = pass(kAll);
+  EXPECT_EQ(kAll, counted());
+  const double slow = static_cast<double>(bytes(2)) / kAll;
+  EXPECT_GT(slow, 0.03);
+  EXPECT_LT(slow, 0.25);
+  for (const uint32_t n : {0u, 1u}) EXPECT_GT(bytes(n), kAll / 4) << n;
+  // 0.52 s where nobody waits for anybody; 4.7 s by the slow one. Here others may run.
+  EXPECT_LT(took, 3.0) << bytes(0) << " " << bytes(1) << " " << bytes(2);
+}
+
+// One that is a hundred times slower does not hold up the end: it is left little but
+// its first two chunks.
+TEST_F(SharedWork, TheSlowestHoldsNobodyUp) {
+  pipeline_.verify = LC_VERIFY_OFF;
+  open_all({"no-kernels:0,pace:32000", "no-kernels:0,pace:3200000"});
+  (void)pass(24 * kMiB);
+  EXPECT_LE(bytes(1), 2 * kMiB);
+  EXPECT_GE(bytes(1), pipeline_.least_chunk_bytes);
+}
+
+// Nor does one that is not open yet.
+TEST_F(SharedWork, NobodyWaitsForOneToOpen) {
+  std::vector<Found> devices = emulators({"", ""});
+  const auto opens = devices[1].open;
+  std::promise<void> may_open;
+  const std::shared_future<void> opening = may_open.get_future().share();
+  devices[1].open = [=](device::KernelSet set) {
+    opening.wait();
+    return opens(set);
+  };
+  open(devices);
+  EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, true)));
+  EXPECT_EQ(2 * kMiB, bytes(0));
+  EXPECT_EQ(LC_DEVICE_UNTRIED, state(1));
+  may_open.set_value();
+  ASSERT_TRUE(dispatcher_->device(1)->make_ready().ok());
+  EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 1, 4 * kMiB, true)));
+  EXPECT_GT(bytes(1), 0u);
+}
+
+TEST_F(SharedWork, SmallJobsStayWhole) {
+  open(emulators({"", ""}), kMiB);
+  make_ready();
+  EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 7, 100 << 10, false)));
+  EXPECT_TRUE((bytes(0) == 0) != (bytes(1) == 0));
+  // And so does what is meant for one of them.
+  Batch batch(nullptr, messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, false), random_);
+  lc_cipher_job job = batch.job();
+  job.device = 1;
+  const uint64_t before = bytes(0);
+  EXPECT_TRUE(submit(*dispatcher_, job)->wait().ok());
+  EXPECT_EQ("", batch.check());
+  EXPECT_EQ(before, bytes(0));
+}
+
+// A mode, and how many messages of how many bytes take two devices.
+struct Work {
+  lc_cipher cipher;
+  lc_direction direction;
+  size_t messages;
+  uint64_t length;
+};
+
+std::vector<Work> kinds_of_work() {
+  std::vector<Work> all = {
+      {LC_AES_CTR, LC_ENCRYPT, 1, kMiB + 5},
+      {LC_AES_ECB, LC_ENCRYPT, 3, 400 << 10},
+      {LC_AES_CBC, LC_DECRYPT, 1, kMiB},
+      {LC_AES_CFB128, LC_DECRYPT, 2, kMiB / 2 + 5},
+      {LC_AES_CBC_CS3, LC_DECRYPT, 1, kMiB + 5},
+      {LC_AES_XTS, LC_ENCRYPT, 2, 2 * kMiB},
+      {LC_AES_CTR, LC_ENCRYPT, 2000, 700},
+      // Chains: of short streams, and of long ones, in slices.
+      {LC_AES_CBC, LC_ENCRYPT, 1500, 2048},
+      {LC_AES_OFB, LC_ENCRYPT, 1100, 4096 + 35},
+  };
+  return all;
+}
+
+TEST_F(SharedWork, EveryModeComesOutRight) {
+  for (const Work &work : kinds_of_work())
+    for (const bool in_place : {true, false}) {
+      const BatchShape shape =
+          messages(work.cipher, work.direction, work.messages, work.length, in_place);
+      SCOPED_TRACE(shape.name());
+      open_all({"", "pace:30000"});
+      EXPECT_EQ("", run(shape));
+      EXPECT_EQ(work.messages * work.length, counted_);
+      for (const uint32_t n : {0u, 1u}) {
+        EXPECT_GT(bytes(n), 0u) << n;
+        EXPECT_EQ(1u, dispatcher_->device(n)->counters().jobs);
+        EXPECT_EQ(LC_DEVICE_READY, state(n)) << dispatcher_->device(n)->reason();
+      }
+    }
+}
+
+TEST_F(SharedWork, TagsOfMessagesThatSeveralMade) {
+  for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305})
+    for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
+      for (const bool in_place : {true, false}) {
+        open_all({"", "pace:30000"});
+        const Sealed sealed(cipher, direction, kMiB + 7, in_place, random_);
+        const Status status = submit(*dispatcher_, sealed.job())->wait();
+        EXPECT_TRUE(status.ok()) << status.text();
+        EXPECT_EQ("", sealed.check());
+        for (const uint32_t n : {0u, 1u}) EXPECT_GT(bytes(n), 0u) << n;
+      }
+}
+
+// Whatever becomes of one, the other does the rest.
+TEST_F(SharedWork, OneFailsAmid) {
+  static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
+                                       "no-memory"};
+  uint64_t failed = 0;
+  for (const Work &work : kinds_of_work())
+    for (const char *kind : kKinds) {
+      if (kIsSanitized && random_.below(3) != 0) continue;
+      const std::string fault = kind + (":" + std::to_string(random_.below(6)));
+      const BatchShape shape =
+          messages(work.cipher, work.direction, work.messages, work.length, random_.below(2) == 0);
+      SCOPED_TRACE(shape.name() + ", " + fault);
+      open_all({fault, "pace:30000"});
+      EXPECT_EQ("", run(shape));
+      EXPECT_EQ(work.messages * work.length, counted_);
+      EXPECT_EQ(LC_DEVICE_READY, state(1)) << dispatcher_->device(1)->reason();
+      failed += dispatcher_->device(0)->counters().failures != 0;
+    }
+  EXPECT_GT(failed, kinds_of_work().size() / (kIsSanitized ? 3 : 1)) << "hardly anything fails";
+}
+
+// What it made is not kept, and its neighbour is not blamed.
+TEST_F(SharedWork, OneIsWrong) {
+  for (const bool in_place : {true, false}) {
+    open_all({"wrong-blocks:1", "pace:30000"});
+    EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, in_place)));
+    EXPECT_EQ(LC_DEVICE_LOST, state(0));
+    EXPECT_EQ(LC_DEVICE_READY, state(1));
+  }
+  // A tag that is wrong is nobody's in particular: neither is trusted any more, and the
+  // tag is right all the same.
+  for (const bool in_place : {true, false}) {
+    open_all({"wrong-blocks:3", "pace:30000"});
+    const Sealed sealed(LC_AES_GCM, LC_DECRYPT, kMiB + 7, in_place, random_);
+    const Status status = submit(*dispatcher_, sealed.job())->wait();
+    EXPECT_TRUE(status.ok()) << status.text();
+    EXPECT_EQ("", sealed.check());
+    EXPECT_EQ(LC_DEVICE_LOST, state(0));
+  }
+}
+
+TEST_F(SharedWork, OneIsStuck) {
+  pipeline_.time_limit = std::chrono::milliseconds(kIsSanitized ? 3000 : 400);
+  for (const bool in_place : {true, false}) {
+    open_all({"stuck:3", "pace:30000"});
+    EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, in_place)));
+    EXPECT_EQ(LC_DEVICE_LOST, state(0));
+    EXPECT_EQ(LC_DEVICE_READY, state(1)) << dispatcher_->device(1)->reason();
+  }
+}
+
+TEST_F(SharedWork, AllAreLost) {
+  for (const lc_fallback fallback : {LC_FALLBACK_CPU, LC_FALLBACK_NONE}) {
+    open_all({"lost-after:3", "lost-after:5"}, fallback);
+    Batch batch(nullptr, messages(LC_AES_CTR, LC_ENCRYPT, 1, 3 * kMiB, true), random_);
+    const Status status = submit(*dispatcher_, batch.job())->wait();
+    if (fallback == LC_FALLBACK_CPU) {
+      EXPECT_TRUE(status.ok()) << status.text();
+      EXPECT_EQ("", batch.check());
+      EXPECT_GT(dispatcher_->cpu_counters().bytes, 0u);
+      EXPECT_EQ(batch.bytes(), counted());
+    } else {
+      EXPECT_EQ(LC_ERROR_DEVICE, status.code());
+      EXPECT_EQ("", batch.check_pieces_or_untouched());
+    }
+  }
+}
+
+// By chance: which devices, what fails, and how many jobs are under way.
+TEST_F(SharedWork, RandomFaults) {
+  static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
+                                       "no-memory",  "no-pin",      "wrong-blocks",  "pace"};
+  uint64_t shared = 0;
+  for (uint64_t n = 0; n < scaled(60); ++n) {
+    std::vector<std::string> faults(2 + random_.below(2));
+    std::string all;
+    for (std::string &fault : faults) {
+      if (random_.below(3) != 0) {
+        const std::string kind = kKinds[random_.below(std::size(kKinds))];
+        fault = kind + ":" + std::to_string(kind == "pace" ? 30000 : random_.below(12));
+      }
+      all += " " + fault;
+    }
+    SCOPED_TRACE(std::to_string(n) + ":" + all);
+    pipeline_.saves_cpu = random_.below(2) == 0;
+    open_all(faults, LC_FALLBACK_CPU);
+    std::vector<std::unique_ptr<Batch>> batches;
+    std::vector<RequestPointer> requests;
+    for (uint64_t jobs = 1 + random_.below(3); jobs > 0; --jobs) {
+      BatchShape shape = random_shape(random_, 5, 6000);
+      shape.place = Place::kHost;
+      if (random_.below(2) == 0)
+        shape =
+            messages(random_.below(2) ? LC_AES_CTR : LC_AES_CBC, LC_DECRYPT, 1 + random_.below(2),
+                     (1 + random_.below(40)) << 16, random_.below(2) == 0);
+      batches.push_back(std::make_unique<Batch>(nullptr, shape, random_));
+      requests.push_back(submit(*dispatcher_, batches.back()->job()));
+    }
+    for (size_t job = 0; job < requests.size(); ++job) {
+      const Status status = requests[job]->wait();
+      ASSERT_TRUE(status.ok()) << status.text();
+      ASSERT_EQ("", batches[job]->check()) << batches[job]->shape().name();
+    }
+    shared += bytes(0) != 0 && bytes(1) != 0;
+  }
+  EXPECT_GT(shared, 0u);
+}
+
+// Messages that lie on several devices, as one job.
+class OnTheirDevices : public SharedWork {
+ protected:
+  uint8_t *allocate(uint32_t device, uint64_t size) {
+    uint64_t address = 0;
+    const Status status = dispatcher_->device(device)->call(
+        [&](device::Device &, schedule::DeviceMemory &memory) -> Status {
+          Result<uint64_t> made = memory.allocate(size);
+          if (!made.ok()) return made.status();
+          address = *made;
+          return Status();
+        });
+    EXPECT_TRUE(status.ok()) << status.text();
+    auto *pointer = reinterpret_cast<uint8_t *>(address);
+    dispatcher_->add_device_memory(device, pointer, size);
+    return pointer;
+  }
+  // An emulator's memory is this process's.
+  static constexpr uint64_t kBytes = 5008;
+
+  lc_cipher_job job(const std::vector<lc_message> &all, lc_cipher cipher = LC_AES_CTR) {
+    lc_cipher_job made = {};
+    made.struct_size = sizeof made;
+    made.cipher = cipher;
+    made.key_bytes = 16;
+    made.memory = LC_MEMORY_DEVICE;
+    made.device = LC_ANY_DEVICE;
+    made.messages = all.data();
+    made.message_count = all.size();
+    made.message_size = sizeof(lc_message);
+    return made;
+  }
+  const uint8_t key_[16] = {1, 2, 3};
+  const uint8_t iv_[16] = {4, 5, 6};
+};
+
+TEST_F(OnTheirDevices, EachDoesItsOwn) {
+  for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_GCM}) {
+    open_all({"", "", ""});
+    std::vector<lc_message> all;
+    std::vector<Bytes> before, tags(9, Bytes(16));
+    for (uint32_t n = 0; n < 9; ++n) {
+      uint8_t *at = allocate(n % 3, kBytes + 64) + 16 * (n / 3);
+      random_.fill(at, kBytes);
+      before.emplace_back(at, at + kBytes);
+      all.push_back(plain_message(key_, iv_, at, at, kBytes));
+      all.back().tag = tags[n].data();
+    }
+    const RequestPointer request = submit(*dispatcher_, job(all, cipher));
+    const Status status = request->wait();
+    ASSERT_TRUE(status.ok()) << status.text();
+    EXPECT_EQ(9 * kBytes, request->result.device_bytes);
+    for (uint32_t n = 0; n < 3; ++n) EXPECT_EQ(3 * kBytes, bytes(n));
+    const Bytes iv(iv_, iv_ + (cipher == LC_AES_GCM ? 12 : 16));
+    for (uint32_t n = 0; n < 9; ++n) {
+      Bytes right(kBytes), tag(16);
+      if (cipher == LC_AES_GCM)
+        reference_seal({cipher, 16, key_, iv, {}}, before[n].data(), right.data(), kBytes,
+                       tag.data());
+      else
+        reference_crypt({cipher, LC_ENCRYPT, 16}, key_, iv_, before[n].data(), right.data(),
+                        kBytes);
+      const auto *out = static_cast<const uint8_t *>(all[n].out);
+      EXPECT_EQ(right, Bytes(out, out + kBytes)) << n;
+      if (cipher == LC_AES_GCM) {
+        EXPECT_EQ(tag, tags[n]) << n;
+      }
+    }
+  }
+}
+
+TEST_F(OnTheirDevices, AJobGoesWhereItsMemoryIs) {
+  open_all({"", ""});
+  uint8_t *at = allocate(1, kBytes);
+  const std::vector<lc_message> all = {plain_message(key_, iv_, at + 16, at + 16, kBytes - 16)};
+  EXPECT_TRUE(submit(*dispatcher_, job(all))->wait().ok());
+  EXPECT_EQ(0u, bytes(0));
+  EXPECT_EQ(kBytes - 16, bytes(1));
+}
+
+TEST_F(OnTheirDevices, NoMessageLiesOnTwo) {
+  open_all({"", ""});
+  const std::vector<lc_message> all = {
+      plain_message(key_, iv_, allocate(0, kBytes), allocate(1, kBytes), kBytes)};
+  const lc_cipher_job wrong = job(all);
+  Result<CipherJob> checked = make_cipher_job(&wrong);
+  ASSERT_TRUE(checked.ok());
+  const Status status =
+      dispatcher_->submit(std::make_shared<Request>(std::move(*checked), nullptr));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, status.code());
+  EXPECT_NE(std::string::npos, status.text().find("two devices")) << status.text();
+}
+
+TEST_F(OnTheirDevices, OneIsLost) {
+  open_all({"", "lost-after:0"}, LC_FALLBACK_CPU);
+  uint8_t *good = allocate(0, kBytes), *bad = allocate(1, kBytes);
+  const std::vector<lc_message> all = {plain_message(key_, iv_, good, good, kBytes),
+                                       plain_message(key_, iv_, bad, bad, kBytes)};
+  const Status status = submit(*dispatcher_, job(all))->wait();
+  EXPECT_EQ(LC_ERROR_DEVICE, status.code());
+  EXPECT_EQ(LC_DEVICE_READY, state(0));
+  EXPECT_EQ(LC_DEVICE_LOST, state(1));
+  EXPECT_EQ(0u, dispatcher_->cpu_counters().bytes);
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
