@@ -181,7 +181,7 @@ KERNEL(aes_bitslice_keys, AES_BITSLICE_LANES)
 
 // 32 streams a lane: pieces 32 * n to 32 * n + 31 under planes n. chain as in
 // the table form.
-KERNEL(aes_bitslice_cbc_encrypt, AES_BITSLICE_LANES)
+KERNEL(aes_bitslice_cbc_encrypt, AES_BITSLICE_CHAIN_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *planes, u32 rounds,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {
   for (u32 n = group_id() * group_lanes() + lane_id(); 32 * n < count;

@@ -8,7 +8,7 @@
 
 // As in the table form; 32 streams a lane, pieces 32 * n to 32 * n + 31 under
 // planes n. Keystream and MAC take the planes in turn; the MACs stay in `chain`.
-KERNEL(aes_bitslice_ccm, AES_BITSLICE_LANES)
+KERNEL(aes_bitslice_ccm, AES_BITSLICE_CHAIN_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *all_planes,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL const CcmStream *streams,
  GLOBAL const u8 *headers, GLOBAL u32 *results, u32 opens) {

@@ -13,7 +13,7 @@ FN Block aes_chain_start(GLOBAL const AesPiece *piece, GLOBAL const u32 *chain) 
 
 // As in the table form; 32 streams a lane, pieces 32 * n to 32 * n + 31 under
 // planes n.
-KERNEL(aes_bitslice_feedback, AES_BITSLICE_LANES)
+KERNEL(aes_bitslice_feedback, AES_BITSLICE_CHAIN_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *planes, u32 rounds,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 segment) {
   const u32 whole = segment == 0 || segment == 128;
@@ -125,7 +125,7 @@ KERNEL(aes_bitslice_cfb_decrypt, AES_BITSLICE_LANES)
 }
 
 // As in the table form; 32 messages a lane.
-KERNEL(aes_bitslice_steal_encrypt, AES_BITSLICE_LANES)
+KERNEL(aes_bitslice_steal_encrypt, AES_BITSLICE_CHAIN_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL const u32 *chain, GLOBAL const u32 *planes,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {
   for (u32 n = group_id() * group_lanes() + lane_id(); 32 * n < count;
@@ -164,7 +164,7 @@ KERNEL(aes_bitslice_steal_encrypt, AES_BITSLICE_LANES)
   }
 }
 
-KERNEL(aes_bitslice_steal_decrypt, AES_BITSLICE_LANES)
+KERNEL(aes_bitslice_steal_decrypt, AES_BITSLICE_CHAIN_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL const u32 *planes, u32 rounds,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {
   for (u32 n = group_id() * group_lanes() + lane_id(); 32 * n < count;

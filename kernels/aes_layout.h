@@ -71,6 +71,16 @@ typedef struct AesPiece {
 #define AES_TABLE1_LOCAL_WORDS 8192u  // one table, 32 copies
 #define AES_BITSLICE_LANES 256u
 #define AES_KEY_LANES 128u
+// And of the kernels that take a stream a lane, or 32 of them: where groups cannot
+// be made smaller at the launch, LC_CHAIN_LANES makes them so for all (see
+// device::Properties::chain_group_lanes).
+#ifdef LC_CHAIN_LANES
+#define AES_CHAIN_LANES(lanes) LC_CHAIN_LANES
+#define AES_BITSLICE_CHAIN_LANES TEAM_LANES
+#else
+#define AES_CHAIN_LANES(lanes) lanes
+#define AES_BITSLICE_CHAIN_LANES AES_BITSLICE_LANES
+#endif
 
 // Registers a lane. Where table groups and half groups of the bitsliced form
 // share a multiprocessor with 65,536 registers, one of each fits.

@@ -7,7 +7,7 @@
 // A lane a stream, taken as in feedback. The MAC of one block and the keystream
 // of the next are made side by side, and with the last block's MAC the mask of
 // the tag. chain: 4 words, the MAC of each stream so far. opens: 1 decrypts.
-KERNEL(AES_NAME(ccm), AES_LANES)
+KERNEL(AES_NAME(ccm), AES_CHAIN_LANES(AES_LANES))
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL const CcmStream *streams,
  GLOBAL const u8 *headers, GLOBAL u32 *results, u32 opens SHARED_PARAMETER) {

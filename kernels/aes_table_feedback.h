@@ -9,7 +9,7 @@
 // lane a stream. One whose stream ends takes its next at once, and does not
 // wait for the others of its team. chain: count of 4 words, the register of
 // each stream so far.
-KERNEL(AES_NAME(feedback), AES_LANES)
+KERNEL(AES_NAME(feedback), AES_CHAIN_LANES(AES_LANES))
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 segment SHARED_PARAMETER) {
   SHARED_WORDS(tables);
@@ -143,7 +143,7 @@ KERNEL(AES_NAME(cfb_decrypt), AES_LANES)
   GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS; \
   const u32 part = piece->tail_bytes - 16;
 
-KERNEL(AES_NAME(steal_encrypt), AES_LANES)
+KERNEL(AES_NAME(steal_encrypt), AES_CHAIN_LANES(AES_LANES))
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL const u32 *chain, GLOBAL const u32 *schedules,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
   SHARED_WORDS(tables);
@@ -163,7 +163,7 @@ KERNEL(AES_NAME(steal_encrypt), AES_LANES)
   }
 }
 
-KERNEL(AES_NAME(steal_decrypt), AES_LANES)
+KERNEL(AES_NAME(steal_decrypt), AES_CHAIN_LANES(AES_LANES))
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL const u32 *schedules, u32 rounds,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
   SHARED_WORDS(tables);

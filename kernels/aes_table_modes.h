@@ -102,7 +102,7 @@ FN SHARED u8 *aes_stage(SHARED u32 *tables, u32 s, u32 b) {
 }
 #endif
 
-KERNEL(AES_NAME(cbc_encrypt), AES_LANES) AES_CHAIN_PARAMETERS {
+KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
   const u32 lane = lane_id() % TEAM_LANES;
@@ -163,7 +163,7 @@ KERNEL(AES_NAME(cbc_encrypt), AES_LANES) AES_CHAIN_PARAMETERS {
 
 #else
 
-KERNEL(AES_NAME(cbc_encrypt), AES_LANES) AES_CHAIN_PARAMETERS {
+KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
   ROLLED for (u32 begin = 0; begin < count; begin += group_count() * group_lanes()) {

@@ -32,6 +32,10 @@ struct Properties {
   // A kernel runs only in groups of as many lanes as its KERNEL line names, or
   // of max_group_lanes where that is less.
   bool fixed_group_lanes = false;
+  // Then: the lanes of kernels that take a stream a lane, where they are fewer than
+  // those of the others (LC_CHAIN_LANES); 0: they are not. A few thousand streams
+  // reach every multiprocessor only in small groups.
+  uint32_t chain_group_lanes = 0;
   uint32_t team_lanes = 1;    // TEAM_LANES of platform.h as compiled for this device
   bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
   bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and groups of whole warps

@@ -327,11 +327,15 @@ AesLaunch::StreamGrid AesLaunch::stream_grid(uint32_t streams) const {
   const uint32_t team = device_.properties().team_lanes;
   const uint32_t wanted =
       form_ == AesForm::kBitslice ? count_up(streams, AES_BITSLICE_BLOCKS) : streams;
-  const uint32_t lanes = device_.properties().fixed_group_lanes
-                             ? form_lanes_
-                             : std::clamp(count_up(count_up(wanted, resident_groups_), team) * team,
-                                          team, form_lanes_);
-  return {std::min(count_up(wanted, lanes), resident_groups_), lanes};
+  if (!device_.properties().fixed_group_lanes) {
+    const uint32_t lanes =
+        std::clamp(count_up(count_up(wanted, resident_groups_), team) * team, team, form_lanes_);
+    return {std::min(count_up(wanted, lanes), resident_groups_), lanes};
+  }
+  uint32_t lanes = form_lanes_;
+  if (const uint32_t fewer = device_.properties().chain_group_lanes; fewer != 0)
+    lanes = form_ == AesForm::kBitslice ? team : std::min(fewer, form_lanes_);
+  return {std::min(count_up(wanted, lanes), resident_groups_ * (form_lanes_ / lanes)), lanes};
 }
 
 Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const AesWork &work) {

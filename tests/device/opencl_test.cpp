@@ -463,6 +463,10 @@ TEST(OpenClOptions, TellOfGroupsAndLoops) {
   properties.is_gpu = true;
   EXPECT_EQ(build_options(properties),
             "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1");
+  properties.chain_group_lanes = 128;
+  EXPECT_EQ(build_options(properties),
+            "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1 "
+            "-DLC_CHAIN_LANES=128");
 }
 
 TEST(OpenClResidency, IsBoundByMemoryLanesAndGroups) {
@@ -472,6 +476,14 @@ TEST(OpenClResidency, IsBoundByMemoryLanesAndGroups) {
   EXPECT_EQ(groups_at_once(h200, 132, 128, 0), 132u * 16);
   EXPECT_EQ(groups_at_once(h200, 132, 1024, 1 << 20), 132u);
   EXPECT_EQ(groups_at_once({0, 0, 4096, 1}, 0, 0, 0), 1u);
+  EXPECT_EQ(groups_at_once({0, 0, 4096, 1}, 1, 256, 0, 256), 1u);
+}
+
+TEST(OpenClResidency, IsBoundByRegistersWhereTheyAreKnown) {
+  const Residency h200 = {228 << 10, 1024, 2048, 16, 65536};
+  EXPECT_EQ(groups_at_once(h200, 132, 512, 32 << 10, lane_registers("aes_table1_ctr")), 132u * 2);
+  EXPECT_EQ(groups_at_once(h200, 132, 256, 0, lane_registers("aes_bitslice_ctr")), 132u);
+  EXPECT_EQ(groups_at_once(h200, 132, 128, 0, lane_registers("ghash_runs")), 132u * 16);
 }
 
 TEST(OpenClErrors, AreNamedAndSorted) {

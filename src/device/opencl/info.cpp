@@ -152,6 +152,11 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
       properties.is_gpu && device_number(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   properties.flat_addresses = false;
   properties.pci_address = pci_address(device);
+  // A copy of the tables in each small group must not be what bounds their number.
+  if (const Residency all = residency(device, properties); all.registers != 0)
+    properties.chain_group_lanes = all.local_bytes >= 228 << 10   ? 128
+                                   : all.local_bytes >= 100 << 10 ? 256
+                                                                  : 0;
   return properties;
 }
 
@@ -166,7 +171,7 @@ Residency residency(cl_device_id device, const Properties &properties) {
     const uint64_t capability =
         device_number(device, kCapabilityMajorNv) * 10 + device_number(device, kCapabilityMinorNv);
     const auto of = [](uint64_t kibibytes, uint64_t lanes) {
-      return Residency{kibibytes * 1024, kibibytes > 64 ? 1024u : 0u, lanes, 16};
+      return Residency{kibibytes * 1024, kibibytes > 64 ? 1024u : 0u, lanes, 16, 65536};
     };
     if (capability == 80 || capability == 87) return of(164, 2048);
     if (capability == 86 || capability == 89 || capability >= 120) return of(100, 1536);
@@ -176,14 +181,25 @@ Residency residency(cl_device_id device, const Properties &properties) {
   return {properties.local_bytes, 0, 2048, 4};
 }
 
+uint32_t lane_registers(std::string_view kernel) {
+  // No driver tells. NVIDIA's compiler knows the lanes of a group alone and gives a
+  // kernel of 512 up to 64 registers, so that two share a multiprocessor; 32 blocks
+  // in bits take all that there are.
+  if (kernel.starts_with("aes_bitslice_")) return 256;
+  if (kernel.starts_with("aes_table")) return 64;
+  return 0;
+}
+
 uint32_t groups_at_once(const Residency &residency, uint32_t compute_units, uint32_t group_lanes,
-                        uint32_t local_bytes) {
+                        uint32_t local_bytes, uint32_t lane_registers) {
   uint64_t groups = residency.most_groups;
   if (local_bytes > 0) {
     groups =
         std::min(groups, residency.local_bytes / (local_bytes + residency.group_overhead_bytes));
   }
   if (group_lanes > 0) groups = std::min(groups, residency.lanes / group_lanes);
+  if (group_lanes > 0 && lane_registers > 0 && residency.registers > 0)
+    groups = std::min(groups, residency.registers / (uint64_t{lane_registers} * group_lanes));
   return static_cast<uint32_t>(std::max<uint64_t>(groups, 1)) * std::max(compute_units, 1u);
 }
 

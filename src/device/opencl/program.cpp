@@ -127,6 +127,8 @@ std::string build_options(const Properties &properties) {
   std::string options = "-cl-std=CL1.2 -w -DLC_RSA_U32=1";
   options += " -DLC_MOST_LANES=" + std::to_string(properties.max_group_lanes);
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
+  if (properties.chain_group_lanes != 0)
+    options += " -DLC_CHAIN_LANES=" + std::to_string(properties.chain_group_lanes);
   return options;
 }
 
