@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/aead_launch.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "schedule/staging.h"
 
@@ -36,6 +39,23 @@ AesWork inner_work(const AesWork &work, lc_cipher cipher) {
 }
 
 }  // namespace
+
+Result<bool> choose_matrices(const device::Properties &properties) {
+  const char *text = getenv("LANECRYPT_HASH_FORM");
+  const std::string_view wanted = text != nullptr ? text : "";
+  if (wanted.empty()) return properties.bit_matrices;
+  if (wanted == "integer") return false;
+  if (wanted != "matrix")
+    return Status(LC_ERROR_ARGUMENT,
+                  "LANECRYPT_HASH_FORM is matrix or integer, not " + std::string(wanted));
+  if (properties.bit_matrices) return true;
+  return Status(LC_ERROR_NO_DEVICE, properties.id + " cannot run LANECRYPT_HASH_FORM=matrix");
+}
+
+AeadLaunch::AeadLaunch(device::Device &device, AesLaunch &aes) : device_(device), aes_(aes) {
+  Result<bool> matrices = choose_matrices(device.properties());
+  has_matrices_ = matrices.ok() && *matrices;
+}
 
 bool AeadLaunch::takes(const CipherKind &kind) {
   return kind.mode().is_aead || kind.cipher == LC_CHACHA20;
@@ -98,7 +118,7 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
 
   constexpr uint64_t kWorthMatrices = 1 << 20;
   std::vector<uint32_t> matrices(work.keys.size(), HASH_NO_MATRICES);
-  if (is_gcm(work.kind) && device_.properties().bit_matrices) {
+  if (is_gcm(work.kind) && has_matrices_) {
     for (uint32_t key = 0; key < work.keys.size(); ++key) {
       if (key_bytes[key] < kWorthMatrices) continue;
       matrices[key] = count(aead.matrix_keys.size());
@@ -106,7 +126,6 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
     }
   }
   const bool opens = work.kind.direction == LC_DECRYPT;
-  const bool has_matrices = device_.properties().bit_matrices;
   for (size_t n = 0; n < aead.parts.size(); ++n) {
     const AeadPart &part = aead.parts[n];
     HashSum sum = {};
@@ -128,7 +147,7 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
     uint32_t set = matrices[part.key];
     uint64_t matrix_bytes = part.length;
     if (!is_gcm(work.kind)) {
-      const bool is_worth = has_matrices && piece != nullptr && part.length >= kWorthMatrices &&
+      const bool is_worth = has_matrices_ && piece != nullptr && part.length >= kWorthMatrices &&
                             (piece->in | piece->out) % kBlockBytes == 0;
       matrix_bytes = is_worth ? part.length / POLY1305_TILE_BYTES * POLY1305_TILE_BYTES : 0;
       if (is_worth) {

@@ -61,9 +61,14 @@ struct AeadRoom {
   uint64_t staged_bytes = 0;
 };
 
+// Whether GHASH and Poly1305 of long messages go by matrices: where the device can,
+// unless the environment variable LANECRYPT_HASH_FORM is `integer`, for measurements.
+// An error where it is `matrix` and the device cannot.
+Result<bool> choose_matrices(const device::Properties &properties);
+
 class AeadLaunch {
  public:
-  AeadLaunch(device::Device &device, AesLaunch &aes) : device_(device), aes_(aes) {}
+  AeadLaunch(device::Device &device, AesLaunch &aes);
 
   static bool takes(const CipherKind &kind);
   uint32_t max_keys(const CipherKind &kind) const;
@@ -101,6 +106,7 @@ class AeadLaunch {
 
   device::Device &device_;
   AesLaunch &aes_;
+  bool has_matrices_ = false;
   uint64_t launches_ = 0;
 };
 

@@ -145,6 +145,8 @@ Status Executor::open_device() {
   form_ = *form;
   Result<AesGrid> grid = read_aes_grid(open_properties_, form_);
   if (!grid.ok()) return set_unusable(LC_DEVICE_UNUSABLE, grid.status());
+  if (const Result<bool> matrices = choose_matrices(open_properties_); !matrices.ok())
+    return set_unusable(LC_DEVICE_UNUSABLE, matrices.status());
   memory_ = std::make_unique<DeviceMemory>(*device_);
   pipeline_ = std::make_unique<Pipeline>(*device_, form_, *grid, options_, pinned_, movers_, bell_);
   if (const Status status = pipeline_->open(); !status.ok())

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 
 #include "random_bytes.h"
@@ -22,6 +23,7 @@ using device::Event;
 struct Record {
   std::mutex mutex;
   std::vector<std::string> kernels;
+  std::map<std::string, uint32_t> group_lanes;  // of each, when it ran last
 
   std::vector<std::string> take() {
     std::lock_guard lock(mutex);
@@ -51,6 +53,7 @@ class RecordingStream : public device::Stream {
     {
       std::lock_guard lock(record_.mutex);
       record_.kernels.push_back(launch.kernel);
+      record_.group_lanes[launch.kernel] = launch.group_lanes;
     }
     return inner_->launch(launch);
   }
@@ -96,11 +99,14 @@ class RecordingDevice : public device::Device {
 
 class KernelChoice : public testing::Test {
  protected:
-  ~KernelChoice() override { unsetenv("LANECRYPT_AES_FORM"); }
+  ~KernelChoice() override {
+    unsetenv("LANECRYPT_AES_FORM");
+    unsetenv("LANECRYPT_HASH_FORM");
+  }
 
   // The emulator, said to have other local memory than it has.
-  void open(const char *form, bool banked_local, uint32_t local_bytes,
-            bool pairs_launches = false) {
+  void open(const char *form, bool banked_local, uint32_t local_bytes, bool pairs_launches = false,
+            uint32_t chain_group_lanes = 0) {
     if (form)
       setenv("LANECRYPT_AES_FORM", form, 1);
     else
@@ -110,6 +116,8 @@ class KernelChoice : public testing::Test {
     found.properties.local_bytes = local_bytes;
     auto open_inner = found.open;
     found.properties.pairs_launches = pairs_launches;
+    found.properties.fixed_group_lanes = chain_group_lanes != 0;
+    found.properties.chain_group_lanes = chain_group_lanes;
     found.open = [this, open_inner, properties = found.properties](
                      device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
       Result<std::unique_ptr<device::Device>> inner = open_inner(kernels);
@@ -284,6 +292,43 @@ TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
     // One that is small, or one of several, is not worth it.
     EXPECT_EQ(2u, kernels_of(run.cipher, run.direction).size());
   }
+}
+
+// Kernels that are compiled for small groups are launched in them; all others are not.
+TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
+  open("table1", true, 160 * kKiB, false, 8);
+  ASSERT_TRUE(status_.ok()) << status_.text();
+  kernels_of(LC_AES_CBC_CS3, LC_ENCRYPT);
+  kernels_of(LC_AES_OFB, LC_ENCRYPT);
+  kernels_of(LC_AES_ECB, LC_ENCRYPT);
+  const uint32_t usual = record_.group_lanes["aes_table1_ecb_encrypt"];
+  EXPECT_GT(usual, 8u);
+  for (const char *chain : {"cbc_encrypt", "steal_encrypt", "feedback"})
+    EXPECT_EQ(record_.group_lanes[std::string("aes_table1_") + chain], 8u) << chain;
+  open("bitslice", true, 160 * kKiB, false, 8);
+  kernels_of(LC_AES_CCM, LC_ENCRYPT);
+  EXPECT_EQ(record_.group_lanes["aes_bitslice_ccm"], 1u);  // a team of the emulator
+}
+
+TEST_F(KernelChoice, HashesByTheFormAskedFor) {
+  for (const char *form : {"matrix", "integer"}) {
+    SCOPED_TRACE(form);
+    setenv("LANECRYPT_HASH_FORM", form, 1);
+    open("table4", true, 160 * kKiB);
+    ASSERT_TRUE(status_.ok()) << status_.text();
+    const test::Bytes key(32, 1), iv(16, 2), in((1 << 20) + 16, 3);
+    test::Bytes out(in.size());
+    const std::vector<std::string> kernels = kernels_of(LC_AES_GCM, LC_ENCRYPT, key, iv, in, out);
+    const auto is_matrix = [](const std::string &name) {
+      return name.find("matrix") != std::string::npos;
+    };
+    EXPECT_EQ(std::any_of(kernels.begin(), kernels.end(), is_matrix),
+              form == std::string("matrix"));
+  }
+  setenv("LANECRYPT_HASH_FORM", "tables", 1);
+  open(nullptr, true, 160 * kKiB);
+  EXPECT_EQ(LC_ERROR_ARGUMENT, status_.code());
+  EXPECT_NE(std::string::npos, status_.text().find("tables")) << status_.text();
 }
 
 TEST_F(KernelChoice, RefusesWhatDoesNotFit) {
