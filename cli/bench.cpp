@@ -37,10 +37,12 @@ is compared with OpenSSL's.
 rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
 and keys in the making, beside OpenSSL on one core and on all.
 kernels: AES with the data on the card, by each form of the kernels that the
-device can run; compared in the same way.
+device can run, and GHASH and Poly1305 by matrices and by integers; compared in the
+same way.
 timing: whether the time of a kernel tells of keys or data: t of 100,000
-launches, half of them with one key, and half with equal blocks. Between -4.5
-and 4.5 it does not. LANECRYPT_AES_FORM chooses the form.
+launches (--launches), half of them with one key, and half with equal blocks.
+Between -4.5 and 4.5 it does not. LANECRYPT_AES_FORM chooses the form, --quick
+leaves out keys of 192 and 256 bits.
 papers: what five papers measured, beside their own figures: of 2007 (R files, H
 OpenGL, M sizes), 2010 (W packets) and 2013 (S sizes, loaded CPUs and RSA). --out
 names a folder, into which papers.json and the table go and in which R has files of
@@ -51,7 +53,7 @@ and left out. S loads the CPU by itself and needs no other program.
 Examples:
   lanecrypt bench rsa --quick
   lanecrypt bench aes --quick
-  lanecrypt bench kernels --devices cuda:0 --only ctr,ecb
+  lanecrypt bench kernels --devices cuda:0 --only ctr,gcm
   lanecrypt bench papers S --devices cuda:0 --out results
   lanecrypt bench aes --devices cuda:0 --json --out results.json
 )";
@@ -65,6 +67,7 @@ class Bench : public Subcommand {
             {"device", "devices", true},
             {"only", "only", true},
             {"module", "module", true},
+            {"launches", "launches", true},
             {"quick", "quick"},
             {"quiet", "quiet"},
             {"help", "help"},
@@ -89,6 +92,9 @@ class Bench : public Subcommand {
     app.add_option("--module", module_,
                    "with rsa: the provider; otherwise the one built or installed with this command")
         ->option_text("GPU.SO");
+    app.add_option("--launches", launches_, "with timing: launches of each case")
+        ->check(CLI::Range(10u, 100000000u))
+        ->option_text("N");
     app.add_flag("--quick", quick_, "fewer ciphers, sizes and runs: under a minute");
     app.add_flag("--quiet", quiet_, "do not say what is being measured");
   }
@@ -111,6 +117,8 @@ class Bench : public Subcommand {
       throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --module", what_));
     if (!module_.empty() && access(module_.c_str(), R_OK) != 0)
       throw_errno("cannot read the provider " + module_, errno);
+    if (launches_ && what_ != "timing")
+      throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
     // Of the papers it is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
@@ -152,21 +160,28 @@ class Bench : public Subcommand {
           results.push_back(std::move(result));
         unsetenv("LANECRYPT_AES_FORM");
       }
+    if (what_ == "kernels")
+      for (const char *form : {"matrix", "integer"}) {
+        setenv("LANECRYPT_HASH_FORM", form, 1);
+        const Context of_form(devices, LC_FALLBACK_NONE);
+        for (BenchResult &result : bench_hashes(of_form, form, quick_, wants, tell))
+          results.push_back(std::move(result));
+        unsetenv("LANECRYPT_HASH_FORM");
+      }
     const Context context(devices, LC_FALLBACK_NONE);
-    if (what_ == "aes") results = bench_aes(context, quick_, wants, tell);
+    // What is found is on the disk soon: all of it takes minutes.
+    const auto keep = [&](const std::vector<BenchResult> &so_far) {
+      if (!out_.empty()) write(json_of(machine_of(context), so_far));
+    };
+    if (what_ == "aes") results = bench_aes(context, quick_, wants, tell, keep);
     if (what_ == "rsa") {
       // OpenSSL looks for a name without a folder where its modules are.
       const std::string module =
           module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
       results = bench_rsa(context, module, quick_, wants, tell);
     }
-    if (what_ == "timing") results = bench_timing(context, quick_, wants, tell);
-    if (what_ == "papers")
-      // What is found is on the disk soon: all of it takes minutes.
-      results = bench_papers(context, paper_, quick_, folder_, tell,
-                             [&](const std::vector<BenchResult> &so_far) {
-                               write(json_of(machine_of(context), so_far));
-                             });
+    if (what_ == "timing") results = bench_timing(context, quick_, launches_, wants, tell, keep);
+    if (what_ == "papers") results = bench_papers(context, paper_, quick_, folder_, tell, keep);
     if (tells) fmt::print(stderr, "\r\033[K");
     if (results.empty() && !only_.empty())
       throw Failure(ExitCode::kUsage,
@@ -221,6 +236,7 @@ class Bench : public Subcommand {
   std::string what_, paper_, out_, module_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_;
+  std::optional<unsigned> launches_;
   bool json_ = false, quick_ = false, quiet_ = false;
 };
 

@@ -7,17 +7,17 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <optional>
 
+#include "aead_seal.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {
 
-using Tag = std::array<uint8_t, 16>;
-using Nonce = std::array<uint8_t, 12>;
-
 constexpr uint64_t kSliceBytes = 64 << 20;  // of data made or checked at once
 constexpr uint64_t kPacketBytes = 1500, kPacketStep = 1504;
+constexpr uint64_t kStreamBytes = 16 << 10;  // of CCM
 constexpr uint64_t kMostPackets = 65536;
 
 struct AeadCase {
@@ -36,44 +36,6 @@ constexpr AeadCase kCases[] = {
 };
 
 [[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
-
-// OpenSSL's default provider, sealing one message of `bytes` in parts; of CCM,
-// in one.
-class Seal {
- public:
-  Seal(const AeadCase &run, const uint8_t *key, const Nonce &nonce, uint64_t bytes)
-      : cipher_(EVP_CIPHER_fetch(nullptr, run.openssl, "provider=default")),
-        context_(EVP_CIPHER_CTX_new()) {
-    EVP_CIPHER_CTX *c = context_.get();
-    const int nonce_bytes = static_cast<int>(nonce.size());
-    int written = 0;
-    if (!cipher_ || !c || EVP_EncryptInit_ex2(c, cipher_.get(), nullptr, nullptr, nullptr) != 1 ||
-        EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_IVLEN, nonce_bytes, nullptr) != 1 ||
-        (run.is_chain() && EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, 16, nullptr) != 1) ||
-        EVP_EncryptInit_ex2(c, nullptr, key, nonce.data(), nullptr) != 1 ||
-        (run.is_chain() &&
-         EVP_EncryptUpdate(c, nullptr, &written, nullptr, static_cast<int>(bytes)) != 1))
-      fail(fmt::format("OpenSSL has no {}", run.openssl));
-  }
-  void update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
-    int written = 0;
-    if (EVP_EncryptUpdate(context_.get(), out, &written, in, static_cast<int>(bytes)) != 1)
-      fail("OpenSSL failed");
-  }
-  Tag finish() {
-    Tag tag{};
-    int written = 0;
-    uint8_t nothing[16];
-    if (EVP_EncryptFinal_ex(context_.get(), nothing, &written) != 1 ||
-        EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_GET_TAG, 16, tag.data()) != 1)
-      fail("OpenSSL failed");
-    return tag;
-  }
-
- private:
-  EvpCipher cipher_;
-  EvpContext context_;
-};
 
 // Messages side by side on the card, under one key.
 struct Batch {
@@ -129,18 +91,20 @@ class CardBench {
     return result;
   }
 
-  BenchResult packets(const AeadCase &run, const std::string &name) {
-    const uint64_t count = std::min(kMostPackets, bytes_ / kPacketStep);
-    Batch batch(data_, plain_.address(), cipher_.address(), kPacketBytes, kPacketStep, count);
-    BenchResult result = measure(run, LC_ENCRYPT, batch, count * kPacketBytes, name);
+  // Messages of `message_bytes`, `step` apart.
+  BenchResult packets(const AeadCase &run, uint64_t message_bytes, uint64_t step,
+                      const std::string &name) {
+    const uint64_t count = std::min(kMostPackets, bytes_ / step);
+    Batch batch(data_, plain_.address(), cipher_.address(), message_bytes, step, count);
+    BenchResult result = measure(run, LC_ENCRYPT, batch, count * message_bytes, name);
     result.streams = count;
-    std::vector<uint8_t> in(count * kPacketStep / 16 * 16), out(in.size()), expected(kPacketBytes);
+    std::vector<uint8_t> in(count * step / 16 * 16), out(in.size()), expected(message_bytes);
     data_.fill(0, in);
     cipher_.read_to(out.data(), out.size());
     for (uint64_t n = 0; n < count; n++) {
-      Seal seal(run, data_.key(), batch.nonces[n], kPacketBytes);
-      seal.update(in.data() + n * kPacketStep, expected.data(), kPacketBytes);
-      if (std::memcmp(expected.data(), out.data() + n * kPacketStep, kPacketBytes) != 0 ||
+      Seal seal(run.openssl, data_.key(), batch.nonces[n], message_bytes);
+      seal.update(in.data() + n * step, expected.data(), message_bytes);
+      if (std::memcmp(expected.data(), out.data() + n * step, message_bytes) != 0 ||
           seal.finish() != batch.tags[n])
         fail(fmt::format("{}: packet {} is not OpenSSL's", name, n));
     }
@@ -169,17 +133,20 @@ class CardBench {
 
   // Both sides of the message, and its tag.
   void check_whole(const AeadCase &run, const Batch &batch, const std::string &name) const {
-    Seal seal(run, data_.key(), batch.nonces[0], bytes_);
-    std::vector<uint8_t> in, out, expected;
+    Seal seal(run.openssl, data_.key(), batch.nonces[0], bytes_);
+    const PinnedBuffer out = context_.pinned(kSliceBytes);
+    std::vector<uint8_t> in, expected;
     for (uint64_t done = 0; done < bytes_; done += in.size()) {
       const uint64_t now = std::min(kSliceBytes, bytes_ - done);
-      for (auto *bytes : {&in, &out, &expected}) bytes->resize(now);
+      for (auto *bytes : {&in, &expected}) bytes->resize(now);
       data_.fill(done, in);
       plain_.read_to(out.data(), now, done);
-      if (in != out) fail(fmt::format("{}: the plaintext is not what it was", name));
+      if (std::memcmp(in.data(), out.data(), now) != 0)
+        fail(fmt::format("{}: the plaintext is not what it was", name));
       cipher_.read_to(out.data(), now, done);
       seal.update(in.data(), expected.data(), now);
-      if (expected != out) fail(fmt::format("{}: the ciphertext is not OpenSSL's", name));
+      if (std::memcmp(expected.data(), out.data(), now) != 0)
+        fail(fmt::format("{}: the ciphertext is not OpenSSL's", name));
     }
     if (seal.finish() != batch.tags[0]) fail(fmt::format("{}: the tag is not OpenSSL's", name));
   }
@@ -200,23 +167,46 @@ std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
                                     const Wants &wants,
                                     const std::function<void(const std::string &)> &tell) {
   std::vector<BenchResult> results;
-  CardBench bench(context, index, patience, data, bytes);
+  std::optional<CardBench> made;
   const auto measure = [&](const std::string &name, const auto &how) {
     if (!wants(name)) return;
     tell(name);
+    if (!made) made.emplace(context, index, patience, data, bytes);
     results.push_back(how(name));
   };
   for (const AeadCase &run : kCases) {
     const std::string name = run.name, card = ".card." + where;
     const auto whole = [&](lc_direction direction) {
-      return [&, direction](const std::string &full) { return bench.whole(run, direction, full); };
+      return [&, direction](const std::string &full) { return made->whole(run, direction, full); };
     };
     if (!run.is_chain()) {
       measure(name + card, whole(LC_ENCRYPT));
       measure(name + "-decrypt" + card, whole(LC_DECRYPT));
     }
-    measure(name + ".card-packets." + where,
-            [&](const std::string &full) { return bench.packets(run, full); });
+    measure(name + ".card-packets." + where, [&](const std::string &full) {
+      return made->packets(run, kPacketBytes, kPacketStep, full);
+    });
+    if (run.is_chain())
+      measure(name + ".card-streams." + where, [&](const std::string &full) {
+        return made->packets(run, kStreamBytes, kStreamBytes, full);
+      });
+  }
+  return results;
+}
+
+std::vector<BenchResult> bench_hashing(const Context &context, uint32_t index,
+                                       const std::string &where, uint64_t bytes,
+                                       const Patience &patience, const BenchData &data,
+                                       const Wants &wants,
+                                       const std::function<void(const std::string &)> &tell) {
+  std::vector<BenchResult> results;
+  std::optional<CardBench> bench;
+  for (const AeadCase &run : kCases) {
+    const std::string name = std::string(run.name) + "." + where;
+    if (run.is_chain() || !wants(name)) continue;
+    tell(name);
+    if (!bench) bench.emplace(context, index, patience, data, bytes);
+    results.push_back(bench->whole(run, LC_ENCRYPT, name));
   }
   return results;
 }

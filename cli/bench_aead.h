@@ -20,4 +20,11 @@ std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
                                     const Wants &wants,
                                     const std::function<void(const std::string &)> &tell);
 
+// One message of `bytes`, sealed: by how the context's devices hash it.
+std::vector<BenchResult> bench_hashing(const Context &context, uint32_t index,
+                                       const std::string &where, uint64_t bytes,
+                                       const Patience &patience, const BenchData &data,
+                                       const Wants &wants,
+                                       const std::function<void(const std::string &)> &tell);
+
 }  // namespace lanecrypt::cli

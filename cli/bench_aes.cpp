@@ -13,6 +13,7 @@
 #include "bench_aead.h"
 #include "bench_data.h"
 #include "bench_devices.h"
+#include "bench_mixed.h"
 #include "device_engine.h"
 #include "failure.h"
 
@@ -83,6 +84,40 @@ std::vector<BenchCase> chain_cases(bool quick) {
   return cases;
 }
 
+// What is measured on the card alone, with the most bytes that OpenSSL computes
+// again in a few seconds: it takes a block of AES for each byte of CFB8, and for each
+// bit of CFB1.
+struct CardCase {
+  BenchCase run;
+  uint64_t most_bytes = 4 * kGiB;
+};
+
+std::vector<CardCase> more_cases(bool quick) {
+  constexpr uint64_t kMessageBytes = kMiB;  // of decryption with stealing
+  std::vector<CardCase> cases;
+  for (const uint32_t key_bytes : {16u, 32u}) {
+    if (quick && key_bytes != 16) continue;
+    const auto aes = [&](const char *mode, lc_cipher cipher) {
+      return AesCipher{fmt::format("aes-{}-{}", 8 * key_bytes, mode), cipher, key_bytes};
+    };
+    const AesCipher cfb = aes("cfb", LC_AES_CFB128), ofb = aes("ofb", LC_AES_OFB);
+    cases.push_back({{cfb, LC_ENCRYPT, kStreamBytes}});
+    cases.push_back({{cfb, LC_DECRYPT}});
+    cases.push_back({{ofb, LC_ENCRYPT, kStreamBytes}});
+    if (quick) continue;
+    const AesCipher cfb8 = aes("cfb8", LC_AES_CFB8), cfb1 = aes("cfb1", LC_AES_CFB1);
+    cases.push_back({{cfb8, LC_ENCRYPT, kStreamBytes / 16}, 64 * kMiB});
+    cases.push_back({{cfb8, LC_DECRYPT}, 64 * kMiB});
+    cases.push_back({{cfb1, LC_ENCRYPT, kStreamBytes / 128}, 8 * kMiB});
+    cases.push_back({{cfb1, LC_DECRYPT}, 8 * kMiB});
+    const AesCipher cts = aes("cbc-cts", LC_AES_CBC_CS3);
+    cases.push_back({{cts, LC_ENCRYPT, kStreamBytes}});
+    cases.push_back({{cts, LC_DECRYPT, kMessageBytes}});
+  }
+  cases.push_back({{{"chacha20", LC_CHACHA20, 32}}});
+  return cases;
+}
+
 // OpenSSL's rates of this run, by case and bytes.
 class OpensslRates {
  public:
@@ -101,7 +136,7 @@ class OpensslRates {
       for (uint64_t r = 0; r < repeats; r++)
         for (uint64_t done = 0; done < bytes; done += step) {
           openssl.begin(done == 0 ? data_.key() : nullptr,
-                        data_.iv(run.stream_bytes != 0 ? done / step : 0));
+                        data_.iv(run, run.stream_bytes != 0 ? done / step : 0));
           openssl.update(in_.data() + done, out_.data() + done, std::min(step, bytes - done));
         }
     };
@@ -124,7 +159,7 @@ class OpensslRates {
         threads.emplace_back([&, core] {
           OpensslCipher openssl(run);
           for (int pass = 0; pass < kPasses; pass++) {
-            openssl.begin(data_.key(), data_.iv(0));
+            openssl.begin(data_.key(), data_.iv(run, 0));
             openssl.update(in_.data() + core * share, out_.data() + core * share, share);
           }
         });
@@ -162,7 +197,7 @@ struct Messages {
     const uint64_t count = (bytes + step - 1) / step;
     ivs.reserve(count);
     for (uint64_t i = 0; i < count; i++) {
-      ivs.push_back(data.iv(i));
+      ivs.push_back(data.iv(run, i));
       lc_message message{};
       message.key = data.key();
       message.iv = ivs.back().data();
@@ -210,8 +245,12 @@ class DeviceBench {
       for (uint64_t streams : {uint64_t{1}, uint64_t{1000}, chain_bytes_ / kStreamBytes})
         if (streams * kStreamBytes <= chain_bytes_)
           on_card(chain, in, out, streams * kStreamBytes, chain.name() + ".card-streams");
+      more(in, out, "card");
       copies(in);
     }
+    for (BenchResult &result :
+         bench_mixed(context_, index_, where_, chain_bytes_, scale_.patience, data_, wants_, tell_))
+      results_.push_back(std::move(result));
     for (BenchResult &result :
          bench_aead(context_, index_, where_, card_bytes_, scale_.patience, data_, wants_, tell_))
       results_.push_back(std::move(result));
@@ -223,6 +262,13 @@ class DeviceBench {
   uint64_t host_bytes() const { return host_bytes_; }
 
   void run_on_card(const std::string &form) {
+    std::vector<BenchCase> all = parallel_cases(scale_.quick), chains = chain_cases(scale_.quick);
+    all.insert(all.end(), chains.begin(), chains.end());
+    for (const CardCase &each : more_cases(scale_.quick)) all.push_back(each.run);
+    if (std::none_of(all.begin(), all.end(), [&](const BenchCase &run) {
+          return wants_(run.name() + "." + form + "." + where_);
+        }))
+      return;
     choose_sizes();
     const DeviceBuffer in = context_.on_device(index_, card_bytes_);
     const DeviceBuffer out = context_.on_device(index_, card_bytes_);
@@ -231,9 +277,26 @@ class DeviceBench {
       on_card(run, in, out, card_bytes_, run.name() + "." + form);
     for (const BenchCase &run : chain_cases(scale_.quick))
       on_card(run, in, out, chain_bytes_, run.name() + "." + form);
+    more(in, out, form);
+  }
+
+  void run_hashes(const std::string &form) {
+    choose_sizes();
+    for (BenchResult &result : bench_hashing(context_, index_, form + "." + where_, card_bytes_,
+                                             scale_.patience, data_, wants_, tell_))
+      results_.push_back(std::move(result));
   }
 
  private:
+  void more(const DeviceBuffer &in, const DeviceBuffer &out, const std::string &how) {
+    for (const CardCase &each : more_cases(scale_.quick)) {
+      const BenchCase &run = each.run;
+      const bool chain = run.stream_bytes != 0;
+      const uint64_t bytes = std::min(each.most_bytes, chain ? chain_bytes_ : card_bytes_);
+      on_card(run, in, out, bytes, run.name() + "." + how);
+    }
+  }
+
   // As large as the device's memory and its speed allow.
   void choose_sizes() {
     const lc_device_info info = context_.device(index_);
@@ -307,9 +370,8 @@ class DeviceBench {
     });
     result.clock = by_device ? "device" : "wall";
     if (run.stream_bytes != 0) result.streams = messages.list.size();
-    std::vector<uint8_t> slice;
-    for (uint64_t done = 0; done < bytes; done += slice.size()) {
-      slice.resize(std::min(kSliceBytes, bytes - done));
+    for (uint64_t done = 0; done < bytes; done += kSliceBytes) {
+      const std::span<uint8_t> slice(slice_.data(), std::min(kSliceBytes, bytes - done));
       out.read_to(slice.data(), slice.size(), done);
       check(run, done, slice, name);
     }
@@ -384,6 +446,7 @@ class DeviceBench {
   const Wants &wants_;
   const std::function<void(const std::string &)> &tell_;
   std::vector<BenchResult> &results_;
+  const PinnedBuffer slice_ = context_.pinned(kSliceBytes);  // of an output, on its way
   uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
 };
 
@@ -410,11 +473,17 @@ std::vector<std::pair<uint32_t, std::string>> usable_devices(
 
 }  // namespace
 
-std::vector<BenchResult> bench_aes(const Context &context, bool quick, const Wants &wants,
-                                   const std::function<void(const std::string &)> &tell) {
+std::vector<BenchResult> bench_aes(
+    const Context &context, bool quick, const Wants &wants,
+    const std::function<void(const std::string &)> &tell_next,
+    const std::function<void(const std::vector<BenchResult> &)> &keep) {
   const Scale scale(quick);
   const BenchData data;
   std::vector<BenchResult> results;
+  const std::function<void(const std::string &)> tell = [&](const std::string &next) {
+    keep(results);
+    tell_next(next);
+  };
   OpensslRates openssl(scale, data);
   const auto measure_openssl = [&](const BenchCase &run, uint64_t bytes, const char *where) {
     if (!wants(run.name() + where)) return;
@@ -426,6 +495,8 @@ std::vector<BenchResult> bench_aes(const Context &context, bool quick, const Wan
     measure_openssl(run, scale.largest_host_bytes, ".openssl");
   for (const BenchCase &run : chain_cases(quick))
     measure_openssl(run, scale.largest_host_bytes, ".openssl");
+  for (const CardCase &each : more_cases(quick))
+    measure_openssl(each.run, std::min(each.most_bytes / 64, scale.largest_host_bytes), ".openssl");
   for (const BenchCase &run : parallel_cases(quick)) {
     if (!wants(run.name() + ".openssl-cores")) continue;
     tell(run.name() + ".openssl-cores");
@@ -449,6 +520,17 @@ std::vector<BenchResult> bench_aes(const Context &context, bool quick, const Wan
     for (BenchResult &result : bench_all_devices(context, devices, card_bytes, 4 * host_bytes,
                                                  scale.patience, data, wants, tell))
       results.push_back(std::move(result));
+  return results;
+}
+
+std::vector<BenchResult> bench_hashes(const Context &context, const std::string &form, bool quick,
+                                      const Wants &wants,
+                                      const std::function<void(const std::string &)> &tell) {
+  const Scale scale(quick);
+  const BenchData data;
+  std::vector<BenchResult> results;
+  for (const auto &[index, where] : usable_devices(context, tell))
+    DeviceBench(context, index, where, scale, data, nullptr, wants, tell, results).run_hashes(form);
   return results;
 }
 

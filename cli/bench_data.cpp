@@ -2,10 +2,14 @@
 #include "bench_data.h"
 
 #include <fmt/format.h>
+#include <openssl/core_names.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
 #include <cstring>
+#include <future>
+#include <thread>
 
 #include "failure.h"
 
@@ -14,6 +18,7 @@ namespace {
 
 // The most one update takes: EVP counts in int.
 constexpr uint64_t kMostUpdateBytes = 1 << 30;
+constexpr uint64_t kChachaBlockBytes = 64;
 
 // Little-endian, as XTS numbers its data units.
 Block advance_tweak(Block tweak, uint64_t units) {
@@ -21,6 +26,12 @@ Block advance_tweak(Block tweak, uint64_t units) {
   tweak = advance_counter(tweak, units);
   std::reverse(tweak.begin(), tweak.end());
   return tweak;
+}
+
+// Decryption needs the ciphertext before: that of CBC, and all of CFB.
+bool reads_back(const BenchCase &run) {
+  const lc_cipher mode = run.cipher.mode;
+  return mode == LC_AES_CBC || mode == LC_AES_CFB128 || mode == LC_AES_CFB8 || mode == LC_AES_CFB1;
 }
 
 const BenchCase &seed_case() {
@@ -42,9 +53,19 @@ std::string BenchCase::name() const {
     return cipher.name +
            (data_unit_bytes == kLargeUnitBytes ? "" : "-" + std::to_string(data_unit_bytes)) +
            (direction == LC_ENCRYPT ? "" : "-decrypt");
-  if (cipher.mode == LC_AES_CTR) return cipher.name;
+  if (is_own_inverse()) return cipher.name;
   if (cipher.mode == LC_AES_ECB && direction == LC_ENCRYPT) return cipher.name;
   return cipher.name + (direction == LC_ENCRYPT ? "-encrypt" : "-decrypt");
+}
+
+bool BenchCase::is_own_inverse() const {
+  return cipher.mode == LC_AES_CTR || cipher.mode == LC_AES_OFB || cipher.mode == LC_CHACHA20;
+}
+
+uint64_t BenchCase::part_bytes() const {
+  if (stream_bytes != 0) return stream_bytes;
+  if (data_unit_bytes != 0) return data_unit_bytes;
+  return cipher.mode == LC_CHACHA20 ? kChachaBlockBytes : kBlockBytes;
 }
 
 BenchData::BenchData() : seed_(16), key_(64) {
@@ -61,23 +82,50 @@ void BenchData::fill(uint64_t offset, std::span<uint8_t> out) const {
   keystream.update(out.data(), out.data(), out.size());
 }
 
+Block BenchData::iv(const BenchCase &run, uint64_t stream) const {
+  Block first = iv(stream);
+  if (run.cipher.mode == LC_CHACHA20) std::fill_n(first.begin(), 4, 0);
+  return first;
+}
+
 bool BenchData::matches(const BenchCase &run, uint64_t offset,
                         std::span<const uint8_t> output) const {
+  // A chain without streams has but one part.
+  const bool is_serial = run.stream_bytes == 0 && run.direction == LC_ENCRYPT && reads_back(run);
+  const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const uint64_t parts = (output.size() + run.part_bytes() - 1) / run.part_bytes();
+  const uint64_t share = is_serial ? output.size() : (parts + cores - 1) / cores * run.part_bytes();
+  std::vector<std::future<bool>> checks;
+  for (uint64_t at = 0; at < output.size(); at += share)
+    checks.push_back(std::async(std::launch::async, [&, at] {
+      return part_matches(run, offset + at,
+                          output.subspan(at, std::min<uint64_t>(share, output.size() - at)));
+    }));
+  bool all = true;
+  for (std::future<bool> &check : checks) all &= check.get();
+  return all;
+}
+
+bool BenchData::part_matches(const BenchCase &run, uint64_t offset,
+                             std::span<const uint8_t> output) const {
   std::vector<uint8_t> expected(output.size());
   fill(offset, expected);
   OpensslCipher openssl(run);
-  const bool chained = run.cipher.mode == LC_AES_CBC;
   if (run.stream_bytes != 0) {
     for (uint64_t done = 0; done < output.size(); done += run.stream_bytes) {
-      openssl.begin(key_.data(), iv((offset + done) / run.stream_bytes));
+      openssl.begin(key_.data(), iv(run, (offset + done) / run.stream_bytes));
       openssl.update(expected.data() + done, expected.data() + done,
                      std::min<uint64_t>(run.stream_bytes, output.size() - done));
     }
   } else {
-    Block first = iv(0);
+    Block first = iv(run, 0);
     if (run.data_unit_bytes != 0) first = advance_tweak(first, offset / run.data_unit_bytes);
     if (run.cipher.mode == LC_AES_CTR) first = advance_counter(first, offset / kBlockBytes);
-    if (chained && offset > 0) {
+    if (run.cipher.mode == LC_CHACHA20) {
+      const uint32_t block = static_cast<uint32_t>(offset / kChachaBlockBytes);
+      for (int i = 0; i < 4; ++i) first[i] = static_cast<uint8_t>(block >> (8 * i));
+    }
+    if (reads_back(run) && offset > 0) {
       if (run.direction == LC_ENCRYPT)
         throw Failure(ExitCode::kFailed, "a serial chain can be checked only from its start");
       fill(offset - kBlockBytes, first);
@@ -96,6 +144,14 @@ OpensslCipher::OpensslCipher(const BenchCase &run)
   if (!context_ ||
       EVP_CipherInit_ex2(context_.get(), cipher_.get(), nullptr, nullptr, encrypt_, nullptr) != 1)
     throw Failure(ExitCode::kFailed, "OpenSSL could not start a cipher");
+  if (run.cipher.mode == LC_AES_CBC_CS3) {
+    char kind[] = OSSL_CIPHER_CTS_MODE_CS3;
+    const OSSL_PARAM stealing[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_CIPHER_PARAM_CTS_MODE, kind, 0),
+        OSSL_PARAM_construct_end()};
+    if (EVP_CIPHER_CTX_set_params(context_.get(), stealing) != 1)
+      throw Failure(ExitCode::kFailed, "OpenSSL has no ciphertext stealing");
+  }
 }
 
 void OpensslCipher::begin(const uint8_t *key, const Block &iv) {

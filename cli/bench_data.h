@@ -26,6 +26,10 @@ struct BenchCase {
   // "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt", "aes-128-xts"
   // (data units of 1 MiB), "aes-128-xts-512".
   std::string name() const;
+  // Whether there is one name for both directions, which compute the same.
+  bool is_own_inverse() const;
+  // What may be computed apart: a stream, a data unit, or a block of the cipher.
+  uint64_t part_bytes() const;
 };
 
 constexpr uint64_t kLargeUnitBytes = 1 << 20;
@@ -39,15 +43,19 @@ class BenchData {
   const uint8_t *key() const { return key_.data(); }
   // The IV of a stream, counted from 0.
   Block iv(uint64_t stream) const { return advance_counter(iv_, stream << 32); }
+  // As the case's cipher takes it: ChaCha20 counts blocks from 0.
+  Block iv(const BenchCase &run, uint64_t stream) const;
 
   // Fills `out` with the data at `offset`, a multiple of 16.
   void fill(uint64_t offset, std::span<uint8_t> out) const;
 
   // Whether `output` is what OpenSSL makes, in this case, of the data at
-  // `offset`: a multiple of 16, and of a stream's bytes where there are streams.
+  // `offset`: a multiple of run.part_bytes(). On as many threads as there are cores.
   bool matches(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output) const;
 
  private:
+  bool part_matches(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output) const;
+
   std::vector<uint8_t> seed_, key_;
   Block iv_{};
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -16,32 +17,70 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr uint64_t kBytes = 1 << 20;
-constexpr uint64_t kStreamBytes = 1 << 10;  // CBC encryption: 1,024 streams
 constexpr unsigned kKeys = 10000;
 constexpr unsigned kInputs = 16;
-constexpr uint32_t kMostKeyBytes = 32;
+constexpr uint32_t kMostKeyBytes = 64;
+// What takes blocks side by side has one message of so many bytes; a chain has as
+// many streams, of eight or sixteen blocks, and packets are too short for hashing by
+// matrices.
+constexpr uint64_t kMostBytes = 1 << 20, kStreams = 1024, kPackets = 64;
 
 struct TimingCase {
-  const char *name;
+  std::string name;
   lc_cipher mode;
   lc_direction direction;
   uint32_t key_bytes;
-  bool streams = false;
+  uint64_t bytes = kMostBytes, messages = 1;
+
+  bool has_tag() const {
+    return mode == LC_AES_GCM || mode == LC_AES_CCM || mode == LC_CHACHA20_POLY1305;
+  }
 };
-// ChaCha20 looks nothing up and branches on nothing: what tells its inputs apart is
-// the card.
-constexpr TimingCase kCases[] = {
-    {"aes-128-ctr", LC_AES_CTR, LC_ENCRYPT, 16},
-    {"aes-128-ecb", LC_AES_ECB, LC_ENCRYPT, 16},
-    {"aes-128-ecb-decrypt", LC_AES_ECB, LC_DECRYPT, 16},
-    {"aes-128-cbc-decrypt", LC_AES_CBC, LC_DECRYPT, 16},
-    {"aes-128-cbc-encrypt", LC_AES_CBC, LC_ENCRYPT, 16, true},
-    {"aes-128-xts", LC_AES_XTS, LC_ENCRYPT, 32},
-    {"aes-128-gcm", LC_AES_GCM, LC_ENCRYPT, 16},
-    {"chacha20", LC_CHACHA20, LC_ENCRYPT, 32},
-    {"chacha20-poly1305", LC_CHACHA20_POLY1305, LC_ENCRYPT, 32},
-};
+
+// Both directions where they have kernels of their own. ChaCha20 looks nothing up
+// and branches on nothing: what tells its inputs apart is the card.
+std::vector<TimingCase> timing_cases(bool quick) {
+  std::vector<TimingCase> cases;
+  const auto both = [&](TimingCase run, const char *encrypt = "",
+                        const char *decrypt = "-decrypt") {
+    const std::string name = run.name;
+    run.name = name + encrypt;
+    cases.push_back(run);
+    run.name = name + decrypt;
+    run.direction = LC_DECRYPT;
+    cases.push_back(run);
+  };
+  for (const uint32_t key_bytes : {16u, 24u, 32u}) {
+    if (quick && key_bytes != 16) continue;
+    const auto name = [&](const char *mode) {
+      return "aes-" + std::to_string(8 * key_bytes) + "-" + mode;
+    };
+    const auto streams = [&](const char *mode, lc_cipher cipher, uint64_t bytes) {
+      return TimingCase{name(mode), cipher, LC_ENCRYPT, key_bytes, kStreams * bytes, kStreams};
+    };
+    cases.push_back({name("ctr"), LC_AES_CTR, LC_ENCRYPT, key_bytes});
+    both({name("ecb"), LC_AES_ECB, LC_ENCRYPT, key_bytes});
+    cases.push_back({name("cbc-decrypt"), LC_AES_CBC, LC_DECRYPT, key_bytes});
+    cases.push_back(streams("cbc-encrypt", LC_AES_CBC, 128));
+    if (key_bytes != 24) both({name("xts"), LC_AES_XTS, LC_ENCRYPT, 2 * key_bytes});
+    both({name("gcm"), LC_AES_GCM, LC_ENCRYPT, key_bytes});
+    both({name("gcm-packets"), LC_AES_GCM, LC_ENCRYPT, key_bytes, kPackets << 10, kPackets});
+    both(streams("ccm", LC_AES_CCM, 128));
+    cases.push_back(streams("cfb-encrypt", LC_AES_CFB128, 128));
+    cases.push_back({name("cfb-decrypt"), LC_AES_CFB128, LC_DECRYPT, key_bytes});
+    cases.push_back(streams("cfb8-encrypt", LC_AES_CFB8, 16));
+    cases.push_back({name("cfb8-decrypt"), LC_AES_CFB8, LC_DECRYPT, key_bytes, 1 << 16});
+    cases.push_back(streams("cfb1-encrypt", LC_AES_CFB1, 2));
+    cases.push_back({name("cfb1-decrypt"), LC_AES_CFB1, LC_DECRYPT, key_bytes, 1 << 13});
+    cases.push_back(streams("ofb", LC_AES_OFB, 128));
+    both(streams("cbc-cs3", LC_AES_CBC_CS3, 136), "-encrypt");
+  }
+  cases.push_back({"chacha20", LC_CHACHA20, LC_ENCRYPT, 32});
+  both({"chacha20-poly1305", LC_CHACHA20_POLY1305, LC_ENCRYPT, 32});
+  both({"chacha20-poly1305-packets", LC_CHACHA20_POLY1305, LC_ENCRYPT, 32, kPackets << 10,
+        kPackets});
+  return cases;
+}
 
 class Timing {
  public:
@@ -50,9 +89,10 @@ class Timing {
         index_(index),
         where_(std::move(where)),
         launches_(launches),
-        in_(context.on_device(index, kBytes)),
-        out_(context.on_device(index, kBytes)),
-        inputs_(context.pinned(2 * kInputs * kBytes)) {
+        in_(context.on_device(index, kMostBytes)),
+        out_(context.on_device(index, kMostBytes)),
+        opened_(context.on_device(index, kMostBytes)),
+        inputs_(context.pinned(2 * kInputs * kMostBytes)) {
     std::random_device seed;
     random_.seed(seed());
     keys_.resize(uint64_t{kKeys + 1} * kMostKeyBytes);
@@ -61,17 +101,18 @@ class Timing {
     for (unsigned i = 0; i < 2 * kInputs; ++i) places_[i] = i;
     std::shuffle(places_.begin(), places_.end(), random_);
     for (unsigned i = 0; i < 2 * kInputs; ++i) {
-      uint8_t *input = inputs_.data() + places_[i] * kBytes;
-      for (uint64_t n = 0; n < kBytes; ++n)
+      uint8_t *input = inputs_.data() + places_[i] * kMostBytes;
+      for (uint64_t n = 0; n < kMostBytes; ++n)
         input[n] = i < kInputs && n >= 16 ? input[n - 16] : static_cast<uint8_t>(random_());
     }
   }
 
   void measure(const TimingCase &run, std::vector<BenchResult> &results) {
     const uint8_t iv[16] = {};
-    uint8_t key[kMostKeyBytes], tag[16];
-    const uint64_t step = run.streams ? kStreamBytes : kBytes;
-    std::vector<lc_message> messages(kBytes / step);
+    uint8_t key[kMostKeyBytes];
+    const uint64_t step = run.bytes / run.messages;
+    std::vector<std::array<uint8_t, 16>> tags(run.messages);
+    std::vector<lc_message> messages(run.messages);
     for (uint64_t i = 0; i < messages.size(); ++i) {
       messages[i] = {};
       messages[i].key = key;
@@ -79,12 +120,22 @@ class Timing {
       messages[i].in = in_.address() + i * step;
       messages[i].out = out_.address() + i * step;
       messages[i].length = step;
-      messages[i].tag = tag;
+      messages[i].tag = tags[i].data();
     }
-    lc_cipher_job job =
-        cipher_job(run.mode, run.direction, run.key_bytes, messages.data(), messages.size());
+    // What is opened must have been sealed with the same key, just before.
+    std::vector<lc_message> sealed = messages;
+    for (uint64_t i = 0; i < sealed.size(); ++i) {
+      sealed[i].in = out_.address() + i * step;
+      sealed[i].out = opened_.address() + i * step;
+    }
+    const bool opens = run.has_tag() && run.direction == LC_DECRYPT;
+    lc_cipher_job job = cipher_job(run.mode, opens ? LC_ENCRYPT : run.direction, run.key_bytes,
+                                   messages.data(), messages.size());
     job.memory = LC_MEMORY_DEVICE;
     job.device = index_;
+    lc_cipher_job open = job;
+    open.direction = LC_DECRYPT;
+    open.messages = sealed.data();
     std::vector<TimedLaunch> timed;
     const unsigned warm_up = std::min(100u, launches_ / 10);
     for (unsigned n = 0; n < launches_ + warm_up; ++n) {
@@ -94,8 +145,9 @@ class Timing {
       memcpy(key, keys_.data() + drawn * kMostKeyBytes, sizeof key);
       memcpy(key, keys_.data() + (key_varies ? drawn : 0) * kMostKeyBytes, sizeof key);
       const uint64_t input = places_[(data_varies ? kInputs : 0) + random_() % kInputs];
-      in_.fill_from(inputs_.data() + input * kBytes, kBytes);
-      const lc_result told = context_.run(job);
+      in_.fill_from(inputs_.data() + input * kMostBytes, run.bytes);
+      lc_result told = context_.run(job);
+      if (opens) told = context_.run(open);
       if (told.kernel_ns == 0)
         throw Failure(ExitCode::kFailed, fmt::format("{}: the device tells no time", run.name));
       if (n >= warm_up)
@@ -103,7 +155,8 @@ class Timing {
     }
     for (BenchResult &result : compare_times(run.name, timed, random_)) {
       result.name += "." + where_;
-      result.bytes = kBytes;
+      result.bytes = run.bytes;
+      if (run.messages > 1) result.streams = run.messages;
       result.clock = "device";
       results.push_back(std::move(result));
     }
@@ -114,7 +167,7 @@ class Timing {
   const uint32_t index_;
   const std::string where_;
   const unsigned launches_;
-  const DeviceBuffer in_, out_;
+  const DeviceBuffer in_, out_, opened_;
   std::vector<uint8_t> keys_;  // the one, and those that vary
   const PinnedBuffer inputs_;
   std::array<unsigned, 2 * kInputs> places_;  // inputs of equal blocks, then the others
@@ -123,19 +176,26 @@ class Timing {
 
 }  // namespace
 
-std::vector<BenchResult> bench_timing(const Context &context, bool quick, const Wants &wants,
-                                      const std::function<void(const std::string &)> &tell) {
+std::vector<BenchResult> bench_timing(
+    const Context &context, bool quick, std::optional<unsigned> wanted_launches, const Wants &wants,
+    const std::function<void(const std::string &)> &tell,
+    const std::function<void(const std::vector<BenchResult> &)> &keep) {
   std::vector<BenchResult> results;
   for (uint32_t i = 0; i < context.device_count(); ++i) {
     const lc_device_info info = context.device(i);
     if (!info.selected || lc_device_test(context.get(), i) != LC_OK) continue;
     // The emulator is no measure of anything; it shows that the command works.
-    const unsigned launches = info.is_gpu ? (quick ? 10000 : 100000) : 40;
-    Timing timing(context, i, info.api, launches);
-    for (const TimingCase &run : kCases) {
-      if (!wants(fmt::format("{}.timing.{}", run.name, info.api))) continue;
+    const unsigned launches =
+        wanted_launches.value_or(info.is_gpu ? (quick ? 10000 : 100000) : (quick ? 10 : 40));
+    const char *form = getenv("LANECRYPT_AES_FORM");
+    const std::string where =
+        (form != nullptr && *form != '\0' ? std::string(form) + "." : "") + info.api;
+    Timing timing(context, i, where, launches);
+    for (const TimingCase &run : timing_cases(quick)) {
+      if (!wants(fmt::format("{}.timing.{}", run.name, where))) continue;
       tell(fmt::format("{} on {}", run.name, info.id));
       timing.measure(run, results);
+      keep(results);
     }
   }
   return results;

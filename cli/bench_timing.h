@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@
 
 namespace lanecrypt::cli {
 
-// For each cipher on each ready device: whether two kinds of launches, in random
-// order, differ in their time by the device's clock:
+// For every mode on each ready device, in both directions where these have kernels of
+// their own: whether two kinds of launches, in random order, differ in their time by
+// the device's clock:
 //   timing-keys     one key, or one of 10,000 random keys
 //   timing-data     blocks that are all equal, so that every lane looks up the
 //                   same, or blocks that all differ
@@ -24,7 +26,12 @@ namespace lanecrypt::cli {
 // two means as min and max.
 //   timing-runs-ns  the noise: launches of one key with equal blocks, in ten runs;
 //                   how far the means of two that follow each other differ
-std::vector<BenchResult> bench_timing(const Context &context, bool quick, const Wants &wants,
-                                      const std::function<void(const std::string &)> &tell);
+// `launches` of each; where not given, as many as suit the device. The name of the
+// device has that of LANECRYPT_AES_FORM before it, where that is set. `keep` is given
+// all results so far whenever a case is done.
+std::vector<BenchResult> bench_timing(
+    const Context &context, bool quick, std::optional<unsigned> launches, const Wants &wants,
+    const std::function<void(const std::string &)> &tell,
+    const std::function<void(const std::vector<BenchResult> &)> &keep);
 
 }  // namespace lanecrypt::cli

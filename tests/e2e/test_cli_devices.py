@@ -96,7 +96,9 @@ def test_bench_writes_the_form_of_the_results(tmp_path):
         results.setdefault(result["name"], []).append(result)
     for name in ("aes-128-ctr.card.host", "aes-256-ctr.pinned.host", "aes-256-ctr.pageable.host",
                  "aes-128-ecb.card.host", "aes-128-cbc-encrypt.card.host", "copy.upload.host",
-                 "aes-128-cbc-encrypt.pinned.host", "aes-128-ctr.openssl", "aes-128-cbc-encrypt.openssl"):
+                 "aes-128-cbc-encrypt.pinned.host", "aes-128-ctr.openssl", "aes-128-cbc-encrypt.openssl",
+                 "aes-128-cfb-decrypt.card.host", "chacha20.card.host", "aes-128-ccm.card-streams.host",
+                 "aes-128-ofb.card-mixed.host", "aes-128-ccm.card-mixed.host"):
         assert len(results[name]) == 1, name
     assert results["aes-128-cbc-encrypt.card.host"][0]["streams"] > 1
     assert len(results["aes-128-ctr.card-sweep.host"]) > 2
@@ -119,13 +121,17 @@ def names_of_bench(what):
 def test_bench_of_kernels_runs_every_form():
     names = names_of_bench("kernels")
     for form in ("table4", "table1", "bitslice"):
-        assert {f"aes-128-ctr.{form}.host", f"aes-128-cbc-encrypt.{form}.host"} <= names
+        assert {f"aes-128-ctr.{form}.host", f"aes-128-cbc-encrypt.{form}.host",
+                f"aes-128-ofb.{form}.host"} <= names
+    for form in ("matrix", "integer"):
+        assert {f"aes-128-gcm.{form}.host", f"chacha20-poly1305.{form}.host"} <= names
 
 
 def test_bench_of_timing_tells_keys_from_data():
     names = names_of_bench("timing")
     for what in ("keys", "data", "control"):
-        assert {f"aes-128-ctr.timing-{what}-t.host", f"aes-128-cbc-encrypt.timing-{what}-ns.host"} <= names
+        for run in ("ctr", "cbc-encrypt", "cfb1-decrypt", "gcm-packets-decrypt", "ccm", "xts-decrypt"):
+            assert {f"aes-128-{run}.timing-{what}-t.host", f"aes-128-{run}.timing-{what}-ns.host"} <= names
 
 
 def test_bench_of_rsa_names_its_device():
@@ -284,6 +290,7 @@ def test_bench_papers_of_something_else(tmp_path):
 def test_bench_of_something_else():
     fails(USAGE, "there is no benchmark 'des'", "bench", "des")
     fails(USAGE, "what is required", "bench")
+    fails(USAGE, "bench aes takes no --launches", "bench", "aes", "--launches", "100")
 
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="man is not here")

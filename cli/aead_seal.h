@@ -1,0 +1,30 @@
+// What OpenSSL makes of a message of an authenticated mode, for benchmarks.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "aes_cipher.h"
+
+namespace lanecrypt::cli {
+
+using Tag = std::array<uint8_t, 16>;
+using Nonce = std::array<uint8_t, 12>;
+
+// OpenSSL's default provider, sealing one message of `bytes` in parts; of CCM,
+// in one. Throws Failure (kFailed).
+class Seal {
+ public:
+  // `cipher` by OpenSSL's name: "AES-128-GCM".
+  Seal(const char *cipher, const uint8_t *key, const Nonce &nonce, uint64_t bytes);
+  void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
+  Tag finish();
+
+ private:
+  EvpCipher cipher_;
+  EvpContext context_;
+};
+
+}  // namespace lanecrypt::cli
