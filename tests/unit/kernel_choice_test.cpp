@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -105,8 +106,9 @@ class KernelChoice : public testing::Test {
   }
 
   // The emulator, said to have other local memory than it has.
-  void open(const char *form, bool banked_local, uint32_t local_bytes, bool pairs_launches = false,
-            uint32_t chain_group_lanes = 0) {
+  void open(
+      const char *form, bool banked_local, uint32_t local_bytes,
+      const std::function<void(device::Properties &)> &change = [](device::Properties &) {}) {
     if (form)
       setenv("LANECRYPT_AES_FORM", form, 1);
     else
@@ -115,9 +117,7 @@ class KernelChoice : public testing::Test {
     found.properties.banked_local = banked_local;
     found.properties.local_bytes = local_bytes;
     auto open_inner = found.open;
-    found.properties.pairs_launches = pairs_launches;
-    found.properties.fixed_group_lanes = chain_group_lanes != 0;
-    found.properties.chain_group_lanes = chain_group_lanes;
+    change(found.properties);
     found.open = [this, open_inner, properties = found.properties](
                      device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
       Result<std::unique_ptr<device::Device>> inner = open_inner(kernels);
@@ -262,7 +262,8 @@ TEST_F(KernelChoice, IsConstantTimeWhereLocalMemoryHasNoBanks) {
 
 // One large piece keeps both at work: look-ups in tables, and gates beside them.
 TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
-  open(nullptr, true, 160 * kKiB, true);
+  open(nullptr, true, 160 * kKiB,
+       [](device::Properties &properties) { properties.pairs_launches = true; });
   ASSERT_TRUE(status_.ok()) << status_.text();
   const struct {
     lc_cipher cipher;
@@ -296,35 +297,37 @@ TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
 
 // Kernels that are compiled for small groups are launched in them; all others are not.
 TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
-  open("table1", true, 160 * kKiB, false, 8);
+  const auto small_groups = [](device::Properties &properties) {
+    properties.max_group_lanes = 4;
+    properties.fixed_group_lanes = true;
+    properties.chain_group_lanes = 2;
+  };
+  open("table1", true, 160 * kKiB, small_groups);
   ASSERT_TRUE(status_.ok()) << status_.text();
   kernels_of(LC_AES_CBC_CS3, LC_ENCRYPT);
   kernels_of(LC_AES_OFB, LC_ENCRYPT);
   kernels_of(LC_AES_ECB, LC_ENCRYPT);
-  const uint32_t usual = record_.group_lanes["aes_table1_ecb_encrypt"];
-  EXPECT_GT(usual, 8u);
+  EXPECT_EQ(record_.group_lanes["aes_table1_ecb_encrypt"], 4u);
   for (const char *chain : {"cbc_encrypt", "steal_encrypt", "feedback"})
-    EXPECT_EQ(record_.group_lanes[std::string("aes_table1_") + chain], 8u) << chain;
-  open("bitslice", true, 160 * kKiB, false, 8);
+    EXPECT_EQ(record_.group_lanes[std::string("aes_table1_") + chain], 2u) << chain;
+  open("bitslice", true, 160 * kKiB, small_groups);
   kernels_of(LC_AES_CCM, LC_ENCRYPT);
   EXPECT_EQ(record_.group_lanes["aes_bitslice_ccm"], 1u);  // a team of the emulator
 }
 
 TEST_F(KernelChoice, HashesByTheFormAskedFor) {
-  for (const char *form : {"matrix", "integer"}) {
-    SCOPED_TRACE(form);
-    setenv("LANECRYPT_HASH_FORM", form, 1);
-    open("table4", true, 160 * kKiB);
-    ASSERT_TRUE(status_.ok()) << status_.text();
-    const test::Bytes key(32, 1), iv(16, 2), in((1 << 20) + 16, 3);
-    test::Bytes out(in.size());
-    const std::vector<std::string> kernels = kernels_of(LC_AES_GCM, LC_ENCRYPT, key, iv, in, out);
-    const auto is_matrix = [](const std::string &name) {
-      return name.find("matrix") != std::string::npos;
-    };
-    EXPECT_EQ(std::any_of(kernels.begin(), kernels.end(), is_matrix),
-              form == std::string("matrix"));
-  }
+  setenv("LANECRYPT_HASH_FORM", "integer", 1);
+  open("table4", true, 160 * kKiB,
+       [](device::Properties &properties) { properties.bit_matrices = true; });
+  ASSERT_TRUE(status_.ok()) << status_.text();
+  const test::Bytes key(32, 1), iv(16, 2), in((1 << 20) + 16, 3);
+  test::Bytes out(in.size());
+  for (const std::string &name : kernels_of(LC_AES_GCM, LC_ENCRYPT, key, iv, in, out))
+    EXPECT_EQ(name.find("matrix"), std::string::npos) << name;
+  setenv("LANECRYPT_HASH_FORM", "matrix", 1);
+  open(nullptr, true, 160 * kKiB,
+       [](device::Properties &properties) { properties.bit_matrices = false; });
+  EXPECT_EQ(LC_ERROR_NO_DEVICE, status_.code());
   setenv("LANECRYPT_HASH_FORM", "tables", 1);
   open(nullptr, true, 160 * kKiB);
   EXPECT_EQ(LC_ERROR_ARGUMENT, status_.code());
