@@ -1,0 +1,64 @@
+// What every function of the C ABI does at the boundary: errors told, exceptions kept
+// in, structs of any version filled, devices found.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "abi/context.h"
+#include "job/status.h"
+#include "lanecrypt/lanecrypt.h"
+
+struct lc_context : lanecrypt::Context {
+  using Context::Context;
+};
+
+namespace lanecrypt::abi {
+
+// Keeps the text of an error for lc_last_error() of this thread.
+lc_status tell(const Status &status);
+lc_status tell(lc_status code, const char *text);
+
+// No exception crosses the ABI: all that the inside can throw is want of
+// memory or of threads.
+template <typename Body>
+lc_status guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return tell(LC_ERROR_MEMORY, "out of memory");
+  } catch (const std::exception &error) {
+    return tell(LC_ERROR_INTERNAL, error.what());
+  }
+}
+
+// Copies what the caller's version of the struct has room for.
+template <typename T>
+lc_status give(const T &value, T *to, const char *wrong_size) {
+  if (to == nullptr || to->struct_size < sizeof(size_t)) return tell(LC_ERROR_ARGUMENT, wrong_size);
+  const size_t room = std::min(to->struct_size, sizeof(T));
+  T copy = value;
+  copy.struct_size = to->struct_size;
+  memcpy(to, &copy, room);
+  return LC_OK;
+}
+
+// Of an enum that a C program may have set to anything.
+template <typename Enum>
+unsigned number_of(const Enum &value) {
+  unsigned number = 0;
+  static_assert(sizeof value == sizeof number);
+  memcpy(&number, &value, sizeof number);
+  return number;
+}
+
+Result<schedule::Executor *> find_device(lc_context *context, uint32_t index);
+
+// Before anything is done: what comes later cannot be undone.
+Status check_result(const lc_result *result);
+
+}  // namespace lanecrypt::abi

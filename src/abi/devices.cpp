@@ -1,0 +1,87 @@
+// A context's devices: what they are, whether they work, what they have done.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "abi/boundary.h"
+
+using lanecrypt::Result;
+using lanecrypt::Status;
+using lanecrypt::abi::find_device;
+using lanecrypt::abi::give;
+using lanecrypt::abi::guarded;
+using lanecrypt::abi::tell;
+using lanecrypt::schedule::Executor;
+
+namespace {
+
+void copy_text(char *to, size_t room, const std::string &text) {
+  const size_t length = std::min(room - 1, text.size());
+  memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
+}  // namespace
+
+lc_status lc_device_count(lc_context *context, uint32_t *count) {
+  return guarded([&]() -> lc_status {
+    if (context == nullptr || count == nullptr)
+      return tell(LC_ERROR_ARGUMENT, "no context, or no place for the count");
+    if (const Status &status = context->dispatcher().status(); !status.ok()) return tell(status);
+    *count = static_cast<uint32_t>(context->dispatcher().device_count());
+    return LC_OK;
+  });
+}
+
+lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *info) {
+  return guarded([&]() -> lc_status {
+    Result<Executor *> found = find_device(context, index);
+    if (!found.ok()) return tell(found.status());
+    const Executor &executor = **found;
+    const lanecrypt::device::Properties &properties = executor.properties();
+    lc_device_info value = {};
+    copy_text(value.id, sizeof value.id, properties.id);
+    copy_text(value.api, sizeof value.api, properties.api);
+    copy_text(value.name, sizeof value.name, properties.name);
+    copy_text(value.driver, sizeof value.driver, properties.driver);
+    const lanecrypt::schedule::DeviceService rsa = context->dispatcher().rsa_service(index);
+    const std::string reason = executor.reason();
+    copy_text(value.reason, sizeof value.reason, reason.empty() ? rsa.reason : reason);
+    value.memory_bytes = properties.memory_bytes;
+    value.compute_units = properties.compute_units;
+    value.is_gpu = properties.is_gpu ? 1 : 0;
+    value.selected = context->dispatcher().is_selected(index) ? 1 : 0;
+    value.state = executor.state();
+    value.rsa_state = rsa.state;
+    return give(value, info, "lc_device_info.struct_size is too small");
+  });
+}
+
+lc_status lc_device_test(lc_context *context, uint32_t index) {
+  return guarded([&]() -> lc_status {
+    Result<Executor *> found = find_device(context, index);
+    return tell(found.ok() ? (*found)->make_ready() : found.status());
+  });
+}
+
+lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *counters) {
+  return guarded([&]() -> lc_status {
+    const lanecrypt::schedule::Counters *source = nullptr;
+    if (index == LC_CPU && context != nullptr) {
+      source = &context->dispatcher().cpu_counters();
+    } else {
+      Result<Executor *> found = find_device(context, index);
+      if (!found.ok()) return tell(found.status());
+      source = &(*found)->counters();
+    }
+    lc_counters value = {};
+    value.jobs = source->jobs;
+    value.bytes = source->bytes;
+    value.launches = source->launches;
+    value.failures = source->failures;
+    value.operations = source->operations;
+    return give(value, counters, "lc_counters.struct_size is too small");
+  });
+}

@@ -1,0 +1,56 @@
+// A context is opened with its options, and closed.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+
+#include "abi/boundary.h"
+
+using lanecrypt::Status;
+using lanecrypt::abi::guarded;
+using lanecrypt::abi::number_of;
+using lanecrypt::abi::tell;
+
+lc_status lc_open(const lc_options *given, lc_context **context) {
+  return guarded([&]() -> lc_status {
+    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the context");
+    *context = nullptr;
+    // The first version ended before `verify`.
+    if (given != nullptr && given->struct_size < offsetof(lc_options, verify))
+      return tell(LC_ERROR_ARGUMENT, "lc_options.struct_size is too small");
+    lc_options options = {};
+    if (given != nullptr) memcpy(&options, given, std::min(given->struct_size, sizeof options));
+    lanecrypt::schedule::DispatcherOptions chosen;
+    if (options.devices != nullptr) {
+      chosen.devices = options.devices;
+    } else if (const char *environment = getenv("LANECRYPT_DEVICES"); environment != nullptr) {
+      chosen.devices = environment;
+    }
+    if (const Status status = lanecrypt::schedule::check_device_list(chosen.devices); !status.ok())
+      return tell(status);
+    if (number_of(options.fallback) > LC_FALLBACK_NONE)
+      return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");
+    if (number_of(options.verify) > LC_VERIFY_FULL)
+      return tell(LC_ERROR_ARGUMENT, "unknown lc_options.verify");
+    chosen.fallback = options.fallback;
+    chosen.pipeline.verify = options.verify;
+    chosen.pipeline.time_limit = std::chrono::milliseconds(options.time_limit_ms);
+    if (options.pinned_bytes != 0) chosen.pipeline.pinned_bytes = options.pinned_bytes;
+    if (number_of(options.prefer) > LC_PREFER_OFFLOAD)
+      return tell(LC_ERROR_ARGUMENT, "unknown lc_options.prefer");
+    if (options.prime_pool > lanecrypt::schedule::PrimePool::kMost)
+      return tell(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");
+    chosen.prime_pool = options.prime_pool;
+    const bool offloads = options.prefer == LC_PREFER_OFFLOAD;
+    chosen.pipeline.saves_cpu = offloads;
+    *context = new lc_context(
+        chosen, offloads ? lanecrypt::tune::Prefer::kOffload : lanecrypt::tune::Prefer::kSpeed);
+    return LC_OK;
+  });
+}
+
+void lc_close(lc_context *context) { delete context; }

@@ -1,0 +1,109 @@
+// RSA: keys handed in, jobs with them, new keys, and whether a device is sooner.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "abi/ticket.h"
+#include "cpu/cpu_rsa.h"
+#include "job/rsa_generation.h"
+#include "job/rsa_job.h"
+#include "schedule/rsa_request.h"
+
+using lanecrypt::Result;
+using lanecrypt::Status;
+using lanecrypt::abi::check_result;
+using lanecrypt::abi::give;
+using lanecrypt::abi::guarded;
+using lanecrypt::abi::tell;
+using lanecrypt::schedule::Ending;
+using lanecrypt::schedule::EndingPointer;
+using lanecrypt::schedule::RsaRequest;
+
+struct lc_rsa_key {
+  lanecrypt::RsaKeyPointer key;
+};
+
+namespace {
+
+const lanecrypt::RsaKeyPointer &key_of(const lc_rsa_key *key) { return key->key; }
+
+Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callback,
+             EndingPointer *started) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Result<lanecrypt::RsaJob> checked = lanecrypt::make_rsa_job(job, key_of);
+  if (!checked.ok()) return checked.status();
+  const auto request = std::make_shared<RsaRequest>(std::move(*checked), std::move(callback));
+  *started = request;
+  return context->dispatcher().submit(request);
+}
+
+}  // namespace
+
+lc_status lc_rsa_key_new(const lc_rsa_parts *parts, lc_rsa_key **key) {
+  return guarded([&]() -> lc_status {
+    if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");
+    *key = nullptr;
+    Result<std::shared_ptr<lanecrypt::RsaKey>> copied = lanecrypt::copy_rsa_key(parts);
+    if (!copied.ok()) return tell(copied.status());
+    if (const Status status = lanecrypt::cpu::prepare(**copied); !status.ok()) return tell(status);
+    *key = new lc_rsa_key{*copied};
+    return LC_OK;
+  });
+}
+
+void lc_rsa_key_free(lc_rsa_key *key) { delete key; }
+
+size_t lc_rsa_key_bytes(const lc_rsa_key *key) {
+  return key == nullptr ? 0 : key->key->modulus_bytes;
+}
+
+lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result) {
+  return lanecrypt::abi::run(start, context, job, result);
+}
+
+lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_completion *completion,
+                        lc_ticket **ticket) {
+  return lanecrypt::abi::submit(start, context, job, completion, ticket);
+}
+
+int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line) {
+  if (context == nullptr) return 0;
+  try {
+    return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
+  } catch (...) {  // want of memory or of threads
+    return 0;
+  }
+}
+
+void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds) {
+  if (context == nullptr) return;
+  try {
+    context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
+  } catch (...) {
+  }
+}
+
+lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generation,
+                          lc_result *result) {
+  return guarded([&]() -> lc_status {
+    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    Result<lanecrypt::RsaGeneration> checked = lanecrypt::make_rsa_generation(generation);
+    if (!checked.ok()) return tell(checked.status());
+    lc_result made = {};
+    const Status status = context->dispatcher().generate(std::move(*checked), &made);
+    if (result != nullptr) (void)give(made, result, "");
+    return tell(status);
+  });
+}
+
+int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits) {
+  if (context == nullptr) return 0;
+  try {
+    return context->generation_is_sooner(bits) ? 1 : 0;
+  } catch (...) {  // want of memory or of threads
+    return 0;
+  }
+}

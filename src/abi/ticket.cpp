@@ -1,0 +1,52 @@
+// Tickets, and who is told when a job has ended.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "abi/ticket.h"
+
+#include <sys/eventfd.h>
+
+namespace lanecrypt::abi {
+
+Status check_completion(const lc_completion *completion) {
+  if (completion != nullptr && completion->struct_size < sizeof *completion)
+    return Status(LC_ERROR_ARGUMENT, "lc_completion.struct_size is too small");
+  return Status();
+}
+
+Ending::Callback make_callback(const lc_completion *completion) {
+  if (completion == nullptr) return nullptr;
+  return [completion = *completion](const Status &status) {
+    if (completion.callback != nullptr) completion.callback(completion.argument, status.code());
+    if (completion.eventfd >= 0) (void)eventfd_write(completion.eventfd, 1);
+  };
+}
+
+lc_status finish(Ending &request, lc_result *result) {
+  const Status status = request.wait();
+  if (result != nullptr) (void)give(request.result, result, "");
+  return tell(status);
+}
+
+}  // namespace lanecrypt::abi
+
+using lanecrypt::Status;
+using lanecrypt::abi::check_result;
+using lanecrypt::abi::finish;
+using lanecrypt::abi::guarded;
+using lanecrypt::abi::tell;
+
+lc_status lc_ticket_status(const lc_ticket *ticket) {
+  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  Status status;
+  return ticket->request->ended(&status) ? tell(status) : LC_PENDING;
+}
+
+lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result) {
+  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  return guarded([&]() -> lc_status {
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    return finish(*ticket->request, result);
+  });
+}
+
+void lc_ticket_free(lc_ticket *ticket) { delete ticket; }

@@ -1,0 +1,57 @@
+// How a job of any kind is run, or submitted with a ticket.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "abi/boundary.h"
+#include "schedule/ending.h"
+
+struct lc_ticket {
+  lanecrypt::schedule::EndingPointer request;
+};
+
+namespace lanecrypt::abi {
+
+using schedule::Ending;
+using schedule::EndingPointer;
+
+// Checks a job, and has the dispatcher do it.
+template <typename Job>
+using Start = Status (*)(lc_context *context, const Job *job, Ending::Callback callback,
+                         EndingPointer *started);
+
+Status check_completion(const lc_completion *completion);
+Ending::Callback make_callback(const lc_completion *completion);
+// Waits for it.
+lc_status finish(Ending &request, lc_result *result);
+
+template <typename Job>
+lc_status run(Start<Job> start, lc_context *context, const Job *job, lc_result *result) {
+  return guarded([&]() -> lc_status {
+    EndingPointer request;
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    if (const Status status = start(context, job, nullptr, &request); !status.ok())
+      return tell(status);
+    return finish(*request, result);
+  });
+}
+
+template <typename Job>
+lc_status submit(Start<Job> start, lc_context *context, const Job *job,
+                 const lc_completion *completion, lc_ticket **ticket) {
+  return guarded([&]() -> lc_status {
+    if (completion == nullptr && ticket == nullptr)
+      return tell(LC_ERROR_ARGUMENT, "neither a completion nor a place for the ticket");
+    if (const Status status = check_completion(completion); !status.ok()) return tell(status);
+    auto made = std::make_unique<lc_ticket>();
+    if (const Status status = start(context, job, make_callback(completion), &made->request);
+        !status.ok())
+      return tell(status);
+    if (ticket != nullptr) *ticket = made.release();
+    return LC_OK;
+  });
+}
+
+}  // namespace lanecrypt::abi

@@ -1,0 +1,78 @@
+// What devices and the CPU were measured to take, and the choice that follows.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "abi/boundary.h"
+#include "job/mode.h"
+
+using lanecrypt::Result;
+using lanecrypt::Status;
+using lanecrypt::abi::guarded;
+using lanecrypt::abi::number_of;
+using lanecrypt::abi::tell;
+
+namespace {
+
+lc_tune_point point_of(const lanecrypt::tune::Point &point) {
+  lc_tune_point made = {};
+  made.struct_size = sizeof made;
+  made.cipher = point.kind.cipher;
+  made.direction = point.kind.direction;
+  made.key_bytes = point.kind.key_bytes;
+  made.pinned = point.pinned ? 1 : 0;
+  made.streams = point.streams;
+  made.bytes = point.bytes;
+  made.device_ns = point.device_ns;
+  made.device_cpu_ns = point.device_cpu_ns;
+  made.cpu_ns = point.cpu_ns;
+  return made;
+}
+
+}  // namespace
+
+lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
+                  int (*on_point)(void *argument, const lc_tune_point *point), void *argument) {
+  return guarded([&]() -> lc_status {
+    namespace tune = lanecrypt::tune;
+    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
+    if (number_of(depth) > LC_TUNE_FULL) return tell(LC_ERROR_ARGUMENT, "unknown depth");
+    const auto each = [&](const tune::Point &point) {
+      const lc_tune_point told = point_of(point);
+      return on_point == nullptr || on_point(argument, &told) == 0;
+    };
+    if (depth != LC_TUNE_STORED)
+      return tell(context
+                      ->calibrate(index,
+                                  depth == LC_TUNE_FULL ? tune::Depth::kFull : tune::Depth::kQuick,
+                                  each)
+                      .status());
+    Result<tune::Calibration> known = context->known_calibration(index);
+    if (!known.ok()) return tell(known.status());
+    for (const tune::Point &point : known->points)
+      if (!each(point)) return tell(LC_ERROR_STOPPED, "stopped by the caller");
+    return LC_OK;
+  });
+}
+
+lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question) {
+  if (context == nullptr || question == nullptr || question->struct_size < sizeof *question)
+    return LC_CHOICE_CPU;
+  const int cipher = number_of(question->cipher), direction = number_of(question->direction);
+  if (cipher < 0 || cipher >= lanecrypt::kModeCount || direction < 0 || direction > LC_DECRYPT)
+    return LC_CHOICE_CPU;
+  const lanecrypt::Mode &mode = lanecrypt::mode_of(question->cipher);
+  if (!mode.takes_key(question->key_bytes)) return LC_CHOICE_CPU;
+  try {
+    const lc_direction way = mode.is_own_inverse ? LC_ENCRYPT : question->direction;
+    const std::optional<bool> answer =
+        context->is_for_device({.kind = {question->cipher, way, question->key_bytes},
+                                .pinned = question->pinned != 0,
+                                .streams = question->streams,
+                                .bytes = question->bytes});
+    if (!answer) return LC_CHOICE_UNKNOWN;
+    return *answer ? LC_CHOICE_DEVICE : LC_CHOICE_CPU;
+  } catch (...) {  // want of memory or of threads
+    return LC_CHOICE_CPU;
+  }
+}
