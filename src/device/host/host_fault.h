@@ -43,8 +43,8 @@ class HostFault {
   // Lets a stuck kernel go.
   void release();
 
-  Status on_launch();  // when a kernel is given to a stream
-  Status on_run();     // when it is to run
+  Status on_launch();    // when a kernel is given to a stream
+  Status on_run();       // when it is to run
   bool strikes_stuck();  // of on_run(), whether it would not return
   Status on_run_if_not_stuck();
   bool skips_kernel() { return serving_ && strikes("no-kernels", true); }
