@@ -203,7 +203,7 @@ void Batcher::look_later(std::unique_lock<std::mutex> &lock) {
 
 bool Batcher::is_overdue() const {
   if (under_way_.empty()) return false;
-  return Clock::now() - std::max(under_way_.front()->started, last_end_) >= limit();
+  return Clock::now() - std::max(under_way_.front()->launched, last_end_) >= limit();
 }
 
 // Under the lock: whether something waits that should start beside what is under
@@ -243,6 +243,7 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   }
   batch->started = Clock::now();
   Result<std::unique_ptr<RsaBatch>> started = engine_->start(batch->what.operation, batch->items);
+  batch->launched = Clock::now();
   counters_.launches += engine_->launches() - launches_;
   launches_ = engine_->launches();
   lock.lock();

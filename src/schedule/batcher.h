@@ -91,7 +91,8 @@ class Batcher {
     std::vector<RsaItem> items;
     std::vector<uint8_t> right;
     std::unique_ptr<RsaBatch> batch;
-    Clock::time_point started;
+    // Before and after it was given to the device, which may have to compile first.
+    Clock::time_point started, launched;
     Status status;
   };
   using UnderWayPointer = std::unique_ptr<UnderWay>;

@@ -279,10 +279,15 @@ Status Pipeline::upload_work(device::Stream &stream, Slot &slot) {
 }
 
 Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
-  if (AeadLaunch::takes(slot.work.kind))
-    return aead_.launch(stream, slot.aead_room, slot.work, slot.aead, *slot.kernel_begin,
-                        *slot.kernel_end);
-  return aes_.launch(stream, slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end);
+  const Clock::time_point before = Clock::now();
+  const Status status =
+      AeadLaunch::takes(slot.work.kind)
+          ? aead_.launch(stream, slot.aead_room, slot.work, slot.aead, *slot.kernel_begin,
+                         *slot.kernel_end)
+          : aes_.launch(stream, slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end);
+  // A driver that compiles the kernel first, which may take it a minute, is not stuck.
+  waiting_since_ += Clock::now() - before;
+  return status;
 }
 
 // Brings the input near, on other threads where that takes long.

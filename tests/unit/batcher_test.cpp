@@ -60,6 +60,7 @@ class TestBatch : public RsaBatch {
   bool is_done() override { return !is_stuck_ && std::chrono::steady_clock::now() >= ready_; }
   void abandon() override {
     ++plan_.abandoned;
+    const std::lock_guard lock(plan_.mutex);
     --plan_.at_once;
   }
   Status finish(std::span<uint8_t> right) override {
@@ -273,7 +274,11 @@ TEST_F(BatcherTest, WhatIsStuckIsGivenUp) {
   plan_.is_stuck = true;
   const RsaRequestPointer stuck = make_request({make_key(64, 1)}, 40, &outputs[1]);
   ASSERT_TRUE(submit(stuck));
-  while (plan_.batches.size() < 2) std::this_thread::yield();
+  const auto batches = [&] {
+    const std::lock_guard lock(plan_.mutex);  // a batch is made under it
+    return plan_.batches.size();
+  };
+  while (batches() < 2) std::this_thread::yield();
   plan_.is_stuck = false;
   const RsaRequestPointer behind = make_request({make_key(128, 2)}, 40, &outputs[2]);
   ASSERT_TRUE(submit(behind));
