@@ -6,6 +6,7 @@ LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (host).
 """
 
 import concurrent.futures
+import contextlib
 import itertools
 import os
 import pathlib
@@ -182,18 +183,30 @@ def test_auto_leaves_a_lone_caller_on_its_cpu(tmp_path, build, key):
     assert counters["devices"] == []
 
 
-def handshake(port, key, version):
+@contextlib.contextmanager
+def connected(port, key, version):
     context = ssl.create_default_context(cafile=str(key / "certificate.pem"))
     context.minimum_version = context.maximum_version = version
     if version == ssl.TLSVersion.TLSv1_2:
         context.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256:AES128-GCM-SHA256")
     with socket.create_connection(("127.0.0.1", port), timeout=60) as plain_socket:
         with context.wrap_socket(plain_socket, server_hostname="localhost") as connection:
-            connection.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            answer = b""
-            while piece := connection.recv(65536):
-                answer += piece
+            yield connection
+
+
+def handshake(port, key, version):
+    with connected(port, key, version) as connection:
+        connection.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
     return answer
+
+
+def greet(port, key, version):
+    with connected(port, key, version) as connection:
+        connection.sendall(b"hello\n")
+        connection.unwrap()
 
 
 def wait_for(port, server):
@@ -213,21 +226,29 @@ def wait_for(port, server):
 @pytest.mark.parametrize("options", [[], ["-async"]], ids=["plain", "async"])
 def test_s_server(tmp_path, configuration, key, version, options):
     port = free_port()
-    # One connection more is that of wait_for().
-    server = subprocess.Popen(
-        [OPENSSL, "s_server", "-accept", str(port), "-key", str(key / "key.pem"), "-cert",
-         str(key / "certificate.pem"), "-www", "-quiet", "-naccept", str(HANDSHAKES + 1), *options,
-         *version],
-        env=configuration.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # As a server of HTTP it sleeps for a second where a job pauses: with -async it
+    # prints what it hears, and listens to its own input, which says nothing. One
+    # connection more is that of wait_for().
+    answers = not options
+    with open(tmp_path / "heard", "wb") as heard:
+        server = subprocess.Popen(
+            [OPENSSL, "s_server", "-accept", str(port), "-key", str(key / "key.pem"), "-cert",
+             str(key / "certificate.pem"), "-quiet", "-naccept", str(HANDSHAKES + 1), *options,
+             *version, *(["-www"] if answers else [])],
+            env=configuration.environment, stdin=subprocess.PIPE, stdout=heard, stderr=subprocess.PIPE)
     try:
         wait_for(port, server)
         wanted = (ssl.TLSVersion.TLSv1_3 if version[0] == "-tls1_3" else ssl.TLSVersion.TLSv1_2)
         for _ in range(HANDSHAKES):
-            assert b"HTTP/1.0 200 ok" in handshake(port, key, wanted)
+            if answers:
+                assert b"HTTP/1.0 200 ok" in handshake(port, key, wanted)
+            else:
+                greet(port, key, wanted)
         server.wait(timeout=60)
     finally:
         server.kill()
         server.communicate()
+    assert answers or (tmp_path / "heard").read_bytes() == b"hello\n" * HANDSHAKES
     assert rsa_jobs(configuration) >= HANDSHAKES
 
 
