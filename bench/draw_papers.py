@@ -163,9 +163,9 @@ def draw_over_time(axes, papers):
         for result in papers.results:
             if result["name"] == name + ".power":
                 power.plot(*zip(*result["series"]), ":", color=colour, linewidth=1.2)
-    power.set_ylim(bottom=0)
-    axes.set_ylim(bottom=0)
-    legend(axes)
+    for scale in (power, axes):
+        scale.set_ylim(0, 1.15 * scale.get_ylim()[1])
+    legend(axes, loc="upper left", ncols=3)
 
 
 def draw_h(papers):
@@ -201,7 +201,7 @@ def draw_h(papers):
         ("H.aes-128-ecb.table4-multi-rot.there-and-back.gl-packets", "table4", BLUE, "--")))
     legend(axes)
     axes = panels[1][1]
-    prepare_bars(axes, "H: what a task on the same core keeps of it (paper: 75 to 99)", "% idle")
+    prepare_bars(axes, "H: what another task keeps of the core (paper: 75 to 99)", "% idle")
     axes.set_xscale("linear")
     draw_bars(axes, [(m[1], r["value"], None) for m, r in papers.named(r"H\.idle\.(\S+)\.gl")],
               colours)
@@ -276,13 +276,18 @@ def draw_s(papers):
             drawn |= draw_curves(axes, papers, (
                 (f"{name}.device", f"{bits} bits, device", colour, "-"),
                 (f"{name}.openssl", f"{bits} bits, OpenSSL", colour, ":")), by="streams")
-        legend(axes)
+        if what == "keys":
+            axes.set_ylim(axes.get_ylim()[0] / 6)
+            legend(axes, loc="lower right", ncols=2)
+        else:
+            legend(axes)
     return figure if drawn else None
 
 
-def caption(papers):
-    return (f"{papers.place()}: {', '.join(file.name for file in papers.files)}. "
-            "Diamonds: the paper's")
+def caption(papers, letter):
+    """Of a file for each paper, that of this one."""
+    own = [file for file in papers.files if file.stem.endswith(f"-{letter}")] or papers.files
+    return f"{papers.place()}: {', '.join(file.name for file in own)}. Diamonds: the paper's"
 
 
 PLOTTERS = {"papers-r.svg": draw_r, "papers-h.svg": draw_h, "papers-m.svg": draw_m,
@@ -307,7 +312,8 @@ def main():
         if figure is None:
             print(f"draw_papers: {name}: no file has its figures", file=sys.stderr)
         else:
-            figure.text(0.01, 0.01, caption(papers), fontsize=6.5, color="#666666")
+            letter = Path(name).stem[-1].upper()
+            figure.text(0.01, 0.01, caption(papers, letter), fontsize=6.5, color="#666666")
             figure.tight_layout(rect=(0, 0.03, 1, 1))
             figure.savefig(arguments.out / name, metadata={"Date": None}, facecolor="white")
             print(arguments.out / name)

@@ -21,8 +21,8 @@ def size_text(size):
 
 def newest():
     """The files of the newest date."""
-    files = sorted(RESULTS.glob("*papers*.json"), reverse=True)
-    return [file for file in files if file.name[:10] == files[0].name[:10]]
+    files = sorted(RESULTS.glob("*papers*.json"))
+    return [file for file in files if file.name[:10] == files[-1].name[:10]]
 
 
 class Papers:
