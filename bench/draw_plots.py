@@ -142,15 +142,17 @@ def draw_aes_sizes(run, cipher="aes-128-ctr"):
 
 
 def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
-    """Operations a second, and the time of a batch, against its size."""
+    """Operations a second, and the time of a batch, against its size, of all
+    lengths of keys that the run has."""
     curves = {}
     for bits in sizes:
         name = f"rsa-{bits}.private-batch"
-        curves[bits] = sorted((r["streams"], r["value"]) for r in run.results
-                              if r["name"].startswith(name) and r["name"].endswith(".cuda"))
-        core = run.value(f"rsa-{bits}.private.openssl")
-        if len(curves[bits]) < 3 or core is None:
-            return None
+        points = sorted((r["streams"], r["value"]) for r in run.results
+                        if r["name"].startswith(name) and r["name"].endswith(".cuda"))
+        if len(points) >= 3 and run.value(f"rsa-{bits}.private.openssl") is not None:
+            curves[bits] = points
+    if len(curves) < 2:
+        return None
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.4))
     colours = ("#1b7837", "#2166ac", "#762a83", "#b2182b")
     for axes, what in zip(panels, ("operations/s", "milliseconds a batch")):
