@@ -171,7 +171,7 @@ class Bench : public Subcommand {
     const Context context(devices, LC_FALLBACK_NONE);
     // What is found is on the disk soon: all of it takes minutes.
     const auto keep = [&](const std::vector<BenchResult> &so_far) {
-      if (!out_.empty()) write(json_of(machine_of(context), so_far));
+      if (!out_.empty() && !so_far.empty()) write(json_of(machine_of(context), so_far));
     };
     if (what_ == "aes") results = bench_aes(context, quick_, wants, tell, keep);
     if (what_ == "rsa") {
