@@ -13,6 +13,13 @@
 #include <stdexcept>
 #include <string>
 
+// Their threads and memory are not what a program without a sanitizer has.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 // count * LANECRYPT_TEST_SCALE, at least 1.
 inline uint64_t scaled(uint64_t count) {
   const char *text = std::getenv("LANECRYPT_TEST_SCALE");

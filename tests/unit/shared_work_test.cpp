@@ -15,6 +15,7 @@
 #include "reference.h"
 #include "schedule/dispatcher.h"
 #include "sealed_message.h"
+#include "submit_job.h"
 #include "test_scale.h"
 
 namespace lanecrypt::test {
@@ -29,12 +30,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
-
 // Emulators, one for each of `faults`.
 std::vector<Found> emulators(const std::vector<std::string> &faults) {
   std::vector<Found> all;
@@ -44,15 +39,6 @@ std::vector<Found> emulators(const std::vector<std::string> &faults) {
     all.push_back(std::move(found));
   }
   return all;
-}
-
-RequestPointer submit(Dispatcher &dispatcher, const lc_cipher_job &job) {
-  Result<CipherJob> checked = make_cipher_job(&job);
-  EXPECT_TRUE(checked.ok()) << checked.status().text();
-  const auto request = std::make_shared<Request>(std::move(*checked), nullptr);
-  const Status status = dispatcher.submit(request);
-  EXPECT_TRUE(status.ok()) << status.text();
-  return request;
 }
 
 BatchShape messages(lc_cipher cipher, lc_direction direction, size_t count, uint64_t length,

@@ -16,22 +16,17 @@
 #include "reference.h"
 #include "schedule/dispatcher.h"
 #include "sealed_message.h"
+#include "submit_job.h"
+#include "test_scale.h"
 
 namespace lanecrypt::test {
 namespace {
 
 using schedule::Dispatcher;
 using schedule::DispatcherOptions;
-using schedule::Request;
 using schedule::RequestPointer;
 
 constexpr uint64_t kMiB = 1 << 20;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
 
 DispatcherOptions options_for(lc_verify verify, lc_fallback fallback = LC_FALLBACK_CPU) {
   DispatcherOptions options;
@@ -40,15 +35,6 @@ DispatcherOptions options_for(lc_verify verify, lc_fallback fallback = LC_FALLBA
   // A thousand would take minutes.
   options.pipeline.skip_self_test = true;
   return options;
-}
-
-RequestPointer submit(Dispatcher &dispatcher, const lc_cipher_job &job) {
-  Result<CipherJob> checked = make_cipher_job(&job);
-  EXPECT_TRUE(checked.ok()) << checked.status().text();
-  const auto request = std::make_shared<Request>(std::move(*checked), nullptr);
-  const Status status = dispatcher.submit(request);
-  EXPECT_TRUE(status.ok()) << status.text();
-  return request;
 }
 
 // The emulator fails by itself, others by what stands before them.

@@ -1,0 +1,23 @@
+// A job of the C ABI, given to a dispatcher of the test's own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "schedule/dispatcher.h"
+
+namespace lanecrypt::test {
+
+inline schedule::RequestPointer submit(schedule::Dispatcher &dispatcher, const lc_cipher_job &job) {
+  Result<CipherJob> checked = make_cipher_job(&job);
+  EXPECT_TRUE(checked.ok()) << checked.status().text();
+  const auto request = std::make_shared<schedule::Request>(std::move(*checked), nullptr);
+  const Status status = dispatcher.submit(request);
+  EXPECT_TRUE(status.ok()) << status.text();
+  return request;
+}
+
+}  // namespace lanecrypt::test
