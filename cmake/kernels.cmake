@@ -8,17 +8,31 @@ include(${PROJECT_SOURCE_DIR}/cmake/find_nvcc.cmake)
 set(LANECRYPT_HAVE_CUDA OFF)
 if(LANECRYPT_NVCC)
   set(LANECRYPT_HAVE_CUDA ON)
+  set(every_arch 75 80 86 89 90 100 120)
   set(archs ${LANECRYPT_CUDA_ARCHS})
   if(archs STREQUAL "all")
-    set(archs 75 80 86 89 90 100 120)
+    set(archs ${every_arch})
   endif()
-  set(gencode)
-  foreach(arch IN LISTS archs)
-    list(APPEND gencode -gencode arch=compute_${arch},code=sm_${arch})
-  endforeach()
-  # PTX of the newest, for devices that come later.
-  list(GET archs -1 newest)
-  list(APPEND gencode -gencode arch=compute_${newest},code=compute_${newest})
+  # Sets NAME to the options for the architectures that follow it.
+  function(lanecrypt_gencode name)
+    set(options)
+    foreach(arch IN LISTS ARGN)
+      list(APPEND options -gencode arch=compute_${arch},code=sm_${arch})
+    endforeach()
+    # PTX of the newest, for devices that come later.
+    list(GET ARGN -1 newest)
+    list(APPEND options -gencode arch=compute_${newest},code=compute_${newest})
+    set(${name} ${options} PARENT_SCOPE)
+  endfunction()
+  lanecrypt_gencode(gencode ${archs})
+  # A build here has few architectures, but the source is for all: this looks that
+  # each takes it, with as little optimization as there can be.
+  lanecrypt_gencode(every_gencode ${every_arch})
+  set(fast_compile)
+  if(LANECRYPT_NVCC_RELEASE VERSION_GREATER_EQUAL 13.0)
+    set(fast_compile -Ofc max)
+  endif()
+  set(checked_fatbins)
 
   file(GLOB kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.h)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
@@ -34,9 +48,20 @@ if(LANECRYPT_NVCC)
       DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
       COMMENT "Compiling ${source} for CUDA (${archs})"
       VERBATIM)
+    set(checked ${PROJECT_BINARY_DIR}/kernels/${fatbin}_every_arch.fatbin)
+    add_custom_command(
+      OUTPUT ${checked}
+      COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -t 2 ${fast_compile} ${every_gencode}
+              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}/kernels
+              -o ${checked} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      COMMENT "Looking that ${source} compiles for CUDA (${every_arch})"
+      VERBATIM)
+    set(checked_fatbins ${checked_fatbins} ${checked} PARENT_SCOPE)
   endfunction()
   lanecrypt_add_fatbin(lanecrypt kernels.cu)
   lanecrypt_add_fatbin(lanecrypt_rsa rsa_kernels.cu)
+  add_custom_target(kernels_of_every_arch DEPENDS ${checked_fatbins})
   # The fatbins lie in the library's read-only data.
   set(LANECRYPT_FATBIN_OBJECT ${PROJECT_BINARY_DIR}/kernels/fatbin.S)
   file(WRITE ${LANECRYPT_FATBIN_OBJECT}.new [[
