@@ -9,20 +9,10 @@
 
 #include "provider/cipher.h"
 #include "provider/fleet.h"
+#include "provider/keystream.h"
 
 namespace lanecrypt::provider {
 namespace {
-
-// Adds `blocks` to the big-endian counter of 128 bits.
-void advance_counter(uint8_t counter[kBlockBytes], uint64_t blocks) {
-  unsigned carry = 0;
-  for (int at = kBlockBytes - 1; at >= 0; --at) {
-    const unsigned sum = counter[at] + unsigned(blocks & 0xFF) + carry;
-    counter[at] = uint8_t(sum);
-    carry = sum >> 8;
-    blocks >>= 8;
-  }
-}
 
 // Which way of ciphertext stealing OpenSSL's context was told.
 bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
@@ -56,7 +46,15 @@ void give_up_devices(Provider &provider, const char *why) {
     std::free(reason);
 }
 
-// Gives OpenSSL's context the IV of the block that comes next.
+}  // namespace
+
+void note_that_cpu_took_over(Provider &provider, bool device_did_a_part) {
+  // No device at all, or one that failed on the way.
+  const Fleet fleet = look_at_devices(provider);
+  if (device_did_a_part || fleet.usable + fleet.lost > 0) provider.counters.count_failure();
+  if (fleet.usable == 0) give_up_devices(provider, "no usable device");
+}
+
 bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
   if (!context.first_iv_is_here) {
     const void *first = nullptr;
@@ -69,8 +67,6 @@ bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
   }
   return EVP_CipherInit_ex2(context.fallback, nullptr, nullptr, iv, -1, nullptr) != 0;
 }
-
-}  // namespace
 
 void advance_chacha20(uint8_t iv[kBlockBytes], uint64_t blocks) {
   unsigned carry = 0;
@@ -142,12 +138,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     return Bulk::kFailed;
   }
 
-  if (result.cpu_bytes > 0) {
-    // The library took over: no device at all, or one that failed on the way.
-    const Fleet fleet = look_at_devices(provider);
-    if (result.device_bytes > 0 || fleet.usable + fleet.lost > 0) provider.counters.count_failure();
-    if (fleet.usable == 0) give_up_devices(provider, "no usable device");
-  }
+  if (result.cpu_bytes > 0) note_that_cpu_took_over(provider, result.device_bytes > 0);
   if (result.device_bytes > 0)
     provider.counters.count_device(result.device_bytes, result.cpu_bytes);
   else

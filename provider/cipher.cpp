@@ -16,6 +16,7 @@
 #include "provider/aead.h"
 #include "provider/aead_message.h"
 #include "provider/ccm.h"
+#include "provider/keystream_ahead.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -51,8 +52,10 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   context->is_chacha20 = context->algorithm().is_chacha20();
   // Ciphertext stealing counts its updates, and CCM keeps what comes before its text.
   if (!context->algorithm().traits().steals() && !context->algorithm().is_ccm())
-    context->pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
+    context->usual_pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
+  context->pass_below = context->usual_pass_below;
   context->pass_room = context->is_block_mode() ? kBlockBytes : 0;
+  begin_stream(*context);
   context->fallback = EVP_CIPHER_CTX_new();
   if (context->fallback == nullptr ||
       !EVP_CipherInit_ex2(context->fallback, cipher, nullptr, nullptr, 0, nullptr)) {
@@ -62,12 +65,18 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   return context;
 }
 
-CipherContext *copy_cipher_context(const CipherContext &context) {
+CipherContext *copy_cipher_context(CipherContext &context) {
+  if (!catch_up(context)) return nullptr;
   void *memory = OPENSSL_zalloc(sizeof(CipherContext));
   if (memory == nullptr) return nullptr;
   CipherContext *copy = static_cast<CipherContext *>(memory);
   *copy = context;
   copy->message = nullptr;
+  if (copy->ahead != nullptr) {
+    copy->ahead = nullptr;
+    copy->pass_below = copy->usual_pass_below;
+    begin_stream(*copy);
+  }
   copy->ccm.aad = nullptr;
   copy->fallback = EVP_CIPHER_CTX_new();
   if (copy->fallback == nullptr || !EVP_CIPHER_CTX_copy(copy->fallback, context.fallback) ||
@@ -81,6 +90,7 @@ CipherContext *copy_cipher_context(const CipherContext &context) {
 
 void free_cipher_context(CipherContext *context) {
   if (context == nullptr) return;
+  drop_keystream(*context);
   free_message(context->message);
   free_ccm(*context);
   EVP_CIPHER_CTX_free(context->fallback);
@@ -99,6 +109,11 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
     return 0;
   }
+  if (key != nullptr && iv != nullptr)
+    drop_keystream(context);
+  else if (!end_keystream(context))
+    return 0;
+  begin_stream(context);
   if (algorithm.is_chacha20() && iv != nullptr) {
     std::memcpy(context.chacha20_iv, iv, kBlockBytes);
     context.chacha20_used_bytes = 0;
@@ -152,6 +167,7 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
 
 int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
   if (context.algorithm().is_aead()) return get_aead_params(context, params);
+  if (!catch_up(context)) return 0;
   if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return 0;
   if (!context.first_iv_is_here) return 1;
   OSSL_PARAM *param = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_IV);
@@ -167,6 +183,7 @@ int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
 }
 
 int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
+  if (!end_keystream(context)) return 0;
   if (!EVP_CIPHER_CTX_set_params(context.fallback, params)) {
     // Some of them it may have taken.
     if (context.algorithm().is_ccm()) lose_ccm(context);
@@ -178,6 +195,7 @@ int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
 
 int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
   if (context.algorithm().is_aead()) return finish_aead(context, out, out_bytes);
+  if (!end_keystream(context)) return 0;
   // OpenSSL's context takes it that there is room for a block.
   uint8_t last[kBlockBytes];
   int bytes = 0;

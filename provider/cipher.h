@@ -42,7 +42,12 @@ struct CipherContext {
   // An update of fewer bytes, given room for so many more, is OpenSSL's context's
   // alone. Here, to be read at once: what algorithm() says too.
   size_t pass_below, pass_room;
+  size_t usual_pass_below;
   bool is_aead, is_chacha20;
+  // CTR: how much of the stream small updates were, and when that is to be looked at:
+  // see keystream_ahead.h. While there is more than nothing there, no update passes.
+  uint64_t stream_bytes, look_at;
+  struct StreamAhead *ahead;
 
   bool encrypting;
   bool key_set;
@@ -88,6 +93,16 @@ struct CipherContext {
   bool is_block_mode() const { return algorithm().block_bytes != 1 && !algorithm().takes_whole(); }
 };
 
+// What OpenSSL's context tells about the stream.
+struct StreamState {
+  uint8_t iv[kBlockBytes];  // of the next block
+  unsigned used_bytes;      // CTR, CFB, OFB, ChaCha20: of the last unit's keystream
+  unsigned padding;
+};
+bool ask_state(CipherContext &context, StreamState *state);
+// Gives it the IV of the block that comes next.
+bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]);
+
 // Adds `blocks` to ChaCha20's counter, the first 64 bits, little-endian.
 void advance_chacha20(uint8_t iv[kBlockBytes], uint64_t blocks);
 // `bytes` more of the keystream were used.
@@ -96,7 +111,7 @@ void advance_chacha20_stream(CipherContext &context, uint64_t bytes);
 // Makes OpenSSL's context, without a key, and all that goes with it; nullptr
 // with an error raised.
 CipherContext *new_cipher_context(Provider &provider, int index);
-CipherContext *copy_cipher_context(const CipherContext &context);
+CipherContext *copy_cipher_context(CipherContext &context);
 // Wipes and frees; nullptr is allowed.
 void free_cipher_context(CipherContext *context);
 
@@ -127,6 +142,9 @@ enum class Bulk {
   kFailed,    // an error was raised
   kWrongTag,  // a message with a tag: the tag is wrong, and the output wiped
 };
+
+// The library did on the CPU what a device was to do.
+void note_that_cpu_took_over(Provider &provider, bool device_did_a_part);
 
 // Runs one message, and nothing else. iv_bytes and tag_bytes: 0 for the usual.
 Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,

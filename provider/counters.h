@@ -17,6 +17,9 @@ struct Totals {
   uint64_t cpu_jobs = 0;      // requests of which nothing ran on a device
   uint64_t cpu_bytes = 0;     // bytes that ran on the CPU
   uint64_t failures = 0;      // requests that were meant for a device and failed there
+  // Of device_bytes, those for which it had made keystream ahead; and keystream that
+  // was made and not used.
+  uint64_t keystream_bytes = 0, keystream_wasted_bytes = 0;
   // Keys of RSA that were made.
   uint64_t rsa_device_keys = 0, rsa_cpu_keys = 0;
   // Private operations of RSA; failures of both.
@@ -42,6 +45,10 @@ class Counters {
   // What the CPU did of a request that a device did the most of.
   void count_cpu_rest(uint64_t bytes) { line_of_thread().add(&Slot::cpu_bytes, bytes); }
   void count_failure() { line_of_thread().add(&Slot::failures, 1); }
+  void count_keystream(uint64_t bytes) { line_of_thread().add(&Slot::keystream_bytes, bytes); }
+  void count_wasted_keystream(uint64_t bytes) {
+    line_of_thread().add(&Slot::keystream_wasted_bytes, bytes);
+  }
   void count_rsa_device_key() { line_of_thread().add(&Slot::rsa_device_keys, 1); }
   void count_rsa_cpu_key() { line_of_thread().add(&Slot::rsa_cpu_keys, 1); }
   void count_rsa_device() { line_of_thread().add(&Slot::rsa_device_jobs, 1); }
@@ -56,6 +63,8 @@ class Counters {
       sum.cpu_jobs += slot.cpu_jobs.load(std::memory_order_relaxed);
       sum.cpu_bytes += slot.cpu_bytes.load(std::memory_order_relaxed);
       sum.failures += slot.failures.load(std::memory_order_relaxed);
+      sum.keystream_bytes += slot.keystream_bytes.load(std::memory_order_relaxed);
+      sum.keystream_wasted_bytes += slot.keystream_wasted_bytes.load(std::memory_order_relaxed);
       sum.rsa_device_keys += slot.rsa_device_keys.load(std::memory_order_relaxed);
       sum.rsa_cpu_keys += slot.rsa_cpu_keys.load(std::memory_order_relaxed);
       sum.rsa_device_jobs += slot.rsa_device_jobs.load(std::memory_order_relaxed);
@@ -69,9 +78,10 @@ class Counters {
   void clear() {
     for (Slot &slot : slots_) {
       slot.owner.store(0, std::memory_order_relaxed);
-      for (auto *counter : {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes,
-                            &slot.failures, &slot.rsa_device_keys, &slot.rsa_cpu_keys,
-                            &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
+      for (auto *counter :
+           {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes, &slot.failures,
+            &slot.keystream_bytes, &slot.keystream_wasted_bytes, &slot.rsa_device_keys,
+            &slot.rsa_cpu_keys, &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
         counter->store(0, std::memory_order_relaxed);
     }
   }
@@ -81,7 +91,8 @@ class Counters {
   struct alignas(64) Slot {
     Counter owner{0};  // a thread; of the shared ones nobody
     Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
-        rsa_device_keys{0}, rsa_cpu_keys{0}, rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
+        keystream_bytes{0}, keystream_wasted_bytes{0}, rsa_device_keys{0}, rsa_cpu_keys{0},
+        rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
   };
   struct Line {
     Slot &slot;

@@ -21,6 +21,7 @@
 #include "libcrypto/forward.h"
 #include "provider/algorithms.h"
 #include "provider/fallback.h"
+#include "provider/keystream_ahead.h"
 #include "provider/statistics.h"
 
 namespace lanecrypt::provider {
@@ -38,6 +39,8 @@ const struct {
     {"lanecrypt.cpu-jobs", &Totals::cpu_jobs},
     {"lanecrypt.cpu-bytes", &Totals::cpu_bytes},
     {"lanecrypt.failures", &Totals::failures},
+    {"lanecrypt.keystream-bytes", &Totals::keystream_bytes},
+    {"lanecrypt.keystream-wasted-bytes", &Totals::keystream_wasted_bytes},
     {"lanecrypt.rsa-device-keys", &Totals::rsa_device_keys},
     {"lanecrypt.rsa-cpu-keys", &Totals::rsa_cpu_keys},
     {"lanecrypt.rsa-device-jobs", &Totals::rsa_device_jobs},
@@ -55,6 +58,8 @@ const OSSL_PARAM kGettable[] = {
     {"lanecrypt.cpu-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {"lanecrypt.cpu-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {"lanecrypt.failures", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.keystream-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
+    {"lanecrypt.keystream-wasted-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {"lanecrypt.rsa-device-keys", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {"lanecrypt.rsa-cpu-keys", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
     {"lanecrypt.rsa-device-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
@@ -112,6 +117,7 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
 }
 
 void destroy(Provider *provider, bool close_devices) {
+  if (close_devices) end_keystream_pool(*provider);
   if (close_devices) lc_close(provider->devices);
   for (std::atomic<EVP_CIPHER *> &cipher : provider->fallback_ciphers) EVP_CIPHER_free(cipher);
   free_fallbacks(*provider);

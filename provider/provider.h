@@ -39,6 +39,13 @@ struct Provider {
   std::atomic<int> tells_tag[2] = {};
   std::atomic<EVP_MAC *> fallback_poly1305{nullptr};
   lc_context *devices = nullptr;
+  // Memory for keystream, once a stream wants it; and, by the length of the key, where
+  // it was measured to lose. What the exclusive or takes, a byte; 0: not measured.
+  std::atomic<class KeystreamPool *> keystream_pool{nullptr};
+  std::atomic<bool> keystream_loses[3] = {};
+  std::atomic<double> keystream_xor_ns{0};
+  // How often this process, or one that it came from, was forked into being.
+  std::atomic<uint64_t> forks{0};
   // Why no device is asked any more; nullptr while they are. malloc()ed.
   std::atomic<char *> no_device{nullptr};
   // Whether a request was given to a device: before, nothing may look for any.

@@ -51,7 +51,8 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
   if (get_params == nullptr) return settings;
 
   const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
-             *rsa = nullptr, *verify = nullptr, *prefer = nullptr, *pool = nullptr;
+             *rsa = nullptr, *verify = nullptr, *prefer = nullptr, *pool = nullptr,
+             *keystream = nullptr, *after = nullptr, *memory = nullptr;
   const auto text = [](const char *key, const char **value) {
     return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
   };
@@ -63,17 +64,37 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
                          text("verify", &verify),
                          text("prefer", &prefer),
                          text("prime_pool", &pool),
+                         text("keystream", &keystream),
+                         text("keystream_after", &after),
+                         text("keystream_memory", &memory),
                          OSSL_PARAM_END};
   if (get_params(handle, params) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
 
   if (devices != nullptr) settings.devices = devices;
-  if (threshold != nullptr) {
-    const std::optional<uint64_t> bytes = parse_bytes(threshold);
+  settings.threshold_is_set = threshold != nullptr;
+  const struct {
+    const char *name, *value;
+    uint64_t *bytes;
+  } sizes[] = {{"threshold_bytes", threshold, &settings.threshold_bytes},
+               {"keystream_after", after, &settings.keystream_after_bytes},
+               {"keystream_memory", memory, &settings.keystream_memory_bytes}};
+  for (const auto &size : sizes) {
+    if (size.value == nullptr) continue;
+    const std::optional<uint64_t> bytes = parse_bytes(size.value);
     if (!bytes)
-      return wrong("threshold_bytes", threshold, "a number of bytes, such as 1048576, 1024k or 1M");
-    settings.threshold_bytes = *bytes;
-    settings.threshold_is_set = true;
+      return wrong(size.name, size.value, "a number of bytes, such as 1048576, 1024k or 1M");
+    *size.bytes = *bytes;
+  }
+  if (keystream != nullptr) {
+    if (strcasecmp(keystream, "auto") == 0)
+      settings.keystream = Settings::Keystream::kAuto;
+    else if (strcasecmp(keystream, "always") == 0)
+      settings.keystream = Settings::Keystream::kAlways;
+    else if (const std::optional<bool> value = parse_switch(keystream); value && !*value)
+      settings.keystream = Settings::Keystream::kOff;
+    else
+      return wrong("keystream", keystream, "auto, always or off");
   }
   if (require != nullptr) {
     const std::optional<bool> value = parse_switch(require);

@@ -34,6 +34,14 @@ struct Settings {
   Rsa rsa = Rsa::kAuto;
   // How many primes for later RSA keys may be kept.
   uint32_t prime_pool = 0;
+  enum class Keystream {
+    kOff,
+    kAuto,    // made ahead for CTR streams of small updates, where that takes less time
+    kAlways,  // wherever there is memory for it
+  };
+  Keystream keystream = Keystream::kAuto;
+  uint64_t keystream_after_bytes = uint64_t{64} << 20;   // of a stream
+  uint64_t keystream_memory_bytes = uint64_t{32} << 20;  // most, of the process
   // An absolute path to which the counters are appended in the end; "": none.
   std::string stats_file;
 

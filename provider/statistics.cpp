@@ -55,7 +55,9 @@ void append_line(Provider &provider) {
   line += number("pid", uint64_t(getpid())) + number("time", uint64_t(time(nullptr))) +
           number("device_jobs", totals.device_jobs) + number("device_bytes", totals.device_bytes) +
           number("cpu_jobs", totals.cpu_jobs) + number("cpu_bytes", totals.cpu_bytes) +
-          number("failures", totals.failures) + number("rsa_device_keys", totals.rsa_device_keys) +
+          number("failures", totals.failures) + number("keystream_bytes", totals.keystream_bytes) +
+          number("keystream_wasted_bytes", totals.keystream_wasted_bytes) +
+          number("rsa_device_keys", totals.rsa_device_keys) +
           number("rsa_cpu_keys", totals.rsa_cpu_keys) +
           number("rsa_device_jobs", totals.rsa_device_jobs) +
           number("rsa_cpu_jobs", totals.rsa_cpu_jobs) +
@@ -82,6 +84,8 @@ void after_fork_in_parent() { mutex.unlock(); }
 void after_fork_in_child() {
   for (Provider *provider = living; provider != nullptr; provider = provider->next) {
     provider->counters.clear();
+    provider->forks.fetch_add(1, std::memory_order_relaxed);
+    provider->keystream_pool = nullptr;
     provider->asked_devices = false;
     provider->in_forked_child = true;
   }

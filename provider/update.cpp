@@ -16,21 +16,9 @@
 
 #include "provider/aead.h"
 #include "provider/cipher.h"
+#include "provider/keystream_ahead.h"
 
 namespace lanecrypt::provider {
-namespace {
-
-// EVP counts in int.
-constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
-// A data unit of XTS has at most 2^20 blocks (SP 800-38E).
-constexpr size_t kMostDataUnitBytes = kBlockBytes << 20;
-
-// What OpenSSL's context tells about the stream.
-struct StreamState {
-  uint8_t iv[kBlockBytes];  // of the next block
-  unsigned used_bytes;      // CTR, CFB, OFB, ChaCha20: of the last unit's keystream
-  unsigned padding;
-};
 
 bool ask_state(CipherContext &context, StreamState *state) {
   *state = {};
@@ -58,6 +46,13 @@ bool ask_state(CipherContext &context, StreamState *state) {
   if (has_iv) std::memcpy(state->iv, iv, kBlockBytes);
   return true;
 }
+
+namespace {
+
+// EVP counts in int.
+constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
+// A data unit of XTS has at most 2^20 blocks (SP 800-38E).
+constexpr size_t kMostDataUnitBytes = kBlockBytes << 20;
 
 // How an input is divided: `head` ends the unit that OpenSSL's context is in
 // and makes `head_out` bytes, `bulk` is whole units, the rest is the tail.
@@ -163,6 +158,8 @@ int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t 
     advance_chacha20_stream(context, in_bytes);
   else if (context.pass_room != 0 && !context.tls_records)
     context.held_bytes += in_bytes - size_t(bytes);
+  else if ((context.stream_bytes += in_bytes) >= context.look_at)
+    consider_keystream(context);
   return 1;
 }
 
@@ -246,6 +243,8 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
                   const uint8_t *in, size_t in_bytes) {
   if (passes(context, out, out_size, in, in_bytes))
     return pass(context, out, out_bytes, in, in_bytes);
+  if (context.ahead != nullptr)
+    return update_with_keystream(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().is_aead())
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().takes_whole()) {
@@ -311,6 +310,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
                    const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_aead())
     return aead_at_once(context, out, out_bytes, out_size, in, in_bytes);
+  if (!end_keystream(context)) return 0;
   const bool has_data_units = context.algorithm().has_data_units();
   // Of ciphertext stealing, OpenSSL makes plain CBC here.
   if (lacks_key(context)) return 0;

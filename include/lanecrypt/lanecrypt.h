@@ -565,6 +565,11 @@ typedef enum lc_choice {
  * pays. Before, nothing touches a device. */
 LC_API lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question);
 
+/* Whether a selected device is open and passed its tests: 1 or 0. Touches nothing;
+ * where none is, and opens_meanwhile is not 0, a thread opens the first that can be
+ * used, or finds that there is none. */
+LC_API int lc_is_open(lc_context *context, int opens_meanwhile);
+
 /* ---- Counters ---------------------------------------------------------- */
 
 typedef struct lc_counters {

@@ -309,6 +309,15 @@ std::optional<bool> Context::is_for_device(const tune::Question &question) {
   return is_known ? std::optional(false) : std::nullopt;
 }
 
+bool Context::is_open(bool opens_meanwhile) {
+  Process *mine = found();
+  for (uint32_t n = 0; mine != nullptr && mine->dispatcher.is_selected(n); ++n)
+    if (mine->dispatcher.device(n)->state() == LC_DEVICE_READY) return true;
+  if (opens_meanwhile)
+    scout().send([this](const std::atomic<bool> &) { (void)process().dispatcher.first_ready(); });
+  return false;
+}
+
 Context::~Context() {
   Chooser *chooser = chooser_.load();
   if (chooser != nullptr && chooser->born_in == forks && chooser->at_end.withdraw()) delete chooser;

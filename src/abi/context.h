@@ -41,6 +41,8 @@ class Context {
   // measured on any. Never waits for a device, unless the request takes longer than
   // that: once it pays they are looked for, opened and measured meanwhile.
   std::optional<bool> is_for_device(const tune::Question &question);
+  // Whether a selected device is open.
+  bool is_open(bool opens_meanwhile);
 
   Result<void *> allocate_pinned(size_t bytes);
   void free_pinned(void *pointer);

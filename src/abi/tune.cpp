@@ -76,3 +76,12 @@ lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *questi
     return LC_CHOICE_CPU;
   }
 }
+
+int lc_is_open(lc_context *context, int opens_meanwhile) {
+  if (context == nullptr) return 0;
+  try {
+    return context->is_open(opens_meanwhile != 0) ? 1 : 0;
+  } catch (...) {  // want of memory
+    return 0;
+  }
+}

@@ -156,6 +156,20 @@ TEST(Streams, DoWhatOpenSSLDoesThroughOpenCl) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
+// CTR streams have keystream made ahead of them from their second update on.
+TEST(Streams, DoWhatOpenSSLDoesWithKeystreamAhead) {
+  Library library({{"devices", devices_under_test()},
+                   {"keystream", "always"},
+                   {"keystream_after", "1"},
+                   {"keystream_memory", "8M"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  run_cases(library, 99000000, 3000);
+  EXPECT_GT(library.counter("lanecrypt.keystream-bytes"), 200000u);
+  EXPECT_EQ(library.counter("lanecrypt.device-bytes"),
+            library.counter("lanecrypt.keystream-bytes"));
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
 TEST(Streams, DoWhatOpenSSLDoesWithNoDevice) {
   Library library({{"devices", "none"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

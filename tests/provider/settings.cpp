@@ -10,10 +10,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "device/device.h"
+#include "provider/measured_card.h"
 #include "provider/provider_under_test.h"
-#include "tune/calibration.h"
-#include "tune/measure.h"
 
 namespace provider_test {
 namespace {
@@ -83,42 +81,13 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"prefer", "fast", "prefer = fast is wrong: it must be speed or offload"},
         Wrong{"prime_pool", "65537", "prime_pool = 65537 is wrong: it must be a number of primes"},
         Wrong{"prime_pool", "some", "prime_pool = some is wrong"},
+        Wrong{"keystream", "maybe", "keystream = maybe is wrong: it must be auto, always or off"},
+        Wrong{"keystream_after", "soon", "keystream_after = soon is wrong"},
+        Wrong{"keystream_memory", "1T", "keystream_memory = 1T is wrong"},
         Wrong{"stats_file", "stats.json", "must be an absolute path"},
         Wrong{"devices", "host,,host", "host,,host"}));
 
-class Prefer : public testing::Test {
- protected:
-  void SetUp() override {
-    char folder[] = "/tmp/lanecrypt-prefer-XXXXXX";
-    ASSERT_NE(nullptr, mkdtemp(folder));
-    folder_ = folder;
-    if (const char *before = getenv("XDG_CACHE_HOME"); before != nullptr) before_ = before;
-    setenv("XDG_CACHE_HOME", folder, 1);
-  }
-  void TearDown() override {
-    before_.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before_.c_str(), 1);
-    std::filesystem::remove_all(folder_);
-  }
-  // The emulator as a card of 100 microseconds and then 100 GB/s, for AES-128-CTR.
-  static void store_quick_card() {
-    namespace tune = lanecrypt::tune;
-    const auto found = lanecrypt::device::find_host();
-    tune::Calibration made = {
-        tune::describe_machine(), tune::describe_device(found[0].properties), true, {}};
-    for (const uint64_t bytes : {uint64_t{16} << 10, uint64_t{16} << 20})
-      made.points.push_back({{LC_AES_CTR, LC_ENCRYPT, 16},
-                             false,
-                             1,
-                             bytes,
-                             100000 + bytes / 100,
-                             20000 + bytes / 100,
-                             100 + bytes / 5});
-    tune::store(made);
-  }
-
- private:
-  std::string folder_, before_;
-};
+using Prefer = MeasuredCard;
 
 // Nothing set is speed. A program that does little touches no device, whatever it is.
 TEST_F(Prefer, LittleLooksForNoDevice) {
@@ -233,7 +202,8 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
   unlink(path.c_str());
   EXPECT_NE(
       line.find("\"device_jobs\": 1, \"device_bytes\": 640, \"cpu_jobs\": 1, "
-                "\"cpu_bytes\": 63, \"failures\": 0, \"rsa_device_keys\": 0, \"rsa_cpu_keys\": 0, "
+                "\"cpu_bytes\": 63, \"failures\": 0, \"keystream_bytes\": 0, "
+                "\"keystream_wasted_bytes\": 0, \"rsa_device_keys\": 0, \"rsa_cpu_keys\": 0, "
                 "\"rsa_device_jobs\": 0, "
                 "\"rsa_cpu_jobs\": 0, \"rsa_failures\": 0, \"devices\": [{\"id\": \"host:0\""),
       std::string::npos)

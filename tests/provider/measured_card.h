@@ -1,0 +1,52 @@
+// A cache of its own, and in it what is to have been measured of a device.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "device/device.h"
+#include "tune/calibration.h"
+#include "tune/measure.h"
+
+namespace provider_test {
+
+class MeasuredCard : public testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/lanecrypt-measured-XXXXXX";
+    ASSERT_NE(nullptr, mkdtemp(folder));
+    folder_ = folder;
+    if (const char *before = getenv("XDG_CACHE_HOME"); before != nullptr) before_ = before;
+    setenv("XDG_CACHE_HOME", folder, 1);
+  }
+  void TearDown() override {
+    before_.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+  // The emulator as a card of 100 microseconds and then 100 GB/s, for AES-128-CTR.
+  static void store_quick_card() {
+    namespace tune = lanecrypt::tune;
+    const auto found = lanecrypt::device::find_host();
+    tune::Calibration made = {
+        tune::describe_machine(), tune::describe_device(found[0].properties), true, {}};
+    for (const uint64_t bytes : {uint64_t{16} << 10, uint64_t{16} << 20})
+      made.points.push_back({{LC_AES_CTR, LC_ENCRYPT, 16},
+                             false,
+                             1,
+                             bytes,
+                             100000 + bytes / 100,
+                             20000 + bytes / 100,
+                             100 + bytes / 5});
+    tune::store(made);
+  }
+
+ private:
+  std::string folder_, before_;
+};
+
+}  // namespace provider_test
