@@ -199,14 +199,15 @@ void encrypt_file(EncryptRequest &request) {
 
     const ProgressLine line(progress, input.size(), !request.quiet);
     output->create();
-    uint64_t header_bytes = 0;
+    std::vector<uint8_t> header;
     if (made.write_salt) {
-      const auto header = salted_header(*made.salt);
-      output->write(header);
-      header_bytes = header.size();
+      const auto salted = salted_header(*made.salt);
+      header.assign(salted.begin(), salted.end());
     }
-    report.output_bytes =
-        header_bytes + run_pipeline(plan, input, *output, header_bytes, *engine, progress);
+    const PipelineOutcome outcome = run_pipeline(plan, input, *output, header, *engine, progress);
+    report.output_bytes = outcome.bytes;
+    report.input_io = outcome.input_io;
+    report.output_io = outcome.output_io;
     output->commit(request.sync);
   } catch (const Error &error) {
     throw failure_of(error);

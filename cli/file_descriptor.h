@@ -3,12 +3,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
 namespace lanecrypt::cli {
+
+// Sets or clears O_DIRECT; false where the file system has no such thing.
+inline bool set_direct(int descriptor, bool direct) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 &&
+         fcntl(descriptor, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+}
 
 class FileDescriptor {
  public:

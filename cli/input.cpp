@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -105,12 +106,34 @@ void Input::read_at(uint64_t offset, std::span<uint8_t> out) const {
     const ssize_t got = pread(descriptor_, out.data() + done, out.size() - done,
                               static_cast<off_t>(start_ + offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_errno(fmt::format("cannot read {}", name_), errno);
-    if (got == 0)
-      throw Failure(ExitCode::kFailed,
-                    fmt::format("{} became shorter while it was being read", name_));
+    if (got < 0) throw_error(errno);
+    if (got == 0) throw_shorter();
     done += static_cast<size_t>(got);
   }
+}
+
+void Input::throw_error(int error) const {
+  throw_errno(fmt::format("cannot read {}", name_), error);
+}
+
+void Input::throw_shorter() const {
+  throw Failure(ExitCode::kFailed, fmt::format("{} became shorter while it was being read", name_));
+}
+
+bool Input::go_direct() { return file_ && set_direct(descriptor_, true); }
+
+void Input::leave_direct() { (void)set_direct(descriptor_, false); }
+
+bool Input::is_cached() const {
+  constexpr uint64_t kPlaces = 16;
+  uint64_t cached = 0;
+  for (uint64_t n = 0; n < kPlaces; ++n) {
+    uint8_t byte = 0;
+    iovec one{&byte, 1};
+    const auto at = static_cast<off_t>(start_ + *size_ / kPlaces * n);
+    cached += preadv2(descriptor_, &one, 1, at, RWF_NOWAIT) == 1;
+  }
+  return cached > kPlaces / 2;
 }
 
 bool Input::has_grown() const {

@@ -39,6 +39,19 @@ class Input {
   // Fills `out` from `offset` after what read() has taken. Throws Failure where
   // the file has become shorter.
   void read_at(uint64_t offset, std::span<uint8_t> out) const;
+  // Positioned only: for transfers of others' making. The place in the file of `offset`.
+  int descriptor() const { return descriptor_; }
+  uint64_t place(uint64_t offset) const { return start_ + offset; }
+  // Past the page cache, from now on: O_DIRECT. False where that cannot be, or where
+  // other programs share the descriptor.
+  bool go_direct();
+  void leave_direct();
+  // Whether it seems to lie in the page cache, which is quicker than any disk.
+  bool is_cached() const;
+  // The failures of a transfer.
+  [[noreturn]] void throw_error(int error) const;
+  [[noreturn]] void throw_shorter() const;
+
   // Whether the file has become longer since it was opened.
   bool has_grown() const;
   // Ends a read() of a stream under way on another thread, and all later ones,

@@ -173,9 +173,13 @@ void Output::write_at(uint64_t offset, std::span<const uint8_t> data) {
     const ssize_t put = pwrite(descriptor_, data.data() + done, data.size() - done,
                                static_cast<off_t>(offset + done));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw_errno(fmt::format("cannot write {}", name_), errno);
+    if (put < 0) throw_error(errno);
     done += static_cast<size_t>(put);
   }
+}
+
+void Output::throw_error(int error) const {
+  throw_errno(fmt::format("cannot write {}", name_), error);
 }
 
 // False where it cannot be done so: pwrite() then does it, or says why not.

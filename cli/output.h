@@ -37,6 +37,13 @@ class Output {
   void write(std::span<const uint8_t> data);
   // Positioned only: at `offset`, independent of write(). Throws Failure.
   void write_at(uint64_t offset, std::span<const uint8_t> data);
+  // Positioned only: for transfers of others' making.
+  int descriptor() const { return descriptor_; }
+  // Past the page cache, from now on: O_DIRECT. False where that cannot be.
+  bool go_direct() { return !mapped_ && set_direct(descriptor_, true); }
+  void leave_direct() { (void)set_direct(descriptor_, false); }
+  [[noreturn]] void throw_error(int error) const;
+
   // Positioned only: the file will hold this many bytes.
   void set_size(uint64_t bytes);
   // All is written: gives the file its name, in place of an earlier file of

@@ -169,7 +169,7 @@ class MeasureR {
     if (how == "openssl") plan.readers = plan.writers = 1;
     output.create();
     const std::unique_ptr<Engine> engine = make();
-    run_pipeline(plan, input, output, 0, *engine, progress_);
+    run_pipeline(plan, input, output, {}, *engine, progress_);
     output.commit(is_disk_);
   }
 

@@ -13,6 +13,7 @@
 
 #include "failure.h"
 #include "padding.h"
+#include "ring_files.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -23,27 +24,35 @@ constexpr unsigned kChunksWithDevice = 4;
 
 class Pipeline {
  public:
-  Pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
+  Pipeline(const PipelinePlan &plan, Input &input, Output &output, std::span<const uint8_t> header,
            Engine &engine, Progress &progress)
       : plan_(plan),
         input_(input),
         output_(output),
-        header_bytes_(header_bytes),
+        header_(header),
         engine_(engine),
         progress_(progress),
         pads_(plan.pad && plan.cipher.pads()),
         previous_(plan.iv),
         most_chunks_(plan.buffers) {}
 
-  uint64_t run() {
+  PipelineOutcome run() {
     check_known_size();
-    if (output_.positioned() && input_.size()) output_.set_size(header_bytes_ + known_work_bytes());
+    if (output_.positioned() && input_.size())
+      output_.set_size(header_.size() + known_work_bytes());
+    files_ = RingFiles::make(input_, output_, plan_.chunk_bytes, plan_.buffers);
+    const bool reads = files_ == nullptr || !files_->reads();
+    const bool writes = files_ == nullptr || !files_->writes();
+    // Where chunks must begin at round places, the first is shorter by the header.
+    if (!writes) first_is_shorter_by_ = header_.size() % files_->write_alignment();
+    if (writes) output_.write(header_);
     std::vector<std::thread> threads;
-    const unsigned readers = input_.positioned() ? plan_.readers : 1;
-    const unsigned writers = output_.positioned() ? plan_.writers : 1;
+    const unsigned readers = !reads ? 0 : input_.positioned() ? plan_.readers : 1;
+    const unsigned writers = !writes ? 0 : output_.positioned() ? plan_.writers : 1;
     for (unsigned i = 0; i < readers; i++) threads.emplace_back([this] { guard(&Pipeline::read); });
     for (unsigned i = 0; i < writers; i++)
       threads.emplace_back([this] { guard(&Pipeline::write); });
+    if (files_ != nullptr) threads.emplace_back([this] { guard(&Pipeline::pass_files); });
     for (std::thread &thread : threads) thread.join();
     {
       // Chunks with the engine still use the buffers.
@@ -56,8 +65,14 @@ class Pipeline {
       changed_.wait(lock, [&] { return under_way_ == 0; });
     }
     if (failure_) std::rethrow_exception(failure_);
-    if (output_.positioned()) output_.set_size(header_bytes_ + written_bytes_);
-    return written_bytes_;
+    PipelineOutcome outcome = {header_.size() + written_bytes_, "threads", "threads"};
+    if (files_ != nullptr) {
+      outcome.input_io = files_->way_of_input();
+      outcome.output_io = files_->way_of_output();
+      files_.reset();
+    }
+    if (output_.positioned()) output_.set_size(outcome.bytes);
+    return outcome;
   }
 
  private:
@@ -99,14 +114,26 @@ class Pipeline {
   void fail(std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = failure;
-    changed_.notify_all();
+    notify();
     input_.stop();  // a reader may be waiting for a slow stream
+  }
+
+  void notify() {
+    changed_.notify_all();
+    if (files_ != nullptr) files_->wake();
+  }
+
+  uint64_t offset_of(uint64_t number) const {
+    return number == 0 ? 0 : number * plan_.chunk_bytes - first_is_shorter_by_;
+  }
+  size_t most_bytes_of(uint64_t number) const {
+    return plan_.chunk_bytes - (number == 0 ? first_is_shorter_by_ : 0);
   }
 
   // A chunk whose buffers are free; nothing once the end is read or a stage
   // failed. Makes buffers only when all there are are in use: a small file
   // needs few, and pinning memory takes time.
-  Chunk *take_free_chunk(std::unique_lock<std::mutex> &lock) {
+  Chunk *take_free_chunk(std::unique_lock<std::mutex> &lock, bool waits = true) {
     for (;;) {
       if (failure_ || all_read_) return nullptr;
       if (!free_.empty()) {
@@ -129,14 +156,42 @@ class Pipeline {
         free_.push_back(chunks_.back().get());
         continue;
       }
+      if (!waits) return nullptr;
       changed_.wait(lock);
     }
   }
 
   std::unique_ptr<Chunk> make_chunk() {
     auto chunk = std::make_unique<Chunk>();
-    const size_t bytes = plan_.chunk_bytes + kBlockBytes;
-    return engine_.make_buffers(bytes, &chunk->in, &chunk->out) ? std::move(chunk) : nullptr;
+    const size_t bytes =
+        plan_.chunk_bytes + kBlockBytes + (files_ != nullptr ? RingFiles::kRoomBytes : 0);
+    if (!engine_.make_buffers(bytes, &chunk->in, &chunk->out)) return nullptr;
+    chunk->in_room = chunk->in;
+    chunk->out_room = chunk->out;
+    if (files_ != nullptr) {
+      chunk->in = chunk->in_room = at_page(chunk->in);
+      chunk->out = chunk->out_room = at_page(chunk->out);
+    }
+    return chunk;
+  }
+  static uint8_t *at_page(uint8_t *memory) {
+    constexpr uint64_t kPageBytes = 4096;
+    return memory + (kPageBytes - reinterpret_cast<uint64_t>(memory) % kPageBytes) % kPageBytes;
+  }
+
+  // Gives it its number, and with it its place.
+  void number(Chunk &chunk, uint64_t *offset) {
+    chunk.number = next_read_++;
+    *offset = offset_of(chunk.number);
+    chunk.in = chunk.in_room;
+    // The header is written with the first.
+    const bool has_header = chunk.number == 0 && files_ != nullptr && files_->writes();
+    chunk.out = chunk.out_room + (has_header ? header_.size() : 0);
+    if (!input_.positioned()) return;
+    const uint64_t left = *input_.size() - *offset, most = most_bytes_of(chunk.number);
+    chunk.last = left <= most;
+    chunk.data_bytes = static_cast<size_t>(std::min(left, most));
+    if (chunk.last) all_read_ = true;
   }
 
   // The numbers follow the order in which chunks are taken, so that the lowest
@@ -149,14 +204,7 @@ class Pipeline {
         std::unique_lock lock(mutex_);
         chunk = take_free_chunk(lock);
         if (!chunk) return;
-        chunk->number = next_read_++;
-        offset = chunk->number * plan_.chunk_bytes;
-        if (input_.positioned()) {
-          const uint64_t left = *input_.size() - offset;
-          chunk->last = left <= plan_.chunk_bytes;
-          chunk->data_bytes = static_cast<size_t>(std::min<uint64_t>(left, plan_.chunk_bytes));
-          if (chunk->last) all_read_ = true;
-        }
+        number(*chunk, &offset);
       }
       if (input_.positioned())
         read_positioned(*chunk, offset);
@@ -165,7 +213,7 @@ class Pipeline {
       if (chunk->last) {
         std::lock_guard lock(mutex_);
         all_read_ = true;
-        changed_.notify_all();
+        notify();
       }
       start(*chunk, offset);
     }
@@ -173,15 +221,17 @@ class Pipeline {
 
   void read_positioned(Chunk &chunk, uint64_t offset) {
     input_.read_at(offset, {chunk.in, chunk.data_bytes});
-    if (plan_.cipher.mode == LC_AES_CBC && !plan_.encrypt && offset > 0)
-      input_.read_at(offset - kBlockBytes, chunk.iv);
-    else
-      chunk.iv = plan_.iv;
+    chunk.iv = plan_.iv;
+    if (needs_block_before(offset)) input_.read_at(offset - kBlockBytes, chunk.iv);
+  }
+
+  bool needs_block_before(uint64_t offset) const {
+    return plan_.cipher.mode == LC_AES_CBC && !plan_.encrypt && offset > 0;
   }
 
   // One thread alone.
   void read_stream(Chunk &chunk, uint64_t offset) {
-    chunk.data_bytes = input_.read({chunk.in, plan_.chunk_bytes});
+    chunk.data_bytes = input_.read({chunk.in, most_bytes_of(chunk.number)});
     chunk.last = input_.at_end();
     chunk.iv = previous_;
     if (chunk.last) check_whole_blocks_of_stream(offset + chunk.data_bytes);
@@ -210,7 +260,7 @@ class Pipeline {
     } catch (...) {
       const std::lock_guard lock(mutex_);
       under_way_--;
-      changed_.notify_all();
+      notify();
       throw;
     }
   }
@@ -221,11 +271,11 @@ class Pipeline {
     under_way_--;
     if (failure && !failure_) failure_ = failure;
     run_.emplace(chunk.number, &chunk);
-    changed_.notify_all();
+    notify();
   }
 
   // A file takes chunks as they come, a stream in order.
-  Chunk *take_run_chunk() {
+  Chunk *take_run_chunk(bool waits = true) {
     std::unique_lock lock(mutex_);
     for (;;) {
       if (failure_) return nullptr;
@@ -235,27 +285,96 @@ class Pipeline {
         next_write_++;
         return chunk;
       }
-      if (all_read_ && next_write_ == next_read_) return nullptr;
+      if (!waits || (all_read_ && next_write_ == next_read_)) return nullptr;
       changed_.wait(lock);
     }
   }
 
+  // Bytes of output.
+  size_t collect(Chunk &chunk) {
+    engine_.collect(chunk);
+    chunk.work_bytes -= chunk.last && !plan_.encrypt && pads_ ? checked_padding(chunk) : size_t{0};
+    return chunk.work_bytes;
+  }
+
+  void end(Chunk &chunk) {
+    progress_.add(chunk.data_bytes);
+    const std::lock_guard lock(mutex_);
+    written_bytes_ += chunk.work_bytes;
+    free_.push_back(&chunk);
+    notify();
+  }
+
   void write() {
     while (Chunk *chunk = take_run_chunk()) {
-      engine_.collect(*chunk);
-      size_t bytes = chunk->work_bytes;
-      if (chunk->last && !plan_.encrypt && pads_) bytes -= checked_padding(*chunk);
-      const std::span<const uint8_t> data(chunk->out, bytes);
+      const std::span<const uint8_t> data(chunk->out, collect(*chunk));
       if (output_.positioned())
-        output_.write_at(header_bytes_ + chunk->number * plan_.chunk_bytes, data);
+        output_.write_at(header_.size() + offset_of(chunk->number), data);
       else
         output_.write(data);
-      progress_.add(chunk->data_bytes);
-      const std::lock_guard lock(mutex_);
-      written_bytes_ += bytes;
-      free_.push_back(chunk);
-      changed_.notify_all();
+      end(*chunk);
     }
+  }
+
+  // What read() and write() do, of both files by one thread, which waits for none of
+  // the transfers alone.
+  void pass_files() {
+    try {
+      while (!is_through()) {
+        begin_transfers();
+        if (files_->is_idle() && is_through()) break;
+        for (const RingFiles::Over &over : files_->wait()) {
+          if (over.is_write)
+            end(*over.chunk);
+          else
+            end_read(*over.chunk);
+        }
+      }
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    // The kernel still reads and writes the buffers.
+    files_->drain();
+  }
+
+  bool is_through() {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return true;
+    const bool has_read = !files_->reads() || all_read_;
+    const bool has_written = !files_->writes() || (all_read_ && next_write_ == next_read_);
+    return files_->is_idle() && has_read && has_written;
+  }
+
+  void begin_transfers() {
+    while (files_->reads()) {
+      std::unique_lock lock(mutex_);
+      Chunk *chunk = take_free_chunk(lock, false);
+      if (chunk == nullptr) break;
+      uint64_t offset = 0;
+      number(*chunk, &offset);
+      lock.unlock();
+      files_->read(*chunk, offset, chunk->data_bytes, needs_block_before(offset) ? kBlockBytes : 0);
+    }
+    while (files_->writes()) {
+      Chunk *chunk = take_run_chunk(false);
+      if (chunk == nullptr) break;
+      const size_t bytes = collect(*chunk);
+      const auto before = static_cast<size_t>(chunk->out - chunk->out_room);
+      if (before != 0) std::memcpy(chunk->out_room, header_.data(), before);
+      files_->write(*chunk, header_.size() + offset_of(chunk->number) - before, before + bytes);
+    }
+  }
+
+  void end_read(Chunk &chunk) {
+    const uint64_t offset = offset_of(chunk.number);
+    chunk.iv = plan_.iv;
+    if (needs_block_before(offset))
+      std::memcpy(chunk.iv.data(), chunk.in - kBlockBytes, kBlockBytes);
+    if (chunk.last) {
+      const std::lock_guard lock(mutex_);
+      notify();  // those who write may look whether they are through
+    }
+    start(chunk, offset);
   }
 
   size_t checked_padding(const Chunk &chunk) const {
@@ -273,12 +392,14 @@ class Pipeline {
   const PipelinePlan &plan_;
   Input &input_;
   Output &output_;
-  const uint64_t header_bytes_;
+  const std::span<const uint8_t> header_;
   Engine &engine_;
   Progress &progress_;
   const bool pads_;
   Block previous_;  // of a stream of CBC: the ciphertext block before the next chunk
 
+  std::unique_ptr<RingFiles> files_;  // nullptr: threads read and write
+  uint64_t first_is_shorter_by_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
@@ -310,9 +431,9 @@ void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes, bool 
   plan.buffers = plan.readers + plan.writers + kChunksWithDevice;
 }
 
-uint64_t run_pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
-                      Engine &engine, Progress &progress) {
-  return Pipeline(plan, input, output, header_bytes, engine, progress).run();
+PipelineOutcome run_pipeline(const PipelinePlan &plan, Input &input, Output &output,
+                             std::span<const uint8_t> header, Engine &engine, Progress &progress) {
+  return Pipeline(plan, input, output, header, engine, progress).run();
 }
 
 }  // namespace lanecrypt::cli

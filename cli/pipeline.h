@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "aes_cipher.h"
 #include "counter_block.h"
@@ -25,9 +27,12 @@ struct Chunk {
   size_t data_bytes = 0;  // what was read
   size_t work_bytes = 0;  // what is run: with padding, whole blocks
   bool last = false;
-  Block iv{};              // of this chunk as a message of its own
+  Block iv{};  // of this chunk as a message of its own
+  // Within the two below, where the bytes of the file before them are read and
+  // written with them.
   uint8_t *in = nullptr;   // capacity: the chunk size and one block of padding
   uint8_t *out = nullptr;  // the same
+  uint8_t *in_room = nullptr, *out_room = nullptr;
 };
 
 // What runs the cipher over chunks: a device, or the CPU for a serial chain.
@@ -68,10 +73,17 @@ struct PipelinePlan {
 // where that is known. `is_serial`: each chunk waits for the one before.
 void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes, bool is_serial);
 
-// Runs all of `input` through `engine` into `output`, after the bytes that were
-// written to it already (`header_bytes`). Returns how many bytes it wrote.
-// Throws the first failure, when no thread works any more.
-uint64_t run_pipeline(const PipelinePlan &plan, Input &input, Output &output, uint64_t header_bytes,
-                      Engine &engine, Progress &progress);
+struct PipelineOutcome {
+  uint64_t bytes = 0;  // written, with the header
+  // How the files were read and written: "threads", "ring" (io_uring), or "direct" (that,
+  // past the page cache).
+  std::string input_io, output_io;
+};
+
+// Runs all of `input` through `engine` into `output`, after `header`. Large files that are not in
+// the page cache pass by io_uring and O_DIRECT where both are to be had; LANECRYPT_FILE_IO chooses
+// otherwise. Throws the first failure, when no thread works any more.
+PipelineOutcome run_pipeline(const PipelinePlan &plan, Input &input, Output &output,
+                             std::span<const uint8_t> header, Engine &engine, Progress &progress);
 
 }  // namespace lanecrypt::cli

@@ -45,6 +45,8 @@ std::string to_json(const Report &report) {
   json["devices"] = nlohmann::ordered_json::array();
   for (const DeviceUse &use : report.devices)
     json["devices"].push_back({{"id", use.id}, {"name", use.name}, {"bytes", use.bytes}});
+  json["input_io"] = report.input_io;
+  json["output_io"] = report.output_io;
   if (!report.note.empty()) json["note"] = report.note;
   // A device's name is the driver's: whatever it holds must not stop the report.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -20,6 +20,7 @@ struct Report {
   double cpu_seconds = 0;     // of all threads of the process, in user and system
   uint64_t device_bytes = 0, cpu_bytes = 0;
   std::vector<DeviceUse> devices;
+  std::string input_io, output_io;  // "threads", "ring" or "direct"
   std::string note;  // why it ran where it ran, where that is not plain
 };
 
