@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace lanecrypt::device::gl {
 namespace {
@@ -107,25 +108,15 @@ Status Context::create(const EglPlace &place, bool desktop) {
     if (!egl_->ChooseConfig(display_, wanted, &config, 1, &count) || count == 0)
       return no_context("the driver is too old: it has no OpenGL ES 3.0");
   }
-  std::vector<EGLint> attributes = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION,
-                                    desktop ? 3 : 0};
-  if (desktop)
-    attributes.insert(attributes.end(),
-                      {EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT});
-  const size_t plain = attributes.size();
-  // A reset of the GPU is then told, rather than left to chance.
-  robust_ = has_word(extensions, "EGL_EXT_create_context_robustness");
-  if (robust_)
-    attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
-                                         EGL_LOSE_CONTEXT_ON_RESET_EXT});
-  attributes.push_back(EGL_NONE);
-  context_ = egl_->CreateContext(display_, config, EGL_NO_CONTEXT, attributes.data());
-  if (context_ == EGL_NO_CONTEXT && robust_) {
-    robust_ = false;
-    attributes.resize(plain);
-    attributes.push_back(EGL_NONE);
-    context_ = egl_->CreateContext(display_, config, EGL_NO_CONTEXT, attributes.data());
-  }
+  // Some drivers give no more than what is asked for.
+  using Version = std::pair<EGLint, EGLint>;
+  const std::vector<Version> versions =
+      desktop ? std::vector<Version>{{4, 3}, {3, 3}} : std::vector<Version>{{3, 0}};
+  const bool may_tell_reset = has_word(extensions, "EGL_EXT_create_context_robustness");
+  for (const auto &[major, minor] : versions)
+    for (const bool robust : {true, false})
+      if (context_ == EGL_NO_CONTEXT && (may_tell_reset || !robust))
+        create_version(config, desktop, major, minor, robust);
   if (context_ == EGL_NO_CONTEXT)
     return no_context(std::string("no ") + (desktop ? "OpenGL 3.3" : "OpenGL ES 3.0") +
                       " context can be had (too old?): " + egl_failed(*egl_, "eglCreateContext"));
@@ -143,6 +134,22 @@ Status Context::create(const EglPlace &place, bool desktop) {
                       "'; OpenGL ES 3.0 or OpenGL 3.3 is needed");
   forget_errors();
   return Status();
+}
+
+void Context::create_version(EGLConfig config, bool desktop, EGLint major, EGLint minor,
+                             bool robust) {
+  std::vector<EGLint> attributes = {EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION,
+                                    minor};
+  if (desktop)
+    attributes.insert(attributes.end(),
+                      {EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT});
+  // A reset of the GPU is then told, rather than left to chance.
+  if (robust)
+    attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
+                                         EGL_LOSE_CONTEXT_ON_RESET_EXT});
+  attributes.push_back(EGL_NONE);
+  context_ = egl_->CreateContext(display_, config, EGL_NO_CONTEXT, attributes.data());
+  robust_ = robust;
 }
 
 // A lost context may report for ever.

@@ -71,6 +71,8 @@ class Context {
  private:
   Context() = default;
   Status create(const EglPlace &place, bool desktop);
+  // Sets context_ where the driver has this version.
+  void create_version(EGLConfig config, bool desktop, EGLint major, EGLint minor, bool robust);
   void read_limits();
   void forget_errors();
 
