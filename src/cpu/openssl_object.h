@@ -6,7 +6,9 @@
 #include <openssl/bn.h>
 #include <openssl/evp.h>
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "job/status.h"
 
@@ -26,6 +28,11 @@ using PkeyContext = Object<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
 using Pkey = Object<EVP_PKEY, EVP_PKEY_free>;
 using Number = Object<BIGNUM, BN_clear_free>;
 using NumberContext = Object<BN_CTX, BN_CTX_free>;
+using Montgomery = Object<BN_MONT_CTX, BN_MONT_CTX_free>;
+
+inline Number number_of(std::span<const uint8_t> big_endian) {
+  return Number(BN_bin2bn(big_endian.data(), static_cast<int>(big_endian.size()), nullptr));
+}
 
 // A library context of Lanecrypt's own, so that neither the application's
 // configuration nor the provider `gpu` is asked; made once and never freed: at

@@ -5,14 +5,12 @@
 
 #include <cstring>
 
+#include "cpu/blinding.h"
 #include "cpu/openssl_key.h"
 #include "kernels/rsa_layout.h"
 
 namespace lanecrypt::cpu {
 namespace {
-
-// As often as OpenSSL's own (BN_BLINDING_COUNTER).
-constexpr uint32_t kBaseUses = 32;
 
 size_t pair_count(const RsaImageForm &form) { return 1 + RSA_BLIND_ENTRIES * form.blind_windows; }
 
@@ -24,10 +22,6 @@ size_t number_bytes(const RsaImageForm &form) { return form.full_limbs * form.li
 
 size_t head_bytes(const RsaImageForm &form) {
   return sizeof(RsaKeyHead) + 2 * form.exponent_words * sizeof(uint32_t);
-}
-
-Number copy_of(std::span<const uint8_t> bytes) {
-  return Number(BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
 }
 
 // 2^bits.
@@ -51,23 +45,17 @@ uint64_t negative_inverse(const uint8_t *little_endian, uint32_t bits) {
 // Arithmetic mod n for one image; every call can fail for want of memory.
 class Maker {
  public:
-  Maker(const RsaKey &key, const RsaImageForm &form)
-      : key_(key),
+  Maker(const Modulus &modulus, const RsaImageForm &form)
+      : modulus_(modulus),
         form_(form),
         context_(BN_CTX_new_ex(private_library())),
-        n_(copy_of(key.numbers.n)),
         scratch_(BN_new()),
         words_(form.full_limbs * form.limb_bits / 8 + 16) {}
 
-  bool ok() const {
-    return context_ != nullptr && n_ != nullptr && scratch_ != nullptr && words_.ok(1);
-  }
-  const BIGNUM *n() const { return n_.get(); }
+  bool ok() const { return context_ != nullptr && scratch_ != nullptr && words_.ok(1); }
+  const Modulus &modulus() const { return modulus_; }
   BN_CTX *context() { return context_.get(); }
 
-  bool multiply(BIGNUM *result, const BIGNUM *a, const BIGNUM *b, const BIGNUM *modulus) {
-    return BN_mod_mul(result, a, b, modulus, context_.get()) == 1;
-  }
   // a 2^bits mod modulus.
   Number shifted(const BIGNUM *a, uint32_t bits, const BIGNUM *modulus) {
     Number result(BN_new());
@@ -75,6 +63,12 @@ class Maker {
         BN_nnmod(result.get(), scratch_.get(), modulus, context_.get()) != 1)
       return nullptr;
     return result;
+  }
+
+  // R mod n.
+  Number r() {
+    const Number one = power_of_two(0);
+    return one ? shifted(one.get(), form_.full_limbs * form_.limb_bits, modulus_.n()) : nullptr;
   }
 
   // Splits a number into full_limbs limbs.
@@ -99,9 +93,11 @@ class Maker {
     }
     return true;
   }
-  // The same in Montgomery form.
-  bool split_montgomery(const BIGNUM *number, uint8_t *to) {
-    return split(shifted(number, form_.full_limbs * form_.limb_bits, n_.get()).get(), to);
+  // The same of a number in OpenSSL's Montgomery form, in the device's; `r` is R
+  // mod n of the device.
+  bool split_montgomery(const BIGNUM *number, const BIGNUM *r, uint8_t *to) {
+    return modulus_.multiply(scratch_.get(), number, r, context_.get()) &&
+           split(scratch_.get(), to);
   }
 
   uint64_t negative_inverse_of(const BIGNUM *modulus) {
@@ -111,26 +107,11 @@ class Maker {
     return negative_inverse(words_.data(), form_.limb_bits);
   }
 
-  // (r^e, 1/r) mod n of a random r.
-  bool random_pair(BIGNUM *power, BIGNUM *inverse) {
-    const Number e = copy_of(key_.numbers.e), r(BN_new());
-    if (!e || !r) return false;
-    // One r in about 2^500 has no inverse: it would be a multiple of p or q.
-    for (int attempt = 0; attempt < 8; ++attempt) {
-      if (BN_priv_rand_range_ex(r.get(), n_.get(), 0, context_.get()) != 1) return false;
-      if (BN_is_zero(r.get()) ||
-          BN_mod_inverse(inverse, r.get(), n_.get(), context_.get()) == nullptr)
-        continue;
-      return BN_mod_exp_mont(power, r.get(), e.get(), n_.get(), context_.get(), nullptr) == 1;
-    }
-    return false;
-  }
-
  private:
-  const RsaKey &key_;
+  const Modulus &modulus_;
   const RsaImageForm &form_;
   NumberContext context_;
-  Number n_, scratch_;
+  Number scratch_;
   secure::KeyMemory words_;
 };
 
@@ -147,17 +128,18 @@ bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, 
   const uint32_t half_bits = form.half_limbs * form.limb_bits;
   RsaKeyHead head = {};
   head.exponent = key.exponent;
-  head.n_inverse = maker.negative_inverse_of(maker.n());
   const auto place = [&](size_t number) {
     return to + head_bytes(form) + number * number_bytes(form);
   };
+  const BIGNUM *n = maker.modulus().n();
+  head.n_inverse = maker.negative_inverse_of(n);
   const Number one = power_of_two(0);
-  if (!one || !maker.split(maker.n(), place(RSA_N)) ||
-      !maker.split(maker.shifted(one.get(), 2 * full_bits, maker.n()).get(), place(RSA_N_R2)))
+  if (!one || !maker.split(n, place(RSA_N)) ||
+      !maker.split(maker.shifted(one.get(), 2 * full_bits, n).get(), place(RSA_N_R2)))
     return false;
   if (form.is_private) {
     const RsaNumbers &numbers = key.numbers;
-    const Number p = copy_of(numbers.p), q = copy_of(numbers.q), qinv = copy_of(numbers.qinv),
+    const Number p = number_of(numbers.p), q = number_of(numbers.q), qinv = number_of(numbers.qinv),
                  multiple(BN_new()), quotient(BN_new());
     if (!p || !q || !qinv || !multiple || !quotient) return false;
     head.p_inverse = maker.negative_inverse_of(p.get());
@@ -171,7 +153,7 @@ bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, 
     if (!write_exponent(numbers.dp, form.exponent_words, to + sizeof head) ||
         !write_exponent(numbers.dq, form.exponent_words,
                         to + sizeof head + form.exponent_words * 4) ||
-        !maker.split(maker.shifted(q.get(), full_bits, maker.n()).get(), place(RSA_Q_MONTGOMERY)) ||
+        !maker.split(maker.shifted(q.get(), full_bits, n).get(), place(RSA_Q_MONTGOMERY)) ||
         !maker.split(maker.shifted(qinv.get(), full_bits, p.get()).get(), place(RSA_QINV)) ||
         !maker.split(multiple.get(), place(RSA_P_MULTIPLE)))
       return false;
@@ -189,23 +171,26 @@ bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, 
 }
 
 // Entry v of table w: the pair of g^(v 16^w) for one random g.
-bool write_tables(Maker &maker, const RsaImageForm &form, uint8_t *numbers) {
-  const Number step[2] = {Number(BN_new()), Number(BN_new())};
+bool write_tables(Maker &maker, const RsaImageForm &form, const BIGNUM *r, uint8_t *numbers) {
+  if (form.blind_windows == 0) return true;
+  const std::vector<BlindingPair> step = draw_pairs(1, maker.modulus(), maker.context());
   const Number entry(BN_new());
-  if (!step[0] || !step[1] || !entry || !maker.random_pair(step[0].get(), step[1].get()))
-    return false;
+  if (step.empty() || !entry) return false;
   for (uint32_t part = 0; part < 2; ++part) {
     uint8_t *to = numbers + (RSA_BLIND + part * pair_count(form) + 1) * number_bytes(form);
+    BIGNUM *by = (part == 0 ? step[0].power : step[0].inverse).get();
     for (uint32_t w = 0; w < form.blind_windows; ++w) {
-      if (BN_set_word(entry.get(), 1) != 1) return false;
+      if (BN_set_word(entry.get(), 1) != 1 ||
+          !maker.modulus().to_montgomery(entry.get(), maker.context()))
+        return false;
       for (uint32_t v = 0; v < RSA_BLIND_ENTRIES; ++v) {
-        if (!maker.split_montgomery(entry.get(), to) ||
-            !maker.multiply(entry.get(), entry.get(), step[part].get(), maker.n()))
+        if (!maker.split_montgomery(entry.get(), r, to) ||
+            !maker.modulus().multiply(entry.get(), entry.get(), by, maker.context()))
           return false;
         to += number_bytes(form);
       }
       // g^(16^(w+1)).
-      if (BN_copy(step[part].get(), entry.get()) == nullptr) return false;
+      if (BN_copy(by, entry.get()) == nullptr) return false;
     }
   }
   return true;
@@ -220,15 +205,17 @@ size_t RsaImageForm::bytes() const {
 struct RsaImageCache::Image {
   RsaImageForm form;
   secure::KeyMemory memory;
+  Number r;  // R mod n
 };
 
 struct RsaImageCache::Process {
+  explicit Process(const RsaKey &key) : modulus(key) {}
+
   const pid_t pid = getpid();
+  const Modulus modulus;
   std::mutex mutex;
   std::vector<Image> images;
-  // The blinding base.
-  Number power{BN_new()}, inverse{BN_new()};
-  uint32_t uses = 0;
+  BlindingChain blinding;
 };
 
 RsaImageCache::~RsaImageCache() {
@@ -236,49 +223,47 @@ RsaImageCache::~RsaImageCache() {
   if (current != nullptr && current->pid == getpid()) delete current;
 }
 
-RsaImageCache::Process &RsaImageCache::process() {
+// nullptr for want of memory.
+RsaImageCache::Process *RsaImageCache::process(const RsaKey &key) {
   Process *current = process_.load();
-  if (current != nullptr && current->pid == getpid()) return *current;
-  auto made = std::make_unique<Process>();
-  if (process_.compare_exchange_strong(current, made.get())) return *made.release();
-  return *current;
+  if (current != nullptr && current->pid == getpid()) return current;
+  auto made = std::make_unique<Process>(key);
+  if (!made->modulus.ok()) return nullptr;
+  if (process_.compare_exchange_strong(current, made.get())) return made.release();
+  return current;
 }
 
 Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
-  Process &mine = process();
-  const std::lock_guard lock(mine.mutex);
-  Maker maker(key, form);
-  if (!maker.ok()) return Status(LC_ERROR_MEMORY, "no memory for the key");
+  const Status no_memory(LC_ERROR_MEMORY, "no memory for the key");
+  Process *mine = process(key);
+  if (mine == nullptr) return no_memory;
+  const std::lock_guard lock(mine->mutex);
+  Maker maker(mine->modulus, form);
+  if (!maker.ok()) return no_memory;
   const Image *image = nullptr;
-  for (const Image &known : mine.images)
+  for (const Image &known : mine->images)
     if (known.form == form) image = &known;
   if (image == nullptr) {
-    Image made = {form, secure::KeyMemory(form.bytes())};
-    if (!made.memory.ok(form.bytes())) return Status(LC_ERROR_MEMORY, "no memory for the key");
+    Image made = {form, secure::KeyMemory(form.bytes()), maker.r()};
+    if (!made.memory.ok(form.bytes()) || !made.r) return no_memory;
     if (!write_constants(maker, key, form, made.memory.data()) ||
-        (form.is_private && !write_tables(maker, form, made.memory.data() + head_bytes(form))))
+        (form.is_private &&
+         !write_tables(maker, form, made.r.get(), made.memory.data() + head_bytes(form))))
       return openssl_failed();
-    mine.images.push_back(std::move(made));
-    image = &mine.images.back();
+    mine->images.push_back(std::move(made));
+    image = &mine->images.back();
   }
   memcpy(to, image->memory.data(), form.bytes());
   if (!form.is_private) return Status();
 
-  if (!mine.power || !mine.inverse) return Status(LC_ERROR_MEMORY, "no memory for the key");
-  const bool is_fresh = mine.uses++ % kBaseUses == 0;
-  const bool is_made =
-      is_fresh ? maker.random_pair(mine.power.get(), mine.inverse.get())
-               : maker.multiply(mine.power.get(), mine.power.get(), mine.power.get(), maker.n()) &&
-                     maker.multiply(mine.inverse.get(), mine.inverse.get(), mine.inverse.get(),
-                                    maker.n());
   uint8_t *numbers = to + head_bytes(form);
-  if (!is_made ||
-      !maker.split_montgomery(mine.power.get(), numbers + RSA_BLIND * number_bytes(form)) ||
-      !maker.split_montgomery(mine.inverse.get(),
-                              numbers + (RSA_BLIND + pair_count(form)) * number_bytes(form))) {
-    mine.uses = 0;
+  const BlindingPair *base = mine->blinding.next(mine->modulus, maker.context());
+  if (base == nullptr ||
+      !maker.split_montgomery(base->power.get(), image->r.get(),
+                              numbers + RSA_BLIND * number_bytes(form)) ||
+      !maker.split_montgomery(base->inverse.get(), image->r.get(),
+                              numbers + (RSA_BLIND + pair_count(form)) * number_bytes(form)))
     return openssl_failed();
-  }
   return Status();
 }
 

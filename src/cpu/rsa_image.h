@@ -25,8 +25,7 @@ struct RsaImageForm {
 
 // Writes the image to `to`, form.bytes() of memory. What does not change is
 // made once for each key; each call of a private key's has another blinding
-// base: the last one squared, and after 32 calls a fresh one from the private
-// random generator, as in OpenSSL's own blinding. Any thread.
+// base (cpu/blinding.h). Any thread.
 Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
 
 }  // namespace lanecrypt::cpu

@@ -29,7 +29,7 @@ class RsaImageCache {
   struct Image;
   struct Process;
 
-  Process &process();
+  Process *process(const RsaKey &key);
 
   std::atomic<Process *> process_ = nullptr;
 };

@@ -90,6 +90,19 @@ F(int, 0, BN_mod_exp_mont_consttime,
   (BIGNUM * result, const BIGNUM *a, const BIGNUM *e, const BIGNUM *m, BN_CTX *context,
    BN_MONT_CTX *montgomery),
   (result, a, e, m, context, montgomery))
+F(BN_MONT_CTX *, nullptr, BN_MONT_CTX_new, (void), ())
+F(void, , BN_MONT_CTX_free, (BN_MONT_CTX * montgomery), (montgomery))
+F(int, 0, BN_MONT_CTX_set, (BN_MONT_CTX * montgomery, const BIGNUM *m, BN_CTX *context),
+  (montgomery, m, context))
+F(int, 0, BN_to_montgomery,
+  (BIGNUM * result, const BIGNUM *a, BN_MONT_CTX *montgomery, BN_CTX *context),
+  (result, a, montgomery, context))
+F(int, 0, BN_from_montgomery,
+  (BIGNUM * result, const BIGNUM *a, BN_MONT_CTX *montgomery, BN_CTX *context),
+  (result, a, montgomery, context))
+F(int, 0, BN_mod_mul_montgomery,
+  (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, BN_MONT_CTX *montgomery, BN_CTX *context),
+  (result, a, b, montgomery, context))
 F(int, 0, BN_gcd, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, BN_CTX *context),
   (result, a, b, context))
 F(BIGNUM *, nullptr, BN_mod_inverse,

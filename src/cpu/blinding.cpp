@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/blinding.h"
+
+namespace lanecrypt::cpu {
+namespace {
+
+// As often as OpenSSL's own (BN_BLINDING_COUNTER).
+constexpr uint32_t kPairsOfOne = 32;
+// An inversion takes as long as a private operation.
+constexpr size_t kPairsOfOneInversion = 8;
+
+// Below the modulus and not 0.
+bool draw(BIGNUM *r, const Modulus &modulus, BN_CTX *context) {
+  return BN_priv_rand_range_ex(r, modulus.n(), 0, context) == 1 && !BN_is_zero(r);
+}
+
+// Montgomery's way: the inverse of the product of all r, times the other r, is that
+// of one. False too where one of them has none.
+bool draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *context) {
+  // Until they are known, r stands for its power, and the product of all r so far for
+  // the inverse.
+  const BIGNUM *product = nullptr;
+  for (BlindingPair &pair : pairs) {
+    BIGNUM *r = pair.power.get();
+    if (!pair.ok() || !draw(r, modulus, context)) return false;
+    if (product == nullptr ? BN_copy(pair.inverse.get(), r) == nullptr
+                           : !modulus.multiply(pair.inverse.get(), product, r, context))
+      return false;
+    product = pair.inverse.get();
+  }
+  // Of r R it is 1/r 1/R, and R/r is wanted.
+  const Number inverse(BN_new());
+  if (!inverse || BN_mod_inverse(inverse.get(), product, modulus.n(), context) == nullptr ||
+      !modulus.to_montgomery(inverse.get(), context) ||
+      !modulus.to_montgomery(inverse.get(), context))
+    return false;
+  for (size_t n = pairs.size(); n-- > 0;) {
+    BIGNUM *r = pairs[n].power.get(), *of_r = pairs[n].inverse.get();
+    if (n == 0 ? BN_copy(of_r, inverse.get()) == nullptr
+               : !modulus.multiply(of_r, inverse.get(), pairs[n - 1].inverse.get(), context) ||
+                     !modulus.multiply(inverse.get(), inverse.get(), r, context))
+      return false;
+    if (!modulus.raise_to_e(r, context)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Modulus::Modulus(const RsaKey &key)
+    : n_(number_of(key.numbers.n)), e_(number_of(key.numbers.e)), montgomery_(BN_MONT_CTX_new()) {
+  const NumberContext context(BN_CTX_new_ex(private_library()));
+  is_made_ = n_ != nullptr && e_ != nullptr && montgomery_ != nullptr && context != nullptr &&
+             BN_MONT_CTX_set(montgomery_.get(), n_.get(), context.get()) == 1;
+}
+
+bool Modulus::multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const {
+  return BN_mod_mul_montgomery(product, x, y, montgomery_.get(), context) == 1;
+}
+
+bool Modulus::raise_to_e(BIGNUM *x, BN_CTX *context) const {
+  return BN_from_montgomery(x, x, montgomery_.get(), context) == 1 &&
+         BN_mod_exp_mont(x, x, e_.get(), n_.get(), context, montgomery_.get()) == 1 &&
+         to_montgomery(x, context);
+}
+
+bool Modulus::to_montgomery(BIGNUM *x, BN_CTX *context) const {
+  return BN_to_montgomery(x, x, montgomery_.get(), context) == 1;
+}
+
+std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_CTX *context) {
+  // Of two long primes, one r in about 2^500 has no inverse. Where one is short, many
+  // have none, and fewer lone ones than products.
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    std::vector<BlindingPair> pairs(attempt == 0 ? wanted : 1);
+    if (draw_all(pairs, modulus, context)) return pairs;
+  }
+  return {};
+}
+
+const BlindingPair *BlindingChain::next(const Modulus &modulus, BN_CTX *context) {
+  // After a failure, which may have left half a pair, a fresh one.
+  made_ = advance(modulus, context) ? made_ + 1 : 0;
+  return made_ == 0 ? nullptr : &pair_;
+}
+
+bool BlindingChain::advance(const Modulus &modulus, BN_CTX *context) {
+  BIGNUM *power = pair_.power.get(), *inverse = pair_.inverse.get();
+  if (made_ % kPairsOfOne != 0)
+    return modulus.multiply(power, power, power, context) &&
+           modulus.multiply(inverse, inverse, inverse, context);
+  // A key that is new may not be used much.
+  if (fresh_.empty()) fresh_ = draw_pairs(made_ == 0 ? 1 : kPairsOfOneInversion, modulus, context);
+  if (fresh_.empty()) return false;
+  pair_ = std::move(fresh_.back());
+  fresh_.pop_back();
+  return true;
+}
+
+}  // namespace lanecrypt::cpu

@@ -1,0 +1,58 @@
+// Pairs (r^e, 1/r) mod n of secret random r, by which the operations of a key are
+// blinded; numbers mod n are in OpenSSL's Montgomery form.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "cpu/openssl_object.h"
+#include "job/rsa_job.h"
+
+namespace lanecrypt::cpu {
+
+// Arithmetic mod n of one key, for any thread that brings a context of its own.
+class Modulus {
+ public:
+  explicit Modulus(const RsaKey &key);
+  // False for want of memory.
+  bool ok() const { return is_made_; }
+
+  const BIGNUM *n() const { return n_.get(); }
+  // Of two numbers in Montgomery form; if one of them is in none, so is the product.
+  bool multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const;
+  bool raise_to_e(BIGNUM *x, BN_CTX *context) const;
+  bool to_montgomery(BIGNUM *x, BN_CTX *context) const;
+
+ private:
+  const Number n_, e_;
+  const Montgomery montgomery_;
+  bool is_made_ = false;
+};
+
+struct BlindingPair {
+  Number power{BN_new()}, inverse{BN_new()};
+
+  bool ok() const { return power != nullptr && inverse != nullptr; }
+};
+
+// Pairs of fresh r from the private random generator, up to as many as are wanted;
+// none after a failure.
+std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_CTX *context);
+
+// One pair after the other: the last one squared, and after 32 of them a fresh one,
+// as in OpenSSL's own blinding.
+class BlindingChain {
+ public:
+  // nullptr after a failure; else what it points to is good until the next call.
+  const BlindingPair *next(const Modulus &modulus, BN_CTX *context);
+
+ private:
+  bool advance(const Modulus &modulus, BN_CTX *context);
+
+  BlindingPair pair_;
+  uint32_t made_ = 0;
+  std::vector<BlindingPair> fresh_;
+};
+
+}  // namespace lanecrypt::cpu
