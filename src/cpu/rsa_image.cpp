@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/rsa_image.h"
 
+#include <openssl/err.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -216,6 +217,11 @@ struct RsaImageCache::Process {
   std::mutex mutex;
   std::vector<Image> images;
   BlindingChain blinding;
+
+  // The base that the next image takes, once somebody made it.
+  std::mutex ahead_mutex;
+  BlindingChain ahead;
+  std::atomic<const BlindingPair *> base_ahead = nullptr;
 };
 
 RsaImageCache::~RsaImageCache() {
@@ -257,7 +263,12 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
   if (!form.is_private) return Status();
 
   uint8_t *numbers = to + head_bytes(form);
-  const BlindingPair *base = mine->blinding.next(mine->modulus, maker.context());
+  // Where somebody is just making one, this does not wait: the two chains are as good
+  // as two keys'.
+  const std::unique_lock ahead(mine->ahead_mutex, std::try_to_lock);
+  const BlindingPair *base = ahead.owns_lock() ? mine->base_ahead.exchange(nullptr) : nullptr;
+  if (base == nullptr)
+    base = (ahead.owns_lock() ? mine->ahead : mine->blinding).next(mine->modulus, maker.context());
   if (base == nullptr ||
       !maker.split_montgomery(base->power.get(), image->r.get(),
                               numbers + RSA_BLIND * number_bytes(form)) ||
@@ -266,6 +277,23 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
     return openssl_failed();
   return Status();
 }
+
+void RsaImageCache::make_base_ahead(const RsaKey &key) {
+  // First without a system call. A child of fork that finds its parent's leaves it be.
+  Process *mine = process_.load();
+  if (mine != nullptr && mine->base_ahead.load() != nullptr) return;
+  mine = process(key);
+  if (mine == nullptr) return;
+  const std::unique_lock ahead(mine->ahead_mutex, std::try_to_lock);
+  if (!ahead.owns_lock() || mine->base_ahead.load() != nullptr) return;
+  // The caller's queue of errors stays as it was.
+  (void)ERR_set_mark();
+  if (const NumberContext context(BN_CTX_new_ex(private_library())); context != nullptr)
+    mine->base_ahead = mine->ahead.next(mine->modulus, context.get());
+  (void)ERR_pop_to_mark();
+}
+
+void make_rsa_base_ahead(const RsaKey &key) { key.on_cpu->images.make_base_ahead(key); }
 
 Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
   return key.on_cpu->images.write(key, form, to);

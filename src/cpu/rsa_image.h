@@ -28,4 +28,9 @@ struct RsaImageForm {
 // base (cpu/blinding.h). Any thread.
 Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
 
+// Makes the base that the next image of a private key takes, unless it is there or
+// another thread makes it: it is most of the work, and callers have more threads than
+// devices. Any thread; waits for none.
+void make_rsa_base_ahead(const RsaKey &key);
+
 }  // namespace lanecrypt::cpu

@@ -24,6 +24,7 @@ class RsaImageCache {
   RsaImageCache(const RsaImageCache &) = delete;
 
   Status write(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
+  void make_base_ahead(const RsaKey &key);
 
  private:
   struct Image;

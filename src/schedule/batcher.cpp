@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "cpu/cpu_rsa.h"
+#include "cpu/rsa_image.h"
 #include "schedule/signals.h"
 #include "schedule/stuck.h"
 
@@ -86,10 +87,15 @@ void Batcher::warm_up() {
 }
 
 bool Batcher::submit(const RsaRequestPointer &request, std::span<const RsaKind> kinds) {
+  if (!may_work()) return false;
+  // On the caller's thread, which need not wait long: of many keys it would.
+  const RsaJob &job = request->job;
+  if (job.operation == LC_RSA_PRIVATE && job.keys.size() == 1 && kinds.front() != 0)
+    cpu::make_rsa_base_ahead(*job.keys.front());
   std::unique_lock lock(mutex_);
   if (!may_work()) return false;
   begin();
-  const lc_rsa_operation operation = request->job.operation;
+  const lc_rsa_operation operation = job.operation;
   std::deque<uint32_t> left;
   RsaKind kind = 0;
   std::deque<Waiting> *queue = nullptr;  // of that kind

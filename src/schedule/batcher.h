@@ -69,8 +69,8 @@ class Batcher {
   std::chrono::nanoseconds estimate(lc_rsa_operation operation, RsaKind kind,
                                     std::chrono::nanoseconds guess) const;
 
-  // Queues the request's todo, all of it of the kinds given. False where the
-  // device does not work: nothing was taken.
+  // Queues the request's todo, all of it of the kinds given, one for each message.
+  // False where the device does not work: nothing was taken.
   bool submit(const RsaRequestPointer &request, std::span<const RsaKind> kinds);
 
  private:

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -120,6 +121,7 @@ TEST(RsaImage, EachBaseIsTheSquareOfTheLastOrFresh) {
     Bn last = bn();
     std::set<Bytes> seen;
     for (size_t n = 0; n < kWrites; ++n) {
+      if (n % 3 == 0) cpu::make_rsa_base_ahead(*made);
       const Image image(*made, form);
       const Bn power = image.power(0), inverse = image.inverse(0), r = check.plain(inverse);
       ASSERT_TRUE(check.is_pair(power, inverse)) << bits << " bits, image " << n;
@@ -182,6 +184,10 @@ TEST(RsaImage, ThreadsNeverGetTheSameBase) {
   const RsaImageForm form = form_of(true, 10, 0);
   std::vector<std::vector<Bytes>> of_threads(4);
   std::vector<std::thread> threads;
+  std::atomic<bool> is_over = false;
+  std::thread ahead([&] {
+    while (!is_over) cpu::make_rsa_base_ahead(*made);
+  });
   for (std::vector<Bytes> &bases : of_threads)
     threads.emplace_back([&] {
       Check check(key, form);
@@ -192,6 +198,8 @@ TEST(RsaImage, ThreadsNeverGetTheSameBase) {
       }
     });
   for (std::thread &thread : threads) thread.join();
+  is_over = true;
+  ahead.join();
   std::set<Bytes> seen;
   for (const std::vector<Bytes> &bases : of_threads) seen.insert(bases.begin(), bases.end());
   EXPECT_EQ(of_threads.size() * kWrites, seen.size());
@@ -202,6 +210,7 @@ TEST(RsaImage, AChildOfForkHasBasesOfItsOwn) {
   const RsaKeyPointer made = prepared(key);
   const RsaImageForm form = form_of(true, 10, 0);
   (void)Image(*made, form);
+  cpu::make_rsa_base_ahead(*made);
   int ends[2];
   ASSERT_EQ(0, pipe(ends));
   const pid_t child = fork();
