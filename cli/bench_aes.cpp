@@ -13,6 +13,7 @@
 #include "bench_aead.h"
 #include "bench_data.h"
 #include "bench_devices.h"
+#include "bench_left_out.h"
 #include "bench_mixed.h"
 #include "device_engine.h"
 #include "failure.h"
@@ -355,10 +356,20 @@ class DeviceBench {
     results_.push_back(std::move(result));
   }
 
-  void on_card(const BenchCase &run, const DeviceBuffer &in, const DeviceBuffer &out,
-               uint64_t bytes, const std::string &name) {
+  // If it is wanted, and where the device does that.
+  void measure(const std::string &name, uint64_t bytes, const std::function<void()> &how) const {
     if (!wants_(name + "." + where_)) return;
     tell_(fmt::format("{}.{}, {} bytes", name, where_, bytes));
+    unless_unsupported(how);
+  }
+
+  void on_card(const BenchCase &run, const DeviceBuffer &in, const DeviceBuffer &out,
+               uint64_t bytes, const std::string &name) {
+    measure(name, bytes, [&] { measure_on_card(run, in, out, bytes, name); });
+  }
+
+  void measure_on_card(const BenchCase &run, const DeviceBuffer &in, const DeviceBuffer &out,
+                       uint64_t bytes, const std::string &name) {
     const Messages messages(run, data_, in.address(), out.address(), bytes);
     bool by_device = true;
     BenchResult result{name, "GB/s", {}, bytes, {}, "", {}};
@@ -420,8 +431,11 @@ class DeviceBench {
 
   void host(const BenchCase &run, const uint8_t *in, uint8_t *out, uint64_t bytes,
             const std::string &name) {
-    if (!wants_(name + "." + where_)) return;
-    tell_(fmt::format("{}.{}, {} bytes", name, where_, bytes));
+    measure(name, bytes, [&] { measure_host(run, in, out, bytes, name); });
+  }
+
+  void measure_host(const BenchCase &run, const uint8_t *in, uint8_t *out, uint64_t bytes,
+                    const std::string &name) {
     const Messages messages(run, data_, in, out, bytes);
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
     result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {

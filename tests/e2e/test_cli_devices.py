@@ -127,6 +127,28 @@ def test_bench_of_kernels_runs_every_form():
     assert {"aes-128-gcm.integer.host", "chacha20-poly1305.integer.host"} <= names
 
 
+# What no device of OpenGL does, and with fragment shaders no chain either.
+@pytest.mark.parametrize("what, only, shaders, measured, left_out", [
+    ("aes", "aes-128-xts.,aes-128-ctr.card.,gcm.card.,ccm.card-mixed", "compute",
+     {"aes-128-ctr.card.gl"}, ["AES-128-XTS encryption", "AES-128-CCM encryption",
+                               "AES-128-GCM encryption", "AES-256-GCM encryption"]),
+    ("aes", "aes-128-cbc-encrypt.p,aes-128-cbc-decrypt.card.", "fragment",
+     {"aes-128-cbc-decrypt.card.gl"}, ["AES-128-CBC encryption"]),
+    ("kernels", "aes-128-xts.,aes-128-ecb.,aes-128-gcm.integer", "compute",
+     {"aes-128-ecb.table1.gl"}, ["AES-128-XTS encryption", "AES-128-GCM encryption"]),
+])
+def test_bench_leaves_out_what_the_device_does_not_do(what, only, shaders, measured, left_out):
+    if not any(d["api"] == "gl" for d in listed()):
+        pytest.skip("there is no EGL here, or it has no device")
+    words = ["bench", what, "--devices", "gl:0", "--quick", "--only", only, "--json"]
+    done = ok(*words, env={"LANECRYPT_GL": f"shaders={shaders}"}, timeout=400)
+    names = {r["name"] for r in json.loads(done.stdout)["results"]}
+    assert {name for name in names if name.endswith(".gl")} == measured
+    # Each of them once, though many cases want it.
+    said = [line for line in done.stderr.decode().splitlines() if "left out: gl:0 does no" in line]
+    assert said == [f"lanecrypt: left out: gl:0 does no {each}" for each in left_out]
+
+
 def test_bench_of_timing_tells_keys_from_data():
     names = names_of_bench("timing")
     for what in ("keys", "data", "control"):
