@@ -21,7 +21,7 @@ struct Report {
   uint64_t device_bytes = 0, cpu_bytes = 0;
   std::vector<DeviceUse> devices;
   std::string input_io, output_io;  // "threads", "ring" or "direct"
-  std::string note;  // why it ran where it ran, where that is not plain
+  std::string note;                 // why it ran where it ran, where that is not plain
 };
 
 // One line for a person.
