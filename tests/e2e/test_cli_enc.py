@@ -2,6 +2,7 @@
 """`lanecrypt enc` and `dec` against the machine's own `openssl enc`."""
 
 import os
+import re
 import stat
 import subprocess
 
@@ -310,11 +311,29 @@ def test_fsync(tmp_path):
     assert len(out.read_bytes()) == 17
 
 
-@pytest.mark.parametrize("command", [[], ["enc"], ["dec"], ["devices"], ["bench"]], ids=str)
+COMMANDS = ("enc", "dec", "genrsa", "devices", "bench", "tune")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
 def test_help_shows_an_example(command):
     for dashes in ("-", "--"):
         text = ok(*command, f"{dashes}help").stdout.decode()
-        assert "Example" in text and "  lanecrypt " in text
+        examples = text.partition("Example")[2]
+        assert f"  {' '.join(['lanecrypt', *command])}" in examples
+
+
+def test_help_names_every_command():
+    usage = ok("--help").stdout.decode().partition("Usage: ")[2]
+    assert tuple(re.findall(r"^  ([a-z]\w*) ", usage, re.M)) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS[2:])
+def test_the_options_of_an_example_are_there(command):
+    told, _, options = ok(command, "--help").stdout.decode().partition("\nOptions:\n")
+    examples = re.findall(rf"^  lanecrypt {command}\b.*", told, re.M)
+    assert examples
+    for option in re.findall(r" (--[a-z-]+)", " ".join(examples)):
+        assert re.search(rf"{option}\b", options), option
 
 
 def test_version():
