@@ -187,6 +187,62 @@ def test_progress_line():
     assert re.search(r"25\.17 MB in [0-9.]+ s \([0-9.]+ GB/s, .*on the CPU", seen), seen
 
 
+def progress_of_a_file(path, devices):
+    """The lines that are shown of a file on its way to a slow reader, each with the
+    time when it came: of a second and a half at least, and three with the time left."""
+    main, other = pty.openpty()
+    process = subprocess.Popen([LANECRYPT, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", "-in", path],
+                               stdout=subprocess.PIPE, stderr=other, env=environment(devices),
+                               start_new_session=True)
+    os.close(other)
+    start = time.monotonic()
+    seen, lines = b"", []
+    try:
+        while sum("left" in line for _, line in lines) < 3 or lines[-1][0] - lines[0][0] < 1.5:
+            assert time.monotonic() - start < 60, (seen, lines)
+            ready, _, _ = select.select([main, process.stdout], [], [], 10)
+            assert ready, (seen, lines)
+            if process.stdout in ready:
+                assert os.read(process.stdout.fileno(), 1 << 16), (seen, lines)
+                time.sleep(0.0003)
+            if main in ready:
+                seen += os.read(main, 4096)
+                *whole, seen = seen.split(b"\x1b[K")
+                lines += [(time.monotonic() - start, line.decode()) for line in whole]
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(main)
+    return lines
+
+
+@pytest.mark.parametrize("devices, name", [("none", "CPU"), ("host", "host:0 emulator on the CPU, for tests")])
+def test_progress_line_of_a_file(tmp_path, devices, name):
+    """Done of total, the rate, the time left by both, and the device: within what is
+    rounded away."""
+    plain, total = tmp_path / "plain", 900.0
+    with open(plain, "wb") as file:
+        file.truncate(int(total * 1e6))
+    lines = progress_of_a_file(plain, devices)
+    before = 0.0
+    for when, line in lines:
+        told = re.fullmatch(r"\r([0-9]+\.[0-9]{2}) of 900\.00 MB  ([0-9]+\.[0-9]{2}) GB/s"
+                            r"(?:  ([0-9]+):([0-5][0-9]) left)?  (.*)", line)
+        assert told, line
+        done, rate = float(told[1]), 1000 * float(told[2])  # MB, MB/s
+        assert before <= done < total, lines
+        before = done
+        slowest, fastest = max(rate - 5, 0.001), rate + 5
+        # Since the start, which was before the first of the lines.
+        assert done / fastest <= when + 0.05, (when, line)
+        assert done / slowest >= when - lines[0][0] - 0.5 or rate < 5, (when, line)
+        if done == 0:
+            continue
+        left = 60 * int(told[3]) + int(told[4])
+        assert (total - done) / fastest - 1 <= left <= (total - done) / slowest + 1, line
+        assert told[5] == name, line
+
+
 def test_quiet_means_quiet():
     assert run_slowly("-quiet") == ""
 
