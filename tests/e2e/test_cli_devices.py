@@ -61,6 +61,27 @@ def test_every_device_here_gives_openssls_bytes(tmp_path):
             assert told["device"] == device and told["cpu_bytes"] == 0 and told["device_bytes"] >= 3 << 20
 
 
+# Mesa's driver, made to be as old as that.
+@pytest.mark.parametrize("variables, missing", [
+    ({"MESA_GLES_VERSION_OVERRIDE": "2.0"}, "OpenGL ES 3.0"),
+    ({"MESA_GL_VERSION_OVERRIDE": "3.2", "LANECRYPT_GL": "shaders=fragment,xor=raster"}, "OpenGL 3.3"),
+])
+def test_a_driver_of_opengl_that_is_too_old(variables, missing):
+    mesa = [d["id"] for d in listed() if d["api"] == "gl" and "Mesa" in d["name"]]
+    if not mesa:
+        pytest.skip("Mesa's OpenGL is not here")
+    words = ("devices", "--devices", mesa[0], "--test")
+    said = f"{mesa[0]}: the driver is too old: it has no {missing}"
+    done = lanecrypt(*words, "--json", env=variables)
+    assert done.returncode == NO_DEVICE
+    told = next(d for d in json.loads(done.stdout)["devices"] if d["id"] == mesa[0])
+    assert told["self_test"] == "unusable" and told["reason"] == said
+    assert said in lanecrypt(*words, env=variables).stdout.decode()
+    fails(NO_DEVICE, said, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", "-devices", mesa[0], "-require-gpu",
+          env=variables, stdin=b"abc")
+    assert ok(*words, env={"MESA_GLES_VERSION_OVERRIDE": "3.0"}).returncode == 0
+
+
 BROKEN = {"LANECRYPT_HOST_FAULT": "wrong-byte:0"}
 
 

@@ -20,10 +20,14 @@ std::string text_of(const char *text) { return text == nullptr ? "" : text; }
 
 Status no_context(const std::string &why) { return {LC_ERROR_NO_DEVICE, why}; }
 
-std::string egl_failed(const Egl &egl, const char *call) {
+std::string egl_failed(EGLint error, const char *call) {
   char code[16];
-  snprintf(code, sizeof code, "0x%04x", egl.GetError());
+  snprintf(code, sizeof code, "0x%04x", error);
   return std::string("EGL: ") + call + " failed with " + code;
+}
+
+std::string egl_failed(const Egl &egl, const char *call) {
+  return egl_failed(egl.GetError(), call);
 }
 
 // A display is opened once and stays: to close it would close it for other
@@ -117,9 +121,14 @@ Status Context::create(const EglPlace &place, bool desktop) {
     for (const bool robust : {true, false})
       if (context_ == EGL_NO_CONTEXT && (may_tell_reset || !robust))
         create_version(config, desktop, major, minor, robust);
-  if (context_ == EGL_NO_CONTEXT)
-    return no_context(std::string("no ") + (desktop ? "OpenGL 3.3" : "OpenGL ES 3.0") +
-                      " context can be had (too old?): " + egl_failed(*egl_, "eglCreateContext"));
+  if (context_ == EGL_NO_CONTEXT) {
+    const std::string needed = desktop ? "OpenGL 3.3" : "OpenGL ES 3.0";
+    const EGLint error = egl_->GetError();
+    // Which is EGL's for a version that the driver does not have.
+    if (error == EGL_BAD_MATCH) return no_context("the driver is too old: it has no " + needed);
+    return no_context("no context of " + needed +
+                      " can be had: " + egl_failed(error, "eglCreateContext"));
+  }
   if (!surfaceless) {
     const EGLint size[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
     surface_ = egl_->CreatePbufferSurface(display_, config, size);
