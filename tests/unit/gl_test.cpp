@@ -165,11 +165,39 @@ TEST_P(GlWays, EncryptEveryByteRight) {
   EXPECT_EQ(bytes, context.counters(0).bytes);
 }
 
-// What lc_device_xor() measures: all pairs of bytes, drawn once and often.
-class GlXor : public testing::TestWithParam<const char *> {};
+// Rounds have 256 blocks to a row of a texture, or 128: what textures cannot hold goes
+// in passes.
+class GlRows : public testing::TestWithParam<std::string> {};
 
-TEST_P(GlXor, IsExactForEveryPairOfBytes) {
-  constexpr uint64_t kBytes = 3 * 65536 + 16;
+TEST_P(GlRows, GoOnWhereTexturesEnd) {
+  const ScopedEnvironment way("LANECRYPT_GL", GetParam().c_str());
+  const ScopedEnvironment small("LANECRYPT_GL_FAULT", "texture-side:1024");
+  Context context("gl", LC_FALLBACK_NONE);
+  uint32_t count = 0;
+  if (lc_device_count(context.get(), &count) != LC_OK)
+    GTEST_SKIP() << "there is no EGL here, or it has no device";
+  const lc_status status = lc_device_test(context.get(), 0);
+  if (status == LC_ERROR_NO_DEVICE && GetParam().find("raster") != std::string::npos)
+    GTEST_SKIP() << lc_last_error();
+  LANECRYPT_ASSERT_OK(status);
+  Random random(78);
+  BatchShape shape;
+  shape.place = Place::kDevice;  // in one launch
+  const uint64_t room = GetParam().find("sgather") != std::string::npos ? 2 << 20 : 4 << 20;
+  shape.messages = {{.length = room + 4800}};
+  Batch batch(context.get(), shape, random);
+  const lc_cipher_job job = batch.job();
+  LANECRYPT_ASSERT_OK(lc_run(context.get(), &job, nullptr));
+  EXPECT_EQ("", batch.check());
+}
+
+// What lc_device_xor() measures: all pairs of bytes, drawn once and often.
+class GlXor : public testing::TestWithParam<const char *> {
+ protected:
+  void check(uint64_t bytes);
+};
+
+void GlXor::check(uint64_t bytes) {
   const ScopedEnvironment setting("LANECRYPT_GL", GetParam());
   lanecrypt::Context context("gl", LC_FALLBACK_CPU);
   uint32_t count = 0;
@@ -179,23 +207,31 @@ TEST_P(GlXor, IsExactForEveryPairOfBytes) {
   if (status == LC_ERROR_NO_DEVICE && std::strcmp(GetParam(), "xor=raster") == 0)
     GTEST_SKIP() << "this driver has OpenGL ES alone: " << lc_last_error();
   LANECRYPT_ASSERT_OK(status);
-  std::vector<uint8_t> a(kBytes), b(kBytes), want(kBytes), got(kBytes);
-  for (uint64_t n = 0; n < kBytes; n++) {
+  std::vector<uint8_t> a(bytes), b(bytes), want(bytes), got(bytes);
+  for (uint64_t n = 0; n < bytes; n++) {
     a[n] = static_cast<uint8_t>(n >> 8);
     b[n] = static_cast<uint8_t>(n);
     want[n] = a[n] ^ b[n];
   }
-  const lanecrypt::DeviceBuffer in = context.on_device(0, kBytes),
-                                other = context.on_device(0, kBytes),
-                                out = context.on_device(0, kBytes);
-  in.fill_from(a.data(), kBytes);
-  other.fill_from(b.data(), kBytes);
+  const lanecrypt::DeviceBuffer in = context.on_device(0, bytes),
+                                other = context.on_device(0, bytes),
+                                out = context.on_device(0, bytes);
+  in.fill_from(a.data(), bytes);
+  other.fill_from(b.data(), bytes);
   for (const uint32_t times : {1u, 3u}) {
     LANECRYPT_ASSERT_OK(lc_device_xor(context.get(), 0, in.address(), other.address(),
-                                      out.address(), kBytes, times));
-    out.read_to(got.data(), kBytes);
+                                      out.address(), bytes, times));
+    out.read_to(got.data(), bytes);
     EXPECT_TRUE(got == want) << times << " times";
   }
+}
+
+TEST_P(GlXor, IsExactForEveryPairOfBytes) { check(3 * 65536 + 16); }
+
+// Textures of 1,024 rows hold 4 MiB, or by integers 16 MiB.
+TEST_P(GlXor, GoesOnWhereTexturesEnd) {
+  const ScopedEnvironment small("LANECRYPT_GL_FAULT", "texture-side:1024");
+  check((std::strchr(GetParam(), 'x') == GetParam() ? 4 << 20 : 16 << 20) + 4816);
 }
 
 INSTANTIATE_TEST_SUITE_P(, GlXor,
@@ -254,13 +290,18 @@ std::vector<std::string> ways() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(, GlWays, testing::ValuesIn(ways()),
-                         [](const testing::TestParamInfo<std::string> &one) {
-                           std::string name = one.param;
-                           for (char &c : name)
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           return name;
-                         });
+std::string way_name(const testing::TestParamInfo<std::string> &one) {
+  std::string name = one.param;
+  for (char &c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(, GlWays, testing::ValuesIn(ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(, GlRows,
+                         testing::Values("xor=table4,gather=multi", "xor=raster,gather=hgather",
+                                         "xor=table8,gather=sgather"),
+                         way_name);
 
 }  // namespace
 }  // namespace lanecrypt::test

@@ -30,6 +30,10 @@ void fill_bound(const Gl &gl, GLuint texture, const uint8_t *from, uint32_t bloc
 
 }  // namespace
 
+uint64_t most_texture_blocks(const Limits &limits) {
+  return uint64_t{kRowBlocks} * std::bit_floor(limits.texture_side);
+}
+
 Status BlockTexture::reserve(Session &session, uint32_t blocks) {
   const uint32_t rows = std::bit_ceil(std::max((blocks + kRowBlocks - 1) / kRowBlocks, 1u));
   if (rows <= rows_) return Status();

@@ -10,6 +10,9 @@ namespace lanecrypt::device::gl {
 
 constexpr uint32_t kRowBlocks = 1024;
 
+// The most blocks that a device's textures hold.
+uint64_t most_texture_blocks(const Limits &limits);
+
 class BlockTexture {
  public:
   // At least this many blocks; what was in it is lost where it grows.

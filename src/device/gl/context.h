@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -67,6 +68,10 @@ class Context {
   Status check(const char *what);
   const Gl &gl() const { return *gl_; }
   const Limits &limits() const { return limits_; }
+  // As if textures were no larger.
+  void shrink_textures(uint32_t side) {
+    limits_.texture_side = std::min(limits_.texture_side, side);
+  }
 
  private:
   Context() = default;

@@ -214,7 +214,10 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
   schedules_.fill(session, keys->allocation->name(), keys->offset, schedule_blocks);
   Status status;
   if (!round_by_round) status = turn_keys(session, kernel.ends_with("_decrypt"), schedule_blocks);
-  PiecePasses passes(*pieces, kernel == kCbcDecrypt, round_by_round);
+  const Limits &limits = session.context->limits();
+  PiecePasses passes(*pieces,
+                     round_by_round ? rounds_.most_blocks(limits) : most_texture_blocks(limits),
+                     kernel == kCbcDecrypt, round_by_round);
   Pass pass;
   while (status.ok() && passes.next(pass)) {
     auto from = memory_.gather(session, pass, *in), to = memory_.place_results(session, pass, *out);
@@ -250,16 +253,21 @@ Status FragmentKernels::xor_blocks(Session &session, const Launch &launch) {
   auto program = use_program(session, launch.kernel);
   if (!program.ok()) return program.status();
   const Gl &gl = session.context->gl();
-  gl.ActiveTexture(GL_TEXTURE0);
-  LC_TRY(blocks_.reserve(session, *blocks));
-  blocks_.fill(session, first, a->offset, *blocks);
-  LC_TRY(others_.reserve(session, *blocks));
-  others_.fill(session, second, b->offset, *blocks);
-  LC_TRY(results_.begin(session, 1, *blocks));
-  set(gl, *program, "blocks_in", 0, blocks_);
-  set(gl, *program, "others_in", 1, others_);
-  for (uint32_t n = 0; n < *times; ++n) gl.DrawArrays(GL_TRIANGLES, 0, 3);
-  results_.read(session, 0, *blocks, result, out->offset);
+  const uint64_t most = most_texture_blocks(session.context->limits());
+  for (uint64_t done = 0; done < *blocks; done += most) {
+    const uint64_t offset = 16 * done;
+    const auto part = static_cast<uint32_t>(std::min(most, *blocks - done));
+    gl.ActiveTexture(GL_TEXTURE0);
+    LC_TRY(blocks_.reserve(session, part));
+    blocks_.fill(session, first, a->offset + offset, part);
+    LC_TRY(others_.reserve(session, part));
+    others_.fill(session, second, b->offset + offset, part);
+    LC_TRY(results_.begin(session, 1, part));
+    set(gl, *program, "blocks_in", 0, blocks_);
+    set(gl, *program, "others_in", 1, others_);
+    for (uint32_t n = 0; n < *times; ++n) gl.DrawArrays(GL_TRIANGLES, 0, 3);
+    results_.read(session, 0, part, result, out->offset + offset);
+  }
   return session.check(launch.kernel);
 }
 

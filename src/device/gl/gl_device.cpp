@@ -139,8 +139,13 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
   // OpenGL tells no size of the memory: this much can be had at once.
   properties.memory_bytes = session->most_buffer_bytes;
   session->properties = std::move(properties);
-  if (const char *fault = getenv("LANECRYPT_GL_FAULT"); fault != nullptr)
+  if (const char *fault = getenv("LANECRYPT_GL_FAULT"); fault != nullptr) {
     if (strncmp(fault, "lost-after:", 11) == 0) session->launches_left = atoll(fault + 11);
+    // What is less than a row has room for nothing.
+    if (strncmp(fault, "texture-side:", 13) == 0)
+      session->context->shrink_textures(
+          std::max(static_cast<uint32_t>(atol(fault + 13)), kRowBlocks));
+  }
 
   const Gl &gl = session->context->gl();
   const std::vector<uint8_t> zeros(kZeroBytes, 0);

@@ -49,8 +49,8 @@ bool PiecePasses::next(Pass &pass) {
     if (left == 0) continue;
     if (one_key_ && !pass.pieces.empty() && pass.pieces.front().key != piece.key) break;
     // A slot may go to the block before.
-    if (pass.slots + 2 > kMostSlots || pass.pieces.size() == kMostPieces) break;
-    const uint64_t taken = std::min<uint64_t>(left, kMostSlots - pass.slots - 1);
+    if (pass.slots + 2 > most_slots_ || pass.pieces.size() == kMostPieces) break;
+    const uint64_t taken = std::min<uint64_t>(left, most_slots_ - pass.slots - 1);
     add(pass, piece, taken);
     if (taken == left) continue;
     begun_ += taken;

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,14 +37,18 @@ struct Pass {
 
 class PiecePasses {
  public:
-  // What one pass has at most. Drivers end work that runs for long, and textures
-  // end: of OpenGL ES 3.0's least side, 2,048 rows, it takes half.
+  // What one pass has at most: drivers end work that runs for long.
   static constexpr uint32_t kMostSlots = 1 << 20, kMostPieces = 1 << 14;
 
+  // most_blocks: of a pass, where textures end before kMostSlots; at least 2.
   // needs_before: blocks need the block of input before them (CBC decryption).
   // one_key: a pass ends where the key changes.
-  PiecePasses(std::span<const AesPiece> pieces, bool needs_before, bool one_key)
-      : pieces_(pieces), needs_before_(needs_before), one_key_(one_key) {}
+  PiecePasses(std::span<const AesPiece> pieces, uint64_t most_blocks, bool needs_before,
+              bool one_key)
+      : pieces_(pieces),
+        most_slots_(static_cast<uint32_t>(std::min<uint64_t>(most_blocks, kMostSlots))),
+        needs_before_(needs_before),
+        one_key_(one_key) {}
   // Replaces `pass` by the next; false at the end.
   bool next(Pass &pass);
 
@@ -51,6 +56,7 @@ class PiecePasses {
   void add(Pass &pass, const AesPiece &piece, uint64_t blocks);
 
   std::span<const AesPiece> pieces_;
+  uint32_t most_slots_;
   bool needs_before_, one_key_;
   size_t at_ = 0;       // the piece
   uint64_t begun_ = 0;  // blocks of it that are in passes

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gl/rounds.h"
 
+#include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "device/gl/program.h"
@@ -165,6 +167,11 @@ Status Rounds::draw_round(Session &session, uint32_t round, bool is_last, const 
   return status;
 }
 
+uint64_t Rounds::most_blocks(const Limits &limits) const {
+  const uint64_t rows = std::bit_floor(limits.texture_side);  // as ByteLayer rounds them up
+  return kRowBlocks * (settings_.gather == Gather::kSquare ? rows / 2 : rows);
+}
+
 Status Rounds::encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
                        uint32_t rounds, uint32_t blocks, const BufferPlace &to) {
   const Gl &gl = session.context->gl();
@@ -201,6 +208,19 @@ Status Rounds::encrypt(Session &session, const BufferPlace &from, const BufferPl
 
 Status Rounds::xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b,
                           uint32_t blocks, uint32_t times, const BufferPlace &to) {
+  const uint64_t rows = std::bit_floor(session.context->limits().texture_side);
+  const uint64_t most = kRowBlocks * rows;
+  for (uint64_t done = 0; done < blocks; done += most) {
+    const uint64_t offset = 16 * done;
+    LC_TRY(xor_part(session, {a.buffer, a.offset + offset}, {b.buffer, b.offset + offset},
+                    static_cast<uint32_t>(std::min(most, blocks - done)), times,
+                    {to.buffer, to.offset + offset}));
+  }
+  return Status();
+}
+
+Status Rounds::xor_part(Session &session, const BufferPlace &a, const BufferPlace &b,
+                        uint32_t blocks, uint32_t times, const BufferPlace &to) {
   const Gl &gl = session.context->gl();
   LC_TRY(begin(session, blocks));
   for (ByteLayer *layer : {&layers_[0], &layers_[1], &linear_})

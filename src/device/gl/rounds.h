@@ -14,6 +14,8 @@ namespace lanecrypt::device::gl {
 class Rounds {
  public:
   explicit Rounds(const Settings &settings) : settings_(settings) {}
+  // Of a call of encrypt(), by the side of the device's textures.
+  uint64_t most_blocks(const Limits &limits) const;
   // `blocks` blocks, by the schedule at `keys`.
   Status encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
                  uint32_t rounds, uint32_t blocks, const BufferPlace &to);
@@ -26,6 +28,8 @@ class Rounds {
   Status make_tables(Session &session);
   Result<GLuint> use_program(Session &session, int step);
   Status begin(Session &session, uint32_t blocks);
+  Status xor_part(Session &session, const BufferPlace &a, const BufferPlace &b, uint32_t blocks,
+                  uint32_t times, const BufferPlace &to);
   Status draw(Session &session, int step, uint32_t round, const ByteLayer &from,
               const ByteLayer &to);
   Status draw_round(Session &session, uint32_t round, bool is_last, const ByteLayer &from,
