@@ -108,13 +108,28 @@ void add_limits(const Limits &limits, Properties *properties) {
   properties->max_group_lanes = std::max(limits.max_group_lanes, 32u);
 }
 
+// OpenGL ES, or desktop OpenGL where that is what it takes: for the raster units, and
+// for compute shaders where a driver of OpenGL 4.3 has no OpenGL ES 3.1.
+Result<std::unique_ptr<Context>> open_context(const EglPlace &place, const Settings &settings) {
+  const bool is_raster = settings.xor_by == Xor::kRaster;
+  auto context = Context::open(place, is_raster);
+  if (is_raster || settings.shaders == Shaders::kFragment ||
+      (context.ok() && ComputeKernels::can_run((*context)->limits())))
+    return context;
+  auto desktop = Context::open(place, true);
+  return desktop.ok() && ComputeKernels::can_run((*desktop)->limits()) ? std::move(desktop)
+                                                                       : std::move(context);
+}
+
 Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties properties) {
   Result<Settings> settings = read_settings();
   if (!settings.ok()) return settings.status();
-  auto context = Context::open(place, settings->xor_by == Xor::kRaster);
+  auto context = open_context(place, *settings);
   if (!context.ok()) return context.status();
   auto session = std::make_shared<Session>();
   session->context = std::move(*context);
+  // Of two that were opened the other was current last.
+  LC_TRY(session->context->enter());
   const Limits &limits = session->context->limits();
   if (properties.is_gpu && limits.is_software())
     return Status(LC_ERROR_NO_DEVICE,
