@@ -133,6 +133,32 @@ INSTANTIATE_TEST_SUITE_P(, Gl, testing::Values("shaders=compute", "shaders=fragm
                            return std::string(std::strchr(one.param, '=') + 1);
                          });
 
+// Chains tell which shaders a device took: fragments make none.
+TEST(GlDefault, IsComputeShadersWhereTheDriverHasThem) {
+  const auto status_of = [](const char *shaders) {
+    const ScopedEnvironment setting("LANECRYPT_GL", shaders);
+    Context context("gl", LC_FALLBACK_NONE);
+    const lc_status status = lc_device_test(context.get(), 0);
+    if (status != LC_OK) return status;
+    Random random(79);
+    BatchShape shape;
+    shape.cipher = LC_AES_CBC;
+    shape.messages = {{.length = 64}};
+    Batch batch(context.get(), shape, random);
+    const lc_cipher_job job = batch.job();
+    return lc_run(context.get(), &job, nullptr);
+  };
+  Context none("none", LC_FALLBACK_NONE);
+  uint32_t count = 0, of_gl = 0;
+  LANECRYPT_ASSERT_OK(lc_device_count(none.get(), &count));
+  for (uint32_t index = 0; index < count; index++)
+    of_gl += std::strcmp(none.device(index).api, "gl") == 0;
+  if (of_gl == 0) GTEST_SKIP() << "there is no EGL here, or it has no device";
+  const lc_status by_compute = status_of("shaders=compute");
+  EXPECT_EQ(by_compute == LC_OK ? LC_OK : LC_ERROR_UNSUPPORTED, status_of(nullptr));
+  if (by_compute != LC_OK) EXPECT_EQ(LC_ERROR_NO_DEVICE, by_compute);
+}
+
 // Ways of chips without integers, whose numbers must come out exact all the same:
 // a quarter of a MiB of random text XORs every pair of bytes about a hundred times.
 class GlWays : public testing::TestWithParam<std::string> {};
