@@ -85,6 +85,7 @@ nlohmann::ordered_json results_json(const Machine &machine,
     if (result.over_openssl) entry["over_openssl"] = *result.over_openssl;
     if (result.published) entry["published"] = *result.published;
     if (result.cores_busy) entry["cores_busy"] = *result.cores_busy;
+    if (!result.load.empty()) entry["load"] = result.load;
     if (result.on_device) entry["on_device"] = *result.on_device;
     if (result.on_cpu) entry["on_cpu"] = *result.on_cpu;
     if (!result.series.empty()) entry["series"] = result.series;

@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
-#include <thread>
 
+#include "cpu_load.h"
 #include "paper_case.h"
 
 namespace lanecrypt::cli {
@@ -17,31 +16,9 @@ namespace {
 // The paper's range, in whole blocks, and on.
 constexpr uint64_t kSizes[] = {112,     1 << 10,   2 << 10,  3 << 10,   16 << 10,  128 << 10,
                                1 << 20, 3'700'000, 32 << 20, 256 << 20, 1ull << 30};
-// That is worth a device's time: a chain goes at 20 MB/s.
-constexpr uint64_t kLargestChain = 3'700'000;
-
-// As many threads as cores, which do nothing but load them with AES.
-class Load {
- public:
-  Load() {
-    for (unsigned n = std::max(std::thread::hardware_concurrency(), 1u); n > 0; n--)
-      threads_.emplace_back([this] {
-        const BenchData data;
-        std::vector<uint8_t> buffer(16 << 10);
-        while (!over_) data.fill(0, buffer);
-      });
-  }
-  ~Load() {
-    over_ = true;
-    for (std::thread &thread : threads_) thread.join();
-  }
-  Load(const Load &) = delete;
-  Load &operator=(const Load &) = delete;
-
- private:
-  std::atomic<bool> over_{false};
-  std::vector<std::thread> threads_;
-};
+// A chain goes at 20 MB/s on a GPU: one pass where it takes longer than the first, and
+// none where longer than the second.
+constexpr double kLongSeconds = 0.5, kMostSeconds = 20, kMostSecondsQuick = 0.25;
 
 class MeasureS {
  public:
@@ -50,22 +27,35 @@ class MeasureS {
 
   // `loaded`: while a load takes all cores.
   void sweep(const BenchCase &run, bool loaded) {
-    const std::optional<Load> load = loaded ? std::optional<Load>(std::in_place) : std::nullopt;
+    std::optional<CpuLoad> load;
+    if (loaded) load.emplace([this](const std::string &text) { bench_.note("S: " + text); });
+    load_ = loaded ? load->name() : "";
     const char *suffix = loaded ? "-loaded" : "";
     std::vector<double> openssl;
     for (const uint64_t bytes : kSizes)
       if (bytes <= most_) openssl.push_back(by_openssl(run, bytes, suffix));
     for (const uint32_t index : bench_.devices()) {
       size_t at = 0;
+      rate_ = 0;
       for (const uint64_t bytes : kSizes)
         if (bytes <= most_ && !try_device(run, index, bytes, suffix, openssl[at++])) break;
     }
+    if (load) load->check();
   }
 
  private:
-  // False where the device does not do that at all, such as chains by fragment shaders.
+  // False where the device does not do that at all, such as chains by fragment shaders,
+  // or would take too long.
   bool try_device(const BenchCase &run, uint32_t index, uint64_t bytes, const std::string &suffix,
                   double openssl) {
+    const double most = bench_.quick ? kMostSecondsQuick : kMostSeconds;
+    if (const double seconds = expected(bytes); seconds > most) {
+      bench_.note(fmt::format(
+          "S: {}{} of {} bytes on {} is left out: at {:.3g} GB/s it takes {:.3g} "
+          "seconds, and a pass has {:.3g} here",
+          run.name(), suffix, bytes, bench_.context.device(index).id, rate_, seconds, most));
+      return false;
+    }
     try {
       by_device(run, index, bytes, suffix, openssl);
       return true;
@@ -76,28 +66,40 @@ class MeasureS {
     }
   }
 
+  // Seconds of a pass, by the size before.
+  double expected(uint64_t bytes) const {
+    return rate_ == 0 ? 0 : static_cast<double>(bytes) / 1e9 / rate_;
+  }
+
   double by_openssl(const BenchCase &run, uint64_t bytes, const char *suffix) {
-    BenchResult &result = add(run, fmt::format("openssl{}", suffix), bytes,
-                              [&] { return data_.by_openssl(run, bytes); });
+    BenchResult &result = add(
+        run, fmt::format("openssl{}", suffix), bytes, [&] { return data_.by_openssl(run, bytes); },
+        short_patience());
     return result.spread.median;
   }
 
   void by_device(const BenchCase &run, uint32_t index, uint64_t bytes, const std::string &suffix,
                  double openssl) {
     const bool is_chain = run.cipher.mode == LC_AES_CBC && run.direction == LC_ENCRYPT;
-    if (is_chain && bytes > kLargestChain) return;
     const std::string api = bench_.context.device(index).api;
     double cpu = 0, wall = 0;
-    unsigned passes = 0;
-    BenchResult &result = add(run, "there-and-back" + suffix + "." + api, bytes, [&] {
-      const double before = cpu_seconds();
-      const double seconds = data_.by_device(bench_.context, index, run, bytes);
-      if (passes++ > 0) {
-        cpu += cpu_seconds() - before;
-        wall += seconds;
-      }
-      return seconds;
-    });
+    // A long pass is not made twice.
+    const Patience patience =
+        expected(bytes) > kLongSeconds && is_chain ? Patience{1, 1, 0, false} : short_patience();
+    unsigned passes = patience.warms_up ? 0 : 1;
+    BenchResult &result = add(
+        run, "there-and-back" + suffix + "." + api, bytes,
+        [&] {
+          const double before = cpu_seconds();
+          const double seconds = data_.by_device(bench_.context, index, run, bytes);
+          if (passes++ > 0) {
+            cpu += cpu_seconds() - before;
+            wall += seconds;
+          }
+          return seconds;
+        },
+        patience);
+    rate_ = result.spread.median;
     result.over_openssl = result.spread.median / openssl;
     data_.check(run, bytes, result.name);
     // Beside a load the process's time is the load's.
@@ -111,19 +113,25 @@ class MeasureS {
   }
 
   BenchResult &add(const BenchCase &run, const std::string &how, uint64_t bytes,
-                   const std::function<double()> &seconds) {
+                   const std::function<double()> &seconds, const Patience &patience) {
     const std::string name = fmt::format("S.{}.{}", run.name(), how);
     bench_.tell(fmt::format("{}, {} bytes", name, bytes));
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
-    const Patience patience = bench_.quick ? Patience{5, 1, 0.1} : Patience{7, 2, 0.1};
+    result.load = load_;
     result.spread = measure_rate(patience, static_cast<double>(bytes) / 1e9, seconds);
     bench_.add(std::move(result));
     return bench_.results.back();
   }
 
+  Patience short_patience() const {
+    return bench_.quick ? Patience{5, 1, 0.1} : Patience{7, 2, 0.1};
+  }
+
   PaperBench &bench_;
   PaperData data_;
   uint64_t most_;
+  std::string load_;  // what takes the cores, if anything
+  double rate_ = 0;   // GB/s of the device at the size before
 };
 
 }  // namespace

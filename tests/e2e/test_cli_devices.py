@@ -251,12 +251,45 @@ def test_bench_papers_repeats_every_paper(papers):
     assert results["R.file-1.disk.openssl" if "R.file-1.disk.openssl" in results else
                    "R.file-1.ram.openssl"]["bytes"] % 16 == 0
     assert results["W.nist-examples.host"]["value"] == 24
+    for name, result in results.items():
+        assert (result.get("load") in ("threads", "stress-ng")) == ("-loaded" in name), name
     # Every packet goes alone once, and the tenths are its runs.
     alone, at_once = (results[f"W.aes-128-ecb.{how}.host"]
                       for how in ("packet-by-packet", "packets-at-once"))
     assert alone["streams"] == at_once["streams"] and alone["runs"] == 10
     assert results["W.aes-128-ecb.packets.openssl"]["published"] == 0.06621
     assert len(results["R.card.host.cpu-over-time"]["series"]) >= 1
+
+
+STRESS_NG = '''#!/bin/sh
+echo "$$ $*" >>"$0.started"
+exec sleep {seconds}
+'''
+
+
+@pytest.mark.parametrize("seconds, load", ((100, "stress-ng"), (0, "threads")))
+def test_bench_papers_takes_stress_ng_as_load(tmp_path, seconds, load):
+    stress_ng = tmp_path / "bin" / "stress-ng"
+    stress_ng.parent.mkdir()
+    stress_ng.write_text(STRESS_NG.format(seconds=seconds))
+    stress_ng.chmod(0o755)
+    done = ok("bench", "papers", "S", "--quick", "--json", "--out", tmp_path / "out",
+              env={"PATH": f"{stress_ng.parent}:{os.environ['PATH']}"}, timeout=300)
+    for result in json.loads(done.stdout)["results"]:
+        assert result.get("load") == (load if "loaded" in result["name"] else None), result
+    assert (b"stress-ng ended at once" in done.stderr) == (seconds == 0)
+    started = (tmp_path / "bin" / "stress-ng.started").read_text().splitlines()
+    assert len(started) == 4  # ECB and CBC, both ways
+    for line in started:
+        process, *arguments = line.split()
+        assert arguments[:2] == ["--cpu", str(os.cpu_count())]
+        assert not os.path.exists(f"/proc/{process}"), "it has outlived the command"
+
+
+def test_bench_papers_leaves_out_what_takes_too_long(tmp_path):
+    done = ok("bench", "papers", "S", "--quick", "--json", "--devices", "host",
+              "--out", tmp_path, env={"LANECRYPT_HOST_FAULT": "pace:18000000"}, timeout=300)
+    assert b"is left out" in done.stderr
 
 
 def test_bench_papers_has_every_way_of_opengl(papers):
