@@ -48,7 +48,7 @@ void give_up_devices(Provider &provider, const char *why) {
 
 }  // namespace
 
-void note_that_cpu_took_over(Provider &provider, bool device_did_a_part) {
+void note_that_others_took_over(Provider &provider, bool device_did_a_part) {
   // No device at all, or one that failed on the way.
   const Fleet fleet = look_at_devices(provider);
   if (device_did_a_part || fleet.usable + fleet.lost > 0) provider.counters.count_failure();
@@ -125,6 +125,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     char why[320];
     std::strncpy(why, lc_last_error(), sizeof why - 1);
     why[sizeof why - 1] = '\0';
+    (void)look_at_devices(provider);
     if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
     if (must) {
       provider.counters.count_failure();
@@ -138,7 +139,8 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     return Bulk::kFailed;
   }
 
-  if (result.cpu_bytes > 0) note_that_cpu_took_over(provider, result.device_bytes > 0);
+  if (result.cpu_bytes > 0 || result.failed_devices > 0)
+    note_that_others_took_over(provider, result.device_bytes > 0);
   if (result.device_bytes > 0)
     provider.counters.count_device(result.device_bytes, result.cpu_bytes);
   else

@@ -3,6 +3,8 @@
 
 #include <syslog.h>
 
+#include <cstring>
+
 namespace lanecrypt::provider {
 namespace {
 
@@ -11,6 +13,11 @@ void tell_once(Provider &provider, uint32_t number, const char *reason) {
   const uint64_t bit = uint64_t{1} << (number < kMost ? number : kMost - 1);
   if ((provider.lost_told.fetch_or(bit) & bit) == 0)
     syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", reason);
+}
+
+// Lost, or its self-test has failed.
+bool is_out_of_service(lc_device_state state) {
+  return state == LC_DEVICE_LOST || state == LC_DEVICE_UNUSABLE;
 }
 
 }  // namespace
@@ -24,10 +31,12 @@ Fleet look_at_devices(Provider &provider) {
     info.struct_size = sizeof info;
     if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected) continue;
     fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
-    if (info.state == LC_DEVICE_LOST) {
-      ++fleet.lost;
+    fleet.lost += info.state == LC_DEVICE_LOST;
+    // OpenGL never does any RSA.
+    const bool may_rsa = std::strcmp(info.api, "gl") != 0;
+    if (is_out_of_service(info.state)) {
       tell_once(provider, 2 * index, info.reason);
-    } else if (info.rsa_state == LC_DEVICE_LOST) {
+    } else if (is_out_of_service(info.rsa_state) && may_rsa) {
       tell_once(provider, 2 * index + 1, info.reason);
     }
   }

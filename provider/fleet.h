@@ -12,8 +12,8 @@ struct Fleet {
   int usable = 0, lost = 0;
 };
 
-// Tells the system's log of each that was lost since, to bulk or to RSA, once: the
-// program sees right results and no error.
+// Tells the system's log of each that was lost since, to bulk or to RSA, or whose
+// self-test failed, once: the program sees right results and no error.
 Fleet look_at_devices(Provider &provider);
 
 }  // namespace lanecrypt::provider

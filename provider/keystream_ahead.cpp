@@ -308,7 +308,7 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
     const bool has_failed = context.ahead->keystream->is_over();
     if (!end_keystream(context)) return 0;
     leave_alone(context);
-    if (has_failed) note_that_cpu_took_over(*context.provider, false);
+    if (has_failed) note_that_others_took_over(*context.provider, false);
   }
   return 1;
 }

@@ -50,10 +50,12 @@ RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
   std::string why;
   const lc_status status =
       run_rsa_and_wait(provider.devices, *device_key_->key, key_.bytes(), in, out, &result, &why);
-  // The library took over: the queue is full, or the device failed.
-  if (status != LC_OK || result.cpu_operations > 0) (void)look_at_devices(provider);
+  // The queue was full, or a device failed, and the library or nobody took over.
+  if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
+    (void)look_at_devices(provider);
   if (status == LC_OK) {
-    if (result.failed_checks > 0) provider.counters.count_rsa_failure();
+    if (result.failed_checks > 0 || result.failed_devices > 0)
+      provider.counters.count_rsa_failure();
     if (result.device_operations > 0) {
       ran_on_device_ = true;
       provider.counters.count_rsa_device();

@@ -163,7 +163,9 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   told.struct_size = sizeof told;
   const lc_status status = lc_rsa_generate(provider.devices, &generation, &told);
   const std::string why = status == LC_OK ? "" : lc_last_error();
-  if (status != LC_OK || told.cpu_operations > 0) (void)look_at_devices(provider);
+  if (status != LC_OK || told.cpu_operations > 0 || told.failed_devices > 0 ||
+      told.failed_checks > 0)
+    (void)look_at_devices(provider);
   if (told.failed_checks > 0) provider.counters.count_rsa_failure();
   result.key = call.run.made;
   if (status == LC_OK && result.key != nullptr) {

@@ -336,6 +336,9 @@ typedef struct lc_result {
   /* Of those, the operations whose result failed its check on the device and
    * was made again on the CPU. */
   uint64_t failed_checks;
+  /* Devices that the job, or a part of it, was on, and that could not do it: others
+   * or the CPU did what was left. */
+  uint64_t failed_devices;
 } lc_result;
 
 /* Runs a job and waits for it. result may be NULL. With LC_MEMORY_DEVICE and

@@ -109,6 +109,11 @@ void Generation::count_tests(uint64_t candidates, uint64_t tests, bool on_device
   changed_.notify_all();
 }
 
+void Generation::count_failed_device() {
+  const std::lock_guard lock(mutex_);
+  ++result_.failed_devices;
+}
+
 void Generation::fail(const Status &status) {
   const std::lock_guard lock(mutex_);
   if (failure_.ok()) failure_ = status;

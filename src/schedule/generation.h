@@ -55,6 +55,7 @@ class Generation {
   // False where it wants no more of them, and none is kept.
   bool take(FoundPrime prime);
   void count_tests(uint64_t candidates, uint64_t tests, bool on_device);
+  void count_failed_device();
   void fail(const Status &status);
   bool is_over();
 

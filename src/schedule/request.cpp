@@ -139,6 +139,7 @@ void Request::end() {
   // The key is of no more use, whoever still holds the request.
   secure::wipe(job.keys.data(), job.keys.size());
   if (!keystream.empty()) secure::wipe(keystream.data(), keystream.size() * sizeof(Iv));
+  result.failed_devices = tried.size();
   tell();
 }
 

@@ -117,6 +117,7 @@ Status RsaGenerator::start(const GenerationPointer &job) {
 }
 
 void RsaGenerator::take_over(const GenerationPointer &job, const Status &why) {
+  job->count_failed_device();
   const bool stays = job->job.device != LC_ANY_DEVICE && fallback_ == LC_FALLBACK_NONE;
   if (stays || why.code() == LC_ERROR_MEMORY) {
     if (fallback_ == LC_FALLBACK_CPU && cpu_.submit(job)) return;

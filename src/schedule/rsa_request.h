@@ -30,7 +30,10 @@ class RsaRequest : public Ending {
   Status leaves;     // why the last of its messages that failed did
 
   bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
-  void end() { tell(); }
+  void end() {
+    result.failed_devices = tried.size();
+    tell();
+  }
 };
 
 using RsaRequestPointer = std::shared_ptr<RsaRequest>;

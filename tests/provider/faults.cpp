@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "provider/rsa_twins.h"
+#include "provider/system_log.h"
 
 namespace provider_test {
 namespace {
@@ -16,8 +17,37 @@ const uint8_t kKey[32] = {3, 1, 4}, kIv[16] = {1, 5, 9};
 class Faults : public testing::Test {
  protected:
   static void fail(const char *how) { setenv("LANECRYPT_HOST_FAULT", how, 1); }
-  void TearDown() override { unsetenv("LANECRYPT_HOST_FAULT"); }
+  void SetUp() override { take_system_log(); }
+  void TearDown() override {
+    unsetenv("LANECRYPT_HOST_FAULT");
+    unsetenv("LANECRYPT_HOST_DEVICES");
+  }
 };
+
+int encrypt(Library &library, Bytes *data) {
+  EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+  int bytes = 0;
+  EXPECT_EQ(
+      O(EVP_CipherInit_ex2)(context, library.cipher("AES-128-CTR", "gpu"), kKey, kIv, 1, nullptr),
+      1);
+  const int result =
+      O(EVP_CipherUpdate)(context, data->data(), &bytes, data->data(), int(data->size()));
+  O(EVP_CIPHER_CTX_free)(context);
+  return result;
+}
+
+std::string sign(Library &library, const KeyTwins &key, uint8_t text) {
+  return compare(key, [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
+    const PkeyContext context = context_for(library, pkey, properties);
+    const Bytes in(40, text);
+    outcome.out.assign(key.bytes, 0);
+    size_t bytes = key.bytes;
+    const int result = O(EVP_PKEY_sign_init)(context.get());
+    return result == 1
+               ? O(EVP_PKEY_sign)(context.get(), outcome.out.data(), &bytes, in.data(), in.size())
+               : result;
+  });
+}
 
 TEST_F(Faults, ALostDeviceIsNotNoticed) {
   for (const char *cipher : {"AES-128-ECB", "AES-192-CBC", "AES-256-CTR"})
@@ -80,6 +110,7 @@ TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
   EXPECT_EQ(library.counter("lanecrypt.cpu-bytes"), 15000u);
   const std::string devices = library.text_param("lanecrypt.devices");
   EXPECT_NE(devices.find("\"reason\": \""), std::string::npos) << devices;
+  EXPECT_EQ(1u, take_system_log().size());
 }
 
 // RSA goes on, by the CPU, and no signature is wrong.
@@ -90,25 +121,73 @@ TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
     Library library({{"devices", "host"}, {"rsa", "always"}});
     ASSERT_TRUE(library.is_ready()) << library.errors();
     const KeyTwins key = make_key_twins(library, "RSA", 1024);
-    for (int n = 0; n < 30; ++n)
-      EXPECT_EQ("", compare(key,
-                            [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
-                              const PkeyContext context = context_for(library, pkey, properties);
-                              const Bytes in(40, uint8_t(n));
-                              outcome.out.assign(key.bytes, 0);
-                              size_t bytes = key.bytes;
-                              int result = O(EVP_PKEY_sign_init)(context.get());
-                              if (result == 1)
-                                result = O(EVP_PKEY_sign)(context.get(), outcome.out.data(), &bytes,
-                                                          in.data(), in.size());
-                              return result;
-                            }))
-          << how << " " << n;
+    for (int n = 0; n < 30; ++n) EXPECT_EQ("", sign(library, key, uint8_t(n))) << how << " " << n;
     EXPECT_EQ(30u, rsa_jobs(library)) << how;
     EXPECT_GT(library.counter("lanecrypt.rsa-cpu-jobs"), 0u) << how;
     const std::string devices = library.text_param("lanecrypt.devices");
     EXPECT_NE(devices.find("\"reason\": \"host:0: RSA: "), std::string::npos) << devices;
+    EXPECT_GT(library.counter("lanecrypt.rsa-failures"), 0u) << how;
+    // A result that fails its check on the device leaves it in service.
+    const auto log = take_system_log();
+    ASSERT_EQ(1u, log.size()) << how;
+    EXPECT_NE(log[0].find("lanecrypt: out of service: host:0: RSA: "), std::string::npos) << log[0];
   }
+}
+
+// Of two devices one fails, then the other: each is counted and told of once, whoever
+// takes over, and whether or not the CPU may.
+TEST_F(Faults, EachLostDeviceIsToldOfOnce) {
+  setenv("LANECRYPT_HOST_DEVICES", "2", 1);
+  for (const char *must : {"no", "yes"}) {
+    fail("lost-after:12");
+    Library library({{"devices", "host"}, {"threshold_bytes", "1k"}, {"require_gpu", must}});
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+    const auto is_lost = [&](const char *id) {
+      const std::string devices = library.text_param("lanecrypt.devices");
+      const size_t at = devices.find(id);
+      return at != std::string::npos && devices.find("\"reason\": \"", at) < devices.find('}', at);
+    };
+    Bytes data(4096), twin(4096);
+    for (const int lost : {1, 2}) {
+      std::vector<std::string> log;
+      for (int call = 0; call < 100 && log.empty(); ++call) {
+        if (encrypt(library, &data) != 1) EXPECT_EQ(lost == 2, std::string(must) == "yes");
+        log = take_system_log();
+      }
+      ASSERT_EQ(1u, log.size()) << "require_gpu = " << must << ", " << lost;
+      const std::string id = lost == 1 ? "host:0" : "host:1";
+      EXPECT_NE(log[0].find("lanecrypt: out of service: " + id + ": "), std::string::npos)
+          << log[0];
+      EXPECT_EQ(library.counter("lanecrypt.failures"), unsigned(lost)) << "require_gpu = " << must;
+      EXPECT_TRUE(is_lost(id.c_str())) << library.text_param("lanecrypt.devices");
+      EXPECT_EQ(lost == 2, is_lost("host:1"));
+    }
+    for (int call = 0; call < 3; ++call) encrypt(library, &data);
+    EXPECT_EQ(0u, take_system_log().size()) << "told again";
+    take_errors();
+  }
+}
+
+TEST_F(Faults, EachDeviceLostToRsaIsToldOfOnce) {
+  setenv("LANECRYPT_HOST_DEVICES", "2", 1);
+  fail("lost-after:40");
+  Library library({{"devices", "host"}, {"rsa", "always"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  const KeyTwins key = make_key_twins(library, "RSA", 1024);
+  for (const char *id : {"host:0", "host:1"}) {
+    std::vector<std::string> log;
+    for (int n = 0; n < 60 && log.empty(); ++n) {
+      EXPECT_EQ("", sign(library, key, uint8_t(n)));
+      log = take_system_log();
+    }
+    ASSERT_EQ(1u, log.size()) << id;
+    EXPECT_NE(log[0].find(id + std::string(": RSA: ")), std::string::npos) << log[0];
+    EXPECT_EQ(library.counter("lanecrypt.rsa-failures"), id[5] - '0' + 1u);
+    // The other device took over.
+    EXPECT_EQ(library.counter("lanecrypt.rsa-cpu-jobs"), id[5] == '0' ? 0u : 1u);
+  }
+  for (int n = 0; n < 3; ++n) EXPECT_EQ("", sign(library, key, uint8_t(n)));
+  EXPECT_EQ(0u, take_system_log().size()) << "told again";
 }
 
 TEST_F(Faults, RsaIsAnErrorWhereADeviceIsRequired) {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/system_log.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+namespace provider_test {
+namespace {
+
+// No destructor: a thread may write when the program ends.
+struct Log {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+};
+Log &log() {
+  static Log *const log = new Log;
+  return *log;
+}
+
+void add(const char *format, va_list arguments) {
+  char line[1024];
+  std::vsnprintf(line, sizeof line, format, arguments);
+  const std::lock_guard lock(log().mutex);
+  log().lines.push_back(line);
+}
+
+}  // namespace
+
+std::vector<std::string> take_system_log() {
+  const std::lock_guard lock(log().mutex);
+  return std::exchange(log().lines, {});
+}
+
+}  // namespace provider_test
+
+// They stand before those of libc, which are not declared here. The second is what the
+// first becomes in a build with _FORTIFY_SOURCE.
+extern "C" {
+__attribute__((visibility("default"))) void syslog(int, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  provider_test::add(format, arguments);
+  va_end(arguments);
+}
+__attribute__((visibility("default"))) void __syslog_chk(int, int, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  provider_test::add(format, arguments);
+  va_end(arguments);
+}
+}
