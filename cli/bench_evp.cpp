@@ -80,30 +80,34 @@ class Signer {
     return row + "." + (is_openssl() ? "openssl" : api_);
   }
 
-  BenchResult measure(const std::string &name, const Case &load, const std::vector<uint8_t> &der,
-                      const Timing &timing) {
+  // The runs of one row; those of several signers are made in turn.
+  void begin(const Case &load, const std::vector<uint8_t> &der) {
+    load_ = load;
     need_keys(der, load.has_own_keys ? load.threads : 1);
+    rates_.clear();
+    cores_.clear();
+    device_before_ = count("lanecrypt.rsa-device-jobs");
+    cpu_before_ = count("lanecrypt.rsa-cpu-jobs");
+  }
+  void run(const Timing &timing) {
     std::vector<EVP_PKEY *> keys;
     for (const Pkey &key : keys_) keys.push_back(key.get());
-    if (!load.has_own_keys) keys.resize(1);
-    const uint64_t device_before = count("lanecrypt.rsa-device-jobs"),
-                   cpu_before = count("lanecrypt.rsa-cpu-jobs");
-    std::vector<double> rates, cores;
-    for (unsigned run = 0; run < timing.runs; ++run) {
-      const bool opens = !is_openssl() && load.threads + load.jobs > 1 && run == 0 &&
-                         count("lanecrypt.rsa-device-jobs") == 0;
-      const Work work =
-          run_load({library(), is_openssl() ? "" : "?provider=gpu", keys, load.threads, load.jobs},
-                   opens ? kOpeningSeconds : timing.warm_up_seconds, timing.seconds);
-      rates.push_back(work.signatures_per_second);
-      cores.push_back(work.cores_busy);
-    }
-    BenchResult result{name, "op/s", spread_of(rates), {}, {}, "wall", {}};
-    result.streams = load.threads * std::max<size_t>(load.jobs, 1);
-    result.cores_busy = spread_of(cores).median;
+    if (!load_.has_own_keys) keys.resize(1);
+    const bool opens = !is_openssl() && load_.threads + load_.jobs > 1 && rates_.empty() &&
+                       count("lanecrypt.rsa-device-jobs") == 0;
+    const Work work =
+        run_load({library(), is_openssl() ? "" : "?provider=gpu", keys, load_.threads, load_.jobs},
+                 opens ? kOpeningSeconds : timing.warm_up_seconds, timing.seconds);
+    rates_.push_back(work.signatures_per_second);
+    cores_.push_back(work.cores_busy);
+  }
+  BenchResult result(const std::string &name) const {
+    BenchResult result{name, "op/s", spread_of(rates_), {}, {}, "wall", {}};
+    result.streams = load_.threads * std::max<size_t>(load_.jobs, 1);
+    result.cores_busy = spread_of(cores_).median;
     if (!is_openssl()) {
-      result.on_device = count("lanecrypt.rsa-device-jobs") - device_before;
-      result.on_cpu = count("lanecrypt.rsa-cpu-jobs") - cpu_before;
+      result.on_device = count("lanecrypt.rsa-device-jobs") - device_before_;
+      result.on_cpu = count("lanecrypt.rsa-cpu-jobs") - cpu_before_;
     }
     return result;
   }
@@ -127,7 +131,30 @@ class Signer {
   OSSL_LIB_CTX *library_ = nullptr;  // where there is no provider
   std::unique_ptr<ProviderLibrary> provider_;
   std::vector<Pkey> keys_;  // before their library goes
+  // Of the row under way.
+  Case load_ = {};
+  std::vector<double> rates_, cores_;
+  uint64_t device_before_ = 0, cpu_before_ = 0;
 };
+
+// Forth and back by turns: what drifts, such as a clock, falls on all alike.
+void measure_in_turn(std::vector<Signer *> signers, const std::string &row, const Case &load,
+                     const std::vector<uint8_t> &der, const Timing &timing,
+                     const std::function<void(const std::string &)> &tell) {
+  for (unsigned run = 0; run < timing.runs; ++run) {
+    for (Signer *signer : signers) {
+      const std::string name = signer->name(row);
+      if (run == 0) tell(name);
+      try {
+        if (run == 0) signer->begin(load, der);
+        signer->run(timing);
+      } catch (const Failure &failure) {
+        throw Failure(failure.code(), name + ": " + failure.what());
+      }
+    }
+    std::reverse(signers.begin(), signers.end());
+  }
+}
 
 // The GPUs that are selected or, without any, what computes on the CPU.
 std::vector<lc_device_info> devices_of(const Context &context) {
@@ -188,16 +215,13 @@ std::vector<BenchResult> bench_evp(const Context &context, const std::string &mo
             "lanecrypt: what the provider does through EVP is left out: no gpu.so lies where "
             "it is built or installed (see --module)\n");
     }
+    std::vector<Signer *> measured;
+    for (const std::unique_ptr<Signer> &signer : signers)
+      if (signer->is_openssl() || wants(signer->name(row))) measured.push_back(signer.get());
+    measure_in_turn(measured, row, load, der, timing, tell);
     double alone = 0;
-    for (const std::unique_ptr<Signer> &signer : signers) {
-      const std::string name = signer->name(row);
-      if (!signer->is_openssl() && !wants(name)) continue;
-      tell(name);
-      try {
-        results.push_back(signer->measure(name, load, der, timing));
-      } catch (const Failure &failure) {
-        throw Failure(failure.code(), name + ": " + failure.what());
-      }
+    for (const Signer *signer : measured) {
+      results.push_back(signer->result(signer->name(row)));
       if (signer->is_openssl())
         alone = results.back().spread.median;
       else if (alone > 0)
