@@ -158,6 +158,7 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   // The library finishes on the CPU what a device leaves undone: for data in
   // place nobody else could.
   options.fallback = provider->settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
+  options.pinned_bytes = provider->settings.pinned_bytes;
   options.verify = provider->settings.verify;
   options.prefer = provider->settings.prefer;
   // All our keys draw from the generator of one library context.

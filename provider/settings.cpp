@@ -52,7 +52,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
 
   const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
              *rsa = nullptr, *verify = nullptr, *prefer = nullptr, *pool = nullptr,
-             *keystream = nullptr, *after = nullptr, *memory = nullptr;
+             *keystream = nullptr, *after = nullptr, *memory = nullptr, *pinned = nullptr;
   const auto text = [](const char *key, const char **value) {
     return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
   };
@@ -67,6 +67,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
                          text("keystream", &keystream),
                          text("keystream_after", &after),
                          text("keystream_memory", &memory),
+                         text("pinned_bytes", &pinned),
                          OSSL_PARAM_END};
   if (get_params(handle, params) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
@@ -78,7 +79,8 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
     uint64_t *bytes;
   } sizes[] = {{"threshold_bytes", threshold, &settings.threshold_bytes},
                {"keystream_after", after, &settings.keystream_after_bytes},
-               {"keystream_memory", memory, &settings.keystream_memory_bytes}};
+               {"keystream_memory", memory, &settings.keystream_memory_bytes},
+               {"pinned_bytes", pinned, &settings.pinned_bytes}};
   for (const auto &size : sizes) {
     if (size.value == nullptr) continue;
     const std::optional<uint64_t> bytes = parse_bytes(size.value);

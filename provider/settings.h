@@ -42,6 +42,8 @@ struct Settings {
   Keystream keystream = Keystream::kAuto;
   uint64_t keystream_after_bytes = uint64_t{64} << 20;   // of a stream
   uint64_t keystream_memory_bytes = uint64_t{32} << 20;  // most, of the process
+  // Most pinned memory of one device's queues; 0: the library's own choice.
+  uint64_t pinned_bytes = 0;
   // An absolute path to which the counters are appended in the end; "": none.
   std::string stats_file;
 

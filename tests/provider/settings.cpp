@@ -84,8 +84,16 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"keystream", "maybe", "keystream = maybe is wrong: it must be auto, always or off"},
         Wrong{"keystream_after", "soon", "keystream_after = soon is wrong"},
         Wrong{"keystream_memory", "1T", "keystream_memory = 1T is wrong"},
+        Wrong{"pinned_bytes", "some", "pinned_bytes = some is wrong"},
         Wrong{"stats_file", "stats.json", "must be an absolute path"},
         Wrong{"devices", "host,,host", "host,,host"}));
+
+TEST(SizeSettings, PinnedBytes) {
+  Library library({{"devices", "host"}, {"threshold_bytes", "1k"}, {"pinned_bytes", "64M"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  EXPECT_EQ(encrypt(library, "AES-128-CTR", 1 << 20), 1);
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);
+}
 
 using Prefer = MeasuredCard;
 
