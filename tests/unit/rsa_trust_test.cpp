@@ -246,7 +246,7 @@ TEST_F(RsaTrustTest, KeysWhateverFails) {
 TEST_F(RsaTrustTest, RandomFaults) {
   static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
                                        "no-memory",  "wrong-byte",  "flip-bit"};
-  const uint64_t schedules = scaled(300);
+  const uint64_t schedules = scaled(1000);
   uint64_t lost = 0, on_device = 0;
   for (uint64_t n = 0; n < schedules; ++n) {
     std::string faults = n % 50 == 7 ? "stuck:" + std::to_string(random_.below(12)) : "";
