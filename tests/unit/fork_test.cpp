@@ -1,8 +1,10 @@
 // A child of fork starts afresh, whatever its parent did before.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,11 +57,11 @@ void in_child(const std::function<std::string()> &body) {
   EXPECT_EQ(0, WEXITSTATUS(status));
 }
 
-std::string one_job(lc_context *context, uint64_t seed) {
+std::string one_job(lc_context *context, uint64_t seed, uint64_t length = 100001) {
   BatchShape shape;
   shape.cipher = LC_AES_CTR;
   shape.key_bytes = 32;
-  shape.messages = {{.length = 100001, .in_place = true}, {.length = 5}};
+  shape.messages = {{.length = length, .in_place = length <= 100001}, {.length = 5}};
   Random random(seed);
   Batch batch(nullptr, shape, random);
   lc_cipher_job job = batch.job();
@@ -259,13 +261,42 @@ TEST(Exit, WhileKeysAreMade) {
     });
 }
 
-// Where no page may be locked all works, keys' memory too.
+// As where root's right to lock memory is missing, and none is allowed.
+std::string forbid_locked_memory() {
+  const rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_MEMLOCK, &none) != 0) return "setrlimit failed";
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capget, &header, data) != 0) return "capget failed";
+  data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective &= ~CAP_TO_MASK(CAP_IPC_LOCK);
+  if (syscall(SYS_capset, &header, data) != 0) return "capset failed";
+  static char page[4096];
+  return mlock(page, sizeof page) == 0 ? "a page was locked all the same" : "";
+}
+
+// Where no page may be locked all works: the memory of keys, and a job of a size that
+// is pinned where that may be.
 TEST(Limits, NoLockedMemory) {
   in_child([]() -> std::string {
-    const rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_MEMLOCK, &none) != 0) return "setrlimit";
-    Context context("host:0", LC_FALLBACK_NONE);
-    return one_job(context.get(), 10);
+    if (std::string error = forbid_locked_memory(); !error.empty()) return error;
+    Context all("none", LC_FALLBACK_NONE);
+    uint32_t count = 0;
+    if (lc_device_count(all.get(), &count) != LC_OK) return lc_last_error();
+    for (uint32_t index = 0; index < count; index++) {
+      const lc_device_info info = all.device(index);
+      if (!info.is_gpu && std::string(info.api) != "host") continue;
+      lc_options options{};
+      options.struct_size = sizeof options;
+      options.devices = info.id;
+      options.fallback = LC_FALLBACK_NONE;
+      options.prefer = LC_PREFER_OFFLOAD;
+      Context context(options);
+      const uint64_t length = (kIsSanitized ? 4 : 9) << 20;
+      std::string error = one_job(context.get(), 10);
+      if (error.empty()) error = one_job(context.get(), 11, length);
+      if (!error.empty()) return std::string(info.id) + ": " + error;
+    }
+    return "";
   });
 }
 
