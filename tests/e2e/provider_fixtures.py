@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the provider `gpu` share: configurations and their counters.
 
-LANECRYPT_TEST_OPENSSL names the `openssl` to test with (the system's by default).
+LANECRYPT_TEST_OPENSSL names the `openssl` to test with (the system's by default),
+LANECRYPT_TEST_DEVICES the devices (the emulator by default).
 """
 
 import json
@@ -9,6 +10,7 @@ import os
 import subprocess
 
 OPENSSL = os.environ.get("LANECRYPT_TEST_OPENSSL") or "openssl"
+DEVICES = os.environ.get("LANECRYPT_TEST_DEVICES") or "host"
 
 KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 IV = "f0f1f2f3f4f5f6f7f8f9fafbfffffffe"
@@ -57,6 +59,11 @@ module = {build}/lib/gpu.so
         sums = {name: sum(line[name] for line in lines) for name in names}
         sums["devices"] = sorted({d["id"] for line in lines for d in line["devices"] if d["bytes"]})
         return sums
+
+
+def are_under_test(ids):
+    """Whether there are some, and each is of DEVICES, by its id or its API."""
+    return bool(ids) and all({id, id.split(":")[0]} & set(DEVICES.split(",")) for id in ids)
 
 
 def plain(*command, **options):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from provider_fixtures import IV, KEY, OPENSSL, Configuration, plain
+from provider_fixtures import DEVICES, IV, KEY, OPENSSL, Configuration, are_under_test, plain
 
 CIPHERS = [f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr")]
 
@@ -31,12 +31,12 @@ def enc(cipher, *options):
 
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_enc_makes_what_openssl_makes(tmp_path, build, data, cipher):
-    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes=0)
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0)
     ours = configuration.run(*enc(cipher, "-e", "-in", data)).stdout
     assert ours == plain(*enc(cipher, "-e", "-in", data)).stdout
     counters = configuration.counters()
     assert counters["device_bytes"] >= 290_000 and counters["failures"] == 0
-    assert counters["devices"] == ["host:0"]
+    assert are_under_test(counters["devices"])
 
     back = configuration.run(*enc(cipher, "-d"), input=ours).stdout
     assert back == data.read_bytes()
@@ -44,7 +44,7 @@ def test_enc_makes_what_openssl_makes(tmp_path, build, data, cipher):
 
 
 def test_enc_with_a_password(tmp_path, build, data):
-    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes=0)
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0)
     options = ["enc", "-aes-256-cbc", "-pbkdf2", "-iter", "1000", "-pass", "pass:word"]
     sealed = configuration.run(OPENSSL, *options, "-e", "-in", data).stdout
     assert sealed.startswith(b"Salted__")
@@ -61,7 +61,7 @@ def test_enc_by_options_alone(build, data):
 
 
 def test_enc_refuses_a_wrong_key_as_openssl_does(tmp_path, build, data):
-    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes=0)
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0)
     sealed = plain(*enc("aes-128-cbc", "-e", "-in", data)).stdout
     wrong = enc("aes-128-cbc", "-d")
     wrong[wrong.index("-K") + 1] = "ff" * 16
@@ -73,7 +73,7 @@ def test_enc_refuses_a_wrong_key_as_openssl_does(tmp_path, build, data):
 
 
 def test_small_requests_stay_on_the_cpu(tmp_path, build, data):
-    configuration = Configuration(tmp_path, build, devices="host")
+    configuration = Configuration(tmp_path, build, devices=DEVICES)
     configuration.run(*enc("aes-256-ctr", "-e", "-in", data))
     counters = configuration.counters()
     assert counters["device_jobs"] == 0 and counters["cpu_bytes"] >= 300_007
@@ -81,7 +81,7 @@ def test_small_requests_stay_on_the_cpu(tmp_path, build, data):
 
 
 def test_enc_with_keystream_ahead(tmp_path, build, data):
-    configuration = Configuration(tmp_path, build, devices="host", keystream="always",
+    configuration = Configuration(tmp_path, build, devices=DEVICES, keystream="always",
                                   keystream_after="64k")
     for direction in ("-e", "-d"):
         ours = configuration.run(*enc("aes-192-ctr", direction, "-in", data)).stdout
@@ -95,7 +95,7 @@ def test_enc_with_keystream_ahead(tmp_path, build, data):
 
 
 def test_speed(tmp_path, build):
-    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes="1M")
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes="1M")
     done = configuration.run(OPENSSL, "speed", "-evp", "aes-128-ctr", "-bytes", "2097152",
                              "-seconds", "1")
     assert re.search(rb"(?i)aes-128-ctr +[0-9.]+k", done.stdout), done.stdout
@@ -105,7 +105,7 @@ def test_speed(tmp_path, build):
 
 
 def test_speed_in_children_of_fork(tmp_path, build):
-    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes="1M")
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes="1M")
     configuration.run(OPENSSL, "speed", "-multi", "2", "-evp", "aes-128-ctr", "-bytes", "2097152",
                       "-seconds", "1")
     assert configuration.counters()["failures"] == 0
@@ -135,7 +135,7 @@ def free_port():
 def test_tls_with_the_provider_active_everywhere(tmp_path, build, data, protocol, threshold):
     """s_server serves a file to s_client; with threshold 0 even the DRBG of OpenSSL
     before 3.5 draws through a device."""
-    configuration = Configuration(tmp_path, build, devices="host", threshold_bytes=threshold)
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=threshold)
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     configuration.run(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,
                       "-out", certificate, "-subj", "/CN=localhost", "-days", "2",
@@ -164,7 +164,9 @@ def test_tls_with_the_provider_active_everywhere(tmp_path, build, data, protocol
         server.kill()
         server.communicate()
     assert client.stdout.endswith(served.read_bytes()), client.stderr.decode(errors="replace")
-    assert configuration.counters()["failures"] == 0
+    # What OpenGL does not do at all, such as GCM, is counted so where it has no other device.
+    if not re.fullmatch(r"(gl(:\d+)?,?)+", DEVICES):
+        assert configuration.counters()["failures"] == 0
 
 
 @pytest.mark.parametrize("cipher", ["aes-128-ctr", "aes-256-ecb", "aes-192-cbc"])

@@ -137,9 +137,12 @@ INSTANTIATE_TEST_SUITE_P(Thresholds, AuthenticatedStreams, testing::Values("0", 
 
 class Authenticated : public testing::Test {
  protected:
-  Library library{{{"devices", "host"}, {"threshold_bytes", "0"}}};
+  Library library{{{"devices", devices_under_test()}, {"threshold_bytes", "0"}}};
   Random random{42};
-  void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
+  void SetUp() override {
+    if (only_opengl_is_under_test()) GTEST_SKIP() << "OpenGL does no authenticated modes";
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+  }
 };
 
 // Every length, in one piece and in two.
@@ -195,7 +198,7 @@ Bytes iv_of(Library &library, const Bytes &key, const Block &start) {
 // GCM's counter of 32 bits wraps: on the device, on the CPU behind it, and where
 // they meet.
 TEST_F(Authenticated, CounterWraps) {
-  Library with_threshold({{"devices", "host"}, {"threshold_bytes", "200"}});
+  Library with_threshold({{"devices", devices_under_test()}, {"threshold_bytes", "200"}});
   for (uint32_t blocks = 1; blocks < 60; blocks += blocks < 20 ? 1 : 7)
     for (Library *used : {&library, &with_threshold}) {
       const uint32_t counter = 0u - blocks;
@@ -228,7 +231,8 @@ TEST_F(Authenticated, CounterWraps) {
 
 // Requests as large as real ones, at the default threshold.
 TEST(AuthenticatedLarge, CarryMegabytes) {
-  Library library({{"devices", "host"}, {"threshold_bytes", "1M"}});
+  if (only_opengl_is_under_test()) GTEST_SKIP() << "OpenGL does no authenticated modes";
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", "1M"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   Random random(9);
   uint64_t jobs = 0;

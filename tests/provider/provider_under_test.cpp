@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <regex>
 
 namespace provider_test {
 namespace {
@@ -40,6 +41,12 @@ std::string hex(const Bytes &bytes) {
 std::string devices_under_test() {
   const char *named = std::getenv("LANECRYPT_TEST_DEVICES");
   return named == nullptr || *named == '\0' ? "host" : named;
+}
+
+bool only_opengl_is_under_test() {
+  const std::string others =
+      std::regex_replace(devices_under_test(), std::regex("gl(:[0-9]+)?"), "");
+  return others.find_first_not_of(", ") == std::string::npos;
 }
 
 void *libcrypto_symbol(const char *name) {

@@ -41,9 +41,12 @@ inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAu
 inline const char *const kCcm[] = {"AES-128-CCM", "AES-192-CCM", "AES-256-CCM"};
 inline constexpr size_t kCipherCount = sizeof kCiphers / sizeof kCiphers[0];
 
-// The devices of the tests of random streams: those of LANECRYPT_TEST_DEVICES,
+// The devices of the tests that are not about one: those of LANECRYPT_TEST_DEVICES,
 // the emulator by default.
 std::string devices_under_test();
+// Whether they are of OpenGL alone, which does neither authenticated modes nor
+// ciphertext stealing.
+bool only_opengl_is_under_test();
 
 // All errors of this thread's queue, which is then empty: the codes alone, or
 // with their texts.

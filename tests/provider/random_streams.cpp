@@ -234,7 +234,7 @@ TEST(Streams, CarryTheCounter) {
 // Requests as large as real ones: pieces, several streams, the default
 // threshold.
 TEST(Streams, CarryMegabytes) {
-  Library library({{"devices", "host"}, {"threshold_bytes", "1M"}});
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", "1M"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   Random random(9);
   uint64_t jobs = 0;
