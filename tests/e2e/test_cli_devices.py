@@ -334,6 +334,36 @@ def test_tables_of_papers_come_from_the_json(papers, tmp_path):
     assert b"no table 'Q'" in write_papers(*arguments).stderr
 
 
+def test_plots_of_papers_come_from_the_json(papers, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "papers.json").write_text(json.dumps(papers))
+    out = tmp_path / "plots"
+
+    def draw(*arguments):
+        return subprocess.run([sys.executable, "-B", REPOSITORY / "bench" / "draw_papers.py", "--out", out,
+                               *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+
+    done = draw("--api", "host", tmp_path / "papers.json")
+    assert done.returncode == 0, done.stderr
+    has_gl = any(d["api"] == "gl" for d in listed())
+    drawn = {"m", "r", "s", "w"} | ({"h"} if has_gl else set())
+    assert sorted(os.listdir(out)) == sorted(f"papers-{letter}.svg" for letter in drawn)
+    assert (b"papers-h.svg: no file has its figures" in done.stderr) == (not has_gl)
+    texts = {letter: (out / f"papers-{letter}.svg").read_text() for letter in drawn}
+    for letter, text in texts.items():
+        assert papers["machine"]["gpu"] in text and papers["date"] in text, letter
+    # A legend names what has a curve, and nothing else.
+    assert "kernel, encryption" in texts["m"] and "OpenSSL, one core" in texts["m"]
+    assert "device, loaded" in texts["s"] and "1024 bits, device" in texts["s"]
+    assert "4096 bits" not in texts["s"]
+    # The same JSON gives the same picture.
+    assert draw("--api", "host", tmp_path / "papers.json").returncode == 0
+    assert {letter: (out / f"papers-{letter}.svg").read_text() for letter in drawn} == texts
+    # And of devices that it has not, what OpenSSL did.
+    assert draw("--api", "cuda", tmp_path / "papers.json").returncode == 0
+    assert "kernel, encryption" not in (out / "papers-m.svg").read_text()
+
+
 def test_docs_have_the_figures_of_the_papers_json():
     if not list((REPOSITORY / "bench" / "results").glob("*papers*.json")):
         pytest.skip("bench/results has no results of papers")
