@@ -17,6 +17,7 @@ printf installed
 """
 APT_GET = """#!/bin/sh
 printf '%s\\n' "$*" >>"$STANDINS/apt"
+if [ -e "$STANDINS/apt-fails" ]; then exit 100; fi
 case "$*" in *install*) if [ -e "$STANDINS/apt-works" ]; then : >"$STANDINS/missing"; fi ;; esac
 """
 SUDO = """#!/bin/sh
@@ -86,6 +87,23 @@ def test_apt_that_does_not_help(machine, root):
     done = machine.setup()
     assert done.returncode == 1
     assert "still missing after apt-get: ccache" in done.stderr
+
+
+def test_servers_are_installed_where_they_are_wanted(machine, root):
+    (machine.folder / "missing").write_text("nginx-light\n")
+    assert machine.setup().returncode == 0 and machine.apt_calls() == []
+    (machine.folder / "apt-works").touch()
+    done = machine.setup(LANECRYPT_SERVERS="1")
+    assert done.returncode == 0, done.stderr
+    assert machine.apt_calls()[-1].endswith("install --no-install-recommends nginx-light")
+
+
+def test_servers_that_cannot_be_installed_are_left_out(machine, root):
+    (machine.folder / "missing").write_text("haproxy\nnginx-light\n")
+    (machine.folder / "apt-fails").touch()
+    done = machine.setup(LANECRYPT_SERVERS="1")
+    assert done.returncode == 0, done.stderr
+    assert "could not install haproxy nginx-light" in done.stderr
 
 
 def test_who_is_not_root_is_told_the_command(machine):
