@@ -147,11 +147,13 @@ TEST_F(Faults, EachLostDeviceIsToldOfOnce) {
       const size_t at = devices.find(id);
       return at != std::string::npos && devices.find("\"reason\": \"", at) < devices.find('}', at);
     };
-    Bytes data(4096), twin(4096);
+    Bytes data(4096);
     for (const int lost : {1, 2}) {
       std::vector<std::string> log;
       for (int call = 0; call < 100 && log.empty(); ++call) {
-        if (encrypt(library, &data) != 1) EXPECT_EQ(lost == 2, std::string(must) == "yes");
+        // Where the CPU may not, the last device's failure is an error.
+        const bool may_fail = lost == 2 && std::string(must) == "yes";
+        EXPECT_TRUE(encrypt(library, &data) == 1 || may_fail);
         log = take_system_log();
       }
       ASSERT_EQ(1u, log.size()) << "require_gpu = " << must << ", " << lost;
