@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: the build under test, and which devices are here.
 
-LANECRYPT_BUILD names the build folder (build/ by default);
-LANECRYPT_TEST_DEVICES the devices to test (all that are here by default).
+LANECRYPT_BUILD names the build folder (build/ by default).
 """
 
 import json
@@ -48,19 +47,3 @@ def devices(build):
                           capture_output=True, text=True, timeout=300)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)["devices"]
-
-
-def is_wanted(device):
-    """Whether LANECRYPT_TEST_DEVICES asks for the device."""
-    names = [n for n in os.environ.get("LANECRYPT_TEST_DEVICES", "").split(",") if n]
-    return not names or device["id"] in names or device["api"] in names
-
-
-@pytest.fixture(scope="session")
-def gpus(devices):
-    """Ids of the GPUs to test; a test that asks for it is skipped where there is none."""
-    found = [d["id"] for d in devices
-             if d["is_gpu"] and is_wanted(d) and not d["reason"]]
-    if not found:
-        pytest.skip("needs a GPU: there is none that can be used and is to be tested")
-    return found
