@@ -10,6 +10,7 @@
 
 #include "cpu/cpu_rsa.h"
 #include "devices.h"
+#include "faulty_device.h"
 #include "rsa_test_key.h"
 #include "schedule/dispatcher.h"
 
@@ -81,14 +82,18 @@ class RsaTrustTest : public testing::Test {
             lc_fallback fallback = LC_FALLBACK_CPU) {
     dispatcher_.reset();
     fault_.reset();  // puts the old value back
-    fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
     DispatcherOptions options;
-    options.devices = "host";
+    set_device(options, fault);
     options.fallback = fallback;
     options.pipeline.verify = verify;
     options.pipeline.time_limit = kTimeLimit;
     options.pipeline.skip_self_test = true;
     dispatcher_ = std::make_unique<Dispatcher>(options);
+  }
+  // The emulator, which fails by itself.
+  virtual void set_device(DispatcherOptions &options, const std::string &fault) {
+    options.devices = "host";
+    fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
   }
   std::unique_ptr<Question> ask(size_t count, lc_rsa_operation operation = LC_RSA_PRIVATE) {
     auto question = std::make_unique<Question>(operation, keys_, numbers_, count, random_);
@@ -97,6 +102,7 @@ class RsaTrustTest : public testing::Test {
   }
   DeviceService service() const { return dispatcher_->rsa_service(0); }
   uint64_t failures() const { return dispatcher_->device(0)->counters().failures; }
+  void try_random_faults(uint64_t schedules, bool may_be_stuck);
 
   // Both of one class, so that they share batches.
   const std::vector<const TestKey *> numbers_ = {&key_of_bits(1024), &key_of_bits(1026)};
@@ -243,13 +249,13 @@ TEST_F(RsaTrustTest, KeysWhateverFails) {
 }
 
 // Faults by chance, several at once, while several requests are under way.
-TEST_F(RsaTrustTest, RandomFaults) {
+void RsaTrustTest::try_random_faults(uint64_t schedules, bool may_be_stuck) {
   static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
                                        "no-memory",  "wrong-byte",  "flip-bit"};
-  const uint64_t schedules = scaled(1000);
   uint64_t lost = 0, on_device = 0;
   for (uint64_t n = 0; n < schedules; ++n) {
-    std::string faults = n % 50 == 7 ? "stuck:" + std::to_string(random_.below(12)) : "";
+    std::string faults =
+        may_be_stuck && n % 50 == 7 ? "stuck:" + std::to_string(random_.below(12)) : "";
     bool needs_full = false;
     for (uint64_t count = 1 + random_.below(3); count > 0; --count) {
       const std::string kind = kKinds[random_.below(std::size(kKinds))];
@@ -273,6 +279,42 @@ TEST_F(RsaTrustTest, RandomFaults) {
   EXPECT_LT(lost, schedules);
   EXPECT_GT(on_device, schedules / 4);
 }
+
+TEST_F(RsaTrustTest, RandomFaults) { try_random_faults(scaled(1000), true); }
+
+// GPUs fail by what stands before them.
+class RsaTrustOnGpu : public RsaTrustTest, public testing::WithParamInterface<DeviceCase> {
+ protected:
+  void SetUp() override {
+    const DeviceCase &device = GetParam();
+    if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
+    found_ = find_device(device.id);
+    // To open it anew is quicker while it is open; and its kernels are compiled.
+    open("", LC_VERIFY_SAMPLED);
+    for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC})
+      ask(4, operation)->expect_right();
+    keeper_ = std::move(dispatcher_);
+  }
+  void set_device(DispatcherOptions &options, const std::string &fault) override {
+    options.devices = GetParam().id;
+    options.find = [this, fault] { return std::vector{with_faults(found_, fault)}; };
+  }
+
+  device::Found found_;
+  std::unique_ptr<Dispatcher> keeper_;
+};
+
+TEST_P(RsaTrustOnGpu, RandomFaults) { try_random_faults(scaled(125), false); }
+
+std::vector<DeviceCase> gpus_with_rsa() {
+  std::vector<DeviceCase> gpus = devices_under_test();
+  std::erase_if(gpus, [](const DeviceCase &device) { return !device.is_gpu || device.is_gl(); });
+  return gpus;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RsaTrustOnGpu);
+INSTANTIATE_TEST_SUITE_P(Devices, RsaTrustOnGpu, testing::ValuesIn(gpus_with_rsa()),
+                         device_case_name);
 
 }  // namespace
 }  // namespace lanecrypt::test
