@@ -24,7 +24,7 @@ using schedule::DispatcherOptions;
 using schedule::RsaRequest;
 using schedule::RsaRequestPointer;
 
-constexpr auto kTimeLimit = 300ms;
+constexpr std::chrono::milliseconds kTimeLimit = 300ms;
 
 // Operations of one request, in place, and what must come out.
 class Question {
@@ -86,7 +86,9 @@ class RsaTrustTest : public testing::Test {
     set_device(options, fault);
     options.fallback = fallback;
     options.pipeline.verify = verify;
-    options.pipeline.time_limit = kTimeLimit;
+    // A device that only waits for its turn on a busy machine is not stuck.
+    const bool may_be_stuck = fault.find("stuck") != std::string::npos;
+    options.pipeline.time_limit = may_be_stuck ? kTimeLimit : 20s;
     options.pipeline.skip_self_test = true;
     dispatcher_ = std::make_unique<Dispatcher>(options);
   }
