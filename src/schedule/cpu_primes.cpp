@@ -18,7 +18,6 @@ class CpuPrimes : public PrimeTester {
  public:
   explicit CpuPrimes(unsigned threads) : threads_(std::max(threads, 1u)) {}
 
-  bool takes(uint32_t) const override { return true; }
   // Some milliseconds of work for each thread.
   size_t most_trials(uint32_t bits) const override {
     return threads_ * (bits <= 1024 ? 16 : bits <= 2048 ? 4 : 1);

@@ -18,9 +18,9 @@ using device::Argument;
 using device::Buffer;
 using device::MemoryKind;
 
-constexpr size_t kLeastBits = 512, kMostBits = 4096;
-// A device that tests fewer numbers of 1024 bits within its time limit is of no use.
-constexpr double kTestsOfLimit = 8192;
+// A device that tests fewer numbers of 1024 bits within its time limit is of no use, nor
+// one where a lane that has a number for itself tests fewer of them one after the other.
+constexpr double kTestsOfLimit = 8192, kTestsOfLane = 16;
 
 class DevicePrimes : public PrimeTester {
  public:
@@ -45,8 +45,6 @@ class DevicePrimes : public PrimeTester {
     device_->begin_service();
     return Status();
   }
-
-  bool takes(uint32_t bits) const override { return bits >= kLeastBits && bits <= kMostBits; }
 
   size_t most_trials(uint32_t bits) const override {
     // An emulator, or OpenCL, of which it is not known.
@@ -173,7 +171,9 @@ class DevicePrimes : public PrimeTester {
                                   results_.get()};
     LC_TRY(launch_.launch(*stream_, teams, "prime_test", groups, arguments));
     const double length = bits / 1024.0;
-    shares_ = double(trials.size()) * length * length * length / kTestsOfLimit;
+    const double shares_of_one =
+        std::max(double(trials.size()) / kTestsOfLimit, teams.lanes == 1 ? 1 / kTestsOfLane : 0);
+    shares_ = shares_of_one * length * length * length;
     return stream_->zero(*table_, 0, table_bytes);
   }
 

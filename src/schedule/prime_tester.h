@@ -15,8 +15,6 @@ namespace lanecrypt::schedule {
 class PrimeTester {
  public:
   virtual ~PrimeTester() = default;
-  // Whether it takes primes of that length.
-  virtual bool takes(uint32_t bits) const = 0;
   // The most trials that are well made at once.
   virtual size_t most_trials(uint32_t bits) const = 0;
   // Memory for so many candidates and for the bases of so many trials, out of

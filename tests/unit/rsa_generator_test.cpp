@@ -23,7 +23,6 @@ using namespace test;
 // A device that calls every candidate a prime.
 class Liar : public PrimeTester {
  public:
-  bool takes(uint32_t) const override { return true; }
   size_t most_trials(uint32_t) const override { return 16; }
   Status reserve(uint32_t bits, size_t candidates, size_t trials) override {
     candidates_.resize(std::max(candidates_.size(), candidates * cpu::prime_stride_bytes(bits)));
