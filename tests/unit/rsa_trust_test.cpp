@@ -277,7 +277,7 @@ void RsaTrustTest::try_random_faults(uint64_t schedules, bool may_be_stuck) {
     }
     lost += service().state == LC_DEVICE_LOST;
   }
-  EXPECT_GT(lost, schedules / 4);
+  EXPECT_GT(lost, schedules / 8);
   EXPECT_LT(lost, schedules);
   EXPECT_GT(on_device, schedules / 4);
 }
