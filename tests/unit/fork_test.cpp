@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "devices.h"
+#include "test_scale.h"
 
 // A child that ends while its jobs run leaves behind what is theirs: no leak.
 static bool leaves_jobs = false;
@@ -277,6 +278,7 @@ std::string forbid_locked_memory() {
 // Where no page may be locked all works: the memory of keys, and a job of a size that
 // is pinned where that may be.
 TEST(Limits, NoLockedMemory) {
+  if (kIsSanitized) GTEST_SKIP() << "mlock() is the sanitizer's, and locks nothing";
   in_child([]() -> std::string {
     if (std::string error = forbid_locked_memory(); !error.empty()) return error;
     Context all("none", LC_FALLBACK_NONE);
