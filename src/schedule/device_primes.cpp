@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_key.h"
@@ -160,8 +161,9 @@ class DevicePrimes : public PrimeTester {
     LC_TRY(launch_.grow(trials_, MemoryKind::kDevice, trials.size_bytes()));
     LC_TRY(launch_.grow(results_, MemoryKind::kDevice, trials.size() * sizeof(uint32_t)));
     LC_TRY(launch_.grow(table_, MemoryKind::kDevice, table_bytes));
+    trials_here_.assign(trials.begin(), trials.end());
     LC_TRY(stream_->upload(*test_shape_there_, 0, &test_shape_, sizeof test_shape_));
-    LC_TRY(stream_->upload(*trials_, 0, trials.data(), trials.size_bytes()));
+    LC_TRY(stream_->upload(*trials_, 0, trials_here_.data(), trials.size_bytes()));
     LC_TRY(stream_->upload(*bases_.there, 0, bases_.here->host(), base_bytes));
     const Argument arguments[] = {test_shape_there_.get(),
                                   candidates_.there.get(),
@@ -273,6 +275,8 @@ class DevicePrimes : public PrimeTester {
   std::unique_ptr<Buffer> table_, trials_, results_, host_results_, primes_, powers_;
   PrimeSieveShape sieve_shape_ = {};
   PrimeTestShape test_shape_ = {};
+  // Not its caller's: a device that is stuck may read them when its caller is gone.
+  std::vector<uint32_t> trials_here_;
   std::unique_ptr<Buffer> sieve_shape_there_, test_shape_there_;
   std::shared_ptr<const cpu::SieveTable> table_of_sieve_;
   uint64_t sieve_launches_ = 0, launches_told_ = 0;
