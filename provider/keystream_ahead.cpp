@@ -95,7 +95,7 @@ void look_after(CipherContext &context, uint64_t bytes) {
 void leave_alone(CipherContext &context) { context.look_at = UINT64_MAX; }
 
 bool must(const CipherContext &context) {
-  return context.provider->settings.keystream == Settings::Keystream::kAlways;
+  return context.provider->settings.keystream == Settings::Use::kAlways;
 }
 
 // Whether keystream pays by what was measured, and if it does, whether now: a device
@@ -230,7 +230,7 @@ void begin_stream(CipherContext &context) {
   const Settings &settings = context.provider->settings;
   context.stream_bytes = 0;
   context.look_at = UINT64_MAX;
-  if (context.algorithm().cipher == LC_AES_CTR && settings.keystream != Settings::Keystream::kOff)
+  if (context.algorithm().cipher == LC_AES_CTR && settings.keystream != Settings::Use::kOff)
     context.look_at = std::max<uint64_t>(settings.keystream_after_bytes, 1);
 }
 

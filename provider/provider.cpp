@@ -103,7 +103,7 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
 const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cache) {
   *no_cache = 0;
   if (operation == OSSL_OP_CIPHER) return cipher_operations();
-  if (static_cast<Provider *>(pointer)->settings.rsa == Settings::Rsa::kOff) return nullptr;
+  if (static_cast<Provider *>(pointer)->settings.rsa == Settings::Use::kOff) return nullptr;
   switch (operation) {
     case OSSL_OP_KEYMGMT:
       return kRsaKeymgmtOperations;

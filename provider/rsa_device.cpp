@@ -14,7 +14,7 @@ constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
 RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
   Provider &provider = key.provider();
   const Settings &settings = provider.settings;
-  if (settings.require_gpu || settings.rsa == Settings::Rsa::kAlways) {
+  if (settings.require_gpu || settings.rsa == Settings::Use::kAlways) {
     device_key_ = key.for_device();
     if (device_key_ != nullptr || !settings.require_gpu) return;
     may_go_on_ = false;

@@ -118,7 +118,7 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   GeneratedKey result;
   if (!wish.suits_device()) return result;
   const Settings &settings = provider.settings;
-  const bool is_forced = settings.require_gpu || settings.rsa == Settings::Rsa::kAlways;
+  const bool is_forced = settings.require_gpu || settings.rsa == Settings::Use::kAlways;
   if (!is_forced && !lc_rsa_generation_is_sooner(provider.devices, uint32_t(wish.bits())))
     return result;
   provider.asked_devices.store(true, std::memory_order_relaxed);

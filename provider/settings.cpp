@@ -35,6 +35,13 @@ std::optional<bool> parse_switch(const std::string &text) {
   return std::nullopt;
 }
 
+std::optional<Settings::Use> parse_use(const std::string &text) {
+  if (strcasecmp(text.c_str(), "auto") == 0) return Settings::Use::kAuto;
+  if (strcasecmp(text.c_str(), "always") == 0) return Settings::Use::kAlways;
+  if (parse_switch(text) == false) return Settings::Use::kOff;
+  return std::nullopt;
+}
+
 Status wrong(const char *setting, const std::string &value, const char *expected) {
   return Status(LC_ERROR_ARGUMENT, std::string("the setting ") + setting + " = " + value +
                                        " is wrong: it must be " + expected);
@@ -88,30 +95,20 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
       return wrong(size.name, size.value, "a number of bytes, such as 1048576, 1024k or 1M");
     *size.bytes = *bytes;
   }
-  if (keystream != nullptr) {
-    if (strcasecmp(keystream, "auto") == 0)
-      settings.keystream = Settings::Keystream::kAuto;
-    else if (strcasecmp(keystream, "always") == 0)
-      settings.keystream = Settings::Keystream::kAlways;
-    else if (const std::optional<bool> value = parse_switch(keystream); value && !*value)
-      settings.keystream = Settings::Keystream::kOff;
-    else
-      return wrong("keystream", keystream, "auto, always or off");
+  const struct {
+    const char *name, *value;
+    Settings::Use *use;
+  } uses[] = {{"keystream", keystream, &settings.keystream}, {"rsa", rsa, &settings.rsa}};
+  for (const auto &use : uses) {
+    if (use.value == nullptr) continue;
+    const std::optional<Settings::Use> value = parse_use(use.value);
+    if (!value) return wrong(use.name, use.value, "auto, always or off");
+    *use.use = *value;
   }
   if (require != nullptr) {
     const std::optional<bool> value = parse_switch(require);
     if (!value) return wrong("require_gpu", require, "yes or no");
     settings.require_gpu = *value;
-  }
-  if (rsa != nullptr) {
-    if (strcasecmp(rsa, "auto") == 0)
-      settings.rsa = Settings::Rsa::kAuto;
-    else if (strcasecmp(rsa, "always") == 0)
-      settings.rsa = Settings::Rsa::kAlways;
-    else if (const std::optional<bool> value = parse_switch(rsa); value && !*value)
-      settings.rsa = Settings::Rsa::kOff;
-    else
-      return wrong("rsa", rsa, "auto, always or off");
   }
   if (verify != nullptr) {
     if (strcasecmp(verify, "sampled") == 0)

@@ -26,20 +26,16 @@ struct Settings {
   bool require_gpu = false;
   // Whether what devices give back is looked at.
   lc_verify verify = LC_VERIFY_SAMPLED;
-  enum class Rsa {
-    kOff,     // not offered at all
-    kAuto,    // private operations run where they end sooner
-    kAlways,  // on a device, if one takes the key
-  };
-  Rsa rsa = Rsa::kAuto;
+  // When devices do a thing.
+  enum class Use { kOff, kAuto, kAlways };
+  // Off: not offered at all; auto: private operations run where they end sooner;
+  // always: on a device, if one takes the key.
+  Use rsa = Use::kAuto;
   // How many primes for later RSA keys may be kept.
   uint32_t prime_pool = 0;
-  enum class Keystream {
-    kOff,
-    kAuto,    // made ahead for CTR streams of small updates, where that takes less time
-    kAlways,  // wherever there is memory for it
-  };
-  Keystream keystream = Keystream::kAuto;
+  // Made ahead for CTR streams of small updates; auto: where that takes less time;
+  // always: wherever there is memory for it.
+  Use keystream = Use::kAuto;
   uint64_t keystream_after_bytes = uint64_t{64} << 20;   // of a stream
   uint64_t keystream_memory_bytes = uint64_t{32} << 20;  // most, of the process
   // Most pinned memory of one device's queues; 0: the library's own choice.

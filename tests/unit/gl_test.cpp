@@ -159,6 +159,18 @@ TEST(GlDefault, IsComputeShadersWhereTheDriverHasThem) {
   EXPECT_TRUE(by_compute == LC_OK || by_compute == LC_ERROR_NO_DEVICE) << by_compute;
 }
 
+// What keeps the first device of OpenGL from having a way: there is none, or it has
+// OpenGL ES alone, which has no raster units' XOR. Else "", and it passes its self-test.
+std::string lack_of(lc_context *context, const std::string &way) {
+  uint32_t count = 0;
+  if (lc_device_count(context, &count) != LC_OK) return "there is no EGL here, or it has no device";
+  const lc_status status = lc_device_test(context, 0);
+  if (status == LC_ERROR_NO_DEVICE && way.find("raster") != std::string::npos)
+    return lc_last_error();
+  EXPECT_EQ(LC_OK, status) << lc_last_error();
+  return "";
+}
+
 // Ways of chips without integers, whose numbers must come out exact all the same:
 // a quarter of a MiB of random text XORs every pair of bytes about a hundred times.
 class GlWays : public testing::TestWithParam<std::string> {};
@@ -166,13 +178,8 @@ class GlWays : public testing::TestWithParam<std::string> {};
 TEST_P(GlWays, EncryptEveryByteRight) {
   const ScopedEnvironment way("LANECRYPT_GL", GetParam().c_str());
   Context context("gl", LC_FALLBACK_CPU);
-  uint32_t count = 0;
-  if (lc_device_count(context.get(), &count) != LC_OK)
-    GTEST_SKIP() << "there is no EGL here, or it has no device";
-  const lc_status status = lc_device_test(context.get(), 0);
-  if (status == LC_ERROR_NO_DEVICE && GetParam().find("raster") != std::string::npos)
-    GTEST_SKIP() << lc_last_error();
-  LANECRYPT_ASSERT_OK(status);
+  if (const std::string lack = lack_of(context.get(), GetParam()); !lack.empty())
+    GTEST_SKIP() << lack;
   Random random(77);
   uint64_t bytes = 0;
   for (const uint32_t key_bytes : {16u, 24u, 32u}) {
@@ -199,13 +206,8 @@ TEST_P(GlRows, GoOnWhereTexturesEnd) {
   const ScopedEnvironment way("LANECRYPT_GL", GetParam().c_str());
   const ScopedEnvironment small("LANECRYPT_GL_FAULT", "texture-side:1024");
   Context context("gl", LC_FALLBACK_NONE);
-  uint32_t count = 0;
-  if (lc_device_count(context.get(), &count) != LC_OK)
-    GTEST_SKIP() << "there is no EGL here, or it has no device";
-  const lc_status status = lc_device_test(context.get(), 0);
-  if (status == LC_ERROR_NO_DEVICE && GetParam().find("raster") != std::string::npos)
-    GTEST_SKIP() << lc_last_error();
-  LANECRYPT_ASSERT_OK(status);
+  if (const std::string lack = lack_of(context.get(), GetParam()); !lack.empty())
+    GTEST_SKIP() << lack;
   Random random(78);
   BatchShape shape;
   shape.place = Place::kDevice;  // in one launch
@@ -226,13 +228,8 @@ class GlXor : public testing::TestWithParam<const char *> {
 void GlXor::check(uint64_t bytes) {
   const ScopedEnvironment setting("LANECRYPT_GL", GetParam());
   lanecrypt::Context context("gl", LC_FALLBACK_CPU);
-  uint32_t count = 0;
-  if (lc_device_count(context.get(), &count) != LC_OK)
-    GTEST_SKIP() << "there is no EGL here, or it has no device";
-  const lc_status status = lc_device_test(context.get(), 0);
-  if (status == LC_ERROR_NO_DEVICE && std::strcmp(GetParam(), "xor=raster") == 0)
-    GTEST_SKIP() << "this driver has OpenGL ES alone: " << lc_last_error();
-  LANECRYPT_ASSERT_OK(status);
+  if (const std::string lack = lack_of(context.get(), GetParam()); !lack.empty())
+    GTEST_SKIP() << lack;
   std::vector<uint8_t> a(bytes), b(bytes), want(bytes), got(bytes);
   for (uint64_t n = 0; n < bytes; n++) {
     a[n] = static_cast<uint8_t>(n >> 8);
