@@ -95,13 +95,14 @@ Result<std::unique_ptr<Context>> Context::open(const EglPlace &place, bool deskt
 
 Status Context::create(const EglPlace &place, bool desktop) {
   egl_ = egl();
-  if (egl_ == nullptr) return no_context("there is no EGL here (libEGL.so.1)");
+  if (egl_ == nullptr) return no_context(kNoEgl);
   const std::string client = text_of(egl_->QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS));
   display_ = open_display(*egl_, place, client);
   if (display_ == EGL_NO_DISPLAY) return no_context(egl_failed(*egl_, "eglInitialize"));
   const std::string extensions = text_of(egl_->QueryString(display_, EGL_EXTENSIONS));
   if (!egl_->BindAPI(desktop ? EGL_OPENGL_API : EGL_OPENGL_ES_API))
-    return no_context(desktop ? "EGL offers no desktop OpenGL here"
+    return no_context(desktop ? "EGL offers no desktop OpenGL here (Debian's package libopengl0 or "
+                                "libgl1, and a driver that has it)"
                               : "EGL offers no OpenGL ES here");
   const bool surfaceless = has_word(extensions, "EGL_KHR_surfaceless_context");
   EGLConfig config = EGL_NO_CONFIG_KHR;
@@ -134,9 +135,9 @@ Status Context::create(const EglPlace &place, bool desktop) {
     surface_ = egl_->CreatePbufferSurface(display_, config, size);
   }
   LC_TRY(enter());
-  std::string missing;
-  gl_ = load_gl(&missing);
-  if (gl_ == nullptr) return no_context("the driver is too old: it has no " + missing);
+  std::string why;
+  gl_ = load_gl(&why);
+  if (gl_ == nullptr) return no_context(why);
   read_limits();
   if (limits_.version < (desktop ? 330 : 300))
     return no_context("the driver offers '" + limits_.version_text +

@@ -222,9 +222,10 @@ std::vector<Found> find_gl() {
 }
 
 std::string why_no_gl() {
-  if (gl::egl() == nullptr)
-    return "OpenGL is reached through EGL, and there is no libEGL.so.1 that can be loaded";
-  return gl::find_places().empty() ? "EGL finds no driver of OpenGL" : "";
+  if (gl::egl() == nullptr) return std::string("OpenGL is reached through EGL, and ") + gl::kNoEgl;
+  return gl::find_places().empty() ? "EGL finds no driver of OpenGL (Mesa's are Debian's packages "
+                                     "libegl-mesa0 and libgl1-mesa-dri, NVIDIA's libegl-nvidia0)"
+                                   : "";
 }
 
 }  // namespace lanecrypt::device

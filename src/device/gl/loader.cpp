@@ -66,28 +66,34 @@ const Egl *egl() {
   return opened;
 }
 
-const Gl *load_gl(std::string *missing) {
+const Gl *load_gl(std::string *why) {
   static std::mutex mutex;
   static const Gl *loaded = nullptr;
   std::lock_guard lock(mutex);
   if (loaded != nullptr) return loaded;
   const Egl *library = egl();
+  *why = kNoEgl;
   if (library == nullptr) return nullptr;
   void *es_library = dlopen("libGLESv2.so.2", RTLD_NOW | RTLD_LOCAL);
+  std::string missing;
   auto gl = std::make_unique<Gl>();
 #define LC_FIND(name) \
   gl->name =          \
       reinterpret_cast<decltype(gl->name)>(find_gl_function(*library, es_library, "gl" #name));
   LC_GL_OPTIONAL(LC_FIND)
   LC_FIND(LogicOp)
-  missing->clear();
 #define LC_FIND_NEEDED(name) \
   LC_FIND(name)              \
-  if (gl->name == nullptr && missing->empty()) *missing = "gl" #name;
+  if (gl->name == nullptr && missing.empty()) missing = "gl" #name;
   LC_GL_FUNCTIONS(LC_FIND_NEEDED)
 #undef LC_FIND_NEEDED
 #undef LC_FIND
-  if (!missing->empty()) return nullptr;
+  if (!missing.empty()) {
+    *why = es_library != nullptr ? "the driver is too old: it has no " + missing
+                                 : "EGL has no " + missing + ", and there is no libGLESv2.so.2 " +
+                                       "that can be loaded (Debian's package libgles2)";
+    return nullptr;
+  }
   loaded = gl.release();
   return loaded;
 }

@@ -68,8 +68,13 @@ const Egl *egl();
 // Whether egl() has served a process of which this one is a child.
 bool is_forked();
 
-// OpenGL's functions, once a context is current; nullptr, with the name of what
-// is missing, where one that is needed is not there.
-const Gl *load_gl(std::string *missing);
+// OpenGL's functions, once a context is current; nullptr, with the reason in words,
+// where one that is needed is not there.
+const Gl *load_gl(std::string *why);
+
+// For a person whose machine lacks libraries: what brings them.
+inline constexpr char kNoEgl[] =
+    "there is no libEGL.so.1 that can be loaded (Debian's packages libegl1 and libgles2; for "
+    "desktop OpenGL libopengl0 or libgl1 too)";
 
 }  // namespace lanecrypt::device::gl
