@@ -48,10 +48,11 @@ void give_up_devices(Provider &provider, const char *why) {
 
 }  // namespace
 
-void note_that_others_took_over(Provider &provider, bool device_did_a_part) {
-  // No device at all, or one that failed on the way.
+void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part) {
+  // Not where there is no device at all, nor where none does such a thing.
   const Fleet fleet = look_at_devices(provider);
-  if (device_did_a_part || fleet.usable + fleet.lost > 0) provider.counters.count_failure();
+  if (a_device_failed && (device_did_a_part || fleet.usable + fleet.lost > 0))
+    provider.counters.count_failure();
   if (fleet.usable == 0) give_up_devices(provider, "no usable device");
 }
 
@@ -140,7 +141,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   }
 
   if (result.cpu_bytes > 0 || result.failed_devices > 0)
-    note_that_others_took_over(provider, result.device_bytes > 0);
+    note_that_others_took_over(provider, result.failed_devices > 0, result.device_bytes > 0);
   if (result.device_bytes > 0)
     provider.counters.count_device(result.device_bytes, result.cpu_bytes);
   else

@@ -143,8 +143,9 @@ enum class Bulk {
   kWrongTag,  // a message with a tag: the tag is wrong, and the output wiped
 };
 
-// Another device or the library's CPU did what a device was to do.
-void note_that_others_took_over(Provider &provider, bool device_did_a_part);
+// Another device or the library's CPU did what a device was to do. `a_device_failed`: one
+// had taken it, and could not do it or all of it.
+void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part);
 
 // Runs one message, and nothing else. iv_bytes and tag_bytes: 0 for the usual.
 Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,

@@ -3,8 +3,6 @@
 
 #include <syslog.h>
 
-#include <cstring>
-
 namespace lanecrypt::provider {
 namespace {
 
@@ -32,11 +30,9 @@ Fleet look_at_devices(Provider &provider) {
     if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected) continue;
     fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
     fleet.lost += info.state == LC_DEVICE_LOST;
-    // OpenGL never does any RSA.
-    const bool may_rsa = std::strcmp(info.api, "gl") != 0;
     if (is_out_of_service(info.state)) {
       tell_once(provider, 2 * index, info.reason);
-    } else if (is_out_of_service(info.rsa_state) && may_rsa) {
+    } else if (is_out_of_service(info.rsa_state)) {
       tell_once(provider, 2 * index + 1, info.reason);
     }
   }

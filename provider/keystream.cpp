@@ -99,7 +99,7 @@ void Keystream::order(Piece &piece, uint64_t from) {
   job.message_size = sizeof message;
   if (lc_submit(devices_, &job, nullptr, &piece.ticket) == LC_OK) return;
   piece.ticket = nullptr;
-  is_over_ = true;
+  is_over_ = has_failed_ = true;
 }
 
 // Whether the piece is made. What the CPU had to make is no gain, and the last.
@@ -114,6 +114,7 @@ bool Keystream::settle(Piece &piece, bool waits) {
   piece.is_made = status == LC_OK && result.cpu_bytes == 0;
   if (piece.is_made) return true;
   is_over_ = true;
+  has_failed_ = has_failed_ || status != LC_OK || result.failed_devices > 0;
   OPENSSL_cleanse(piece.slab, piece.to - piece.from);
   return false;
 }

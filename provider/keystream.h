@@ -36,6 +36,8 @@ class Keystream {
   unsigned tell(uint8_t counter[16]) const;
   // A device did not make it: there is no more.
   bool is_over() const { return is_over_; }
+  // And that since it failed, not since there was none.
+  bool has_failed() const { return has_failed_; }
   // That were made and not used.
   uint64_t wasted_bytes() const { return wasted_; }
   uint64_t used_bytes() const { return used_; }
@@ -65,7 +67,7 @@ class Keystream {
   uint8_t first_counter_[16] = {};
   uint64_t done_before_ = 0;
   uint64_t at_ = 0, used_ = 0, wasted_ = 0;
-  bool is_over_ = false;
+  bool is_over_ = false, has_failed_ = false;
   Piece pieces_[2];
   int current_ = 0;
 };

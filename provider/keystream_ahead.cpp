@@ -305,10 +305,11 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
   }
   *out_bytes = in_bytes;
   if (!still_pays(context)) {
-    const bool has_failed = context.ahead->keystream->is_over();
+    const bool is_over = context.ahead->keystream->is_over();
+    const bool has_failed = context.ahead->keystream->has_failed();
     if (!end_keystream(context)) return 0;
     leave_alone(context);
-    if (has_failed) note_that_others_took_over(*context.provider, false);
+    if (is_over) note_that_others_took_over(*context.provider, has_failed, false);
   }
   return 1;
 }

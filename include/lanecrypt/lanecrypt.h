@@ -337,7 +337,7 @@ typedef struct lc_result {
    * was made again on the CPU. */
   uint64_t failed_checks;
   /* Devices that the job, or a part of it, was on, and that could not do it: others
-   * or the CPU did what was left. */
+   * or the CPU did what was left. None that has no kernels for such a job. */
   uint64_t failed_devices;
 } lc_result;
 

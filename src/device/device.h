@@ -44,6 +44,7 @@ struct Properties {
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
   bool fast_fp64 = false;
   bool flat_addresses = false;  // addresses of different buffers may share one launch
+  bool has_rsa = true;          // has the kernels of RSA; known before a device is open
   // The names of its kernels; empty: all that kernels/ has. Of an API that does
   // not tell before a device is open, Device::properties() has them.
   std::vector<std::string> kernels;

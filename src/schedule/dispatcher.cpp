@@ -134,13 +134,14 @@ void Dispatcher::find_devices() {
     executors_.push_back(std::make_unique<Executor>(
         std::move(all[n]), options_.pipeline, pinned_, movers_,
         [this, number](const RequestPointer &request, const Status &why) {
-          // One that lacks memory works on for others: this is not for it again.
-          request->tried.push_back(number);
+          // One that lacks memory works on for others: this is not for it again. One that
+          // never does such a thing has failed at nothing, and is not asked again either.
+          if (executors_[number]->offers(request->job.kind)) request->tried.push_back(number);
           take_over(request, why);
         }));
-    const bool is_selected = executors_.size() <= selected_count_;
-    rsa_.add_device(found, executors_.back()->counters(), is_selected);
-    generator_.add_device(found, executors_.back()->counters(), is_selected);
+    const bool is_for_rsa = number < selected_count_ && found.properties.has_rsa;
+    rsa_.add_device(found, executors_.back()->counters(), is_for_rsa);
+    generator_.add_device(found, executors_.back()->counters(), is_for_rsa);
   }
 }
 
@@ -319,17 +320,36 @@ Status Dispatcher::submit_on_devices(const RequestPointer &request) {
   return Status();
 }
 
+// What has no kernels of RSA is not asked for it: its job is the CPU's, or an error where
+// the CPU may not.
+Status Dispatcher::place_rsa(uint32_t *number) const {
+  if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
+  const auto has_rsa = [&](uint32_t n) { return executors_[n]->properties().has_rsa; };
+  uint32_t named = *number;
+  if (named == LC_ANY_DEVICE && selected_count_ != 0) {
+    named = 0;
+    while (named < selected_count_ && !has_rsa(named)) ++named;
+    if (named < selected_count_) return Status();
+    named = 0;
+  }
+  if (named >= executors_.size() || has_rsa(named)) return Status();
+  if (options_.fallback == LC_FALLBACK_NONE)
+    return Status(LC_ERROR_UNSUPPORTED, executors_[named]->properties().id + " does no RSA");
+  *number = LC_CPU;
+  return Status();
+}
+
 Status Dispatcher::submit(const RsaRequestPointer &request) {
   if (request->job.messages.empty()) {
     request->end();
     return Status();
   }
-  if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
+  LC_TRY(place_rsa(&request->job.device));
   return rsa_.submit(request);
 }
 
 Status Dispatcher::generate(RsaGeneration what, lc_result *result) {
-  if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
+  LC_TRY(place_rsa(&what.device));
   return generator_.run(std::move(what), result);
 }
 

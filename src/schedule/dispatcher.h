@@ -69,7 +69,7 @@ class Dispatcher {
 
  private:
   void find_devices();
-  // None of those that it was on.
+  // Those that do such a thing, but for those that it was on.
   std::vector<uint32_t> able(const Request &request) const;
   Executor *choose(const Request &request) const;
   Status submit_on_devices(const RequestPointer &request);
@@ -78,6 +78,7 @@ class Dispatcher {
   bool share(const RequestPointer &request);
   void take_over(const RequestPointer &request, const Status &why);
   void place(const RequestPointer &request, const Status &why_not_elsewhere);
+  Status place_rsa(uint32_t *number) const;
 
   DispatcherOptions options_;
   Status status_;

@@ -108,7 +108,7 @@ Status Executor::make_ready() {
 }
 
 bool Executor::offers(const CipherKind &kind) const {
-  return state_ != LC_DEVICE_READY || has_kernel(open_properties_, form_, kind);
+  return !kernels_are_known_ || has_kernel(open_properties_, form_, kind);
 }
 
 Status Executor::does_not_offer(const CipherKind &kind) const {
@@ -143,6 +143,7 @@ Status Executor::open_device() {
   Result<AesForm> form = choose_aes_form(open_properties_);
   if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
   form_ = *form;
+  kernels_are_known_ = true;
   Result<AesGrid> grid = read_aes_grid(open_properties_, form_);
   if (!grid.ok()) return set_unusable(LC_DEVICE_UNUSABLE, grid.status());
   if (const Result<bool> matrices = choose_matrices(open_properties_); !matrices.ok())

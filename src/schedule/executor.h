@@ -105,6 +105,7 @@ class Executor {
   std::atomic<uint64_t> load_bytes_ = 0;
   std::atomic<double> shared_rate_ = 0;
   std::atomic<bool> gave_wrong_output_ = false;
+  std::atomic<bool> kernels_are_known_ = false;  // with open_properties_ and form_
   // found_'s, or those of the open device, which stay when it is closed.
   std::atomic<const device::Properties *> properties_ = &found_.properties;
   device::Properties open_properties_;

@@ -21,6 +21,7 @@ class Faults : public testing::Test {
   void TearDown() override {
     unsetenv("LANECRYPT_HOST_FAULT");
     unsetenv("LANECRYPT_HOST_DEVICES");
+    unsetenv("LANECRYPT_HOST_KERNELS");
   }
 };
 
@@ -191,6 +192,43 @@ TEST_F(Faults, EachDeviceLostToRsaIsToldOfOnce) {
   for (int n = 0; n < 3; ++n) EXPECT_EQ("", sign(library, key, uint8_t(n)));
   EXPECT_EQ(0u, take_system_log().size()) << "told again";
 }
+
+// What a device does not do at all: nobody has failed, and nobody is told.
+void expect_no_failure_of_what_it_lacks(const char *device) {
+  Library library({{"devices", device}, {"threshold_bytes", "64"}, {"rsa", "always"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  Bytes data(4096);
+  EXPECT_EQ(encrypt(library, &data), 1);
+  if (library.text_param("lanecrypt.devices").find(device) == std::string::npos)
+    GTEST_SKIP() << "there is no " << device;
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);
+  for (int n = 0; n < 3; ++n) {
+    Twins twins(library, "AES-128-GCM");
+    twins.init(kKey, kIv, 1);
+    twins.update(Bytes(5000, uint8_t(n)), Twins::Place::kInPlace, 0);
+    twins.finish();
+    twins.read_tag(16);
+    EXPECT_TRUE(twins.is_whole()) << twins.difference();
+  }
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);
+  EXPECT_GE(library.counter("lanecrypt.cpu-jobs"), 3u);
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+  const KeyTwins key = make_key_twins(library, "RSA", 1024);
+  for (int n = 0; n < 3; ++n) EXPECT_EQ("", sign(library, key, uint8_t(n)));
+  EXPECT_EQ(library.counter("lanecrypt.rsa-cpu-jobs"), 3u);
+  EXPECT_EQ(library.counter("lanecrypt.rsa-failures"), 0u);
+  const std::string devices = library.text_param("lanecrypt.devices");
+  EXPECT_NE(devices.find("\"failures\": 0"), std::string::npos) << devices;
+  EXPECT_EQ(devices.find("\"reason\": \""), std::string::npos) << devices;
+  EXPECT_EQ(0u, take_system_log().size());
+}
+
+TEST_F(Faults, WhatADeviceLacksIsNone) {
+  setenv("LANECRYPT_HOST_KERNELS", "aes_", 1);
+  expect_no_failure_of_what_it_lacks("host");
+}
+
+TEST_F(Faults, WhatOpenGlLacksIsNone) { expect_no_failure_of_what_it_lacks("gl"); }
 
 TEST_F(Faults, RsaIsAnErrorWhereADeviceIsRequired) {
   Library library({{"devices", "none"}, {"require_gpu", "yes"}});

@@ -186,6 +186,21 @@ TEST_F(SharedWork, SmallJobsStayWhole) {
   EXPECT_EQ(before, bytes(0));
 }
 
+// One of those that share it turns out, once it is open, to have no kernels for it.
+TEST_F(SharedWork, OneDoesNoSuchThing) {
+  const ScopedEnvironment count("LANECRYPT_HOST_DEVICES", "2");
+  const ScopedEnvironment kernels("LANECRYPT_HOST_KERNELS", "aes_table1_ctr,aes_expand");
+  open(device::find_host());
+  Batch batch(nullptr, messages(LC_AES_CBC, LC_DECRYPT, 2, kMiB, true), random_);
+  const RequestPointer request = submit(*dispatcher_, batch.job());
+  ASSERT_TRUE(request->wait().ok()) << request->failure.text();
+  EXPECT_EQ("", batch.check());
+  EXPECT_EQ(2 * kMiB, bytes(1));
+  EXPECT_EQ(0u, request->result.failed_devices);
+  EXPECT_EQ(0u, dispatcher_->device(0)->counters().failures);
+  EXPECT_EQ(LC_DEVICE_READY, state(0)) << dispatcher_->device(0)->reason();
+}
+
 // A mode, and how many messages of how many bytes take two devices.
 struct Work {
   lc_cipher cipher;

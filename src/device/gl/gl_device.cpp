@@ -87,6 +87,7 @@ Properties describe(const EglPlace &place, size_t number) {
   if (properties.is_gpu) properties.pci_address = pci_address(place.drm_file);
   properties.compute_units = 1;
   properties.team_lanes = 32;
+  properties.has_rsa = false;
   properties.max_group_lanes = 32;
   properties.fixed_group_lanes = true;
   return properties;

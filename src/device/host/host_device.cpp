@@ -6,6 +6,9 @@
 //   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
 //   LANECRYPT_HOST_LANES=N                   groups of N lanes, a thread each
 //   LANECRYPT_HOST_DEVICES=N                 so many of it, alike
+//   LANECRYPT_HOST_KERNELS=BEGINNING,...     the first has only kernels whose names begin
+//                                            so, as of an API that lacks some; after a
+//                                            semicolon what the next one has
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
@@ -20,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "device/device.h"
@@ -380,10 +384,18 @@ std::vector<Found> find_host() {
   properties.bit_matrices = properties.max_group_lanes == 32;
   properties.flat_addresses = true;
   properties.fast_fp64 = true;
+  const char *kernels = getenv("LANECRYPT_HOST_KERNELS");
+  std::istringstream lists(kernels == nullptr ? "" : kernels);
   const char *count = getenv("LANECRYPT_HOST_DEVICES");
   std::vector<Found> all;
   for (int n = 0; n < (count == nullptr ? 1 : std::clamp(atoi(count), 1, 16)); ++n) {
     properties.id = "host:" + std::to_string(n);
+    std::string list;
+    std::getline(lists, list, ';');
+    const auto is_of_rsa = [](const std::string &name) { return name.starts_with("rsa_"); };
+    properties.kernels = host_kernels_named(list);
+    properties.has_rsa = list.empty() || std::any_of(properties.kernels.begin(),
+                                                     properties.kernels.end(), is_of_rsa);
     all.push_back({properties, [properties](KernelSet) -> Result<std::unique_ptr<Device>> {
                      return std::unique_ptr<Device>(new HostDevice(properties));
                    }});

@@ -4,6 +4,7 @@
 #include "device/host/host_kernels.h"
 
 #include <algorithm>
+#include <array>
 
 #include "device/host/host_kernel_entry.h"
 #include "kernels/host_lane.h"
@@ -47,16 +48,32 @@ constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys),
                                         ENTRY(chacha20_poly1305_matrix_runs),
                                         ENTRY(aead_check)};
 
+std::array<std::span<const HostKernelEntry>, 2> all_kernels() {
+  return {kKernels, host_rsa_kernels()};
+}
+
 }  // namespace
 
 const HostKernelEntry *find_host_kernel(std::string_view name) {
-  const std::span<const HostKernelEntry> all[] = {kKernels, host_rsa_kernels()};
-  for (const std::span<const HostKernelEntry> kernels : all) {
+  for (const std::span<const HostKernelEntry> kernels : all_kernels()) {
     const auto entry = std::find_if(kernels.begin(), kernels.end(),
                                     [&](const HostKernelEntry &e) { return e.name == name; });
     if (entry != kernels.end()) return &*entry;
   }
   return nullptr;
+}
+
+std::vector<std::string> host_kernels_named(std::string_view beginnings) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at <= beginnings.size(); ++at) {
+    const std::string_view beginning = beginnings.substr(at, beginnings.find(',', at) - at);
+    at += beginning.size();
+    for (const std::span<const HostKernelEntry> kernels : all_kernels())
+      for (const HostKernelEntry &kernel : kernels)
+        if (!beginning.empty() && kernel.name.starts_with(beginning))
+          names.emplace_back(kernel.name);
+  }
+  return names;
 }
 
 }  // namespace lanecrypt::device

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lanecrypt::device {
 
@@ -24,5 +26,8 @@ std::span<const HostKernelEntry> host_rsa_kernels();
 
 // nullptr when there is no such kernel.
 const HostKernelEntry *find_host_kernel(std::string_view name);
+
+// The names that begin with one of these words, which have commas between them.
+std::vector<std::string> host_kernels_named(std::string_view beginnings);
 
 }  // namespace lanecrypt::device
