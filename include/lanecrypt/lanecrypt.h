@@ -507,7 +507,9 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
  * made sooner by lc_rsa_generate() with LC_ANY_DEVICE. 1 where a device is open for
  * it, or where a key of that length takes longer than to open one (from 4096 bits on;
  * the CPU's cores search meanwhile). From the third
- * time that the answer is 0, a device is opened meanwhile. */
+ * time that the answer is 0, a device is opened meanwhile. Always 0 where the lanes of
+ * no selected device share a number, as CUDA's do: one lane by itself takes seconds to
+ * minutes to find a long prime, and only many keys at once pay there. */
 LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
 
 /* ---- Calibration -------------------------------------------------------- */

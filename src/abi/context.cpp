@@ -208,9 +208,9 @@ bool Context::generation_is_sooner(uint32_t bits) {
   const bool is_long = bits >= kLongBits;
   if (!is_long && keys_made_elsewhere_.fetch_add(1) < kMostWithoutDevice) return false;
   schedule::RsaGenerator &generator = dispatcher().generator();
-  if (generator.is_open()) return true;
-  if (is_long) return generator.has_device();
-  generator.warm_up();
+  if (generator.is_open_for_one()) return true;
+  if (is_long) return generator.has_device_for_one();
+  generator.warm_up_for_one();
   return false;
 }
 

@@ -45,6 +45,7 @@ struct Properties {
   bool fast_fp64 = false;
   bool flat_addresses = false;  // addresses of different buffers may share one launch
   bool has_rsa = true;          // has the kernels of RSA; known before a device is open
+  bool lone_teams = true;       // LONE_TEAMS of teams.h: a lane has a number of RSA for itself
   // The names of its kernels; empty: all that kernels/ has. Of an API that does
   // not tell before a device is open, Device::properties() has them.
   std::vector<std::string> kernels;

@@ -29,11 +29,11 @@ RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, RsaTrus
            cpu_counters, false,
            [](const GenerationPointer &job, const Status &why) { job->fail(why); }) {}
 
-void RsaGenerator::add_device(device::Found found, Counters &counters, bool is_selected) {
+void RsaGenerator::add_device(const device::Found &found, Counters &counters, bool is_selected) {
   workers_.push_back(std::make_unique<PrimeWorker>(
-      [this, found = std::move(found)] { return make_tester_(found, trust_); }, counters, true,
+      [this, found] { return make_tester_(found, trust_); }, counters, true,
       [this](const GenerationPointer &job, const Status &why) { take_over(job, why); }));
-  if (is_selected) selected_.push_back(workers_.back().get());
+  if (is_selected) selected_.push_back({workers_.back().get(), !found.properties.lone_teams});
 }
 
 void RsaGenerator::stop() {
@@ -43,13 +43,23 @@ void RsaGenerator::stop() {
   for (unsigned left = makers_; left != 0; left = makers_) makers_.wait(left);
 }
 
-bool RsaGenerator::is_open() const {
+bool RsaGenerator::has_device_for_one() const {
   return std::any_of(selected_.begin(), selected_.end(),
-                     [](const PrimeWorker *worker) { return worker->is_open(); });
+                     [](const Selected &one) { return one.is_for_one; });
 }
 
-void RsaGenerator::warm_up() {
-  if (PrimeWorker *worker = choose(); worker != nullptr) worker->warm_up();
+bool RsaGenerator::is_open_for_one() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [](const Selected &one) { return one.is_for_one && one.worker->is_open(); });
+}
+
+bool RsaGenerator::is_open() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [](const Selected &one) { return one.worker->is_open(); });
+}
+
+void RsaGenerator::warm_up_for_one() {
+  if (PrimeWorker *worker = choose(true); worker != nullptr) worker->warm_up();
 }
 
 // Jobs that can be searched for together have the very same.
@@ -65,24 +75,29 @@ std::shared_ptr<const cpu::SieveTable> RsaGenerator::table_for(const RsaGenerati
 }
 
 // Of the devices that work, the one with the least to do; the first of equals.
-PrimeWorker *RsaGenerator::choose() const {
+PrimeWorker *RsaGenerator::choose(bool for_one) const {
   PrimeWorker *best = nullptr;
-  for (PrimeWorker *candidate : selected_)
-    if (candidate->may_work() && (best == nullptr || candidate->load() < best->load()))
+  for (const auto &[candidate, is_for_one] : selected_)
+    if (candidate->may_work() && (is_for_one || !for_one) &&
+        (best == nullptr || candidate->load() < best->load()))
       best = candidate;
   return best;
 }
 
 Status RsaGenerator::nowhere(const PrimeWorker *named) const {
   std::string text = "no usable device";
-  for (const PrimeWorker *worker : selected_)
-    if (named == nullptr) text += "; " + worker->status().text();
+  for (const Selected &one : selected_)
+    if (named == nullptr) text += "; " + one.worker->status().text();
   if (named != nullptr) text += "; " + named->status().text();
   return Status(LC_ERROR_NO_DEVICE, std::move(text));
 }
 
 Status RsaGenerator::start_anywhere(const GenerationPointer &job) {
-  for (PrimeWorker *worker = choose(); worker != nullptr; worker = choose()) {
+  const auto best = [&] {
+    PrimeWorker *const for_one = job->job.count == 1 ? choose(true) : nullptr;
+    return for_one != nullptr ? for_one : choose(false);
+  };
+  for (PrimeWorker *worker = best(); worker != nullptr; worker = best()) {
     if (fallback_ == LC_FALLBACK_CPU && !worker->is_open()) {
       // The CPU begins; the job goes over as soon as the device is open.
       worker->warm_up();

@@ -23,7 +23,7 @@ class RsaGenerator {
                size_t prime_pool = 0, MakeTester make_tester = make_device_primes);
   ~RsaGenerator() { stop(); }
   // Before the first job, in the order of the devices' numbers.
-  void add_device(device::Found found, Counters &counters, bool is_selected);
+  void add_device(const device::Found &found, Counters &counters, bool is_selected);
   void stop();
 
   // Makes all keys and gives them to the caller, on the calling thread.
@@ -32,16 +32,22 @@ class RsaGenerator {
   // As RsaDispatcher has it.
   DeviceService service(uint32_t number) const { return workers_[number]->service(); }
 
-  bool has_device() const { return !selected_.empty(); }
-  // Whether a selected device is open and works.
+  // A single key is soon made where lanes share a number. Where each has one for itself
+  // that takes as long as one lane tests a prime, however many there are, seconds to
+  // minutes for the longest: such a device is for many keys at once.
+  bool has_device_for_one() const;
+  // Whether one of these is open and works.
+  bool is_open_for_one() const;
+  // Opens one of them, without waiting for it.
+  void warm_up_for_one();
+  // Whether a selected device is open and works, whatever it is for.
   bool is_open() const;
-  // Opens one, without waiting for it.
-  void warm_up();
   const PrimePool &pool() const { return pool_; }
 
  private:
   std::shared_ptr<const cpu::SieveTable> table_for(const RsaGeneration &what);
-  PrimeWorker *choose() const;
+  // With `for_one`: none that is for many keys alone.
+  PrimeWorker *choose(bool for_one) const;
   Status start(const GenerationPointer &job);
   Status start_on_cpu(const GenerationPointer &job);
   Status start_anywhere(const GenerationPointer &job);
@@ -58,7 +64,11 @@ class RsaGenerator {
   const bool pool_is_for_all_;
   PrimePool pool_;
   std::vector<std::unique_ptr<PrimeWorker>> workers_;
-  std::vector<PrimeWorker *> selected_;
+  struct Selected {
+    PrimeWorker *worker;
+    bool is_for_one;
+  };
+  std::vector<Selected> selected_;
   PrimeWorker cpu_;
   std::atomic<unsigned> makers_ = 0;  // that make keys now
 

@@ -121,9 +121,8 @@ uint32_t RsaLaunch::lanes_of_group() const {
 }
 
 uint32_t RsaLaunch::most_lanes_of_team() const {
-  // As kernels/teams.h has it: only CUDA's teams have several lanes.
   const device::Properties &properties = device_.properties();
-  return properties.api == "cuda" ? properties.team_lanes : 1;
+  return properties.lone_teams ? 1 : properties.team_lanes;
 }
 
 uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/pem.h>
+#include <stdlib.h>
 
 #include <cstring>
 #include <map>
@@ -294,6 +295,7 @@ TEST_F(RsaKeys, WithoutADevice) {
 
 // One short key alone is none that a device is opened for.
 TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
+  setenv("LANECRYPT_HOST_TEAMS", "1", 1);
   Library by_choice(Settings{{"devices", "host"}});
   ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();
   for (int n = 0; n < 2; ++n) EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
@@ -303,6 +305,24 @@ TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
   for (int n = 0; n < 2000 && by_choice.counter("lanecrypt.rsa-device-keys") == 0; ++n)
     EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
   EXPECT_EQ(1u, by_choice.counter("lanecrypt.rsa-device-keys"));
+  unsetenv("LANECRYPT_HOST_TEAMS");
+}
+
+// Nor any, however long, where one lane has a number for itself, unless it is told to.
+TEST_F(RsaKeys, LoneLanesMakeNoSingleKeys) {
+  Library by_choice(Settings{{"devices", "host"}});
+  ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();
+  for (const unsigned bits : {1024u, 1024u, 1024u, 1024u, 4096u})
+    EXPECT_NE(nullptr, generate_key(by_choice, "RSA", bits, nullptr));
+  EXPECT_EQ(5u, by_choice.counter("lanecrypt.rsa-cpu-keys"));
+  EXPECT_EQ(0u, by_choice.counter("lanecrypt.rsa-device-keys"));
+  EXPECT_EQ(0u, by_choice.counter("lanecrypt.rsa-failures"));
+  const std::string devices = by_choice.text_param("lanecrypt.devices");
+  EXPECT_TRUE(devices == "[]" || devices.find("\"jobs\": 0") != std::string::npos) << devices;
+  Library told(Settings{{"devices", "host"}, {"rsa", "always"}});
+  ASSERT_TRUE(told.is_ready()) << told.errors();
+  EXPECT_NE(nullptr, generate_key(told, "RSA", 1024, nullptr));
+  EXPECT_EQ(1u, told.counter("lanecrypt.rsa-device-keys"));
 }
 
 // Written and read as PEM, through OpenSSL's encoders and decoders.

@@ -202,6 +202,7 @@ TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
                            return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(1));
                          });
   generator.add_device({}, of_device, true);
+  EXPECT_FALSE(generator.has_device_for_one());
   Taken taken;
   lc_result result = {};
   ASSERT_TRUE(generator.run(two_keys(&taken, LC_ANY_DEVICE), &result).ok());
@@ -214,6 +215,32 @@ TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   ASSERT_TRUE(generator.run(two_keys(&taken, LC_ANY_DEVICE), &result).ok());
   EXPECT_GT(result.device_operations, 0u);
   EXPECT_EQ(0u, result.cpu_operations);
+}
+
+// Of a device whose lanes have each a number for itself and one whose lanes share it, the
+// latter makes a single key, though it comes last; of several keys either has its part.
+TEST(RsaGenerator, ASingleKeyIsForLanesThatShareANumber) {
+  Counters of_cpu, of_lone, of_shared;
+  RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, {}, 0, by_cpu());
+  generator.add_device({}, of_lone, true);
+  EXPECT_FALSE(generator.has_device_for_one());
+  device::Found shared;
+  shared.properties.lone_teams = false;
+  generator.add_device(shared, of_shared, true);
+  EXPECT_TRUE(generator.has_device_for_one());
+  EXPECT_FALSE(generator.is_open_for_one());
+  Taken taken;
+  lc_result result = {};
+  RsaGeneration one = two_keys(&taken, LC_ANY_DEVICE);
+  one.count = 1;
+  ASSERT_TRUE(generator.run(std::move(one), &result).ok());
+  EXPECT_GT(of_shared.operations, 0u);
+  EXPECT_EQ(0u, of_lone.operations);
+  EXPECT_TRUE(generator.is_open_for_one());
+  taken.primes.clear();
+  ASSERT_TRUE(generator.run(two_keys(&taken, LC_ANY_DEVICE), &result).ok());
+  EXPECT_GT(of_lone.operations, 0u);
+  EXPECT_EQ(0u, of_cpu.operations);
 }
 
 }  // namespace

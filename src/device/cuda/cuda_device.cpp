@@ -322,6 +322,7 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.local_bytes = static_cast<uint32_t>(attribute(kMaxSharedMemoryPerBlockOptin));
   properties.max_group_lanes = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
   properties.team_lanes = 32;
+  properties.lone_teams = false;
   properties.banked_local = true;
   properties.bit_matrices = major >= 8;
   properties.is_gpu = true;

@@ -5,6 +5,8 @@
 // The environment, for tests (read when the device is opened):
 //   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
 //   LANECRYPT_HOST_LANES=N                   groups of N lanes, a thread each
+//   LANECRYPT_HOST_TEAMS=1                   it says that lanes share a number of RSA,
+//                                            as CUDA's do: teams of one lane
 //   LANECRYPT_HOST_DEVICES=N                 so many of it, alike
 //   LANECRYPT_HOST_KERNELS=BEGINNING,...     the first has only kernels whose names begin
 //                                            so, as of an API that lacks some; after a
@@ -381,6 +383,7 @@ std::vector<Found> find_host() {
   properties.max_group_lanes =
       lanes == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(lanes), 1, 64));
   properties.team_lanes = 1;
+  properties.lone_teams = getenv("LANECRYPT_HOST_TEAMS") == nullptr;
   properties.bit_matrices = properties.max_group_lanes == 32;
   properties.flat_addresses = true;
   properties.fast_fp64 = true;
