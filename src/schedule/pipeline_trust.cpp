@@ -11,6 +11,7 @@ namespace lanecrypt::schedule {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{5000};
+constexpr std::chrono::microseconds kShortJob{100};
 
 const uint8_t *ring_of(const Slot &slot) {
   return slot.share.ring_out == nullptr ? nullptr : slot.share.ring_out->host();
@@ -46,9 +47,11 @@ Status Pipeline::check_output(Slot &slot) {
 bool Pipeline::poll_oldest() {
   Slot &slot = *under_way_.front();
   const auto reaches = [](device::Event &event) {
-    // A short job is over before a sleep would end.
-    for (int n = 0; n < 200; ++n)
+    // A short job is over before a sleep would end. What a look takes, differs by API.
+    const Clock::time_point end = Clock::now() + kShortJob;
+    do
       if (event.reached()) return true;
+    while (Clock::now() < end);
     return false;
   };
   if (slot.stage == Stage::kComputing) {
