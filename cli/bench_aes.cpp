@@ -4,10 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <map>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "bench_aead.h"
@@ -15,6 +12,8 @@
 #include "bench_devices.h"
 #include "bench_left_out.h"
 #include "bench_mixed.h"
+#include "bench_openssl.h"
+#include "bench_pass.h"
 #include "device_engine.h"
 #include "failure.h"
 
@@ -26,14 +25,6 @@ constexpr uint64_t kSliceBytes = 64 * kMiB;  // of data made or checked at once
 constexpr uint64_t kStreamBytes = 16 << 10;  // of a stream of CBC encryption
 constexpr uint64_t kLargestStreams = 65536;
 constexpr uint64_t kProbeBytes = 4 * kMiB;  // tells how fast a device is
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_of(const std::function<void()> &run) {
-  const auto start = Clock::now();
-  run();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Scale {
   bool quick;
@@ -118,99 +109,6 @@ std::vector<CardCase> more_cases(bool quick) {
   cases.push_back({{{"chacha20", LC_CHACHA20, 32}}});
   return cases;
 }
-
-// OpenSSL's rates of this run, by case and bytes.
-class OpensslRates {
- public:
-  OpensslRates(const Scale &scale, const BenchData &data) : scale_(scale), data_(data) {
-    in_.resize(scale.largest_host_bytes);
-    out_.resize(scale.largest_host_bytes);
-    data.fill(0, in_);
-  }
-
-  BenchResult measure(const BenchCase &run, uint64_t bytes, const std::string &name) {
-    OpensslCipher openssl(run);
-    const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
-    // A small request alone is too short for the clock.
-    const uint64_t repeats = std::max<uint64_t>(1, (1 << 16) / bytes);
-    const auto once = [&] {
-      for (uint64_t r = 0; r < repeats; r++)
-        for (uint64_t done = 0; done < bytes; done += step) {
-          openssl.begin(done == 0 ? data_.key() : nullptr,
-                        data_.iv(run, run.stream_bytes != 0 ? done / step : 0));
-          openssl.update(in_.data() + done, out_.data() + done, std::min(step, bytes - done));
-        }
-    };
-    BenchResult result{name, "GB/s", {}, bytes, {}, "wall", 1.0};
-    result.spread = measure_rate(scale_.patience, static_cast<double>(bytes * repeats) / 1e9,
-                                 [&] { return seconds_of(once); });
-    if (run.stream_bytes != 0) result.streams = bytes / step;
-    return result;
-  }
-
-  // All cores at once, each with its share of the data, one message a pass.
-  BenchResult measure_on_all_cores(const BenchCase &run, const std::string &name) {
-    const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const uint64_t share = in_.size() / cores / kBlockBytes * kBlockBytes;
-    // A pass is long beside the start of the threads.
-    constexpr int kPasses = 4;
-    const auto all = [&] {
-      std::vector<std::thread> threads;
-      for (uint64_t core = 0; core < cores; core++)
-        threads.emplace_back([&, core] {
-          OpensslCipher openssl(run);
-          for (int pass = 0; pass < kPasses; pass++) {
-            openssl.begin(data_.key(), data_.iv(run, 0));
-            openssl.update(in_.data() + core * share, out_.data() + core * share, share);
-          }
-        });
-      for (std::thread &thread : threads) thread.join();
-    };
-    BenchResult result{name, "GB/s", {}, share * cores, {}, "wall", {}};
-    result.spread =
-        measure_rate(scale_.patience, static_cast<double>(share * cores * kPasses) / 1e9,
-                     [&] { return seconds_of(all); });
-    return result;
-  }
-
-  void add(const BenchCase &run, uint64_t bytes, double rate) { rates_[run.name()][bytes] = rate; }
-  // At the most bytes that were measured and are no more than `bytes`.
-  std::optional<double> of(const BenchCase &run, uint64_t bytes) const {
-    const auto by_bytes = rates_.find(run.name());
-    if (by_bytes == rates_.end()) return std::nullopt;
-    auto above = by_bytes->second.upper_bound(bytes);
-    if (above != by_bytes->second.begin()) --above;
-    return above->second;
-  }
-
- private:
-  const Scale &scale_;
-  const BenchData &data_;
-  std::vector<uint8_t> in_, out_;
-  std::map<std::string, std::map<uint64_t, double>> rates_;
-};
-
-// The messages of a run: one, or a stream each.
-struct Messages {
-  Messages(const BenchCase &run, const BenchData &data, const uint8_t *in, uint8_t *out,
-           uint64_t bytes) {
-    const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
-    const uint64_t count = (bytes + step - 1) / step;
-    ivs.reserve(count);
-    for (uint64_t i = 0; i < count; i++) {
-      ivs.push_back(data.iv(run, i));
-      lc_message message{};
-      message.key = data.key();
-      message.iv = ivs.back().data();
-      message.in = in + i * step;
-      message.out = out + i * step;
-      message.length = std::min(step, bytes - i * step);
-      list.push_back(message);
-    }
-  }
-  std::vector<Block> ivs;
-  std::vector<lc_message> list;
-};
 
 // All measurements of one device.
 class DeviceBench {
@@ -308,8 +206,8 @@ class DeviceBench {
     data_.fill(0, slice);
     in.fill_from(slice.data(), slice.size());
     Messages messages(ctr, data_, in.address(), out.address(), kProbeBytes);
-    job(ctr, messages, LC_MEMORY_DEVICE);
-    const double seconds = seconds_of([&] { job(ctr, messages, LC_MEMORY_DEVICE); });
+    job(messages, LC_MEMORY_DEVICE);
+    const double seconds = seconds_of([&] { job(messages, LC_MEMORY_DEVICE); });
     const double affordable =
         kProbeBytes / seconds * scale_.patience.budget_seconds / scale_.patience.least_runs / 2;
     const auto fit = [&](uint64_t most) {
@@ -324,12 +222,10 @@ class DeviceBench {
     chain_bytes_ = std::min(card_bytes_, kLargestStreams * kStreamBytes);
   }
 
-  lc_result job(const BenchCase &run, const Messages &messages, lc_memory memory) const {
-    lc_cipher_job job = cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes,
-                                   messages.list.data(), messages.list.size());
+  lc_result job(const Messages &messages, lc_memory memory) const {
+    lc_cipher_job job = messages.job();
     job.memory = memory;
     job.device = index_;
-    job.data_unit_bytes = run.data_unit_bytes;
     return context_.run(job);
   }
 
@@ -375,7 +271,7 @@ class DeviceBench {
     BenchResult result{name, "GB/s", {}, bytes, {}, "", {}};
     result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {
       lc_result told{};
-      const double seconds = seconds_of([&] { told = job(run, messages, LC_MEMORY_DEVICE); });
+      const double seconds = seconds_of([&] { told = job(messages, LC_MEMORY_DEVICE); });
       by_device &= told.kernel_ns != 0;
       return told.kernel_ns != 0 ? static_cast<double>(told.kernel_ns) / 1e9 : seconds;
     });
@@ -440,7 +336,7 @@ class DeviceBench {
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
     result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {
       lc_result told{};
-      const double seconds = seconds_of([&] { told = job(run, messages, LC_MEMORY_HOST); });
+      const double seconds = seconds_of([&] { told = job(messages, LC_MEMORY_HOST); });
       if (told.device_bytes != bytes)
         throw Failure(ExitCode::kFailed, fmt::format("{} on {}: {} of {} bytes ran on the CPU",
                                                      name, where_, told.cpu_bytes, bytes));
@@ -464,27 +360,6 @@ class DeviceBench {
   uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
 };
 
-// The selected devices that pass their self-tests, by index, and what the results
-// call them: "cuda" for the first of its API, "cuda-1" for the second.
-std::vector<std::pair<uint32_t, std::string>> usable_devices(
-    const Context &context, const std::function<void(const std::string &)> &tell) {
-  std::vector<std::pair<uint32_t, std::string>> usable;
-  std::map<std::string, unsigned> seen;
-  const uint32_t count = context.device_count();
-  for (uint32_t i = 0; i < count; i++) {
-    const lc_device_info info = context.device(i);
-    if (!info.selected) continue;
-    tell(fmt::format("{}: self-test", info.id));
-    if (lc_device_test(context.get(), i) != LC_OK) {
-      fmt::print(stderr, "lanecrypt: {} is left out: {}\n", info.id, lc_last_error());
-      continue;
-    }
-    const unsigned before = seen[info.api]++;
-    usable.emplace_back(i, before == 0 ? info.api : fmt::format("{}-{}", info.api, before));
-  }
-  return usable;
-}
-
 }  // namespace
 
 std::vector<BenchResult> bench_aes(
@@ -498,7 +373,7 @@ std::vector<BenchResult> bench_aes(
     keep(results);
     tell_next(next);
   };
-  OpensslRates openssl(scale, data);
+  OpensslRates openssl(scale.patience, scale.largest_host_bytes, data);
   const auto measure_openssl = [&](const BenchCase &run, uint64_t bytes, const char *where) {
     if (!wants(run.name() + where)) return;
     tell(run.name() + where);

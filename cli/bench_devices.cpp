@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
+#include <map>
 
 #include "failure.h"
 
@@ -123,6 +124,25 @@ class AllDevices {
 };
 
 }  // namespace
+
+std::vector<std::pair<uint32_t, std::string>> usable_devices(
+    const Context &context, const std::function<void(const std::string &)> &tell) {
+  std::vector<std::pair<uint32_t, std::string>> usable;
+  std::map<std::string, unsigned> seen;
+  const uint32_t count = context.device_count();
+  for (uint32_t i = 0; i < count; i++) {
+    const lc_device_info info = context.device(i);
+    if (!info.selected) continue;
+    tell(fmt::format("{}: self-test", info.id));
+    if (lc_device_test(context.get(), i) != LC_OK) {
+      fmt::print(stderr, "lanecrypt: {} is left out: {}\n", info.id, lc_last_error());
+      continue;
+    }
+    const unsigned before = seen[info.api]++;
+    usable.emplace_back(i, before == 0 ? info.api : fmt::format("{}-{}", info.api, before));
+  }
+  return usable;
+}
 
 std::vector<BenchResult> bench_all_devices(const Context &context,
                                            const std::vector<uint32_t> &devices,

@@ -1,10 +1,11 @@
-// All devices of `lanecrypt bench aes` at once, beside one of them.
+// The devices of a benchmark, and all of them at once beside one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench_data.h"
@@ -12,6 +13,12 @@
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
+
+// The selected devices that pass their self-tests, by index, and what the results
+// call them: "cuda" for the first of its API, "cuda-1" for the second. stderr hears of
+// the others.
+std::vector<std::pair<uint32_t, std::string>> usable_devices(
+    const Context &context, const std::function<void(const std::string &)> &tell);
 
 // AES-128-CTR by one job on all of `devices`, which are all that the context has
 // selected: `card_bytes` of data on each, and `host_bytes` of pinned host memory. By

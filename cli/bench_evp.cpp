@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 
+#include "bench_turns.h"
 #include "evp_load.h"
 #include "failure.h"
 #include "provider_library.h"
@@ -66,8 +67,8 @@ class Signer {
   Signer(const std::string &module, const lc_device_info &device)
       : api_(device.api),
         // By itself nothing would go to the emulator.
-        provider_(std::make_unique<ProviderLibrary>(module, device.id,
-                                                    device.is_gpu ? "auto" : "always")) {}
+        provider_(std::make_unique<ProviderLibrary>(
+            module, device.id, device.is_gpu ? "rsa = auto" : "rsa = always")) {}
   ~Signer() {
     keys_.clear();
     OSSL_LIB_CTX_free(library_);
@@ -137,23 +138,20 @@ class Signer {
   uint64_t device_before_ = 0, cpu_before_ = 0;
 };
 
-// Forth and back by turns: what drifts, such as a clock, falls on all alike.
-void measure_in_turn(std::vector<Signer *> signers, const std::string &row, const Case &load,
+void measure_in_turn(const std::vector<Signer *> &signers, const std::string &row, const Case &load,
                      const std::vector<uint8_t> &der, const Timing &timing,
                      const std::function<void(const std::string &)> &tell) {
-  for (unsigned run = 0; run < timing.runs; ++run) {
-    for (Signer *signer : signers) {
-      const std::string name = signer->name(row);
-      if (run == 0) tell(name);
-      try {
-        if (run == 0) signer->begin(load, der);
-        signer->run(timing);
-      } catch (const Failure &failure) {
-        throw Failure(failure.code(), name + ": " + failure.what());
-      }
+  in_turn(timing.runs, signers.size(), [&](unsigned round, size_t who) {
+    Signer *signer = signers[who];
+    const std::string name = signer->name(row);
+    if (round == 0) tell(name);
+    try {
+      if (round == 0) signer->begin(load, der);
+      signer->run(timing);
+    } catch (const Failure &failure) {
+      throw Failure(failure.code(), name + ": " + failure.what());
     }
-    std::reverse(signers.begin(), signers.end());
-  }
+  });
 }
 
 // The GPUs that are selected or, without any, what computes on the CPU.
@@ -209,11 +207,7 @@ std::vector<BenchResult> bench_evp(const Context &context, const std::string &mo
       signers.push_back(std::make_unique<Signer>());
       for (const lc_device_info &info : devices)
         if (!module.empty()) signers.push_back(std::make_unique<Signer>(module, info));
-      if (module.empty() && !devices.empty())
-        fmt::print(
-            stderr,
-            "lanecrypt: what the provider does through EVP is left out: no gpu.so lies where "
-            "it is built or installed (see --module)\n");
+      if (module.empty() && !devices.empty()) tell_of_no_provider();
     }
     std::vector<Signer *> measured;
     for (const std::unique_ptr<Signer> &signer : signers)

@@ -4,7 +4,6 @@
 #include <openssl/async.h>
 #include <openssl/rsa.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench_pass.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -142,15 +142,6 @@ void run_jobs(Stage &stage, size_t thread) {
   for (Job &job : jobs) ASYNC_WAIT_CTX_free(job.wait);
   close(events);
   ASYNC_cleanup_thread();
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval &time) {
-    return double(time.tv_sec) + double(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 }  // namespace

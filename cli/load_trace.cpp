@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "paper_case.h"
+#include "bench_pass.h"
 
 namespace lanecrypt::cli {
 

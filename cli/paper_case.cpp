@@ -2,7 +2,6 @@
 #include "paper_case.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -52,18 +51,6 @@ ScopedSetting::~ScopedSetting() {
     unsetenv(name_);
 }
 
-double seconds_of(const std::function<void()> &run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
 PaperData::PaperData(const Context &context, uint64_t bytes, bool pinned) {
   if (pinned) {
     pinned_in_ = context.pinned(bytes);
@@ -76,22 +63,6 @@ PaperData::PaperData(const Context &context, uint64_t bytes, bool pinned) {
     out_ = in_ + bytes;
   }
   data_.fill(0, {in_, bytes});
-}
-
-std::vector<lc_message> messages_of(const BenchCase &run, const BenchData &data, const uint8_t *in,
-                                    uint8_t *out, uint64_t bytes, std::vector<Block> *ivs) {
-  const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
-  std::vector<lc_message> list((bytes + step - 1) / step);
-  ivs->resize(list.size());
-  for (uint64_t n = 0; n < list.size(); n++) {
-    (*ivs)[n] = data.iv(n);
-    list[n].key = data.key();
-    list[n].iv = (*ivs)[n].data();
-    list[n].in = in + n * step;
-    list[n].out = out + n * step;
-    list[n].length = std::min(step, bytes - n * step);
-  }
-  return list;
 }
 
 double PaperData::by_openssl(const BenchCase &run, uint64_t bytes) {
@@ -111,10 +82,8 @@ double PaperData::by_openssl(const BenchCase &run, uint64_t bytes) {
 
 double PaperData::by_device(const Context &context, uint32_t device, const BenchCase &run,
                             uint64_t bytes, lc_result *told) {
-  std::vector<Block> ivs;
-  const std::vector<lc_message> list = messages_of(run, data_, in_, out_, bytes, &ivs);
-  lc_cipher_job job =
-      cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, list.data(), list.size());
+  const Messages messages(run, data_, in_, out_, bytes);
+  lc_cipher_job job = messages.job();
   job.device = device;
   lc_result result{};
   const double seconds = seconds_of([&] { result = context.run(job); });
@@ -147,10 +116,8 @@ CardData::CardData(const Context &context, uint32_t device, const BenchData &dat
       out_(context.on_device(device, bytes)) {}
 
 double CardData::pass(const BenchCase &run, uint64_t bytes, lc_result *told) const {
-  std::vector<Block> ivs;
-  const auto list = messages_of(run, data_, in_.address(), out_.address(), bytes, &ivs);
-  lc_cipher_job job =
-      cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, list.data(), list.size());
+  const Messages messages(run, data_, in_.address(), out_.address(), bytes);
+  lc_cipher_job job = messages.job();
   job.memory = LC_MEMORY_DEVICE;
   job.device = device_;
   return seconds_of([&] { *told = context_.run(job); });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench_data.h"
+#include "bench_pass.h"
 #include "bench_results.h"
 #include "lanecrypt/lanecrypt.hpp"
 
@@ -60,10 +61,6 @@ class ScopedSetting {
   const char *const name_;
   std::optional<std::string> before_;
 };
-
-double seconds_of(const std::function<void()> &run);
-// CPU seconds of this process, all threads, in the kernel and outside.
-double cpu_seconds();
 
 // Data in host memory and what becomes of them.
 class PaperData {
@@ -117,9 +114,5 @@ class CardData {
   const DeviceBuffer in_, out_;
   bool has_clock_ = true;
 };
-
-// The messages of a pass over data that lie in one piece.
-std::vector<lc_message> messages_of(const BenchCase &run, const BenchData &data, const uint8_t *in,
-                                    uint8_t *out, uint64_t bytes, std::vector<Block> *ivs);
 
 }  // namespace lanecrypt::cli

@@ -69,9 +69,7 @@ double run_examples(const Context &context, uint32_t index) {
 // once, which takes seconds. The rate of each tenth, in GB/s.
 Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, PaperData &data,
                   uint64_t packets) {
-  std::vector<Block> ivs;
-  const auto list =
-      messages_of(run, data.data(), data.in(), data.out(), packets * kPacketBytes, &ivs);
+  const Messages messages(run, data.data(), data.in(), data.out(), packets * kPacketBytes);
   const auto one = [&](const lc_message &message) {
     lc_cipher_job job =
         cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, &message, 1);
@@ -80,12 +78,13 @@ Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, 
       throw Failure(ExitCode::kFailed, "a packet was not done by the device");
   };
   const uint64_t tenth = packets / kTenths;
-  for (uint64_t n = 0; n < std::min<uint64_t>(tenth, 1000); n++) one(list[n]);  // not counted
+  for (uint64_t n = 0; n < std::min<uint64_t>(tenth, 1000); n++)
+    one(messages.list[n]);  // not counted
   std::vector<double> rates;
   for (uint64_t begin = 0; begin < packets; begin += tenth) {
     const uint64_t end = std::min(begin + tenth, packets);
     const double seconds = seconds_of([&] {
-      for (uint64_t n = begin; n < end; n++) one(list[n]);
+      for (uint64_t n = begin; n < end; n++) one(messages.list[n]);
     });
     rates.push_back(static_cast<double>((end - begin) * kPacketBytes) / 1e9 / seconds);
   }

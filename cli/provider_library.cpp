@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 
 #include "failure.h"
@@ -52,15 +53,22 @@ std::string find_provider_module() {
   return "";
 }
 
+void tell_of_no_provider() {
+  fmt::print(
+      stderr,
+      "lanecrypt: what the provider does through EVP is left out: no gpu.so lies where it is "
+      "built or installed (see --module)\n");
+}
+
 ProviderLibrary::ProviderLibrary(const std::string &module, const std::string &devices,
-                                 const std::string &rsa)
+                                 const std::string &settings)
     : library_(OSSL_LIB_CTX_new()) {
   const std::string text = fmt::format(
       "openssl_conf = start\n[start]\nproviders = providers\n"
       "[providers]\ndefault = default_settings\ngpu = gpu_settings\n"
       "[default_settings]\nactivate = 1\n"
-      "[gpu_settings]\nactivate = 1\nmodule = {}\ndevices = {}\nrsa = {}\n",
-      quoted(module), quoted(devices), rsa);
+      "[gpu_settings]\nactivate = 1\nmodule = {}\ndevices = {}\n{}\n",
+      quoted(module), quoted(devices), settings);
   ERR_clear_error();
   if (load_configuration(library_, text)) provider_ = OSSL_PROVIDER_load(library_, "gpu");
   if (provider_ != nullptr) return;

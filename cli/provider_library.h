@@ -14,12 +14,16 @@ namespace lanecrypt::cli {
 // The module gpu.so that was built or installed with this command; "" where there
 // is none.
 std::string find_provider_module();
+// That there is none, to stderr.
+void tell_of_no_provider();
 
 class ProviderLibrary {
  public:
-  // With the settings `devices` and `rsa` of lanecrypt-provider(7). Throws Failure
-  // (kFailed) where the module cannot be loaded.
-  ProviderLibrary(const std::string &module, const std::string &devices, const std::string &rsa);
+  // With the setting `devices` of lanecrypt-provider(7), and others as they stand in a
+  // file, such as "rsa = always". Throws Failure (kFailed) where the module cannot be
+  // loaded.
+  ProviderLibrary(const std::string &module, const std::string &devices,
+                  const std::string &settings);
   ~ProviderLibrary();
   ProviderLibrary(const ProviderLibrary &) = delete;
   ProviderLibrary &operator=(const ProviderLibrary &) = delete;

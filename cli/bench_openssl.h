@@ -1,0 +1,60 @@
+// OpenSSL's figures beside those of devices: on one core and on all.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench_data.h"
+#include "bench_results.h"
+
+namespace lanecrypt::cli {
+
+// All messages of a case over the data, one after another on this thread; the first
+// is stream `first`.
+void openssl_pass(OpensslCipher &openssl, const BenchCase &run, const BenchData &data,
+                  const uint8_t *in, uint8_t *out, uint64_t bytes, uint64_t first = 0);
+
+// All cores at once, each with its share of the data: of the streams or, where the
+// case is one message, as a message of its own.
+class OpensslCores {
+ public:
+  OpensslCores(const BenchCase &run, const BenchData &data, uint64_t bytes);
+
+  // What a pass takes of the data: equal shares.
+  uint64_t bytes() const { return share_ * ciphers_.size(); }
+  // Returns when all are done. `times` each.
+  void pass(const uint8_t *in, uint8_t *out, int times = 1);
+
+ private:
+  const BenchCase run_;
+  const BenchData &data_;
+  std::vector<OpensslCipher> ciphers_;  // one a core
+  uint64_t share_;
+};
+
+// OpenSSL's rates of this run, by case and bytes.
+class OpensslRates {
+ public:
+  // On `bytes` of data.
+  OpensslRates(const Patience &patience, uint64_t bytes, const BenchData &data);
+
+  BenchResult measure(const BenchCase &run, uint64_t bytes, const std::string &name);
+  BenchResult measure_on_all_cores(const BenchCase &run, const std::string &name);
+
+  void add(const BenchCase &run, uint64_t bytes, double rate) { rates_[run.name()][bytes] = rate; }
+  // At the most bytes that were measured and are no more than `bytes`.
+  std::optional<double> of(const BenchCase &run, uint64_t bytes) const;
+
+ private:
+  const Patience patience_;
+  const BenchData &data_;
+  std::vector<uint8_t> in_, out_;
+  std::map<std::string, std::map<uint64_t, double>> rates_;
+};
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,37 @@
+// A pass of a benchmark over its data: the messages, and what it takes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "aead_seal.h"
+#include "bench_data.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+double seconds_of(const std::function<void()> &run);
+// CPU seconds of this process, all threads, in the kernel and outside.
+double cpu_seconds();
+
+// Data that lie in one piece, as the messages of a case: one, or a stream each. Of GCM
+// with room for their tags. `data`, which has the key, must stay.
+struct Messages {
+  Messages(const BenchCase &run, const BenchData &data, const uint8_t *in, uint8_t *out,
+           uint64_t bytes);
+  Messages(const Messages &) = delete;
+  Messages &operator=(const Messages &) = delete;
+
+  // Of host memory, for any device, until these messages go.
+  lc_cipher_job job() const;
+
+  const BenchCase run;
+  std::vector<Block> ivs;
+  std::vector<Tag> tags;
+  std::vector<lc_message> list;
+};
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_turns.h"
+
+#include "bench_left_out.h"
+#include "bench_pass.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+struct Found {
+  std::vector<double> rates, cpu, cores;
+  bool is_left_out = false;
+};
+
+}  // namespace
+
+void in_turn(unsigned rounds, size_t count,
+             const std::function<void(unsigned round, size_t who)> &run) {
+  for (unsigned round = 0; round < rounds; ++round)
+    for (size_t n = 0; n < count; ++n) run(round, round % 2 == 0 ? n : count - 1 - n);
+}
+
+std::vector<BenchResult> measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
+                                            std::optional<uint64_t> streams) {
+  std::vector<Found> found(contenders.size());
+  in_turn(runs + 1, contenders.size(), [&](unsigned round, size_t who) {
+    const Contender &contender = contenders[who];
+    Found &own = found[who];
+    if (own.is_left_out) return;
+    if (contender.prepare) contender.prepare();
+    double cpu = cpu_seconds(), seconds = 0;
+    own.is_left_out = !unless_unsupported([&] { seconds = seconds_of(contender.run); });
+    cpu = cpu_seconds() - cpu;
+    if (own.is_left_out) return;
+    if (contender.check) contender.check();
+    if (round == 0) return;  // caches, clocks and first touches
+    const double gigabytes = static_cast<double>(contender.bytes) / 1e9;
+    own.rates.push_back(gigabytes / seconds);
+    own.cpu.push_back(1e3 * cpu / gigabytes);
+    own.cores.push_back(cpu / seconds);
+  });
+  std::optional<double> openssl;
+  for (size_t n = 0; n < found.size() && !openssl; ++n)
+    if (contenders[n].name.ends_with(".openssl")) openssl = spread_of(found[n].rates).median;
+  std::vector<BenchResult> results;
+  for (size_t n = 0; n < found.size(); ++n) {
+    if (found[n].is_left_out) continue;
+    const Contender &contender = contenders[n];
+    BenchResult rate{contender.name, "GB/s", spread_of(found[n].rates), contender.bytes, streams,
+                     "wall",         {}};
+    rate.cores_busy = spread_of(found[n].cores).median;
+    if (openssl) rate.over_openssl = rate.spread.median / *openssl;
+    results.push_back(std::move(rate));
+    results.push_back({contender.name + ".cpu",
+                       "ms/GB",
+                       spread_of(found[n].cpu),
+                       contender.bytes,
+                       streams,
+                       "",
+                       {}});
+  }
+  return results;
+}
+
+}  // namespace lanecrypt::cli
