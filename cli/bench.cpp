@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bench_aes.h"
+#include "bench_host.h"
 #include "bench_papers.h"
 #include "bench_results.h"
 #include "bench_rsa.h"
@@ -36,6 +37,8 @@ the copies there and back, beside OpenSSL on one core and on all. Every output
 is compared with OpenSSL's.
 rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
 and keys in the making, beside OpenSSL on one core and on all.
+host: AES from host memory and back, pinned and through EVP, with the CPU's time, in
+turn with OpenSSL; what it costs to check the output.
 kernels: AES with the data on the card, by each form of the kernels that the
 device can run, and GHASH and Poly1305 by matrices and by integers; compared in the
 same way.
@@ -54,6 +57,7 @@ of its own otherwise.
 Examples:
   lanecrypt bench rsa --quick
   lanecrypt bench aes --quick
+  lanecrypt bench host --devices cuda:0 --json --out results.json
   lanecrypt bench kernels --devices cuda:0 --only ctr,gcm
   lanecrypt bench papers S --devices cuda:0 --out results
   lanecrypt bench aes --devices cuda:0 --json --out results.json
@@ -77,9 +81,9 @@ class Bench : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    app.add_option("what", what_, "what to measure: aes, rsa, kernels, timing or papers")
+    app.add_option("what", what_, "what to measure: aes, rsa, host, kernels, timing or papers")
         ->required()
-        ->option_text("aes|rsa|kernels|timing|papers");
+        ->option_text("aes|rsa|host|kernels|timing|papers");
     app.add_option("paper", paper_, "with papers: one alone")->option_text("R|H|M|W|S");
     app.add_flag("--json", json_, "print JSON instead of a table");
     app.add_option("--out", out_, "write the JSON to a file too; of papers, into a folder")
@@ -91,7 +95,8 @@ class Bench : public Subcommand {
         ->delimiter(',')
         ->option_text("TEXT,...");
     app.add_option("--module", module_,
-                   "with rsa: the provider; otherwise the one built or installed with this command")
+                   "with rsa and host: the provider; otherwise the one built or installed with "
+                   "this command")
         ->option_text("GPU.SO");
     app.add_option("--launches", launches_, "with timing: launches of each case")
         ->check(CLI::Range(10u, 100000000u))
@@ -101,11 +106,13 @@ class Bench : public Subcommand {
   }
 
   void run(std::vector<SecretBytes>) override {
-    static constexpr std::string_view kKnown[] = {"aes", "rsa", "kernels", "timing", "papers"};
+    static constexpr std::string_view kKnown[] = {"aes",     "rsa",    "host",
+                                                  "kernels", "timing", "papers"};
     if (std::find(std::begin(kKnown), std::end(kKnown), what_) == std::end(kKnown))
       throw Failure(
           ExitCode::kUsage,
-          fmt::format("there is no benchmark '{}': there are aes, rsa, kernels, timing and papers",
+          fmt::format("there is no benchmark '{}': there are aes, rsa, host, kernels, timing and "
+                      "papers",
                       what_));
     if (!paper_.empty() && what_ != "papers")
       throw Failure(ExitCode::kUsage, fmt::format("'{}' has no part '{}'", what_, paper_));
@@ -114,7 +121,7 @@ class Bench : public Subcommand {
                     fmt::format("there is no paper '{}': there are {}", paper_, paper_letters()));
     if (what_ == "papers" && !only_.empty())
       throw Failure(ExitCode::kUsage, "bench papers takes no --only");
-    if (!module_.empty() && what_ != "rsa")
+    if (!module_.empty() && what_ != "rsa" && what_ != "host")
       throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --module", what_));
     if (!module_.empty() && access(module_.c_str(), R_OK) != 0)
       throw_errno("cannot read the provider " + module_, errno);
@@ -175,12 +182,11 @@ class Bench : public Subcommand {
       if (!out_.empty() && !so_far.empty()) write(json_of(machine_of(context), so_far));
     };
     if (what_ == "aes") results = bench_aes(context, quick_, wants, tell, keep);
-    if (what_ == "rsa") {
-      // OpenSSL looks for a name without a folder where its modules are.
-      const std::string module =
-          module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
-      results = bench_rsa(context, module, quick_, wants, tell);
-    }
+    // OpenSSL looks for a name without a folder where its modules are.
+    const std::string module =
+        module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
+    if (what_ == "rsa") results = bench_rsa(context, module, quick_, wants, tell);
+    if (what_ == "host") results = bench_host(context, module, quick_, wants, tell, keep);
     if (what_ == "timing") results = bench_timing(context, quick_, launches_, wants, tell, keep);
     if (what_ == "papers") results = bench_papers(context, paper_, quick_, folder_, tell, keep);
     if (tells) fmt::print(stderr, "\r\033[K");

@@ -54,7 +54,8 @@ std::string BenchCase::name() const {
            (data_unit_bytes == kLargeUnitBytes ? "" : "-" + std::to_string(data_unit_bytes)) +
            (direction == LC_ENCRYPT ? "" : "-decrypt");
   if (is_own_inverse()) return cipher.name;
-  if (cipher.mode == LC_AES_ECB && direction == LC_ENCRYPT) return cipher.name;
+  if ((cipher.mode == LC_AES_ECB || cipher.mode == LC_AES_GCM) && direction == LC_ENCRYPT)
+    return cipher.name;
   return cipher.name + (direction == LC_ENCRYPT ? "-encrypt" : "-decrypt");
 }
 
@@ -173,6 +174,17 @@ void OpensslCipher::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
       throw Failure(ExitCode::kFailed, "a cipher failed in OpenSSL");
     done += now;
   }
+}
+
+std::array<uint8_t, 16> OpensslCipher::tag() {
+  std::array<uint8_t, 16> made{};
+  uint8_t nothing[kBlockBytes];
+  int produced = 0;
+  if (EVP_CipherFinal_ex(context_.get(), nothing, &produced) != 1 ||
+      EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_GET_TAG, static_cast<int>(made.size()),
+                          made.data()) != 1)
+    throw Failure(ExitCode::kFailed, "a cipher failed in OpenSSL");
+  return made;
 }
 
 }  // namespace lanecrypt::cli

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,7 +25,7 @@ struct BenchCase {
   uint64_t data_unit_bytes = 0;
 
   // "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt", "aes-128-xts"
-  // (data units of 1 MiB), "aes-128-xts-512".
+  // (data units of 1 MiB), "aes-128-xts-512", "aes-128-gcm".
   std::string name() const;
   // Whether there is one name for both directions, which compute the same.
   bool is_own_inverse() const;
@@ -67,6 +68,8 @@ class OpensslCipher {
   // Sets key and IV. key may be null: the same as before.
   void begin(const uint8_t *key, const Block &iv);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
+  // Of GCM: ends the message, and gives its tag.
+  std::array<uint8_t, 16> tag();
 
  private:
   EvpCipher cipher_;

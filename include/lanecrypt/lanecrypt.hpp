@@ -135,10 +135,9 @@ class Context {
     options.devices = devices;
     options.fallback = fallback;
     options.pinned_bytes = pinned_bytes;
-    lc_context *context = nullptr;
-    check(lc_open(&options, &context));
-    context_.reset(context);
+    open(options);
   }
+  explicit Context(const lc_options &options) { open(options); }
   lc_context *get() const { return context_.get(); }
 
   uint32_t device_count() const {
@@ -195,6 +194,11 @@ class Context {
   }
 
  private:
+  void open(const lc_options &options) {
+    lc_context *context = nullptr;
+    check(lc_open(&options, &context));
+    context_.reset(context);
+  }
   struct Close {
     void operator()(lc_context *context) const { lc_close(context); }
   };

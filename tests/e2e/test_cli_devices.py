@@ -212,7 +212,7 @@ def test_bench_takes_the_provider_that_it_is_told(tmp_path):
 
 
 def test_bench_of_nothing_is_an_error(tmp_path):
-    for what in ("aes", "rsa", "kernels"):
+    for what in ("aes", "rsa", "host", "kernels"):
         fails(USAGE, f"bench {what} measures nothing here that has xyz or abc in its name", "bench", what,
               "--quick", "--only", "xyz,abc", "--out", tmp_path / "results.json")
     assert os.listdir(tmp_path) == []

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "bench_devices.h"
+#include "bench_host_evp.h"
+#include "bench_openssl.h"
+#include "bench_pass.h"
+#include "bench_reference.h"
+#include "bench_turns.h"
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
+constexpr uint64_t kStreamBytes = 16 * kKiB;  // of CBC encryption
+constexpr uint64_t kUnitBytes = 4 * kKiB;     // of XTS: a sector
+
+// What computes on the CPU is no measure of anything; it shows that the command works.
+struct Scale {
+  unsigned runs;
+  uint64_t usual_bytes, large_bytes, streams, card_bytes;
+
+  Scale(bool quick, bool has_gpu)
+      : runs(quick || !has_gpu ? 5 : 9),
+        usual_bytes(!has_gpu ? 256 * kKiB
+                    : quick  ? 64 * kMiB
+                             : 256 * kMiB),
+        large_bytes(!has_gpu ? kMiB
+                    : quick  ? 256 * kMiB
+                             : 2 * kGiB),
+        streams(!has_gpu ? 16
+                : quick  ? 8192
+                         : 65536),
+        card_bytes(!has_gpu ? kMiB
+                   : quick  ? 256 * kMiB
+                            : 4 * kGiB) {}
+};
+
+std::vector<BenchCase> parallel_cases() {
+  return {{*find_cipher("aes-256-ctr")},
+          xts_case("256", LC_ENCRYPT, kUnitBytes),
+          {*find_cipher("aes-256-cbc"), LC_DECRYPT},
+          {{"aes-256-gcm", LC_AES_GCM, 32}}};
+}
+
+// Memory that the devices of a context read and write by themselves.
+struct Pinned {
+  Pinned(const Context &context, const BenchData &data, uint64_t bytes)
+      : in(context.pinned(bytes)), out(context.pinned(bytes)) {
+    data.fill(0, {in.data(), bytes});
+  }
+  PinnedBuffer in, out;
+};
+
+class HostBench {
+ public:
+  HostBench(const Context &context, std::vector<std::pair<uint32_t, std::string>> devices,
+            const Scale &scale, const BenchData &data, const Wants &wants,
+            const std::function<void(const std::string &)> &tell, std::vector<BenchResult> &results)
+      : context_(context),
+        devices_(std::move(devices)),
+        scale_(scale),
+        data_(data),
+        wants_(wants),
+        tell_(tell),
+        results_(results) {}
+
+  void pinned() {
+    for (const uint64_t bytes : {scale_.usual_bytes, scale_.large_bytes})
+      for (const BenchCase &run : parallel_cases())
+        beside_openssl(run, run.name() + ".pinned-to-pinned.default", bytes);
+    memory_.reset();
+    for (const char *name : {"aes-128-cbc", "aes-256-cbc"}) {
+      const BenchCase run{*find_cipher(name), LC_ENCRYPT, kStreamBytes};
+      beside_openssl(run, fmt::format("{}.{}x16KiB-pinned.default", run.name(), scale_.streams),
+                     scale_.streams * kStreamBytes);
+    }
+    memory_.reset();
+  }
+
+  // What it costs to look at what devices give back. A context has one way to do so.
+  void verify() {
+    static constexpr std::pair<const char *, lc_verify> kWays[] = {
+        {"verify-sampled", LC_VERIFY_SAMPLED},
+        {"verify-off", LC_VERIFY_OFF},
+        {"verify-full", LC_VERIFY_FULL}};
+    const uint64_t bytes = scale_.usual_bytes;
+    for (const auto &[index, where] : devices_) {
+      struct Way {
+        std::string name;
+        Context context;
+        Pinned memory;
+      };
+      std::list<Way> ways;
+      for (const auto &[name, way] : kWays) {
+        const std::string full = fmt::format(".pinned-to-pinned.{}.{}", name, where);
+        const auto all = parallel_cases();
+        if (std::none_of(all.begin(), all.end(),
+                         [&](const BenchCase &run) { return wants_(run.name() + full); }))
+          continue;
+        const lc_device_info info = context_.device(index);
+        lc_options options{};
+        options.struct_size = sizeof options;
+        options.devices = info.id;
+        options.fallback = LC_FALLBACK_NONE;
+        options.verify = way;
+        Context context(options);
+        Pinned memory(context, data_, bytes);
+        ways.push_back({full, std::move(context), std::move(memory)});
+      }
+      if (ways.empty()) continue;
+      for (const BenchCase &run : parallel_cases()) {
+        const Reference reference(run, data_, ways.front().memory.in.data(), bytes);
+        std::vector<Contender> contenders;
+        // The one device that each selects is its first.
+        for (Way &way : ways)
+          if (const std::string name = run.name() + way.name; wants_(name))
+            contenders.push_back(
+                by_device(way.context, 0, run, way.memory, bytes, reference, name));
+        measure(contenders, {});
+      }
+    }
+  }
+
+  void all_devices(bool has_gpu) {
+    if (devices_.size() < 2) return;
+    std::vector<uint32_t> indices;
+    for (const auto &[index, where] : devices_) indices.push_back(index);
+    // What is shared out of one buffer is too short where nothing is a GPU.
+    const Wants wants = [&](const std::string &name) {
+      return wants_(name) && (has_gpu || name.find(".pinned") == std::string::npos);
+    };
+    const Patience patience{scale_.runs, scale_.runs, 60};
+    const auto found = bench_all_devices(context_, indices, scale_.card_bytes, scale_.large_bytes,
+                                         patience, data_, wants, tell_);
+    for (const char *memory : {"card", "pinned"}) {
+      const auto rate_of = [&](const std::string &suffix) {
+        const auto at = std::find_if(found.begin(), found.end(), [&](const BenchResult &result) {
+          return result.name.ends_with("." + (memory + suffix));
+        });
+        return at == found.end() ? 0 : at->spread.median;
+      };
+      if (const double one = rate_of("-one.all"), all = rate_of(".all"); one > 0 && all > 0)
+        results_.push_back({fmt::format("aes-128-ctr.{}-over-one.all", memory),
+                            "x",
+                            spread_of({all / one}),
+                            {},
+                            devices_.size(),
+                            "wall",
+                            {}});
+    }
+    results_.insert(results_.end(), found.begin(), found.end());
+  }
+
+ private:
+  void measure(const std::vector<Contender> &contenders, std::optional<uint64_t> streams) {
+    if (contenders.empty()) return;
+    tell_(fmt::format("{}, {} bytes", contenders.front().name, contenders.front().bytes));
+    for (BenchResult &result : measure_contenders(contenders, scale_.runs, streams))
+      results_.push_back(std::move(result));
+  }
+
+  Contender by_device(const Context &context, uint32_t index, const BenchCase &run,
+                      const Pinned &memory, uint64_t bytes, const Reference &reference,
+                      const std::string &name) const {
+    uint8_t *const out = memory.out.data();
+    const auto messages =
+        std::make_shared<Messages>(run, data_, memory.in.data(), memory.out.data(), bytes);
+    const auto once = [&context, index, messages, bytes, name] {
+      lc_cipher_job job = messages->job();
+      job.device = index;
+      if (const lc_result told = context.run(job); told.device_bytes != bytes)
+        throw Failure(ExitCode::kFailed, fmt::format("{}: {} of {} bytes ran on the CPU", name,
+                                                     told.cpu_bytes, bytes));
+    };
+    return {name,
+            bytes,
+            once,
+            [&reference, messages, out, name] { reference.check(*messages, out, name); },
+            {}};
+  }
+
+  // The devices and OpenSSL, on one core and on all.
+  void beside_openssl(const BenchCase &run, const std::string &row, uint64_t bytes) {
+    const std::string one = row + ".openssl", all = row + ".openssl-cores";
+    const bool device_is_wanted = std::any_of(devices_.begin(), devices_.end(), [&](const auto &d) {
+      return wants_(row + "." + d.second);
+    });
+    if (!device_is_wanted && !wants_(one) && !wants_(all)) return;
+    tell_(fmt::format("{}, {} bytes", row, bytes));
+    if (!memory_ || memory_->in.size() < bytes) {
+      memory_.reset();
+      memory_ = std::make_unique<Pinned>(context_, data_, bytes);
+    }
+    const Pinned &memory = *memory_;
+    const uint8_t *const in = memory.in.data();
+    uint8_t *const out = memory.out.data();
+    const Reference reference(run, data_, in, bytes);
+    OpensslCipher openssl(run);
+    OpensslCores cores(run, data_, bytes);
+    std::vector<Contender> contenders;
+    if (wants_(one))
+      contenders.push_back({one,
+                            bytes,
+                            [&] { openssl_pass(openssl, run, data_, in, out, bytes); },
+                            [&] { reference.check(out, one); },
+                            {}});
+    // Where the case is one message, each core has one of its own, and the output is
+    // another.
+    if (wants_(all))
+      contenders.push_back({all, cores.bytes(), [&] { cores.pass(in, out); }, {}, {}});
+    for (const auto &[index, where] : devices_)
+      if (const std::string name = row + "." + where; wants_(name))
+        contenders.push_back(by_device(context_, index, run, memory, bytes, reference, name));
+    measure(contenders,
+            run.stream_bytes != 0 ? std::optional(bytes / run.stream_bytes) : std::nullopt);
+  }
+
+  const Context &context_;
+  const std::vector<std::pair<uint32_t, std::string>> devices_;
+  const Scale scale_;
+  const BenchData &data_;
+  const Wants &wants_;
+  const std::function<void(const std::string &)> &tell_;
+  std::vector<BenchResult> &results_;
+  std::unique_ptr<Pinned> memory_;  // the largest that was needed so far
+};
+
+}  // namespace
+
+std::vector<BenchResult> bench_host(
+    const Context &context, const std::string &module, bool quick, const Wants &wants,
+    const std::function<void(const std::string &)> &tell_next,
+    const std::function<void(const std::vector<BenchResult> &)> &keep) {
+  std::vector<BenchResult> results;
+  const std::function<void(const std::string &)> tell = [&](const std::string &next) {
+    keep(results);
+    tell_next(next);
+  };
+  const auto devices = usable_devices(context, tell);
+  const bool has_gpu = std::any_of(devices.begin(), devices.end(), [&](const auto &device) {
+    return context.device(device.first).is_gpu != 0;
+  });
+  const Scale scale(quick, has_gpu);
+  const BenchData data;
+  HostBench bench(context, devices, scale, data, wants, tell, results);
+  bench.pinned();
+  std::vector<EvpDevice> named;
+  for (const auto &[index, where] : devices) named.push_back({context.device(index).id, where});
+  for (BenchResult &result :
+       bench_host_evp(module, named, scale.usual_bytes, scale.runs, data, wants, tell))
+    results.push_back(std::move(result));
+  bench.verify();
+  bench.all_devices(has_gpu);
+  return results;
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,28 @@
+// `lanecrypt bench host`: what a program gains whose data are in host memory, and what
+// of the CPU it has left meanwhile.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench_results.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+// On each selected device, in turn with OpenSSL on one core and on all: AES-256 from
+// pinned memory to pinned memory, CBC encryption of many streams, one EVP_EncryptUpdate
+// through the provider `module` (left out where that is ""), what it costs to check the
+// device's output, and several devices together. GB/s and, in rows that end in `.cpu`,
+// ms of CPU time a GB. The output of each run is compared with OpenSSL's; throws Failure
+// (kFailed) where one differs. Only results whose names `wants` takes are measured;
+// `tell` hears what is measured now, and `keep` is given all results before it.
+std::vector<BenchResult> bench_host(
+    const Context &context, const std::string &module, bool quick, const Wants &wants,
+    const std::function<void(const std::string &)> &tell,
+    const std::function<void(const std::vector<BenchResult> &)> &keep);
+
+}  // namespace lanecrypt::cli

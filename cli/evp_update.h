@@ -1,0 +1,60 @@
+// A program that hands OpenSSL's EVP one large update.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "aes_cipher.h"
+#include "bench_data.h"
+#include "provider_library.h"
+
+namespace lanecrypt::cli {
+
+// Ordinary memory of a process, in pages of 4 KiB, each of them there.
+class OrdinaryMemory {
+ public:
+  explicit OrdinaryMemory(uint64_t bytes);
+  ~OrdinaryMemory();
+  OrdinaryMemory(const OrdinaryMemory &) = delete;
+  OrdinaryMemory &operator=(const OrdinaryMemory &) = delete;
+
+  uint8_t *data() const { return data_; }
+  uint64_t size() const { return bytes_; }
+
+ private:
+  const uint64_t bytes_;
+  uint8_t *data_;
+};
+
+// AES-128-CTR in a library context of its own.
+class EvpUpdate {
+ public:
+  // By OpenSSL alone, or by the provider `module` on the device, whatever is sooner.
+  EvpUpdate();
+  EvpUpdate(const std::string &module, const std::string &device);
+  ~EvpUpdate();
+  EvpUpdate(const EvpUpdate &) = delete;
+  EvpUpdate &operator=(const EvpUpdate &) = delete;
+
+  static const BenchCase &run();
+
+  // The first stream of the data, with their key.
+  void begin(const BenchData &data);
+  void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
+  // Of all updates: what the device did.
+  uint64_t device_bytes() const;
+
+ private:
+  void fetch(OSSL_LIB_CTX *library, const char *properties);
+
+  OSSL_LIB_CTX *alone_ = nullptr;
+  std::unique_ptr<ProviderLibrary> provider_;
+  // They go before their library.
+  EvpCipher cipher_;
+  EvpContext context_;
+};
+
+}  // namespace lanecrypt::cli

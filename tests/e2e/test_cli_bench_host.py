@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecrypt bench host`, on two emulators."""
+
+import json
+
+import pytest
+
+from cli_fixtures import FAILED, LANECRYPT, fails, ok
+
+PASSED = [f"aes-256-{mode}.pinned-to-pinned" for mode in ("ctr", "xts-4096", "cbc-decrypt", "gcm")]
+STREAMS = [f"aes-{bits}-cbc-encrypt.16x16KiB-pinned.default" for bits in (128, 256)]
+UPDATES = [f"aes-128-ctr.evp-update-{how}-4KiB-pages.default" for how in ("in-place", "apart")]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    out = tmp_path_factory.mktemp("host") / "results.json"
+    done = ok("bench", "host", "--quick", "--json", "--out", out, env={"LANECRYPT_HOST_DEVICES": "2"}, timeout=400)
+    assert json.loads(done.stdout) == json.loads(out.read_text())
+    return json.loads(done.stdout)
+
+
+def test_bench_host_measures_everyone_in_turn(told):
+    assert "emulator" in told["machine"]["gpu"] and told["machine"]["cores"] > 0
+    results = {}
+    for result in told["results"]:
+        assert 0 < result["min"] <= result["value"] <= result["max"], result
+        results.setdefault(result["name"], []).append(result)
+    devices = ("host", "host-1")
+    rows = {f"{row}.default.{who}": 2 for row in PASSED for who in (*devices, "openssl", "openssl-cores")}
+    rows |= {f"{row}.{who}": 1 for row in STREAMS for who in (*devices, "openssl", "openssl-cores")}
+    rows |= {f"{row}.{who}": 1 for row in UPDATES for who in (*devices, "openssl")}
+    rows |= {f"{row}.verify-{how}.{who}": 1 for row in PASSED for how in ("sampled", "off", "full")
+             for who in devices}
+    for name, sizes in rows.items():
+        rates, cpu = results.pop(name), results.pop(name + ".cpu")
+        assert len({rate["bytes"] for rate in rates}) == len(rates) == len(cpu) == sizes, name
+        for rate, time in zip(rates, cpu):
+            assert rate["unit"] == "GB/s" and time["unit"] == "ms/GB" and time["bytes"] == rate["bytes"]
+            assert rate["runs"] == time["runs"] >= 5 and rate["clock"] == "wall" and rate["cores_busy"] > 0
+            # Everyone beside whom OpenSSL ran.
+            assert ("over_openssl" in rate) == ("verify" not in name), name
+            assert rate.get("streams") == (16 if "x16KiB" in name else None)
+    (over_one,) = results.pop("aes-128-ctr.card-over-one.all")
+    assert over_one["unit"] == "x" and over_one["streams"] == 2
+    one, both = (results.pop(f"aes-128-ctr.card{how}.all")[0] for how in ("-one", ""))
+    assert over_one["value"] == pytest.approx(both["value"] / one["value"])
+    assert both["bytes"] == 2 * one["bytes"]
+    assert not results
+
+
+# It is too little for the library's own samples. A download of GCM may be of its sums:
+# then it is the tag.
+@pytest.mark.parametrize("only, run", [
+    (PASSED[0] + ".default.host", 3), (PASSED[3] + ".default.host", 3), (STREAMS[0] + ".host", 3),
+    (UPDATES[0] + ".host", 3), (PASSED[1] + ".verify-off", 3), ("aes-128-ctr.card.all", 0)])
+def test_bench_host_finds_one_wrong_bit_of_one_run(only, run):
+    env = {"LANECRYPT_HOST_FAULT": f"flip-bit:{run}", "LANECRYPT_HOST_DEVICES": "2"}
+    fails(FAILED, "is not OpenSSL's", "bench", "host", "--quick", "--quiet", "--only", only, env=env)
+
+
+def test_bench_host_takes_the_provider_that_it_is_told():
+    words = ["bench", "host", "--quick", "--only", "evp-update-apart", "--module"]
+    fails(FAILED, "OpenSSL cannot load the provider from", *words, LANECRYPT)
+    fails(FAILED, "cannot read the provider", *words, LANECRYPT.parent / "no.so")
