@@ -178,7 +178,37 @@ def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
     return figure
 
 
-PLOTTERS = {"aes-sizes.svg": draw_aes_sizes, "rsa-batches.svg": draw_rsa_batches}
+def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
+    """What a task keeps of its core beside a job, against the job's rate."""
+    lines = (
+        (f"idle-pinned.{api}", "GPU, pinned memory", "#2166ac"),
+        (f"idle-pageable.{api}", "GPU, ordinary memory", "#4393c3"),
+        (f"idle-evp.{api}", "GPU, by OpenSSL's EVP", "#1b7837"),
+        ("idle.openssl", "OpenSSL alone", "#b2182b"),
+    )
+    curves = {label: sorted((r["gb_per_s"], r["value"]) for r in run.results
+                            if r["name"] == f"{cipher}.{name}") for name, label, _ in lines}
+    if any(len(points) < 2 for points in curves.values()):
+        return None
+    figure, axes = plt.subplots(figsize=(8, 4.4))
+    axes.set_xlabel(f"GB/s of {cipher.upper()} on the same core")
+    axes.set_ylabel("% of its core left to a task that only counts")
+    axes.set_title("What is left of the CPU", loc="left")
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for _, label, colour in lines:
+        axes.plot(*zip(*curves[label]), "o-", color=colour, linewidth=1.8, markersize=4, label=label)
+    axes.set_ylim(0, 105)
+    axes.legend(frameon=False, fontsize=LABEL_POINTS)
+    figure.text(0.01, 0.01, run.caption(), fontsize=6.5, color="#666666")
+    return figure
+
+
+PLOTTERS = {"aes-sizes.svg": draw_aes_sizes, "rsa-batches.svg": draw_rsa_batches,
+            "host-cpu.svg": draw_host_cpu}
 
 
 def main():

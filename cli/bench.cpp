@@ -38,7 +38,8 @@ is compared with OpenSSL's.
 rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
 and keys in the making, beside OpenSSL on one core and on all.
 host: AES from host memory and back, pinned and through EVP, with the CPU's time, in
-turn with OpenSSL; what it costs to check the output.
+turn with OpenSSL; what it costs to check the output; what a task on the same core
+keeps of it.
 kernels: AES with the data on the card, by each form of the kernels that the
 device can run, and GHASH and Poly1305 by matrices and by integers; compared in the
 same way.

@@ -10,6 +10,7 @@
 
 #include "bench_devices.h"
 #include "bench_host_evp.h"
+#include "bench_host_idle.h"
 #include "bench_openssl.h"
 #include "bench_pass.h"
 #include "bench_reference.h"
@@ -260,6 +261,8 @@ std::vector<BenchResult> bench_host(
     results.push_back(std::move(result));
   bench.verify();
   bench.all_devices(has_gpu);
+  for (BenchResult &result : bench_host_idle(module, named, has_gpu, quick, data, wants, tell))
+    results.push_back(std::move(result));
   return results;
 }
 

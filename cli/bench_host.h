@@ -16,7 +16,8 @@ namespace lanecrypt::cli {
 // On each selected device, in turn with OpenSSL on one core and on all: AES-256 from
 // pinned memory to pinned memory, CBC encryption of many streams, one EVP_EncryptUpdate
 // through the provider `module` (left out where that is ""), what it costs to check the
-// device's output, and several devices together. GB/s and, in rows that end in `.cpu`,
+// device's output, several devices together, and what a task on the same core keeps of
+// it. GB/s and, in rows that end in `.cpu`,
 // ms of CPU time a GB. The output of each run is compared with OpenSSL's; throws Failure
 // (kFailed) where one differs. Only results whose names `wants` takes are measured;
 // `tell` hears what is measured now, and `keep` is given all results before it.

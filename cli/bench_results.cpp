@@ -85,6 +85,7 @@ nlohmann::ordered_json results_json(const Machine &machine,
     if (result.over_openssl) entry["over_openssl"] = *result.over_openssl;
     if (result.published) entry["published"] = *result.published;
     if (result.cores_busy) entry["cores_busy"] = *result.cores_busy;
+    if (result.gb_per_s) entry["gb_per_s"] = *result.gb_per_s;
     if (!result.load.empty()) entry["load"] = result.load;
     if (result.on_device) entry["on_device"] = *result.on_device;
     if (result.on_cpu) entry["on_cpu"] = *result.on_cpu;
@@ -103,27 +104,31 @@ std::string results_heading(const Machine &machine) {
 
 std::string results_table(const std::vector<BenchResult> &results) {
   size_t width = 0;
-  bool has_published = false, has_cores = false;
+  bool has_published = false, has_cores = false, has_job = false;
   for (const BenchResult &result : results) {
     width = std::max(width, result.name.size());
     has_published |= result.published.has_value();
     has_cores |= result.cores_busy.has_value();
+    has_job |= result.gb_per_s.has_value();
   }
-  const std::string more =
-      std::string(has_published ? "  PUBLISHED" : "") + (has_cores ? "  CORES BUSY" : "");
+  const std::string more = std::string(has_published ? "  PUBLISHED" : "") +
+                           (has_cores ? "  CORES BUSY" : "") + (has_job ? "  BESIDE GB/s" : "");
   std::string table =
       fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}\n", "NAME", width, "SIZE",
                   "STREAMS", "MEDIAN", "LEAST..MOST", "RUNS", "x OPENSSL", more);
   for (const BenchResult &result : results)
-    table += fmt::format("{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}{}\n", result.name,
-                         width, result.bytes ? size_text(*result.bytes) : "",
-                         result.streams ? std::to_string(*result.streams) : "",
-                         fmt::format("{:.4g} {}", result.spread.median, result.unit),
-                         fmt::format("{:.4g}..{:.4g}", result.spread.min, result.spread.max),
-                         result.spread.runs,
-                         result.over_openssl ? fmt::format("{:.3g}", *result.over_openssl) : "",
-                         result.published ? fmt::format("  {:>9.3g}", *result.published) : "",
-                         result.cores_busy ? fmt::format("  {:>10.2f}", *result.cores_busy) : "");
+    table += fmt::format(
+        "{:<{}}  {:>9}  {:>7}  {:>10}  {:>23}  {:>4}  {:>9}{}{}{}\n", result.name, width,
+        result.bytes ? size_text(*result.bytes) : "",
+        result.streams ? std::to_string(*result.streams) : "",
+        fmt::format("{:.4g} {}", result.spread.median, result.unit),
+        fmt::format("{:.4g}..{:.4g}", result.spread.min, result.spread.max), result.spread.runs,
+        result.over_openssl ? fmt::format("{:.3g}", *result.over_openssl) : "",
+        result.published ? fmt::format("  {:>9.3g}", *result.published) : "",
+        has_cores ? fmt::format("{:>12}",
+                                result.cores_busy ? fmt::format("{:.2f}", *result.cores_busy) : "")
+                  : "",
+        result.gb_per_s ? fmt::format("  {:>11.3g}", *result.gb_per_s) : "");
   return table;
 }
 

@@ -54,6 +54,7 @@ struct BenchResult {
   std::optional<double> published{};   // what a paper has for it, in the same unit
   Series series{};                     // where it was measured over time
   std::optional<double> cores_busy{};  // the process's CPU time over time
+  std::optional<double> gb_per_s{};    // of a job beside which something else was measured
   std::string load{};                  // what took the other cores meanwhile
   // Of the provider: operations that ran on its device, and those on the CPU.
   std::optional<uint64_t> on_device{}, on_cpu{};

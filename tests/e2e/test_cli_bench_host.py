@@ -2,13 +2,17 @@
 """`lanecrypt bench host`, on two emulators."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
-from cli_fixtures import FAILED, LANECRYPT, fails, ok
+from cli_fixtures import FAILED, LANECRYPT, REPOSITORY, fails, ok
 
 PASSED = [f"aes-256-{mode}.pinned-to-pinned" for mode in ("ctr", "xts-4096", "cbc-decrypt", "gcm")]
 STREAMS = [f"aes-{bits}-cbc-encrypt.16x16KiB-pinned.default" for bits in (128, 256)]
+IDLE = ["aes-128-ctr.idle.openssl",
+        *(f"aes-128-ctr.idle-{way}.{who}" for way in ("pinned", "pageable", "evp") for who in ("host", "host-1"))]
 UPDATES = [f"aes-128-ctr.evp-update-{how}-4KiB-pages.default" for how in ("in-place", "apart")]
 
 
@@ -46,14 +50,18 @@ def test_bench_host_measures_everyone_in_turn(told):
     one, both = (results.pop(f"aes-128-ctr.card{how}.all")[0] for how in ("-one", ""))
     assert over_one["value"] == pytest.approx(both["value"] / one["value"])
     assert both["bytes"] == 2 * one["bytes"]
-    assert not results
+    assert results.keys() == set(IDLE)
+    for name in IDLE:
+        # At a rate that is asked for, as far as it is reached, and as fast as it goes.
+        assert {rate["unit"] for rate in results[name]} == {"% idle"} and len(results[name]) == 2
+        assert all(rate["gb_per_s"] > 0 and rate["bytes"] > 0 for rate in results[name])
 
 
 # It is too little for the library's own samples. A download of GCM may be of its sums:
 # then it is the tag.
 @pytest.mark.parametrize("only, run", [
     (PASSED[0] + ".default.host", 3), (PASSED[3] + ".default.host", 3), (STREAMS[0] + ".host", 3),
-    (UPDATES[0] + ".host", 3), (PASSED[1] + ".verify-off", 3), ("aes-128-ctr.card.all", 0)])
+    (UPDATES[0] + ".host", 3), (PASSED[1] + ".verify-off", 3), ("aes-128-ctr.card.all", 0), ("idle-pageable", "0+")])
 def test_bench_host_finds_one_wrong_bit_of_one_run(only, run):
     env = {"LANECRYPT_HOST_FAULT": f"flip-bit:{run}", "LANECRYPT_HOST_DEVICES": "2"}
     fails(FAILED, "is not OpenSSL's", "bench", "host", "--quick", "--quiet", "--only", only, env=env)
@@ -63,3 +71,23 @@ def test_bench_host_takes_the_provider_that_it_is_told():
     words = ["bench", "host", "--quick", "--only", "evp-update-apart", "--module"]
     fails(FAILED, "OpenSSL cannot load the provider from", *words, LANECRYPT)
     fails(FAILED, "cannot read the provider", *words, LANECRYPT.parent / "no.so")
+
+
+def test_plot_of_what_is_left_of_the_cpu(told, tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def draw(results):
+        (tmp_path / "results.json").write_text(json.dumps({**told, "results": results}))
+        return subprocess.run([sys.executable, "-B", REPOSITORY / "bench" / "draw_plots.py", "--out", tmp_path,
+                               tmp_path / "results.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+
+    # It is of CUDA's figures.
+    results = [{**result, "name": result["name"].replace(".host", ".cuda")} for result in told["results"]]
+    done = draw(results)
+    assert done.returncode == 0 and b"host-cpu.svg" in done.stdout, done.stderr
+    text = (tmp_path / "host-cpu.svg").read_text()
+    for label in ("GPU, pinned memory", "GPU, ordinary memory", "OpenSSL alone", told["machine"]["gpu"]):
+        assert label in text, label
+    # Not without one of its lines.
+    done = draw([result for result in results if "idle-evp" not in result["name"]])
+    assert b"host-cpu.svg: no file has its figures" in done.stderr

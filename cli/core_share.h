@@ -1,0 +1,51 @@
+// A task of the CPU's beside something else on one core: what the paper of Harrison
+// and Waldron 2007 calls the CPU's idle time.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+#include <functional>
+
+namespace lanecrypt::cli {
+
+// One core for this thread and all that it starts, as the machines of the paper had,
+// while it lives.
+class OneCore {
+ public:
+  OneCore();
+  ~OneCore();
+  OneCore(const OneCore &) = delete;
+  OneCore &operator=(const OneCore &) = delete;
+
+  // False where the process may not choose its core.
+  bool is_set() const { return is_set_; }
+
+ private:
+  cpu_set_t before_{};
+  bool is_set_ = false;
+};
+
+// A task that only counts.
+class CountingTask {
+ public:
+  // About so long, alone on this core.
+  explicit CountingTask(double seconds);
+  // How long it took.
+  double run() const;
+
+ private:
+  uint64_t steps_ = 1 << 20;
+};
+
+// What the task keeps of its core while another thread calls `work` over and over:
+// 100 times its time alone, just before, over its time then. And for how long `work` was
+// called. Throws what `work` throws.
+struct Share {
+  double percent, seconds;
+};
+Share share_beside(const CountingTask &task, const std::function<void()> &work);
+
+}  // namespace lanecrypt::cli
