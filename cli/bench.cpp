@@ -73,6 +73,7 @@ class Bench : public Subcommand {
             {"device", "devices", true},
             {"only", "only", true},
             {"module", "module", true},
+            {"dir", "dir", true},
             {"launches", "launches", true},
             {"quick", "quick"},
             {"quiet", "quiet"},
@@ -99,6 +100,8 @@ class Bench : public Subcommand {
                    "with rsa and host: the provider; otherwise the one built or installed with "
                    "this command")
         ->option_text("GPU.SO");
+    app.add_option("--dir", dir_, "with host: measure files too, in this folder (a RAM disk)")
+        ->option_text("DIR");
     app.add_option("--launches", launches_, "with timing: launches of each case")
         ->check(CLI::Range(10u, 100000000u))
         ->option_text("N");
@@ -126,6 +129,8 @@ class Bench : public Subcommand {
       throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --module", what_));
     if (!module_.empty() && access(module_.c_str(), R_OK) != 0)
       throw_errno("cannot read the provider " + module_, errno);
+    if (!dir_.empty() && what_ != "host")
+      throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
     if (launches_ && what_ != "timing")
       throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
     // Of the papers it is a folder.
@@ -187,7 +192,7 @@ class Bench : public Subcommand {
     const std::string module =
         module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "rsa") results = bench_rsa(context, module, quick_, wants, tell);
-    if (what_ == "host") results = bench_host(context, module, quick_, wants, tell, keep);
+    if (what_ == "host") results = bench_host(context, module, dir_, quick_, wants, tell, keep);
     if (what_ == "timing") results = bench_timing(context, quick_, launches_, wants, tell, keep);
     if (what_ == "papers") results = bench_papers(context, paper_, quick_, folder_, tell, keep);
     if (tells) fmt::print(stderr, "\r\033[K");
@@ -241,7 +246,7 @@ class Bench : public Subcommand {
   }
 
   std::string folder_ = ".";  // for files of a benchmark's own
-  std::string what_, paper_, out_, module_;
+  std::string what_, paper_, out_, module_, dir_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_;
   std::optional<unsigned> launches_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bench_devices.h"
+#include "bench_files.h"
 #include "bench_host_evp.h"
 #include "bench_host_idle.h"
 #include "bench_openssl.h"
@@ -27,7 +28,7 @@ constexpr uint64_t kUnitBytes = 4 * kKiB;     // of XTS: a sector
 // What computes on the CPU is no measure of anything; it shows that the command works.
 struct Scale {
   unsigned runs;
-  uint64_t usual_bytes, large_bytes, streams, card_bytes;
+  uint64_t usual_bytes, large_bytes, streams, card_bytes, file_bytes;
 
   Scale(bool quick, bool has_gpu)
       : runs(quick || !has_gpu ? 5 : 9),
@@ -42,7 +43,10 @@ struct Scale {
                          : 65536),
         card_bytes(!has_gpu ? kMiB
                    : quick  ? 256 * kMiB
-                            : 4 * kGiB) {}
+                            : 4 * kGiB),
+        file_bytes(!has_gpu ? kMiB
+                   : quick  ? kGiB
+                            : 8 * kGiB) {}
 };
 
 std::vector<BenchCase> parallel_cases() {
@@ -238,8 +242,8 @@ class HostBench {
 }  // namespace
 
 std::vector<BenchResult> bench_host(
-    const Context &context, const std::string &module, bool quick, const Wants &wants,
-    const std::function<void(const std::string &)> &tell_next,
+    const Context &context, const std::string &module, const std::string &folder, bool quick,
+    const Wants &wants, const std::function<void(const std::string &)> &tell_next,
     const std::function<void(const std::vector<BenchResult> &)> &keep) {
   std::vector<BenchResult> results;
   const std::function<void(const std::string &)> tell = [&](const std::string &next) {
@@ -263,6 +267,10 @@ std::vector<BenchResult> bench_host(
   bench.all_devices(has_gpu);
   for (BenchResult &result : bench_host_idle(module, named, has_gpu, quick, data, wants, tell))
     results.push_back(std::move(result));
+  if (!folder.empty())
+    for (BenchResult &result :
+         bench_files(folder, named, scale.file_bytes, has_gpu ? 5 : 2, data, wants, tell))
+      results.push_back(std::move(result));
   return results;
 }
 

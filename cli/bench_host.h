@@ -17,13 +17,13 @@ namespace lanecrypt::cli {
 // pinned memory to pinned memory, CBC encryption of many streams, one EVP_EncryptUpdate
 // through the provider `module` (left out where that is ""), what it costs to check the
 // device's output, several devices together, and what a task on the same core keeps of
-// it. GB/s and, in rows that end in `.cpu`,
+// it; and, where `folder` is not "", files in it. GB/s and, in rows that end in `.cpu`,
 // ms of CPU time a GB. The output of each run is compared with OpenSSL's; throws Failure
 // (kFailed) where one differs. Only results whose names `wants` takes are measured;
 // `tell` hears what is measured now, and `keep` is given all results before it.
 std::vector<BenchResult> bench_host(
-    const Context &context, const std::string &module, bool quick, const Wants &wants,
-    const std::function<void(const std::string &)> &tell,
+    const Context &context, const std::string &module, const std::string &folder, bool quick,
+    const Wants &wants, const std::function<void(const std::string &)> &tell,
     const std::function<void(const std::vector<BenchResult> &)> &keep);
 
 }  // namespace lanecrypt::cli

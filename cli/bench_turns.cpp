@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_turns.h"
 
+#include <sys/resource.h>
+
 #include "bench_left_out.h"
 #include "bench_pass.h"
 
@@ -11,6 +13,16 @@ struct Found {
   std::vector<double> rates, cpu, cores;
   bool is_left_out = false;
 };
+
+// And of the programs that it has run.
+double all_cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval &time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return cpu_seconds() + seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 }  // namespace
 
@@ -28,9 +40,9 @@ std::vector<BenchResult> measure_contenders(const std::vector<Contender> &conten
     Found &own = found[who];
     if (own.is_left_out) return;
     if (contender.prepare) contender.prepare();
-    double cpu = cpu_seconds(), seconds = 0;
+    double cpu = all_cpu_seconds(), seconds = 0;
     own.is_left_out = !unless_unsupported([&] { seconds = seconds_of(contender.run); });
-    cpu = cpu_seconds() - cpu;
+    cpu = all_cpu_seconds() - cpu;
     if (own.is_left_out) return;
     if (contender.check) contender.check();
     if (round == 0) return;  // caches, clocks and first touches

@@ -27,7 +27,8 @@ struct Contender {
   std::function<void()> prepare;  // before each; the last two may be left out
 };
 
-// Each once unmeasured, and `runs` times. Rows: the name (GB/s, with the cores that the
+// Each once unmeasured, and `runs` times. A program that was run and waited for counts
+// to the process. Rows: the name (GB/s, with the cores that the
 // process kept busy, and how many times the rate of the first contender named
 // `.openssl` it is) and `.cpu` after it (the process's CPU time, in ms/GB). One whose
 // device does not do such a thing is named on stderr and left out.

@@ -2,12 +2,14 @@
 """`lanecrypt bench host`, on two emulators."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 
 import pytest
 
-from cli_fixtures import FAILED, LANECRYPT, REPOSITORY, fails, ok
+from cli_fixtures import FAILED, LANECRYPT, REPOSITORY, USAGE, fails, ok
 
 PASSED = [f"aes-256-{mode}.pinned-to-pinned" for mode in ("ctr", "xts-4096", "cbc-decrypt", "gcm")]
 STREAMS = [f"aes-{bits}-cbc-encrypt.16x16KiB-pinned.default" for bits in (128, 256)]
@@ -71,6 +73,22 @@ def test_bench_host_takes_the_provider_that_it_is_told():
     words = ["bench", "host", "--quick", "--only", "evp-update-apart", "--module"]
     fails(FAILED, "OpenSSL cannot load the provider from", *words, LANECRYPT)
     fails(FAILED, "cannot read the provider", *words, LANECRYPT.parent / "no.so")
+
+
+def test_bench_host_runs_the_programs_on_files(tmp_path):
+    words = ["bench", "host", "--quick", "--only", "enc-file", "--dir"]
+    done = ok(*words, tmp_path, "--json")
+    results = {result["name"]: result for result in json.loads(done.stdout)["results"]}
+    names = {re.sub(r"-ram-disk(-huge-pages)?", "", name) for name in results}
+    assert names == {f"aes-256-ctr.enc-file.{who}{what}" for who in ("openssl", "openssl-bufsize-1M", "host")
+                     for what in ("", ".cpu")}
+    # Of the programs, which are not this one.
+    assert all(result["value"] > 0 and result["bytes"] == 1 << 20 for result in results.values())
+    assert os.listdir(tmp_path) == []
+    fails(FAILED, "cannot make a folder", *words, tmp_path / "none")
+    fails(FAILED, "the output is not OpenSSL's", *words, tmp_path, env={"LANECRYPT_HOST_FAULT": "flip-bit:0"})
+    assert os.listdir(tmp_path) == []
+    fails(USAGE, "bench aes takes no --dir", "bench", "aes", "--dir", tmp_path)
 
 
 def test_plot_of_what_is_left_of_the_cpu(told, tmp_path):

@@ -1,0 +1,26 @@
+// The rows of `lanecrypt bench host` for files.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench_data.h"
+#include "bench_host_evp.h"
+#include "bench_results.h"
+
+namespace lanecrypt::cli {
+
+// AES-256-CTR from a file of `bytes` in `folder` to another: the programs themselves,
+// from start to end, and their CPU time. `openssl enc` of the PATH, with its own buffer
+// and with one of 1 MiB, and this command's `enc` on each device. The output of each run
+// is compared with that of `openssl enc`; throws Failure (kFailed) where one differs or a
+// program fails, and (kUsage) where the folder has no room for three such files.
+std::vector<BenchResult> bench_files(const std::string &folder,
+                                     const std::vector<EvpDevice> &devices, uint64_t bytes,
+                                     unsigned runs, const BenchData &data, const Wants &wants,
+                                     const std::function<void(const std::string &)> &tell);
+
+}  // namespace lanecrypt::cli
