@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace lanecrypt {
 namespace {
@@ -27,7 +28,10 @@ int number_of(const Enum &value) {
 template <typename T>
 T read_struct(const void *from, size_t bytes) {
   T value = {};
-  std::memcpy(&value, from, std::min(bytes, sizeof value));
+  if (bytes >= sizeof value)  // as most are: a copy of a size that is known
+    std::memcpy(&value, from, sizeof value);
+  else
+    std::memcpy(&value, from, bytes);
   return value;
 }
 
@@ -102,18 +106,21 @@ Status check_job(const lc_cipher_job &job) {
   return Status();
 }
 
+Status wrong_length(uint64_t length, const std::string &what) {
+  return wrong("its length, " + std::to_string(length) + " bytes, is " + what);
+}
+
 Status check_length(const lc_cipher_job &job, const Mode &mode, uint64_t length) {
-  const std::string text = "its length, " + std::to_string(length) + " bytes, is ";
   if (length % mode.granule_bytes != 0)
-    return wrong(text + "no multiple of " + std::to_string(mode.granule_bytes));
+    return wrong_length(length, "no multiple of " + std::to_string(mode.granule_bytes));
   if (length < mode.least_bytes)
-    return wrong(text + "less than " + std::to_string(mode.least_bytes));
+    return wrong_length(length, "less than " + std::to_string(mode.least_bytes));
   if (mode.continuation != Continuation::kDataUnits) return Status();
   if (job.data_unit_bytes == 0 && length > kMostDataUnitBytes)
-    return wrong(text + "more than a data unit may have (16 MiB)");
+    return wrong_length(length, "more than a data unit may have (16 MiB)");
   const uint64_t rest = job.data_unit_bytes == 0 ? 0 : length % job.data_unit_bytes;
   if (rest != 0 && rest < kBlockBytes)
-    return wrong(text + "such that the last data unit has less than 16");
+    return wrong_length(length, "such that the last data unit has less than 16");
   return Status();
 }
 
@@ -169,6 +176,47 @@ Status check_message(const lc_cipher_job &job, const lc_message &message) {
   return Status();
 }
 
+// Numbers a job's keys by their addresses, in the order in which they come. Nothing
+// of the job is on its way while this goes on, so that each message counts: what
+// std::unordered_map takes for a new key is more than all else of a message.
+class KeySlots {
+ public:
+  // The number of a key, and whether it is new.
+  std::pair<uint32_t, bool> slot_of(const void *key) {
+    if (last_ < keys_.size() && keys_[last_] == key) return {last_, false};
+    if (2 * keys_.size() >= table_.size()) grow();
+    uint32_t &place = find(key);
+    const bool is_new = place == kNone;
+    if (is_new) {
+      place = static_cast<uint32_t>(keys_.size());
+      keys_.push_back(key);
+    }
+    last_ = place;
+    return {place, is_new};
+  }
+  const std::vector<const void *> &keys() const { return keys_; }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // Where its number stands, or is to stand: the first place that is free.
+  uint32_t &find(const void *key) {
+    // By the golden ratio (Knuth, The Art of Computer Programming, 6.4).
+    const uint64_t mixed = reinterpret_cast<uintptr_t>(key) * 0x9E3779B97F4A7C15u;
+    size_t at = mixed >> 32 & (table_.size() - 1);
+    while (table_[at] != kNone && keys_[table_[at]] != key) at = (at + 1) & (table_.size() - 1);
+    return table_[at];
+  }
+  void grow() {
+    table_.assign(std::max<size_t>(4 * table_.size(), 16), kNone);
+    for (uint32_t slot = 0; slot < keys_.size(); ++slot) find(keys_[slot]) = slot;
+  }
+
+  std::vector<const void *> keys_;
+  std::vector<uint32_t> table_;  // numbers, at most half of it; its size is a power of two
+  uint32_t last_ = 0;
+};
+
 // Of XTS, for encryption, as SP 800-38E's guidance and OpenSSL have it.
 bool keys_are_alike(const uint8_t *keys, uint32_t one_key_bytes) {
   uint8_t difference = 0;
@@ -204,7 +252,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
   }
   result.messages.reserve(job.message_count);
 
-  std::unordered_map<const void *, uint32_t> slots;
+  KeySlots slots;
   for (size_t n = 0; n < job.message_count; ++n) {
     const lc_message message = read_struct<lc_message>(
         reinterpret_cast<const char *>(job.messages) + n * job.message_size, job.message_size);
@@ -212,11 +260,11 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
       return Status(status.code(), "message " + std::to_string(n) + ": " + status.text());
     if (message.length == 0 && !mode.is_aead) continue;
     if (message.length > UINT64_MAX / 2 - result.bytes) return wrong("too many bytes in one job");
-    const auto [slot, is_new] = slots.try_emplace(message.key, static_cast<uint32_t>(slots.size()));
+    const auto [slot, is_new] = slots.slot_of(message.key);
     if (is_new && mode.keys == 2 && result.kind.direction == LC_ENCRYPT &&
         keys_are_alike(static_cast<const uint8_t *>(message.key), result.kind.one_key_bytes()))
       return wrong("message " + std::to_string(n) + ": the two halves of its key are the same");
-    CipherMessage copy = {.key = slot->second,
+    CipherMessage copy = {.key = slot,
                           .iv = {},
                           .in = static_cast<const uint8_t *>(message.in),
                           .out = static_cast<uint8_t *>(message.out),
@@ -237,13 +285,12 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
     if (mode.is_aead) result.bytes += message.aad_length;
   }
 
-  result.key_count = static_cast<uint32_t>(slots.size());
-  const size_t slot_bytes = result.kind.key_slot_bytes();
-  result.keys = secure::KeyMemory(slots.size() * slot_bytes);
-  if (!result.keys.ok(slots.size() * slot_bytes))
-    return Status(LC_ERROR_MEMORY, "no memory for the keys");
-  for (const auto &[key, slot] : slots)
-    std::memcpy(result.keys.data() + slot * slot_bytes, key, job.key_bytes);
+  const size_t slot_bytes = result.kind.key_slot_bytes(), keys = slots.keys().size();
+  result.key_count = static_cast<uint32_t>(keys);
+  result.keys = secure::KeyMemory(keys * slot_bytes);
+  if (!result.keys.ok(keys * slot_bytes)) return Status(LC_ERROR_MEMORY, "no memory for the keys");
+  for (size_t slot = 0; slot < keys; ++slot)
+    std::memcpy(result.keys.data() + slot * slot_bytes, slots.keys()[slot], job.key_bytes);
   return result;
 }
 
