@@ -209,9 +209,11 @@ Status AesLaunch::start(device::Stream &stream, const char *kernel, uint32_t gro
 
 Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
   if (work.kind.is_chain() && !work.is_sorted) {
-    // Lanes side by side then end together.
-    std::stable_sort(work.pieces.begin(), work.pieces.end(),
-                     [](const AesPiece &a, const AesPiece &b) { return a.length > b.length; });
+    // Lanes side by side then end together. Most often all streams are alike, and it
+    // takes as long to sort those as all else here.
+    const auto is_longer = [](const AesPiece &a, const AesPiece &b) { return a.length > b.length; };
+    if (!std::is_sorted(work.pieces.begin(), work.pieces.end(), is_longer))
+      std::stable_sort(work.pieces.begin(), work.pieces.end(), is_longer);
   }
   const uint32_t team = device_.properties().team_lanes;
   AesTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};

@@ -73,12 +73,12 @@ bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk
   while (!request->todo.empty() && left.bytes >= kBlockBytes && left.pieces > 0) {
     Piece &next = request->todo.front();
     if (next.length <= left.bytes) {
-      chunk.pieces.push_back({request, next});
+      chunk.pieces.push_back({request.get(), next});
       request->todo.pop_front();
     } else {
       const Piece front = cut_front(*request, next, left.bytes);
       if (front.length == 0) break;
-      chunk.pieces.push_back({request, front});
+      chunk.pieces.push_back({request.get(), front});
     }
     left.bytes -= std::min(left.bytes, whole_blocks(chunk.pieces.back().piece.length));
     --left.pieces;
@@ -93,7 +93,7 @@ void cut_streams(const RequestPointer &request, ChunkLimits &left, Chunk &chunk)
     const Piece &next = request->todo.front();
     const uint64_t bytes = whole_blocks(next.length);
     if (bytes > left.bytes) break;
-    chunk.pieces.push_back({request, next});
+    chunk.pieces.push_back({request.get(), next});
     request->todo.pop_front();
     left.bytes -= bytes;
     --left.pieces;
@@ -111,10 +111,10 @@ void cut_slices(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) 
     Piece piece = request->todo.front();
     request->todo.pop_front();
     if (piece.length <= slice) {
-      chunk.pieces.push_back({request, piece});
+      chunk.pieces.push_back({request.get(), piece});
     } else {
       const Piece front = cut_front(*request, piece, slice);
-      if (front.length != 0) chunk.pieces.push_back({request, front});
+      if (front.length != 0) chunk.pieces.push_back({request.get(), front});
       rest.push_back(piece);
     }
   }
@@ -277,6 +277,7 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
       continue;
     }
     ++request->chunks_under_way;
+    chunk.requests.push_back(request);
     at = queue.erase(at);
     if (!request->todo.empty() || request->shared != nullptr) cut_in_part.push_back(request);
     if (chunk.sliced != nullptr || chunk.is_beside) break;

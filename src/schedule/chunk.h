@@ -13,12 +13,14 @@
 namespace lanecrypt::schedule {
 
 struct ChunkPiece {
-  RequestPointer request;
+  Request *request;  // one of the chunk's
   Piece piece;
 };
 
 struct Chunk {
   CipherKind kind;
+  // Each once, in the order of their pieces, which a request has side by side.
+  std::vector<RequestPointer> requests;
   std::vector<ChunkPiece> pieces;
   // CBC encryption in slices: the one request whose chain values this chunk
   // continues; otherwise nullptr.

@@ -372,19 +372,22 @@ void Executor::retire(std::list<RequestPointer> &queue) {
   } else if (!status.ok()) {
     ++counters_.failures;
   }
-  std::vector<RequestPointer> requests;
-  for (size_t n = 0; n < retired.pieces.size(); ++n) {
-    const auto &[request, piece] = retired.pieces[n];
-    if (requests.empty() || requests.back() != request) requests.push_back(request);
-    if (!status.ok()) {
-      request->put_back(piece);
-      continue;
+  size_t n = 0;
+  for (const RequestPointer &request : retired.requests) {
+    uint64_t bytes = 0;
+    for (; n < retired.pieces.size() && retired.pieces[n].request == request.get(); ++n) {
+      const Piece &piece = retired.pieces[n].piece;
+      if (!status.ok()) {
+        request->put_back(piece);
+        continue;
+      }
+      if (request->aead != nullptr) request->aead->add(*request, piece, retired.sums[n]);
+      bytes += request->text_of(piece).length;
     }
-    if (request->aead != nullptr) request->aead->add(*request, piece, retired.sums[n]);
-    finish_piece_of(*request, request->text_of(piece).length);
+    if (status.ok()) count_done(*request, bytes);
   }
   secure::wipe(retired.sums.data(), retired.sums.size() * sizeof(cpu::AeadSum));
-  for (const RequestPointer &request : requests) {
+  for (const RequestPointer &request : retired.requests) {
     --request->chunks_under_way;
     if (!status.ok()) {
       queue.remove(request);
@@ -399,7 +402,7 @@ void Executor::retire(std::list<RequestPointer> &queue) {
   }
 }
 
-void Executor::finish_piece_of(Request &request, uint64_t bytes) {
+void Executor::count_done(Request &request, uint64_t bytes) {
   if (!request.on_device_counted) {
     request.on_device_counted = true;
     ++counters_.jobs;

@@ -89,7 +89,7 @@ class Executor {
   void retire(std::list<RequestPointer> &queue);
   bool retire_what_is_over(std::list<RequestPointer> &queue);
   void wait(std::list<RequestPointer> &queue);
-  void finish_piece_of(Request &request, uint64_t bytes);
+  void count_done(Request &request, uint64_t bytes);
   void end_if_over(std::list<RequestPointer> &queue, const RequestPointer &request);
   void give_back(const RequestPointer &request, const Status &status);
   void give_back_all(std::list<RequestPointer> &queue, const Status &status);

@@ -151,6 +151,7 @@ Status Pipeline::allocate(Slot &slot) {
 void Pipeline::start(Chunk chunk) {
   Slot &slot = take_slot();
   slot.on_device = false;
+  slot.requests = std::move(chunk.requests);
   slot.pieces = std::move(chunk.pieces);
   slot.sliced = chunk.sliced;
   slot.is_all = chunk.is_all;
@@ -168,8 +169,9 @@ void Pipeline::start(DeviceChunk chunk) {
   Slot &slot = take_slot();
   slot.on_device = true;
   slot.sliced = nullptr;
+  slot.requests = {chunk.request};
   slot.pieces.clear();
-  for (const Piece &piece : chunk.pieces) slot.pieces.push_back({chunk.request, piece});
+  for (const Piece &piece : chunk.pieces) slot.pieces.push_back({chunk.request.get(), piece});
   slot.work = std::move(chunk.work);
   slot.aead = std::move(chunk.aead);
   slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
@@ -190,21 +192,19 @@ void Pipeline::lay_out(Slot &slot) {
   slot.headers.resize(header_bytes_of_all);
   uint8_t *header = slot.headers.data();
   const Request *request = nullptr;
-  std::vector<uint32_t> key_numbers;
-  constexpr uint32_t kNone = UINT32_MAX;
   uint64_t at = 0;
   slot.places.clear();
+  slot.places.reserve(slot.pieces.size());
+  slot.work.pieces.reserve(slot.pieces.size());
   for (const ChunkPiece &part : slot.pieces) {
     const CipherMessage &message = part.request->job.messages[part.piece.message];
-    if (part.request.get() != request) {
-      request = part.request.get();
-      key_numbers.assign(request->job.key_count, kNone);
+    if (part.request != request) {
+      request = part.request;
+      key_numbers_.begin(request->job.key_count);
     }
-    uint32_t &key = key_numbers[message.key];
-    if (key == kNone) {
-      key = static_cast<uint32_t>(slot.work.keys.size());
-      slot.work.keys.push_back(request->job.key(message.key));
-    }
+    const uint32_t keys = static_cast<uint32_t>(slot.work.keys.size());
+    const uint32_t key = key_numbers_.number_of(message.key, keys);
+    if (key == keys) slot.work.keys.push_back(request->job.key(message.key));
 
     const bool is_aad = part.piece.is_aad;
     // The header of CCM is ours, and comes back from nowhere.
@@ -586,7 +586,8 @@ Retired Pipeline::retire() {
   waiting_since_ = Clock::now();
   // It comes first again: jobs that come one by one need the memory of one slot.
   free_.push_front(&slot);
-  return {std::move(slot.pieces), slot.status, std::move(sums), slot.gave_wrong_output};
+  return {std::move(slot.requests), std::move(slot.pieces), slot.status, std::move(sums),
+          slot.gave_wrong_output};
 }
 
 }  // namespace lanecrypt::schedule

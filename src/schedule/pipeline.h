@@ -20,6 +20,7 @@ constexpr uint64_t kSmallSlotBytes = 1 << 20;
 
 // What came back from the device.
 struct Retired {
+  std::vector<RequestPointer> requests;  // as of Chunk
   std::vector<ChunkPiece> pieces;
   Status status;                   // when not OK, the host output of no piece is of use
   std::vector<cpu::AeadSum> sums;  // of authenticated modes, one for each piece
@@ -39,6 +40,30 @@ struct PipelineOptions {
   // For tests: of what comes after the self-test, and of many chunks in few bytes.
   bool skip_self_test = false;
   uint64_t least_chunk_bytes = 4 << 20, most_chunk_bytes = kChunkBytes;
+};
+
+// Which key of a chunk each key of a request is. A chunk's work is not to grow by the
+// keys of a large request that it has not.
+class KeyNumbers {
+ public:
+  // Forgets all, for a request with so many keys.
+  void begin(uint32_t keys) {
+    for (const uint32_t slot : used_) numbers_[slot] = kNone;
+    used_.clear();
+    if (numbers_.size() < keys) numbers_.resize(keys, kNone);
+  }
+  // The number of a key, which is `next` where it is new.
+  uint32_t number_of(uint32_t slot, uint32_t next) {
+    if (numbers_[slot] == kNone) {
+      numbers_[slot] = next;
+      used_.push_back(slot);
+    }
+    return numbers_[slot];
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> numbers_, used_;
 };
 
 // The device's thread alone.
@@ -134,6 +159,8 @@ class Pipeline {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<Slot *> free_, under_way_;
   uint64_t chunks_ = 0;
+  // Of lay_out(): the keys of one request in one chunk.
+  KeyNumbers key_numbers_;
   Dice dice_;
   Clock::time_point waiting_since_;
   bool is_stuck_ = false;

@@ -39,6 +39,7 @@ struct Slot {
   // who may touch the rest.
   std::atomic<Stage> stage = Stage::kOver;
   uint64_t number = 0;  // of the chunk, in order
+  std::vector<RequestPointer> requests;
   std::vector<ChunkPiece> pieces;
   HostShare share;
   std::vector<uint8_t> headers;  // CCM: what comes before the texts

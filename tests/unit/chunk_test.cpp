@@ -77,6 +77,20 @@ TEST(Chunks, LongStreamsOfAChainPassInSlices) {
   }
 }
 
+// Each once, in the order of their pieces.
+TEST(Chunks, OwnTheRequestsOfTheirPieces) {
+  std::list<RequestPointer> queue;
+  for (const uint64_t bytes : {uint64_t{48}, uint64_t{16}, uint64_t{400}})
+    queue.push_back(request_of({bytes, 1008}));
+  const std::vector<RequestPointer> all(queue.begin(), queue.end());
+  const Chunk chunk = cut_chunk(queue, kLimits);
+  EXPECT_EQ(all, chunk.requests);
+  ASSERT_EQ(6u, chunk.pieces.size());
+  for (size_t n = 0; n < chunk.pieces.size(); ++n)
+    EXPECT_EQ(all[n / 2].get(), chunk.pieces[n].request);
+  for (const RequestPointer &request : all) EXPECT_EQ(1u, request->chunks_under_way);
+}
+
 TEST(Chunks, WhatFitsIsNoPartOfMore) {
   const RequestPointer request = request_of(std::vector<uint64_t>(1000, 16 << 10));
   const std::vector<Chunk> chunks = cut_all(request);
