@@ -43,9 +43,10 @@ struct Properties {
   bool pairs_launches = false;  // see Launch::beside_last
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
   bool fast_fp64 = false;
-  bool flat_addresses = false;  // addresses of different buffers may share one launch
-  bool has_rsa = true;          // has the kernels of RSA; known before a device is open
-  bool lone_teams = true;       // LONE_TEAMS of teams.h: a lane has a number of RSA for itself
+  // Addresses of different buffers may share one launch, and kernels take any part of one.
+  bool flat_addresses = false;
+  bool has_rsa = true;     // has the kernels of RSA; known before a device is open
+  bool lone_teams = true;  // LONE_TEAMS of teams.h: a lane has a number of RSA for itself
   // The names of its kernels; empty: all that kernels/ has. Of an API that does
   // not tell before a device is open, Device::properties() has them.
   std::vector<std::string> kernels;

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "schedule/staging.h"
-
 namespace lanecrypt::schedule {
 namespace {
 
@@ -202,6 +200,24 @@ void AeadLaunch::plan_batches(const AesWork &work, AeadWork &aead) const {
   }
 }
 
+// The runs, what becomes of them, and additional data.
+void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const {
+  staging.add(room.runs, aead.runs);
+  staging.add(room.sums, aead.sums);
+  staging.add(room.checks, aead.checks);
+  staging.add(room.wanted, aead.one_time_keys);
+  staging.add(room.batches, aead.batches);
+  staging.add(room.matrix_keys, aead.matrix_keys);
+  uint64_t aad_bytes = 0;
+  for (const auto &one : aead.aad) aad_bytes += whole_blocks(one.second);
+  staging.add(room.aad, aad_bytes, true, [&aead](uint8_t *place) {
+    for (const auto &[from, bytes] : aead.aad) {
+      memcpy(place, from, bytes);
+      place += whole_blocks(bytes);
+    }
+  });
+}
+
 // H of every key and the mask of every tag are blocks under AES: zero and J0.
 Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work,
                               AeadWork &aead) {
@@ -231,27 +247,36 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &w
     }
     blocks.insert(blocks.end(), part.start.begin(), part.start.end());
   }
-  Staging copies;
-  copies.add(room.blocks, blocks);
-  copies.add(room.runs, aead.runs);
-  copies.add(room.sums, aead.sums);
-  copies.add(room.checks, aead.checks);
-  copies.add(room.batches, aead.batches);
-  copies.add(room.matrix_keys, aead.matrix_keys);
-  uint64_t aad_bytes = 0;
-  for (const auto &[from, bytes] : aead.aad) {
-    if (aad_bytes == 0) {
-      uint64_t all = 0;
-      for (const auto &one : aead.aad) all += whole_blocks(one.second);
-      LC_TRY(aes_.grow(room.aad, MemoryKind::kDevice, all));
-    }
-    copies.add(room.aad, from, bytes, aad_bytes);
-    aad_bytes += whole_blocks(bytes);
-  }
-  LC_TRY(copies.run(aes_, stream, room.staging));
+  Staging staging(device_);
+  // A counter that begins with H's help tells of it.
+  staging.add(room.blocks, blocks, true);
+  aes_.stage(staging, room.starts, aead.starts);
+  if (!aead.text.pieces.empty()) aes_.stage(staging, room.text, aead.text);
+  stage_hashes(staging, room, aead);
+  const Status status = staging.run(stream, room.staged);
+  secure::wipe(blocks.data(), blocks.size());
   aead.starts.in = aead.starts.out = room.blocks.get();
-  LC_TRY(aes_.upload(stream, room.starts, aead.starts));
-  return aead.text.pieces.empty() ? Status() : aes_.upload(stream, room.text, aead.text);
+  return status;
+}
+
+Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, AesWork &work,
+                                   AeadWork &aead) {
+  const uint64_t team = device_.properties().team_lanes;
+  for (AesPiece &piece : work.pieces) {
+    piece.first_tile = aead.tiles;
+    aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
+  }
+  constexpr uint64_t kKeyBytes = AES_KEY_WORDS * 4;
+  Staging staging(device_);
+  staging.add(room.keys, work.keys.size() * kKeyBytes, true, [&work](uint8_t *place) {
+    for (const uint8_t *key : work.keys) {
+      memcpy(place, key, kKeyBytes);
+      place += kKeyBytes;
+    }
+  });
+  staging.add(room.pieces, work.pieces);
+  if (work.kind.mode().is_aead) stage_hashes(staging, room, aead);
+  return staging.run(stream, room.staged);
 }
 
 Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead) {
@@ -261,36 +286,8 @@ Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work,
   if (work.kind.is_ccm()) return upload_ccm(stream, room, work, aead);
   plan_runs(work, aead);
   plan_batches(work, aead);
-  if (is_gcm(work.kind)) return upload_gcm(stream, room, work, aead);
-  const uint64_t team = device_.properties().team_lanes;
-  for (AesPiece &piece : work.pieces) {
-    piece.first_tile = aead.tiles;
-    aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
-  }
-  std::vector<uint8_t> keys;
-  for (const uint8_t *key : work.keys) keys.insert(keys.end(), key, key + AES_KEY_WORDS * 4);
-  Staging copies;
-  copies.add(room.keys, keys);
-  copies.add(room.pieces, work.pieces);
-  if (work.kind.mode().is_aead) {
-    copies.add(room.runs, aead.runs);
-    copies.add(room.sums, aead.sums);
-    copies.add(room.checks, aead.checks);
-    copies.add(room.wanted, aead.one_time_keys);
-    copies.add(room.batches, aead.batches);
-    copies.add(room.matrix_keys, aead.matrix_keys);
-    uint64_t all = 0, at = 0;
-    for (const auto &one : aead.aad) all += whole_blocks(one.second);
-    if (all != 0) LC_TRY(aes_.grow(room.aad, MemoryKind::kDevice, all));
-    for (const auto &[from, bytes] : aead.aad) {
-      copies.add(room.aad, from, bytes, at);
-      at += whole_blocks(bytes);
-    }
-  }
-  const Status status = copies.run(aes_, stream, room.staging);
-  room.staged_bytes = std::min(copies.bytes(), room.staging ? room.staging->bytes() : 0);
-  secure::wipe(keys.data(), keys.size());
-  return status;
+  return is_gcm(work.kind) ? upload_gcm(stream, room, work, aead)
+                           : upload_chacha20(stream, room, work, aead);
 }
 
 // The hashes of all runs, weighed and added up.
@@ -464,15 +461,8 @@ cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const AesWork &work, size_t p
   return sum;
 }
 
-void AeadLaunch::wipe_staging(AeadRoom &room, const AesWork &work, const AeadWork &aead) const {
-  if (work.kind.is_ccm()) {
-    AesLaunch::wipe_staging(room.text, work);
-  } else if (is_gcm(work.kind)) {
-    // The raw keys of both launches.
-    AesLaunch::wipe_staging(room.text, aead.text);
-    AesLaunch::wipe_staging(room.starts, aead.starts);
-  }
-  if (room.staging != nullptr) secure::wipe(room.staging->host(), room.staged_bytes);
+void AeadLaunch::wipe_staging(AeadRoom &room) const {
+  room.staged.wipe_secrets();
   if (room.results_host != nullptr)
     secure::wipe(room.results_host->host(), room.results_host->bytes());
 }

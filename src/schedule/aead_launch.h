@@ -54,11 +54,11 @@ struct AeadWork {
 };
 
 struct AeadRoom {
-  AesRoom text, starts;
-  std::unique_ptr<device::Buffer> staging, results_host;
+  AesRoom text, starts;  // whose staged things are here too
+  StagedMemory staged;
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
-      aad, streams, blocks, powers, matrices, one_time_keys, hashes, results;
-  uint64_t staged_bytes = 0;
+      aad, streams, blocks;  // staged
+  std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes, results, results_host;
 };
 
 // Whether GHASH and Poly1305 of long messages go by matrices: where the device can,
@@ -82,7 +82,8 @@ class AeadLaunch {
   Status download(device::Stream &stream, AeadRoom &room, const AesWork &work,
                   const AeadWork &aead);
   cpu::AeadSum sum(const AeadRoom &room, const AesWork &work, size_t part) const;
-  void wipe_staging(AeadRoom &room, const AesWork &work, const AeadWork &aead) const;
+  // Wipes what is secret of room.staged, and the sums.
+  void wipe_staging(AeadRoom &room) const;
 
   uint64_t launches() const { return launches_; }
 
@@ -90,7 +91,9 @@ class AeadLaunch {
   void plan_counters(const AesWork &work, AeadWork &aead) const;
   void plan_runs(const AesWork &work, AeadWork &aead) const;
   void plan_batches(const AesWork &work, AeadWork &aead) const;
+  void stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const;
   Status upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
+  Status upload_chacha20(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
                     const AeadWork &aead, device::Event &begin, device::Event &end);
   Status launch_ghash(device::Stream &stream, AeadRoom &room, const AesWork &work,

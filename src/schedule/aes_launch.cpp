@@ -186,13 +186,7 @@ uint32_t AesLaunch::max_keys(const CipherKind &kind) const {
 }
 
 Status AesLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
-  if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
-  const uint64_t with_reserve = std::max<uint64_t>(bytes + bytes / 2, 4096);
-  buffer.reset();
-  Result<std::unique_ptr<device::Buffer>> larger = device_.allocate(kind, with_reserve);
-  if (!larger.ok()) return larger.status();
-  buffer = std::move(*larger);
-  return Status();
+  return schedule::grow(device_, buffer, kind, bytes);
 }
 
 Status AesLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
@@ -207,7 +201,7 @@ Status AesLaunch::start(device::Stream &stream, const char *kernel, uint32_t gro
                         .longest_bytes = longest_bytes});
 }
 
-Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
+void AesLaunch::plan(AesWork &work) {
   if (work.kind.is_chain() && !work.is_sorted) {
     // Lanes side by side then end together. Most often all streams are alike, and it
     // takes as long to sort those as all else here.
@@ -227,26 +221,30 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
     piece.first_point = work.points;
     work.points += points_of(piece);
   }
+}
 
-  const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
-  const uint64_t key_bytes = key_count(work) * kKeyBytes;
-  LC_TRY(grow(room.staging, MemoryKind::kPinned, piece_bytes + key_bytes));
-  LC_TRY(grow(room.pieces, MemoryKind::kDevice, piece_bytes));
-  LC_TRY(grow(room.keys, MemoryKind::kDevice, key_bytes));
-  uint8_t *staging = room.staging->host();
-  memcpy(staging, work.pieces.data(), piece_bytes);
-  memset(staging + piece_bytes, 0, key_bytes);
-  const uint32_t one_key = work.kind.one_key_bytes();
-  for (size_t n = 0; n < key_count(work); ++n)
-    memcpy(staging + piece_bytes + n * kKeyBytes,
-           work.keys[n % work.keys.size()] + n / work.keys.size() * one_key, one_key);
-  LC_TRY(stream.upload(*room.pieces, 0, staging, piece_bytes));
+void AesLaunch::stage(Staging &staging, AesRoom &room, AesWork &work) {
+  plan(work);
+  staging.add(room.pieces, work.pieces, work.secret_starts);
   if (work.parts.size() > 1) {
-    const uint64_t first = work.parts[1].first_piece * sizeof(AesPiece);
-    LC_TRY(grow(room.pieces_beside, MemoryKind::kDevice, piece_bytes - first));
-    LC_TRY(stream.upload(*room.pieces_beside, 0, staging + first, piece_bytes - first));
+    const size_t first = work.parts[1].first_piece;
+    const uint64_t bytes = (work.pieces.size() - first) * sizeof(AesPiece);
+    staging.add(room.pieces_beside, bytes, work.secret_starts,
+                [=, &work](uint8_t *place) { memcpy(place, &work.pieces[first], bytes); });
   }
-  return stream.upload(*room.keys, 0, staging + piece_bytes, key_bytes);
+  staging.add(room.keys, key_count(work) * kKeyBytes, true, [&work](uint8_t *place) {
+    const size_t keys = work.keys.size();
+    const uint32_t one_key = work.kind.one_key_bytes();
+    memset(place, 0, key_count(work) * kKeyBytes);
+    for (size_t n = 0; n < key_count(work); ++n)
+      memcpy(place + n * kKeyBytes, work.keys[n % keys] + n / keys * one_key, one_key);
+  });
+}
+
+Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
+  Staging staging(device_);
+  stage(staging, room, work);
+  return staging.run(stream, room.staged);
 }
 
 Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work) {
@@ -414,8 +412,11 @@ Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesW
     }
     LC_TRY(stream.mark(*slot_free_));
   }
-  if (work.secret_starts)
-    LC_TRY(stream.zero(*room.pieces, 0, work.pieces.size() * sizeof(AesPiece)));
+  if (work.secret_starts) {
+    LC_TRY(stream.zero(*room.pieces, 0, room.pieces->bytes()));
+    if (work.parts.size() > 1)
+      LC_TRY(stream.zero(*room.pieces_beside, 0, room.pieces_beside->bytes()));
+  }
   if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
   // The last keystream of OFB would tell the last plaintext, and the MAC of CCM
   // the right tag to who has a part of the keystream.
@@ -426,15 +427,6 @@ Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesW
                        divide_up(work.pieces.size(), AES_BITSLICE_BLOCKS) * kPlaneBytes));
   if (!has_planes(form_, work.kind)) return Status();
   return stream.zero(*room.planes, 0, plane_count(work) * kPlaneBytes);
-}
-
-void AesLaunch::wipe_staging(AesRoom &room, const AesWork &work) {
-  if (room.staging == nullptr) return;
-  const uint64_t piece_bytes = work.pieces.size() * sizeof(AesPiece);
-  const uint64_t key_bytes = key_count(work) * kKeyBytes;
-  if (room.staging->bytes() < piece_bytes + key_bytes) return;
-  if (work.secret_starts) secure::wipe(room.staging->host(), piece_bytes);
-  secure::wipe(room.staging->host() + piece_bytes, key_bytes);
 }
 
 }  // namespace lanecrypt::schedule

@@ -10,6 +10,7 @@
 #include "job/cipher_job.h"
 #include "kernels/aes_layout.h"
 #include "schedule/aes_parts.h"
+#include "schedule/staging.h"
 
 namespace lanecrypt::schedule {
 
@@ -32,10 +33,9 @@ bool has_kernel(const device::Properties &properties, AesForm form, const Cipher
 
 // The memory of one launch beside its data; grown as needed, reused.
 struct AesRoom {
-  // Host memory of the pieces and the raw keys, until the launch is done.
-  std::unique_ptr<device::Buffer> staging;
-  std::unique_ptr<device::Buffer> pieces, pieces_beside, keys, schedules, planes, chain, points,
-      tail_planes;
+  StagedMemory staged;
+  std::unique_ptr<device::Buffer> pieces, pieces_beside, keys;  // staged
+  std::unique_ptr<device::Buffer> schedules, planes, chain, points, tail_planes;
 };
 
 struct AesWork {
@@ -64,14 +64,16 @@ class AesLaunch {
   uint32_t max_pieces() const { return 1 << 16; }
   uint32_t max_keys(const CipherKind &kind) const;
 
-  // Copies pieces and keys into room.staging and from there to the device.
+  // Plans the launch, and adds pieces and keys to what is copied to the device. The
+  // work stays as it is until that is run.
+  void stage(Staging &staging, AesRoom &room, AesWork &work);
+  // And copies them, by themselves; when the launch is done, the caller wipes what is
+  // secret of room.staged.
   Status upload(device::Stream &stream, AesRoom &room, AesWork &work);
   // Launches the kernels, marks `begin` and `end` around the main one, and
   // zeroes the keys and what was made of them on the device.
   Status launch(device::Stream &stream, AesRoom &room, const AesWork &work, device::Event &begin,
                 device::Event &end);
-  // Wipes the keys in room.staging; when the launch is done.
-  static void wipe_staging(AesRoom &room, const AesWork &work);
 
   // Kernels started so far.
   uint64_t launches() const { return launches_; }
@@ -83,6 +85,7 @@ class AesLaunch {
   uint32_t lanes_of(uint32_t most) const;
 
  private:
+  void plan(AesWork &work);
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "schedule/aead_launch.h"
-#include "schedule/staging.h"
 
 namespace lanecrypt::schedule {
 
@@ -36,15 +35,16 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &w
   }
   work.pieces = std::move(pieces);
   work.is_sorted = work.secret_starts = true;
-  Staging copies;
-  copies.add(room.streams, aead.streams);
-  copies.add(room.checks, aead.checks);
-  copies.add(room.aad, aead.headers);
-  LC_TRY(copies.run(aes_, stream, room.staging));
+  Staging staging(device_);
+  aes_.stage(staging, room.text, work);
+  staging.add(room.streams, aead.streams);
+  staging.add(room.checks, aead.checks);
+  staging.add(room.aad, aead.headers, true);
+  LC_TRY(staging.run(stream, room.staged));
   const device::Buffer *headers = aead.headers.empty() ? work.in : room.aad.get();
   work.more = {room.streams.get(), headers, room.results.get(),
                work.kind.direction == LC_DECRYPT ? 1u : 0u};
-  return aes_.upload(stream, room.text, work);
+  return Status();
 }
 
 }  // namespace lanecrypt::schedule

@@ -576,9 +576,9 @@ Retired Pipeline::retire() {
     if (slot.status.ok())
       for (size_t n = 0; n < slot.aead.parts.size(); ++n)
         sums.push_back(aead_.sum(slot.aead_room, slot.work, n));
-    aead_.wipe_staging(slot.aead_room, slot.work, slot.aead);
+    aead_.wipe_staging(slot.aead_room);
   } else {
-    AesLaunch::wipe_staging(slot.room, slot.work);
+    slot.room.staged.wipe_secrets();
   }
   slot.adopted.reset();
   slot.scratch_view.reset();

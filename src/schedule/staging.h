@@ -1,47 +1,64 @@
-// Copies of small things to the device, all through one piece of pinned memory.
+// What a launch needs beside its data: small things from many places, which one copy
+// brings to the device where addresses are flat. As many copies would keep the data from
+// the bus, each for as long as some 200 KiB take. Elsewhere each has a buffer of its own:
+// NVIDIA's OpenCL crashed on parts of one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <vector>
 
-#include "schedule/aes_launch.h"
+#include "device/device.h"
 
 namespace lanecrypt::schedule {
 
+// Makes it a buffer of at least `bytes`, whose content is lost where it grows.
+Status grow(device::Device &device, std::unique_ptr<device::Buffer> &buffer,
+            device::MemoryKind kind, uint64_t bytes);
+
+// Where the small things of one launch lie, on the host as on the device; grown as
+// needed, reused.
+struct StagedMemory {
+  struct Range {
+    uint64_t at, bytes;
+  };
+  std::unique_ptr<device::Buffer> host, device;
+  std::vector<Range> secrets;  // of `host`
+
+  // When the copy is done.
+  void wipe_secrets();
+};
+
+// The list of them, for one copy.
 class Staging {
  public:
+  // Writes a thing to where it lies on the host; called by run().
+  using Write = std::function<void(uint8_t *)>;
+
+  explicit Staging(device::Device &device) : device_(device) {}
+  // run() makes `to` where the thing lies on the device, from its beginning on, which is
+  // its user's until the next one. A thing of no bytes is left out.
+  void add(std::unique_ptr<device::Buffer> &to, uint64_t bytes, bool is_secret, Write write);
   template <typename T>
-  void add(std::unique_ptr<device::Buffer> &to, const std::vector<T> &items) {
-    add(to, reinterpret_cast<const uint8_t *>(items.data()), items.size() * sizeof(T));
+  void add(std::unique_ptr<device::Buffer> &to, const std::vector<T> &items,
+           bool is_secret = false) {
+    add(to, items.size() * sizeof(T), is_secret,
+        [&items](uint8_t *place) { memcpy(place, items.data(), items.size() * sizeof(T)); });
   }
-  void add(std::unique_ptr<device::Buffer> &to, const uint8_t *from, uint64_t bytes,
-           uint64_t at = 0) {
-    if (bytes != 0) copies_.push_back({&to, from, bytes, at});
-    bytes_ += whole_blocks(bytes);
-  }
-  uint64_t bytes() const { return bytes_; }
-  Status run(AesLaunch &aes, device::Stream &stream, std::unique_ptr<device::Buffer> &staging) {
-    LC_TRY(aes.grow(staging, device::MemoryKind::kPinned, std::max<uint64_t>(bytes_, 1)));
-    uint8_t *place = staging->host();
-    for (const Copy &copy : copies_) {
-      memcpy(place, copy.from, copy.bytes);
-      if (copy.at == 0) LC_TRY(aes.grow(*copy.to, device::MemoryKind::kDevice, copy.bytes));
-      LC_TRY(stream.upload(**copy.to, copy.at, place, copy.bytes));
-      place += whole_blocks(copy.bytes);
-    }
-    return Status();
-  }
+  Status run(device::Stream &stream, StagedMemory &memory);
 
  private:
-  struct Copy {
+  struct Thing {
     std::unique_ptr<device::Buffer> *to;
-    const uint8_t *from;
-    uint64_t bytes, at;
+    uint64_t at, bytes;
+    bool is_secret;
+    Write write;
   };
-  std::vector<Copy> copies_;
+  device::Device &device_;
+  std::vector<Thing> things_;
   uint64_t bytes_ = 0;
 };
 
