@@ -16,7 +16,7 @@
 
 #include "provider/aead_message.h"
 #include "provider/ccm.h"
-#include "provider/fallback.h"
+#include "provider/find_param.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -24,6 +24,7 @@ namespace {
 bool is_gcm(const CipherContext &context) { return context.algorithm().cipher == LC_AES_GCM; }
 
 void drop_message(CipherContext &context) {
+  if (context.message == nullptr) return;
   free_message(context.message);
   context.message = nullptr;
 }
@@ -143,16 +144,19 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
   return 1;
 }
 
-}  // namespace
-
-void begin_aead(CipherContext &context, const uint8_t *key, const uint8_t *iv, size_t iv_bytes) {
+// OpenSSL's context has been given this key and IV, either of which may be nullptr.
+inline void begin(CipherContext &context, const uint8_t *key, const uint8_t *iv, size_t iv_bytes) {
   if (key == nullptr && iv == nullptr) return;
   const bool has_begun = context.message != nullptr || context.aad_bytes + context.text_bytes > 0;
   drop_message(context);
   context.aad_bytes = context.text_bytes = 0;
   if (context.algorithm().is_ccm()) begin_ccm(context, key != nullptr, iv != nullptr);
   if (iv != nullptr && iv_bytes <= sizeof context.aead_iv) {
-    std::memcpy(context.aead_iv, iv, iv_bytes);
+    // The usual length, for which the compiler needs no call.
+    if (iv_bytes == 12)
+      std::memcpy(context.aead_iv, iv, 12);
+    else
+      std::memcpy(context.aead_iv, iv, iv_bytes);
     context.aead_iv_bytes = iv_bytes;
     context.aead_is_over = false;
   } else if (is_gcm(context) && has_begun) {
@@ -161,24 +165,48 @@ void begin_aead(CipherContext &context, const uint8_t *key, const uint8_t *iv, s
   }
 }
 
+// Of which a device has had a part.
+[[gnu::noinline]] bool finish_message(CipherContext &context, uint8_t *out) {
+  uint8_t tag[16] = {};
+  const bool made = sum_up(*context.message);
+  if (made) make_tag(*context.message, tag);
+  bool is_right = made && (context.encrypting ||
+                           CRYPTO_memcmp(tag, context.wanted_tag, context.wanted_tag_bytes) == 0);
+  const bool has_tag = !context.encrypting && context.wanted_tag_bytes > 0;
+  // OpenSSL's context, which has not seen the text, ends well by the tag of what it has
+  // seen.
+  if (is_right && has_tag) is_right = set_own_tag(context.fallback, context.wanted_tag_bytes);
+  size_t bytes = 0;
+  const bool done = context.fallback.finish(out, &bytes);
+  if (has_tag) (void)set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
+  if (context.encrypting && done) {
+    context.tag_is_ours = true;
+    std::memcpy(context.tag, tag, sizeof tag);
+  }
+  OPENSSL_cleanse(tag, sizeof tag);
+  drop_message(context);
+  return done && is_right;
+}
+
+}  // namespace
+
 void note_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
-  if (params == nullptr) return;
   for (const char *name : {OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED,
                            OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV})
-    if (OSSL_PARAM_locate_const(params, name) != nullptr) {
+    if (find_param(params, name) != nullptr) {
       context.openssl_only = true;
       context.tag_is_ours = false;
       drop_message(context);
     }
   size_t iv_bytes = 0;
-  const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_IVLEN);
+  const OSSL_PARAM *param = find_param(params, OSSL_CIPHER_PARAM_AEAD_IVLEN);
   if (param != nullptr && OSSL_PARAM_get_size_t(param, &iv_bytes) &&
       iv_bytes != context.aead_iv_bytes) {
     context.aead_is_over = true;
     context.ccm.iv_set = false;
     drop_message(context);
   }
-  param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+  param = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
   if (param == nullptr || context.encrypting || param->data_size > sizeof context.wanted_tag)
     return;
   // Without data it is a length, which CCM takes and keeps its tag.
@@ -188,12 +216,12 @@ void note_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
 }
 
 int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
-  if (OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr) {
+  if (find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr) {
     context.openssl_only = true;
     drop_message(context);
   }
-  if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return 0;
-  const OSSL_PARAM *tag = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+  if (!context.fallback.get_params(params)) return 0;
+  const OSSL_PARAM *tag = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
   if (tag != nullptr && tag->data != nullptr && context.tag_is_ours &&
       tag->data_size <= sizeof context.tag)
     std::memcpy(tag->data, context.tag, tag->data_size);
@@ -219,36 +247,45 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
   return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
+int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+              size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
+  const Algorithm &algorithm = context.algorithm();
+  if (key != nullptr && key_bytes != algorithm.key_bytes) {
+    ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
+    return 0;
+  }
+  if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
+  const bool done = context.fallback.init(key, key_bytes, iv, iv_bytes, encrypt, params);
+  context.encrypting = encrypt;
+  begin(context, key, iv, iv_bytes);
+  if (!done) {
+    // OpenSSL's context may have another key now; no device gets this one.
+    context.key_set = false;
+    if (algorithm.is_ccm()) lose_ccm(context);
+    return 0;
+  }
+  if (iv != nullptr) context.iv_set = true;
+  if (key != nullptr) context.set_key(key, key_bytes);
+  if (params != nullptr) note_aead_params(context, params);
+  return 1;
+}
+
 int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
-  const bool was_ours = context.message != nullptr;
-  bool is_right = true;
-  uint8_t tag[16] = {};
-  if (was_ours) {
-    const bool made = sum_up(*context.message);
-    if (made) make_tag(*context.message, tag);
-    is_right = made && (context.encrypting ||
-                        CRYPTO_memcmp(tag, context.wanted_tag, context.wanted_tag_bytes) == 0);
-    // OpenSSL's context, which has not seen the text, ends well by the tag of
-    // what it has seen.
-    if (is_right && !context.encrypting && context.wanted_tag_bytes > 0)
-      is_right = set_own_tag(context.fallback, context.wanted_tag_bytes);
+  bool done = false;
+  if (context.message != nullptr) {
+    done = finish_message(context, out);
+  } else {
+    done = context.fallback.finish(out, out_bytes);
+    if (context.algorithm().is_ccm())
+      finish_ccm(context);
+    else if (done && context.encrypting)
+      context.tag_is_ours = false;
   }
-  int bytes = 0;
-  const int done = EVP_CipherFinal_ex(context.fallback, out, &bytes);
-  if (was_ours && !context.encrypting && context.wanted_tag_bytes > 0)
-    (void)set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
-  if (context.encrypting && done && !context.algorithm().is_ccm()) {
-    context.tag_is_ours = was_ours;
-    std::memcpy(context.tag, tag, sizeof tag);
-  }
-  OPENSSL_cleanse(tag, sizeof tag);
-  drop_message(context);
-  if (context.algorithm().is_ccm()) finish_ccm(context);
   // GCM goes on with the next IV only; the other with the same, as OpenSSL has it.
   context.aad_bytes = context.text_bytes = 0;
   context.aead_is_over |= is_gcm(context);
   *out_bytes = 0;
-  return done && is_right ? 1 : 0;
+  return done ? 1 : 0;
 }
 
 int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
@@ -260,10 +297,10 @@ int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t
       (context.message != nullptr || (out != nullptr && is_for_device(context, out, in, in_bytes))))
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
   if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
-  const int written = EVP_Cipher(context.fallback, out, in, unsigned(in_bytes));
-  if (written < 0) return 0;
+  size_t written = 0;
+  if (!context.fallback.at_once(out, &written, in, in_bytes)) return 0;
   (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
-  *out_bytes = size_t(written);
+  *out_bytes = written;
   return 1;
 }
 

@@ -7,11 +7,10 @@
 
 namespace lanecrypt::provider {
 
-// OpenSSL's context took this key and IV, either of which may be nullptr.
-void begin_aead(CipherContext &context, const uint8_t *key, const uint8_t *iv, size_t iv_bytes);
-// And these parameters.
+int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+              size_t iv_bytes, const OSSL_PARAM params[], bool encrypt);
+// OpenSSL's context took these parameters.
 void note_aead_params(CipherContext &context, const OSSL_PARAM params[]);
-
 int get_aead_params(CipherContext &context, OSSL_PARAM params[]);
 int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                 const uint8_t *in, size_t in_bytes);

@@ -34,19 +34,27 @@ int index_of(lc_cipher cipher, unsigned key_bytes) {
   return index;
 }
 
-EVP_CIPHER_CTX *start_cipher(Provider &provider, int index, const uint8_t *key, const uint8_t *iv,
-                             bool encrypt = true) {
-  EVP_CIPHER *cipher = fallback_cipher(provider, index);
-  EVP_CIPHER_CTX *context = cipher == nullptr ? nullptr : EVP_CIPHER_CTX_new();
-  if (context != nullptr && EVP_CipherInit_ex2(context, cipher, key, iv, encrypt ? 1 : 0, nullptr))
-    return context;
-  EVP_CIPHER_CTX_free(context);
-  return nullptr;
+// In the place of none; where it fails, there is none after it.
+bool start_cipher(Provider &provider, int index, const uint8_t *key, const uint8_t *iv,
+                  FallbackContext *context, bool encrypt = true) {
+  const Algorithm &algorithm = kAlgorithms[index];
+  if (context->make(provider, index) &&
+      context->init(key, algorithm.key_bytes, iv, iv == nullptr ? 0 : algorithm.iv_bytes, encrypt))
+    return true;
+  context->free();
+  return false;
 }
 
-bool crypt(EVP_CIPHER_CTX *context, uint8_t *out, const uint8_t *in, size_t bytes) {
-  int written = 0;
-  return EVP_CipherUpdate(context, out, &written, in, int(bytes)) && size_t(written) == bytes;
+// Its key once more, with another IV; or a first time.
+bool restart_cipher(FallbackContext &context, int index, const AeadMessage &message,
+                    const uint8_t *iv) {
+  return context.exists() ? context.init_iv(iv, kAlgorithms[index].iv_bytes)
+                          : start_cipher(*message.provider, index, message.key, iv, &context);
+}
+
+bool crypt(FallbackContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
+  size_t written = 0;
+  return context.update(out, &written, in, bytes) && written == bytes;
 }
 
 // The block of lengths: in bits and big-endian for GCM, in bytes and
@@ -104,10 +112,11 @@ bool find_number(Block low, Block wanted, Try attempt, Poly *number) {
 
 // H, J0 and the masks: SP 800-38D, 7.1.
 bool derive_gcm(AeadMessage &message, unsigned key_bytes) {
-  EVP_CIPHER_CTX *ecb =
-      start_cipher(*message.provider, index_of(LC_AES_ECB, key_bytes), message.key, nullptr);
+  FallbackContext ecb = {};
   uint8_t blocks[48] = {};
-  bool ok = ecb != nullptr && crypt(ecb, blocks, blocks, 16);
+  bool ok = start_cipher(*message.provider, index_of(LC_AES_ECB, key_bytes), message.key, nullptr,
+                         &ecb) &&
+            crypt(ecb, blocks, blocks, 16);
   if (ok) {
     message.h = gf128_of_block(load(blocks));
     if (message.iv_bytes == 12) {
@@ -134,17 +143,18 @@ bool derive_gcm(AeadMessage &message, unsigned key_bytes) {
     message.gmac_mask = load(blocks + 16);
   }
   OPENSSL_cleanse(blocks, sizeof blocks);
-  EVP_CIPHER_CTX_free(ecb);
+  ecb.free();
   return ok;
 }
 
 // r and s: RFC 8439, 2.6.
 bool derive_poly1305(AeadMessage &message) {
   std::memcpy(message.start + 4, message.iv, 12);
-  EVP_CIPHER_CTX *chacha20 =
-      start_cipher(*message.provider, index_of(LC_CHACHA20, 32), message.key, message.start);
+  FallbackContext chacha20 = {};
   uint8_t bytes[32] = {};
-  const bool ok = chacha20 != nullptr && crypt(chacha20, bytes, bytes, sizeof bytes);
+  const bool ok = start_cipher(*message.provider, index_of(LC_CHACHA20, 32), message.key,
+                               message.start, &chacha20) &&
+                  crypt(chacha20, bytes, bytes, sizeof bytes);
   Block r = load(bytes);
   r.w[0] &= 0x0fffffffu;
   for (int n = 1; n < 4; ++n) r.w[n] &= 0x0ffffffcu;
@@ -152,31 +162,29 @@ bool derive_poly1305(AeadMessage &message) {
   message.r.w[4] &= 0xffffffu;
   message.mask = load(bytes + 16);
   OPENSSL_cleanse(bytes, sizeof bytes);
-  EVP_CIPHER_CTX_free(chacha20);
+  chacha20.free();
   return ok;
 }
 
 // The tag that OpenSSL's context would make of what it has had, and, where
 // `more` is given, of 16 bytes more of text, which then are the ciphertext. It
 // tells an encrypting context's only: a copy is turned round.
-bool ask_tag(const EVP_CIPHER_CTX *context, uint8_t *more, Block *tag) {
-  EVP_CIPHER_CTX *copy = EVP_CIPHER_CTX_new();
-  int bytes = 0;
+bool ask_tag(const FallbackContext &context, uint8_t *more, Block *tag) {
+  FallbackContext copy;
+  size_t bytes = 0;
   uint8_t nothing[16];
   OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, tag, sizeof *tag,
                           OSSL_PARAM_UNMODIFIED},
                          OSSL_PARAM_END};
   const ErrorMark mark;
-  const bool ok = copy != nullptr && EVP_CIPHER_CTX_copy(copy, context) &&
-                  EVP_CipherInit_ex2(copy, nullptr, nullptr, nullptr, 1, nullptr) &&
+  const bool ok = copy.make_copy_of(context) && copy.init(nullptr, 0, nullptr, 0, true) &&
                   (more == nullptr || crypt(copy, more, more, 16)) &&
-                  EVP_CipherFinal_ex(copy, nothing, &bytes) &&
-                  EVP_CIPHER_CTX_get_params(copy, params);
-  EVP_CIPHER_CTX_free(copy);
+                  copy.finish(nothing, &bytes) && copy.get_params(params);
+  copy.free();
   return ok;
 }
 
-bool take_over_sum(AeadMessage &message, const EVP_CIPHER_CTX *context) {
+bool take_over_sum(AeadMessage &message, const FallbackContext &context) {
   Block tag;
   if (!ask_tag(context, nullptr, &tag)) return false;
   if (is_gcm(message)) {
@@ -233,13 +241,7 @@ uint64_t bytes_until_wrap(const AeadMessage &message) {
 
 bool start_hash(AeadMessage &message) {
   const uint8_t iv[12] = {};
-  if (is_gcm(message)) {
-    if (message.gmac == nullptr)
-      message.gmac = start_cipher(*message.provider, message.index, message.key, iv);
-    else if (!EVP_CipherInit_ex2(message.gmac, nullptr, nullptr, iv, 1, nullptr))
-      return false;
-    return message.gmac != nullptr;
-  }
+  if (is_gcm(message)) return restart_cipher(message.gmac, message.index, message, iv);
   if (message.poly1305 == nullptr) {
     EVP_MAC *mac = fallback_poly1305(*message.provider);
     message.poly1305 = mac == nullptr ? nullptr : EVP_MAC_CTX_new(mac);
@@ -261,30 +263,24 @@ bool start_on_cpu(AeadMessage &message) {
   counter_at(message, message.text_bytes, iv);
   const unsigned key_bytes = kAlgorithms[message.index].key_bytes;
   const int index = index_of(is_gcm(message) ? LC_AES_CTR : LC_CHACHA20, key_bytes);
-  if (message.cipher == nullptr)
-    message.cipher = start_cipher(*message.provider, index, message.key, iv);
-  else if (!EVP_CipherInit_ex2(message.cipher, nullptr, nullptr, iv, 1, nullptr))
-    return false;
-  return message.cipher != nullptr && start_hash(message);
+  return restart_cipher(message.cipher, index, message, iv) && start_hash(message);
 }
 
 bool hash(AeadMessage &message, const uint8_t *in, size_t bytes) {
   if (message.poly1305 != nullptr) return EVP_MAC_update(message.poly1305, in, bytes) != 0;
-  int written = 0;
-  return EVP_CipherUpdate(message.gmac, nullptr, &written, in, int(bytes)) != 0;
+  size_t written = 0;
+  return message.gmac.update(nullptr, &written, in, bytes);
 }
 
 // What the text on the CPU adds to the tag, where it ends.
 bool sum_gmac(AeadMessage &message, uint64_t bytes, Gf128 *sum) {
   Block tag;
   uint8_t nothing[16];
-  int written = 0;
+  size_t written = 0;
   OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, &tag, sizeof tag,
                           OSSL_PARAM_UNMODIFIED},
                          OSSL_PARAM_END};
-  if (!EVP_CipherFinal_ex(message.gmac, nothing, &written) ||
-      !EVP_CIPHER_CTX_get_params(message.gmac, params))
-    return false;
+  if (!message.gmac.finish(nothing, &written) || !message.gmac.get_params(params)) return false;
   *sum = gf128_add(gf128_of_block(exclusive_or(tag, message.gmac_mask)),
                    weighed_lengths(message, bytes, 0));
   return true;
@@ -344,23 +340,24 @@ bool decryption_tells_tag(Provider &provider, int index) {
   bool ok = true;
   // The ciphertext, which the first makes, is the second's input.
   for (int side = 0; side < 2 && ok; ++side) {
-    EVP_CIPHER_CTX *context = start_cipher(provider, index, key, iv, side == 0);
-    int bytes = 0;
-    ok = context != nullptr && EVP_CipherUpdate(context, nullptr, &bytes, aad, sizeof aad) &&
+    FallbackContext context = {};
+    size_t bytes = 0;
+    ok = start_cipher(provider, index, key, iv, &context, side == 0) &&
+         context.update(nullptr, &bytes, aad, sizeof aad) &&
          crypt(context, text, text, sizeof text) && ask_tag(context, nullptr, &tags[side]);
-    EVP_CIPHER_CTX_free(context);
+    context.free();
   }
   return ok && std::memcmp(&tags[0], &tags[1], sizeof tags[0]) == 0;
 }
 
-bool set_tag(EVP_CIPHER_CTX *context, const uint8_t *tag, size_t bytes) {
+bool set_tag(FallbackContext &context, const uint8_t *tag, size_t bytes) {
   const OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING,
                                 const_cast<uint8_t *>(tag), bytes, OSSL_PARAM_UNMODIFIED},
                                OSSL_PARAM_END};
-  return EVP_CIPHER_CTX_set_params(context, params) != 0;
+  return context.set_params(params);
 }
 
-bool set_own_tag(EVP_CIPHER_CTX *context, size_t bytes) {
+bool set_own_tag(FallbackContext &context, size_t bytes) {
   Block tag;
   return ask_tag(context, nullptr, &tag) &&
          set_tag(context, reinterpret_cast<const uint8_t *>(&tag), bytes);
@@ -371,16 +368,10 @@ AeadMessage *copy_message(const AeadMessage &message) {
   if (memory == nullptr) return nullptr;
   AeadMessage *copy = static_cast<AeadMessage *>(memory);
   *copy = message;
-  copy->cipher = copy->gmac = nullptr;
+  copy->cipher = copy->gmac = {};
   copy->poly1305 = nullptr;
-  bool ok = true;
-  const auto copy_cipher = [&](const EVP_CIPHER_CTX *from, EVP_CIPHER_CTX **to) {
-    if (from == nullptr) return;
-    *to = EVP_CIPHER_CTX_new();
-    ok = ok && *to != nullptr && EVP_CIPHER_CTX_copy(*to, from);
-  };
-  copy_cipher(message.cipher, &copy->cipher);
-  copy_cipher(message.gmac, &copy->gmac);
+  const bool ok = (!message.cipher.exists() || copy->cipher.make_copy_of(message.cipher)) &&
+                  (!message.gmac.exists() || copy->gmac.make_copy_of(message.gmac));
   if (message.poly1305 != nullptr) copy->poly1305 = EVP_MAC_CTX_dup(message.poly1305);
   if (ok && (message.poly1305 == nullptr || copy->poly1305 != nullptr)) return copy;
   free_message(copy);
@@ -389,8 +380,8 @@ AeadMessage *copy_message(const AeadMessage &message) {
 
 void free_message(AeadMessage *message) {
   if (message == nullptr) return;
-  EVP_CIPHER_CTX_free(message->cipher);
-  EVP_CIPHER_CTX_free(message->gmac);
+  message->cipher.free();
+  message->gmac.free();
   EVP_MAC_CTX_free(message->poly1305);
   OPENSSL_clear_free(message, sizeof *message);
 }
@@ -411,7 +402,7 @@ bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint
     if (piece == room) {
       uint8_t iv[16];
       counter_at(message, message.text_bytes, iv);
-      if (!EVP_CipherInit_ex2(message.cipher, nullptr, nullptr, iv, 1, nullptr)) return false;
+      if (!message.cipher.init_iv(iv, sizeof iv)) return false;
     }
     out += piece;
     in += piece;

@@ -16,6 +16,7 @@
 
 #include "kernels/gf128.h"
 #include "kernels/poly1305_field.h"
+#include "provider/fallback_cipher.h"
 #include "provider/provider.h"
 
 namespace lanecrypt::provider {
@@ -47,8 +48,8 @@ struct AeadMessage {
   uint32_t sum[8];
   uint64_t summed_bytes;
   // Of the text behind those, where there is any.
-  EVP_CIPHER_CTX *cipher;
-  EVP_CIPHER_CTX *gmac;
+  FallbackContext cipher;
+  FallbackContext gmac;
   EVP_MAC_CTX *poly1305;
 };
 
@@ -69,8 +70,8 @@ bool sum_up(AeadMessage &message);
 bool decryption_tells_tag(Provider &provider, int index);
 // Sets the tag of a decrypting context of OpenSSL's; the second: to that of what
 // it has had, so that it will end well.
-bool set_tag(EVP_CIPHER_CTX *context, const uint8_t *tag, size_t bytes);
-bool set_own_tag(EVP_CIPHER_CTX *context, size_t bytes);
+bool set_tag(FallbackContext &context, const uint8_t *tag, size_t bytes);
+bool set_own_tag(FallbackContext &context, size_t bytes);
 
 // The tag of the message; sum_up() was before.
 void make_tag(const AeadMessage &message, uint8_t tag[16]);

@@ -134,13 +134,13 @@ int get_params(OSSL_PARAM params[]) {
 // version knows.
 template <int kIndex>
 const OSSL_PARAM *gettable_ctx_params(void *, void *provider) {
-  const EVP_CIPHER *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
-  return cipher == nullptr ? nullptr : EVP_CIPHER_gettable_ctx_params(cipher);
+  const FallbackCipher *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
+  return cipher == nullptr ? nullptr : EVP_CIPHER_gettable_ctx_params(cipher->evp);
 }
 template <int kIndex>
 const OSSL_PARAM *settable_ctx_params(void *, void *provider) {
-  const EVP_CIPHER *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
-  return cipher == nullptr ? nullptr : EVP_CIPHER_settable_ctx_params(cipher);
+  const FallbackCipher *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
+  return cipher == nullptr ? nullptr : EVP_CIPHER_settable_ctx_params(cipher->evp);
 }
 int get_ctx_params(void *context, OSSL_PARAM params[]) {
   return get_cipher_params(context_of(context), params);

@@ -20,7 +20,7 @@ bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
   OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, name, sizeof name,
                           OSSL_PARAM_UNMODIFIED},
                          OSSL_PARAM_END};
-  if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return false;
+  if (!context.fallback.get_params(params)) return false;
   for (const Mode &mode : kModes)
     if (mode.openssl_cts != nullptr && std::strcmp(mode.openssl_cts, name) == 0) {
       *cipher = mode.cipher;
@@ -62,11 +62,11 @@ bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
     OSSL_PARAM params[] = {
         {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &first, kBlockBytes, OSSL_PARAM_UNMODIFIED},
         OSSL_PARAM_END};
-    if (!EVP_CIPHER_CTX_get_params(context.fallback, params) || first == nullptr) return false;
+    if (!context.fallback.get_params(params) || first == nullptr) return false;
     std::memcpy(context.first_iv, first, kBlockBytes);
     context.first_iv_is_here = true;
   }
-  return EVP_CipherInit_ex2(context.fallback, nullptr, nullptr, iv, -1, nullptr) != 0;
+  return context.fallback.init_iv(iv, kBlockBytes);
 }
 
 void advance_chacha20(uint8_t iv[kBlockBytes], uint64_t blocks) {
@@ -181,10 +181,7 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
     std::memcpy(context.chacha20_iv, iv, kBlockBytes);
     context.chacha20_used_bytes = 0;
     advance_chacha20_stream(context, bytes);
-    return EVP_CipherInit_ex2(context.fallback, nullptr, nullptr, context.chacha20_iv, -1,
-                              nullptr) != 0
-               ? Bulk::kDone
-               : Bulk::kFailed;
+    return context.fallback.init_iv(context.chacha20_iv, kBlockBytes) ? Bulk::kDone : Bulk::kFailed;
   }
   const uint8_t *last_out = out + (last_block_in - in);
   if (continuation == Continuation::kCiphertext)
@@ -192,10 +189,8 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
   if (continuation == Continuation::kKeystream)
     for (size_t at = 0; at < kBlockBytes; ++at) next_iv[at] = last_in[at] ^ last_out[at];
   // ECB has no IV, but what it holds back must go all the same.
-  const bool is_set =
-      algorithm.iv_bytes != 0
-          ? set_next_iv(context, next_iv)
-          : EVP_CipherInit_ex2(context.fallback, nullptr, nullptr, nullptr, -1, nullptr) != 0;
+  const bool is_set = algorithm.iv_bytes != 0 ? set_next_iv(context, next_iv)
+                                              : context.fallback.init_iv(nullptr, 0);
   context.held_bytes = 0;
   return is_set ? Bulk::kDone : Bulk::kFailed;
 }

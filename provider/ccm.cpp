@@ -38,7 +38,7 @@ bool ask_lengths(CipherContext &context, size_t *iv_bytes, size_t *tag_bytes) {
                          {OSSL_CIPHER_PARAM_AEAD_TAGLEN, OSSL_PARAM_UNSIGNED_INTEGER, tag_bytes,
                           sizeof *tag_bytes, OSSL_PARAM_UNMODIFIED},
                          OSSL_PARAM_END};
-  return EVP_CIPHER_CTX_get_params(context.fallback, params) != 0;
+  return context.fallback.get_params(params);
 }
 
 bool on_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
@@ -48,15 +48,9 @@ bool on_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
     return false;
   }
   if (in != nullptr && in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
-  int written = 0;
-  if (call == Call::kAtOnce) {
-    written = EVP_Cipher(context.fallback, out, in, unsigned(in_bytes));
-    if (written < 0) return false;
-  } else if (!EVP_CipherUpdate(context.fallback, out, &written, in, int(in_bytes))) {
-    return false;
-  }
-  *out_bytes = size_t(written);
-  return true;
+  *out_bytes = 0;
+  return call == Call::kAtOnce ? context.fallback.at_once(out, out_bytes, in, in_bytes)
+                               : context.fallback.update(out, out_bytes, in, in_bytes);
 }
 
 void note_length(CcmState &ccm, uint64_t length) {
@@ -123,22 +117,20 @@ const char *what_hinders(const CipherContext &context, size_t iv_bytes, size_t t
 }
 
 // An empty message, under the IV that the context has.
-bool do_nothing(EVP_CIPHER_CTX *context) {
+bool do_nothing(FallbackContext &context) {
   uint8_t nothing[16] = {};
-  int bytes = 0;
-  return EVP_CipherUpdate(context, nullptr, &bytes, nullptr, 0) &&
-         EVP_CipherUpdate(context, nothing, &bytes, nothing, 0);
+  size_t bytes = 0;
+  return context.update(nullptr, &bytes, nullptr, 0) && context.update(nothing, &bytes, nothing, 0);
 }
 
 // As after decrypting well: encryption of nothing, and its tag told.
-bool end_decryption(EVP_CIPHER_CTX *context, size_t tag_bytes) {
+bool end_decryption(FallbackContext &context, size_t tag_bytes) {
   uint8_t tag[16];
   OSSL_PARAM params[] = {
       {OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, tag, tag_bytes, OSSL_PARAM_UNMODIFIED},
       OSSL_PARAM_END};
-  const bool ok = EVP_CipherInit_ex2(context, nullptr, nullptr, nullptr, 1, nullptr) &&
-                  do_nothing(context) && EVP_CIPHER_CTX_get_params(context, params) &&
-                  EVP_CipherInit_ex2(context, nullptr, nullptr, nullptr, 0, nullptr);
+  const bool ok = context.init(nullptr, 0, nullptr, 0, true) && do_nothing(context) &&
+                  context.get_params(params) && context.init(nullptr, 0, nullptr, 0, false);
   OPENSSL_cleanse(tag, sizeof tag);
   return ok;
 }
@@ -177,9 +169,9 @@ Bulk run_text(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
 int refuse_tag(CipherContext &context, Call call) {
   uint8_t nothing[16] = {};
   size_t written = 0;
-  int bytes = 0;
+  size_t bytes = 0;
   lose_ccm(context);
-  if (EVP_CipherUpdate(context.fallback, nullptr, &bytes, nullptr, 0) &&
+  if (context.fallback.update(nullptr, &bytes, nullptr, 0) &&
       on_openssl(context, nothing, &written, nothing, 0, call))
     ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
   return 0;

@@ -16,6 +16,7 @@
 #include "provider/aead.h"
 #include "provider/aead_message.h"
 #include "provider/ccm.h"
+#include "provider/find_param.h"
 #include "provider/keystream_ahead.h"
 
 namespace lanecrypt::provider {
@@ -24,41 +25,73 @@ namespace {
 // TLS up to 1.2 lets the cipher pad its records and cut off the MAC; CFB1 can
 // count in bits.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
-  if (params == nullptr) return;
-  unsigned bits = 0;
-  if (const OSSL_PARAM *use = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_USE_BITS);
-      use != nullptr && OSSL_PARAM_get_uint(use, &bits))
-    context.counts_bits = bits != 0;
-  if (context.algorithm().is_aead()) {
+  if (context.passing == CipherContext::Passing::kMessage) {
     note_aead_params(context, params);
     return;
   }
+  unsigned bits = 0;
+  if (const OSSL_PARAM *use = find_param(params, OSSL_CIPHER_PARAM_USE_BITS);
+      use != nullptr && OSSL_PARAM_get_uint(use, &bits))
+    context.counts_bits = bits != 0;
   unsigned version = 0;
-  const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_CIPHER_PARAM_TLS_VERSION);
+  const OSSL_PARAM *param = find_param(params, OSSL_CIPHER_PARAM_TLS_VERSION);
   if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;
+}
+
+// What was kept beside OpenSSL's context for the stream before.
+bool begin_again(CipherContext &context, const uint8_t *key, const uint8_t *iv) {
+  if (key != nullptr && iv != nullptr)
+    drop_keystream(context);
+  else if (!end_keystream(context))
+    return false;
+  begin_stream(context);
+  if (context.algorithm().is_chacha20() && iv != nullptr) {
+    std::memcpy(context.chacha20_iv, iv, kBlockBytes);
+    context.chacha20_used_bytes = 0;
+    context.chacha20_is_lost = false;
+  } else if (key != nullptr && context.chacha20_used_bytes > 0) {
+    context.chacha20_is_lost = true;
+  }
+  return true;
+}
+
+// Without an IV, CBC, CFB and OFB begin again at the first one, if there was one;
+// otherwise `start` stays.
+bool find_start(CipherContext &context, uint8_t current_iv[kBlockBytes], const uint8_t **start) {
+  const Algorithm &algorithm = context.algorithm();
+  if (algorithm.mode != EVP_CIPH_CBC_MODE && !algorithm.traits().is_feedback()) return true;
+  *start = context.first_iv;
+  if (context.iv_set) return true;
+  const void *current = nullptr;
+  OSSL_PARAM ask[] = {{OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_PTR, &current, kBlockBytes,
+                       OSSL_PARAM_UNMODIFIED},
+                      OSSL_PARAM_END};
+  if (!context.fallback.get_params(ask) || current == nullptr) return false;
+  std::memcpy(current_iv, current, kBlockBytes);
+  *start = current_iv;
+  return true;
 }
 
 }  // namespace
 
 CipherContext *new_cipher_context(Provider &provider, int index) {
-  EVP_CIPHER *cipher = fallback_cipher(provider, index);
-  if (cipher == nullptr) return nullptr;
   void *memory = OPENSSL_zalloc(sizeof(CipherContext));
   if (memory == nullptr) return nullptr;
   CipherContext *context = static_cast<CipherContext *>(memory);
   context->provider = &provider;
   context->index = index;
-  context->is_aead = context->algorithm().is_aead();
-  context->is_chacha20 = context->algorithm().is_chacha20();
   // Ciphertext stealing counts its updates, and CCM keeps what comes before its text.
   if (!context->algorithm().traits().steals() && !context->algorithm().is_ccm())
     context->usual_pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
   context->pass_below = context->usual_pass_below;
   context->pass_room = context->is_block_mode() ? kBlockBytes : 0;
+  using Passing = CipherContext::Passing;
+  context->passing = context->algorithm().is_aead()       ? Passing::kMessage
+                     : context->algorithm().is_chacha20() ? Passing::kChaCha20
+                     : context->is_block_mode()           ? Passing::kBlocks
+                                                          : Passing::kStream;
   begin_stream(*context);
-  context->fallback = EVP_CIPHER_CTX_new();
-  if (context->fallback == nullptr ||
-      !EVP_CipherInit_ex2(context->fallback, cipher, nullptr, nullptr, 0, nullptr)) {
+  if (!context->fallback.make(provider, index)) {
     free_cipher_context(context);
     return nullptr;
   }
@@ -78,8 +111,7 @@ CipherContext *copy_cipher_context(CipherContext &context) {
     begin_stream(*copy);
   }
   copy->ccm.aad = nullptr;
-  copy->fallback = EVP_CIPHER_CTX_new();
-  if (copy->fallback == nullptr || !EVP_CIPHER_CTX_copy(copy->fallback, context.fallback) ||
+  if (!copy->fallback.make_copy_of(context.fallback) ||
       (context.message != nullptr && (copy->message = copy_message(*context.message)) == nullptr) ||
       !copy_ccm(context, *copy)) {
     free_cipher_context(copy);
@@ -93,15 +125,17 @@ void free_cipher_context(CipherContext *context) {
   drop_keystream(*context);
   free_message(context->message);
   free_ccm(*context);
-  EVP_CIPHER_CTX_free(context->fallback);
+  context->fallback.free();
   OPENSSL_clear_free(context, sizeof *context);
 }
 
-int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
-                size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
+namespace {
+
+[[gnu::noinline]] int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes,
+                                  const uint8_t *iv, size_t iv_bytes, const OSSL_PARAM params[],
+                                  bool encrypt) {
   const Algorithm &algorithm = context.algorithm();
-  if (iv != nullptr && algorithm.iv_bytes != 0 && !algorithm.is_aead() &&
-      iv_bytes != algorithm.iv_bytes) {
+  if (iv != nullptr && algorithm.iv_bytes != 0 && iv_bytes != algorithm.iv_bytes) {
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_IV_LENGTH);
     return 0;
   }
@@ -109,46 +143,19 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
     return 0;
   }
-  if (key != nullptr && iv != nullptr)
-    drop_keystream(context);
-  else if (!end_keystream(context))
-    return 0;
-  begin_stream(context);
-  if (algorithm.is_chacha20() && iv != nullptr) {
-    std::memcpy(context.chacha20_iv, iv, kBlockBytes);
-    context.chacha20_used_bytes = 0;
-    context.chacha20_is_lost = false;
-  } else if (key != nullptr && context.chacha20_used_bytes > 0) {
-    context.chacha20_is_lost = true;
-  }
+  if (!begin_again(context, key, iv)) return 0;
   context.message_is_over = false;
-  if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
-  // Without an IV, CBC, CFB and OFB begin again at the first one, if there was
-  // one.
   const uint8_t *start = iv;
   uint8_t current_iv[kBlockBytes];
-  if (iv == nullptr && context.first_iv_is_here &&
-      (algorithm.mode == EVP_CIPH_CBC_MODE || algorithm.traits().is_feedback())) {
-    start = context.first_iv;
-    if (!context.iv_set) {
-      const void *current = nullptr;
-      OSSL_PARAM ask[] = {{OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_PTR, &current,
-                           kBlockBytes, OSSL_PARAM_UNMODIFIED},
-                          OSSL_PARAM_END};
-      if (!EVP_CIPHER_CTX_get_params(context.fallback, ask) || current == nullptr) return 0;
-      std::memcpy(current_iv, current, kBlockBytes);
-      start = current_iv;
-    }
-  }
-  const int done =
-      EVP_CipherInit_ex2(context.fallback, nullptr, key, start, encrypt ? 1 : 0, params);
+  if (iv == nullptr && context.first_iv_is_here && !find_start(context, current_iv, &start))
+    return 0;
+  const size_t start_bytes = start == iv ? iv_bytes : kBlockBytes;
+  const bool done = context.fallback.init(key, key_bytes, start, start_bytes, encrypt, params);
   context.encrypting = encrypt;
   context.held_bytes = 0;
-  if (algorithm.is_aead()) begin_aead(context, key, iv, iv_bytes);
   if (!done) {
     // OpenSSL's context may have another key now; no device gets this one.
     context.key_set = false;
-    if (algorithm.is_ccm()) lose_ccm(context);
     return 0;
   }
   if (start == context.first_iv) context.first_iv_is_here = false;
@@ -156,21 +163,25 @@ int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     context.iv_set = true;
     context.first_iv_is_here = false;
   }
-  if (key != nullptr) {
-    std::memcpy(context.key, key, key_bytes);
-    context.key_set = true;
-    context.key_was_set_encrypting = encrypt;
-  }
-  note_params(context, params);
+  if (key != nullptr) context.set_key(key, key_bytes);
+  if (params != nullptr) note_params(context, params);
   return 1;
+}
+
+}  // namespace
+
+int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+                size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
+  return (context.passing == CipherContext::Passing::kMessage ? init_aead : init_stream)(
+      context, key, key_bytes, iv, iv_bytes, params, encrypt);
 }
 
 int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
   if (context.algorithm().is_aead()) return get_aead_params(context, params);
   if (!catch_up(context)) return 0;
-  if (!EVP_CIPHER_CTX_get_params(context.fallback, params)) return 0;
+  if (!context.fallback.get_params(params)) return 0;
   if (!context.first_iv_is_here) return 1;
-  OSSL_PARAM *param = OSSL_PARAM_locate(params, OSSL_CIPHER_PARAM_IV);
+  OSSL_PARAM *param = find_param(params, OSSL_CIPHER_PARAM_IV);
   if (param == nullptr) return 1;
   const int set = param->data_type == OSSL_PARAM_OCTET_PTR
                       ? OSSL_PARAM_set_octet_ptr(param, context.first_iv, kBlockBytes)
@@ -184,36 +195,46 @@ int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
 
 int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (!end_keystream(context)) return 0;
-  if (!EVP_CIPHER_CTX_set_params(context.fallback, params)) {
+  if (!context.fallback.set_params(params)) {
     // Some of them it may have taken.
     if (context.algorithm().is_ccm()) lose_ccm(context);
     return 0;
   }
-  note_params(context, params);
+  if (params != nullptr) note_params(context, params);
   return 1;
 }
 
-int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
-  if (context.algorithm().is_aead()) return finish_aead(context, out, out_bytes);
+namespace {
+
+[[gnu::noinline]] int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                    size_t out_size) {
   if (!end_keystream(context)) return 0;
   // OpenSSL's context takes it that there is room for a block.
   uint8_t last[kBlockBytes];
-  int bytes = 0;
+  size_t bytes = 0;
   if (out_size >= kBlockBytes || !context.is_block_mode()) {
-    if (!EVP_CipherFinal_ex(context.fallback, out, &bytes)) return 0;
+    if (!context.fallback.finish(out, &bytes)) return 0;
   } else {
-    const int done = EVP_CipherFinal_ex(context.fallback, last, &bytes);
-    if (done && size_t(bytes) <= out_size) std::memcpy(out, last, size_t(bytes));
+    const bool done = context.fallback.finish(last, &bytes);
+    if (done && bytes <= out_size) std::memcpy(out, last, bytes);
     OPENSSL_cleanse(last, sizeof last);
     if (!done) return 0;
-    if (size_t(bytes) > out_size) {
+    if (bytes > out_size) {
       ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
       return 0;
     }
   }
-  *out_bytes = size_t(bytes);
+  *out_bytes = bytes;
   context.held_bytes = 0;
   return 1;
+}
+
+}  // namespace
+
+int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
+  return context.passing == CipherContext::Passing::kMessage
+             ? finish_aead(context, out, out_bytes)
+             : finish_stream(context, out, out_bytes, out_size);
 }
 
 }  // namespace lanecrypt::provider

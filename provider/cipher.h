@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "provider/algorithms.h"
+#include "provider/fallback_cipher.h"
 #include "provider/provider.h"
 
 namespace lanecrypt::provider {
@@ -38,12 +40,12 @@ struct CcmState {
 struct CipherContext {
   Provider *provider;
   int index;  // into kAlgorithms
-  EVP_CIPHER_CTX *fallback;
+  FallbackContext fallback;
   // An update of fewer bytes, given room for so many more, is OpenSSL's context's
-  // alone. Here, to be read at once: what algorithm() says too.
+  // alone; and what is to be noted of it, which algorithm() says too.
   size_t pass_below, pass_room;
   size_t usual_pass_below;
-  bool is_aead, is_chacha20;
+  enum class Passing { kStream, kBlocks, kChaCha20, kMessage } passing;
   // CTR: how much of the stream small updates were, and when that is to be looked at:
   // see keystream_ahead.h. While there is more than nothing there, no update passes.
   uint64_t stream_bytes, look_at;
@@ -89,6 +91,15 @@ struct CipherContext {
   CcmState ccm;
 
   const Algorithm &algorithm() const { return kAlgorithms[index]; }
+  // OpenSSL's context took it in the direction that `encrypting` says. 16, 24, 32 or 64
+  // bytes, which the compiler copies without a call.
+  void set_key(const uint8_t *new_key, size_t bytes) {
+    std::memcpy(key, new_key, 16);
+    if (bytes > 32) std::memcpy(key + 16, new_key + 16, 32);
+    std::memcpy(key + bytes - 16, new_key + bytes - 16, 16);
+    key_set = true;
+    key_was_set_encrypting = encrypting;
+  }
   // Decides how a block that ends the input is treated; see held_bytes.
   bool is_block_mode() const { return algorithm().block_bytes != 1 && !algorithm().takes_whole(); }
 };

@@ -36,6 +36,17 @@ class Counters {
     line.add(&Slot::cpu_jobs, 1);
     line.add(&Slot::cpu_bytes, bytes);
   }
+  // The same for a thread that has a line of its own already, without a call and without
+  // an address on the stack: false, and nothing counted, for the others.
+  bool count_cpu_alone(uint64_t bytes) {
+    const uint64_t thread = this_thread();
+    Slot &slot = slots_[slot_of(thread)];
+    if (slot.owner.load(std::memory_order_relaxed) != thread) return false;
+    const Line line{slot, true};
+    line.add(&Slot::cpu_jobs, 1);
+    line.add(&Slot::cpu_bytes, bytes);
+    return true;
+  }
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
     const Line line = line_of_thread();
     line.add(&Slot::device_jobs, 1);
@@ -108,9 +119,24 @@ class Counters {
   static constexpr size_t kOwned = 16;
   // The number of a thread is the address of its block, some KiB apart. A thread
   // that comes after the owner's end may have its number, and then owns the line.
+  static uint64_t this_thread() {
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_thread_pointer)
+#define LANECRYPT_HAS_THREAD_POINTER
+#endif
+#endif
+#ifdef LANECRYPT_HAS_THREAD_POINTER
+    return uint64_t(__builtin_thread_pointer());
+#else
+    return uint64_t(pthread_self());
+#endif
+  }
+  static size_t slot_of(uint64_t thread) {
+    return size_t(((thread >> 12) * 0x9E3779B97F4A7C15u) >> 60);
+  }
   Line line_of_thread() {
-    const uint64_t thread = uint64_t(pthread_self());
-    const size_t n = ((thread >> 12) * 0x9E3779B97F4A7C15u) >> 60;
+    const uint64_t thread = this_thread();
+    const size_t n = slot_of(thread);
     Slot &slot = slots_[n];
     uint64_t owner = slot.owner.load(std::memory_order_relaxed);
     if (owner == thread || (owner == 0 && slot.owner.compare_exchange_strong(owner, thread)))

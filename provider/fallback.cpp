@@ -4,36 +4,6 @@
 #include <openssl/provider.h>
 
 namespace lanecrypt::provider {
-namespace {
-
-// Fetched by the first who wants it, not while the provider loads: the default
-// provider may not be there yet.
-template <typename T, typename Fetch, typename Free>
-T *fetch_once(Provider &provider, std::atomic<T *> &place, const char *name, Fetch fetch,
-              Free free) {
-  T *method = place.load(std::memory_order_acquire);
-  if (method != nullptr) return method;
-  ERR_set_mark();
-  method = fetch(provider.fallback, name, kFallbackProperties);
-  // An application may have loaded this provider and no other.
-  if (method == nullptr && load_fallback_provider(provider))
-    method = fetch(provider.fallback, name, kFallbackProperties);
-  if (method == nullptr) {
-    ERR_clear_last_mark();
-    provider.errors.raise(Reason::kNoDefaultProvider, name);
-    return nullptr;
-  }
-  ERR_pop_to_mark();
-  T *before = nullptr;
-  if (!place.compare_exchange_strong(before, method, std::memory_order_acq_rel)) {
-    free(method);
-    method = before;
-  }
-  return method;
-}
-
-}  // namespace
-
 bool load_fallback_provider(Provider &provider) {
   OSSL_PROVIDER *none = nullptr, *loaded = OSSL_PROVIDER_load(provider.fallback, "default");
   if (loaded != nullptr && !provider.fallback_provider.compare_exchange_strong(none, loaded))

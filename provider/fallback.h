@@ -1,5 +1,6 @@
 // OpenSSL's default provider, by which all is done that stays on the CPU: what
-// of its RSA was fetched once, for as long as our provider lives.
+// of it was fetched once, for as long as our provider lives. Its ciphers are in
+// fallback_cipher.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,6 +23,32 @@ EVP_MAC *fallback_poly1305(Provider &provider);
 // What of it the application's library context lacks is loaded into ours.
 bool load_fallback_provider(Provider &provider);
 void free_fallbacks(Provider &provider);
+
+// Fetched by the first who wants it, not while the provider loads: the default
+// provider may not be there yet.
+template <typename T, typename Fetch, typename Free>
+T *fetch_once(Provider &provider, std::atomic<T *> &place, const char *name, Fetch fetch,
+              Free free) {
+  T *method = place.load(std::memory_order_acquire);
+  if (method != nullptr) return method;
+  ERR_set_mark();
+  method = fetch(provider.fallback, name, kFallbackProperties);
+  // An application may have loaded this provider and no other.
+  if (method == nullptr && load_fallback_provider(provider))
+    method = fetch(provider.fallback, name, kFallbackProperties);
+  if (method == nullptr) {
+    ERR_clear_last_mark();
+    provider.errors.raise(Reason::kNoDefaultProvider, name);
+    return nullptr;
+  }
+  ERR_pop_to_mark();
+  T *before = nullptr;
+  if (!place.compare_exchange_strong(before, method, std::memory_order_acq_rel)) {
+    free(method);
+    method = before;
+  }
+  return method;
+}
 
 // Drops the errors that are raised while it lives, by what may fail.
 class ErrorMark {

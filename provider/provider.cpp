@@ -21,6 +21,7 @@
 #include "libcrypto/forward.h"
 #include "provider/algorithms.h"
 #include "provider/fallback.h"
+#include "provider/fallback_cipher.h"
 #include "provider/keystream_ahead.h"
 #include "provider/statistics.h"
 
@@ -119,7 +120,7 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
 void destroy(Provider *provider, bool close_devices) {
   if (close_devices) end_keystream_pool(*provider);
   if (close_devices) lc_close(provider->devices);
-  for (std::atomic<EVP_CIPHER *> &cipher : provider->fallback_ciphers) EVP_CIPHER_free(cipher);
+  free_fallback_ciphers(*provider);
   free_fallbacks(*provider);
   if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
   OSSL_LIB_CTX_free(provider->fallback);
@@ -173,34 +174,6 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
 }
 
 }  // namespace
-
-EVP_CIPHER *fallback_cipher(Provider &provider, int index) {
-  std::atomic<EVP_CIPHER *> &place = provider.fallback_ciphers[index];
-  EVP_CIPHER *cipher = place.load(std::memory_order_acquire);
-  if (cipher != nullptr) return cipher;
-  const char *const names = kAlgorithms[index].names;
-  char name[32] = "";
-  std::strncpy(name, names, std::min(std::strcspn(names, ":"), sizeof name - 1));
-  ERR_set_mark();
-  cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
-  // An application may have loaded this provider and no other.
-  if (cipher == nullptr) {
-    (void)load_fallback_provider(provider);
-    cipher = EVP_CIPHER_fetch(provider.fallback, name, "provider=default");
-  }
-  if (cipher == nullptr) {
-    ERR_clear_last_mark();
-    provider.errors.raise(Reason::kNoDefaultProvider, name);
-    return nullptr;
-  }
-  ERR_pop_to_mark();
-  EVP_CIPHER *before = nullptr;
-  if (!place.compare_exchange_strong(before, cipher, std::memory_order_acq_rel)) {
-    EVP_CIPHER_free(cipher);
-    cipher = before;
-  }
-  return cipher;
-}
 
 }  // namespace lanecrypt::provider
 

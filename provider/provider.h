@@ -29,7 +29,7 @@ struct Provider {
   std::atomic<OSSL_PROVIDER *> fallback_provider{nullptr};
   // Its ciphers, each fetched when the first context wants it: not while
   // the provider loads, when the default provider may not be there yet.
-  std::atomic<EVP_CIPHER *> fallback_ciphers[kCipherCount] = {};
+  std::atomic<struct FallbackCipher *> fallback_ciphers[kCipherCount] = {};
   // Of its RSA: see fallback.h. Keys of RSA and of RSA-PSS.
   std::atomic<EVP_KEYMGMT *> fallback_rsa_keymgmt[2] = {};
   std::atomic<EVP_SIGNATURE *> fallback_rsa_signature{nullptr};
@@ -58,9 +58,5 @@ struct Provider {
   Provider *next = nullptr;
   bool in_forked_child = false;
 };
-
-// OpenSSL's own cipher number `index` of algorithms.h, nullptr with an error
-// raised where the default provider cannot be had. Owned by the provider.
-EVP_CIPHER *fallback_cipher(Provider &provider, int index);
 
 }  // namespace lanecrypt::provider

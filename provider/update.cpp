@@ -41,8 +41,7 @@ bool ask_state(CipherContext &context, StreamState *state) {
   if (has_iv)
     params[2] = {OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_PTR, &iv, kBlockBytes,
                  OSSL_PARAM_UNMODIFIED};
-  if (!EVP_CIPHER_CTX_get_params(context.fallback, params) || (has_iv && iv == nullptr))
-    return false;
+  if (!context.fallback.get_params(params) || (has_iv && iv == nullptr)) return false;
   if (has_iv) std::memcpy(state->iv, iv, kBlockBytes);
   return true;
 }
@@ -137,30 +136,68 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return feed(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
-bool passes(const CipherContext &context, const uint8_t *out, size_t out_size, const uint8_t *in,
-            size_t in_bytes) {
-  if (in_bytes >= context.pass_below || out_size < in_bytes + context.pass_room) return false;
-  if (!context.is_aead) return true;
-  return in != nullptr && in_bytes != 0 && context.message == nullptr && !context.openssl_only &&
-         (out == nullptr || context.key_set);
+// OpenSSL's context does all of a request, which was counted. These are short, and what
+// is saved and called on the way takes as long as a block of AES: so each way has its
+// own function, which the compiler must not put into the others, and comes back here only
+// where something is to be noted.
+[[gnu::noinline]] int pass_blocks(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                  size_t out_size, const uint8_t *in, size_t in_bytes) {
+  if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
+  if (!context.tls_records) context.held_bytes += in_bytes - *out_bytes;
+  return 1;
 }
 
-// All of a request, which is short, so that OpenSSL alone would take hardly longer.
-int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
-         size_t in_bytes) {
-  if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
-  int bytes = 0;
-  if (!EVP_CipherUpdate(context.fallback, out, &bytes, in, int(in_bytes))) return 0;
-  *out_bytes = size_t(bytes);
-  if (context.is_aead)
-    (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
-  else if (context.is_chacha20)
-    advance_chacha20_stream(context, in_bytes);
-  else if (context.pass_room != 0 && !context.tls_records)
-    context.held_bytes += in_bytes - size_t(bytes);
-  else if ((context.stream_bytes += in_bytes) >= context.look_at)
-    consider_keystream(context);
+[[gnu::noinline]] int pass_chacha20(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                    size_t out_size, const uint8_t *in, size_t in_bytes) {
+  if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
+  advance_chacha20_stream(context, in_bytes);
   return 1;
+}
+
+[[gnu::noinline]] int pass_message(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                   size_t out_size, const uint8_t *in, size_t in_bytes) {
+  if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
+  (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
+  return 1;
+}
+
+// A stream that may be long by now.
+[[gnu::noinline]] int pass_and_look(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                    size_t out_size, const uint8_t *in, size_t in_bytes) {
+  if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
+  consider_keystream(context);
+  return 1;
+}
+
+inline int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                const uint8_t *in, size_t in_bytes) {
+  switch (context.passing) {
+    case CipherContext::Passing::kMessage:
+      return pass_message(context, out, out_bytes, out_size, in, in_bytes);
+    case CipherContext::Passing::kBlocks:
+      return pass_blocks(context, out, out_bytes, out_size, in, in_bytes);
+    case CipherContext::Passing::kChaCha20:
+      return pass_chacha20(context, out, out_bytes, out_size, in, in_bytes);
+    case CipherContext::Passing::kStream:
+      break;
+  }
+  if ((context.stream_bytes += in_bytes) >= context.look_at)
+    return pass_and_look(context, out, out_bytes, out_size, in, in_bytes);
+  const FallbackContext &fallback = context.fallback;
+  return fallback.of->update(fallback.state, out, out_bytes, out_size, in, in_bytes);
+}
+
+// By a thread that has no line of the counters yet, or shares one.
+[[gnu::noinline]] int count_and_pass(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                     size_t out_size, const uint8_t *in, size_t in_bytes) {
+  context.provider->counters.count_cpu(in_bytes);
+  return pass(context, out, out_bytes, out_size, in, in_bytes);
+}
+
+// A message that is OpenSSL's context's so far, and that it will not refuse.
+bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in) {
+  return in != nullptr && context.message == nullptr && !context.openssl_only &&
+         (out == nullptr || context.key_set);
 }
 
 // XTS: a request is a data unit, with the tweak that the context has. Ciphertext
@@ -223,26 +260,25 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
   size_t written = 0;
   const size_t most = context.algorithm().takes_whole() ? size_t{INT_MAX} : kMostBytesAtOnce;
   do {
-    const int piece = int(std::min(in_bytes, most));
-    int bytes = 0;
-    if (!EVP_CipherUpdate(context.fallback, out == nullptr ? nullptr : out + written, &bytes, in,
-                          piece))
+    const size_t piece = std::min(in_bytes, most);
+    size_t bytes = 0;
+    if (!context.fallback.update(out == nullptr ? nullptr : out + written, &bytes, in, piece))
       return false;
-    if (context.is_block_mode() && !context.tls_records)
-      context.held_bytes += size_t(piece) - size_t(bytes);
-    if (context.algorithm().is_chacha20()) advance_chacha20_stream(context, size_t(piece));
-    written += size_t(bytes);
-    in_bytes -= size_t(piece);
+    if (context.is_block_mode() && !context.tls_records) context.held_bytes += piece - bytes;
+    if (context.algorithm().is_chacha20()) advance_chacha20_stream(context, piece);
+    written += bytes;
+    in_bytes -= piece;
     if (in != nullptr) in += piece;
   } while (in_bytes > 0);
   *out_bytes = written;
   return true;
 }
 
-int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
-                  const uint8_t *in, size_t in_bytes) {
-  if (passes(context, out, out_size, in, in_bytes))
-    return pass(context, out, out_bytes, in, in_bytes);
+namespace {
+
+// A request that may be a device's, or has something else about it.
+[[gnu::noinline]] int update_at_length(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                       size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (context.ahead != nullptr)
     return update_with_keystream(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().is_aead())
@@ -306,6 +342,18 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return 1;
 }
 
+}  // namespace
+
+int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+                  const uint8_t *in, size_t in_bytes) {
+  if (in_bytes == 0 || in_bytes >= context.pass_below || out_size < in_bytes + context.pass_room ||
+      (context.passing == CipherContext::Passing::kMessage && !is_plain(context, out, in)))
+    return update_at_length(context, out, out_bytes, out_size, in, in_bytes);
+  if (!context.provider->counters.count_cpu_alone(in_bytes))
+    return count_and_pass(context, out, out_bytes, out_size, in, in_bytes);
+  return pass(context, out, out_bytes, out_size, in, in_bytes);
+}
+
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_aead())
@@ -348,8 +396,9 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
   size_t written = 0;
   do {
     const size_t piece = std::min(in_bytes - written, kMostBytesAtOnce);
-    if (EVP_Cipher(context.fallback, out == nullptr ? nullptr : out + written,
-                   in == nullptr ? nullptr : in + written, unsigned(piece)) < 0)
+    size_t bytes = 0;
+    if (!context.fallback.at_once(out == nullptr ? nullptr : out + written, &bytes,
+                                  in == nullptr ? nullptr : in + written, piece))
       return 0;
     if (context.algorithm().is_chacha20()) advance_chacha20_stream(context, piece);
     written += piece;

@@ -13,6 +13,12 @@ F(void, , OSSL_LIB_CTX_free, (OSSL_LIB_CTX * context), (context))
 F(OSSL_PROVIDER *, nullptr, OSSL_PROVIDER_load, (OSSL_LIB_CTX * context, const char *name),
   (context, name))
 F(int, 0, OSSL_PROVIDER_unload, (OSSL_PROVIDER * provider), (provider))
+F(const OSSL_ALGORITHM *, nullptr, OSSL_PROVIDER_query_operation,
+  (const OSSL_PROVIDER *provider, int operation, int *no_cache), (provider, operation, no_cache))
+F(void, , OSSL_PROVIDER_unquery_operation,
+  (const OSSL_PROVIDER *provider, int operation, const OSSL_ALGORITHM *algorithms),
+  (provider, operation, algorithms))
+F(void *, nullptr, OSSL_PROVIDER_get0_provider_ctx, (const OSSL_PROVIDER *provider), (provider))
 F(int, 0, OSSL_PROVIDER_available, (OSSL_LIB_CTX * context, const char *name), (context, name))
 
 // Ciphers
@@ -20,6 +26,7 @@ F(EVP_CIPHER *, nullptr, EVP_CIPHER_fetch,
   (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
   (context, algorithm, properties))
 F(void, , EVP_CIPHER_free, (EVP_CIPHER * cipher), (cipher))
+F(const OSSL_PROVIDER *, nullptr, EVP_CIPHER_get0_provider, (const EVP_CIPHER *cipher), (cipher))
 F(int, 0, EVP_CIPHER_get_params, (EVP_CIPHER * cipher, OSSL_PARAM params[]), (cipher, params))
 F(const OSSL_PARAM *, nullptr, EVP_CIPHER_gettable_params, (const EVP_CIPHER *cipher), (cipher))
 F(const OSSL_PARAM *, nullptr, EVP_CIPHER_gettable_ctx_params, (const EVP_CIPHER *cipher), (cipher))

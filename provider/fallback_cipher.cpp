@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/fallback_cipher.h"
+
+#include <openssl/provider.h>
+#include <strings.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "provider/algorithms.h"
+#include "provider/fallback.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+struct FreeCipher {
+  void operator()(FallbackCipher *cipher) const {
+    EVP_CIPHER_free(cipher->evp);
+    delete cipher;
+  }
+};
+
+// Whether `name` is among `names`, which colons part.
+bool has_name(const char *names, std::string_view name) {
+  for (;;) {
+    const size_t bytes = std::strcspn(names, ":");
+    if (bytes == name.size() && strncasecmp(names, name.data(), bytes) == 0) return true;
+    if (names[bytes] == '\0') return false;
+    names += bytes + 1;
+  }
+}
+
+// False where one is missing that EVP would use.
+bool take_functions(FallbackCipher &cipher, const OSSL_DISPATCH *entry) {
+  using Function = void (*)();
+  const struct {
+    int id;
+    void *place;
+  } wanted[] = {
+      {OSSL_FUNC_CIPHER_NEWCTX, &cipher.newctx},
+      {OSSL_FUNC_CIPHER_FREECTX, &cipher.freectx},
+      {OSSL_FUNC_CIPHER_DUPCTX, &cipher.dupctx},
+      {OSSL_FUNC_CIPHER_ENCRYPT_INIT, &cipher.encrypt_init},
+      {OSSL_FUNC_CIPHER_DECRYPT_INIT, &cipher.decrypt_init},
+      {OSSL_FUNC_CIPHER_UPDATE, &cipher.update},
+      {OSSL_FUNC_CIPHER_FINAL, &cipher.final},
+      {OSSL_FUNC_CIPHER_CIPHER, &cipher.cipher},
+      {OSSL_FUNC_CIPHER_GET_CTX_PARAMS, &cipher.get_ctx_params},
+      {OSSL_FUNC_CIPHER_SET_CTX_PARAMS, &cipher.set_ctx_params},
+  };
+  for (; entry->function_id != 0; ++entry)
+    for (const auto &one : wanted)
+      if (one.id == entry->function_id) std::memcpy(one.place, &entry->function, sizeof(Function));
+  return cipher.newctx != nullptr && cipher.freectx != nullptr && cipher.encrypt_init != nullptr &&
+         cipher.decrypt_init != nullptr && cipher.update != nullptr && cipher.final != nullptr &&
+         cipher.cipher != nullptr && cipher.get_ctx_params != nullptr &&
+         cipher.set_ctx_params != nullptr;
+}
+
+// Asks the provider that EVP has found. Its tables may be gone after the answer is
+// given back; its functions stay as long as it does.
+bool ask_functions(FallbackCipher &cipher, const char *name) {
+  const OSSL_PROVIDER *from = EVP_CIPHER_get0_provider(cipher.evp);
+  int no_cache = 0;
+  const OSSL_ALGORITHM *const all =
+      from == nullptr ? nullptr : OSSL_PROVIDER_query_operation(from, OSSL_OP_CIPHER, &no_cache);
+  if (all == nullptr) return false;
+  const OSSL_ALGORITHM *one = all;
+  while (one->algorithm_names != nullptr && !has_name(one->algorithm_names, name)) ++one;
+  const bool found = one->algorithm_names != nullptr && take_functions(cipher, one->implementation);
+  OSSL_PROVIDER_unquery_operation(from, OSSL_OP_CIPHER, all);
+  cipher.provider_context = OSSL_PROVIDER_get0_provider_ctx(from);
+  return found;
+}
+
+}  // namespace
+
+const FallbackCipher *fallback_cipher(Provider &provider, int index) {
+  std::atomic<FallbackCipher *> &place = provider.fallback_ciphers[index];
+  // Every context asks, and its name is not needed then.
+  if (const FallbackCipher *cipher = place.load(std::memory_order_acquire); cipher != nullptr)
+    return cipher;
+  const Algorithm &algorithm = kAlgorithms[index];
+  char name[32] = "";
+  std::strncpy(name, algorithm.names,
+               std::min(std::strcspn(algorithm.names, ":"), sizeof name - 1));
+  const auto fetch = [&](OSSL_LIB_CTX *library, const char *what, const char *properties) {
+    std::unique_ptr<FallbackCipher, FreeCipher> cipher(new (std::nothrow) FallbackCipher{});
+    if (cipher == nullptr) return cipher.release();
+    cipher->room_bytes = algorithm.block_bytes == 1 ? 0 : algorithm.block_bytes;
+    cipher->evp = EVP_CIPHER_fetch(library, what, properties);
+    const bool found = cipher->evp != nullptr && ask_functions(*cipher, what);
+    return found ? cipher.release() : nullptr;
+  };
+  return fetch_once(provider, place, name, fetch, FreeCipher());
+}
+
+void free_fallback_ciphers(Provider &provider) {
+  for (std::atomic<FallbackCipher *> &place : provider.fallback_ciphers)
+    if (FallbackCipher *cipher = place.load(); cipher != nullptr) FreeCipher()(cipher);
+}
+
+bool FallbackContext::make(Provider &provider, int index) {
+  *this = {};
+  of = fallback_cipher(provider, index);
+  if (of == nullptr) return false;
+  state = of->newctx(of->provider_context);
+  // As EVP does before it knows a key.
+  return state != nullptr && init(nullptr, 0, nullptr, 0, false);
+}
+
+bool FallbackContext::make_copy_of(const FallbackContext &other) {
+  *this = other;
+  state = of == nullptr || of->dupctx == nullptr ? nullptr : of->dupctx(other.state);
+  return state != nullptr;
+}
+
+void FallbackContext::free() {
+  if (state != nullptr) of->freectx(state);
+  state = nullptr;
+}
+
+}  // namespace lanecrypt::provider

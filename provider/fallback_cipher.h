@@ -1,0 +1,88 @@
+// OpenSSL's own ciphers, called by the functions that its default provider gives to
+// libcrypto's core. A context of EVP's in between would do nothing for us, for one is
+// around our own already, and an update of a few blocks would take longer by it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/evp.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lanecrypt::provider {
+
+struct Provider;
+
+// One cipher. Never changed, and owned by our provider.
+struct FallbackCipher {
+  EVP_CIPHER *evp;         // while it lives, so does the default provider
+  void *provider_context;  // that provider's
+  // What EVP grants an output beside the length of the input.
+  size_t room_bytes;
+  OSSL_FUNC_cipher_newctx_fn *newctx;
+  OSSL_FUNC_cipher_freectx_fn *freectx;
+  OSSL_FUNC_cipher_dupctx_fn *dupctx;  // nullptr: its contexts cannot be copied
+  OSSL_FUNC_cipher_encrypt_init_fn *encrypt_init;
+  OSSL_FUNC_cipher_decrypt_init_fn *decrypt_init;
+  OSSL_FUNC_cipher_update_fn *update;
+  OSSL_FUNC_cipher_final_fn *final;
+  OSSL_FUNC_cipher_cipher_fn *cipher;
+  OSSL_FUNC_cipher_get_ctx_params_fn *get_ctx_params;
+  OSSL_FUNC_cipher_set_ctx_params_fn *set_ctx_params;
+};
+
+// Number `index` of algorithms.h, nullptr with an error raised where the default
+// provider cannot be had. Any thread.
+const FallbackCipher *fallback_cipher(Provider &provider, int index);
+void free_fallback_ciphers(Provider &provider);
+
+// OpenSSL's context of one operation. Plain data: all zeros is none, and copied bytes
+// are the same context. Where a function returns false, OpenSSL has raised an error, or
+// had none to raise.
+struct FallbackContext {
+  const FallbackCipher *of;
+  void *state;
+  bool encrypting;
+
+  bool exists() const { return state != nullptr; }
+  // Makes it, decrypting and without a key, in the place of none.
+  bool make(Provider &provider, int index);
+  // Makes it, in the place of whatever the bytes say.
+  bool make_copy_of(const FallbackContext &other);
+  // OpenSSL wipes what it frees. None may be freed too.
+  void free();
+
+  // nullptr: it keeps what it has.
+  bool init(const uint8_t *key, size_t key_bytes, const uint8_t *iv, size_t iv_bytes, bool encrypt,
+            const OSSL_PARAM params[] = nullptr) {
+    encrypting = encrypt;
+    return (encrypt ? of->encrypt_init : of->decrypt_init)(state, key, key_bytes, iv, iv_bytes,
+                                                           params) != 0;
+  }
+  // The same key and direction.
+  bool init_iv(const uint8_t *iv, size_t iv_bytes) {
+    return init(nullptr, 0, iv, iv_bytes, encrypting);
+  }
+  // `out` has room for `out_size` bytes; without it: for as many as EVP grants.
+  bool update(uint8_t *out, size_t *out_bytes, size_t out_size, const uint8_t *in,
+              size_t in_bytes) {
+    return of->update(state, out, out_bytes, out_size, in, in_bytes) != 0;
+  }
+  bool update(uint8_t *out, size_t *out_bytes, const uint8_t *in, size_t in_bytes) {
+    return update(out, out_bytes, in_bytes + of->room_bytes, in, in_bytes);
+  }
+  bool finish(uint8_t *out, size_t *out_bytes) {
+    return of->final(state, out, out_bytes, of->room_bytes) != 0;
+  }
+  // As EVP_Cipher().
+  bool at_once(uint8_t *out, size_t *out_bytes, const uint8_t *in, size_t in_bytes) {
+    return of->cipher(state, out, out_bytes, in_bytes + of->room_bytes, in, in_bytes) != 0;
+  }
+  bool get_params(OSSL_PARAM params[]) const { return of->get_ctx_params(state, params) != 0; }
+  bool set_params(const OSSL_PARAM params[]) { return of->set_ctx_params(state, params) != 0; }
+};
+
+}  // namespace lanecrypt::provider
