@@ -16,8 +16,9 @@
 namespace lanecrypt::provider {
 namespace {
 
-struct FreeCipher {
-  void operator()(FallbackCipher *cipher) const {
+struct ReleaseCipher {
+  void operator()(const FallbackCipher *cipher) const {
+    if (cipher->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     EVP_CIPHER_free(cipher->evp);
     delete cipher;
   }
@@ -88,19 +89,19 @@ const FallbackCipher *fallback_cipher(Provider &provider, int index) {
   std::strncpy(name, algorithm.names,
                std::min(std::strcspn(algorithm.names, ":"), sizeof name - 1));
   const auto fetch = [&](OSSL_LIB_CTX *library, const char *what, const char *properties) {
-    std::unique_ptr<FallbackCipher, FreeCipher> cipher(new (std::nothrow) FallbackCipher{});
+    std::unique_ptr<FallbackCipher, ReleaseCipher> cipher(new (std::nothrow) FallbackCipher{});
     if (cipher == nullptr) return cipher.release();
     cipher->room_bytes = algorithm.block_bytes == 1 ? 0 : algorithm.block_bytes;
     cipher->evp = EVP_CIPHER_fetch(library, what, properties);
     const bool found = cipher->evp != nullptr && ask_functions(*cipher, what);
     return found ? cipher.release() : nullptr;
   };
-  return fetch_once(provider, place, name, fetch, FreeCipher());
+  return fetch_once(provider, place, name, fetch, ReleaseCipher());
 }
 
-void free_fallback_ciphers(Provider &provider) {
+void release_fallback_ciphers(Provider &provider) {
   for (std::atomic<FallbackCipher *> &place : provider.fallback_ciphers)
-    if (FallbackCipher *cipher = place.load(); cipher != nullptr) FreeCipher()(cipher);
+    if (const FallbackCipher *cipher = place.load(); cipher != nullptr) ReleaseCipher()(cipher);
 }
 
 bool FallbackContext::make(Provider &provider, int index) {
@@ -108,19 +109,25 @@ bool FallbackContext::make(Provider &provider, int index) {
   of = fallback_cipher(provider, index);
   if (of == nullptr) return false;
   state = of->newctx(of->provider_context);
+  if (state == nullptr) return false;
+  of->owners.fetch_add(1, std::memory_order_relaxed);
   // As EVP does before it knows a key.
-  return state != nullptr && init(nullptr, 0, nullptr, 0, false);
+  return init(nullptr, 0, nullptr, 0, false);
 }
 
 bool FallbackContext::make_copy_of(const FallbackContext &other) {
   *this = other;
   state = of == nullptr || of->dupctx == nullptr ? nullptr : of->dupctx(other.state);
-  return state != nullptr;
+  if (state == nullptr) return false;
+  of->owners.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 void FallbackContext::free() {
-  if (state != nullptr) of->freectx(state);
+  if (state == nullptr) return;
+  of->freectx(state);
   state = nullptr;
+  ReleaseCipher()(of);
 }
 
 }  // namespace lanecrypt::provider

@@ -9,6 +9,7 @@
 #include <openssl/core_dispatch.h>
 #include <openssl/evp.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,8 +17,10 @@ namespace lanecrypt::provider {
 
 struct Provider;
 
-// One cipher. Never changed, and owned by our provider.
+// One cipher. Never changed. Our provider owns it, and so does each of its contexts: one
+// that libcrypto's own random generator has made outlives our provider's share.
 struct FallbackCipher {
+  mutable std::atomic<unsigned> owners = 1;
   EVP_CIPHER *evp;         // while it lives, so does the default provider
   void *provider_context;  // that provider's
   // What EVP grants an output beside the length of the input.
@@ -37,7 +40,8 @@ struct FallbackCipher {
 // Number `index` of algorithms.h, nullptr with an error raised where the default
 // provider cannot be had. Any thread.
 const FallbackCipher *fallback_cipher(Provider &provider, int index);
-void free_fallback_ciphers(Provider &provider);
+// Gives up our provider's share in all of them.
+void release_fallback_ciphers(Provider &provider);
 
 // OpenSSL's context of one operation. Plain data: all zeros is none, and copied bytes
 // are the same context. Where a function returns false, OpenSSL has raised an error, or

@@ -120,7 +120,7 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
 void destroy(Provider *provider, bool close_devices) {
   if (close_devices) end_keystream_pool(*provider);
   if (close_devices) lc_close(provider->devices);
-  free_fallback_ciphers(*provider);
+  release_fallback_ciphers(*provider);
   free_fallbacks(*provider);
   if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
   OSSL_LIB_CTX_free(provider->fallback);
