@@ -260,9 +260,11 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   }
   const Status status = started.status();
   batch->status = status;
-  pass_on(std::move(batch));
   // Want of memory passes; all else does not.
-  if (status.code() != LC_ERROR_MEMORY) fail(lock, status);
+  if (status.code() == LC_ERROR_MEMORY)
+    pass_on(std::move(batch));
+  else
+    fail(lock, status, false, std::move(batch));
 }
 
 void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
@@ -282,17 +284,21 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
     const int64_t measured = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
     known = known == 0 ? measured : known + (measured - known) / 4;
   }
-  const Status status = done->status;
-  pass_on(std::move(done));
-  if (!status.ok()) fail(lock, status);
+  if (const Status status = done->status; status.ok())
+    pass_on(std::move(done));
+  else
+    fail(lock, status, false, std::move(done));
 }
 
-// The device does RSA no more. What waits and what is under way is handed back.
-void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck) {
+// The device does RSA no more, which is known before anybody else has done what it has
+// not. What waits and what is under way is handed back, and before that `undone`, if any.
+void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck,
+                   UnderWayPointer undone) {
   const Clock::time_point end = is_stuck ? Clock::now() : Clock::now() + limit();
   failed_ = true;
   status_ = status;
   ++counters_.failures;
+  if (undone != nullptr) pass_on(std::move(undone));
   while (!under_way_.empty()) {
     UnderWayPointer lost = std::move(under_way_.front());
     under_way_.pop_front();

@@ -113,7 +113,8 @@ class Batcher {
   void look_later(std::unique_lock<std::mutex> &lock);
   void start_next(std::unique_lock<std::mutex> &lock);
   void retire_oldest(std::unique_lock<std::mutex> &lock);
-  void fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false);
+  void fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false,
+            UnderWayPointer undone = nullptr);
   void pass_on(UnderWayPointer batch);
   void tell();
   void tell(const UnderWay &batch, size_t begin, size_t end);
