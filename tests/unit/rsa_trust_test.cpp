@@ -199,6 +199,8 @@ TEST_F(RsaTrustTest, AStuckDeviceIsGivenUp) {
     std::vector<std::unique_ptr<Question>> questions;
     for (int n = 0; n < 4; ++n) questions.push_back(ask(2));
     for (const auto &question : questions) question->expect_right();
+    // All of them may have been one batch, with fewer kernels.
+    for (int n = 0; n < 4 && service().state != LC_DEVICE_LOST; ++n) ask(2)->expect_right();
     EXPECT_EQ(LC_DEVICE_LOST, service().state);
     EXPECT_NE(std::string::npos, service().reason.find("stuck")) << service().reason;
     EXPECT_EQ(1u, failures()) << "counted once";
