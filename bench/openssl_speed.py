@@ -16,6 +16,7 @@ for less.
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -98,6 +99,12 @@ def output_of(*command):
     return done.stdout.strip()
 
 
+def compiler_of(module):
+    """As the compiler has named itself in the file."""
+    match = re.search(rb"(GCC: \([^)\0]*\) [\d.]+|clang version [\d.]+)", module.read_bytes())
+    return match[1].decode() if match else "unknown"
+
+
 def spread(name, rates):
     figures = [rate / 1e9 for rate in rates]
     return {"name": name, "value": statistics.median(figures), "unit": "GB/s", "runs": len(figures),
@@ -166,7 +173,9 @@ def main():
         document = {
             "machine": {"gpu": gpu, "driver": driver, "cpu": cpu_model(),
                         "cores": os.cpu_count()},
+            "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
             "software": {"commit": output_of("git", "rev-parse", "--short", "HEAD"),
+                         "compiler": compiler_of(module),
                          "openssl": output_of(options.openssl, "version")},
             "results": results,
         }
