@@ -27,14 +27,10 @@ F(EVP_CIPHER *, nullptr, EVP_CIPHER_fetch,
   (context, algorithm, properties))
 F(void, , EVP_CIPHER_free, (EVP_CIPHER * cipher), (cipher))
 F(const OSSL_PROVIDER *, nullptr, EVP_CIPHER_get0_provider, (const EVP_CIPHER *cipher), (cipher))
-F(int, 0, EVP_CIPHER_get_params, (EVP_CIPHER * cipher, OSSL_PARAM params[]), (cipher, params))
-F(const OSSL_PARAM *, nullptr, EVP_CIPHER_gettable_params, (const EVP_CIPHER *cipher), (cipher))
 F(const OSSL_PARAM *, nullptr, EVP_CIPHER_gettable_ctx_params, (const EVP_CIPHER *cipher), (cipher))
 F(const OSSL_PARAM *, nullptr, EVP_CIPHER_settable_ctx_params, (const EVP_CIPHER *cipher), (cipher))
 F(EVP_CIPHER_CTX *, nullptr, EVP_CIPHER_CTX_new, (void), ())
 F(void, , EVP_CIPHER_CTX_free, (EVP_CIPHER_CTX * context), (context))
-F(int, 0, EVP_CIPHER_CTX_reset, (EVP_CIPHER_CTX * context), (context))
-F(int, 0, EVP_CIPHER_CTX_copy, (EVP_CIPHER_CTX * to, const EVP_CIPHER_CTX *from), (to, from))
 F(int, 0, EVP_CIPHER_CTX_get_params, (EVP_CIPHER_CTX * context, OSSL_PARAM params[]),
   (context, params))
 F(int, 0, EVP_CIPHER_CTX_set_params, (EVP_CIPHER_CTX * context, const OSSL_PARAM params[]),
