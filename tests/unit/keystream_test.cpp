@@ -15,7 +15,6 @@
 
 #include "devices.h"
 #include "random_bytes.h"
-#include "test_scale.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -54,9 +53,19 @@ class KeystreamOfDevice : public testing::Test {
     return std::unique_ptr<Keystream>(
         Keystream::begin(devices_, *pool_, key_, 16, counter_, done_bytes));
   }
+  // The memory of a stream that has ended: a device which is still at it, since the
+  // machine is busy, gives it back later.
+  bool take_in_time(uint8_t *slabs[2]) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (!pool_->take(slabs)) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
   void expect_all_is_wiped() {
     uint8_t *slabs[2];
-    ASSERT_TRUE(pool_->take(slabs));
+    ASSERT_TRUE(take_in_time(slabs));
     for (uint8_t *slab : slabs) {
       EXPECT_TRUE(std::all_of(slab, slab + kSlabBytes, [](uint8_t byte) { return byte == 0; }));
       pool_->give_back(slab);
@@ -83,6 +92,14 @@ TEST_F(KeystreamOfDevice, IsRightWhateverIsSkipped) {
       ASSERT_NE(nullptr, keystream);
       std::vector<uint8_t> out(kBytes, 0x5c), in(kBytes, 0x5c);
       size_t at = 0;
+      // However slow the emulator is, its first piece is ready at last.
+      const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+      while (at == 0 && std::chrono::steady_clock::now() < end) {
+        at = keystream->use(out.data(), in.data(), 1, waits);
+        if (at == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+      ASSERT_EQ(1u, at);
+      ASSERT_EQ(expected[0] ^ 0x5c, out[0]);
       while (at < kBytes) {
         const size_t bytes =
             std::min<size_t>(random.below(random.below(8) == 0 ? 60000 : 3000), kBytes - at);
@@ -96,7 +113,7 @@ TEST_F(KeystreamOfDevice, IsRightWhateverIsSkipped) {
           ASSERT_EQ(0x5c, out[at + done]);
         }
         keystream->skip(bytes - done);
-        // Or the emulator never catches up.
+        // Or the emulator hardly catches up.
         if (!waits) std::this_thread::sleep_for(std::chrono::microseconds(100));
         at += bytes;
         uint8_t counter[16];
@@ -111,10 +128,7 @@ TEST_F(KeystreamOfDevice, IsRightWhateverIsSkipped) {
       (void)keystream->end();
       expect_all_is_wiped();
     }
-  // With a sanitizer the emulator may never catch up.
-  if (!kIsSanitized) {
-    EXPECT_GT(used_without_waiting, 0u);
-  }
+  EXPECT_GT(used_without_waiting, 6u);
 }
 
 TEST_F(KeystreamOfDevice, TellsTheCounterOverItsEnd) {
@@ -137,6 +151,7 @@ TEST_F(KeystreamOfDevice, HasPiecesNoLongerThanAPartOfTheStream) {
     EXPECT_EQ(nullptr, begin(done));
     const uint64_t piece = std::clamp<uint64_t>(done / 16, 4096, kSlabBytes);
     EXPECT_EQ(2 * piece, keystream->end());
+    expect_all_is_wiped();
   }
 }
 
@@ -152,9 +167,6 @@ TEST_F(KeystreamOfDevice, DoesNotWaitForADeviceThatHangs) {
   // That did not wait: its memory comes back when the device is given up.
   uint8_t *slabs[2];
   EXPECT_FALSE(pool_->take(slabs));
-  for (int n = 0; n < 1000 && !pool_->take(slabs); ++n)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  for (uint8_t *slab : slabs) pool_->give_back(slab);
   expect_all_is_wiped();
 }
 
