@@ -174,11 +174,16 @@ void Batcher::run() {
         break;
       }
       const bool has_slot = under_way_.size() < limits_.batches;
-      if (has_slot && is_worth_a_batch())
+      if (has_slot && is_worth_a_batch()) {
         start_next(lock);
-      else if (under_way_.front()->batch->is_done())
+        continue;
+      }
+      // The time comes first: between a look that is in time and a late clock this thread
+      // may have slept, and the device have ended.
+      const bool overdue = is_overdue();
+      if (under_way_.front()->batch->is_done())
         retire_oldest(lock);
-      else if (is_overdue())
+      else if (overdue)
         fail(lock, stuck_status(limit()), true);
       else if (has_slot)
         arrived_.wait_for(lock, kLook);

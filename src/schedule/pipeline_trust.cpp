@@ -2,7 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <thread>
 
 #include "schedule/pipeline.h"
 #include "schedule/stuck.h"
@@ -114,14 +113,11 @@ Status Pipeline::finish(device::Stream &stream) {
   Result<std::unique_ptr<device::Event>> event = device_.make_event();
   if (!event.ok()) return stream.finish();
   LC_TRY(stream.mark(**event));
-  for (const Clock::time_point end = Clock::now() + limit(); !(*event)->reached();) {
-    if (Clock::now() > end) {
-      is_stuck_ = true;
-      // It must not go while the device may still reach it.
-      (void)event->release();
-      return stuck();
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (!await_within(**event, limit())) {
+    is_stuck_ = true;
+    // It must not go while the device may still reach it.
+    (void)event->release();
+    return stuck();
   }
   return (*event)->wait();
 }
