@@ -280,17 +280,21 @@ class HostStream : public Stream {
     while (true) {
       changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
       if (queue_.empty()) return;
-      const std::function<void()> work = std::move(queue_.front());
+      running_ = std::move(queue_.front());
       queue_.pop_front();
       lock.unlock();
-      work();
+      running_();
+      running_ = nullptr;
       lock.lock();
     }
   }
 
   HostFault &fault_;
   uint32_t threads_;
-  Status status_;  // of the stream's thread alone
+  // Of the stream's thread alone. What a stuck kernel was given is found here by whoever
+  // looks for leaks, and not only on the stack of a thread that never ends.
+  Status status_;
+  std::function<void()> running_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
