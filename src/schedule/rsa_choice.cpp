@@ -21,7 +21,7 @@ RsaChoice::RsaChoice(Devices devices, unsigned cores)
 size_t RsaChoice::slot_of(uint32_t bits) { return std::min<size_t>(bits / kSlotBits, kSlots - 1); }
 
 uint32_t RsaChoice::recent_callers(uint32_t now, Duration window) {
-  const int64_t time = Clock::now().time_since_epoch().count();
+  const int64_t time = devices_.now().time_since_epoch().count();
   int64_t began = window_began_.load(std::memory_order_relaxed);
   if (time - began > window.count() && window_began_.compare_exchange_strong(began, time)) {
     const uint32_t last = most_now_.exchange(now, std::memory_order_relaxed);

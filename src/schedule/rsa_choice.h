@@ -19,6 +19,7 @@ namespace lanecrypt::schedule {
 // Any thread, and no lock where the CPU is the plain choice.
 class RsaChoice {
  public:
+  using Clock = std::chrono::steady_clock;
   using Duration = std::chrono::nanoseconds;
   struct Devices {
     // Operations that wait or are under way on all of them.
@@ -28,6 +29,8 @@ class RsaChoice {
     std::function<std::optional<Duration>(uint32_t bits, Duration guess)> estimate;
     // Opens them, without waiting.
     std::function<void()> warm_up;
+    // A test has a clock of its own.
+    Clock::time_point (*now)() = &Clock::now;
   };
 
   RsaChoice(Devices devices, unsigned cores);
@@ -40,7 +43,6 @@ class RsaChoice {
   void ran_on_cpu(uint32_t bits, Duration took);
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr uint32_t kSlotBits = 256, kSlots = 33;
   static size_t slot_of(uint32_t bits);
   uint32_t recent_callers(uint32_t now, Duration window);
