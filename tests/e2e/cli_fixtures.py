@@ -30,7 +30,7 @@ def environment(devices="host", **more):
     return env
 
 
-def lanecrypt(*arguments, devices="host", stdin=b"", timeout=120, env=None, **options):
+def lanecrypt(*arguments, devices="host", stdin=b"", timeout=300, env=None, **options):
     """Runs the command; stdin is bytes or a file. Gives the finished process."""
     source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     options.setdefault("stdout", subprocess.PIPE)
@@ -69,7 +69,7 @@ def openssl(*arguments, stdin=b"", check=True):
         input=stdin,
         capture_output=True,
         env=environment(None),
-        timeout=120,
+        timeout=300,
         start_new_session=True,
     )
     if check:

@@ -97,7 +97,7 @@ def test_plot_of_what_is_left_of_the_cpu(told, tmp_path):
     def draw(results):
         (tmp_path / "results.json").write_text(json.dumps({**told, "results": results}))
         return subprocess.run([sys.executable, "-B", REPOSITORY / "bench" / "draw_plots.py", "--out", tmp_path,
-                               tmp_path / "results.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                               tmp_path / "results.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 
     # It is of CUDA's figures.
     results = [{**result, "name": result["name"].replace(".host", ".cuda")} for result in told["results"]]

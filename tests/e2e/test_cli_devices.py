@@ -308,7 +308,7 @@ def test_bench_papers_has_every_way_of_opengl(papers):
 
 def write_papers(*arguments):
     return subprocess.run([sys.executable, "-B", REPOSITORY / "bench" / "write_papers.py", *arguments],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 
 
 def test_tables_of_papers_come_from_the_json(papers, tmp_path):
@@ -343,7 +343,7 @@ def test_plots_of_papers_come_from_the_json(papers, tmp_path):
 
     def draw(*arguments):
         return subprocess.run([sys.executable, "-B", REPOSITORY / "bench" / "draw_papers.py", "--out", out,
-                               *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                               *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 
     done = draw("--api", "host", tmp_path / "papers.json")
     assert done.returncode == 0, done.stderr

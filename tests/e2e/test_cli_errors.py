@@ -355,7 +355,7 @@ def test_output_that_nobody_reads():
     process.stdin.write(data(100_000))
     process.stdin.close()
     assert b"cannot write standard output: Broken pipe" in process.stderr.read()
-    assert process.wait(timeout=60) == FAILED
+    assert process.wait(timeout=300) == FAILED
 
 
 def in_namespace(script, *arguments):
@@ -365,7 +365,7 @@ def in_namespace(script, *arguments):
         pytest.skip("unshare is not here")
     # The leak sanitizer needs /proc, which some of these scripts hide.
     env = environment(ASAN_OPTIONS="detect_leaks=0")
-    done = subprocess.run(command, capture_output=True, env=env, timeout=120, start_new_session=True)
+    done = subprocess.run(command, capture_output=True, env=env, timeout=300, start_new_session=True)
     if b"not permitted" in done.stderr or b"ermission denied" in done.stderr:
         pytest.skip("mounting is forbidden here")
     return done
@@ -430,7 +430,7 @@ def start_slow(folder, *prefix):
 def test_signals_leave_nothing(folder, number):
     process = start_slow(folder)
     process.send_signal(number)
-    process.wait(timeout=30)
+    process.wait(timeout=300)
     assert process.returncode == -number
     process.communicate()
 
@@ -442,7 +442,7 @@ def test_signals_leave_nothing_of_a_named_temporary(folder):
     temporary = [name for name in os.listdir(folder) if name.startswith(".lanecrypt-")]
     assert len(temporary) == 1, os.listdir(folder)
     process.send_signal(signal.SIGINT)
-    process.wait(timeout=30)
+    process.wait(timeout=300)
     assert process.returncode == -signal.SIGINT
     process.communicate()
 
@@ -456,7 +456,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     time.sleep(0.3)
     process.send_signal(signal.SIGHUP)
     process.stdin.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     assert (tmp_path / "out").stat().st_size == (12 << 20) + 16
 
 

@@ -44,7 +44,7 @@ def sees_the_provider(tmp_path, build, text, also=()):
         environment["OPENSSL_MODULES"] = str(build / "lib")
 
     def run(*words):
-        done = subprocess.run([OPENSSL, *words], env=environment, capture_output=True, timeout=60)
+        done = subprocess.run([OPENSSL, *words], env=environment, capture_output=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

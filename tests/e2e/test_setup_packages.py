@@ -142,5 +142,5 @@ def test_it_can_be_left_out(machine):
 
 def test_arguments_are_refused(machine):
     done = subprocess.run([machine.folder / "dev" / "setup", "--help"], capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=300, check=False)
     assert done.returncode == 1 and "takes no arguments" in done.stderr

@@ -26,7 +26,7 @@ class Calls {
   }
   bool wait_for(int count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return count_ >= count; });
+    return changed_.wait_for(lock, std::chrono::minutes(5), [&] { return count_ >= count; });
   }
   int count() {
     std::lock_guard lock(mutex_);
@@ -49,11 +49,11 @@ class EventFd {
   EventFd() : fd_(eventfd(0, EFD_CLOEXEC)) {}
   ~EventFd() { close(fd_); }
   int get() const { return fd_; }
-  // What was added, after at most a minute; 0 if nothing was.
+  // What was added, after at most five minutes; 0 if nothing was.
   uint64_t wait() {
     pollfd poll_fd{fd_, POLLIN, 0};
     uint64_t value = 0;
-    if (poll(&poll_fd, 1, 60000) != 1 || read(fd_, &value, 8) != 8) return 0;
+    if (poll(&poll_fd, 1, 300000) != 1 || read(fd_, &value, 8) != 8) return 0;
     return value;
   }
 

@@ -311,7 +311,7 @@ class Choosing : public TuneCache {
 
   // Once others have done their work.
   static bool becomes(lc_context *context, lc_choice choice) {
-    for (int n = 0; n < 6000; ++n) {
+    for (int n = 0; n < 30000; ++n) {
       if (choose(context, 4 * kMiB) == choice) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -402,7 +402,7 @@ TEST_F(Choosing, ADeviceThatFailsIsNotAskedAgain) {
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_UNKNOWN));
   lc_device_info info = {};
   info.struct_size = sizeof info;
-  for (int n = 0; n < 6000 && info.state <= LC_DEVICE_READY; ++n) {
+  for (int n = 0; n < 30000 && info.state <= LC_DEVICE_READY; ++n) {
     EXPECT_NE(LC_CHOICE_DEVICE, choose(context.get(), 4 * kMiB));
     ASSERT_EQ(LC_OK, lc_device_get(context.get(), 0, &info));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
