@@ -60,11 +60,12 @@ class FaultyEvent : public Event {
 // if it did not run there.
 class FaultyStream : public Stream {
  public:
-  FaultyStream(std::unique_ptr<Stream> inner, FaultPointer fault)
-      : inner_(std::move(inner)), fault_(std::move(fault)) {}
+  FaultyStream(std::unique_ptr<Stream> inner, FaultPointer fault, OnStep on_step)
+      : inner_(std::move(inner)), fault_(std::move(fault)), on_step_(std::move(on_step)) {}
 
   Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
     if (!runs()) return Status();
+    if (on_step_ && fault_->is_serving()) on_step_(Step::kUpload);
     const uint64_t copied = fault_->on_upload(bytes);
     LC_TRY(inner_->upload(to, offset, from, copied));
     if (copied < bytes) trouble_.status = HostFault::lost();
@@ -93,6 +94,7 @@ class FaultyStream : public Stream {
     LC_TRY(fault_->on_launch());
     if (!runs()) return Status();
     trouble_.is_stuck = fault_->strikes_stuck();
+    if (trouble_.is_stuck && on_step_) on_step_(Step::kStuck);
     if (trouble_.is_stuck) return Status();
     trouble_.status = fault_->on_run_if_not_stuck();
     return runs() && !fault_->skips_kernel() ? inner_->launch(launch) : Status();
@@ -119,13 +121,16 @@ class FaultyStream : public Stream {
 
   std::unique_ptr<Stream> inner_;
   FaultPointer fault_;
+  const OnStep on_step_;
   Trouble trouble_;
 };
 
 class FaultyDevice : public Device {
  public:
-  FaultyDevice(std::unique_ptr<Device> inner, const std::string &faults)
-      : inner_(std::move(inner)), fault_(std::make_shared<HostFault>(faults.c_str())) {}
+  FaultyDevice(std::unique_ptr<Device> inner, const std::string &faults, OnStep on_step)
+      : inner_(std::move(inner)),
+        fault_(std::make_shared<HostFault>(faults.c_str())),
+        on_step_(std::move(on_step)) {}
   ~FaultyDevice() override { fault_->release(); }
 
   const device::Properties &properties() const override { return inner_->properties(); }
@@ -165,21 +170,23 @@ class FaultyDevice : public Device {
  private:
   Result<std::unique_ptr<Stream>> wrap(Result<std::unique_ptr<Stream>> stream) {
     if (!stream.ok()) return stream.status();
-    return std::unique_ptr<Stream>(new FaultyStream(std::move(*stream), fault_));
+    return std::unique_ptr<Stream>(new FaultyStream(std::move(*stream), fault_, on_step_));
   }
 
   std::unique_ptr<Device> inner_;
   FaultPointer fault_;
+  const OnStep on_step_;
 };
 
 }  // namespace
 
-device::Found with_faults(device::Found found, const std::string &faults) {
+device::Found with_faults(device::Found found, const std::string &faults, OnStep on_step) {
   const auto open = std::move(found.open);
-  found.open = [open, faults](device::KernelSet set) -> Result<std::unique_ptr<Device>> {
+  found.open = [open, faults, on_step = std::move(on_step)](
+                   device::KernelSet set) -> Result<std::unique_ptr<Device>> {
     Result<std::unique_ptr<Device>> device = open(set);
     if (!device.ok()) return device.status();
-    return std::unique_ptr<Device>(new FaultyDevice(std::move(*device), faults));
+    return std::unique_ptr<Device>(new FaultyDevice(std::move(*device), faults, on_step));
   };
   return found;
 }

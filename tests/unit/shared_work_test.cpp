@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -30,16 +31,44 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kMiB = 1 << 20;
 
+// What comes in which device.
+using OnStepOf = std::function<void(size_t device, Step)>;
+
 // Emulators, one for each of `faults`.
-std::vector<Found> emulators(const std::vector<std::string> &faults) {
+std::vector<Found> emulators(const std::vector<std::string> &faults,
+                             const OnStepOf &on_step = nullptr) {
   std::vector<Found> all;
   for (const std::string &fault : faults) {
-    Found found = with_faults(find_device("host:0"), fault);
+    OnStep its;
+    if (on_step) its = [on_step, device = all.size()](Step step) { on_step(device, step); };
+    Found found = with_faults(find_device("host:0"), fault, its);
     found.properties.id = "host:" + std::to_string(all.size());
     all.push_back(std::move(found));
   }
   return all;
 }
+
+// Until it is so; false after as long as only a hang takes.
+bool await(const std::function<bool()> &is_so) {
+  const Clock::time_point end = Clock::now() + std::chrono::minutes(5);
+  while (!is_so() && Clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return is_so();
+}
+
+// Has two devices begin together: on a busy machine one could do all before the other
+// has a turn.
+class Meeting {
+ public:
+  void come(size_t device) {
+    is_here_[device] = true;
+    EXPECT_TRUE(await([&] { return is_here_[0] && is_here_[1]; })) << "there is no other";
+  }
+  void begin_anew() { is_here_[0] = is_here_[1] = false; }
+
+ private:
+  std::atomic<bool> is_here_[2] = {};
+};
 
 BatchShape messages(lc_cipher cipher, lc_direction direction, size_t count, uint64_t length,
                     bool in_place) {
@@ -72,9 +101,22 @@ class SharedWork : public testing::Test {
     for (uint32_t n = 0; n < dispatcher_->device_count(); ++n)
       ASSERT_TRUE(dispatcher_->device(n)->make_ready().ok());
   }
-  void open_all(const std::vector<std::string> &faults, lc_fallback fallback = LC_FALLBACK_NONE) {
-    open(emulators(faults), 1, fallback);
+  void open_all(const std::vector<std::string> &faults, lc_fallback fallback = LC_FALLBACK_NONE,
+                const OnStepOf &on_step = nullptr) {
+    open(emulators(faults, on_step), 1, fallback);
     make_ready();
+  }
+  // Two that begin together, of which the second is slow.
+  void open_two() {
+    meeting_.begin_anew();
+    open_all({"", "pace:30000"}, LC_FALLBACK_NONE,
+             [this](size_t device, Step) { meeting_.come(device); });
+  }
+  // Two, of which the second takes nothing up before the first is lost.
+  void open_second_to(const std::string &fault) {
+    open_all({fault, ""}, LC_FALLBACK_NONE, [this](size_t device, Step) {
+      EXPECT_TRUE(device == 0 || await([&] { return state(0) == LC_DEVICE_LOST; }));
+    });
   }
   // "" where it came out right, and every byte was counted once.
   std::string run(const BatchShape &shape) {
@@ -120,6 +162,7 @@ class SharedWork : public testing::Test {
     options.most_chunk_bytes = kMiB;
     return options;
   }();
+  Meeting meeting_;
   std::unique_ptr<Dispatcher> dispatcher_;
   uint64_t counted_ = 0;
   Random random_{77};
@@ -153,7 +196,11 @@ TEST_F(SharedWork, TheSlowestHoldsNobodyUp) {
 
 // Nor does one that is not open yet.
 TEST_F(SharedWork, NobodyWaitsForOneToOpen) {
-  std::vector<Found> devices = emulators({"", ""});
+  // Once both are open they begin together.
+  std::atomic<bool> both_open{false};
+  std::vector<Found> devices = emulators({"", ""}, [&](size_t device, Step) {
+    if (both_open) meeting_.come(device);
+  });
   const auto opens = devices[1].open;
   std::promise<void> may_open;
   const std::shared_future<void> opening = may_open.get_future().share();
@@ -167,6 +214,7 @@ TEST_F(SharedWork, NobodyWaitsForOneToOpen) {
   EXPECT_EQ(LC_DEVICE_UNTRIED, state(1));
   may_open.set_value();
   ASSERT_TRUE(dispatcher_->device(1)->make_ready().ok());
+  both_open = true;
   EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 1, 4 * kMiB, true)));
   EXPECT_GT(bytes(1), 0u);
 }
@@ -231,7 +279,7 @@ TEST_F(SharedWork, EveryModeComesOutRight) {
       const BatchShape shape =
           messages(work.cipher, work.direction, work.messages, work.length, in_place);
       SCOPED_TRACE(shape.name());
-      open_all({"", "pace:30000"});
+      open_two();
       EXPECT_EQ("", run(shape));
       EXPECT_EQ(work.messages * work.length, counted_);
       for (const uint32_t n : {0u, 1u}) {
@@ -246,7 +294,7 @@ TEST_F(SharedWork, TagsOfMessagesThatSeveralMade) {
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305})
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
       for (const bool in_place : {true, false}) {
-        open_all({"", "pace:30000"});
+        open_two();
         const Sealed sealed(cipher, direction, kMiB + 7, in_place, random_);
         const Status status = submit(*dispatcher_, sealed.job())->wait();
         EXPECT_TRUE(status.ok()) << status.text();
@@ -279,7 +327,7 @@ TEST_F(SharedWork, OneFailsAmid) {
 // What it made is not kept, and its neighbour is not blamed.
 TEST_F(SharedWork, OneIsWrong) {
   for (const bool in_place : {true, false}) {
-    open_all({"wrong-blocks:1", "pace:30000"});
+    open_second_to("wrong-blocks:1");
     EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, in_place)));
     EXPECT_EQ(LC_DEVICE_LOST, state(0));
     EXPECT_EQ(LC_DEVICE_READY, state(1));
@@ -287,7 +335,7 @@ TEST_F(SharedWork, OneIsWrong) {
   // A tag that is wrong is nobody's in particular: neither is trusted any more, and the
   // tag is right all the same.
   for (const bool in_place : {true, false}) {
-    open_all({"wrong-blocks:3", "pace:30000"});
+    open_second_to("wrong-blocks:3");
     const Sealed sealed(LC_AES_GCM, LC_DECRYPT, kMiB + 7, in_place, random_);
     const Status status = submit(*dispatcher_, sealed.job())->wait();
     EXPECT_TRUE(status.ok()) << status.text();
@@ -297,9 +345,14 @@ TEST_F(SharedWork, OneIsWrong) {
 }
 
 TEST_F(SharedWork, OneIsStuck) {
-  pipeline_.time_limit = std::chrono::milliseconds(kIsSanitized ? 3000 : 400);
+  // The other must end something within it, as slow as it may be.
+  pipeline_.time_limit = std::chrono::milliseconds(kIsSanitized ? 3000 : 1500);
   for (const bool in_place : {true, false}) {
-    open_all({"stuck:3", "pace:30000"});
+    std::atomic<bool> is_stuck{false};
+    open_all({"stuck:3", "pace:30000"}, LC_FALLBACK_NONE, [&](size_t device, Step step) {
+      if (step == Step::kStuck) is_stuck = true;
+      EXPECT_TRUE(device == 0 || await([&] { return is_stuck.load(); }));
+    });
     EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, in_place)));
     EXPECT_EQ(LC_DEVICE_LOST, state(0));
     EXPECT_EQ(LC_DEVICE_READY, state(1)) << dispatcher_->device(1)->reason();
