@@ -315,6 +315,23 @@ TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   EXPECT_EQ(0u, batcher_.load());
 }
 
+// A batch that ends while the batcher's thread has no turn was in time.
+TEST_F(StuckBatcherTest, WhoLooksLateFindsNothingStuck) {
+  int looks = 0;
+  plan_.may_end = [&] {
+    const bool ended = looks++ != 0;
+    if (!ended) std::this_thread::sleep_for(300ms);  // longer than the limit
+    return ended;
+  };
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request = make_request({make_key(64, 1)}, 3, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  EXPECT_EQ(3u, request->result.device_operations);
+  EXPECT_TRUE(batcher_.may_work());
+  EXPECT_EQ(0u, counters_.failures);
+}
+
 TEST_F(BatcherTest, ADeviceThatDoesNotOpenHandsBack) {
   plan_.lost_after = -1;
   std::vector<Bytes> outputs;
