@@ -11,13 +11,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench_aes.h"
 #include "bench_host.h"
+#include "bench_log.h"
 #include "bench_papers.h"
 #include "bench_results.h"
 #include "bench_rsa.h"
@@ -154,53 +154,44 @@ class Bench : public Subcommand {
 
  private:
   void measure() {
-    const bool tells = !quiet_ && isatty(STDERR_FILENO);
-    const auto tell = [&](const std::string &text) {
-      if (tells) fmt::print(stderr, "\r{}\033[K", text);
-    };
-    const Wants wants = [&](const std::string &name) {
-      return only_.empty() || std::any_of(only_.begin(), only_.end(), [&](const std::string &part) {
-               return name.find(part) != std::string::npos;
-             });
-    };
     const char *devices = devices_ ? devices_->c_str() : nullptr;
-    std::vector<BenchResult> results;
-    // A context chooses the form of its kernels when it opens a device.
-    if (what_ == "kernels")
-      for (const char *form : {"table4", "table1", "bitslice"}) {
-        setenv("LANECRYPT_AES_FORM", form, 1);
-        const Context of_form(devices, LC_FALLBACK_NONE);
-        for (BenchResult &result : bench_kernels(of_form, form, quick_, wants, tell))
-          results.push_back(std::move(result));
-        unsetenv("LANECRYPT_AES_FORM");
-      }
-    if (what_ == "kernels")
-      for (const char *form : {"matrix", "integer"}) {
-        setenv("LANECRYPT_HASH_FORM", form, 1);
-        const Context of_form(devices, LC_FALLBACK_NONE);
-        for (BenchResult &result : bench_hashes(of_form, form, quick_, wants, tell))
-          results.push_back(std::move(result));
-        unsetenv("LANECRYPT_HASH_FORM");
-      }
     const Context context(devices, LC_FALLBACK_NONE);
     // What is found is on the disk soon: all of it takes minutes.
-    const auto keep = [&](const std::vector<BenchResult> &so_far) {
-      if (!out_.empty() && !so_far.empty()) write(json_of(machine_of(context), so_far));
-    };
-    if (what_ == "aes") results = bench_aes(context, quick_, wants, tell, keep);
+    BenchLog log(only_, !quiet_ && isatty(STDERR_FILENO), [&](const auto &so_far) {
+      if (!out_.empty()) write(json_of(machine_of(context), so_far));
+    });
     // OpenSSL looks for a name without a folder where its modules are.
     const std::string module =
         module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
-    if (what_ == "rsa") results = bench_rsa(context, module, quick_, wants, tell);
-    if (what_ == "host") results = bench_host(context, module, dir_, quick_, wants, tell, keep);
-    if (what_ == "timing") results = bench_timing(context, quick_, launches_, wants, tell, keep);
-    if (what_ == "papers") results = bench_papers(context, paper_, quick_, folder_, tell, keep);
-    if (tells) fmt::print(stderr, "\r\033[K");
+    if (what_ == "aes") bench_aes(context, quick_, log);
+    if (what_ == "rsa") bench_rsa(context, module, quick_, log);
+    if (what_ == "host") bench_host(context, module, dir_, quick_, log);
+    if (what_ == "kernels") measure_kernels(devices, log);
+    if (what_ == "timing") bench_timing(context, quick_, launches_, log);
+    if (what_ == "papers") bench_papers(context, paper_, quick_, folder_, log);
+    log.tell("");
+    report(machine_of(context), log.results());
+  }
+
+  // A context chooses the form of its kernels when it opens a device.
+  void measure_kernels(const char *devices, BenchLog &log) const {
+    for (const char *form : {"table4", "table1", "bitslice"}) {
+      setenv("LANECRYPT_AES_FORM", form, 1);
+      bench_kernels(Context(devices, LC_FALLBACK_NONE), form, quick_, log);
+      unsetenv("LANECRYPT_AES_FORM");
+    }
+    for (const char *form : {"matrix", "integer"}) {
+      setenv("LANECRYPT_HASH_FORM", form, 1);
+      bench_hashes(Context(devices, LC_FALLBACK_NONE), form, quick_, log);
+      unsetenv("LANECRYPT_HASH_FORM");
+    }
+  }
+
+  void report(const Machine &machine, const std::vector<BenchResult> &results) const {
     if (results.empty() && !only_.empty())
       throw Failure(ExitCode::kUsage,
                     fmt::format("bench {} measures nothing here that has {} in its name", what_,
                                 fmt::join(only_, " or ")));
-    const Machine machine = machine_of(context);
     if (machine.gpu.empty())
       fmt::print(stderr,
                  "lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "

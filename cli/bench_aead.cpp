@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "aead_seal.h"
-#include "bench_left_out.h"
+#include "bench_log.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -162,18 +162,14 @@ class CardBench {
 
 }  // namespace
 
-std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
-                                    const std::string &where, uint64_t bytes,
-                                    const Patience &patience, const BenchData &data,
-                                    const Wants &wants,
-                                    const std::function<void(const std::string &)> &tell) {
-  std::vector<BenchResult> results;
+void bench_aead(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
+                const Patience &patience, const BenchData &data, BenchLog &log) {
   std::optional<CardBench> made;
   const auto measure = [&](const std::string &name, const auto &how) {
-    if (!wants(name)) return;
-    tell(name);
+    if (!log.wants(name)) return;
+    log.tell(name);
     if (!made) made.emplace(context, index, patience, data, bytes);
-    unless_unsupported([&] { results.push_back(how(name)); });
+    log.unless_unsupported([&] { log.add(how(name)); });
   };
   for (const AeadCase &run : kCases) {
     const std::string name = run.name, card = ".card." + where;
@@ -192,24 +188,18 @@ std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
         return made->packets(run, kStreamBytes, kStreamBytes, full);
       });
   }
-  return results;
 }
 
-std::vector<BenchResult> bench_hashing(const Context &context, uint32_t index,
-                                       const std::string &where, uint64_t bytes,
-                                       const Patience &patience, const BenchData &data,
-                                       const Wants &wants,
-                                       const std::function<void(const std::string &)> &tell) {
-  std::vector<BenchResult> results;
+void bench_hashing(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
+                   const Patience &patience, const BenchData &data, BenchLog &log) {
   std::optional<CardBench> bench;
   for (const AeadCase &run : kCases) {
     const std::string name = std::string(run.name) + "." + where;
-    if (run.is_chain() || !wants(name)) continue;
-    tell(name);
+    if (run.is_chain() || !log.wants(name)) continue;
+    log.tell(name);
     if (!bench) bench.emplace(context, index, patience, data, bytes);
-    unless_unsupported([&] { results.push_back(bench->whole(run, LC_ENCRYPT, name)); });
+    log.unless_unsupported([&] { log.add(bench->whole(run, LC_ENCRYPT, name)); });
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

@@ -4,27 +4,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "bench_data.h"
-#include "bench_results.h"
+#include "bench_log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
 
 // One message of `bytes`, sealed and opened, and a batch of packets. Outputs and
 // tags are compared with OpenSSL's; throws Failure (kFailed) where one differs.
-std::vector<BenchResult> bench_aead(const Context &context, uint32_t index,
-                                    const std::string &where, uint64_t bytes,
-                                    const Patience &patience, const BenchData &data,
-                                    const Wants &wants,
-                                    const std::function<void(const std::string &)> &tell);
+void bench_aead(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
+                const Patience &patience, const BenchData &data, BenchLog &log);
 
 // One message of `bytes`, sealed: by how the context's devices hash it.
-std::vector<BenchResult> bench_hashing(const Context &context, uint32_t index,
-                                       const std::string &where, uint64_t bytes,
-                                       const Patience &patience, const BenchData &data,
-                                       const Wants &wants,
-                                       const std::function<void(const std::string &)> &tell);
+void bench_hashing(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
+                   const Patience &patience, const BenchData &data, BenchLog &log);
 
 }  // namespace lanecrypt::cli

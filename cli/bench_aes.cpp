@@ -10,7 +10,7 @@
 #include "bench_aead.h"
 #include "bench_data.h"
 #include "bench_devices.h"
-#include "bench_left_out.h"
+#include "bench_log.h"
 #include "bench_mixed.h"
 #include "bench_openssl.h"
 #include "bench_pass.h"
@@ -114,18 +114,14 @@ std::vector<CardCase> more_cases(bool quick) {
 class DeviceBench {
  public:
   DeviceBench(const Context &context, uint32_t index, std::string where, const Scale &scale,
-              const BenchData &data, const OpensslRates *openssl, const Wants &wants,
-              const std::function<void(const std::string &)> &tell,
-              std::vector<BenchResult> &results)
+              const BenchData &data, const OpensslRates *openssl, BenchLog &log)
       : context_(context),
         index_(index),
         where_(std::move(where)),
         scale_(scale),
         data_(data),
         openssl_(openssl),
-        wants_(wants),
-        tell_(tell),
-        results_(results) {}
+        log_(log) {}
 
   void run() {
     choose_sizes();
@@ -147,12 +143,8 @@ class DeviceBench {
       more(in, out, "card");
       copies(in);
     }
-    for (BenchResult &result :
-         bench_mixed(context_, index_, where_, chain_bytes_, scale_.patience, data_, wants_, tell_))
-      results_.push_back(std::move(result));
-    for (BenchResult &result :
-         bench_aead(context_, index_, where_, card_bytes_, scale_.patience, data_, wants_, tell_))
-      results_.push_back(std::move(result));
+    bench_mixed(context_, index_, where_, chain_bytes_, scale_.patience, data_, log_);
+    bench_aead(context_, index_, where_, card_bytes_, scale_.patience, data_, log_);
     end_to_end();
   }
 
@@ -165,7 +157,7 @@ class DeviceBench {
     all.insert(all.end(), chains.begin(), chains.end());
     for (const CardCase &each : more_cases(scale_.quick)) all.push_back(each.run);
     if (std::none_of(all.begin(), all.end(), [&](const BenchCase &run) {
-          return wants_(run.name() + "." + form + "." + where_);
+          return log_.wants(run.name() + "." + form + "." + where_);
         }))
       return;
     choose_sizes();
@@ -181,9 +173,7 @@ class DeviceBench {
 
   void run_hashes(const std::string &form) {
     choose_sizes();
-    for (BenchResult &result : bench_hashing(context_, index_, form + "." + where_, card_bytes_,
-                                             scale_.patience, data_, wants_, tell_))
-      results_.push_back(std::move(result));
+    bench_hashing(context_, index_, form + "." + where_, card_bytes_, scale_.patience, data_, log_);
   }
 
  private:
@@ -249,14 +239,14 @@ class DeviceBench {
     if (run != nullptr && openssl_ != nullptr)
       if (const auto rate = openssl_->of(*run, *result.bytes))
         result.over_openssl = result.spread.median / *rate;
-    results_.push_back(std::move(result));
+    log_.add(std::move(result));
   }
 
   // If it is wanted, and where the device does that.
   void measure(const std::string &name, uint64_t bytes, const std::function<void()> &how) const {
-    if (!wants_(name + "." + where_)) return;
-    tell_(fmt::format("{}.{}, {} bytes", name, where_, bytes));
-    unless_unsupported(how);
+    if (!log_.wants(name + "." + where_)) return;
+    log_.tell(fmt::format("{}.{}, {} bytes", name, where_, bytes));
+    log_.unless_unsupported(how);
   }
 
   void on_card(const BenchCase &run, const DeviceBuffer &in, const DeviceBuffer &out,
@@ -293,8 +283,8 @@ class DeviceBench {
       const bool up = std::string_view(name).ends_with("upload");
       for (uint64_t bytes : scale_.sweep(largest)) {
         const std::string full = name + std::string(bytes == largest ? "" : "-sweep");
-        if (!wants_(full + "." + where_)) continue;
-        tell_(fmt::format("{}.{}, {} bytes", full, where_, bytes));
+        if (!log_.wants(full + "." + where_)) continue;
+        log_.tell(fmt::format("{}.{}, {} bytes", full, where_, bytes));
         BenchResult result{full, "GB/s", {}, bytes, {}, "wall", {}};
         result.spread = measure_rate(scale_.patience, static_cast<double>(bytes) / 1e9, [&] {
           return seconds_of(
@@ -353,32 +343,22 @@ class DeviceBench {
   const Scale &scale_;
   const BenchData &data_;
   const OpensslRates *openssl_;  // nullptr: not measured
-  const Wants &wants_;
-  const std::function<void(const std::string &)> &tell_;
-  std::vector<BenchResult> &results_;
+  BenchLog &log_;
   const PinnedBuffer slice_ = context_.pinned(kSliceBytes);  // of an output, on its way
   uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
 };
 
 }  // namespace
 
-std::vector<BenchResult> bench_aes(
-    const Context &context, bool quick, const Wants &wants,
-    const std::function<void(const std::string &)> &tell_next,
-    const std::function<void(const std::vector<BenchResult> &)> &keep) {
+void bench_aes(const Context &context, bool quick, BenchLog &log) {
   const Scale scale(quick);
   const BenchData data;
-  std::vector<BenchResult> results;
-  const std::function<void(const std::string &)> tell = [&](const std::string &next) {
-    keep(results);
-    tell_next(next);
-  };
   OpensslRates openssl(scale.patience, scale.largest_host_bytes, data);
   const auto measure_openssl = [&](const BenchCase &run, uint64_t bytes, const char *where) {
-    if (!wants(run.name() + where)) return;
-    tell(run.name() + where);
-    results.push_back(openssl.measure(run, bytes, run.name() + where));
-    openssl.add(run, bytes, results.back().spread.median);
+    if (!log.wants(run.name() + where)) return;
+    log.tell(run.name() + where);
+    const BenchResult &result = log.add(openssl.measure(run, bytes, run.name() + where));
+    openssl.add(run, bytes, result.spread.median);
   };
   for (const BenchCase &run : parallel_cases(quick))
     measure_openssl(run, scale.largest_host_bytes, ".openssl");
@@ -387,9 +367,9 @@ std::vector<BenchResult> bench_aes(
   for (const CardCase &each : more_cases(quick))
     measure_openssl(each.run, std::min(each.most_bytes / 64, scale.largest_host_bytes), ".openssl");
   for (const BenchCase &run : parallel_cases(quick)) {
-    if (!wants(run.name() + ".openssl-cores")) continue;
-    tell(run.name() + ".openssl-cores");
-    results.push_back(openssl.measure_on_all_cores(run, run.name() + ".openssl-cores"));
+    if (!log.wants(run.name() + ".openssl-cores")) continue;
+    log.tell(run.name() + ".openssl-cores");
+    log.add(openssl.measure_on_all_cores(run, run.name() + ".openssl-cores"));
   }
   for (const char *name : {"aes-128-ctr", "aes-256-ctr"})
     for (uint64_t bytes : scale.sweep(scale.largest_host_bytes))
@@ -398,41 +378,29 @@ std::vector<BenchResult> bench_aes(
 
   uint64_t card_bytes = UINT64_MAX, host_bytes = UINT64_MAX;
   std::vector<uint32_t> devices;
-  for (const auto &[index, where] : usable_devices(context, tell)) {
-    DeviceBench bench(context, index, where, scale, data, &openssl, wants, tell, results);
+  for (const auto &[index, where] : usable_devices(context, log)) {
+    DeviceBench bench(context, index, where, scale, data, &openssl, log);
     bench.run();
     devices.push_back(index);
     card_bytes = std::min(card_bytes, bench.card_bytes());
     host_bytes = std::min(host_bytes, bench.host_bytes());
   }
   if (devices.size() > 1)
-    for (BenchResult &result : bench_all_devices(context, devices, card_bytes, 4 * host_bytes,
-                                                 scale.patience, data, wants, tell))
-      results.push_back(std::move(result));
-  return results;
+    bench_all_devices(context, devices, card_bytes, 4 * host_bytes, scale.patience, data, log);
 }
 
-std::vector<BenchResult> bench_hashes(const Context &context, const std::string &form, bool quick,
-                                      const Wants &wants,
-                                      const std::function<void(const std::string &)> &tell) {
+void bench_hashes(const Context &context, const std::string &form, bool quick, BenchLog &log) {
   const Scale scale(quick);
   const BenchData data;
-  std::vector<BenchResult> results;
-  for (const auto &[index, where] : usable_devices(context, tell))
-    DeviceBench(context, index, where, scale, data, nullptr, wants, tell, results).run_hashes(form);
-  return results;
+  for (const auto &[index, where] : usable_devices(context, log))
+    DeviceBench(context, index, where, scale, data, nullptr, log).run_hashes(form);
 }
 
-std::vector<BenchResult> bench_kernels(const Context &context, const std::string &form, bool quick,
-                                       const Wants &wants,
-                                       const std::function<void(const std::string &)> &tell) {
+void bench_kernels(const Context &context, const std::string &form, bool quick, BenchLog &log) {
   const Scale scale(quick);
   const BenchData data;
-  std::vector<BenchResult> results;
-  for (const auto &[index, where] : usable_devices(context, tell))
-    DeviceBench(context, index, where, scale, data, nullptr, wants, tell, results)
-        .run_on_card(form);
-  return results;
+  for (const auto &[index, where] : usable_devices(context, log))
+    DeviceBench(context, index, where, scale, data, nullptr, log).run_on_card(form);
 }
 
 }  // namespace lanecrypt::cli

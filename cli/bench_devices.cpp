@@ -18,14 +18,8 @@ constexpr uint64_t kSliceBytes = 64 << 20;  // of data made or checked at once
 class AllDevices {
  public:
   AllDevices(const Context &context, const std::vector<uint32_t> &devices, const Patience &patience,
-             const BenchData &data, const Wants &wants,
-             const std::function<void(const std::string &)> &tell)
-      : context_(context),
-        devices_(devices),
-        patience_(patience),
-        data_(data),
-        wants_(wants),
-        tell_(tell) {}
+             const BenchData &data, BenchLog &log)
+      : context_(context), devices_(devices), patience_(patience), data_(data), log_(log) {}
 
   void on_cards(uint64_t bytes) {
     if (!wants(".card-one.all") && !wants(".card.all")) return;
@@ -64,10 +58,23 @@ class AllDevices {
     }
   }
 
-  std::vector<BenchResult> results;
+  // The last two measurements.
+  void add_ratio(const std::string &memory) {
+    const auto one = rates_.find("." + memory + "-one.all"),
+               all = rates_.find("." + memory + ".all");
+    if (one == rates_.end() || all == rates_.end()) return;
+    const Spread ratio = spread_of({all->second / one->second});
+    log_.add({fmt::format("{}.{}-over-one.all", run_.name(), memory),
+              "x",
+              ratio,
+              {},
+              devices_.size(),
+              "wall",
+              {}});
+  }
 
  private:
-  bool wants(const std::string &suffix) const { return wants_(run_.name() + suffix); }
+  bool wants(const std::string &suffix) const { return log_.wants(run_.name() + suffix); }
 
   lc_message message(const uint8_t *in, uint8_t *out, uint64_t bytes) const {
     lc_message made{};
@@ -85,7 +92,7 @@ class AllDevices {
     uint64_t bytes = 0;
     for (const lc_message &one : messages) bytes += one.length;
     const std::string name = run_.name() + suffix;
-    tell_(fmt::format("{}, {} bytes", name, bytes));
+    log_.tell(fmt::format("{}, {} bytes", name, bytes));
     lc_cipher_job job = cipher_job(run_.cipher.mode, run_.direction, run_.cipher.key_bytes,
                                    messages.data(), messages.size());
     job.memory = memory;
@@ -103,7 +110,8 @@ class AllDevices {
       if (context_.counters(devices_[n]).bytes == before[n])
         throw Failure(ExitCode::kFailed,
                       fmt::format("{}: {} did nothing", name, context_.device(devices_[n]).id));
-    results.push_back(std::move(result));
+    rates_[suffix] = result.spread.median;
+    log_.add(std::move(result));
     return true;
   }
 
@@ -117,25 +125,25 @@ class AllDevices {
   const std::vector<uint32_t> &devices_;
   const Patience &patience_;
   const BenchData &data_;
-  const Wants &wants_;
-  const std::function<void(const std::string &)> &tell_;
+  BenchLog &log_;
+  std::map<std::string, double> rates_;  // GB/s, by the suffix of the name
   const BenchCase run_{*find_cipher("aes-128-ctr")};
   const Block iv_ = data_.iv(0);
 };
 
 }  // namespace
 
-std::vector<std::pair<uint32_t, std::string>> usable_devices(
-    const Context &context, const std::function<void(const std::string &)> &tell) {
+std::vector<std::pair<uint32_t, std::string>> usable_devices(const Context &context,
+                                                             BenchLog &log) {
   std::vector<std::pair<uint32_t, std::string>> usable;
   std::map<std::string, unsigned> seen;
   const uint32_t count = context.device_count();
   for (uint32_t i = 0; i < count; i++) {
     const lc_device_info info = context.device(i);
     if (!info.selected) continue;
-    tell(fmt::format("{}: self-test", info.id));
+    log.tell(fmt::format("{}: self-test", info.id));
     if (lc_device_test(context.get(), i) != LC_OK) {
-      fmt::print(stderr, "lanecrypt: {} is left out: {}\n", info.id, lc_last_error());
+      log.note(fmt::format("{} is left out: {}", info.id, lc_last_error()));
       continue;
     }
     const unsigned before = seen[info.api]++;
@@ -144,16 +152,15 @@ std::vector<std::pair<uint32_t, std::string>> usable_devices(
   return usable;
 }
 
-std::vector<BenchResult> bench_all_devices(const Context &context,
-                                           const std::vector<uint32_t> &devices,
-                                           uint64_t card_bytes, uint64_t host_bytes,
-                                           const Patience &patience, const BenchData &data,
-                                           const Wants &wants,
-                                           const std::function<void(const std::string &)> &tell) {
-  AllDevices all(context, devices, patience, data, wants, tell);
+void bench_all_devices(const Context &context, const std::vector<uint32_t> &devices,
+                       uint64_t card_bytes, uint64_t host_bytes, const Patience &patience,
+                       const BenchData &data, BenchLog &log) {
+  AllDevices all(context, devices, patience, data, log);
   all.on_cards(card_bytes);
+  all.add_ratio("card");
+  if (host_bytes == 0) return;
   all.in_host_memory(host_bytes);
-  return std::move(all.results);
+  all.add_ratio("pinned");
 }
 
 }  // namespace lanecrypt::cli

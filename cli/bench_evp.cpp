@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <span>
 
@@ -139,12 +138,11 @@ class Signer {
 };
 
 void measure_in_turn(const std::vector<Signer *> &signers, const std::string &row, const Case &load,
-                     const std::vector<uint8_t> &der, const Timing &timing,
-                     const std::function<void(const std::string &)> &tell) {
+                     const std::vector<uint8_t> &der, const Timing &timing, BenchLog &log) {
   in_turn(timing.runs, signers.size(), [&](unsigned round, size_t who) {
     Signer *signer = signers[who];
     const std::string name = signer->name(row);
-    if (round == 0) tell(name);
+    if (round == 0) log.tell(name);
     try {
       if (round == 0) signer->begin(load, der);
       signer->run(timing);
@@ -178,9 +176,7 @@ bool may_open(size_t descriptors) {
 
 }  // namespace
 
-std::vector<BenchResult> bench_evp(const Context &context, const std::string &module, bool quick,
-                                   const Wants &wants,
-                                   const std::function<void(const std::string &)> &tell) {
+void bench_evp(const Context &context, const std::string &module, bool quick, BenchLog &log) {
   const std::vector<lc_device_info> devices = devices_of(context);
   const bool is_emulated = !devices.empty() && !devices.front().is_gpu;
   const unsigned bits = is_emulated ? 1024 : 2048;
@@ -189,40 +185,38 @@ std::vector<BenchResult> bench_evp(const Context &context, const std::string &mo
                                     : Timing{5, 1, 3};
   std::vector<std::unique_ptr<Signer>> signers;
   std::vector<uint8_t> der;
-  std::vector<BenchResult> results;
   for (const Case &load :
        is_emulated ? std::span<const Case>(kCasesOfEmulator) : std::span<const Case>(kCases)) {
     const std::string row = fmt::format("rsa-{}.{}", bits, load.name);
-    bool is_wanted = wants(row + ".openssl");
-    for (const lc_device_info &info : devices) is_wanted |= wants(row + "." + info.api);
+    bool is_wanted = log.wants(row + ".openssl");
+    for (const lc_device_info &info : devices) is_wanted |= log.wants(row + "." + info.api);
     if (!is_wanted) continue;
     if (!may_open(load.threads * load.jobs)) {
-      fmt::print(stderr, "lanecrypt: {} is left out: it needs {} open files (see ulimit -n)\n", row,
-                 load.threads * load.jobs + 100);
+      log.note(fmt::format("{} is left out: it needs {} open files (see ulimit -n)", row,
+                           load.threads * load.jobs + 100));
       continue;
     }
     if (signers.empty()) {
-      tell(row + ": making a key");
+      log.tell(row + ": making a key");
       der = make_key(bits);
       signers.push_back(std::make_unique<Signer>());
       for (const lc_device_info &info : devices)
         if (!module.empty()) signers.push_back(std::make_unique<Signer>(module, info));
-      if (module.empty() && !devices.empty()) tell_of_no_provider();
+      if (module.empty() && !devices.empty()) log.note(kNoProvider);
     }
     std::vector<Signer *> measured;
     for (const std::unique_ptr<Signer> &signer : signers)
-      if (signer->is_openssl() || wants(signer->name(row))) measured.push_back(signer.get());
-    measure_in_turn(measured, row, load, der, timing, tell);
+      if (signer->is_openssl() || log.wants(signer->name(row))) measured.push_back(signer.get());
+    measure_in_turn(measured, row, load, der, timing, log);
     double alone = 0;
     for (const Signer *signer : measured) {
-      results.push_back(signer->result(signer->name(row)));
+      BenchResult &result = log.add(signer->result(signer->name(row)));
       if (signer->is_openssl())
-        alone = results.back().spread.median;
+        alone = result.spread.median;
       else if (alone > 0)
-        results.back().over_openssl = results.back().spread.median / alone;
+        result.over_openssl = result.spread.median / alone;
     }
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

@@ -4,11 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
-
-#include "bench_results.h"
+#include "bench_log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -16,8 +13,6 @@ namespace lanecrypt::cli {
 // One lone caller, many threads, and threads with many jobs of ASYNC, with one key
 // for all or a key for each thread. The provider is that of `module`; where that is
 // "", OpenSSL alone is measured. Throws Failure (kFailed) where a signature fails.
-std::vector<BenchResult> bench_evp(const Context &context, const std::string &module, bool quick,
-                                   const Wants &wants,
-                                   const std::function<void(const std::string &)> &tell);
+void bench_evp(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -139,10 +139,8 @@ std::string kind_of(const std::string &folder) {
 
 }  // namespace
 
-std::vector<BenchResult> bench_files(const std::string &folder,
-                                     const std::vector<EvpDevice> &devices, uint64_t bytes,
-                                     unsigned runs, const BenchData &data, const Wants &wants,
-                                     const std::function<void(const std::string &)> &tell) {
+void bench_files(const std::string &folder, const std::vector<EvpDevice> &devices, uint64_t bytes,
+                 unsigned runs, const BenchData &data, BenchLog &log) {
   const BenchCase run{*find_cipher("aes-256-ctr")};
   const std::string row = run.name() + ".enc-file" + kind_of(folder);
   std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
@@ -151,9 +149,9 @@ std::vector<BenchResult> bench_files(const std::string &folder,
   for (const EvpDevice &device : devices)
     programs.push_back({row + "." + device.where,
                         {"/proc/self/exe", "enc", "-devices", device.id, "-require-gpu"}});
-  std::erase_if(programs, [&](const auto &program) { return !wants(program.first); });
-  if (programs.empty()) return {};
-  tell(fmt::format("{}, {} bytes", row, bytes));
+  std::erase_if(programs, [&](const auto &program) { return !log.wants(program.first); });
+  if (programs.empty()) return;
+  log.tell(fmt::format("{}, {} bytes", row, bytes));
   const OwnFolder own(folder);
   std::error_code error;
   if (const auto space = std::filesystem::space(folder, error);
@@ -184,7 +182,7 @@ std::vector<BenchResult> bench_files(const std::string &folder,
                             unlink(out.c_str());
                           },
                           {}});
-  return measure_contenders(contenders, runs, {});
+  measure_contenders(contenders, runs, {}, log);
 }
 
 }  // namespace lanecrypt::cli

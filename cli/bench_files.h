@@ -3,13 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "bench_data.h"
 #include "bench_host_evp.h"
-#include "bench_results.h"
+#include "bench_log.h"
 
 namespace lanecrypt::cli {
 
@@ -18,9 +17,7 @@ namespace lanecrypt::cli {
 // and with one of 1 MiB, and this command's `enc` on each device. The output of each run
 // is compared with that of `openssl enc`; throws Failure (kFailed) where one differs or a
 // program fails, and (kUsage) where the folder has no room for three such files.
-std::vector<BenchResult> bench_files(const std::string &folder,
-                                     const std::vector<EvpDevice> &devices, uint64_t bytes,
-                                     unsigned runs, const BenchData &data, const Wants &wants,
-                                     const std::function<void(const std::string &)> &tell);
+void bench_files(const std::string &folder, const std::vector<EvpDevice> &devices, uint64_t bytes,
+                 unsigned runs, const BenchData &data, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -68,15 +68,8 @@ struct Pinned {
 class HostBench {
  public:
   HostBench(const Context &context, std::vector<std::pair<uint32_t, std::string>> devices,
-            const Scale &scale, const BenchData &data, const Wants &wants,
-            const std::function<void(const std::string &)> &tell, std::vector<BenchResult> &results)
-      : context_(context),
-        devices_(std::move(devices)),
-        scale_(scale),
-        data_(data),
-        wants_(wants),
-        tell_(tell),
-        results_(results) {}
+            const Scale &scale, const BenchData &data, BenchLog &log)
+      : context_(context), devices_(std::move(devices)), scale_(scale), data_(data), log_(log) {}
 
   void pinned() {
     for (const uint64_t bytes : {scale_.usual_bytes, scale_.large_bytes})
@@ -109,7 +102,7 @@ class HostBench {
         const std::string full = fmt::format(".pinned-to-pinned.{}.{}", name, where);
         const auto all = parallel_cases();
         if (std::none_of(all.begin(), all.end(),
-                         [&](const BenchCase &run) { return wants_(run.name() + full); }))
+                         [&](const BenchCase &run) { return log_.wants(run.name() + full); }))
           continue;
         const lc_device_info info = context_.device(index);
         lc_options options{};
@@ -127,7 +120,7 @@ class HostBench {
         std::vector<Contender> contenders;
         // The one device that each selects is its first.
         for (Way &way : ways)
-          if (const std::string name = run.name() + way.name; wants_(name))
+          if (const std::string name = run.name() + way.name; log_.wants(name))
             contenders.push_back(
                 by_device(way.context, 0, run, way.memory, bytes, reference, name));
         measure(contenders, {});
@@ -140,37 +133,16 @@ class HostBench {
     std::vector<uint32_t> indices;
     for (const auto &[index, where] : devices_) indices.push_back(index);
     // What is shared out of one buffer is too short where nothing is a GPU.
-    const Wants wants = [&](const std::string &name) {
-      return wants_(name) && (has_gpu || name.find(".pinned") == std::string::npos);
-    };
+    const uint64_t host_bytes = has_gpu ? scale_.large_bytes : 0;
     const Patience patience{scale_.runs, scale_.runs, 60};
-    const auto found = bench_all_devices(context_, indices, scale_.card_bytes, scale_.large_bytes,
-                                         patience, data_, wants, tell_);
-    for (const char *memory : {"card", "pinned"}) {
-      const auto rate_of = [&](const std::string &suffix) {
-        const auto at = std::find_if(found.begin(), found.end(), [&](const BenchResult &result) {
-          return result.name.ends_with("." + (memory + suffix));
-        });
-        return at == found.end() ? 0 : at->spread.median;
-      };
-      if (const double one = rate_of("-one.all"), all = rate_of(".all"); one > 0 && all > 0)
-        results_.push_back({fmt::format("aes-128-ctr.{}-over-one.all", memory),
-                            "x",
-                            spread_of({all / one}),
-                            {},
-                            devices_.size(),
-                            "wall",
-                            {}});
-    }
-    results_.insert(results_.end(), found.begin(), found.end());
+    bench_all_devices(context_, indices, scale_.card_bytes, host_bytes, patience, data_, log_);
   }
 
  private:
   void measure(const std::vector<Contender> &contenders, std::optional<uint64_t> streams) {
     if (contenders.empty()) return;
-    tell_(fmt::format("{}, {} bytes", contenders.front().name, contenders.front().bytes));
-    for (BenchResult &result : measure_contenders(contenders, scale_.runs, streams))
-      results_.push_back(std::move(result));
+    log_.tell(fmt::format("{}, {} bytes", contenders.front().name, contenders.front().bytes));
+    measure_contenders(contenders, scale_.runs, streams, log_);
   }
 
   Contender by_device(const Context &context, uint32_t index, const BenchCase &run,
@@ -197,10 +169,10 @@ class HostBench {
   void beside_openssl(const BenchCase &run, const std::string &row, uint64_t bytes) {
     const std::string one = row + ".openssl", all = row + ".openssl-cores";
     const bool device_is_wanted = std::any_of(devices_.begin(), devices_.end(), [&](const auto &d) {
-      return wants_(row + "." + d.second);
+      return log_.wants(row + "." + d.second);
     });
-    if (!device_is_wanted && !wants_(one) && !wants_(all)) return;
-    tell_(fmt::format("{}, {} bytes", row, bytes));
+    if (!device_is_wanted && !log_.wants(one) && !log_.wants(all)) return;
+    log_.tell(fmt::format("{}, {} bytes", row, bytes));
     if (!memory_ || memory_->in.size() < bytes) {
       memory_.reset();
       memory_ = std::make_unique<Pinned>(context_, data_, bytes);
@@ -212,7 +184,7 @@ class HostBench {
     OpensslCipher openssl(run);
     OpensslCores cores(run, data_, bytes);
     std::vector<Contender> contenders;
-    if (wants_(one))
+    if (log_.wants(one))
       contenders.push_back({one,
                             bytes,
                             [&] { openssl_pass(openssl, run, data_, in, out, bytes); },
@@ -220,10 +192,10 @@ class HostBench {
                             {}});
     // Where the case is one message, each core has one of its own, and the output is
     // another.
-    if (wants_(all))
+    if (log_.wants(all))
       contenders.push_back({all, cores.bytes(), [&] { cores.pass(in, out); }, {}, {}});
     for (const auto &[index, where] : devices_)
-      if (const std::string name = row + "." + where; wants_(name))
+      if (const std::string name = row + "." + where; log_.wants(name))
         contenders.push_back(by_device(context_, index, run, memory, bytes, reference, name));
     measure(contenders,
             run.stream_bytes != 0 ? std::optional(bytes / run.stream_bytes) : std::nullopt);
@@ -233,45 +205,29 @@ class HostBench {
   const std::vector<std::pair<uint32_t, std::string>> devices_;
   const Scale scale_;
   const BenchData &data_;
-  const Wants &wants_;
-  const std::function<void(const std::string &)> &tell_;
-  std::vector<BenchResult> &results_;
+  BenchLog &log_;
   std::unique_ptr<Pinned> memory_;  // the largest that was needed so far
 };
 
 }  // namespace
 
-std::vector<BenchResult> bench_host(
-    const Context &context, const std::string &module, const std::string &folder, bool quick,
-    const Wants &wants, const std::function<void(const std::string &)> &tell_next,
-    const std::function<void(const std::vector<BenchResult> &)> &keep) {
-  std::vector<BenchResult> results;
-  const std::function<void(const std::string &)> tell = [&](const std::string &next) {
-    keep(results);
-    tell_next(next);
-  };
-  const auto devices = usable_devices(context, tell);
+void bench_host(const Context &context, const std::string &module, const std::string &folder,
+                bool quick, BenchLog &log) {
+  const auto devices = usable_devices(context, log);
   const bool has_gpu = std::any_of(devices.begin(), devices.end(), [&](const auto &device) {
     return context.device(device.first).is_gpu != 0;
   });
   const Scale scale(quick, has_gpu);
   const BenchData data;
-  HostBench bench(context, devices, scale, data, wants, tell, results);
+  HostBench bench(context, devices, scale, data, log);
   bench.pinned();
   std::vector<EvpDevice> named;
   for (const auto &[index, where] : devices) named.push_back({context.device(index).id, where});
-  for (BenchResult &result :
-       bench_host_evp(module, named, scale.usual_bytes, scale.runs, data, wants, tell))
-    results.push_back(std::move(result));
+  bench_host_evp(module, named, scale.usual_bytes, scale.runs, data, log);
   bench.verify();
   bench.all_devices(has_gpu);
-  for (BenchResult &result : bench_host_idle(module, named, has_gpu, quick, data, wants, tell))
-    results.push_back(std::move(result));
-  if (!folder.empty())
-    for (BenchResult &result :
-         bench_files(folder, named, scale.file_bytes, has_gpu ? 5 : 2, data, wants, tell))
-      results.push_back(std::move(result));
-  return results;
+  bench_host_idle(module, named, has_gpu, quick, data, log);
+  if (!folder.empty()) bench_files(folder, named, scale.file_bytes, has_gpu ? 5 : 2, data, log);
 }
 
 }  // namespace lanecrypt::cli

@@ -4,11 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
-
-#include "bench_results.h"
+#include "bench_log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -19,11 +16,8 @@ namespace lanecrypt::cli {
 // device's output, several devices together, and what a task on the same core keeps of
 // it; and, where `folder` is not "", files in it. GB/s and, in rows that end in `.cpu`,
 // ms of CPU time a GB. The output of each run is compared with OpenSSL's; throws Failure
-// (kFailed) where one differs. Only results whose names `wants` takes are measured;
-// `tell` hears what is measured now, and `keep` is given all results before it.
-std::vector<BenchResult> bench_host(
-    const Context &context, const std::string &module, const std::string &folder, bool quick,
-    const Wants &wants, const std::function<void(const std::string &)> &tell,
-    const std::function<void(const std::vector<BenchResult> &)> &keep);
+// (kFailed) where one differs.
+void bench_host(const Context &context, const std::string &module, const std::string &folder,
+                bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -28,11 +27,8 @@ struct Caller {
 
 }  // namespace
 
-std::vector<BenchResult> bench_host_evp(const std::string &module,
-                                        const std::vector<EvpDevice> &devices, uint64_t bytes,
-                                        unsigned runs, const BenchData &data, const Wants &wants,
-                                        const std::function<void(const std::string &)> &tell) {
-  std::vector<BenchResult> results;
+void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices,
+                    uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log) {
   std::list<Caller> callers;
   std::unique_ptr<OrdinaryMemory> in, out;
   std::unique_ptr<Reference> reference;
@@ -40,13 +36,13 @@ std::vector<BenchResult> bench_host_evp(const std::string &module,
     const std::string row =
         fmt::format("{}.evp-update-{}-4KiB-pages.default", EvpUpdate::run().name(),
                     is_in_place ? "in-place" : "apart");
-    bool is_wanted = wants(row + ".openssl");
-    for (const EvpDevice &device : devices) is_wanted |= wants(row + "." + device.where);
+    bool is_wanted = log.wants(row + ".openssl");
+    for (const EvpDevice &device : devices) is_wanted |= log.wants(row + "." + device.where);
     if (!is_wanted) continue;
-    tell(fmt::format("{}, {} bytes", row, bytes));
+    log.tell(fmt::format("{}, {} bytes", row, bytes));
     if (callers.empty()) {
       callers.emplace_back();
-      if (module.empty() && !devices.empty()) tell_of_no_provider();
+      if (module.empty() && !devices.empty()) log.note(kNoProvider);
       for (const EvpDevice &device : devices)
         if (!module.empty()) callers.emplace_back(module, device);
       in = std::make_unique<OrdinaryMemory>(bytes);
@@ -57,7 +53,7 @@ std::vector<BenchResult> bench_host_evp(const std::string &module,
     std::vector<Contender> contenders;
     for (Caller &caller : callers) {
       const std::string name = row + "." + caller.where;
-      if (!wants(name)) continue;
+      if (!log.wants(name)) continue;
       const auto before = std::make_shared<uint64_t>(0);
       contenders.push_back(
           {name, bytes,
@@ -73,10 +69,8 @@ std::vector<BenchResult> bench_host_evp(const std::string &module,
              *before = caller.evp.device_bytes();
            }});
     }
-    for (BenchResult &result : measure_contenders(contenders, runs, {}))
-      results.push_back(std::move(result));
+    measure_contenders(contenders, runs, {}, log);
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

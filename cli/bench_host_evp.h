@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "bench_data.h"
-#include "bench_results.h"
+#include "bench_log.h"
 
 namespace lanecrypt::cli {
 
@@ -20,9 +19,7 @@ struct EvpDevice {
 // One EVP_EncryptUpdate of AES-128-CTR over `bytes` of ordinary memory of 4 KiB pages,
 // in place and apart: by OpenSSL alone, and by the provider `module` on each device, to
 // which all goes. "": there is no provider, and stderr hears of it.
-std::vector<BenchResult> bench_host_evp(const std::string &module,
-                                        const std::vector<EvpDevice> &devices, uint64_t bytes,
-                                        unsigned runs, const BenchData &data, const Wants &wants,
-                                        const std::function<void(const std::string &)> &tell);
+void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices,
+                    uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 
 }  // namespace lanecrypt::cli

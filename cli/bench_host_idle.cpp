@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <thread>
 #include <utility>
 
-#include "bench_left_out.h"
+#include "bench_log.h"
 #include "bench_pass.h"
 #include "bench_reference.h"
 #include "core_share.h"
@@ -126,9 +125,8 @@ struct Scale {
 };
 
 // One worker at all rates that it reaches.
-std::vector<BenchResult> measure(Worker &worker, const std::string &name, const Scale &scale,
-                                 const CountingTask &task, const BenchData &data) {
-  std::vector<BenchResult> results;
+void measure(Worker &worker, const std::string &name, const Scale &scale, const CountingTask &task,
+             const BenchData &data, BenchLog &log) {
   bool is_too_slow = false;
   for (const double rate : scale.rates) {
     if (rate > 0 && is_too_slow) continue;
@@ -154,17 +152,14 @@ std::vector<BenchResult> measure(Worker &worker, const std::string &name, const 
     BenchResult result{name, "% idle", spread_of(shares), bytes, {}, "wall", {}};
     result.gb_per_s = spread_of(rates).median;
     is_too_slow = *result.gb_per_s < 0.8 * rate;
-    results.push_back(std::move(result));
+    log.add(std::move(result));
   }
-  return results;
 }
 
 }  // namespace
 
-std::vector<BenchResult> bench_host_idle(const std::string &module,
-                                         const std::vector<EvpDevice> &devices, bool has_gpu,
-                                         bool quick, const BenchData &data, const Wants &wants,
-                                         const std::function<void(const std::string &)> &tell) {
+void bench_host_idle(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
+                     bool quick, const BenchData &data, BenchLog &log) {
   using Make = std::function<std::unique_ptr<Worker>(uint64_t most_bytes)>;
   std::vector<std::pair<std::string, Make>> ways;
   const std::string row = EvpUpdate::run().name() + ".idle";
@@ -182,28 +177,24 @@ std::vector<BenchResult> bench_host_idle(const std::string &module,
                         });
     if (!module.empty()) ways.emplace_back(row + "-evp." + device.where, evp(&device));
   }
-  std::erase_if(ways, [&](const auto &way) { return !wants(way.first); });
-  std::vector<BenchResult> results;
-  if (ways.empty()) return results;
+  std::erase_if(ways, [&](const auto &way) { return !log.wants(way.first); });
+  if (ways.empty()) return;
   const OneCore one_core;
   if (!one_core.is_set()) {
-    fmt::print(stderr,
-               "lanecrypt: the CPU's idle time is left out: the process may not choose its core\n");
-    return results;
+    log.note("the CPU's idle time is left out: the process may not choose its core");
+    return;
   }
   const Scale scale = !has_gpu ? Scale{{0.001, 0}, 4 * kLeastBytes, 0.05, 1}
                       : quick  ? Scale{{1, 4, 16, 0}, 64 * kMiB, 0.1, 3}
                                : Scale{{1, 2, 4, 8, 16, 32, 0}, 128 * kMiB, 0.3, 5};
   const CountingTask task(scale.task_seconds);
   for (const auto &[name, make] : ways) {
-    tell(name);
-    unless_unsupported([&] {
+    log.tell(name);
+    log.unless_unsupported([&] {
       const std::unique_ptr<Worker> worker = make(scale.most_bytes);
-      for (BenchResult &result : measure(*worker, name, scale, task, data))
-        results.push_back(std::move(result));
+      measure(*worker, name, scale, task, data, log);
     });
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

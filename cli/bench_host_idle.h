@@ -3,13 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "bench_data.h"
 #include "bench_host_evp.h"
-#include "bench_results.h"
+#include "bench_log.h"
 
 namespace lanecrypt::cli {
 
@@ -19,9 +18,7 @@ namespace lanecrypt::cli {
 // (`idle-pinned`, `idle-pageable`, `idle-evp`). As fast as it goes, and paced to several
 // GB/s from the slowest on, as far as it gets; a row has what the job did, in
 // BenchResult::gb_per_s.
-std::vector<BenchResult> bench_host_idle(const std::string &module,
-                                         const std::vector<EvpDevice> &devices, bool has_gpu,
-                                         bool quick, const BenchData &data, const Wants &wants,
-                                         const std::function<void(const std::string &)> &tell);
+void bench_host_idle(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
+                     bool quick, const BenchData &data, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -68,20 +68,19 @@ struct DeviceRow {
 
 // What is wanted of `name` on the selected devices.
 std::vector<DeviceRow> rows_of(const Context &context, const std::string &name,
-                               const Wants &wants) {
+                               const BenchLog &log) {
   std::vector<DeviceRow> rows;
   for (uint32_t index = 0; index < context.device_count(); index++) {
     const lc_device_info info = context.device(index);
     const std::string row = fmt::format("{}.{}", name, info.api);
-    if (info.selected && wants(row)) rows.push_back({row, index});
+    if (info.selected && log.wants(row)) rows.push_back({row, index});
   }
   return rows;
 }
 
 }  // namespace
 
-std::vector<BenchResult> bench_keygen(const Context &context, bool quick, const Wants &wants,
-                                      const std::function<void(const std::string &)> &tell) {
+void bench_keygen(const Context &context, bool quick, BenchLog &log) {
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   const std::vector<unsigned> lone =
       quick ? std::vector<unsigned>{4096} : std::vector<unsigned>{2048, 4096, 8192};
@@ -90,51 +89,49 @@ std::vector<BenchResult> bench_keygen(const Context &context, bool quick, const 
   // A key of 8192 bits takes OpenSSL a quarter of a minute.
   const Patience of_openssl = quick ? Patience{5, 1, 2, false} : Patience{15, 3, 10, false};
   const Patience of_device = quick ? Patience{11, 3, 5} : Patience{41, 9, 20};
-  std::vector<BenchResult> results;
   bool has_gpu = false;
   for (uint32_t index = 0; index < context.device_count(); index++)
     has_gpu |= context.device(index).selected && context.device(index).is_gpu;
   for (const unsigned bits : has_gpu ? lone : std::vector<unsigned>{1024}) {
     const std::string name = fmt::format("rsa-{}.keygen-one", bits);
-    const std::vector<DeviceRow> rows = rows_of(context, name, wants);
-    if (rows.empty() && !wants(name + ".openssl")) continue;
-    tell(name + ".openssl");
+    const std::vector<DeviceRow> rows = rows_of(context, name, log);
+    if (rows.empty() && !log.wants(name + ".openssl")) continue;
+    log.tell(name + ".openssl");
     const Spread openssl =
         measure_seconds(of_openssl, [&] { return make_keys_by_openssl(bits, 1, 1); });
-    results.push_back({name + ".openssl", "s", openssl, {}, {}, "wall", {}});
+    log.add({name + ".openssl", "s", openssl, {}, {}, "wall", {}});
     for (const DeviceRow &row : rows) {
-      tell(row.name);
+      log.tell(row.name);
       BenchResult result{row.name, "s", {}, {}, 1, "wall", {}};
       result.spread =
           measure_seconds(of_device, [&] { return make_keys(context, row.device, bits, 1); });
       result.over_openssl = openssl.median / result.spread.median;
-      results.push_back(std::move(result));
+      log.add(std::move(result));
     }
   }
   for (const unsigned bits : has_gpu ? bulk : std::vector<unsigned>{1024}) {
     const std::string name = fmt::format("rsa-{}.keygen-bulk", bits);
     const std::string of_cores = name + ".openssl-all-cores";
-    if (wants(of_cores)) {
-      tell(of_cores);
+    if (log.wants(of_cores)) {
+      log.tell(of_cores);
       const unsigned each = bits <= 2048 ? 8 : 2;
       const Spread openssl = measure_rate(of_openssl, double{1} * cores * each, [&] {
         return make_keys_by_openssl(bits, cores, cores * each);
       });
-      results.push_back({of_cores, "keys/s", openssl, {}, {}, "wall", {}});
+      log.add({of_cores, "keys/s", openssl, {}, {}, "wall", {}});
     }
-    for (const DeviceRow &row : rows_of(context, name, wants)) {
+    for (const DeviceRow &row : rows_of(context, name, log)) {
       // So many that how it begins and ends counts for little. The emulator is no
       // measure of anything; it shows that the command works.
       const uint64_t of_gpu = quick ? 4000 : bits <= 2048 ? 20000 : 6000;
       const uint64_t count = context.device(row.device).is_gpu ? of_gpu * 2048 / bits : 8;
-      tell(row.name);
+      log.tell(row.name);
       BenchResult result{row.name, "keys/s", {}, {}, count, "wall", {}};
       result.spread = measure_rate({5, 3, quick ? 2.0 : 10.0}, static_cast<double>(count),
                                    [&] { return make_keys(context, row.device, bits, count); });
-      results.push_back(std::move(result));
+      log.add(std::move(result));
     }
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

@@ -4,17 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
-#include "bench_results.h"
+#include "bench_log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
 
 // Every key was checked by the library; throws Failure (kFailed) where one is
 // missing or was not made on the device.
-std::vector<BenchResult> bench_keygen(const Context &context, bool quick, const Wants &wants,
-                                      const std::function<void(const std::string &)> &tell);
+void bench_keygen(const Context &context, bool quick, BenchLog &log);
 
 // Seconds to make so many keys on a device, all of them; throws as above.
 double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_t count);

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "aead_seal.h"
-#include "bench_left_out.h"
+#include "bench_log.h"
 #include "device_engine.h"
 #include "failure.h"
 
@@ -122,14 +122,10 @@ class Batch {
 
 }  // namespace
 
-std::vector<BenchResult> bench_mixed(const Context &context, uint32_t index,
-                                     const std::string &where, uint64_t bytes,
-                                     const Patience &patience, const BenchData &data,
-                                     const Wants &wants,
-                                     const std::function<void(const std::string &)> &tell) {
-  std::vector<BenchResult> results;
+void bench_mixed(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
+                 const Patience &patience, const BenchData &data, BenchLog &log) {
   for (const char *how : {".card-alike.", ".card-mixed."}) {
-    const auto wanted = [&](const ChainCase &run) { return wants(run.name + (how + where)); };
+    const auto wanted = [&](const ChainCase &run) { return log.wants(run.name + (how + where)); };
     if (std::none_of(std::begin(kCases), std::end(kCases), wanted)) continue;
     Batch batch(data, bytes / kUsualBytes, std::strstr(how, "alike") != nullptr);
     const DeviceBuffer in = context.on_device(index, batch.extent()),
@@ -141,7 +137,7 @@ std::vector<BenchResult> bench_mixed(const Context &context, uint32_t index,
     for (const ChainCase &run : kCases) {
       if (!wanted(run)) continue;
       const std::string name = run.name + (how + where);
-      tell(name);
+      log.tell(name);
       const std::vector<lc_message> messages =
           batch.messages(run.mode, in.address(), out.address());
       lc_cipher_job job =
@@ -157,16 +153,15 @@ std::vector<BenchResult> bench_mixed(const Context &context, uint32_t index,
         const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
         return told.kernel_ns != 0 ? static_cast<double>(told.kernel_ns) / 1e9 : wall.count();
       };
-      const bool ran = unless_unsupported(
+      const bool ran = log.unless_unsupported(
           [&] { result.spread = measure_rate(patience, static_cast<double>(all) / 1e9, once); });
       if (!ran) continue;
       out.read_to(told_out.data(), batch.extent());
       if (!batch.matches(run, plain, told_out.data()))
         fail(fmt::format("{}: the output is not OpenSSL's", name));
-      results.push_back(std::move(result));
+      log.add(std::move(result));
     }
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

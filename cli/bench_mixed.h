@@ -4,10 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "bench_data.h"
-#include "bench_results.h"
+#include "bench_log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -16,10 +14,7 @@ namespace lanecrypt::cli {
 // many messages of 16 KiB as `bytes` hold (`.card-alike`), and as many of 1 to 32 KiB,
 // drawn at random (`.card-mixed`). All keys differ. Outputs and tags are compared with
 // OpenSSL's; throws Failure (kFailed) where one differs.
-std::vector<BenchResult> bench_mixed(const Context &context, uint32_t index,
-                                     const std::string &where, uint64_t bytes,
-                                     const Patience &patience, const BenchData &data,
-                                     const Wants &wants,
-                                     const std::function<void(const std::string &)> &tell);
+void bench_mixed(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
+                 const Patience &patience, const BenchData &data, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -28,17 +28,11 @@ bool is_paper(const std::string &letter) {
   return false;
 }
 
-std::vector<BenchResult> bench_papers(const Context &context, const std::string &letter, bool quick,
-                                      const std::string &folder,
-                                      const std::function<void(const std::string &)> &tell,
-                                      const PaperKeep &keep) {
-  PaperBench bench{context, quick, folder, tell, keep};
-  for (const auto &paper : kPapers) {
-    if (!letter.empty() && letter != std::string(1, paper.letter)) continue;
-    paper.run(bench);
-    keep(bench.results);
-  }
-  return std::move(bench.results);
+void bench_papers(const Context &context, const std::string &letter, bool quick,
+                  const std::string &folder, BenchLog &log) {
+  PaperBench bench{context, quick, folder, log};
+  for (const auto &paper : kPapers)
+    if (letter.empty() || letter == std::string(1, paper.letter)) paper.run(bench);
 }
 
 }  // namespace lanecrypt::cli

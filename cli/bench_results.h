@@ -60,9 +60,6 @@ struct BenchResult {
   std::optional<uint64_t> on_device{}, on_cpu{};
 };
 
-// Whether a result of that name is to be measured.
-using Wants = std::function<bool(const std::string &name)>;
-
 struct Machine {
   std::string gpu, driver, cpu;
   unsigned cores = 0;

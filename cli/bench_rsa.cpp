@@ -21,10 +21,10 @@ struct DeviceRow {
 };
 
 std::vector<DeviceRow> rows_of(const Context &context, unsigned bits, bool quick,
-                               const Wants &wants) {
+                               const BenchLog &log) {
   std::vector<DeviceRow> rows;
   const auto add = [&](const DeviceRow &row) {
-    if (wants(row.name)) rows.push_back(row);
+    if (log.wants(row.name)) rows.push_back(row);
   };
   for (uint32_t index = 0; index < context.device_count(); index++) {
     const lc_device_info info = context.device(index);
@@ -43,42 +43,35 @@ std::vector<DeviceRow> rows_of(const Context &context, unsigned bits, bool quick
 
 }  // namespace
 
-std::vector<BenchResult> bench_rsa(const Context &context, const std::string &module, bool quick,
-                                   const Wants &wants,
-                                   const std::function<void(const std::string &)> &tell) {
+void bench_rsa(const Context &context, const std::string &module, bool quick, BenchLog &log) {
   const std::vector<unsigned> sizes =
       quick ? std::vector<unsigned>{2048} : std::vector<unsigned>{1024, 2048, 3072, 4096, 8192};
   const Patience patience = quick ? Patience{3, 1, 1} : Patience{7, 3, 6};
-  std::vector<BenchResult> results;
   for (const unsigned bits : sizes) {
     const std::string name = fmt::format("rsa-{}.private", bits);
     const std::string of_one = name + ".openssl", of_all = name + ".openssl-all-cores";
-    const std::vector<DeviceRow> rows = rows_of(context, bits, quick, wants);
-    if (rows.empty() && !wants(of_one) && !wants(of_all)) continue;
-    tell(name + ": making a key");
+    const std::vector<DeviceRow> rows = rows_of(context, bits, quick, log);
+    if (rows.empty() && !log.wants(of_one) && !log.wants(of_all)) continue;
+    log.tell(name + ": making a key");
     const BenchRsaKey key(bits);
-    tell(of_one);
+    log.tell(of_one);
     const Spread one = openssl_rsa_rate(key, 1, patience);
-    results.push_back({of_one, "op/s", one, {}, {}, "wall", {}});
-    if (wants(of_all))
-      results.push_back(
-          {of_all, "op/s", openssl_rsa_rate(key, core_count(), patience), {}, {}, "wall", {}});
+    log.add({of_one, "op/s", one, {}, {}, "wall", {}});
+    if (log.wants(of_all))
+      log.add({of_all, "op/s", openssl_rsa_rate(key, core_count(), patience), {}, {}, "wall", {}});
     for (const DeviceRow &row : rows) {
-      tell(row.name);
+      log.tell(row.name);
       const RsaBatch batch(key, row.count);
       BenchResult result{row.name, "op/s", {}, {}, row.count, "wall", {}};
       result.spread = measure_rate(patience, static_cast<double>(row.count),
                                    [&] { return batch.run(context, row.device, row.operation); });
       if (row.operation == LC_RSA_PRIVATE) result.over_openssl = result.spread.median / one.median;
       batch.check(row.operation, row.name);
-      results.push_back(std::move(result));
+      log.add(std::move(result));
     }
   }
-  for (std::vector<BenchResult> more :
-       {bench_evp(context, module, quick, wants, tell), bench_keygen(context, quick, wants, tell)})
-    results.insert(results.end(), std::make_move_iterator(more.begin()),
-                   std::make_move_iterator(more.end()));
-  return results;
+  bench_evp(context, module, quick, log);
+  bench_keygen(context, quick, log);
 }
 
 }  // namespace lanecrypt::cli

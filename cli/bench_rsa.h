@@ -4,21 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
-
-#include "bench_results.h"
+#include "bench_log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
 
 // Runs all of it, with keys made for it. The result of every operation is
 // compared with OpenSSL's (by its public operation); throws Failure (kFailed)
-// where one differs. `module` is that of bench_evp(). `tell` hears what is measured
-// now.
-std::vector<BenchResult> bench_rsa(const Context &context, const std::string &module, bool quick,
-                                   const Wants &wants,
-                                   const std::function<void(const std::string &)> &tell);
+// where one differs. `module` is that of bench_evp().
+void bench_rsa(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -107,7 +107,7 @@ class Timing {
     }
   }
 
-  void measure(const TimingCase &run, std::vector<BenchResult> &results) {
+  void measure(const TimingCase &run, BenchLog &log) {
     const uint8_t iv[16] = {};
     uint8_t key[kMostKeyBytes];
     const uint64_t step = run.bytes / run.messages;
@@ -158,7 +158,7 @@ class Timing {
       result.bytes = run.bytes;
       if (run.messages > 1) result.streams = run.messages;
       result.clock = "device";
-      results.push_back(std::move(result));
+      log.add(std::move(result));
     }
   }
 
@@ -176,11 +176,8 @@ class Timing {
 
 }  // namespace
 
-std::vector<BenchResult> bench_timing(
-    const Context &context, bool quick, std::optional<unsigned> wanted_launches, const Wants &wants,
-    const std::function<void(const std::string &)> &tell,
-    const std::function<void(const std::vector<BenchResult> &)> &keep) {
-  std::vector<BenchResult> results;
+void bench_timing(const Context &context, bool quick, std::optional<unsigned> wanted_launches,
+                  BenchLog &log) {
   for (uint32_t i = 0; i < context.device_count(); ++i) {
     const lc_device_info info = context.device(i);
     if (!info.selected || lc_device_test(context.get(), i) != LC_OK) continue;
@@ -192,13 +189,11 @@ std::vector<BenchResult> bench_timing(
         (form != nullptr && *form != '\0' ? std::string(form) + "." : "") + info.api;
     Timing timing(context, i, where, launches);
     for (const TimingCase &run : timing_cases(quick)) {
-      if (!wants(fmt::format("{}.timing.{}", run.name, where))) continue;
-      tell(fmt::format("{} on {}", run.name, info.id));
-      timing.measure(run, results);
-      keep(results);
+      if (!log.wants(fmt::format("{}.timing.{}", run.name, where))) continue;
+      log.tell(fmt::format("{} on {}", run.name, info.id));
+      timing.measure(run, log);
     }
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

@@ -3,12 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <string>
-#include <vector>
-
-#include "bench_results.h"
+#include "bench_log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -27,11 +23,8 @@ namespace lanecrypt::cli {
 //   timing-runs-ns  the noise: launches of one key with equal blocks, in ten runs;
 //                   how far the means of two that follow each other differ
 // `launches` of each; where not given, as many as suit the device. The name of the
-// device has that of LANECRYPT_AES_FORM before it, where that is set. `keep` is given
-// all results so far whenever a case is done.
-std::vector<BenchResult> bench_timing(
-    const Context &context, bool quick, std::optional<unsigned> launches, const Wants &wants,
-    const std::function<void(const std::string &)> &tell,
-    const std::function<void(const std::vector<BenchResult> &)> &keep);
+// device has that of LANECRYPT_AES_FORM before it, where that is set.
+void bench_timing(const Context &context, bool quick, std::optional<unsigned> launches,
+                  BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "bench_left_out.h"
+#include "bench_log.h"
 #include "bench_pass.h"
 
 namespace lanecrypt::cli {
@@ -32,8 +32,8 @@ void in_turn(unsigned rounds, size_t count,
     for (size_t n = 0; n < count; ++n) run(round, round % 2 == 0 ? n : count - 1 - n);
 }
 
-std::vector<BenchResult> measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
-                                            std::optional<uint64_t> streams) {
+void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
+                        std::optional<uint64_t> streams, BenchLog &log) {
   std::vector<Found> found(contenders.size());
   in_turn(runs + 1, contenders.size(), [&](unsigned round, size_t who) {
     const Contender &contender = contenders[who];
@@ -41,7 +41,7 @@ std::vector<BenchResult> measure_contenders(const std::vector<Contender> &conten
     if (own.is_left_out) return;
     if (contender.prepare) contender.prepare();
     double cpu = all_cpu_seconds(), seconds = 0;
-    own.is_left_out = !unless_unsupported([&] { seconds = seconds_of(contender.run); });
+    own.is_left_out = !log.unless_unsupported([&] { seconds = seconds_of(contender.run); });
     cpu = all_cpu_seconds() - cpu;
     if (own.is_left_out) return;
     if (contender.check) contender.check();
@@ -54,7 +54,6 @@ std::vector<BenchResult> measure_contenders(const std::vector<Contender> &conten
   std::optional<double> openssl;
   for (size_t n = 0; n < found.size() && !openssl; ++n)
     if (contenders[n].name.ends_with(".openssl")) openssl = spread_of(found[n].rates).median;
-  std::vector<BenchResult> results;
   for (size_t n = 0; n < found.size(); ++n) {
     if (found[n].is_left_out) continue;
     const Contender &contender = contenders[n];
@@ -62,16 +61,15 @@ std::vector<BenchResult> measure_contenders(const std::vector<Contender> &conten
                      "wall",         {}};
     rate.cores_busy = spread_of(found[n].cores).median;
     if (openssl) rate.over_openssl = rate.spread.median / *openssl;
-    results.push_back(std::move(rate));
-    results.push_back({contender.name + ".cpu",
-                       "ms/GB",
-                       spread_of(found[n].cpu),
-                       contender.bytes,
-                       streams,
-                       "",
-                       {}});
+    log.add(std::move(rate));
+    log.add({contender.name + ".cpu",
+             "ms/GB",
+             spread_of(found[n].cpu),
+             contender.bytes,
+             streams,
+             "",
+             {}});
   }
-  return results;
 }
 
 }  // namespace lanecrypt::cli

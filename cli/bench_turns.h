@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench_results.h"
+#include "bench_log.h"
 
 namespace lanecrypt::cli {
 
@@ -28,11 +28,11 @@ struct Contender {
 };
 
 // Each once unmeasured, and `runs` times. A program that was run and waited for counts
-// to the process. Rows: the name (GB/s, with the cores that the
-// process kept busy, and how many times the rate of the first contender named
-// `.openssl` it is) and `.cpu` after it (the process's CPU time, in ms/GB). One whose
-// device does not do such a thing is named on stderr and left out.
-std::vector<BenchResult> measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
-                                            std::optional<uint64_t> streams);
+// to the process. Adds rows: the name (GB/s, with the cores that the process kept busy,
+// and how many times the rate of the first contender named `.openssl` it is) and `.cpu`
+// after it (the process's CPU time, in ms/GB). One whose device does not do such a thing
+// is named on stderr and left out.
+void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
+                        std::optional<uint64_t> streams, BenchLog &log);
 
 }  // namespace lanecrypt::cli

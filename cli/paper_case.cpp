@@ -25,20 +25,6 @@ bool PaperBench::has_gpu() const {
                      [&](uint32_t index) { return context.device(index).is_gpu != 0; });
 }
 
-void PaperBench::add(BenchResult result) {
-  constexpr std::chrono::seconds kKeepEvery{5};
-  if (const auto now = std::chrono::steady_clock::now(); now - kept >= kKeepEvery) {
-    kept = now;
-    keep(results);
-  }
-  results.push_back(std::move(result));
-}
-
-void PaperBench::note(const std::string &text) const {
-  tell("");
-  fmt::print(stderr, "lanecrypt: {}\n", text);
-}
-
 ScopedSetting::ScopedSetting(const char *name, const std::string &value) : name_(name) {
   if (const char *before = std::getenv(name); before != nullptr) before_ = before;
   setenv(name, value.c_str(), 1);

@@ -4,15 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench_data.h"
+#include "bench_log.h"
 #include "bench_pass.h"
-#include "bench_results.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -22,21 +20,12 @@ struct PaperBench {
   const Context &context;
   bool quick;
   std::string folder;  // where files may be written
-  std::function<void(const std::string &)> tell;
-  // Called now and then with all results so far, so that little is lost with the
-  // process.
-  std::function<void(const std::vector<BenchResult> &)> keep;
-  std::vector<BenchResult> results{};
-  std::chrono::steady_clock::time_point kept = std::chrono::steady_clock::now();
+  BenchLog &log;
 
   // The devices to measure. The emulators are no measure of anything; a little of
   // each part shows there that it works.
   std::vector<uint32_t> devices() const;
   bool has_gpu() const;
-  // What a person should know of what was not measured.
-  void note(const std::string &text) const;
-  // What was added before has been checked by now: that is kept.
-  void add(BenchResult result);
 };
 
 // Each is what `lanecrypt bench papers` runs for the letter of its paper. Every

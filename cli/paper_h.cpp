@@ -53,7 +53,7 @@ class MeasureH {
       result.clock = card.clock();
       card.read_to(data.out(), bytes);
       data.check(run, bytes, name);
-      gl_.bench().add(std::move(result));
+      gl_.bench().log.add(std::move(result));
     });
   }
 
@@ -90,10 +90,10 @@ class MeasureH {
   void add(const std::string &how, uint64_t bytes, std::optional<double> of_paper,
            const std::function<double()> &seconds) {
     const std::string name = fmt::format("H.{}.{}", run_.name(), how);
-    gl_.bench().tell(fmt::format("{}, {} bytes", name, bytes));
+    gl_.bench().log.tell(fmt::format("{}, {} bytes", name, bytes));
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}, of_paper};
     result.spread = measure_rate(patience(), static_cast<double>(bytes) / 1e9, seconds);
-    gl_.bench().add(std::move(result));
+    gl_.bench().log.add(std::move(result));
   }
 
   Patience patience() const { return gl_.is_small() ? Patience{3, 1, 0.05} : Patience{9, 3, 0.15}; }
@@ -122,19 +122,20 @@ GlBench::GlBench(PaperBench &bench, const lc_device_info &device)
     : bench_(bench), id_(device.id), api_(device.api), is_gpu_(device.is_gpu != 0) {}
 
 void GlBench::with(const GlWay &way, const std::function<void(const Context &)> &work) const {
-  bench_.tell(way.name);
+  bench_.log.tell(way.name);
   const ScopedSetting setting("LANECRYPT_GL", way.setting);
   const Context context(id_.c_str(), LC_FALLBACK_NONE);
   if (lc_device_test(context.get(), 0) == LC_OK)
     work(context);
   else
-    bench_.note(fmt::format("H: {} does not {}: {}", id_, way.setting, lc_last_error()));
+    bench_.log.note(fmt::format("H: {} does not {}: {}", id_, way.setting, lc_last_error()));
 }
 
 void paper_h(PaperBench &bench) {
   const std::optional<lc_device_info> device = find_gl(bench.context);
   if (!device) {
-    bench.note("H: no device of OpenGL is here (see lanecrypt devices), and all of H is OpenGL");
+    bench.log.note(
+        "H: no device of OpenGL is here (see lanecrypt devices), and all of H is OpenGL");
     return;
   }
   const GlBench gl(bench, *device);

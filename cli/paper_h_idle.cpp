@@ -9,7 +9,7 @@ namespace lanecrypt::cli {
 void paper_h_idle(const GlBench &gl) {
   const OneCore one_core;
   if (!one_core.is_set()) {
-    gl.bench().note("H: the CPU idle time is left out: the process may not choose its core");
+    gl.bench().log.note("H: the CPU idle time is left out: the process may not choose its core");
     return;
   }
   const BenchCase run{*find_cipher("aes-128-ecb"), LC_ENCRYPT};
@@ -42,7 +42,7 @@ void paper_h_idle(const GlBench &gl) {
                          passes,
                          "wall",
                          {}};
-      gl.bench().add(std::move(result));
+      gl.bench().log.add(std::move(result));
     });
 }
 

@@ -80,14 +80,14 @@ class MeasureXor {
     check(name);
     // What is the same with one draw and with many is no part of a draw.
     const uint32_t times = draws_for(run);
-    add(name + ".card" + of_api, alone, [&] {
+    BenchResult &on_card = add(name + ".card" + of_api, alone, [&] {
       const double many = run(times), one = run(1);
       // On a busy machine one may have taken longer than many.
       return many > one ? (many - one) / (times - 1) : many / times;
     });
     out.read_to(got_.data(), bytes_);
     check(name);
-    gl_.bench().results.back().streams = times;
+    on_card.streams = times;
   }
 
  private:
@@ -102,14 +102,14 @@ class MeasureXor {
     return times;
   }
 
-  void add(const std::string &how, std::optional<double> of_paper,
-           const std::function<double()> &seconds) {
+  BenchResult &add(const std::string &how, std::optional<double> of_paper,
+                   const std::function<double()> &seconds) {
     const std::string name = "H.xor." + how;
-    gl_.bench().tell(fmt::format("{}, {} bytes", name, bytes_));
+    gl_.bench().log.tell(fmt::format("{}, {} bytes", name, bytes_));
     BenchResult result{name, "GB/s", {}, bytes_, {}, "wall", {}, of_paper};
     const Patience patience = gl_.is_small() ? Patience{3, 1, 0.05} : Patience{9, 3, 0.3};
     result.spread = measure_rate(patience, static_cast<double>(bytes_) / 1e9, seconds);
-    gl_.bench().add(std::move(result));
+    return gl_.bench().log.add(std::move(result));
   }
 
   void check(const std::string &name) {
@@ -131,8 +131,8 @@ void paper_h_places(const GlBench &gl) {
     const uint64_t bytes = places.size() * sizeof places[0];
     const DeviceBuffer out = context.on_device(0, bytes);
     if (lc_device_fragment_places(context.get(), 0, out.address(), bytes) != LC_OK) {
-      gl.bench().note(fmt::format("H: on which multiprocessors fragments run is not known: {}",
-                                  lc_last_error()));
+      gl.bench().log.note(fmt::format("H: on which multiprocessors fragments run is not known: {}",
+                                      lc_last_error()));
       return;
     }
     out.read_to(places.data(), bytes);
@@ -140,13 +140,13 @@ void paper_h_places(const GlBench &gl) {
     for (size_t n = 0; n < places.size(); n += 4) seen.insert(places[n]);
     const auto add = [&](const char *which, uint32_t count) {
       const double value = count;
-      gl.bench().add({fmt::format("H.multiprocessors.{}.{}", which, gl.api()),
-                      "multiprocessors",
-                      {value, value, value, 1},
-                      bytes,
-                      {},
-                      "",
-                      {}});
+      gl.bench().log.add({fmt::format("H.multiprocessors.{}.{}", which, gl.api()),
+                          "multiprocessors",
+                          {value, value, value, 1},
+                          bytes,
+                          {},
+                          "",
+                          {}});
     };
     add("of-fragments", static_cast<uint32_t>(seen.size()));
     add("of-the-chip", places[1]);

@@ -61,8 +61,7 @@ class MeasureM {
     card.fill_from(data_.in());
     for (const uint64_t bytes : sizes) {
       const std::string kernel = "kernel." + how, total = "total." + how;
-      add(run, kernel, bytes, [&] { return card.by_kernel(run, bytes); });
-      bench_.results.back().clock = card.clock();
+      add(run, kernel, bytes, [&] { return card.by_kernel(run, bytes); }).clock = card.clock();
       card.read_to(data_.out(), bytes);
       data_.check(run, bytes, kernel);
       add(run, total, bytes, [&] { return data_.by_device(context, index, run, bytes); });
@@ -70,10 +69,10 @@ class MeasureM {
     }
   }
 
-  void add(const BenchCase &run, const std::string &how, uint64_t bytes,
-           const std::function<double()> &seconds) {
+  BenchResult &add(const BenchCase &run, const std::string &how, uint64_t bytes,
+                   const std::function<double()> &seconds) {
     const std::string name = fmt::format("M.{}.{}", run.name(), how);
-    bench_.tell(fmt::format("{}, {} bytes", name, bytes));
+    bench_.log.tell(fmt::format("{}, {} bytes", name, bytes));
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
     const Patience patience = bench_.quick ? Patience{5, 2, 0.1} : Patience{9, 3, 0.08};
     result.spread = measure_rate(patience, static_cast<double>(bytes) / 1e9, seconds);
@@ -85,7 +84,7 @@ class MeasureM {
       result.over_openssl = result.spread.median / openssl;
     // Its figures are of CUDA.
     if (!is_openssl && !how.ends_with(".gl")) result.published = published(run, bytes);
-    bench_.add(std::move(result));
+    return bench_.log.add(std::move(result));
   }
 
   PaperBench &bench_;
@@ -102,7 +101,7 @@ void paper_m(PaperBench &bench) {
   const uint64_t most = !has_gpu ? 1 << 16 : bench.quick ? 64 << 20 : 256 << 20;
   MeasureM measure(bench, most);
   const std::optional<lc_device_info> opengl = find_gl(bench.context);
-  if (!opengl) bench.note("M: no device of OpenGL is here: one round a pass is left out");
+  if (!opengl) bench.log.note("M: no device of OpenGL is here: one round a pass is left out");
   for (const char *name : {"aes-128-ecb", "aes-256-ecb"})
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
       const BenchCase run{*find_cipher(name), direction};

@@ -179,7 +179,7 @@ class MeasureR {
     is_late_ |= is_disk_ && seconds_since(begin_) > kDiskSeconds;
     if (is_late_) return false;
     const std::string row = name(file, how);
-    bench_.tell(row);
+    bench_.log.tell(row);
     const unsigned runs = bench_.quick || is_disk_ ? 1 : 2;
     std::vector<double> seconds, cpu;
     for (unsigned n = 0; n < runs; n++) {
@@ -189,14 +189,14 @@ class MeasureR {
       cpu.push_back(100 * (cpu_seconds() - before) / seconds.back());
     }
     BenchResult result{row, "s", spread_of(seconds), file.bytes, {}, "wall", {}, published};
-    bench_.add({fmt::format("R.file-{}.{}.cpu.{}", file.number, where_, how),
-                "% of a core",
-                spread_of(cpu),
-                file.bytes,
-                {},
-                "",
-                {}});
-    bench_.add(std::move(result));
+    bench_.log.add({fmt::format("R.file-{}.{}.cpu.{}", file.number, where_, how),
+                    "% of a core",
+                    spread_of(cpu),
+                    file.bytes,
+                    {},
+                    "",
+                    {}});
+    bench_.log.add(std::move(result));
     return true;
   }
 
@@ -218,7 +218,7 @@ class MeasureR {
   // Adds what was seen; the median of watts, or 0.
   double watch(const PowerMeter &meter, const std::string &what,
                const std::function<void(double)> &work) {
-    bench_.tell(what + ", over time");
+    bench_.log.tell(what + ", over time");
     const double seconds = bench_.quick ? 0.2 : kTraceSeconds;
     LoadTrace trace(meter, kSampleSeconds);
     const auto start = Clock::now();
@@ -235,14 +235,14 @@ class MeasureR {
     for (const auto &[second, value] : series) values.push_back(value);
     BenchResult result{name, unit, spread_of(values), {}, {}, "", {}};
     result.series = series;
-    if (!series.empty()) bench_.add(std::move(result));
+    if (!series.empty()) bench_.log.add(std::move(result));
     return values.empty() ? 0 : spread_of(values).median;
   }
 
   void add_power(double watts, double idle, const std::string &what) {
     if (watts == 0 || idle == 0) return;
     const double more = watts - idle;
-    bench_.add({what + ".power-added", "W", {more, more, more, 1}, {}, {}, "", {}, 81});
+    bench_.log.add({what + ".power-added", "W", {more, more, more, 1}, {}, {}, "", {}, 81});
   }
 
   PaperBench &bench_;
@@ -264,14 +264,14 @@ void measure_files(PaperBench &bench, PaperFolder &folder, bool is_disk, uint64_
   const std::vector<PaperFile> files = paper_files(divisor);
   for (const unsigned number : kOrder)
     if (!measure.measure(files[number - 1])) {
-      bench.note(
+      bench.log.note(
           fmt::format("R: of file {} and those after it not all was measured on the {}: no {}",
                       number, is_disk ? "disk" : "RAM disk", is_disk ? "time or room" : "room"));
       break;
     }
   if (is_disk) return;
   const PowerMeter meter;
-  if (!meter.why_not().empty()) bench.note("R: no power: " + meter.why_not());
+  if (!meter.why_not().empty()) bench.log.note("R: no power: " + meter.why_not());
   measure.trace(files[6 - 1], meter);
 }
 
@@ -298,11 +298,11 @@ void paper_r(PaperBench &bench) {
   if (ram != nullptr && ram->is_ram_disk())
     measure_files(bench, *ram, false, divisor);
   else
-    bench.note(fmt::format("R: {} is no RAM disk: only the disk is measured", kRamDisk));
+    bench.log.note(fmt::format("R: {} is no RAM disk: only the disk is measured", kRamDisk));
   if (ram != nullptr) ram->remove();
   for (const uint32_t index : bench.devices()) paper_r_grid(bench, index);
   if (disk->is_ram_disk())
-    bench.note("R: " + bench.folder + " is a RAM disk: name a folder on a disk with --out");
+    bench.log.note("R: " + bench.folder + " is a RAM disk: name a folder on a disk with --out");
   else
     measure_files(bench, *disk, true, divisor);
 }

@@ -36,7 +36,7 @@ void paper_r_grid(PaperBench &bench, uint32_t device) {
       const ScopedSetting setting("LANECRYPT_AES_GRID", grid);
       const Context context(info.id, LC_FALLBACK_NONE);
       if (lc_device_test(context.get(), 0) != LC_OK) {
-        bench.note(
+        bench.log.note(
             fmt::format("R: blocks x threads of {} are not measured: {}", grid, lc_last_error()));
         if (lanes == sweep.lanes.back()) return;
         continue;
@@ -47,7 +47,7 @@ void paper_r_grid(PaperBench &bench, uint32_t device) {
         const uint64_t bytes = uint64_t{groups} * lanes * each * kBlockBytes;
         if (bytes > sweep.most_bytes) continue;
         const std::string name = fmt::format("R.grid.{}x{}.{}", grid, each, info.api);
-        bench.tell(name);
+        bench.log.tell(name);
         BenchResult result{name, "GB/s", {}, bytes, {}, "", {}};
         result.spread = measure_rate({7, 3, 0.05}, static_cast<double>(bytes) / 1e9,
                                      [&] { return card.by_kernel(run, bytes); });
@@ -55,7 +55,7 @@ void paper_r_grid(PaperBench &bench, uint32_t device) {
         const uint64_t checked = std::min(bytes, kCheckedBytes);
         card.read_to(data.out(), checked);
         data.check(run, checked, name);
-        bench.add(std::move(result));
+        bench.log.add(std::move(result));
       }
     }
 }

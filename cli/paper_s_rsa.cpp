@@ -33,8 +33,8 @@ class MeasureRsa {
       if (std::string_view(bench.context.device(index).api) != "gl")
         devices_.push_back(index);
       else
-        bench.note("S: OpenGL does no RSA: " + std::string(bench.context.device(index).id) +
-                   " is left out of it");
+        bench.log.note("S: OpenGL does no RSA: " + std::string(bench.context.device(index).id) +
+                       " is left out of it");
   }
 
   bool has_gpu() const { return has_gpu_; }
@@ -74,7 +74,7 @@ class MeasureRsa {
 
   void operations(const PaperKeys &paper) {
     const std::string name = fmt::format("S.rsa-{}.private", paper.bits);
-    bench_.tell(name);
+    bench_.log.tell(name);
     const BenchRsaKey key(paper.bits);
     const Spread rate = openssl_rsa_rate(key, 1, {3, 1, bench_.quick ? 0.3 : 1});
     std::vector<uint64_t> counts;
@@ -86,7 +86,7 @@ class MeasureRsa {
                             count == 1 ? std::optional(paper.message_cpu) : std::nullopt);
       for (const uint32_t index : devices_) {
         const std::string row = fmt::format("{}.{}", name, bench_.context.device(index).api);
-        bench_.tell(fmt::format("{}, {} at once", row, count));
+        bench_.log.tell(fmt::format("{}, {} at once", row, count));
         const RsaBatch batch(key, count);
         BenchResult result{row, "s", {}, {}, count, "wall", {}};
         result.spread = measure_seconds(
@@ -94,7 +94,7 @@ class MeasureRsa {
         result.over_openssl = static_cast<double>(count) / rate.median / result.spread.median;
         if (count == 1) result.published = paper.message_gpu;
         batch.check(LC_RSA_PRIVATE, row);
-        bench_.add(std::move(result));
+        bench_.log.add(std::move(result));
       }
     }
   }
@@ -130,20 +130,20 @@ class MeasureRsa {
       if (begun <= count) throw Failure(ExitCode::kFailed, "OpenSSL refuses an RSA operation");
       return taken;
     });
-    bench_.add(std::move(result));
+    bench_.log.add(std::move(result));
   }
 
   // A row of what was not run: by the rate of fewer.
   void reckoned(const std::string &name, uint64_t count, double seconds,
                 std::optional<double> published) {
-    bench_.add({name + ".openssl-reckoned",
-                "s",
-                {seconds, seconds, seconds, 1},
-                {},
-                count,
-                "",
-                {},
-                published});
+    bench_.log.add({name + ".openssl-reckoned",
+                    "s",
+                    {seconds, seconds, seconds, 1},
+                    {},
+                    count,
+                    "",
+                    {},
+                    published});
   }
 
   // With a patience of no runs it runs once, with none before. The median of its seconds; adds a
@@ -151,7 +151,7 @@ class MeasureRsa {
   double timed(const std::string &name, const std::string &where, uint64_t count,
                std::optional<double> published, const Patience &patience,
                const std::function<double()> &run) {
-    bench_.tell(fmt::format("{}.{}, {} keys", name, where, count));
+    bench_.log.tell(fmt::format("{}.{}, {} keys", name, where, count));
     std::vector<double> cpu;
     BenchResult result{
         fmt::format("{}.{}", name, where), "s", {}, {}, count, "wall", {}, published};
@@ -169,8 +169,8 @@ class MeasureRsa {
     BenchResult of_cpu{fmt::format("{}-cpu.{}", name, where), "CPU s", {}, {}, count, "", {}};
     of_cpu.spread = spread_of(std::move(cpu));
     const double median = result.spread.median;
-    bench_.add(std::move(result));
-    bench_.add(std::move(of_cpu));
+    bench_.log.add(std::move(result));
+    bench_.log.add(std::move(of_cpu));
     return median;
   }
 

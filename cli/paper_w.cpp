@@ -91,9 +91,10 @@ Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, 
   return spread_of(std::move(rates));
 }
 
-void add_share(PaperBench &bench, const std::string &name, uint64_t part, uint64_t all) {
+void add_share(PaperBench &bench, const std::string &name, uint64_t part, uint64_t all,
+               std::optional<double> published = {}) {
   const double share = all == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
-  bench.add({name, "%", {share, share, share, 1}, {}, {}, "device", {}});
+  bench.log.add({name, "%", {share, share, share, 1}, {}, {}, "device", {}, published});
 }
 
 }  // namespace
@@ -110,10 +111,10 @@ void paper_w(PaperBench &bench) {
     const auto row = [&](const std::string &how, std::optional<double> published,
                          const std::function<Spread()> &measure) {
       const std::string name = fmt::format("W.{}.{}", run.name(), how);
-      bench.tell(name);
+      bench.log.tell(name);
       BenchResult result{name, "GB/s", measure(), bytes, packets, "wall", {}};
       if (direction == LC_ENCRYPT) result.published = published;
-      bench.add(std::move(result));
+      bench.log.add(std::move(result));
     };
     const auto add = [&](const std::string &how, std::optional<double> published,
                          const std::function<double()> &seconds) {
@@ -124,7 +125,8 @@ void paper_w(PaperBench &bench) {
       const std::string api = bench.context.device(index).api;
       if (direction == LC_ENCRYPT) {
         const double right = run_examples(bench.context, index);
-        bench.add({"W.nist-examples." + api, "right", {right, right, right, 1}, {}, {}, "", {}});
+        bench.log.add(
+            {"W.nist-examples." + api, "right", {right, right, right, 1}, {}, {}, "", {}});
       }
       // As the paper's kernel handed them over.
       row("packet-by-packet." + api, 0.01347,
@@ -137,8 +139,9 @@ void paper_w(PaperBench &bench) {
       const uint64_t all = told.upload_ns + told.kernel_ns + told.download_ns;
       if (all == 0) continue;
       const std::string shares = fmt::format("W.{}.share-", run.name());
-      add_share(bench, shares + "kernel." + api, told.kernel_ns, all);
-      if (direction == LC_ENCRYPT) bench.results.back().published = 87;
+      const std::optional<double> of_paper =
+          direction == LC_ENCRYPT ? std::optional(87.0) : std::nullopt;
+      add_share(bench, shares + "kernel." + api, told.kernel_ns, all, of_paper);
       add_share(bench, shares + "upload." + api, told.upload_ns, all);
       add_share(bench, shares + "download." + api, told.download_ns, all);
     }

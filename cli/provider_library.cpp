@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "failure.h"
@@ -51,13 +50,6 @@ std::string find_provider_module() {
     if (std::filesystem::exists(module, error)) return module.string();
   }
   return "";
-}
-
-void tell_of_no_provider() {
-  fmt::print(
-      stderr,
-      "lanecrypt: what the provider does through EVP is left out: no gpu.so lies where it is "
-      "built or installed (see --module)\n");
 }
 
 ProviderLibrary::ProviderLibrary(const std::string &module, const std::string &devices,

@@ -14,8 +14,10 @@ namespace lanecrypt::cli {
 // The module gpu.so that was built or installed with this command; "" where there
 // is none.
 std::string find_provider_module();
-// That there is none, to stderr.
-void tell_of_no_provider();
+// What is said where there is none.
+inline constexpr char kNoProvider[] =
+    "what the provider does through EVP is left out: no gpu.so lies where it is built or "
+    "installed (see --module)";
 
 class ProviderLibrary {
  public:
