@@ -146,6 +146,7 @@ void bench_files(const std::string &folder, const std::vector<EvpDevice> &device
   std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
       {row + ".openssl", {"openssl", "enc"}},
       {row + ".openssl-bufsize-1M", {"openssl", "enc", "-bufsize", "1048576"}}};
+  programs.push_back({row + ".own-choice", {"/proc/self/exe", "enc"}});
   for (const EvpDevice &device : devices)
     programs.push_back({row + "." + device.where,
                         {"/proc/self/exe", "enc", "-devices", device.id, "-require-gpu"}});

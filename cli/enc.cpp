@@ -172,7 +172,8 @@ class Enc : public Subcommand {
         ->group(running);
     app.add_flag("--require-gpu", request_.require_device, "fail rather than run on the CPU")
         ->group(running);
-    app.add_option("--chunk", chunk_bytes_, "bytes that travel together (8388608)")
+    app.add_option("--chunk", chunk_bytes_,
+                   "bytes that travel together (8388608, or 524288 by cores)")
         ->option_text("BYTES")
         ->check(CLI::Range(kBlockBytes, kMaxChunkBytes))
         ->group(running);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "chain_engine.h"
+#include "cores_engine.h"
 #include "device_engine.h"
 #include "failure.h"
 #include "hex.h"
@@ -105,15 +106,24 @@ void print_key(const EncryptRequest &request, const KeyAndIv &made) {
   std::fflush(stdout);
 }
 
-// Why the CPU does it all; empty where a device is to do it.
-std::string reason_for_cpu(const EncryptRequest &request, const Input &input) {
+struct Choice {
+  Runner runner = Runner::kDevice;
+  std::string reason;  // why the CPU does it all; empty where a device is to do it
+};
+
+Choice choose_runner(const EncryptRequest &request, const Input &input, const Output &output) {
   if (request.encrypt && request.cipher.mode == LC_AES_CBC)
-    return "CBC encryption of one file is one serial chain: it ran on the CPU";
-  // Whoever names a device means it.
-  if (request.devices || request.require_device || std::getenv("LANECRYPT_DEVICES")) return "";
+    return {Runner::kChain, "CBC encryption of one file is one serial chain: it ran on the CPU"};
+  // Whoever names a device means it, and so with how the files are read and written.
+  if (request.devices || request.require_device || std::getenv("LANECRYPT_DEVICES")) return {};
+  if (input.is_in_memory() && output.is_on_ram_disk() && !std::getenv("LANECRYPT_FILE_IO") &&
+      CoresEngine::is_quick(request.cipher))
+    return {Runner::kCores,
+            "both files lie in memory, where copies to a device take longer than the cipher: it "
+            "ran on the CPU"};
   if (input.size() && *input.size() < kWorthADeviceBytes)
-    return "too small to be worth waking a device: it ran on the CPU";
-  return "";
+    return {Runner::kDevice, "too small to be worth waking a device: it ran on the CPU"};
+  return {};
 }
 
 // Before anything is written: that there is something to run on, or why not.
@@ -132,14 +142,15 @@ void require_device(const Context &context) {
 }
 
 PipelinePlan make_plan(const EncryptRequest &request, const Input &input, const Block &iv,
-                       bool chain) {
+                       Runner runner) {
   PipelinePlan plan;
+  plan.runner = runner;
   plan.cipher = request.cipher;
   plan.encrypt = request.encrypt;
   plan.pad = request.pad;
   plan.iv = iv;
-  plan.chunk_bytes = request.chunk_bytes.value_or(kDefaultChunkBytes);
-  suit_machine(plan, input.size(), chain);
+  plan.chunk_bytes = request.chunk_bytes.value_or(0);
+  suit_machine(plan, input.size());
   return plan;
 }
 
@@ -172,20 +183,23 @@ void encrypt_file(EncryptRequest &request) {
   input.read_ahead(kWorthADeviceBytes);
 
   Report report;
-  report.note = reason_for_cpu(request, input);
-  const bool chain = request.encrypt && request.cipher.mode == LC_AES_CBC;
-  if (chain && request.require_device)
+  const Choice choice = choose_runner(request, input, *output);
+  report.note = choice.reason;
+  if (choice.runner == Runner::kChain && request.require_device)
     throw Failure(ExitCode::kNoDevice,
                   "CBC encryption of one file is one serial chain, which no device can run; "
                   "--require-gpu does not allow the CPU");
-  const PipelinePlan plan = make_plan(request, input, made.iv, chain);
+  const PipelinePlan plan = make_plan(request, input, made.iv, choice.runner);
   Progress progress;
   std::optional<Context> context;
   std::unique_ptr<Engine> engine;
   try {
-    if (chain) {
+    if (choice.runner == Runner::kChain) {
       engine = std::make_unique<ChainEngine>(request.cipher, made.key, made.iv);
       progress.set_device("CPU (CBC encryption is serial)");
+    } else if (choice.runner == Runner::kCores) {
+      engine = std::make_unique<CoresEngine>(request.cipher, request.encrypt, made.key, input);
+      progress.set_device("CPU");
     } else {
       const char *devices = request.devices ? request.devices->c_str() : nullptr;
       context.emplace(report.note.empty() ? devices : "none",
@@ -224,7 +238,7 @@ void encrypt_file(EncryptRequest &request) {
   report.cipher = request.cipher.name;
   report.direction = request.encrypt ? "encrypt" : "decrypt";
   report.bytes = progress.done_bytes();
-  if (chain) {
+  if (!context) {
     report.cpu_bytes = report.bytes;
   } else {
     const auto &device_engine = static_cast<const DeviceEngine &>(*engine);

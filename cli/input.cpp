@@ -3,9 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -46,6 +49,10 @@ Input::Input(const std::string &path) {
     size_ = static_cast<uint64_t>(std::max<off_t>(0, status_.st_size - position));
     (void)posix_fadvise(descriptor_, position, 0, POSIX_FADV_SEQUENTIAL);
   }
+}
+
+Input::~Input() {
+  if (pages_ != nullptr) munmap(const_cast<uint8_t *>(pages_), start_ + *size_);
 }
 
 void Input::stop() { (void)eventfd_write(stop_.get(), 1); }
@@ -112,12 +119,26 @@ void Input::read_at(uint64_t offset, std::span<uint8_t> out) const {
   }
 }
 
+bool Input::map() {
+  if (*size_ == 0) return false;
+  void *const pages = mmap(nullptr, start_ + *size_, PROT_READ, MAP_SHARED, descriptor_, 0);
+  if (pages == MAP_FAILED) return false;
+  pages_ = static_cast<const uint8_t *>(pages);
+  return true;
+}
+
 void Input::throw_error(int error) const {
   throw_errno(fmt::format("cannot read {}", name_), error);
 }
 
 void Input::throw_shorter() const {
   throw Failure(ExitCode::kFailed, fmt::format("{} became shorter while it was being read", name_));
+}
+
+void Input::throw_bus_error() const {
+  struct stat now {};
+  if (fstat(descriptor_, &now) == 0 && now.st_size >= status_.st_size) throw_error(EIO);
+  throw_shorter();
 }
 
 bool Input::go_direct() { return file_ && set_direct(descriptor_, true); }
@@ -134,6 +155,12 @@ bool Input::is_cached() const {
     cached += preadv2(descriptor_, &one, 1, at, RWF_NOWAIT) == 1;
   }
   return cached > kPlaces / 2;
+}
+
+bool Input::is_in_memory() const {
+  if (!positioned_ || !size_) return false;
+  struct statfs system {};
+  return (fstatfs(descriptor_, &system) == 0 && system.f_type == TMPFS_MAGIC) || is_cached();
 }
 
 bool Input::has_grown() const {

@@ -19,6 +19,9 @@ class Input {
  public:
   // "" or "-" is standard input. Throws Failure for what cannot be read.
   explicit Input(const std::string &path);
+  ~Input();
+  Input(const Input &) = delete;
+  Input &operator=(const Input &) = delete;
 
   // For messages: "'in.bin'" or "standard input".
   const std::string &name() const { return name_; }
@@ -39,6 +42,11 @@ class Input {
   // Fills `out` from `offset` after what read() has taken. Throws Failure where
   // the file has become shorter.
   void read_at(uint64_t offset, std::span<uint8_t> out) const;
+  // Positioned only: maps it. False where that cannot be. One thread, before the others.
+  bool map();
+  // What is mapped, from `offset` on. Where the file has become shorter, to touch it is
+  // a bus error.
+  const uint8_t *pages(uint64_t offset) const { return pages_ + start_ + offset; }
   // Positioned only: for transfers of others' making. The place in the file of `offset`.
   int descriptor() const { return descriptor_; }
   uint64_t place(uint64_t offset) const { return start_ + offset; }
@@ -48,9 +56,12 @@ class Input {
   void leave_direct();
   // Whether it seems to lie in the page cache, which is quicker than any disk.
   bool is_cached() const;
+  // Whether it lies in memory whole, in a tmpfs or, as it seems, in the page cache.
+  bool is_in_memory() const;
   // The failures of a transfer.
   [[noreturn]] void throw_error(int error) const;
   [[noreturn]] void throw_shorter() const;
+  [[noreturn]] void throw_bus_error() const;
 
   // Whether the file has become longer since it was opened.
   bool has_grown() const;
@@ -72,6 +83,7 @@ class Input {
   bool positioned_ = false;
   uint64_t start_ = 0;  // offset in the file of what is left
   std::optional<uint64_t> size_;
+  const uint8_t *pages_ = nullptr;  // the whole file, as long as it was
   std::vector<uint8_t> ahead_;
   size_t ahead_taken_ = 0;
 };

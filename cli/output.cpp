@@ -91,7 +91,10 @@ Output::Output(const std::string &path, const struct stat &input) {
   positioned_ = true;
 }
 
-Output::~Output() { discard(); }
+Output::~Output() {
+  unmap();
+  discard();
+}
 
 void Output::create() {
   if (is_stdout_) return;
@@ -109,8 +112,12 @@ void Output::create() {
   take_over_mode();
   // Writes to one file of a RAM disk run one after the other, in the kernel;
   // copies into its mapped pages run side by side, each a little slower.
+  mapped_ = is_on_ram_disk();
+}
+
+bool Output::is_on_ram_disk() const {
   struct statfs system {};
-  mapped_ = fstatfs(descriptor_, &system) == 0 && system.f_type == TMPFS_MAGIC;
+  return positioned_ && statfs(folder_.c_str(), &system) == 0 && system.f_type == TMPFS_MAGIC;
 }
 
 void Output::open_temporary() {
@@ -186,29 +193,39 @@ void Output::throw_error(int error) const {
 bool Output::write_mapped(uint64_t offset, std::span<const uint8_t> data) {
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (data.size() < page_bytes) return false;
-  struct stat now {};
-  if (fstat(descriptor_, &now) != 0 || static_cast<uint64_t>(now.st_size) < offset + data.size())
-    return false;
+  uint8_t *const to = pages(offset, data.size());
+  if (to != nullptr) std::memcpy(to, data.data(), data.size());
+  return to != nullptr;
+}
+
+uint8_t *Output::pages(uint64_t offset, size_t bytes) {
+  const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (!mapped_ || pages_ == nullptr || offset + bytes > mapped_bytes_) return nullptr;
   const uint64_t start = offset / page_bytes * page_bytes;
-  const size_t length = static_cast<size_t>(offset + data.size() - start);
-  void *pages = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_,
-                     static_cast<off_t>(start));
-  if (pages == MAP_FAILED) return false;
   // Makes the pages now, where a full disk is an error and not a signal.
-  const bool ready = madvise(pages, length, MADV_POPULATE_WRITE) == 0;
-  if (!ready && errno == EINVAL) mapped_ = false;  // a kernel that does not know it
-  if (ready)
-    std::memcpy(static_cast<uint8_t *>(pages) + (offset - start), data.data(), data.size());
-  munmap(pages, length);
-  return ready;
+  if (madvise(pages_ + start, offset + bytes - start, MADV_POPULATE_WRITE) == 0)
+    return pages_ + offset;
+  if (errno == EINVAL) mapped_ = false;  // a kernel that does not know it
+  return nullptr;
 }
 
 void Output::set_size(uint64_t bytes) {
   if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
     throw_errno(fmt::format("cannot make {} {} bytes long", name_, bytes), errno);
+  if (!mapped_ || pages_ != nullptr || bytes == 0) return;
+  void *const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (pages == MAP_FAILED) return;
+  pages_ = static_cast<uint8_t *>(pages);
+  mapped_bytes_ = bytes;
+}
+
+void Output::unmap() {
+  if (pages_ != nullptr) munmap(pages_, mapped_bytes_);
+  pages_ = nullptr;
 }
 
 void Output::commit(bool sync) {
+  unmap();
   const auto fail = [&](int error) { throw_errno(fmt::format("cannot write {}", name_), error); };
   if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
   if (!positioned_) {

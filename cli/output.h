@@ -37,6 +37,12 @@ class Output {
   void write(std::span<const uint8_t> data);
   // Positioned only: at `offset`, independent of write(). Throws Failure.
   void write_at(uint64_t offset, std::span<const uint8_t> data);
+  // Positioned only: whether it lies, or will lie, in memory: in a tmpfs.
+  bool is_on_ram_disk() const;
+  // The file's own memory from `offset` on, ready to be written to, until commit();
+  // nullptr where it cannot be had, as where it is not on a RAM disk, where that is full,
+  // or before set_size(). From any thread.
+  uint8_t *pages(uint64_t offset, size_t bytes);
   // Positioned only: for transfers of others' making.
   int descriptor() const { return descriptor_; }
   // Past the page cache, from now on: O_DIRECT. False where that cannot be.
@@ -44,7 +50,7 @@ class Output {
   void leave_direct() { (void)set_direct(descriptor_, false); }
   [[noreturn]] void throw_error(int error) const;
 
-  // Positioned only: the file will hold this many bytes.
+  // Positioned only: the file will hold this many bytes. One thread, while none writes.
   void set_size(uint64_t bytes);
   // All is written: gives the file its name, in place of an earlier file of
   // that name. `sync`: when this returns it will survive a loss of power.
@@ -56,6 +62,7 @@ class Output {
  private:
   void open_temporary();
   void open_named_temporary();
+  void unmap();
   bool write_mapped(uint64_t offset, std::span<const uint8_t> data);
   void take_over_mode();
 
@@ -68,7 +75,9 @@ class Output {
   bool is_stdout_ = false;
   bool positioned_ = false;
   std::atomic<bool> mapped_ = false;  // on a RAM disk
-  bool replaces_ = false;             // a file of that name exists
+  uint8_t *pages_ = nullptr;          // of it, since the first set_size()
+  uint64_t mapped_bytes_ = 0;
+  bool replaces_ = false;  // a file of that name exists
   struct stat replaced_ {};
   uint64_t written_ = 0;  // by write()
   std::mutex writing_;    // of a mapped file: who may write() it

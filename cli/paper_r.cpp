@@ -164,7 +164,7 @@ class MeasureR {
     PipelinePlan plan;
     plan.cipher = run_.cipher;
     plan.pad = false;
-    suit_machine(plan, input.size(), false);
+    suit_machine(plan, input.size());
     // One core, as in the paper; another writes.
     if (how == "openssl") plan.readers = plan.writers = 1;
     output.create();

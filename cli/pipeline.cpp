@@ -21,6 +21,10 @@ namespace {
 // Chunks with the device at once: one each way over the bus, one computing,
 // and one waiting.
 constexpr unsigned kChunksWithDevice = 4;
+constexpr size_t kDeviceChunkBytes = 8 << 20;
+// Stays in a core's own cache between its reading and its writing.
+constexpr size_t kCoreChunkBytes = 512 << 10;
+constexpr unsigned kMostCores = 8;  // memory and the kernel's pages serve no more
 
 class Pipeline {
  public:
@@ -40,7 +44,11 @@ class Pipeline {
     check_known_size();
     if (output_.positioned() && input_.size())
       output_.set_size(header_.size() + known_work_bytes());
-    files_ = RingFiles::make(input_, output_, plan_.chunk_bytes, plan_.buffers);
+    const bool by_cores = plan_.runner == Runner::kCores;
+    if (by_cores)
+      maps_input_ = input_.map();
+    else
+      files_ = RingFiles::make(input_, output_, plan_.chunk_bytes, plan_.buffers);
     const bool reads = files_ == nullptr || !files_->reads();
     const bool writes = files_ == nullptr || !files_->writes();
     // Where chunks must begin at round places, the first is shorter by the header.
@@ -49,7 +57,8 @@ class Pipeline {
     std::vector<std::thread> threads;
     const unsigned readers = !reads ? 0 : input_.positioned() ? plan_.readers : 1;
     const unsigned writers = !writes ? 0 : output_.positioned() ? plan_.writers : 1;
-    for (unsigned i = 0; i < readers; i++) threads.emplace_back([this] { guard(&Pipeline::read); });
+    for (unsigned i = 0; i < readers; i++)
+      threads.emplace_back([&] { guard(by_cores ? &Pipeline::work : &Pipeline::read); });
     for (unsigned i = 0; i < writers; i++)
       threads.emplace_back([this] { guard(&Pipeline::write); });
     if (files_ != nullptr) threads.emplace_back([this] { guard(&Pipeline::pass_files); });
@@ -165,12 +174,10 @@ class Pipeline {
     auto chunk = std::make_unique<Chunk>();
     const size_t bytes =
         plan_.chunk_bytes + kBlockBytes + (files_ != nullptr ? RingFiles::kRoomBytes : 0);
-    if (!engine_.make_buffers(bytes, &chunk->in, &chunk->out)) return nullptr;
-    chunk->in_room = chunk->in;
-    chunk->out_room = chunk->out;
+    if (!engine_.make_buffers(bytes, &chunk->in_room, &chunk->out_room)) return nullptr;
     if (files_ != nullptr) {
-      chunk->in = chunk->in_room = at_page(chunk->in);
-      chunk->out = chunk->out_room = at_page(chunk->out);
+      chunk->in_room = at_page(chunk->in_room);
+      chunk->out_room = at_page(chunk->out_room);
     }
     return chunk;
   }
@@ -187,6 +194,7 @@ class Pipeline {
     // The header is written with the first.
     const bool has_header = chunk.number == 0 && files_ != nullptr && files_->writes();
     chunk.out = chunk.out_room + (has_header ? header_.size() : 0);
+    chunk.out_is_mapped = false;
     if (!input_.positioned()) return;
     const uint64_t left = *input_.size() - *offset, most = most_bytes_of(chunk.number);
     chunk.last = left <= most;
@@ -197,30 +205,45 @@ class Pipeline {
   // The numbers follow the order in which chunks are taken, so that the lowest
   // that is not written yet always has its buffers.
   void read() {
-    for (;;) {
-      Chunk *chunk = nullptr;
-      uint64_t offset = 0;
-      {
-        std::unique_lock lock(mutex_);
-        chunk = take_free_chunk(lock);
-        if (!chunk) return;
-        number(*chunk, &offset);
-      }
-      if (input_.positioned())
-        read_positioned(*chunk, offset);
-      else
-        read_stream(*chunk, offset);
-      if (chunk->last) {
-        std::lock_guard lock(mutex_);
-        all_read_ = true;
-        notify();
-      }
-      start(*chunk, offset);
+    while (Chunk *chunk = read_next()) start(*chunk, offset_of(chunk->number));
+  }
+
+  // What read() and write() do, of one chunk after the other.
+  void work() {
+    while (Chunk *chunk = read_next()) {
+      start(*chunk, offset_of(chunk->number));
+      while (Chunk *ran = take_run_chunk(false)) write_out(*ran);
     }
   }
 
+  // nullptr when nothing is left.
+  Chunk *read_next() {
+    Chunk *chunk = nullptr;
+    uint64_t offset = 0;
+    {
+      std::unique_lock lock(mutex_);
+      chunk = take_free_chunk(lock);
+      if (!chunk) return nullptr;
+      number(*chunk, &offset);
+    }
+    if (input_.positioned())
+      read_positioned(*chunk, offset);
+    else
+      read_stream(*chunk, offset);
+    if (chunk->last) {
+      std::lock_guard lock(mutex_);
+      all_read_ = true;
+      notify();
+    }
+    return chunk;
+  }
+
   void read_positioned(Chunk &chunk, uint64_t offset) {
-    input_.read_at(offset, {chunk.in, chunk.data_bytes});
+    // Padding follows the last.
+    if (maps_input_ && !chunk.last)
+      chunk.in = input_.pages(offset);
+    else
+      input_.read_at(offset, {chunk.in_room, chunk.data_bytes});
     chunk.iv = plan_.iv;
     if (needs_block_before(offset)) input_.read_at(offset - kBlockBytes, chunk.iv);
   }
@@ -231,7 +254,7 @@ class Pipeline {
 
   // One thread alone.
   void read_stream(Chunk &chunk, uint64_t offset) {
-    chunk.data_bytes = input_.read({chunk.in, most_bytes_of(chunk.number)});
+    chunk.data_bytes = input_.read({chunk.in_room, most_bytes_of(chunk.number)});
     chunk.last = input_.at_end();
     chunk.iv = previous_;
     if (chunk.last) check_whole_blocks_of_stream(offset + chunk.data_bytes);
@@ -248,8 +271,14 @@ class Pipeline {
     chunk.work_bytes = chunk.data_bytes;
     if (chunk.last && plan_.encrypt && pads_) {
       const size_t padding = padding_bytes(chunk.data_bytes);
-      std::memset(chunk.in + chunk.data_bytes, static_cast<int>(padding), padding);
+      uint8_t *const end = chunk.in_room + (chunk.in - chunk.in_room) + chunk.data_bytes;
+      std::memset(end, static_cast<int>(padding), padding);
       chunk.work_bytes += padding;
+    }
+    if (plan_.runner == Runner::kCores) {
+      uint8_t *const pages = output_.pages(header_.size() + offset, chunk.work_bytes);
+      chunk.out_is_mapped = pages != nullptr;
+      if (chunk.out_is_mapped) chunk.out = pages;
     }
     {
       const std::lock_guard lock(mutex_);
@@ -306,14 +335,16 @@ class Pipeline {
   }
 
   void write() {
-    while (Chunk *chunk = take_run_chunk()) {
-      const std::span<const uint8_t> data(chunk->out, collect(*chunk));
-      if (output_.positioned())
-        output_.write_at(header_.size() + offset_of(chunk->number), data);
-      else
-        output_.write(data);
-      end(*chunk);
-    }
+    while (Chunk *chunk = take_run_chunk()) write_out(*chunk);
+  }
+
+  void write_out(Chunk &chunk) {
+    const std::span<const uint8_t> data(chunk.out, collect(chunk));
+    if (!output_.positioned())
+      output_.write(data);
+    else if (!chunk.out_is_mapped)
+      output_.write_at(header_.size() + offset_of(chunk.number), data);
+    end(chunk);
   }
 
   // What read() and write() do, of both files by one thread, which waits for none of
@@ -412,18 +443,26 @@ class Pipeline {
   uint64_t under_way_ = 0;   // with the engine
   uint64_t written_bytes_ = 0;
   bool all_read_ = false;  // the last chunk has its number
+  bool maps_input_ = false;
   std::exception_ptr failure_;
 };
 
 }  // namespace
 
-void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes, bool is_serial) {
+void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes) {
+  const bool by_cores = plan.runner == Runner::kCores, is_serial = plan.runner == Runner::kChain;
+  if (plan.chunk_bytes == 0) plan.chunk_bytes = by_cores ? kCoreChunkBytes : kDeviceChunkBytes;
   if (input_bytes) {
     // One chunk, no larger than its data, and whole blocks.
     const uint64_t whole = *input_bytes / kBlockBytes * kBlockBytes + kBlockBytes;
     plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
   }
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  if (by_cores) {
+    plan.readers = plan.buffers = std::min(cores, kMostCores);
+    plan.writers = 0;
+    return;
+  }
   // Of 16 cores, 4 of each are the fastest on a RAM disk: more of them wait for
   // one another where the kernel makes the file's pages.
   plan.readers = is_serial ? 1 : std::clamp(cores / 4, 1u, 4u);

@@ -29,13 +29,15 @@ struct Chunk {
   bool last = false;
   Block iv{};  // of this chunk as a message of its own
   // Within the two below, where the bytes of the file before them are read and
-  // written with them.
-  uint8_t *in = nullptr;   // capacity: the chunk size and one block of padding
-  uint8_t *out = nullptr;  // the same
+  // written with them; or in the files' own memory, mapped.
+  const uint8_t *in = nullptr;
+  uint8_t *out = nullptr;
+  bool out_is_mapped = false;
+  // Capacity: the chunk size and one block of padding.
   uint8_t *in_room = nullptr, *out_room = nullptr;
 };
 
-// What runs the cipher over chunks: a device, or the CPU for a serial chain.
+// What runs the cipher over chunks: a device, or the CPU.
 class Engine {
  public:
   // Says that the chunk is done, or why it failed. Called once a chunk.
@@ -56,22 +58,28 @@ class Engine {
   virtual void abandon() = 0;
 };
 
-constexpr size_t kDefaultChunkBytes = 8 << 20;
+// Who runs the cipher.
+enum class Runner {
+  kDevice,
+  kChain,  // one thread of the CPU's: each chunk waits for the one before
+  kCores,  // each thread, of what it has read
+};
 
 struct PipelinePlan {
+  Runner runner = Runner::kDevice;
   AesCipher cipher;
   bool encrypt = true;
   bool pad = true;  // PKCS #7, where the cipher pads
   Block iv{};
-  size_t chunk_bytes = kDefaultChunkBytes;  // a multiple of the block
-  unsigned buffers = 0;                     // most chunks on their way at once
-  unsigned readers = 1;                     // threads; streams have one
-  unsigned writers = 1;
+  size_t chunk_bytes = 0;  // a multiple of the block; 0: what suits
+  unsigned buffers = 0;    // most chunks on their way at once
+  unsigned readers = 1;    // threads; streams have one
+  unsigned writers = 1;    // 0: who has read a chunk writes it too
 };
 
-// The chunk and the threads that suit this machine and an input of that many bytes,
-// where that is known. `is_serial`: each chunk waits for the one before.
-void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes, bool is_serial);
+// The chunk and the threads that suit the runner, this machine and an input of that many
+// bytes, where that is known.
+void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes);
 
 struct PipelineOutcome {
   uint64_t bytes = 0;  // written, with the header

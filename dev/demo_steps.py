@@ -52,15 +52,19 @@ def write_contents(path, total):
 
 
 class Demo:
-    def __init__(self, folder, gpu):
+    def __init__(self, folder, gpus):
         self.folder = folder
-        self.gpu = gpu
+        self.gpu = bool(gpus)
         self.rows = []
         self.environment = {k: v for k, v in os.environ.items()
                             if not k.startswith("OPENSSL_")}
         self.environment["DEMO_PASSWORD"] = "correct horse battery staple"
-        if not gpu:
+        if not gpus:
             self.environment.setdefault("LANECRYPT_DEVICES", "opencl")
+        # Where it is not told to use a device, the command has cores encrypt what lies in
+        # memory, as the files here may.
+        chosen = ",".join(d["id"] for d in gpus if d["selected"])
+        self.devices = self.environment.get("LANECRYPT_DEVICES", chosen)
 
     def run(self, step, device, size, *command, **environment):
         """Runs a command, adds its row to the table and returns the row and
@@ -81,7 +85,8 @@ class Demo:
 
     def lanecrypt(self, verb, cipher, source, target):
         row, said = self.run(f"lanecrypt {verb} -{cipher}", "", source.stat().st_size, LANECRYPT,
-                             verb, f"-{cipher}", *KEYS, "-in", source, "-out", target, "--json")
+                             verb, f"-{cipher}", *KEYS, "-in", source, "-out", target, "--json",
+                             LANECRYPT_DEVICES=self.devices)
         told = json.loads(said.splitlines()[-1])
         row["device"], row["device_bytes"] = told["device"], told["device_bytes"]
         if not told["device_bytes"]:
@@ -240,7 +245,7 @@ def main():
     on_ram = shm.is_dir() and os.access(shm, os.W_OK) and shutil.disk_usage(shm).free > 5 * size
     with tempfile.TemporaryDirectory(prefix="lanecrypt-demo.", dir=shm if on_ram else None) as name:
         say(f"The files lie {'on a RAM disk' if on_ram else 'on a disk'}, in {name}")
-        demo = Demo(pathlib.Path(name), bool(gpus))
+        demo = Demo(pathlib.Path(name), gpus)
         failure = None
         try:
             steps(demo, size)

@@ -80,7 +80,7 @@ def test_bench_host_runs_the_programs_on_files(tmp_path):
     done = ok(*words, tmp_path, "--json")
     results = {result["name"]: result for result in json.loads(done.stdout)["results"]}
     names = {re.sub(r"-ram-disk(-huge-pages)?", "", name) for name in results}
-    assert names == {f"aes-256-ctr.enc-file.{who}{what}" for who in ("openssl", "openssl-bufsize-1M", "host")
+    assert names == {f"aes-256-ctr.enc-file.{who}{what}" for who in ("openssl", "openssl-bufsize-1M", "own-choice", "host")
                      for what in ("", ".cpu")}
     # Of the programs, which are not this one.
     assert all(result["value"] > 0 and result["bytes"] == 1 << 20 for result in results.values())

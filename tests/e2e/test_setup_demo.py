@@ -66,7 +66,7 @@ def test_it_fails_where_nothing_ran_on_a_device(repository, build):
 
 
 def test_a_byte_that_differs_is_seen(steps, tmp_path):
-    show = steps.Demo(tmp_path, False)
+    show = steps.Demo(tmp_path, [])
     (tmp_path / "a").write_bytes(b"same" * 1000)
     (tmp_path / "b").write_bytes(b"same" * 999 + b"sama")
     row = {"step": "a step"}

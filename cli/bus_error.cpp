@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bus_error.h"
+
+#include <setjmp.h>
+#include <signal.h>
+
+#include <mutex>
+
+namespace lanecrypt::cli {
+namespace {
+
+thread_local sigjmp_buf *landing = nullptr;
+
+void land(int number) {
+  if (landing != nullptr) siglongjmp(*landing, 1);
+  signal(number, SIG_DFL);  // what it is for comes again
+}
+
+}  // namespace
+
+bool run_unless_bus_error(void (*run)(void *argument), void *argument) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action {};
+    action.sa_handler = land;
+    sigaction(SIGBUS, &action, nullptr);
+  });
+  sigjmp_buf here;
+  // With the signals' mask: within a handler its own signal is blocked.
+  const bool is_whole = sigsetjmp(here, 1) == 0;
+  if (is_whole) {
+    landing = &here;
+    run(argument);
+  }
+  landing = nullptr;
+  return is_whole;
+}
+
+}  // namespace lanecrypt::cli
