@@ -144,8 +144,9 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
   return 1;
 }
 
-// OpenSSL's context has been given this key and IV, either of which may be nullptr.
-inline void begin(CipherContext &context, const uint8_t *key, const uint8_t *iv, size_t iv_bytes) {
+// OpenSSL's context will be given this key and IV, either of which may be nullptr.
+inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+                  size_t iv_bytes) {
   if (key == nullptr && iv == nullptr) return;
   const bool has_begun = context.message != nullptr || context.aad_bytes + context.text_bytes > 0;
   drop_message(context);
@@ -163,6 +164,52 @@ inline void begin(CipherContext &context, const uint8_t *key, const uint8_t *iv,
     // OpenSSL has no counter then.
     context.aead_is_over = true;
   }
+  if (iv != nullptr) context.iv_set = true;
+  if (key != nullptr) context.set_key(key, key_bytes);
+}
+
+// OpenSSL's context refused a key, an IV or a parameter, and may have taken others: no
+// device gets anything until it has new ones.
+[[gnu::cold]] int lose(CipherContext &context) {
+  context.key_set = context.iv_set = false;
+  if (context.algorithm().is_ccm()) lose_ccm(context);
+  return 0;
+}
+
+void leave_to_openssl(CipherContext &context) {
+  context.openssl_only = true;
+  drop_message(context);
+}
+
+void note_iv_length(CipherContext &context, const OSSL_PARAM &param) {
+  size_t bytes = 0;
+  if (!OSSL_PARAM_get_size_t(&param, &bytes) || bytes == context.aead_iv_bytes) return;
+  context.aead_is_over = true;
+  context.ccm.iv_set = false;
+  drop_message(context);
+}
+
+void note_tag(CipherContext &context, const OSSL_PARAM &param) {
+  if (context.encrypting || param.data_size > sizeof context.wanted_tag) return;
+  // Without data it is a length, which CCM takes and keeps its tag.
+  if (param.data == nullptr && context.algorithm().is_ccm()) return;
+  if (param.data != nullptr) std::memcpy(context.wanted_tag, param.data, param.data_size);
+  context.wanted_tag_bytes = param.data_size;
+}
+
+// OpenSSL's context took these.
+void note_params(CipherContext &context, const OSSL_PARAM params[]) {
+  for (; params->key != nullptr; ++params)
+    if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
+      note_iv_length(context, *params);
+    } else if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_TAG)) {
+      note_tag(context, *params);
+    } else if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD) ||
+               is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED) ||
+               is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV)) {
+      context.tag_is_ours = false;
+      leave_to_openssl(context);
+    }
 }
 
 // Of which a device has had a part.
@@ -190,36 +237,24 @@ inline void begin(CipherContext &context, const uint8_t *key, const uint8_t *iv,
 
 }  // namespace
 
-void note_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
-  for (const char *name : {OSSL_CIPHER_PARAM_AEAD_TLS1_AAD, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED,
-                           OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV})
-    if (find_param(params, name) != nullptr) {
-      context.openssl_only = true;
-      context.tag_is_ours = false;
-      drop_message(context);
-    }
-  size_t iv_bytes = 0;
-  const OSSL_PARAM *param = find_param(params, OSSL_CIPHER_PARAM_AEAD_IVLEN);
-  if (param != nullptr && OSSL_PARAM_get_size_t(param, &iv_bytes) &&
-      iv_bytes != context.aead_iv_bytes) {
-    context.aead_is_over = true;
-    context.ccm.iv_set = false;
-    drop_message(context);
+int set_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
+  // EVP tells it to ciphers of any mode, with each message where it is off. OpenSSL's of
+  // these modes have none: they compare it with every name they know, and go on.
+  if (params != nullptr && params[0].key != nullptr && params[1].key == nullptr &&
+      is_named(params[0], OSSL_CIPHER_PARAM_PADDING))
+    return 1;
+  if (!context.fallback.set_params(params)) {
+    // Some of them it may have taken.
+    if (context.algorithm().is_ccm()) lose_ccm(context);
+    return 0;
   }
-  param = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
-  if (param == nullptr || context.encrypting || param->data_size > sizeof context.wanted_tag)
-    return;
-  // Without data it is a length, which CCM takes and keeps its tag.
-  if (param->data == nullptr && context.algorithm().is_ccm()) return;
-  if (param->data != nullptr) std::memcpy(context.wanted_tag, param->data, param->data_size);
-  context.wanted_tag_bytes = param->data_size;
+  if (params != nullptr) note_params(context, params);
+  return 1;
 }
 
 int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
-  if (find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr) {
-    context.openssl_only = true;
-    drop_message(context);
-  }
+  if (find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr)
+    leave_to_openssl(context);
   if (!context.fallback.get_params(params)) return 0;
   const OSSL_PARAM *tag = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
   if (tag != nullptr && tag->data != nullptr && context.tag_is_ours &&
@@ -247,31 +282,31 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
   return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
+template <bool kEncrypt>
 int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
-              size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
+              size_t iv_bytes, const OSSL_PARAM params[]) {
   const Algorithm &algorithm = context.algorithm();
   if (key != nullptr && key_bytes != algorithm.key_bytes) {
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
     return 0;
   }
   if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
-  const bool done = context.fallback.init(key, key_bytes, iv, iv_bytes, encrypt, params);
-  context.encrypting = encrypt;
-  begin(context, key, iv, iv_bytes);
-  if (!done) {
-    // OpenSSL's context may have another key now; no device gets this one.
-    context.key_set = false;
-    if (algorithm.is_ccm()) lose_ccm(context);
-    return 0;
-  }
-  if (iv != nullptr) context.iv_set = true;
-  if (key != nullptr) context.set_key(key, key_bytes);
-  if (params != nullptr) note_aead_params(context, params);
+  // First, for then there is little to keep across the call.
+  context.encrypting = kEncrypt;
+  begin(context, key, key_bytes, iv, iv_bytes);
+  if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt, params)) return lose(context);
+  if (params != nullptr) note_params(context, params);
   return 1;
 }
 
+template int init_aead<true>(CipherContext &, const uint8_t *, size_t, const uint8_t *, size_t,
+                             const OSSL_PARAM[]);
+template int init_aead<false>(CipherContext &, const uint8_t *, size_t, const uint8_t *, size_t,
+                              const OSSL_PARAM[]);
+
 int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   bool done = false;
+  *out_bytes = 0;
   if (context.message != nullptr) {
     done = finish_message(context, out);
   } else {
@@ -284,7 +319,6 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   // GCM goes on with the next IV only; the other with the same, as OpenSSL has it.
   context.aad_bytes = context.text_bytes = 0;
   context.aead_is_over |= is_gcm(context);
-  *out_bytes = 0;
   return done ? 1 : 0;
 }
 

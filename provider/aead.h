@@ -7,11 +7,11 @@
 
 namespace lanecrypt::provider {
 
+template <bool kEncrypt>
 int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
-              size_t iv_bytes, const OSSL_PARAM params[], bool encrypt);
-// OpenSSL's context took these parameters.
-void note_aead_params(CipherContext &context, const OSSL_PARAM params[]);
+              size_t iv_bytes, const OSSL_PARAM params[]);
 int get_aead_params(CipherContext &context, OSSL_PARAM params[]);
+int set_aead_params(CipherContext &context, const OSSL_PARAM params[]);
 int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                 const uint8_t *in, size_t in_bytes);
 int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes);

@@ -13,12 +13,13 @@
 #include <array>
 #include <utility>
 
+#include "provider/aead.h"
 #include "provider/cipher.h"
 
 namespace lanecrypt::provider {
 
 // Names, aliases and object identifiers are OpenSSL's (NIST's, and IEEE's for XTS).
-const Algorithm kAlgorithms[kCipherCount] = {
+constexpr Algorithm kAlgorithms[kCipherCount] = {
     {"AES-128-ECB:2.16.840.1.101.3.4.1.1", LC_AES_ECB, EVP_CIPH_ECB_MODE, 16, 0, 16},
     {"AES-192-ECB:2.16.840.1.101.3.4.1.21", LC_AES_ECB, EVP_CIPH_ECB_MODE, 24, 0, 16},
     {"AES-256-ECB:2.16.840.1.101.3.4.1.41", LC_AES_ECB, EVP_CIPH_ECB_MODE, 32, 0, 16},
@@ -66,20 +67,31 @@ void *newctx(void *provider) {
 void freectx(void *context) { free_cipher_context(static_cast<CipherContext *>(context)); }
 void *dupctx(void *context) { return copy_cipher_context(context_of(context)); }
 
-int encrypt_init(void *context, const unsigned char *key, size_t key_bytes, const unsigned char *iv,
-                 size_t iv_bytes, const OSSL_PARAM params[]) {
-  return init_cipher(context_of(context), key, key_bytes, iv, iv_bytes, params, true);
+// What a call does by its kind of cipher is chosen here, for each cipher once: a message
+// of a few blocks has four calls.
+template <int kIndex>
+constexpr bool kIsAead = kAlgorithms[kIndex].is_aead();
+
+template <int kIndex, bool kEncrypt>
+int init(void *context, const unsigned char *key, size_t key_bytes, const unsigned char *iv,
+         size_t iv_bytes, const OSSL_PARAM params[]) {
+  if constexpr (kIsAead<kIndex>)
+    return init_aead<kEncrypt>(context_of(context), key, key_bytes, iv, iv_bytes, params);
+  else
+    return init_stream(context_of(context), key, key_bytes, iv, iv_bytes, params, kEncrypt);
 }
-int decrypt_init(void *context, const unsigned char *key, size_t key_bytes, const unsigned char *iv,
-                 size_t iv_bytes, const OSSL_PARAM params[]) {
-  return init_cipher(context_of(context), key, key_bytes, iv, iv_bytes, params, false);
-}
+template <int kIndex>
 int update(void *context, unsigned char *out, size_t *out_bytes, size_t out_size,
            const unsigned char *in, size_t in_bytes) {
-  return update_cipher(context_of(context), out, out_bytes, out_size, in, in_bytes);
+  return update_cipher<kAlgorithms[kIndex].passing()>(context_of(context), out, out_bytes, out_size,
+                                                      in, in_bytes);
 }
+template <int kIndex>
 int final(void *context, unsigned char *out, size_t *out_bytes, size_t out_size) {
-  return finish_cipher(context_of(context), out, out_bytes, out_size);
+  if constexpr (kIsAead<kIndex>)
+    return finish_aead(context_of(context), out, out_bytes);
+  else
+    return finish_stream(context_of(context), out, out_bytes, out_size);
 }
 int cipher(void *context, unsigned char *out, size_t *out_bytes, size_t out_size,
            const unsigned char *in, size_t in_bytes) {
@@ -142,11 +154,13 @@ const OSSL_PARAM *settable_ctx_params(void *, void *provider) {
   const FallbackCipher *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
   return cipher == nullptr ? nullptr : EVP_CIPHER_settable_ctx_params(cipher->evp);
 }
+template <int kIndex>
 int get_ctx_params(void *context, OSSL_PARAM params[]) {
-  return get_cipher_params(context_of(context), params);
+  return (kIsAead<kIndex> ? get_aead_params : get_stream_params)(context_of(context), params);
 }
+template <int kIndex>
 int set_ctx_params(void *context, const OSSL_PARAM params[]) {
-  return set_cipher_params(context_of(context), params);
+  return (kIsAead<kIndex> ? set_aead_params : set_stream_params)(context_of(context), params);
 }
 
 using Function = void (*)();
@@ -155,17 +169,17 @@ const OSSL_DISPATCH kFunctions[] = {
     {OSSL_FUNC_CIPHER_NEWCTX, reinterpret_cast<Function>(newctx<kIndex>)},
     {OSSL_FUNC_CIPHER_FREECTX, reinterpret_cast<Function>(freectx)},
     {OSSL_FUNC_CIPHER_DUPCTX, reinterpret_cast<Function>(dupctx)},
-    {OSSL_FUNC_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(encrypt_init)},
-    {OSSL_FUNC_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(decrypt_init)},
-    {OSSL_FUNC_CIPHER_UPDATE, reinterpret_cast<Function>(update)},
-    {OSSL_FUNC_CIPHER_FINAL, reinterpret_cast<Function>(final)},
+    {OSSL_FUNC_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(init<kIndex, true>)},
+    {OSSL_FUNC_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(init<kIndex, false>)},
+    {OSSL_FUNC_CIPHER_UPDATE, reinterpret_cast<Function>(update<kIndex>)},
+    {OSSL_FUNC_CIPHER_FINAL, reinterpret_cast<Function>(final<kIndex>)},
     {OSSL_FUNC_CIPHER_CIPHER, reinterpret_cast<Function>(cipher)},
     {OSSL_FUNC_CIPHER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
     {OSSL_FUNC_CIPHER_GET_PARAMS, reinterpret_cast<Function>(get_params<kIndex>)},
     {OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, reinterpret_cast<Function>(gettable_ctx_params<kIndex>)},
-    {OSSL_FUNC_CIPHER_GET_CTX_PARAMS, reinterpret_cast<Function>(get_ctx_params)},
+    {OSSL_FUNC_CIPHER_GET_CTX_PARAMS, reinterpret_cast<Function>(get_ctx_params<kIndex>)},
     {OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_ctx_params<kIndex>)},
-    {OSSL_FUNC_CIPHER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_ctx_params)},
+    {OSSL_FUNC_CIPHER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_ctx_params<kIndex>)},
     {0, nullptr},
 };
 

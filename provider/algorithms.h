@@ -11,6 +11,15 @@
 
 namespace lanecrypt::provider {
 
+// What is to be noted of an update that OpenSSL's context does alone.
+enum class Passing {
+  kPlain,    // nothing
+  kCounter,  // CTR: how long the stream is; see keystream_ahead.h
+  kBlocks,   // what is held back
+  kChaCha20,
+  kMessage,  // the authenticated modes
+};
+
 struct Algorithm {
   const char *names;  // as in OSSL_ALGORITHM, OpenSSL's first name first
   lc_cipher cipher;
@@ -19,14 +28,27 @@ struct Algorithm {
   unsigned iv_bytes;
   unsigned block_bytes;  // as OpenSSL sees it: 1 for a stream
 
-  const Mode &traits() const { return mode_of(cipher); }
+  constexpr const Mode &traits() const { return mode_of(cipher); }
   // An update is a data unit of its own, and leaves the IV as it is.
-  bool has_data_units() const { return traits().continuation == Continuation::kDataUnits; }
+  constexpr bool has_data_units() const {
+    return traits().continuation == Continuation::kDataUnits;
+  }
   // An update is a message or a data unit, which nobody can take in parts.
-  bool takes_whole() const { return has_data_units() || traits().steals(); }
-  bool is_aead() const { return traits().is_aead; }
+  constexpr bool takes_whole() const { return has_data_units() || traits().tail_bytes != 0; }
+  // Decides how a block that ends the input is treated: it may be held back.
+  constexpr bool is_block_mode() const { return block_bytes != 1 && !takes_whole(); }
+  constexpr bool is_aead() const { return traits().is_aead; }
   bool is_ccm() const { return cipher == LC_AES_CCM; }
-  bool is_chacha20() const { return traits().continuation == Continuation::kChaChaCounter; }
+  constexpr bool is_chacha20() const {
+    return traits().continuation == Continuation::kChaChaCounter;
+  }
+  constexpr Passing passing() const {
+    return is_aead()              ? Passing::kMessage
+           : is_chacha20()        ? Passing::kChaCha20
+           : is_block_mode()      ? Passing::kBlocks
+           : cipher == LC_AES_CTR ? Passing::kCounter
+                                  : Passing::kPlain;
+  }
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
   // What a stream is cut into; more than block_bytes where that is 1.
   unsigned unit_bytes() const { return traits().is_aes ? 16 : 64; }

@@ -13,7 +13,6 @@
 #include <climits>
 #include <cstring>
 
-#include "provider/aead.h"
 #include "provider/aead_message.h"
 #include "provider/ccm.h"
 #include "provider/find_param.h"
@@ -25,10 +24,6 @@ namespace {
 // TLS up to 1.2 lets the cipher pad its records and cut off the MAC; CFB1 can
 // count in bits.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
-  if (context.passing == CipherContext::Passing::kMessage) {
-    note_aead_params(context, params);
-    return;
-  }
   unsigned bits = 0;
   if (const OSSL_PARAM *use = find_param(params, OSSL_CIPHER_PARAM_USE_BITS);
       use != nullptr && OSSL_PARAM_get_uint(use, &bits))
@@ -84,12 +79,7 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   if (!context->algorithm().traits().steals() && !context->algorithm().is_ccm())
     context->usual_pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
   context->pass_below = context->usual_pass_below;
-  context->pass_room = context->is_block_mode() ? kBlockBytes : 0;
-  using Passing = CipherContext::Passing;
-  context->passing = context->algorithm().is_aead()       ? Passing::kMessage
-                     : context->algorithm().is_chacha20() ? Passing::kChaCha20
-                     : context->is_block_mode()           ? Passing::kBlocks
-                                                          : Passing::kStream;
+  context->counts = &provider.counters.slot_of_thread();
   begin_stream(*context);
   if (!context->fallback.make(provider, index)) {
     free_cipher_context(context);
@@ -129,11 +119,8 @@ void free_cipher_context(CipherContext *context) {
   OPENSSL_clear_free(context, sizeof *context);
 }
 
-namespace {
-
-[[gnu::noinline]] int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes,
-                                  const uint8_t *iv, size_t iv_bytes, const OSSL_PARAM params[],
-                                  bool encrypt) {
+int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+                size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
   const Algorithm &algorithm = context.algorithm();
   if (iv != nullptr && algorithm.iv_bytes != 0 && iv_bytes != algorithm.iv_bytes) {
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_IV_LENGTH);
@@ -168,16 +155,7 @@ namespace {
   return 1;
 }
 
-}  // namespace
-
-int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
-                size_t iv_bytes, const OSSL_PARAM params[], bool encrypt) {
-  return (context.passing == CipherContext::Passing::kMessage ? init_aead : init_stream)(
-      context, key, key_bytes, iv, iv_bytes, params, encrypt);
-}
-
-int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
-  if (context.algorithm().is_aead()) return get_aead_params(context, params);
+int get_stream_params(CipherContext &context, OSSL_PARAM params[]) {
   if (!catch_up(context)) return 0;
   if (!context.fallback.get_params(params)) return 0;
   if (!context.first_iv_is_here) return 1;
@@ -193,21 +171,13 @@ int get_cipher_params(CipherContext &context, OSSL_PARAM params[]) {
   return 1;
 }
 
-int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]) {
-  if (!end_keystream(context)) return 0;
-  if (!context.fallback.set_params(params)) {
-    // Some of them it may have taken.
-    if (context.algorithm().is_ccm()) lose_ccm(context);
-    return 0;
-  }
+int set_stream_params(CipherContext &context, const OSSL_PARAM params[]) {
+  if (!end_keystream(context) || !context.fallback.set_params(params)) return 0;
   if (params != nullptr) note_params(context, params);
   return 1;
 }
 
-namespace {
-
-[[gnu::noinline]] int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes,
-                                    size_t out_size) {
+int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
   if (!end_keystream(context)) return 0;
   // OpenSSL's context takes it that there is room for a block.
   uint8_t last[kBlockBytes];
@@ -227,14 +197,6 @@ namespace {
   *out_bytes = bytes;
   context.held_bytes = 0;
   return 1;
-}
-
-}  // namespace
-
-int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
-  return context.passing == CipherContext::Passing::kMessage
-             ? finish_aead(context, out, out_bytes)
-             : finish_stream(context, out, out_bytes, out_size);
 }
 
 }  // namespace lanecrypt::provider

@@ -41,11 +41,10 @@ struct CipherContext {
   Provider *provider;
   int index;  // into kAlgorithms
   FallbackContext fallback;
-  // An update of fewer bytes, given room for so many more, is OpenSSL's context's
-  // alone; and what is to be noted of it, which algorithm() says too.
-  size_t pass_below, pass_room;
+  // An update of fewer bytes is OpenSSL's context's alone, and counted there.
+  size_t pass_below;
   size_t usual_pass_below;
-  enum class Passing { kStream, kBlocks, kChaCha20, kMessage } passing;
+  Counters::Slot *counts;
   // CTR: how much of the stream small updates were, and when that is to be looked at:
   // see keystream_ahead.h. While there is more than nothing there, no update passes.
   uint64_t stream_bytes, look_at;
@@ -100,8 +99,8 @@ struct CipherContext {
     key_set = true;
     key_was_set_encrypting = encrypting;
   }
-  // Decides how a block that ends the input is treated; see held_bytes.
-  bool is_block_mode() const { return algorithm().block_bytes != 1 && !algorithm().takes_whole(); }
+  // See held_bytes.
+  bool is_block_mode() const { return algorithm().is_block_mode(); }
 };
 
 // What OpenSSL's context tells about the stream.
@@ -126,14 +125,17 @@ CipherContext *copy_cipher_context(CipherContext &context);
 // Wipes and frees; nullptr is allowed.
 void free_cipher_context(CipherContext *context);
 
-// The operations of OSSL_DISPATCH, which return 1 or, with an error raised, 0.
-int init_cipher(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
+// The operations of OSSL_DISPATCH, which return 1 or, with an error raised, 0. What the
+// authenticated modes have instead of some of them is in aead.h.
+int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
                 size_t iv_bytes, const OSSL_PARAM params[], bool encrypt);
-int get_cipher_params(CipherContext &context, OSSL_PARAM params[]);
-int set_cipher_params(CipherContext &context, const OSSL_PARAM params[]);
+int get_stream_params(CipherContext &context, OSSL_PARAM params[]);
+int set_stream_params(CipherContext &context, const OSSL_PARAM params[]);
+int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size);
+// kPassing is what algorithm() says.
+template <Passing kPassing>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes);
-int finish_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size);
 // One call for whole blocks (CTR: any length), beside what update holds back.
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes);

@@ -30,23 +30,39 @@ struct Totals {
 // other threads may meet takes as long as the smallest: so the first thread of each
 // line owns it and adds to it alone, and those that come later share others.
 class Counters {
+  using Counter = std::atomic<uint64_t>;
+
  public:
-  void count_cpu(uint64_t bytes) {
+  // One line. What counts often remembers where, and asks there first.
+  class alignas(64) Slot {
+   public:
+    // As Counters::count_cpu(), but only for the thread that owns the line: false, and
+    // nothing counted, for the others.
+    bool count_cpu(uint64_t bytes) {
+      if (owner.load(std::memory_order_relaxed) != this_thread()) return false;
+      const Line line{*this, true};
+      line.add(&Slot::cpu_jobs, 1);
+      line.add(&Slot::cpu_bytes, bytes);
+      return true;
+    }
+
+   private:
+    friend class Counters;
+    Counter owner{0};  // a thread; of the shared ones nobody
+    Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
+        keystream_bytes{0}, keystream_wasted_bytes{0}, rsa_device_keys{0}, rsa_cpu_keys{0},
+        rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
+  };
+
+  // Returns where it has counted.
+  Slot &count_cpu(uint64_t bytes) {
     const Line line = line_of_thread();
     line.add(&Slot::cpu_jobs, 1);
     line.add(&Slot::cpu_bytes, bytes);
+    return line.slot;
   }
-  // The same for a thread that has a line of its own already, without a call and without
-  // an address on the stack: false, and nothing counted, for the others.
-  bool count_cpu_alone(uint64_t bytes) {
-    const uint64_t thread = this_thread();
-    Slot &slot = slots_[slot_of(thread)];
-    if (slot.owner.load(std::memory_order_relaxed) != thread) return false;
-    const Line line{slot, true};
-    line.add(&Slot::cpu_jobs, 1);
-    line.add(&Slot::cpu_bytes, bytes);
-    return true;
-  }
+  // Where the thread counts if it has a line of its own.
+  Slot &slot_of_thread() { return slots_[slot_of(this_thread())]; }
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
     const Line line = line_of_thread();
     line.add(&Slot::device_jobs, 1);
@@ -98,13 +114,6 @@ class Counters {
   }
 
  private:
-  using Counter = std::atomic<uint64_t>;
-  struct alignas(64) Slot {
-    Counter owner{0};  // a thread; of the shared ones nobody
-    Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
-        keystream_bytes{0}, keystream_wasted_bytes{0}, rsa_device_keys{0}, rsa_cpu_keys{0},
-        rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
-  };
   struct Line {
     Slot &slot;
     bool is_own;

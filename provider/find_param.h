@@ -10,12 +10,16 @@
 
 namespace lanecrypt::provider {
 
+inline bool is_named(const OSSL_PARAM &param, const char *name) {
+  return param.key[0] == name[0] && std::strcmp(param.key, name) == 0;
+}
+
 // The first of that name, or nullptr. `params` end as OpenSSL's do; nullptr has none.
 template <typename Param>
 inline Param *find_param(Param *params, const char *name) {
   if (params == nullptr) return nullptr;
   for (; params->key != nullptr; ++params)
-    if (params->key[0] == name[0] && std::strcmp(params->key, name) == 0) return params;
+    if (is_named(*params, name)) return params;
   return nullptr;
 }
 

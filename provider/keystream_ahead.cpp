@@ -254,8 +254,9 @@ void consider_keystream(CipherContext &context) {
 int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                           const uint8_t *in, size_t in_bytes) {
   const auto otherwise = [&] {
-    return end_keystream(context) ? update_cipher(context, out, out_bytes, out_size, in, in_bytes)
-                                  : 0;
+    return end_keystream(context)
+               ? update_cipher<Passing::kCounter>(context, out, out_bytes, out_size, in, in_bytes)
+               : 0;
   };
   if (is_foreign(context) || in == nullptr || out == nullptr || out_size < in_bytes ||
       is_for_device(context, out, in, in_bytes))

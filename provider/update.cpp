@@ -138,8 +138,8 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 
 // OpenSSL's context does all of a request, which was counted. These are short, and what
 // is saved and called on the way takes as long as a block of AES: so each way has its
-// own function, which the compiler must not put into the others, and comes back here only
-// where something is to be noted.
+// own function, which the compiler must not put into update_cipher(), and comes back here
+// only where something is to be noted.
 [[gnu::noinline]] int pass_blocks(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                   size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
@@ -156,8 +156,9 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 
 [[gnu::noinline]] int pass_message(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                    size_t out_size, const uint8_t *in, size_t in_bytes) {
+  uint64_t &bytes = out == nullptr ? context.aad_bytes : context.text_bytes;
   if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
-  (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
+  bytes += in_bytes;
   return 1;
 }
 
@@ -169,29 +170,27 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return 1;
 }
 
-inline int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
-                const uint8_t *in, size_t in_bytes) {
-  switch (context.passing) {
-    case CipherContext::Passing::kMessage:
-      return pass_message(context, out, out_bytes, out_size, in, in_bytes);
-    case CipherContext::Passing::kBlocks:
-      return pass_blocks(context, out, out_bytes, out_size, in, in_bytes);
-    case CipherContext::Passing::kChaCha20:
-      return pass_chacha20(context, out, out_bytes, out_size, in, in_bytes);
-    case CipherContext::Passing::kStream:
-      break;
-  }
-  if ((context.stream_bytes += in_bytes) >= context.look_at)
+template <Passing kPassing>
+int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
+         const uint8_t *in, size_t in_bytes) {
+  if constexpr (kPassing == Passing::kMessage)
+    return pass_message(context, out, out_bytes, out_size, in, in_bytes);
+  if constexpr (kPassing == Passing::kBlocks)
+    return pass_blocks(context, out, out_bytes, out_size, in, in_bytes);
+  if constexpr (kPassing == Passing::kChaCha20)
+    return pass_chacha20(context, out, out_bytes, out_size, in, in_bytes);
+  if (kPassing == Passing::kCounter && (context.stream_bytes += in_bytes) >= context.look_at)
     return pass_and_look(context, out, out_bytes, out_size, in, in_bytes);
   const FallbackContext &fallback = context.fallback;
   return fallback.of->update(fallback.state, out, out_bytes, out_size, in, in_bytes);
 }
 
-// By a thread that has no line of the counters yet, or shares one.
+// By another thread than before, or one that shares its line of the counters.
+template <Passing kPassing>
 [[gnu::noinline]] int count_and_pass(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                      size_t out_size, const uint8_t *in, size_t in_bytes) {
-  context.provider->counters.count_cpu(in_bytes);
-  return pass(context, out, out_bytes, out_size, in, in_bytes);
+  context.counts = &context.provider->counters.count_cpu(in_bytes);
+  return pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
 }
 
 // A message that is OpenSSL's context's so far, and that it will not refuse.
@@ -344,15 +343,28 @@ namespace {
 
 }  // namespace
 
+template <Passing kPassing>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
-  if (in_bytes == 0 || in_bytes >= context.pass_below || out_size < in_bytes + context.pass_room ||
-      (context.passing == CipherContext::Passing::kMessage && !is_plain(context, out, in)))
+  // EVP's, on which OpenSSL's context counts.
+  constexpr size_t kRoomBytes = kPassing == Passing::kBlocks ? kBlockBytes : 0;
+  if (in_bytes == 0 || in_bytes >= context.pass_below || out_size < in_bytes + kRoomBytes ||
+      (kPassing == Passing::kMessage && !is_plain(context, out, in)))
     return update_at_length(context, out, out_bytes, out_size, in, in_bytes);
-  if (!context.provider->counters.count_cpu_alone(in_bytes))
-    return count_and_pass(context, out, out_bytes, out_size, in, in_bytes);
-  return pass(context, out, out_bytes, out_size, in, in_bytes);
+  if (!context.counts->count_cpu(in_bytes))
+    return count_and_pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
+  return pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
 }
+
+#define LANECRYPT_INSTANTIATE(kPassing)                                              \
+  template int update_cipher<kPassing>(CipherContext &, uint8_t *, size_t *, size_t, \
+                                       const uint8_t *, size_t);
+LANECRYPT_INSTANTIATE(Passing::kPlain)
+LANECRYPT_INSTANTIATE(Passing::kCounter)
+LANECRYPT_INSTANTIATE(Passing::kBlocks)
+LANECRYPT_INSTANTIATE(Passing::kChaCha20)
+LANECRYPT_INSTANTIATE(Passing::kMessage)
+#undef LANECRYPT_INSTANTIATE
 
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes) {
@@ -365,7 +377,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
   const bool may_run = !context.algorithm().traits().steals();
   if (!context.is_block_mode() && !context.algorithm().takes_whole() &&
       is_for_device(context, out, in, in_bytes))
-    return update_cipher(context, out, out_bytes, out_size, in, in_bytes);
+    return update_at_length(context, out, out_bytes, out_size, in, in_bytes);
   if (context.key_set && out_size < in_bytes) return raise_too_small();
   if (has_data_units) {
     const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
