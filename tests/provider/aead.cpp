@@ -361,5 +361,46 @@ TEST_F(Authenticated, AdditionalDataComeFirst) {
   }
 }
 
+// EVP tells ciphers of every mode whether to pad. What comes along with that counts.
+TEST_F(Authenticated, PaddingIsNoMatter) {
+  for (const char *name : kAuthenticated)
+    for (const bool wrong : {false, true}) {
+      Message message = make_message(random, name, 500);
+      seal(library, name, &message);
+      if (wrong) message.tag[7] ^= 1;
+      unsigned padding = 0;
+      const OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_PADDING, OSSL_PARAM_UNSIGNED_INTEGER,
+                                    &padding, sizeof padding, OSSL_PARAM_UNMODIFIED},
+                                   {OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING,
+                                    message.tag.data(), message.tag.size(), OSSL_PARAM_UNMODIFIED},
+                                   OSSL_PARAM_END};
+      EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+      Bytes text(message.cipher.size());
+      int bytes = 0;
+      EXPECT_EQ(
+          O(EVP_CipherInit_ex2)(context, library.cipher(name, "gpu"), nullptr, nullptr, 0, nullptr),
+          1);
+      EXPECT_EQ(O(EVP_CIPHER_CTX_set_padding)(context, 0), 1);
+      EXPECT_GT(
+          O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_IVLEN, int(message.iv.size()), nullptr),
+          0);
+      EXPECT_EQ(O(EVP_CipherInit_ex2)(context, nullptr, message.key.data(), message.iv.data(), 0,
+                                      nullptr),
+                1);
+      EXPECT_EQ(O(EVP_CIPHER_CTX_set_params)(context, params), 1);
+      if (!message.aad.empty())
+        EXPECT_EQ(O(EVP_CipherUpdate)(context, nullptr, &bytes, message.aad.data(),
+                                      int(message.aad.size())),
+                  1);
+      EXPECT_EQ(O(EVP_CipherUpdate)(context, text.data(), &bytes, message.cipher.data(),
+                                    int(message.cipher.size())),
+                1);
+      EXPECT_EQ(text, message.plain);
+      EXPECT_EQ(O(EVP_CipherFinal_ex)(context, text.data(), &bytes), wrong ? 0 : 1) << name;
+      O(EVP_CIPHER_CTX_free)(context);
+      take_errors();
+    }
+}
+
 }  // namespace
 }  // namespace provider_test

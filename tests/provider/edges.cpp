@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <openssl/proverr.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -277,6 +278,39 @@ TEST_F(Edges, TlsRecords) {
     EXPECT_EQ(results[1][2], 1) << "the record was not encrypted";
   }
   take_errors();
+}
+
+// A context is used by one thread at a time, but not always by the same.
+TEST(EdgesOfThreads, EveryThreadIsCounted) {
+  Library library({{"devices", "none"}, {"threshold_bytes", "100"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  constexpr unsigned kThreads = 40, kUpdates = 3;
+  for (const char *name :
+       {"AES-256-CTR", "AES-256-CBC", "AES-256-XTS", "AES-256-GCM", "ChaCha20"}) {
+    const uint64_t before = library.counter("lanecrypt.cpu-jobs");
+    const uint64_t bytes_before = library.counter("lanecrypt.cpu-bytes");
+    EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
+    EXPECT_EQ(O(EVP_CipherInit_ex2)(context, library.cipher(name, "gpu"), kKey, kIv, 1, nullptr),
+              1);
+    // More than have a line of the counters to themselves. They live at the same time.
+    std::atomic<unsigned> turn = 0;
+    std::vector<std::thread> threads;
+    for (unsigned thread = 0; thread < kThreads; ++thread)
+      threads.emplace_back([&, thread] {
+        while (turn.load() != thread) std::this_thread::yield();
+        uint8_t data[48] = {};
+        int bytes = 0;
+        for (unsigned n = 0; n < kUpdates; ++n)
+          EXPECT_EQ(O(EVP_CipherUpdate)(context, data, &bytes, data, 32), 1);
+        ++turn;
+        while (turn.load() < kThreads) std::this_thread::yield();
+      });
+    for (std::thread &thread : threads) thread.join();
+    O(EVP_CIPHER_CTX_free)(context);
+    EXPECT_EQ(library.counter("lanecrypt.cpu-jobs") - before, kThreads * kUpdates) << name;
+    EXPECT_EQ(library.counter("lanecrypt.cpu-bytes") - bytes_before, kThreads * kUpdates * 32)
+        << name;
+  }
 }
 
 }  // namespace
