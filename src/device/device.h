@@ -45,6 +45,8 @@ struct Properties {
   bool fast_fp64 = false;
   // Addresses of different buffers may share one launch, and kernels take any part of one.
   bool flat_addresses = false;
+  // Kernels write to kPinned memory of allocate() by its address.
+  bool reaches_pinned = false;
   bool has_rsa = true;     // has the kernels of RSA; known before a device is open
   bool lone_teams = true;  // LONE_TEAMS of teams.h: a lane has a number of RSA for itself
   // The names of its kernels; empty: all that kernels/ has. Of an API that does
@@ -56,7 +58,8 @@ struct Properties {
 
 enum class MemoryKind {
   kDevice,  // on the device; the host cannot touch it
-  kPinned,  // on the host, readable and writable by the device's copy engines
+  kPinned,  // on the host, readable and writable by the device's copy engines, and
+            // writable by its kernels where Properties::reaches_pinned says so
 };
 
 // A piece of memory, freed when it goes. Of kDevice, `address` is unique in
@@ -80,9 +83,18 @@ class Buffer {
   uint64_t address_, bytes_;
 };
 
+// The first bytes of a kPinned buffer, which must stay: what a kernel is to write.
+class PinnedPart : public Buffer {
+ public:
+  PinnedPart(const Buffer &whole, uint64_t bytes)
+      : Buffer(MemoryKind::kPinned, whole.address(), bytes) {}
+};
+
 // An argument of a kernel, in order of its parameters: a GLOBAL pointer (the
 // start of a buffer; nullptr passes a null pointer, where the device has flat
-// addresses), or a scalar.
+// addresses), or a scalar. A kPinned buffer, where the device reaches it, is output
+// of the kernel from end to end, and the host's to read when an event after the launch
+// is waited for, in that stream or in one that has awaited it.
 using Argument = std::variant<const Buffer *, uint32_t, uint64_t>;
 
 // A launch of `groups` groups of `group_lanes` lanes. `local_bytes` is the

@@ -256,6 +256,44 @@ TEST_P(DeviceTest, LaunchesAKernelByName) {
   }
 }
 
+// One stream's kernel, and the host waits for another stream.
+TEST_P(DeviceTest, AKernelWritesToPinnedMemory) {
+  if (!device_->properties().reaches_pinned) {
+    EXPECT_NE(device_->properties().api, "cuda");
+    GTEST_SKIP() << "its kernels do not reach pinned memory";
+  }
+  constexpr uint32_t kKeys = 5;
+  auto one = make_stream(), other = make_stream();
+  auto event = make_event(), later = make_event();
+  auto keys = allocate(kDevice, kKeys * AES_KEY_WORDS * 4);
+  auto schedules = allocate(kDevice, kKeys * AES_SCHEDULE_WORDS * 4);
+  auto pinned = allocate(kPinned, schedules->bytes() + 64);
+  const PinnedPart part(*pinned, schedules->bytes());
+  EXPECT_EQ(part.address(), pinned->address());
+  EXPECT_EQ(part.kind(), kPinned);
+  const uint32_t lanes = std::min(AES_KEY_LANES, device_->properties().max_group_lanes);
+  EXPECT_STATUS_OK(one->zero(*schedules, 0, schedules->bytes()));
+  std::fill_n(pinned->host(), pinned->bytes(), 0);
+  std::fill_n(pinned->host() + part.bytes(), 64, 0xa5);
+  for (uint32_t round = 0; round < 8; ++round) {
+    const auto raw = pattern(keys->bytes(), 40 + round);
+    std::vector<uint8_t> want(schedules->bytes());
+    EXPECT_STATUS_OK(one->upload(*keys, 0, raw.data(), raw.size()));
+    for (const Buffer *to : std::initializer_list<const Buffer *>{schedules.get(), &part}) {
+      const Argument arguments[] = {keys.get(), to, kKeys, 8u, 0u};
+      EXPECT_STATUS_OK(one->launch({"aes_expand_keys", 1, lanes, 0, arguments}));
+    }
+    EXPECT_STATUS_OK(one->mark(*event));
+    EXPECT_STATUS_OK(other->await(*event));
+    EXPECT_STATUS_OK(other->download(want.data(), *schedules, 0, want.size()));
+    EXPECT_STATUS_OK(other->mark(*later));
+    EXPECT_STATUS_OK(later->wait());
+    ASSERT_TRUE(std::equal(want.begin(), want.end(), pinned->host())) << "round " << round;
+    EXPECT_TRUE(std::equal(raw.begin(), raw.begin() + 32, pinned->host()));
+  }
+  EXPECT_EQ(std::count(pinned->host() + part.bytes(), pinned->host() + pinned->bytes(), 0xa5), 64);
+}
+
 TEST_P(DeviceTest, SaysThatAKernelIsNotThere) {
   auto stream = make_stream();
   const Status status = stream->launch({"no_such_kernel", 1, 32, 0, {}});

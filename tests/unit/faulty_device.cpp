@@ -97,7 +97,16 @@ class FaultyStream : public Stream {
     if (trouble_.is_stuck && on_step_) on_step_(Step::kStuck);
     if (trouble_.is_stuck) return Status();
     trouble_.status = fault_->on_run_if_not_stuck();
-    return runs() && !fault_->skips_kernel() ? inner_->launch(launch) : Status();
+    if (!runs() || fault_->skips_kernel()) return Status();
+    LC_TRY(inner_->launch(launch));
+    for (const Argument &argument : launch.arguments) {
+      const auto *buffer = std::get_if<const Buffer *>(&argument);
+      if (buffer == nullptr || *buffer == nullptr || (*buffer)->kind() != MemoryKind::kPinned)
+        continue;
+      LC_TRY(inner_->finish());
+      trouble_.status = fault_->after_kernel((*buffer)->host(), (*buffer)->bytes());
+    }
+    return Status();
   }
   Status mark(Event &event) override {
     auto &point = static_cast<FaultyEvent &>(event);
@@ -130,10 +139,13 @@ class FaultyDevice : public Device {
   FaultyDevice(std::unique_ptr<Device> inner, const std::string &faults, OnStep on_step)
       : inner_(std::move(inner)),
         fault_(std::make_shared<HostFault>(faults.c_str())),
-        on_step_(std::move(on_step)) {}
+        properties_(inner_->properties()),
+        on_step_(std::move(on_step)) {
+    properties_.reaches_pinned = properties_.reaches_pinned && fault_->lets_kernels_reach();
+  }
   ~FaultyDevice() override { fault_->release(); }
 
-  const device::Properties &properties() const override { return inner_->properties(); }
+  const device::Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     LC_TRY(fault_->on_allocation());
     return inner_->allocate(kind, bytes);
@@ -175,6 +187,7 @@ class FaultyDevice : public Device {
 
   std::unique_ptr<Device> inner_;
   FaultPointer fault_;
+  device::Properties properties_;
   const OnStep on_step_;
 };
 

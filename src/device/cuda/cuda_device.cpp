@@ -328,6 +328,9 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.is_gpu = true;
   properties.pairs_launches = major >= 9;
   properties.flat_addresses = true;
+  // Then kernels have all that cuMemHostAlloc() gives at the address that the host has
+  // it, whatever the flags.
+  properties.reaches_pinned = attribute(kUnifiedAddressing) != 0;
   // As FAST_FP64 in teams.h.
   properties.fast_fp64 = minor == 0 && major >= 8 && major <= 10;
   properties.pci_address = static_cast<uint64_t>(attribute(kPciDomainId)) << 16 |

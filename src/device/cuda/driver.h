@@ -39,6 +39,7 @@ enum Attribute : int {
   kMultiprocessorCount = 16,
   kPciBusId = 33,
   kPciDeviceId = 34,
+  kUnifiedAddressing = 41,
   kPciDomainId = 50,
   kComputeCapabilityMajor = 75,
   kComputeCapabilityMinor = 76,

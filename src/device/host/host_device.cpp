@@ -203,7 +203,16 @@ class HostStream : public Stream {
     if (kernel == nullptr)
       return Status(LC_ERROR_INTERNAL, std::string("no kernel ") + launch.kernel);
     std::vector<uint64_t> arguments;
-    for (const Argument &argument : launch.arguments) arguments.push_back(value_of(argument));
+    std::vector<std::pair<uint8_t *, uint64_t>> pinned;
+    for (const Argument &argument : launch.arguments) {
+      arguments.push_back(value_of(argument));
+      const auto *buffer = std::get_if<const Buffer *>(&argument);
+      if (buffer != nullptr && *buffer != nullptr && (*buffer)->kind() == MemoryKind::kPinned)
+        pinned.emplace_back((*buffer)->host(), (*buffer)->bytes());
+    }
+    if (!pinned.empty() && !fault_.lets_kernels_reach())
+      return Status(LC_ERROR_INTERNAL,
+                    std::string("pinned memory is out of reach of ") + launch.kernel);
     if (arguments.size() + (launch.local_bytes != 0 ? 1 : 0) != kernel->parameters)
       return Status(LC_ERROR_INTERNAL,
                     std::string("wrong number of arguments for ") + launch.kernel);
@@ -219,6 +228,7 @@ class HostStream : public Stream {
         others.emplace_back(run_groups, *kernel, arguments, t, threads, groups, lanes, local_bytes);
       run_groups(*kernel, arguments, 0, threads, groups, lanes, local_bytes);
       for (std::thread &other : others) other.join();
+      for (const auto &[written, bytes] : pinned) LC_TRY(fault_.after_kernel(written, bytes));
       return Status();
     });
   }
@@ -304,7 +314,9 @@ class HostStream : public Stream {
 
 class HostDevice : public Device {
  public:
-  explicit HostDevice(Properties properties) : properties_(std::move(properties)) {}
+  explicit HostDevice(Properties properties) : properties_(std::move(properties)) {
+    properties_.reaches_pinned = fault_.lets_kernels_reach();
+  }
   ~HostDevice() override { fault_.release(); }
 
   const Properties &properties() const override { return properties_; }
@@ -389,7 +401,7 @@ std::vector<Found> find_host() {
   properties.team_lanes = 1;
   properties.lone_teams = getenv("LANECRYPT_HOST_TEAMS") == nullptr;
   properties.bit_matrices = properties.max_group_lanes == 32;
-  properties.flat_addresses = true;
+  properties.flat_addresses = properties.reaches_pinned = true;
   properties.fast_fp64 = true;
   const char *kernels = getenv("LANECRYPT_HOST_KERNELS");
   std::istringstream lists(kernels == nullptr ? "" : kernels);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <chrono>
+#include <cstring>
 #include <sstream>
 #include <thread>
 
@@ -112,17 +113,36 @@ uint64_t HostFault::on_download(uint64_t bytes) { return halfway("lost-download"
 
 bool HostFault::spoils_downloads() {
   std::lock_guard lock(mutex_);
-  return plans_.count("wrong-blocks") + plans_.count("wrong-byte") + plans_.count("flip-bit") != 0;
+  for (const char *kind : {"wrong-blocks", "wrong-download", "wrong-byte", "flip-bit"})
+    if (plans_.count(kind) != 0) return true;
+  return false;
 }
 
 void HostFault::after_download(void *data, uint64_t bytes) {
   if (bytes == 0) return;
-  if (serving_ && strikes("wrong-blocks", true))
+  const bool from_here = serving_ && strikes("wrong-blocks", true);
+  const bool once = serving_ && strikes("wrong-download");
+  if (from_here || once)
     // Not all alike: what is added up of several sums must not come out right.
     for (uint64_t at = 0; at < bytes; ++at)
       static_cast<uint8_t *>(data)[at] ^= static_cast<uint8_t>(1 + at % 251);
   const bool wrong = strikes("wrong-byte", true), flipped = serving_ && strikes("flip-bit");
   if (wrong || flipped) static_cast<uint8_t *>(data)[bytes / 2] ^= 0x40;
+}
+
+bool HostFault::lets_kernels_reach() {
+  std::lock_guard lock(mutex_);
+  return plans_.count("no-reach") == 0;
+}
+
+Status HostFault::after_kernel(void *written, uint64_t bytes) {
+  const uint64_t arrived = on_download(bytes);
+  if (arrived < bytes) {
+    memset(static_cast<uint8_t *>(written) + arrived, 0, bytes - arrived);
+    return lost();
+  }
+  after_download(written, bytes);
+  return Status();
 }
 
 }  // namespace lanecrypt::device

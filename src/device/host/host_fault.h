@@ -17,7 +17,8 @@ namespace lanecrypt::device {
 
 // Reads LANECRYPT_HOST_FAULT when a device is opened: a list of KIND:N,
 // separated by commas. N counts, from 0, what happens after the self-test
-// (wrong-byte: from the start).
+// (wrong-byte: from the start). What a kernel writes to pinned memory counts as a
+// download.
 //   lost-after:N     the device is lost when it is to run kernel N; what the
 //                    earlier ones made still comes back
 //   lost-upload:N    it is lost halfway through upload N
@@ -27,9 +28,11 @@ namespace lanecrypt::device {
 //   no-pin:N         from pinning N on, no memory of the caller's is pinned
 //   wrong-blocks:N   from download N on, every byte is wrong, and so each sample
 //                    of a block, however short and wherever it begins
+//   wrong-download:N every byte of download N is wrong in this way, once
 //   wrong-byte:N     from download N on, each has a wrong byte
 //   flip-bit:N       download N has a wrong bit, once
 //   stuck:N          kernel N does not end while the device is open
+//   no-reach:0       no kernel reaches pinned memory, and the device says so
 //   pace:N           uploads take N nanoseconds a KiB at least
 //   no-kernels:N     none runs after kernel N, and nobody says so (not in the emulator)
 // With a + behind it, as in no-memory:0+, what happens once happens from N on.
@@ -60,6 +63,9 @@ class HostFault {
   // for.
   bool spoils_downloads();
   void after_download(void *data, uint64_t bytes);
+  bool lets_kernels_reach();
+  // Both for what a kernel has written to pinned memory: when it is there.
+  Status after_kernel(void *written, uint64_t bytes);
   bool is_lost() const { return lost_; }
   static Status lost() { return Status(LC_ERROR_DEVICE, "the device was lost (simulated)"); }
 
