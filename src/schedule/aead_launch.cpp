@@ -200,7 +200,7 @@ void AeadLaunch::plan_batches(const AesWork &work, AeadWork &aead) const {
   }
 }
 
-// The runs, what becomes of them, and additional data.
+// The runs, what becomes of them, and additional data; and room for the hashes.
 void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const {
   staging.add(room.runs, aead.runs);
   staging.add(room.sums, aead.sums);
@@ -208,6 +208,7 @@ void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &
   staging.add(room.wanted, aead.one_time_keys);
   staging.add(room.batches, aead.batches);
   staging.add(room.matrix_keys, aead.matrix_keys);
+  staging.reserve(room.hashes, (aead.runs.size() + 1) * kHashBytes);
   uint64_t aad_bytes = 0;
   for (const auto &one : aead.aad) aad_bytes += whole_blocks(one.second);
   staging.add(room.aad, aad_bytes, true, [&aead](uint8_t *place) {
@@ -251,8 +252,11 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &w
   // A counter that begins with H's help tells of it.
   staging.add(room.blocks, blocks, true);
   aes_.stage(staging, room.starts, aead.starts);
+  aead.text.keys_of = &room.starts;
   if (!aead.text.pieces.empty()) aes_.stage(staging, room.text, aead.text);
   stage_hashes(staging, room, aead);
+  staging.reserve(room.powers, keys * aead.levels * GHASH_LEVEL_WORDS * 4);
+  staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
   const Status status = staging.run(stream, room.staged);
   secure::wipe(blocks.data(), blocks.size());
   aead.starts.in = aead.starts.out = room.blocks.get();
@@ -275,7 +279,11 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, AesWo
     }
   });
   staging.add(room.pieces, work.pieces);
-  if (work.kind.mode().is_aead) stage_hashes(staging, room, aead);
+  if (work.kind.mode().is_aead) {
+    stage_hashes(staging, room, aead);
+    staging.reserve(room.one_time_keys, aead.one_time_keys.size() * kOneTimeKeyBytes);
+    staging.reserve(room.matrices, aead.matrix_keys.size() * POLY1305_MATRIX_WORDS * 4);
+  }
   return staging.run(stream, room.staged);
 }
 
@@ -327,21 +335,15 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ae
 }
 
 Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
-                              const AeadWork &aead, device::Event &begin, device::Event &end) {
+                              const AeadWork &aead) {
   const uint32_t keys = count(work.keys.size());
-  const uint64_t power_bytes = uint64_t{keys} * aead.levels * GHASH_LEVEL_WORDS * 4;
-  const uint64_t matrix_bytes = aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4;
-  LC_TRY(aes_.grow(room.powers, MemoryKind::kDevice, power_bytes));
-  LC_TRY(aes_.grow(room.hashes, MemoryKind::kDevice, (aead.runs.size() + 1) * kHashBytes));
-  if (matrix_bytes != 0) LC_TRY(aes_.grow(room.matrices, MemoryKind::kDevice, matrix_bytes));
-  LC_TRY(stream.mark(begin));
-  LC_TRY(aes_.launch(stream, room.starts, aead.starts, end, end));
+  LC_TRY(aes_.expand_keys(stream, room.starts, aead.starts));
+  LC_TRY(aes_.run(stream, room.starts, aead.starts));
   const uint32_t key_lanes = aes_.lanes_of(HASH_KEY_LANES);
   const Argument powers[] = {room.blocks.get(), room.powers.get(), keys, aead.levels};
   LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_lanes),
                HASH_KEY_LANES, 0, powers));
-  if (matrix_bytes != 0) {
-    const uint32_t sets = count(aead.matrix_keys.size());
+  if (const uint32_t sets = count(aead.matrix_keys.size()); sets != 0) {
     const Argument matrices[] = {room.matrix_keys.get(), sets, room.powers.get(), aead.levels,
                                  room.matrices.get()};
     LC_TRY(start(stream, "ghash_matrices",
@@ -351,17 +353,12 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const AesW
   // The ciphertext is hashed: before it is overwritten, or once it is there.
   const bool opens = work.kind.direction == LC_DECRYPT;
   if (opens) LC_TRY(launch_ghash(stream, room, work, aead));
-  if (!aead.text.pieces.empty()) LC_TRY(aes_.launch(stream, room.text, aead.text, end, end));
-  if (!opens) LC_TRY(launch_ghash(stream, room, work, aead));
-  LC_TRY(stream.zero(*room.blocks, 0, (keys + uint64_t{aead.masks}) * kBlockBytes));
-  LC_TRY(stream.zero(*room.powers, 0, power_bytes));
-  LC_TRY(stream.zero(*room.hashes, 0, aead.runs.size() * kHashBytes + kHashBytes));
-  return matrix_bytes == 0 ? Status() : stream.zero(*room.matrices, 0, matrix_bytes);
+  if (!aead.text.pieces.empty()) LC_TRY(aes_.run(stream, room.text, aead.text));
+  return opens ? Status() : launch_ghash(stream, room, work, aead);
 }
 
 Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const AesWork &work,
                                    const AeadWork &aead) {
-  const uint64_t key_bytes = work.keys.size() * AES_KEY_WORDS * 4;
   if (!work.kind.mode().is_aead) {
     const uint32_t lanes = aes_.lanes_of(CHACHA20_LANES);
     const uint64_t teams = lanes / device_.properties().team_lanes;
@@ -369,23 +366,17 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
     const Argument text[] = {room.pieces.get(), count(work.pieces.size()),
                              aead.tiles,        room.keys.get(),
                              work.in,           work.out};
-    LC_TRY(start(stream, "chacha20", std::min(divide_up(aead.tiles, teams), resident),
-                 CHACHA20_LANES, 0, text));
-    return stream.zero(*room.keys, 0, key_bytes);
+    return start(stream, "chacha20", std::min(divide_up(aead.tiles, teams), resident),
+                 CHACHA20_LANES, 0, text);
   }
   const uint32_t one_time_keys = count(aead.one_time_keys.size()), runs = count(aead.runs.size());
-  LC_TRY(aes_.grow(room.one_time_keys, MemoryKind::kDevice, one_time_keys * kOneTimeKeyBytes));
-  LC_TRY(aes_.grow(room.hashes, MemoryKind::kDevice, (runs + uint64_t{1}) * kHashBytes));
   const Argument keys[] = {room.wanted.get(), one_time_keys, room.keys.get(),
                            room.one_time_keys.get()};
   const uint32_t key_lanes = aes_.lanes_of(HASH_KEY_LANES);
   LC_TRY(
       start(stream, "poly1305_keys", divide_up(one_time_keys, key_lanes), HASH_KEY_LANES, 0, keys));
-  const uint64_t matrix_bytes = aead.matrix_keys.size() * POLY1305_MATRIX_WORDS * 4;
   const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
-  if (matrix_bytes != 0) {
-    const uint32_t sets = count(aead.matrix_keys.size());
-    LC_TRY(aes_.grow(room.matrices, MemoryKind::kDevice, matrix_bytes));
+  if (const uint32_t sets = count(aead.matrix_keys.size()); sets != 0) {
     const Argument matrices[] = {room.matrix_keys.get(), sets, room.one_time_keys.get(),
                                  room.matrices.get()};
     LC_TRY(start(stream, "poly1305_matrices",
@@ -414,12 +405,8 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
   }
   const Argument sums[] = {room.sums.get(), room.one_time_keys.get(), room.hashes.get(),
                            room.results.get()};
-  LC_TRY(
-      start(stream, "poly1305_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS, sums));
-  LC_TRY(stream.zero(*room.keys, 0, key_bytes));
-  LC_TRY(stream.zero(*room.one_time_keys, 0, one_time_keys * kOneTimeKeyBytes));
-  if (matrix_bytes != 0) LC_TRY(stream.zero(*room.matrices, 0, matrix_bytes));
-  return stream.zero(*room.hashes, 0, (runs + uint64_t{1}) * kHashBytes);
+  return start(stream, "poly1305_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS,
+               sums);
 }
 
 Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const AesWork &work,
@@ -434,16 +421,25 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ae
 
 Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const AesWork &work,
                           const AeadWork &aead, device::Event &begin, device::Event &end) {
-  if (work.kind.is_ccm()) {
-    LC_TRY(aes_.launch(stream, room.text, work, begin, end));
-  } else if (is_gcm(work.kind)) {
-    LC_TRY(launch_gcm(stream, room, work, aead, begin, end));
-  } else {
-    LC_TRY(stream.mark(begin));
+  if (work.kind.is_ccm()) LC_TRY(aes_.expand_keys(stream, room.text, work));
+  LC_TRY(stream.mark(begin));
+  if (work.kind.is_ccm())
+    LC_TRY(aes_.run(stream, room.text, work));
+  else if (is_gcm(work.kind))
+    LC_TRY(launch_gcm(stream, room, work, aead));
+  else
     LC_TRY(launch_chacha20(stream, room, work, aead));
-  }
   LC_TRY(launch_check(stream, room, work, aead));
-  return stream.mark(end);
+  LC_TRY(stream.mark(end));
+  return zero_secrets(stream, room, work, aead);
+}
+
+Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                                const AeadWork &aead) {
+  LC_TRY(room.staged.zero_secrets(stream));
+  if (work.kind.is_ccm()) return aes_.zero_made(stream, room.text, work);
+  // The text has the same keys.
+  return is_gcm(work.kind) ? aes_.zero_made(stream, room.starts, aead.starts) : Status();
 }
 
 Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const AesWork &work,

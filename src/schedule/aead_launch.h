@@ -57,8 +57,9 @@ struct AeadRoom {
   AesRoom text, starts;  // whose staged things are here too
   StagedMemory staged;
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
-      aad, streams, blocks;  // staged
-  std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes, results, results_host;
+      aad, streams, blocks;                                                 // staged
+  std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes;  // reserved there
+  std::unique_ptr<device::Buffer> results, results_host;
 };
 
 // Whether GHASH and Poly1305 of long messages go by matrices: where the device can,
@@ -95,7 +96,7 @@ class AeadLaunch {
   Status upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status upload_chacha20(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
-                    const AeadWork &aead, device::Event &begin, device::Event &end);
+                    const AeadWork &aead);
   Status launch_ghash(device::Stream &stream, AeadRoom &room, const AesWork &work,
                       const AeadWork &aead);
   // In ccm_launch.cpp.
@@ -103,6 +104,8 @@ class AeadLaunch {
   Status launch_chacha20(device::Stream &stream, AeadRoom &room, const AesWork &work,
                          const AeadWork &aead);
   Status launch_check(device::Stream &stream, AeadRoom &room, const AesWork &work,
+                      const AeadWork &aead);
+  Status zero_secrets(device::Stream &stream, AeadRoom &room, const AesWork &work,
                       const AeadWork &aead);
   Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t lanes,
                uint32_t local_words, std::span<const device::Argument> arguments);

@@ -177,7 +177,8 @@ bool AesLaunch::can_use_slot(const AesWork &work) const {
 }
 
 const device::Buffer *AesLaunch::schedules(const AesRoom &room, const AesWork &work) const {
-  return work.in_slot ? device_.key_slot() : room.schedules.get();
+  if (work.in_slot) return device_.key_slot();
+  return (work.keys_of != nullptr ? *work.keys_of : room).schedules.get();
 }
 
 uint32_t AesLaunch::max_keys(const CipherKind &kind) const {
@@ -232,6 +233,7 @@ void AesLaunch::stage(Staging &staging, AesRoom &room, AesWork &work) {
     staging.add(room.pieces_beside, bytes, work.secret_starts,
                 [=, &work](uint8_t *place) { memcpy(place, &work.pieces[first], bytes); });
   }
+  if (work.keys_of != nullptr) return;
   staging.add(room.keys, key_count(work) * kKeyBytes, true, [&work](uint8_t *place) {
     const size_t keys = work.keys.size();
     const uint32_t one_key = work.kind.one_key_bytes();
@@ -247,7 +249,7 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
   return staging.run(stream, room.staged);
 }
 
-Status AesLaunch::launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work) {
+Status AesLaunch::expand_keys(device::Stream &stream, AesRoom &room, const AesWork &work) {
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t lanes = lanes_of(AES_KEY_LANES);
   if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
@@ -390,19 +392,23 @@ Status AesLaunch::launch_mode(device::Stream &stream, AesRoom &room, const AesWo
   return Status();
 }
 
-Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &work,
-                         device::Event &begin, device::Event &end) {
-  LC_TRY(launch_keys(stream, room, work));
-  LC_TRY(stream.mark(begin));
+Status AesLaunch::run(device::Stream &stream, AesRoom &room, const AesWork &work) {
   if (has_data_units(work.kind)) LC_TRY(launch_points(stream, room, work));
   LC_TRY(launch_mode(stream, room, work));
-  if (work.kind.mode().steals()) LC_TRY(launch_tails(stream, room, work));
-  LC_TRY(stream.mark(end));
-  return zero_secrets(stream, room, work);
+  return work.kind.mode().steals() ? launch_tails(stream, room, work) : Status();
 }
 
-Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work) {
-  LC_TRY(stream.zero(*room.keys, 0, key_count(work) * kKeyBytes));
+Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &work,
+                         device::Event &begin, device::Event &end) {
+  LC_TRY(expand_keys(stream, room, work));
+  LC_TRY(stream.mark(begin));
+  LC_TRY(run(stream, room, work));
+  LC_TRY(stream.mark(end));
+  LC_TRY(room.staged.zero_secrets(stream));
+  return zero_made(stream, room, work);
+}
+
+Status AesLaunch::zero_made(device::Stream &stream, AesRoom &room, const AesWork &work) {
   LC_TRY(stream.zero(*schedules(room, work), 0, key_count(work) * kScheduleBytes));
   if (work.in_slot) {
     if (slot_free_ == nullptr) {
@@ -411,11 +417,6 @@ Status AesLaunch::zero_secrets(device::Stream &stream, AesRoom &room, const AesW
       slot_free_ = std::move(*made);
     }
     LC_TRY(stream.mark(*slot_free_));
-  }
-  if (work.secret_starts) {
-    LC_TRY(stream.zero(*room.pieces, 0, room.pieces->bytes()));
-    if (work.parts.size() > 1)
-      LC_TRY(stream.zero(*room.pieces_beside, 0, room.pieces_beside->bytes()));
   }
   if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
   // The last keystream of OFB would tell the last plaintext, and the MAC of CCM

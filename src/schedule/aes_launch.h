@@ -53,6 +53,8 @@ struct AesWork {
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
   bool in_slot = false;                // the key schedule is in the device's key slot
+  // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
+  const AesRoom *keys_of = nullptr;
 };
 
 class AesLaunch {
@@ -75,6 +77,13 @@ class AesLaunch {
   Status launch(device::Stream &stream, AesRoom &room, const AesWork &work, device::Event &begin,
                 device::Event &end);
 
+  // The same step by step, for launches that have others among them: the keys, where
+  // work.keys_of names no others; the kernels; and, when nobody wants the keys any more,
+  // what was made of them. The caller zeroes what was staged.
+  Status expand_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
+  Status run(device::Stream &stream, AesRoom &room, const AesWork &work);
+  Status zero_made(device::Stream &stream, AesRoom &room, const AesWork &work);
+
   // Kernels started so far.
   uint64_t launches() const { return launches_; }
 
@@ -89,7 +98,6 @@ class AesLaunch {
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);
-  Status launch_keys(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_points(device::Stream &stream, AesRoom &room, const AesWork &work);
   // Streams or, with one lane each, messages: how they are dealt out.
   struct StreamGrid {
@@ -100,7 +108,6 @@ class AesLaunch {
                     bool by_stream, std::unique_ptr<device::Buffer> &to);
   Status launch_tails(device::Stream &stream, AesRoom &room, const AesWork &work);
   Status launch_mode(device::Stream &stream, AesRoom &room, const AesWork &work);
-  Status zero_secrets(device::Stream &stream, AesRoom &room, const AesWork &work);
   bool can_use_slot(const AesWork &work) const;
   Status launch_part(device::Stream &stream, AesRoom &room, const AesWork &work, size_t number);
   Status launch_chains(device::Stream &stream, AesRoom &room, const AesWork &work);

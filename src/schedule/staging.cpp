@@ -25,37 +25,63 @@ Status grow(device::Device &device, std::unique_ptr<device::Buffer> &buffer, Mem
 }
 
 void StagedMemory::wipe_secrets() {
-  for (const Range &secret : secrets)
-    if (host != nullptr) secure::wipe(host->host() + secret.at, secret.bytes);
-  secrets.clear();
+  if (host != nullptr) secure::wipe(host->host() + secret_at, secret_bytes);
+  secret_bytes = 0;
+}
+
+Status StagedMemory::zero_secrets(device::Stream &stream) const {
+  for (const Secret &secret : on_device)
+    LC_TRY(stream.zero(*secret.buffer, secret.at, secret.bytes));
+  return Status();
 }
 
 void Staging::add(std::unique_ptr<device::Buffer> &to, uint64_t bytes, bool is_secret,
                   Write write) {
   if (bytes == 0) return;
-  const uint64_t at = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
-  things_.push_back({&to, at, bytes, is_secret, std::move(write)});
-  bytes_ = at + bytes;
+  things_.push_back({&to, 0, bytes, is_secret ? Kind::kSecret : Kind::kOpen, std::move(write)});
+}
+
+void Staging::reserve(std::unique_ptr<device::Buffer> &to, uint64_t bytes) {
+  if (bytes != 0) things_.push_back({&to, 0, bytes, Kind::kReserved, nullptr});
 }
 
 Status Staging::run(device::Stream &stream, StagedMemory &memory) {
   if (things_.empty()) return Status();
+  std::stable_sort(things_.begin(), things_.end(),
+                   [](const Thing &a, const Thing &b) { return a.kind < b.kind; });
+  uint64_t end = 0, copied = 0, secret_at = UINT64_MAX;
+  for (Thing &thing : things_) {
+    thing.at = (end + kAlignment - 1) / kAlignment * kAlignment;
+    end = thing.at + thing.bytes;
+    if (thing.kind != Kind::kReserved) copied = end;
+    if (thing.kind != Kind::kOpen) secret_at = std::min(secret_at, thing.at);
+  }
   // What was there is wiped before this lets go of it.
   memory.wipe_secrets();
-  LC_TRY(grow(device_, memory.host, MemoryKind::kPinned, bytes_));
+  memory.on_device.clear();
+  LC_TRY(grow(device_, memory.host, MemoryKind::kPinned, copied));
+  memory.secret_at = std::min(secret_at, copied);
+  memory.secret_bytes = copied - memory.secret_at;
   uint8_t *const host = memory.host->host();
-  for (const Thing &thing : things_) {
-    if (thing.is_secret) memory.secrets.push_back({thing.at, thing.bytes});
-    thing.write(host + thing.at);
-  }
+  for (const Thing &thing : things_)
+    if (thing.kind != Kind::kReserved) thing.write(host + thing.at);
   if (!device_.properties().flat_addresses) {
     for (const Thing &thing : things_) {
       LC_TRY(grow(device_, *thing.to, MemoryKind::kDevice, thing.bytes));
-      LC_TRY(stream.upload(**thing.to, 0, host + thing.at, thing.bytes));
+      if (thing.kind != Kind::kOpen) memory.on_device.push_back({thing.to->get(), 0, thing.bytes});
+      if (thing.kind != Kind::kReserved)
+        LC_TRY(stream.upload(**thing.to, 0, host + thing.at, thing.bytes));
     }
     return Status();
   }
-  LC_TRY(grow(device_, memory.device, MemoryKind::kDevice, bytes_));
+  LC_TRY(grow(device_, memory.device, MemoryKind::kDevice, end));
+  if (secret_at < end)
+    memory.on_device.push_back({memory.device.get(), secret_at, end - secret_at});
+  LC_TRY(make_views(memory));
+  return stream.upload(*memory.device, 0, host, copied);
+}
+
+Status Staging::make_views(StagedMemory &memory) {
   for (const Thing &thing : things_) {
     const uint64_t address = memory.device->address() + thing.at;
     std::unique_ptr<device::Buffer> &view = *thing.to;
@@ -65,7 +91,7 @@ Status Staging::run(device::Stream &stream, StagedMemory &memory) {
     if (!made.ok()) return made.status();
     view = std::move(*made);
   }
-  return stream.upload(*memory.device, 0, host, bytes_);
+  return Status();
 }
 
 }  // namespace lanecrypt::schedule

@@ -1,7 +1,8 @@
 // What a launch needs beside its data: small things from many places, which one copy
 // brings to the device where addresses are flat. As many copies would keep the data from
-// the bus, each for as long as some 200 KiB take. Elsewhere each has a buffer of its own:
-// NVIDIA's OpenCL crashed on parts of one.
+// the bus, each for as long as some 200 KiB take. What is secret of it lies together, with
+// what the launch makes of it, and one call zeroes that. Elsewhere each has a buffer of its
+// own: NVIDIA's OpenCL crashed on parts of one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,14 +23,18 @@ Status grow(device::Device &device, std::unique_ptr<device::Buffer> &buffer,
 // Where the small things of one launch lie, on the host as on the device; grown as
 // needed, reused.
 struct StagedMemory {
-  struct Range {
+  struct Secret {
+    const device::Buffer *buffer;
     uint64_t at, bytes;
   };
   std::unique_ptr<device::Buffer> host, device;
-  std::vector<Range> secrets;  // of `host`
+  uint64_t secret_at = 0, secret_bytes = 0;  // of `host`
+  std::vector<Secret> on_device;             // until the next run()
 
-  // When the copy is done.
+  // On the host, when the copy is done.
   void wipe_secrets();
+  // On the device, when what was launched before this is done.
+  Status zero_secrets(device::Stream &stream) const;
 };
 
 // The list of them, for one copy.
@@ -48,18 +53,24 @@ class Staging {
     add(to, items.size() * sizeof(T), is_secret,
         [&items](uint8_t *place) { memcpy(place, items.data(), items.size() * sizeof(T)); });
   }
+  // The same for what the launch itself writes on the device, all of it secret; what is
+  // there before is not said.
+  void reserve(std::unique_ptr<device::Buffer> &to, uint64_t bytes);
   Status run(device::Stream &stream, StagedMemory &memory);
 
  private:
+  // In the order in which they lie in memory.
+  enum class Kind { kOpen, kSecret, kReserved };
   struct Thing {
     std::unique_ptr<device::Buffer> *to;
     uint64_t at, bytes;
-    bool is_secret;
+    Kind kind;
     Write write;
   };
+  Status make_views(StagedMemory &memory);
+
   device::Device &device_;
   std::vector<Thing> things_;
-  uint64_t bytes_ = 0;
 };
 
 }  // namespace lanecrypt::schedule

@@ -26,16 +26,48 @@ class CountedStream : public device::Stream {
               uint64_t) override {
     return other();
   }
-  Status zero(const device::Buffer &, uint64_t, uint64_t) override { return other(); }
+  Status zero(const device::Buffer &buffer, uint64_t offset, uint64_t bytes) override {
+    ++zeros;
+    memset(reinterpret_cast<void *>(buffer.address() + offset), 0, bytes);
+    return Status();
+  }
   Status launch(const device::Launch &) override { return other(); }
   Status mark(device::Event &) override { return other(); }
   Status await(device::Event &) override { return other(); }
   Status finish() override { return other(); }
 
-  int uploads = 0;
+  int uploads = 0, zeros = 0;
 
  private:
-  static Status other() { return Status(LC_ERROR_INTERNAL, "only uploads are made"); }
+  static Status other() { return Status(LC_ERROR_INTERNAL, "nothing else is called"); }
+};
+
+// The emulator, as if addresses were not flat.
+class FlatOrNot : public device::Device {
+ public:
+  FlatOrNot(device::Device &inner, bool is_flat) : inner_(inner), properties_(inner.properties()) {
+    properties_.flat_addresses = is_flat;
+  }
+  const device::Properties &properties() const override { return properties_; }
+  Result<std::unique_ptr<device::Buffer>> allocate(device::MemoryKind kind,
+                                                   uint64_t bytes) override {
+    return inner_.allocate(kind, bytes);
+  }
+  Result<std::unique_ptr<device::Buffer>> view(uint64_t address, uint64_t bytes) override {
+    return inner_.view(address, bytes);
+  }
+  Result<std::unique_ptr<device::Stream>> make_stream() override { return inner_.make_stream(); }
+  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
+    return inner_.adopt_stream(handle);
+  }
+  Result<std::unique_ptr<device::Event>> make_event() override { return inner_.make_event(); }
+  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t bytes) override {
+    return inner_.resident_groups(kernel, lanes, bytes);
+  }
+
+ private:
+  device::Device &inner_;
+  device::Properties properties_;
 };
 
 class Stagings : public testing::Test {
@@ -46,10 +78,11 @@ class Stagings : public testing::Test {
     ASSERT_TRUE(made.ok());
     device_ = std::move(*made);
   }
-  static Bytes on_device(const device::Buffer &view) {
-    const auto *memory = reinterpret_cast<const uint8_t *>(view.address());
-    return Bytes(memory, memory + view.bytes());
+  static Bytes beginning_of(const device::Buffer &buffer, uint64_t bytes) {
+    const auto *memory = reinterpret_cast<const uint8_t *>(buffer.address());
+    return Bytes(memory, memory + bytes);
   }
+  static Bytes on_device(const device::Buffer &view) { return beginning_of(view, view.bytes()); }
 
   std::unique_ptr<device::Device> device_;
   CountedStream stream_;
@@ -125,6 +158,49 @@ TEST_F(Stagings, SecretsAreWiped) {
     EXPECT_EQ(0, count(0xaa));
     EXPECT_LE(101, count(0x55));
   }
+}
+
+// Both where all lie in one memory and where each has its own.
+TEST_F(Stagings, SecretsAreZeroedOnTheDevice) {
+  const Bytes open(100, 0x55), secret(100, 0xaa), wiped(100, 0);
+  for (const bool is_flat : {true, false}) {
+    FlatOrNot device(*device_, is_flat);
+    std::unique_ptr<device::Buffer> a, b, c, d, made, none;
+    for (const uint64_t reserved : {uint64_t{300}, uint64_t{70000}, uint64_t{300}}) {
+      Staging staging(device);
+      staging.add(a, secret, true);
+      staging.add(b, open);
+      staging.reserve(made, reserved);
+      staging.reserve(none, 0);
+      staging.add(c, secret, true);
+      staging.add(d, open);
+      ASSERT_TRUE(staging.run(stream_, memory_).ok());
+      EXPECT_EQ(nullptr, none);
+      ASSERT_LE(reserved, made->bytes());
+      memset(reinterpret_cast<void *>(made->address()), 0xaa, reserved);
+      for (auto *view : {&a, &c}) EXPECT_EQ(secret, beginning_of(**view, 100));
+      stream_.zeros = 0;
+      ASSERT_TRUE(memory_.zero_secrets(stream_).ok());
+      EXPECT_EQ(is_flat ? 1 : 3, stream_.zeros);
+      for (auto *view : {&a, &c}) EXPECT_EQ(wiped, beginning_of(**view, 100));
+      for (auto *view : {&b, &d}) EXPECT_EQ(open, beginning_of(**view, 100));
+      EXPECT_EQ(Bytes(reserved, 0), beginning_of(*made, reserved));
+    }
+  }
+}
+
+TEST_F(Stagings, WithoutSecretsNothingIsZeroed) {
+  std::unique_ptr<device::Buffer> a;
+  const Bytes secret(100, 0xaa), open(100, 0x55);
+  for (const bool is_secret : {true, false}) {
+    Staging staging(*device_);
+    staging.add(a, is_secret ? secret : open, is_secret);
+    ASSERT_TRUE(staging.run(stream_, memory_).ok());
+    stream_.zeros = 0;
+    ASSERT_TRUE(memory_.zero_secrets(stream_).ok());
+    EXPECT_EQ(is_secret ? 1 : 0, stream_.zeros);
+  }
+  EXPECT_EQ(open, on_device(*a));
 }
 
 }  // namespace
