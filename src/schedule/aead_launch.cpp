@@ -15,6 +15,9 @@ using device::MemoryKind;
 
 constexpr uint64_t kHashBytes = HASH_WORDS * 4;
 constexpr uint64_t kOneTimeKeyBytes = POLY1305_KEY_WORDS * 4;
+// Sums that kernels write to the host themselves, each as packets of the bus of its own.
+// More of them are fewer packets in one copy; where that begins to pay was not measured.
+constexpr size_t kMostReached = 1024;
 
 uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
@@ -287,10 +290,24 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, AesWo
   return staging.run(stream, room.staged);
 }
 
+// Where the sums go. A copy of a few bytes, and what zeroes them after it, would keep the
+// stream that brings back the output from the next one.
+Status AeadLaunch::make_results(AeadRoom &room, const AesWork &work, const AeadWork &aead) {
+  const uint64_t bytes = aead.parts.size() * sum_bytes(work.kind);
+  room.reached.reset();
+  if (bytes == 0) return Status();
+  LC_TRY(aes_.grow(room.results_host, MemoryKind::kPinned, bytes));
+  // aead_check reads them again.
+  if (device_.properties().reaches_pinned && aead.checks.empty() &&
+      aead.parts.size() <= kMostReached) {
+    room.reached = std::make_unique<device::PinnedPart>(*room.results_host, bytes);
+    return Status();
+  }
+  return aes_.grow(room.results, MemoryKind::kDevice, bytes);
+}
+
 Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead) {
-  const uint64_t result_bytes = std::max<uint64_t>(aead.parts.size() * sum_bytes(work.kind), 1);
-  LC_TRY(aes_.grow(room.results, MemoryKind::kDevice, result_bytes));
-  LC_TRY(aes_.grow(room.results_host, MemoryKind::kPinned, result_bytes));
+  LC_TRY(make_results(room, work, aead));
   if (work.kind.is_ccm()) return upload_ccm(stream, room, work, aead);
   plan_runs(work, aead);
   plan_batches(work, aead);
@@ -330,7 +347,7 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ae
   // The masks stand behind the H of all keys.
   const Argument sums[] = {room.sums.get(),   room.powers.get(),       aead.levels,
                            room.blocks.get(), count(work.keys.size()), room.hashes.get(),
-                           room.results.get()};
+                           room.sums_to()};
   return start(stream, "ghash_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS, sums);
 }
 
@@ -404,7 +421,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
                  HASH_RUN_LANES, 0, weigh));
   }
   const Argument sums[] = {room.sums.get(), room.one_time_keys.get(), room.hashes.get(),
-                           room.results.get()};
+                           room.sums_to()};
   return start(stream, "poly1305_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS,
                sums);
 }
@@ -444,7 +461,7 @@ Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const Ae
 
 Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const AesWork &work,
                             const AeadWork &aead) {
-  if (aead.parts.empty()) return Status();
+  if (aead.parts.empty() || room.reached != nullptr) return Status();
   const uint64_t bytes = aead.parts.size() * sum_bytes(work.kind);
   LC_TRY(stream.download(room.results_host->host(), *room.results, 0, bytes));
   // The share of a piece is a polynomial in H or r, whose other numbers are known.

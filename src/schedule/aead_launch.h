@@ -60,6 +60,9 @@ struct AeadRoom {
       aad, streams, blocks;                                                 // staged
   std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes;  // reserved there
   std::unique_ptr<device::Buffer> results, results_host;
+  // Of results_host, where the kernels write there; else they write to `results`.
+  std::unique_ptr<device::Buffer> reached;
+  const device::Buffer *sums_to() const { return (reached != nullptr ? reached : results).get(); }
 };
 
 // Whether GHASH and Poly1305 of long messages go by matrices: where the device can,
@@ -78,8 +81,8 @@ class AeadLaunch {
   Status upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status launch(device::Stream &stream, AeadRoom &room, const AesWork &work, const AeadWork &aead,
                 device::Event &begin, device::Event &end);
-  // Moves the parts' sums to the host; they can be read when the stream is
-  // there.
+  // Moves the parts' sums to the host, where the kernels have not done so; they can be
+  // read when the stream is there.
   Status download(device::Stream &stream, AeadRoom &room, const AesWork &work,
                   const AeadWork &aead);
   cpu::AeadSum sum(const AeadRoom &room, const AesWork &work, size_t part) const;
@@ -93,6 +96,7 @@ class AeadLaunch {
   void plan_runs(const AesWork &work, AeadWork &aead) const;
   void plan_batches(const AesWork &work, AeadWork &aead) const;
   void stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const;
+  Status make_results(AeadRoom &room, const AesWork &work, const AeadWork &aead);
   Status upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status upload_chacha20(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
   Status launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,

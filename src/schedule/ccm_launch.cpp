@@ -42,7 +42,7 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &w
   staging.add(room.aad, aead.headers, true);
   LC_TRY(staging.run(stream, room.staged));
   const device::Buffer *headers = aead.headers.empty() ? work.in : room.aad.get();
-  work.more = {room.streams.get(), headers, room.results.get(),
+  work.more = {room.streams.get(), headers, room.sums_to(),
                work.kind.direction == LC_DECRYPT ? 1u : 0u};
   return Status();
 }

@@ -22,7 +22,7 @@ const uint8_t *ring_of(const Slot &slot) {
 Status Pipeline::check_output(Slot &slot) {
   Status status;
   if (options_.verify == LC_VERIFY_FULL) {
-    const bool is_aead = AeadLaunch::takes(slot.work.kind);
+    const bool is_aead = slot.work.kind.mode().is_aead;
     for (size_t n = 0; n < slot.pieces.size() && status.ok(); ++n) {
       const ChunkPiece &part = slot.pieces[n];
       const bool has_output = part.request->text_of(part.piece).length != 0;

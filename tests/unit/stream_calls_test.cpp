@@ -1,0 +1,203 @@
+// What a chunk asks of its device beside its kernels: each call keeps the bus, or the
+// thread that makes it, from the next one.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <map>
+
+#include "schedule/executor.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Buffer;
+using Counts = std::map<std::string, int>;
+
+class CountedStream : public device::Stream {
+ public:
+  CountedStream(std::unique_ptr<Stream> inner, Counts &counts)
+      : inner_(std::move(inner)), counts_(counts) {}
+  Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
+    ++counts_["upload"];
+    return inner_->upload(to, offset, from, bytes);
+  }
+  Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
+    ++counts_["download"];
+    return inner_->download(to, from, offset, bytes);
+  }
+  Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
+              uint64_t bytes) override {
+    ++counts_["copy"];
+    return inner_->copy(to, to_offset, from, from_offset, bytes);
+  }
+  Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
+    ++counts_["zero"];
+    return inner_->zero(buffer, offset, bytes);
+  }
+  Status launch(const device::Launch &launch) override {
+    ++counts_[launch.kernel];
+    return inner_->launch(launch);
+  }
+  Status mark(device::Event &event) override {
+    ++counts_["mark"];
+    return inner_->mark(event);
+  }
+  Status await(device::Event &event) override {
+    ++counts_["await"];
+    return inner_->await(event);
+  }
+  Status finish() override { return inner_->finish(); }
+
+ private:
+  std::unique_ptr<Stream> inner_;
+  Counts &counts_;
+};
+
+// The emulator, whose memory is taken by address.
+class CountedDevice : public device::Device {
+ public:
+  CountedDevice(std::unique_ptr<Device> inner, Counts &counts)
+      : inner_(std::move(inner)), counts_(counts) {}
+  const device::Properties &properties() const override { return inner_->properties(); }
+  Result<std::unique_ptr<Buffer>> allocate(device::MemoryKind kind, uint64_t bytes) override {
+    return inner_->allocate(kind, bytes);
+  }
+  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    return inner_->view(address, bytes);
+  }
+  Result<std::unique_ptr<device::Stream>> make_stream() override {
+    Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
+    if (!stream.ok()) return stream;
+    return std::unique_ptr<device::Stream>(new CountedStream(std::move(*stream), counts_));
+  }
+  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
+    return inner_->adopt_stream(handle);
+  }
+  Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
+  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t local_bytes) override {
+    return inner_->resident_groups(kernel, lanes, local_bytes);
+  }
+  void begin_service() override { inner_->begin_service(); }
+
+ private:
+  std::unique_ptr<Device> inner_;
+  Counts &counts_;
+};
+
+class StreamCalls : public testing::Test {
+ protected:
+  void SetUp() override { open(""); }
+  ~StreamCalls() override { unsetenv("LANECRYPT_HOST_FAULT"); }
+
+  void open(const char *fault) {
+    executor_.reset();
+    setenv("LANECRYPT_HOST_FAULT", fault, 1);
+    device::Found found = device::find_host().front();
+    found.open = [this, inner = found.open](
+                     device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
+      Result<std::unique_ptr<device::Device>> device = inner(kernels);
+      if (!device.ok()) return device.status();
+      return std::unique_ptr<device::Device>(new CountedDevice(std::move(*device), counts_));
+    };
+    PipelineOptions options;
+    options.skip_self_test = true;
+    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
+                                           [](const RequestPointer &request, const Status &why) {
+                                             request->failure = why;
+                                             request->end();
+                                           });
+    ASSERT_TRUE(executor_->make_ready().ok());
+  }
+
+  // The calls for one chunk of messages under one key.
+  Counts count(lc_cipher cipher, size_t messages = 1) {
+    const std::vector<uint8_t> key(32, 1), iv(16, 2), aad(20, 3);
+    std::vector<uint8_t> texts(messages * 48), tags(messages * 16);
+    std::vector<lc_message> list(messages);
+    for (size_t n = 0; n < messages; ++n) {
+      list[n].key = key.data();
+      list[n].iv = iv.data();
+      list[n].in = list[n].out = &texts[n * 48];
+      list[n].length = 48;
+      if (!mode_of(cipher).is_aead) continue;
+      list[n].aad = aad.data();
+      list[n].aad_length = aad.size();
+      list[n].tag = &tags[n * 16];
+    }
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = cipher;
+    asked.direction = LC_ENCRYPT;
+    asked.key_bytes = 32;
+    asked.device = LC_ANY_DEVICE;
+    asked.messages = list.data();
+    asked.message_count = messages;
+    asked.message_size = sizeof list[0];
+    Counts counted;
+    Result<CipherJob> made = make_cipher_job(&asked);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    if (!made.ok()) return counted;
+    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+    const auto on_its_thread = [&](const std::function<void()> &work) {
+      const Status status = executor_->call([&](device::Device &, DeviceMemory &) {
+        work();
+        return Status();
+      });
+      EXPECT_TRUE(status.ok()) << status.text();
+    };
+    on_its_thread([&] { counts_.clear(); });
+    EXPECT_TRUE(executor_->submit(request));
+    const Status status = request->wait();
+    EXPECT_TRUE(status.ok()) << status.text();
+    on_its_thread([&] { counted = counts_; });
+    return counted;
+  }
+
+  Counts counts_;  // of the device's thread
+  PinnedMemory pinned_;
+  Movers movers_;
+  std::unique_ptr<Executor> executor_;
+};
+
+constexpr const char *kBeside[] = {"upload", "copy", "zero", "download", "mark", "await"};
+
+TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
+  Counts ctr = count(LC_AES_CTR);
+  EXPECT_EQ(2, ctr["upload"]);  // what the launch needs, and the text
+  EXPECT_EQ(1, ctr["download"]);
+  for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
+    SCOPED_TRACE(mode_of(cipher).title);
+    Counts counted = count(cipher);
+    for (const char *call : kBeside) {
+      // The key schedule lies by itself.
+      const int fewer = cipher == LC_CHACHA20_POLY1305 && std::string(call) == "zero" ? 1 : 0;
+      EXPECT_EQ(ctr[call] - fewer, counted[call]) << call;
+    }
+    EXPECT_EQ(cipher == LC_AES_GCM ? 1 : 0, counted["aes_expand_keys"]);
+  }
+}
+
+// One copy brings the sums, and they are zeroed behind it.
+TEST_F(StreamCalls, SumsOutOfReachAreCopied) {
+  constexpr size_t kMany = 600;  // with as many of additional data
+  for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM}) {
+    SCOPED_TRACE(mode_of(cipher).title);
+    open("");
+    Counts reached = count(cipher);
+    EXPECT_EQ(1, reached["download"]);
+    if (cipher != LC_AES_CCM) {
+      Counts many = count(cipher, kMany);
+      EXPECT_EQ(2, many["download"]);
+      EXPECT_EQ(reached["zero"] + 1, many["zero"]);
+    }
+    open("no-reach:0");
+    Counts copied = count(cipher);
+    EXPECT_EQ(2, copied["download"]);
+    EXPECT_EQ(reached["zero"] + 1, copied["zero"]);
+  }
+}
+
+}  // namespace
+}  // namespace lanecrypt::schedule
