@@ -2,7 +2,10 @@
 #include "schedule/workers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <system_error>
+
+#include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
 
@@ -43,8 +46,31 @@ void Workers::give(size_t count, std::function<void(size_t)> part, std::function
   for (size_t n = 0; n < std::min<size_t>(wanted, most_threads_); ++n) changed_.notify_one();
 }
 
+void Workers::share(size_t count, const std::function<void(size_t)> &part) {
+  // Whoever comes when all is begun finds nothing to do, and `part` may be gone.
+  struct Shared {
+    std::atomic<size_t> begun = 0, ended = 0;
+  };
+  const auto shared = std::make_shared<Shared>();
+  const auto take_part = [shared, count, &part] {
+    for (size_t n = shared->begun++; n < count; n = shared->begun++) {
+      part(n);
+      ++shared->ended;
+      shared->ended.notify_all();
+    }
+  };
+  if (count > 1)
+    give(
+        std::min<size_t>(count - 1, most_threads_), [take_part](size_t) { take_part(); }, nullptr);
+  take_part();
+  for (size_t ended = shared->ended; ended < count; ended = shared->ended)
+    shared->ended.wait(ended);
+}
+
 // False where the system gives no more threads: fewer must do.
 bool Workers::start_thread() {
+  // The first work may come from a caller's thread.
+  const SignalsBlocked blocked;
   try {
     threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error &) {

@@ -27,6 +27,9 @@ class Workers {
   // may be empty.
   void give(size_t count, std::function<void(size_t)> part, std::function<void()> after);
   void give(std::function<void()> work) { give(0, nullptr, std::move(work)); }
+  // Runs them on this thread, and on those of these that are free meanwhile, and returns
+  // when all are done. No part may throw.
+  void share(size_t count, const std::function<void(size_t)> &part);
 
  private:
   struct Work;
