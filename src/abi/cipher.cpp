@@ -1,6 +1,7 @@
 // Jobs of ciphers.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -19,7 +20,10 @@ namespace {
 Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
              EndingPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
-  Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job);
+  const auto run_parts = [context](size_t count, const std::function<void(size_t)> &part) {
+    context->dispatcher().workers().share(count, part);
+  };
+  Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job, run_parts);
   if (!checked.ok()) return checked.status();
   const auto request = std::make_shared<Request>(std::move(*checked), std::move(callback));
   *started = request;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "abi/process_end.h"
+#include "job/kept_memory.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt {
@@ -327,6 +328,7 @@ Context::~Context() {
   if (current == nullptr || current->pid != getpid() || !current->at_end.withdraw()) return;
   while (!current->pinned.empty()) free_pinned(current->pinned.begin()->first);
   delete current;
+  free_kept();
 }
 
 schedule::Dispatcher &Context::dispatcher() { return process().dispatcher; }

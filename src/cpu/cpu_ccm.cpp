@@ -42,7 +42,7 @@ Status run_ccm_piece(const CipherJob &job, uint32_t message, const Iv &counter, 
   const CipherMessage &caller = job.messages[message];
   const CipherKind &kind = job.kind;
   const uint8_t *key = job.key(caller.key);
-  const uint64_t header = ccm_header_bytes(caller.aad_length);
+  const uint64_t header = ccm_header_bytes(job.aead[message].aad_length);
   const uint64_t end = offset + length;
   Room room;
   while (offset < std::min(end, header)) {

@@ -25,22 +25,22 @@ struct Front {
 };
 
 Front make_front(const CipherJob &job, uint32_t number) {
-  const CipherMessage &message = job.messages[number];
+  const uint64_t aad_length = job.aead[number].aad_length;
   const uint8_t *iv = job.ivs.data() + uint64_t{number} * job.iv_bytes;
   const uint32_t count_bytes = 15 - job.iv_bytes;
   Front front = {};
-  front.bytes[0] = static_cast<uint8_t>((message.aad_length != 0 ? 0x40 : 0) |
+  front.bytes[0] = static_cast<uint8_t>((aad_length != 0 ? 0x40 : 0) |
                                         (job.tag_bytes - 2) / 2 << 3 | (count_bytes - 1));
   std::memcpy(front.bytes + 1, iv, job.iv_bytes);
-  store_big(front.bytes + 1 + job.iv_bytes, message.length, count_bytes);
+  store_big(front.bytes + 1 + job.iv_bytes, job.messages[number].length, count_bytes);
   uint8_t *told = front.bytes + kBlockBytes;
-  const uint64_t bytes = length_bytes(message.aad_length);
+  const uint64_t bytes = length_bytes(aad_length);
   if (bytes > 2) {
     told[0] = 0xff;
     told[1] = bytes == 6 ? 0xfe : 0xff;
-    store_big(told + 2, message.aad_length, bytes - 2);
+    store_big(told + 2, aad_length, bytes - 2);
   } else {
-    store_big(told, message.aad_length, bytes);
+    store_big(told, aad_length, bytes);
   }
   front.length = kBlockBytes + bytes;
   return front;
@@ -55,7 +55,7 @@ uint64_t ccm_header_bytes(uint64_t aad_length) {
 void copy_ccm_header(const CipherJob &job, uint32_t message, uint64_t offset, uint64_t bytes,
                      uint8_t *to) {
   const Front front = make_front(job, message);
-  const uint64_t aad_end = front.length + job.messages[message].aad_length;
+  const uint64_t aad_end = front.length + job.aead[message].aad_length;
   for (uint64_t end = offset + bytes; offset < end;) {
     uint64_t now = 0;
     if (offset < front.length) {
@@ -63,7 +63,7 @@ void copy_ccm_header(const CipherJob &job, uint32_t message, uint64_t offset, ui
       std::memcpy(to, front.bytes + offset, now);
     } else if (offset < aad_end) {
       now = std::min(end, aad_end) - offset;
-      std::memcpy(to, job.messages[message].aad + (offset - front.length), now);
+      std::memcpy(to, job.aead[message].aad + (offset - front.length), now);
     } else {
       now = end - offset;
       std::memset(to, 0, now);

@@ -4,24 +4,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "job/ccm_format.h"
+#include "job/cipher_check.h"
 
 namespace lanecrypt {
 namespace {
 
 Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, std::move(text)); }
-
-// An enum as the caller's compiler wrote it: a C program can put any number
-// there, and C++ may not look at one that is no value of the type.
-template <typename Enum>
-int number_of(const Enum &value) {
-  static_assert(sizeof(Enum) == sizeof(int));
-  int number = 0;
-  std::memcpy(&number, &value, sizeof number);
-  return number;
-}
 
 // The struct as this version knows it, from one that may be older and end
 // earlier, or newer.
@@ -35,146 +29,13 @@ T read_struct(const void *from, size_t bytes) {
   return value;
 }
 
-// Where the structs of version 0.1 ended.
+// Where the struct of version 0.1 ended.
 constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
-constexpr size_t kLeastMessageBytes = offsetof(lc_message, aad);
 
-std::string key_sizes_of(const Mode &mode) {
-  std::string sizes;
-  for (const uint32_t bytes : {16, 24, 32})
-    if (mode.takes_key(bytes * mode.keys))
-      sizes += (sizes.empty() ? ""
-                : bytes == 32 ? " or "
-                              : ", ") +
-               std::to_string(bytes * mode.keys);
-  return sizes;
-}
-
-// What the standards allow of IVs and tags: SP 800-38D, 5.2.1; SP 800-38C, A.1;
-// RFC 8439, 2.8.
-Status check_aead(const lc_cipher_job &job, const Mode &mode) {
-  const uint32_t iv_bytes = job.iv_bytes, tag_bytes = job.tag_bytes;
-  const bool ccm = mode.cipher == LC_AES_CCM, gcm = mode.cipher == LC_AES_GCM;
-  if (iv_bytes != 0 && (ccm ? iv_bytes < 7 || iv_bytes > 13 : !gcm && iv_bytes != 12))
-    return wrong("an IV of " + std::string(mode.title) + " has " + (ccm ? "7 to 13" : "12") +
-                 " bytes, not " + std::to_string(iv_bytes));
-  const bool is_tag = ccm ? tag_bytes >= 4 && tag_bytes <= 16 && tag_bytes % 2 == 0
-                      : gcm
-                          ? tag_bytes == 4 || tag_bytes == 8 || (tag_bytes >= 12 && tag_bytes <= 16)
-                          : tag_bytes == 16;
-  if (tag_bytes != 0 && !is_tag)
-    return wrong("a tag of " + std::string(mode.title) + " has " +
-                 (ccm   ? "4, 6, 8, 10, 12, 14 or 16"
-                  : gcm ? "4, 8 or 12 to 16"
-                        : "16") +
-                 " bytes, not " + std::to_string(tag_bytes));
-  return Status();
-}
-
-Status check_mode(const lc_cipher_job &job) {
-  const Mode &mode = mode_of(job.cipher);
-  if (!mode.takes_key(job.key_bytes))
-    return wrong("a key of " + std::string(mode.is_aes ? "AES-" : "") + mode.title + " has " +
-                 key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));
-  if (mode.is_aead) LC_TRY(check_aead(job, mode));
-  if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
-    return wrong("an IV of " + std::string(mode.title) + " has " + std::to_string(mode.iv_bytes) +
-                 " bytes, not " + std::to_string(job.iv_bytes));
-  if (mode.continuation == Continuation::kDataUnits && job.data_unit_bytes != 0 &&
-      (job.data_unit_bytes < kBlockBytes || job.data_unit_bytes > kMostDataUnitBytes))
-    return wrong("a data unit has 16 bytes to 16 MiB, not " + std::to_string(job.data_unit_bytes) +
-                 " bytes");
-  return Status();
-}
-
-Status check_job(const lc_cipher_job &job) {
-  if (const int cipher = number_of(job.cipher); cipher < 0 || cipher >= kModeCount)
-    return wrong("unknown cipher " + std::to_string(cipher));
-  if (const int direction = number_of(job.direction);
-      direction != LC_ENCRYPT && direction != LC_DECRYPT)
-    return wrong("unknown direction " + std::to_string(direction));
-  LC_TRY(check_mode(job));
-  if (const int memory = number_of(job.memory);
-      memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
-    return wrong("unknown kind of memory " + std::to_string(memory));
-  if (job.stream != nullptr && job.memory != LC_MEMORY_DEVICE)
-    return wrong("a stream goes with device memory only");
-  if (job.message_count != 0 && job.messages == nullptr) return wrong("no messages were given");
-  if (job.message_count != 0 && job.message_size < kLeastMessageBytes)
-    return wrong("lc_cipher_job.message_size is too small");
-  if (job.message_count > UINT32_MAX) return wrong("more than 2^32 - 1 messages");
-  return Status();
-}
-
-Status wrong_length(uint64_t length, const std::string &what) {
-  return wrong("its length, " + std::to_string(length) + " bytes, is " + what);
-}
-
-Status check_length(const lc_cipher_job &job, const Mode &mode, uint64_t length) {
-  if (length % mode.granule_bytes != 0)
-    return wrong_length(length, "no multiple of " + std::to_string(mode.granule_bytes));
-  if (length < mode.least_bytes)
-    return wrong_length(length, "less than " + std::to_string(mode.least_bytes));
-  if (mode.continuation != Continuation::kDataUnits) return Status();
-  if (job.data_unit_bytes == 0 && length > kMostDataUnitBytes)
-    return wrong_length(length, "more than a data unit may have (16 MiB)");
-  const uint64_t rest = job.data_unit_bytes == 0 ? 0 : length % job.data_unit_bytes;
-  if (rest != 0 && rest < kBlockBytes)
-    return wrong_length(length, "such that the last data unit has less than 16");
-  return Status();
-}
-
-Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
-  if (mode.continuation != Continuation::kMessage)
-    return wrong(std::string("a message of ") + mode.title + " has no parts");
-  if (job.memory != LC_MEMORY_HOST)
-    return Status(LC_ERROR_UNSUPPORTED, "parts of messages are for host memory only");
-  if (message.aad_length != 0) return wrong("a part has no additional data");
-  if (message.part->text_before % (mode.is_aes ? kBlockBytes : kChaChaBlockBytes) != 0)
-    return wrong("its part does not begin with a block");
-  return Status();
-}
-
-// What an authenticated message has beside its text, which may be empty. The
-// longest text has 2^32 - 2 blocks of 16 or 64 bytes; CCM's is bounded by the
-// bytes that its nonce leaves for the length.
-Status check_aead_message(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
-  if (message.key == nullptr) return wrong("no key");
-  if (message.iv == nullptr) return wrong("no IV");
-  if (message.part != nullptr) LC_TRY(check_aead_part(job, mode, message));
-  if (message.tag == nullptr && message.part == nullptr) return wrong("no tag, or no place for it");
-  if (message.aad_length != 0 && message.aad == nullptr) return wrong("no additional data");
-  if (message.aad_length > UINT64_MAX / 16) return wrong("its additional data are too long");
-  const uint64_t most = mode.cipher == LC_CHACHA20_POLY1305 ? (uint64_t{1} << 38) - 64
-                        : mode.cipher == LC_AES_GCM         ? (uint64_t{1} << 36) - 32
-                                                            : UINT64_MAX;
-  const uint64_t before = message.part == nullptr ? 0 : message.part->text_before;
-  if (before > most || message.length > most - before)
-    return wrong("its length is more than the mode allows under one IV");
-  if (mode.cipher == LC_AES_CCM) {
-    const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);
-    if (length_bytes < 8 && message.length >> (8 * length_bytes) != 0)
-      return wrong("its length does not fit in the bytes that its nonce leaves");
-  }
-  return Status();
-}
-
-Status check_message(const lc_cipher_job &job, const lc_message &message) {
-  const Mode &mode = mode_of(job.cipher);
-  if (mode.is_aead) LC_TRY(check_aead_message(job, mode, message));
-  if (message.length == 0) return Status();
-  if (message.key == nullptr) return wrong("no key");
-  if (mode.iv_bytes != 0 && message.iv == nullptr) return wrong("no IV");
-  if (message.in == nullptr || message.out == nullptr) return wrong("no input or output");
-  LC_TRY(check_length(job, mode, message.length));
-  const uintptr_t in = reinterpret_cast<uintptr_t>(message.in);
-  const uintptr_t out = reinterpret_cast<uintptr_t>(message.out);
-  if (message.length > UINTPTR_MAX - in || message.length > UINTPTR_MAX - out)
-    return wrong("its length reaches past the end of memory");
-  if (in != out && in < out + message.length && out < in + message.length)
-    return wrong("input and output overlap in part");
-  return Status();
-}
+// Of a job.
+constexpr uint64_t kMostBytes = UINT64_MAX / 2;
+Status too_many_bytes() { return wrong("too many bytes in one job"); }
+Status no_memory() { return Status(LC_ERROR_MEMORY, "out of memory"); }
 
 // Numbers a job's keys by their addresses, in the order in which they come. Nothing
 // of the job is on its way while this goes on, so that each message counts: what
@@ -224,6 +85,160 @@ bool keys_are_alike(const uint8_t *keys, uint32_t one_key_bytes) {
   return difference == 0;
 }
 
+// Some of a job's messages, which lie side by side in the caller's array.
+struct Part {
+  size_t first = 0, count = 0;
+  // From `first` on in the list of what is to be done, where the empty are left out.
+  size_t kept = 0;
+  uint64_t bytes = 0, longest_stream_bytes = 0;
+  size_t aad_count = 0;
+  KeySlots slots;
+  Status status;
+};
+
+// Less is done sooner than another thread wakes.
+constexpr size_t kPartMessages = 4096, kLeastParts = 4;
+constexpr size_t kFewKeys = 256;
+
+void run_all(const RunParts &run_parts, size_t count, const std::function<void(size_t)> &part) {
+  if (run_parts != nullptr && count > 1) return run_parts(count, part);
+  for (size_t n = 0; n < count; ++n) part(n);
+}
+
+Status at_message(size_t number, const Status &status) {
+  return Status(status.code(), "message " + std::to_string(number) + ": " + status.text());
+}
+
+// Checks the messages of a part and copies them to where the job has room.
+template <bool kIsAead>
+Status copy_messages(const lc_cipher_job &job, const MessageRules &rules, CipherJob &made,
+                     Part &part) {
+  const CipherKind kind = made.kind;
+  const bool has_iv = kind.mode().iv_bytes != 0;
+  const bool keys_must_differ = kind.mode().keys == 2 && kind.direction == LC_ENCRYPT;
+  const char *from = reinterpret_cast<const char *>(job.messages) + part.first * job.message_size;
+  CipherMessage *const begin = made.messages.data() + part.first, *to = begin;
+  uint64_t bytes = 0, longest = 0;
+  for (size_t n = part.first; n < part.first + part.count; ++n, from += job.message_size) {
+    const lc_message message = read_struct<lc_message>(from, job.message_size);
+    if constexpr (kIsAead) {
+      if (const Status status = rules.check_aead(message); !status.ok())
+        return at_message(n, status);
+    }
+    if (const Fault fault = rules.find_fault(message); fault != Fault::kNone)
+      return at_message(n, rules.say(fault, message));
+    if (!kIsAead && message.length == 0) continue;
+    const uint64_t aad_bytes = kIsAead ? message.aad_length : 0;
+    if (message.length > kMostBytes - bytes || aad_bytes > kMostBytes - bytes - message.length)
+      return too_many_bytes();
+    const auto [slot, is_new] = part.slots.slot_of(message.key);
+    if (is_new && keys_must_differ &&
+        keys_are_alike(static_cast<const uint8_t *>(message.key), kind.one_key_bytes()))
+      return at_message(n, wrong("the two halves of its key are the same"));
+    to->key = slot;
+    to->number = static_cast<uint32_t>(n);
+    to->in = static_cast<const uint8_t *>(message.in);
+    to->out = static_cast<uint8_t *>(message.out);
+    to->length = message.length;
+    uint64_t stream_bytes = message.length;
+    if constexpr (kIsAead) {
+      to->iv = {};
+      std::memcpy(made.ivs.data() + n * made.iv_bytes, message.iv, made.iv_bytes);
+      made.aead[n] = {.aad = static_cast<const uint8_t *>(message.aad),
+                      .aad_length = message.aad_length,
+                      .tag = static_cast<uint8_t *>(message.tag),
+                      .part = message.part};
+      part.aad_count += message.aad_length != 0 ? 1 : 0;
+      if (kind.is_ccm()) stream_bytes += ccm_header_bytes(message.aad_length);
+    } else if (has_iv) {
+      std::memcpy(to->iv.data(), message.iv, sizeof to->iv);
+    } else {
+      to->iv = {};
+    }
+    ++to;
+    bytes += message.length + aad_bytes;
+    longest = std::max(longest, stream_bytes);
+  }
+  part.kept = static_cast<size_t>(to - begin);
+  part.bytes = bytes;
+  part.longest_stream_bytes = longest;
+  return Status();
+}
+
+// On any thread, from which nothing may be thrown.
+void copy_part(const lc_cipher_job &job, const MessageRules &rules, CipherJob &made, Part &part) {
+  try {
+    part.status = made.kind.mode().is_aead ? copy_messages<true>(job, rules, made, part)
+                                           : copy_messages<false>(job, rules, made, part);
+  } catch (const std::bad_alloc &) {
+    part.status = no_memory();
+  }
+}
+
+// Puts together what was checked and copied in parts: a job's messages without gaps, and
+// their numbers of keys, which are each part's own. The keys, in the order of these.
+std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &run_parts,
+                                     CipherJob &made) {
+  if (parts.size() == 1) {
+    made.messages.resize(parts[0].kept);
+    return parts[0].slots.keys();
+  }
+  // A key of several parts is one key only where they have few: to look up very many
+  // would take this thread longer than a device needs to expand them once for each part.
+  std::vector<const void *> keys;
+  KeySlots few;
+  std::vector<uint32_t> numbers_of_few;
+  std::vector<std::vector<uint32_t>> numbers(parts.size());
+  for (size_t n = 0; n < parts.size(); ++n) {
+    const std::vector<const void *> &its = parts[n].slots.keys();
+    bool is_as_before = true;
+    for (const void *key : its) {
+      auto number = static_cast<uint32_t>(keys.size());
+      if (its.size() <= kFewKeys) {
+        const auto [slot, is_new] = few.slot_of(key);
+        if (is_new) numbers_of_few.push_back(number);
+        number = numbers_of_few[slot];
+      }
+      if (number == keys.size()) keys.push_back(key);
+      is_as_before = is_as_before && number == numbers[n].size();
+      numbers[n].push_back(number);
+    }
+    if (is_as_before) numbers[n].clear();
+  }
+  const auto has_others = [](const std::vector<uint32_t> &of_part) { return !of_part.empty(); };
+  if (std::any_of(numbers.begin(), numbers.end(), has_others))
+    run_all(run_parts, parts.size(), [&](size_t n) {
+      if (numbers[n].empty()) return;
+      CipherMessage *const message = made.messages.data() + parts[n].first;
+      for (size_t at = 0; at < parts[n].kept; ++at) message[at].key = numbers[n][message[at].key];
+    });
+  size_t kept = 0;
+  for (const Part &part : parts) {
+    CipherMessage *const message = made.messages.data();
+    if (kept != part.first)
+      std::memmove(message + kept, message + part.first, part.kept * sizeof *message);
+    kept += part.kept;
+  }
+  made.messages.resize(kept);
+  return keys;
+}
+
+Status copy_keys(const std::vector<const void *> &keys, const RunParts &run_parts,
+                 CipherJob &made) {
+  const size_t slot_bytes = made.kind.key_slot_bytes();
+  made.key_count = static_cast<uint32_t>(keys.size());
+  made.keys = secure::KeyMemory(keys.size() * slot_bytes);
+  if (!made.keys.ok(keys.size() * slot_bytes))
+    return Status(LC_ERROR_MEMORY, "no memory for the keys");
+  const size_t parts = (keys.size() + kPartMessages - 1) / kPartMessages;
+  run_all(parts < kLeastParts ? nullptr : run_parts, parts, [&](size_t part) {
+    const size_t end = std::min(keys.size(), (part + 1) * kPartMessages);
+    for (size_t slot = part * kPartMessages; slot < end; ++slot)
+      std::memcpy(made.keys.data() + slot * slot_bytes, keys[slot], made.kind.key_bytes);
+  });
+  return Status();
+}
+
 }  // namespace
 
 std::string CipherKind::name() const {
@@ -231,7 +246,7 @@ std::string CipherKind::name() const {
          mode().title + (direction == LC_ENCRYPT ? " encryption" : " decryption");
 }
 
-Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
+Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &run_parts) {
   if (given == nullptr) return wrong("no job was given");
   if (given->struct_size < kLeastJobBytes) return wrong("lc_cipher_job.struct_size is too small");
   const lc_cipher_job job = read_struct<lc_cipher_job>(given, given->struct_size);
@@ -250,47 +265,30 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given) {
     result.tag_bytes = job.tag_bytes != 0 ? job.tag_bytes : kBlockBytes;
     result.message_status = job.message_status;
   }
-  result.messages.reserve(job.message_count);
 
-  KeySlots slots;
-  for (size_t n = 0; n < job.message_count; ++n) {
-    const lc_message message = read_struct<lc_message>(
-        reinterpret_cast<const char *>(job.messages) + n * job.message_size, job.message_size);
-    if (const Status status = check_message(job, message); !status.ok())
-      return Status(status.code(), "message " + std::to_string(n) + ": " + status.text());
-    if (message.length == 0 && !mode.is_aead) continue;
-    if (message.length > UINT64_MAX / 2 - result.bytes) return wrong("too many bytes in one job");
-    const auto [slot, is_new] = slots.slot_of(message.key);
-    if (is_new && mode.keys == 2 && result.kind.direction == LC_ENCRYPT &&
-        keys_are_alike(static_cast<const uint8_t *>(message.key), result.kind.one_key_bytes()))
-      return wrong("message " + std::to_string(n) + ": the two halves of its key are the same");
-    CipherMessage copy = {.key = slot,
-                          .iv = {},
-                          .in = static_cast<const uint8_t *>(message.in),
-                          .out = static_cast<uint8_t *>(message.out),
-                          .length = message.length,
-                          .number = static_cast<uint32_t>(n),
-                          .aad = static_cast<const uint8_t *>(message.aad),
-                          .aad_length = message.aad_length,
-                          .tag = static_cast<uint8_t *>(message.tag),
-                          .part = mode.is_aead ? message.part : nullptr};
-    if (mode.is_aead) {
-      const uint8_t *iv = static_cast<const uint8_t *>(message.iv);
-      result.ivs.insert(result.ivs.end(), iv, iv + result.iv_bytes);
-    } else if (mode.iv_bytes != 0) {
-      std::memcpy(copy.iv.data(), message.iv, mode.iv_bytes);
-    }
-    result.messages.push_back(copy);
-    result.bytes += message.length;
-    if (mode.is_aead) result.bytes += message.aad_length;
+  const MessageRules rules(job);
+  const size_t count = job.message_count;
+  result.messages.resize(count);
+  if (mode.is_aead) {
+    result.ivs.resize(count * result.iv_bytes);
+    result.aead.resize(count);
   }
-
-  const size_t slot_bytes = result.kind.key_slot_bytes(), keys = slots.keys().size();
-  result.key_count = static_cast<uint32_t>(keys);
-  result.keys = secure::KeyMemory(keys * slot_bytes);
-  if (!result.keys.ok(keys * slot_bytes)) return Status(LC_ERROR_MEMORY, "no memory for the keys");
-  for (size_t slot = 0; slot < keys; ++slot)
-    std::memcpy(result.keys.data() + slot * slot_bytes, slots.keys()[slot], job.key_bytes);
+  const bool is_long = run_parts != nullptr && count >= kLeastParts * kPartMessages;
+  const size_t most = is_long ? kPartMessages : count;
+  std::vector<Part> parts(is_long ? (count + most - 1) / most : 1);
+  for (size_t n = 0; n < parts.size(); ++n) {
+    parts[n].first = n * most;
+    parts[n].count = std::min(most, count - n * most);
+  }
+  run_all(run_parts, parts.size(), [&](size_t n) { copy_part(job, rules, result, parts[n]); });
+  for (const Part &part : parts) {
+    LC_TRY(part.status);
+    if (part.bytes > kMostBytes - result.bytes) return too_many_bytes();
+    result.bytes += part.bytes;
+    result.aad_count += part.aad_count;
+    result.longest_stream_bytes = std::max(result.longest_stream_bytes, part.longest_stream_bytes);
+  }
+  LC_TRY(copy_keys(join_parts(parts, run_parts, result), run_parts, result));
   return result;
 }
 

@@ -6,9 +6,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "job/kept_memory.h"
 #include "job/mode.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
@@ -46,14 +48,18 @@ struct CipherKind {
   std::string name() const;
 };
 
+// A job may have very many, and each byte of them costs all of it time.
 struct CipherMessage {
-  uint32_t key;  // slot in CipherJob::keys
-  Iv iv;         // the first iv_bytes of it
+  uint32_t key;     // slot in CipherJob::keys
+  uint32_t number;  // in the caller's array
+  Iv iv;            // but for authenticated modes
   const uint8_t *in;
   uint8_t *out;
   uint64_t length;
-  // Of authenticated modes:
-  uint32_t number;  // in the caller's array
+};
+
+// What one of an authenticated mode has beside.
+struct AeadMessage {
   const uint8_t *aad;
   uint64_t aad_length;
   uint8_t *tag;
@@ -69,13 +75,16 @@ struct CipherJob {
   void *stream;
   uint64_t data_unit_bytes;  // XTS; 0: a message is one
   // Those of length 0 are left out, but for authenticated modes.
-  std::vector<CipherMessage> messages;
+  KeptVector<CipherMessage> messages;
   secure::KeyMemory keys;  // slots of kind.key_slot_bytes()
   uint32_t key_count;
-  uint64_t bytes;  // of all messages
+  uint64_t bytes;                     // of all messages
+  uint64_t longest_stream_bytes = 0;  // of one message, and of CCM its header
   // Of authenticated modes:
   uint32_t iv_bytes = 0, tag_bytes = 0;
-  std::vector<uint8_t> ivs;  // iv_bytes for each of messages
+  std::vector<uint8_t> ivs;      // iv_bytes for each of messages
+  KeptVector<AeadMessage> aead;  // for each of messages
+  size_t aad_count = 0;          // of messages that have additional data
   lc_status *message_status = nullptr;
 
   const uint8_t *key(uint32_t slot) const { return keys.data() + slot * kind.key_slot_bytes(); }
@@ -90,9 +99,13 @@ constexpr uint64_t hash_blocks(uint64_t bytes) { return whole_blocks(bytes) / kB
 // ChaCha20-Poly1305 (RFC 8439, 2.8).
 std::array<uint32_t, 4> aead_lengths(const CipherKind &kind, uint64_t aad_length, uint64_t length);
 
+// Runs part(0) to part(count - 1), several at once; returns when all are done.
+using RunParts = std::function<void(size_t count, const std::function<void(size_t)> &part)>;
+
 // Checks a job of the ABI and copies what must not change under it. The
-// sentence of an error names the message that is at fault.
-Result<CipherJob> make_cipher_job(const lc_cipher_job *job);
+// sentence of an error names the message that is at fault. Nothing of the job is on its
+// way meanwhile: `run_parts`, where it is given, is called where there are very many.
+Result<CipherJob> make_cipher_job(const lc_cipher_job *job, const RunParts &run_parts = nullptr);
 
 // The IV of a piece that begins `blocks` blocks after `iv`, for CTR: 128-bit
 // big-endian addition.

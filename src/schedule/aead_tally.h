@@ -62,7 +62,7 @@ class AeadTally {
 
 // The power of H that the last block of a piece has: 1 is that of the block of
 // lengths, which comes last.
-uint64_t aead_exponent(const CipherMessage &message, const Piece &piece);
+uint64_t aead_exponent(const CipherJob &job, const Piece &piece);
 // The piece that brings the block of lengths and the mask with it; the last of
 // CCM. A part of a message has none.
 bool closes(const Request &request, const Piece &piece);

@@ -118,16 +118,16 @@ void cut_slices(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) 
       rest.push_back(piece);
     }
   }
-  request->todo.insert(request->todo.begin(), rest.begin(), rest.end());
+  request->todo.push_front_all(rest);
   chunk.sliced = request.get();
   request->is_sliced = true;
 }
 
-bool fits(const Request &request, const ChunkLimits &left) {
+bool fits(Request &request, const ChunkLimits &left) {
   if (request.todo.size() > left.pieces) return false;
   uint64_t bytes = 0;
-  for (const Piece &piece : request.todo)
-    if ((bytes += whole_blocks(piece.length)) > left.bytes) return false;
+  for (size_t n = 0; n < request.todo.size(); ++n)
+    if ((bytes += whole_blocks(request.todo.at(n).length)) > left.bytes) return false;
   return true;
 }
 
@@ -172,7 +172,7 @@ AesPiece describe(const Request &request, const Piece &piece) {
     const uint64_t block = request.job.kind.mode().is_aes ? kBlockBytes : kChaChaBlockBytes;
     const Iv iv = cpu::aead_counter(
         request.job.kind, request.aead->start(piece.message),
-        (request.job.messages[piece.message].text_before() + piece.offset) / block + 1);
+        (request.job.aead[piece.message].text_before() + piece.offset) / block + 1);
     memcpy(made.iv, iv.data(), sizeof made.iv);
   }
   if (request.job.kind.mode().steals() && request.ends_message(piece))
@@ -190,12 +190,13 @@ AeadPart describe_part(const Request &request, const Piece &piece, uint32_t inde
           .length = piece.is_aad ? piece.length : text.length,
           .header_bytes = piece.is_aad ? 0 : piece.length - text.length,
           .first_block = text.offset / kBlockBytes,
-          .exponent = aead_exponent(message, piece),
+          .exponent = aead_exponent(request.job, piece),
           .key = key,
           .start = request.aead->start(piece.message),
           .is_aad = piece.is_aad,
           .closes = closes(request, piece),
-          .lengths = aead_lengths(request.job.kind, message.aad_length, message.length)};
+          .lengths = aead_lengths(request.job.kind, request.job.aead[piece.message].aad_length,
+                                  message.length)};
 }
 
 Piece cut_front(const Request &request, Piece &piece, uint64_t bytes) {
@@ -213,17 +214,17 @@ bool may_be_shared(const Request &request, uint64_t least_bytes) {
   return !job.kind.is_chain() || request.todo.size() >= 2 * kStreamsOfShare;
 }
 
-uint64_t share_bytes(const Request &whole, const ChunkLimits &limits, size_t devices) {
+uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices) {
   if (!whole.job.kind.is_chain() || are_short(whole, limits)) return limits.bytes;
   // A chunk has a slice of each of its streams, and takes as long for a few.
   const uint64_t streams = std::max(kStreamsOfShare, whole.todo.size() / (2 * devices));
   uint64_t bytes = 0;
   for (uint64_t n = 0; n < std::min<uint64_t>(streams, whole.todo.size()); ++n)
-    bytes += whole_blocks(whole.todo[n].length);
+    bytes += whole_blocks(whole.todo.at(n).length);
   return bytes;
 }
 
-uint64_t take_share(Request &whole, const ChunkLimits &limits, std::deque<Piece> *to) {
+uint64_t take_share(Request &whole, const ChunkLimits &limits, Todo *to) {
   ChunkLimits left = limits;
   uint64_t taken = 0;
   while (!whole.todo.empty() && left.pieces > 0) {

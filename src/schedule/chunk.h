@@ -55,10 +55,10 @@ constexpr uint64_t kLeastSharedBytes = 32 << 20;
 // Whether several devices have work enough in it.
 bool may_be_shared(const Request &request, uint64_t least_bytes);
 // How much of what is left of it one of several devices takes at a time.
-uint64_t share_bytes(const Request &whole, const ChunkLimits &limits, size_t devices);
+uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices);
 // Moves so much from the front of what is left to `to`; how many bytes of text
 // that is. Streams of a chain are not cut.
-uint64_t take_share(Request &whole, const ChunkLimits &limits, std::deque<Piece> *to);
+uint64_t take_share(Request &whole, const ChunkLimits &limits, Todo *to);
 
 // Cuts the next chunk from the front of the queue: requests in host memory, of
 // the kind of the first. A request whose last piece is cut leaves the queue;

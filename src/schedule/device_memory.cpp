@@ -174,8 +174,9 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
   while (!request.todo.empty() && chunk->pieces.size() + 2 <= max_pieces) {
     // A message's additional data come before its text.
     const bool has_aad = request.todo.front().is_aad;
-    const Piece text = request.todo[has_aad ? 1 : 0];
+    const Piece text = request.todo.at(has_aad ? 1 : 0);
     const CipherMessage &message = request.job.messages[text.message];
+    const AeadMessage &beside = request.job.aead[text.message];
     const bool is_ccm = request.job.kind.is_ccm();
     Ends ends = {};
     if (message.length != 0) {
@@ -197,8 +198,8 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
     if (has_aad) {
       chunk->aead.parts.push_back(
           describe_part(request, request.todo.front(), 0, number->second, aad_at));
-      chunk->aead.aad.push_back({message.aad, message.aad_length});
-      aad_at += whole_blocks(message.aad_length);
+      chunk->aead.aad.push_back({beside.aad, beside.aad_length});
+      aad_at += whole_blocks(beside.aad_length);
       chunk->pieces.push_back(request.todo.front());
       request.todo.pop_front();
     }
@@ -207,7 +208,7 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
                                               number->second, chunk->aead.headers.size()));
     if (is_ccm) {
       std::vector<uint8_t> &headers = chunk->aead.headers;
-      const uint64_t at = headers.size(), bytes = ccm_header_bytes(message.aad_length);
+      const uint64_t at = headers.size(), bytes = ccm_header_bytes(beside.aad_length);
       headers.resize(at + bytes);
       copy_ccm_header(request.job, text.message, 0, bytes, headers.data() + at);
     }
@@ -222,7 +223,7 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
         check.first_sum = first_sum;
         check.sum_count = has_aad ? 2 : 1;
         check.tag_bytes = request.job.tag_bytes;
-        memcpy(check.tag, message.tag, request.job.tag_bytes);
+        memcpy(check.tag, beside.tag, request.job.tag_bytes);
         chunk->aead.checks.push_back(check);
       }
     }

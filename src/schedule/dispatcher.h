@@ -53,6 +53,8 @@ class Dispatcher {
   bool is_selected(uint32_t index) const { return index < selected_count_; }
   const Counters &cpu_counters() const { return cpu_.counters(); }
   PinnedMemory &pinned() { return pinned_; }
+  // Threads for what one would take too long for.
+  Workers &workers() { return movers_.workers; }
   // The first selected device that can be used, made ready; nullptr: none.
   Executor *first_ready();
 

@@ -218,8 +218,9 @@ void Pipeline::lay_out(Slot &slot) {
     const uint64_t text_at = at + header_bytes;
     slot.places.push_back(text_at);
     const uint64_t length = is_aad ? part.piece.length : text.length;
-    share.in.add(is_aad ? message.aad + part.piece.offset : message.in + text.offset, text_at,
-                 length);
+    share.in.add(is_aad ? request->job.aead[part.piece.message].aad + part.piece.offset
+                        : message.in + text.offset,
+                 text_at, length);
     if (!is_aad)
       share.out.add(message.out + text.offset, text_at, length, message.in == message.out);
     share.may_pin = share.may_pin && request->may_pin;

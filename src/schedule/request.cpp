@@ -13,10 +13,7 @@ Request::Request(CipherJob whole, Callback on_end)
     : Ending(std::move(on_end)),
       whole_job(std::make_shared<CipherJob>(std::move(whole))),
       load_bytes(whole_job->bytes) {
-  for (uint32_t n = 0; n < job.messages.size(); ++n) {
-    put_whole(n);
-    longest_stream_bytes = std::max(longest_stream_bytes, stream_bytes(n));
-  }
+  todo.begin();
   if (job.kind.mode().is_aead) {
     aead = std::make_shared<AeadTally>();
     failure = aead->begin(job);
@@ -30,7 +27,6 @@ Request::Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_
       shared(std::move(work)),
       member(its_member),
       load_bytes(its_load_bytes),
-      longest_stream_bytes(whole.longest_stream_bytes),
       aead(whole.aead),
       is_settled_(true) {}
 
@@ -40,42 +36,35 @@ bool Request::is_over() const {
   return todo.empty() && (shared == nullptr || shared->has_nothing_left());
 }
 
-void Request::put_whole(uint32_t number) {
-  const CipherMessage &message = job.messages[number];
-  if (message.aad_length != 0 && !job.kind.is_ccm())
-    todo.push_back({number, 0, message.aad_length, {}, false, true});
-  todo.push_back({number, 0, stream_bytes(number), message.iv, false});
-}
-
 void Request::start_over() {
   must_start_over = shared != nullptr;
   if (must_start_over) return;
   if (job.memory != LC_MEMORY_HOST) return;
   const auto is_whole = [&](uint32_t n) { return job.messages[n].in != job.messages[n].out; };
-  std::erase_if(todo, [&](const Piece &piece) { return is_whole(piece.message); });
+  std::erase_if(todo.all(), [&](const Piece &piece) { return is_whole(piece.message); });
   for (uint32_t n = 0; n < job.messages.size(); ++n) {
     if (!is_whole(n)) continue;
     if (aead != nullptr) aead->start_over(job, n);
-    put_whole(n);
+    todo.push_back_message(n);
   }
-  uint64_t left = 0;
-  for (const Piece &piece : todo) left += text_of(piece).length;
   result.cpu_bytes = 0;
-  result.device_bytes = job.bytes - left;
-}
-
-uint64_t Request::stream_bytes(uint32_t message) const {
-  const CipherMessage &of = job.messages[message];
-  return of.length + (job.kind.is_ccm() ? ccm_header_bytes(of.aad_length) : 0);
+  result.device_bytes = job.bytes - text_left();
 }
 
 TextSpan Request::text_of(const Piece &piece) const {
   if (piece.is_aad) return {0, 0};
   if (!job.kind.is_ccm()) return {piece.offset, piece.length};
-  const uint64_t header = ccm_header_bytes(job.messages[piece.message].aad_length);
+  const uint64_t header = ccm_header_bytes(job.aead[piece.message].aad_length);
   const uint64_t begin = std::max(piece.offset, header);
   const uint64_t end = std::max(piece.offset + piece.length, header);
   return {begin - header, end - begin};
+}
+
+uint64_t Request::text_left() const {
+  uint64_t bytes = 0;
+  for (const Piece &piece : todo.made()) bytes += text_of(piece).length;
+  todo.each_unmade([&](uint32_t message) { bytes += job.messages[message].length; });
+  return bytes;
 }
 
 void Request::put_back(const Piece &piece) {
@@ -84,7 +73,9 @@ void Request::put_back(const Piece &piece) {
     // The slices that follow it were cut from the same message and need its
     // output: they become one piece again, which begins with an IV that the
     // host knows.
-    for (auto other = todo.begin(); other != todo.end();) {
+    // No piece of this message is without being made.
+    std::deque<Piece> &made = todo.made();
+    for (auto other = made.begin(); other != made.end();) {
       if (other->message != piece.message) {
         ++other;
         continue;
@@ -96,7 +87,7 @@ void Request::put_back(const Piece &piece) {
         whole.continues = other->continues;
       }
       whole.length = end - whole.offset;
-      other = todo.erase(other);
+      other = made.erase(other);
     }
     // Another device would look for its chain value in vain.
     if (whole.continues) whole.iv = chain_value(whole);
@@ -106,7 +97,7 @@ void Request::put_back(const Piece &piece) {
 }
 
 void Request::leave_device() {
-  for (Piece &piece : todo) {
+  for (Piece &piece : todo.made()) {
     if (!piece.continues) continue;
     piece.iv = chain_value(piece);
     piece.continues = false;

@@ -4,29 +4,15 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <memory>
 
 #include "device/device.h"
 #include "job/cipher_job.h"
 #include "schedule/aead_tally.h"
 #include "schedule/ending.h"
+#include "schedule/todo.h"
 
 namespace lanecrypt::schedule {
-
-// A run of bytes of one message, with the IV at its start; of CCM, whose
-// messages begin with their headers, the MAC.
-struct Piece {
-  uint32_t message;
-  uint64_t offset;  // within the message, or the header and the message
-  uint64_t length;
-  Iv iv;
-  // CBC encryption of a message in slices: the IV is the last block of the
-  // slice before, which may still be on the device.
-  bool continues;
-  // Additional data of an authenticated mode: hashed, and nothing comes back.
-  bool is_aad = false;
-};
 
 // What a piece has of its message's text.
 struct TextSpan {
@@ -54,12 +40,11 @@ class Request : public Ending {
 
   // The rest is the business of whoever has the request: one executor at a
   // time.
-  std::deque<Piece> todo;
+  Todo todo{job};
   uint32_t chunks_under_way = 0;
   // The devices, by their numbers, that could not finish it.
   std::vector<uint32_t> tried;
-  // Of all messages, as put together from their pieces.
-  uint64_t longest_stream_bytes = 0;
+  const uint64_t longest_stream_bytes = job.longest_stream_bytes;
   // Its chains go on from chunk to chunk on the device that has it.
   bool is_sliced = false;
   // Why the device that has it must hand it back, once no chunk of it is under
@@ -87,13 +72,13 @@ class Request : public Ending {
   // Of shared work: and others have nothing for it either.
   bool is_over() const;
 
-  // Of a message, and of CCM its header.
-  uint64_t stream_bytes(uint32_t message) const;
   bool ends_message(const Piece &piece) const {
-    return !piece.is_aad && piece.offset + piece.length == stream_bytes(piece.message);
+    return !piece.is_aad && piece.offset + piece.length == stream_bytes(job, piece.message);
   }
   // All of it, but for additional data and the header of CCM.
   TextSpan text_of(const Piece &piece) const;
+  // Of all pieces that are left to do.
+  uint64_t text_left() const;
   // Puts back a piece that was not done, behind no other piece of its message.
   void put_back(const Piece &piece);
 
@@ -113,7 +98,6 @@ class Request : public Ending {
   void end();
 
  private:
-  void put_whole(uint32_t number);
   Iv chain_value(const Piece &piece) const;
 
   bool is_settled_ = false;

@@ -33,12 +33,12 @@ RequestPointer SharedWork::add(Executor &executor, uint64_t load_bytes) {
 
 RequestPointer SharedWork::add(Executor &executor, const std::function<bool(const Piece &)> &its) {
   uint64_t bytes = 0;
-  for (const Piece &piece : whole_->todo)
+  for (const Piece &piece : whole_->todo.all())
     if (its(piece)) bytes += whole_->text_of(piece).length;
   const RequestPointer part = add(executor, bytes);
-  for (const Piece &piece : whole_->todo)
+  for (const Piece &piece : whole_->todo.all())
     if (its(piece)) part->todo.push_back(piece);
-  std::erase_if(whole_->todo, its);
+  std::erase_if(whole_->todo.all(), its);
   begin_work(members_.back(), 0);
   return part;
 }
@@ -169,8 +169,8 @@ void SharedWork::leave(Request &part, const Status &why) {
       // No other device reaches it.
       if (whole_->failure.ok()) whole_->failure = why;
     } else {
-      for (const Piece &piece : part.todo) left_bytes_ += whole_->text_of(piece).length;
-      whole_->todo.insert(whole_->todo.begin(), part.todo.begin(), part.todo.end());
+      left_bytes_ += part.text_left();
+      whole_->todo.push_front_all(part.todo.all());
     }
     part.todo.clear();
     if (!part.keystream.empty())

@@ -25,9 +25,9 @@ class SharedWork : public std::enable_shared_from_this<SharedWork> {
   using PlaceAgain = std::function<void(const RequestPointer &whole, const Status &why)>;
 
   SharedWork(RequestPointer whole, PlaceAgain place_again)
-      : whole_(std::move(whole)), place_again_(std::move(place_again)) {
-    for (const Piece &piece : whole_->todo) left_bytes_ += whole_->text_of(piece).length;
-  }
+      : whole_(std::move(whole)),
+        place_again_(std::move(place_again)),
+        left_bytes_(whole_->text_left()) {}
 
   // First of all calls: a part for each device, which takes part as it can; or one
   // that does the pieces that are `its`, and no others.
@@ -79,7 +79,7 @@ class SharedWork : public std::enable_shared_from_this<SharedWork> {
   const PlaceAgain place_again_;
   std::mutex mutex_;
   std::vector<Member> members_;
-  uint64_t left_bytes_ = 0;
+  uint64_t left_bytes_;
   bool must_start_over_ = false;
   bool is_concluded_ = false;
   Status why_;  // the last device that left did

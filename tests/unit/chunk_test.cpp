@@ -19,7 +19,7 @@ constexpr ChunkLimits kLimits = {16 * kMiB, 1 << 16};
 // CBC encryption of streams; their bytes are not looked at.
 RequestPointer request_of(const std::vector<uint64_t> &lengths) {
   static uint8_t key[16];
-  CipherJob job;
+  CipherJob job = {};
   job.kind = {LC_AES_CBC, LC_ENCRYPT, 16};
   job.memory = LC_MEMORY_HOST;
   job.key_count = 1;
@@ -29,6 +29,7 @@ RequestPointer request_of(const std::vector<uint64_t> &lengths) {
     message.in = message.out = key;
     job.messages.push_back(message);
     job.bytes += length;
+    job.longest_stream_bytes = std::max(job.longest_stream_bytes, length);
   }
   return std::make_shared<Request>(std::move(job), nullptr);
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/cipher_check.h"
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "job/cipher_job.h"
+
+namespace lanecrypt {
+namespace {
+
+Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, std::move(text)); }
+
+// An enum as the caller's compiler wrote it: a C program can put any number
+// there, and C++ may not look at one that is no value of the type.
+template <typename Enum>
+int number_of(const Enum &value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
+// Where the struct of version 0.1 ended.
+constexpr size_t kLeastMessageBytes = offsetof(lc_message, aad);
+
+std::string key_sizes_of(const Mode &mode) {
+  std::string sizes;
+  for (const uint32_t bytes : {16, 24, 32})
+    if (mode.takes_key(bytes * mode.keys))
+      sizes += (sizes.empty() ? ""
+                : bytes == 32 ? " or "
+                              : ", ") +
+               std::to_string(bytes * mode.keys);
+  return sizes;
+}
+
+// What the standards allow of IVs and tags: SP 800-38D, 5.2.1; SP 800-38C, A.1;
+// RFC 8439, 2.8.
+Status check_aead(const lc_cipher_job &job, const Mode &mode) {
+  const uint32_t iv_bytes = job.iv_bytes, tag_bytes = job.tag_bytes;
+  const bool ccm = mode.cipher == LC_AES_CCM, gcm = mode.cipher == LC_AES_GCM;
+  if (iv_bytes != 0 && (ccm ? iv_bytes < 7 || iv_bytes > 13 : !gcm && iv_bytes != 12))
+    return wrong("an IV of " + std::string(mode.title) + " has " + (ccm ? "7 to 13" : "12") +
+                 " bytes, not " + std::to_string(iv_bytes));
+  const bool is_tag = ccm ? tag_bytes >= 4 && tag_bytes <= 16 && tag_bytes % 2 == 0
+                      : gcm
+                          ? tag_bytes == 4 || tag_bytes == 8 || (tag_bytes >= 12 && tag_bytes <= 16)
+                          : tag_bytes == 16;
+  if (tag_bytes != 0 && !is_tag)
+    return wrong("a tag of " + std::string(mode.title) + " has " +
+                 (ccm   ? "4, 6, 8, 10, 12, 14 or 16"
+                  : gcm ? "4, 8 or 12 to 16"
+                        : "16") +
+                 " bytes, not " + std::to_string(tag_bytes));
+  return Status();
+}
+
+Status check_mode(const lc_cipher_job &job) {
+  const Mode &mode = mode_of(job.cipher);
+  if (!mode.takes_key(job.key_bytes))
+    return wrong("a key of " + std::string(mode.is_aes ? "AES-" : "") + mode.title + " has " +
+                 key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));
+  if (mode.is_aead) LC_TRY(check_aead(job, mode));
+  if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
+    return wrong("an IV of " + std::string(mode.title) + " has " + std::to_string(mode.iv_bytes) +
+                 " bytes, not " + std::to_string(job.iv_bytes));
+  if (mode.continuation == Continuation::kDataUnits && job.data_unit_bytes != 0 &&
+      (job.data_unit_bytes < kBlockBytes || job.data_unit_bytes > kMostDataUnitBytes))
+    return wrong("a data unit has 16 bytes to 16 MiB, not " + std::to_string(job.data_unit_bytes) +
+                 " bytes");
+  return Status();
+}
+
+Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
+  if (mode.continuation != Continuation::kMessage)
+    return wrong(std::string("a message of ") + mode.title + " has no parts");
+  if (job.memory != LC_MEMORY_HOST)
+    return Status(LC_ERROR_UNSUPPORTED, "parts of messages are for host memory only");
+  if (message.aad_length != 0) return wrong("a part has no additional data");
+  if (message.part->text_before % (mode.is_aes ? kBlockBytes : kChaChaBlockBytes) != 0)
+    return wrong("its part does not begin with a block");
+  return Status();
+}
+
+}  // namespace
+
+Status check_job(const lc_cipher_job &job) {
+  if (const int cipher = number_of(job.cipher); cipher < 0 || cipher >= kModeCount)
+    return wrong("unknown cipher " + std::to_string(cipher));
+  if (const int direction = number_of(job.direction);
+      direction != LC_ENCRYPT && direction != LC_DECRYPT)
+    return wrong("unknown direction " + std::to_string(direction));
+  LC_TRY(check_mode(job));
+  if (const int memory = number_of(job.memory);
+      memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
+    return wrong("unknown kind of memory " + std::to_string(memory));
+  if (job.stream != nullptr && job.memory != LC_MEMORY_DEVICE)
+    return wrong("a stream goes with device memory only");
+  if (job.message_count != 0 && job.messages == nullptr) return wrong("no messages were given");
+  if (job.message_count != 0 && job.message_size < kLeastMessageBytes)
+    return wrong("lc_cipher_job.message_size is too small");
+  if (job.message_count > UINT32_MAX) return wrong("more than 2^32 - 1 messages");
+  return Status();
+}
+
+MessageRules::MessageRules(const lc_cipher_job &job)
+    : job_(&job),
+      mode_(&mode_of(job.cipher)),
+      has_iv_(mode_->iv_bytes != 0),
+      granule_bytes_(mode_->granule_bytes),
+      least_bytes_(mode_->least_bytes) {
+  if (mode_->continuation != Continuation::kDataUnits) return;
+  unit_bytes_ = job.data_unit_bytes;
+  if (unit_bytes_ == 0) most_bytes_ = kMostDataUnitBytes;
+}
+
+Status MessageRules::say(Fault fault, const lc_message &message) const {
+  const auto wrong_length = [&](const std::string &what) {
+    return wrong("its length, " + std::to_string(message.length) + " bytes, is " + what);
+  };
+  switch (fault) {
+    case Fault::kNone:
+      break;
+    case Fault::kNoKey:
+      return wrong("no key");
+    case Fault::kNoIv:
+      return wrong("no IV");
+    case Fault::kNoData:
+      return wrong("no input or output");
+    case Fault::kGranule:
+      return wrong_length("no multiple of " + std::to_string(granule_bytes_));
+    case Fault::kShort:
+      return wrong_length("less than " + std::to_string(least_bytes_));
+    case Fault::kLongUnit:
+      return wrong_length("more than a data unit may have (16 MiB)");
+    case Fault::kShortUnit:
+      return wrong_length("such that the last data unit has less than 16");
+    case Fault::kPastMemory:
+      return wrong("its length reaches past the end of memory");
+    case Fault::kOverlap:
+      return wrong("input and output overlap in part");
+  }
+  return Status();
+}
+
+// What an authenticated message has beside its text, which may be empty. The
+// longest text has 2^32 - 2 blocks of 16 or 64 bytes; CCM's is bounded by the
+// bytes that its nonce leaves for the length.
+Status MessageRules::check_aead(const lc_message &message) const {
+  const lc_cipher_job &job = *job_;
+  const Mode &mode = *mode_;
+  if (message.key == nullptr) return wrong("no key");
+  if (message.iv == nullptr) return wrong("no IV");
+  if (message.part != nullptr) LC_TRY(check_aead_part(job, mode, message));
+  if (message.tag == nullptr && message.part == nullptr) return wrong("no tag, or no place for it");
+  if (message.aad_length != 0 && message.aad == nullptr) return wrong("no additional data");
+  if (message.aad_length > UINT64_MAX / 16) return wrong("its additional data are too long");
+  const uint64_t most = mode.cipher == LC_CHACHA20_POLY1305 ? (uint64_t{1} << 38) - 64
+                        : mode.cipher == LC_AES_GCM         ? (uint64_t{1} << 36) - 32
+                                                            : UINT64_MAX;
+  const uint64_t before = message.part == nullptr ? 0 : message.part->text_before;
+  if (before > most || message.length > most - before)
+    return wrong("its length is more than the mode allows under one IV");
+  if (mode.cipher == LC_AES_CCM) {
+    const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);
+    if (length_bytes < 8 && message.length >> (8 * length_bytes) != 0)
+      return wrong("its length does not fit in the bytes that its nonce leaves");
+  }
+  return Status();
+}
+
+}  // namespace lanecrypt

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/todo.h"
+
+#include "job/ccm_format.h"
+
+namespace lanecrypt::schedule {
+
+uint64_t stream_bytes(const CipherJob &job, uint32_t message) {
+  const uint64_t length = job.messages[message].length;
+  return job.kind.is_ccm() ? length + ccm_header_bytes(job.aead[message].aad_length) : length;
+}
+
+void Todo::begin() {
+  unmade_ = job_.messages.size();
+  // Those of CCM are part of its header.
+  if (!job_.kind.is_ccm()) unmade_ += job_.aad_count;
+}
+
+void Todo::push_back_message(uint32_t number) {
+  all();
+  make(number);
+}
+
+void Todo::clear() {
+  made_.clear();
+  unmade_ = 0;
+}
+
+size_t Todo::make(uint32_t number) {
+  size_t pieces = 1;
+  if (job_.kind.mode().is_aead && !job_.kind.is_ccm())
+    if (const uint64_t aad_length = job_.aead[number].aad_length; aad_length != 0) {
+      made_.push_back({number, 0, aad_length, {}, false, true});
+      ++pieces;
+    }
+  made_.push_back({number, 0, stream_bytes(job_, number), job_.messages[number].iv, false});
+  return pieces;
+}
+
+}  // namespace lanecrypt::schedule
