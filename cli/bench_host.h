@@ -15,7 +15,8 @@ namespace lanecrypt::cli {
 // through the provider `module` (left out where that is ""), what it costs to check the
 // device's output, several devices together, and what a task on the same core keeps of
 // it; and, where `folder` is not "", files in it. GB/s and, in rows that end in `.cpu`,
-// ms of CPU time a GB. The output of each run is compared with OpenSSL's; throws Failure
+// ms of CPU time a GB; in those that end in `.submit`, ms until a job of many streams is
+// handed over. The output of each run is compared with OpenSSL's; throws Failure
 // (kFailed) where one differs.
 void bench_host(const Context &context, const std::string &module, const std::string &folder,
                 bool quick, BenchLog &log);

@@ -10,7 +10,7 @@ namespace lanecrypt::cli {
 namespace {
 
 struct Found {
-  std::vector<double> rates, cpu, cores;
+  std::vector<double> rates, cpu, cores, submit;
   bool is_left_out = false;
 };
 
@@ -50,6 +50,7 @@ void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
     own.rates.push_back(gigabytes / seconds);
     own.cpu.push_back(1e3 * cpu / gigabytes);
     own.cores.push_back(cpu / seconds);
+    if (contender.submit_seconds) own.submit.push_back(1e3 * contender.submit_seconds());
   });
   std::optional<double> openssl;
   for (size_t n = 0; n < found.size() && !openssl; ++n)
@@ -69,6 +70,14 @@ void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
              streams,
              "",
              {}});
+    if (!found[n].submit.empty())
+      log.add({contender.name + ".submit",
+               "ms",
+               spread_of(found[n].submit),
+               contender.bytes,
+               streams,
+               "wall",
+               {}});
   }
 }
 

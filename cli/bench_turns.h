@@ -25,13 +25,15 @@ struct Contender {
   std::function<void()> run;      // all that is measured
   std::function<void()> check;    // after each run; throws where the output is wrong
   std::function<void()> prepare;  // before each; the last two may be left out
+  // Of the run before, the seconds until its caller was free again; may be left out.
+  std::function<double()> submit_seconds{};
 };
 
 // Each once unmeasured, and `runs` times. A program that was run and waited for counts
 // to the process. Adds rows: the name (GB/s, with the cores that the process kept busy,
-// and how many times the rate of the first contender named `.openssl` it is) and `.cpu`
-// after it (the process's CPU time, in ms/GB). One whose device does not do such a thing
-// is named on stderr and left out.
+// and how many times the rate of the first contender named `.openssl` it is), `.cpu`
+// after it (the process's CPU time, in ms/GB) and, of those that tell, `.submit` (ms of a
+// run). One whose device does not do such a thing is named on stderr and left out.
 void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
                         std::optional<uint64_t> streams, BenchLog &log);
 

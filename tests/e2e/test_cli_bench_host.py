@@ -47,6 +47,9 @@ def test_bench_host_measures_everyone_in_turn(told):
             # Everyone beside whom OpenSSL ran.
             assert ("over_openssl" in rate) == ("verify" not in name), name
             assert rate.get("streams") == (16 if "x16KiB" in name else None)
+    for name in (f"{row}.{who}" for row in STREAMS for who in devices):
+        (submit,) = results.pop(name + ".submit")
+        assert submit["unit"] == "ms" and submit["streams"] == 16 and submit["runs"] >= 5
     (over_one,) = results.pop("aes-128-ctr.card-over-one.all")
     assert over_one["unit"] == "x" and over_one["streams"] == 2
     one, both = (results.pop(f"aes-128-ctr.card{how}.all")[0] for how in ("-one", ""))
