@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/aes_cipher.h"
 #include "cli/bench_results.h"
 #include "cli/provider_library.h"
 
@@ -41,14 +42,6 @@ void must(int done) {
   if (done <= 0) give_up("OpenSSL refuses a call");
 }
 
-struct FreeCipher {
-  void operator()(EVP_CIPHER *cipher) const { EVP_CIPHER_free(cipher); }
-};
-using Cipher = std::unique_ptr<EVP_CIPHER, FreeCipher>;
-struct FreeContext {
-  void operator()(EVP_CIPHER_CTX *context) const { EVP_CIPHER_CTX_free(context); }
-};
-
 enum class Call { kEncrypt, kDecrypt, kMessage };
 
 struct Case {
@@ -68,7 +61,7 @@ class Loop {
   // heap: how OpenSSL's tables lie in lines of the cache is seen in small pieces.
   double take_turn(const EVP_CIPHER *cipher) {
     const std::unique_ptr<uint8_t[]> gap(new uint8_t[16 + 16 * (random_() % 40)]);
-    const std::unique_ptr<EVP_CIPHER_CTX, FreeContext> context(EVP_CIPHER_CTX_new());
+    const cli::EvpContext context(EVP_CIPHER_CTX_new());
     must(
         EVP_CipherInit_ex(context.get(), cipher, nullptr, key_, iv_, what_.call != Call::kDecrypt));
     must(EVP_CIPHER_CTX_set_padding(context.get(), 0));
@@ -156,9 +149,9 @@ int run(int argc, char **argv) {
   for (const Case &what : all_cases()) {
     if (what.name.find(only) == std::string::npos) continue;
     const char *const sides[] = {"openssl", "provider"};
-    const Cipher ciphers[] = {
-        Cipher(EVP_CIPHER_fetch(library.get(), what.cipher, "provider=default")),
-        Cipher(EVP_CIPHER_fetch(library.get(), what.cipher, "provider=gpu"))};
+    const cli::EvpCipher ciphers[] = {
+        cli::EvpCipher(EVP_CIPHER_fetch(library.get(), what.cipher, "provider=default")),
+        cli::EvpCipher(EVP_CIPHER_fetch(library.get(), what.cipher, "provider=gpu"))};
     if (!ciphers[0] || !ciphers[1]) give_up(fmt::format("there is no {}", what.cipher));
     Loop loop(what);
     std::vector<double> times[2];

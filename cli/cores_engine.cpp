@@ -12,8 +12,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Of a core: with AES instructions the slowest cipher here has twice that, and without
-// them the fastest not a third.
+// Of a core: between what it does with instructions for AES, and without them.
 constexpr double kQuickBytesPerSecond = 1e9;
 constexpr size_t kTrialBytes = 256 << 10;
 constexpr unsigned kTrials = 8;  // what else runs may fall into some

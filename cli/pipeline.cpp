@@ -22,9 +22,9 @@ namespace {
 // and one waiting.
 constexpr unsigned kChunksWithDevice = 4;
 constexpr size_t kDeviceChunkBytes = 8 << 20;
-// Stays in a core's own cache between its reading and its writing.
+// Where it cannot be mapped, it stays in a core's own cache from its reading to its writing.
 constexpr size_t kCoreChunkBytes = 512 << 10;
-constexpr unsigned kMostCores = 8;  // memory and the kernel's pages serve no more
+constexpr unsigned kMostCores = 8;  // a guess: memory and the kernel are shared
 
 class Pipeline {
  public:
