@@ -7,8 +7,8 @@ for; H is OpenGL always.
 
 A picture for each paper: what was measured here, and as diamonds what the paper
 has for it (`published` in the results). All pictures of one call are of the files
-given, which are of one machine; by default those of the newest date in
-bench/results. A picture whose figures are in no file is left as it is, and named.
+given, which are of one machine; by default those of bench/results, of each paper
+the newest. A picture whose figures are in no file is left as it is, and named.
 """
 
 import argparse
@@ -284,12 +284,6 @@ def draw_s(papers):
     return figure if drawn else None
 
 
-def caption(papers, letter):
-    """Of a file for each paper, that of this one."""
-    own = [file for file in papers.files if file.stem.endswith(f"-{letter}")] or papers.files
-    return f"{papers.place()}: {', '.join(file.name for file in own)}. Diamonds: the paper's"
-
-
 PLOTTERS = {"papers-r.svg": draw_r, "papers-h.svg": draw_h, "papers-m.svg": draw_m,
             "papers-w.svg": draw_w, "papers-s.svg": draw_s}
 
@@ -313,7 +307,7 @@ def main():
             print(f"draw_papers: {name}: no file has its figures", file=sys.stderr)
         else:
             letter = Path(name).stem[-1].upper()
-            figure.text(0.01, 0.01, caption(papers, letter), fontsize=6.5, color="#666666")
+            figure.text(0.01, 0.01, f"{papers.place(letter)}. Diamonds: the paper's", fontsize=6.5, color="#666666")
             figure.tight_layout(rect=(0, 0.03, 1, 1))
             figure.savefig(arguments.out / name, metadata={"Date": None}, facecolor="white")
             print(arguments.out / name)

@@ -20,39 +20,53 @@ def size_text(size):
 
 
 def newest():
-    """The files of the newest date."""
-    files = sorted(RESULTS.glob("*papers*.json"))
-    return [file for file in files if file.name[:10] == files[-1].name[:10]]
+    """The files of the machine of the newest one, the newest first."""
+    files = sorted(RESULTS.glob("*papers*.json"), key=lambda file: (file.name[:10], file.name), reverse=True)
+    machines = [json.loads(file.read_text(encoding="utf-8"))["machine"]["cpu"] for file in files]
+    return [file for file, machine in zip(files, machines) if machine == machines[0]]
 
 
 class Papers:
     """The results of all files, which are of one machine.
 
-    Of several devices those of one API are taken: where their names have `.cuda`, or
-    what else `api` is, they have `.device` here. H, and what M and R do as chips did in
-    2007, is OpenGL always and stays `.gl`.
+    What a paper measured is taken of the first file that has it. Of several devices
+    those of one API are taken: where their names have `.cuda`, or what else `api` is,
+    they have `.device` here. H, and what M and R do as chips did in 2007, is OpenGL
+    always and stays `.gl`.
     """
 
     def __init__(self, files, api="cuda"):
-        self.files = files
-        runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        self.results, self.sources, seen = [], [], set()
+        is_opengl = re.compile(r"H\.|.*\.table8\.gl$")
+        for file in files:
+            run = json.loads(file.read_text(encoding="utf-8"))
+            papers = {result["name"][0] for result in run["results"]} - seen
+            if not papers:
+                continue
+            seen |= papers
+            self.sources.append((file.name, run, papers))
+            self.results += [
+                result if is_opengl.match(result["name"]) else
+                {**result, "name": re.sub(rf"\.{re.escape(api)}(?=\.|$)", ".device", result["name"])}
+                for result in run["results"] if result["name"][0] in papers]
+        self.sources.sort(key=lambda source: source[0])
+        runs = [run for _, run, _ in self.sources]
         # OpenGL writes more behind the name of the same card.
         self.machine = min((run["machine"] for run in runs), key=lambda m: len(m["gpu"]) or 999)
-        self.dates = sorted({run["date"] for run in runs})
-        self.commits = sorted({run["software"]["commit"] for run in runs})
-        self.openssl = " ".join(runs[0]["software"]["openssl"].split(" ")[:2])
         if len({run["machine"]["cpu"] for run in runs}) > 1:
             sys.exit("the files are not of one machine")
-        is_opengl = re.compile(r"H\.|.*\.table8\.gl$")
-        self.results = [
-            result if is_opengl.match(result["name"]) else
-            {**result, "name": re.sub(rf"\.{re.escape(api)}(?=\.|$)", ".device", result["name"])}
-            for run in runs for result in run["results"]]
 
-    def place(self):
-        """Where and when."""
-        return (f"{self.machine['gpu']}, {self.machine['cores']} cores of "
-                f"{self.machine['cpu']}, {self.openssl}, {' and '.join(self.dates)}")
+    def place(self, paper=None):
+        """Where, and when and from which files: of all, or of one paper."""
+        runs = {}
+        for name, run, papers in self.sources:
+            if paper is None or paper in papers:
+                software = run["software"]
+                when = (run["date"], " ".join(software["openssl"].split(" ")[:2]), software["commit"])
+                runs.setdefault(when, []).append(name)
+        return (f"{self.machine['gpu']}, {self.machine['cores']} cores of {self.machine['cpu']}: " +
+                "; ".join(f"{date}, {openssl}, commit {commit} ({', '.join(names)})"
+                          for (date, openssl, commit), names in runs.items()))
 
     def named(self, pattern):
         """(match, result) of all whose whole names match."""

@@ -320,8 +320,7 @@ def fill(text, papers):
     def replace(match):
         name = match[2]
         if name == "machine":
-            files = ", ".join(f"`{file.name}`" for file in papers.files)
-            content = f"{papers.place()}, commit {' and '.join(papers.commits)} ({files}).\n"
+            content = papers.place() + ".\n"
         elif name in TABLES:
             content = markdown(list(TABLES[name](papers)))
         else:
