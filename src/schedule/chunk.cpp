@@ -70,9 +70,12 @@ uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
 // Takes from the front of one request what still fits; false where nothing did.
 bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   const size_t before = chunk.pieces.size();
-  while (!request->todo.empty() && left.bytes >= kBlockBytes && left.pieces > 0) {
+  // What a cut leaves room for, to the end of a page or a data unit, is not worth another.
+  bool was_cut = false;
+  while (!request->todo.empty() && !was_cut && left.bytes >= kBlockBytes && left.pieces > 0) {
     Piece &next = request->todo.front();
-    if (next.length <= left.bytes) {
+    was_cut = next.length > left.bytes;
+    if (!was_cut) {
       chunk.pieces.push_back({request.get(), next});
       request->todo.pop_front();
     } else {
@@ -227,7 +230,8 @@ uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices) 
 uint64_t take_share(Request &whole, const ChunkLimits &limits, Todo *to) {
   ChunkLimits left = limits;
   uint64_t taken = 0;
-  while (!whole.todo.empty() && left.pieces > 0) {
+  bool was_cut = false;
+  while (!whole.todo.empty() && !was_cut && left.pieces > 0) {
     Piece &next = whole.todo.front();
     if (next.length <= left.bytes || (whole.job.kind.is_chain() && to->empty())) {
       to->push_back(next);
@@ -237,6 +241,7 @@ uint64_t take_share(Request &whole, const ChunkLimits &limits, Todo *to) {
       const Piece front = cut_front(whole, next, left.bytes);
       if (front.length == 0) break;
       to->push_back(front);
+      was_cut = true;
     }
     taken += whole.text_of(to->back()).length;
     left.bytes -= std::min(left.bytes, whole_blocks(to->back().length));
