@@ -37,6 +37,16 @@ struct ChunkLimits {
   uint32_t pieces;
 };
 
+// The most bytes of a chunk of such a job, from `least` to `most`, where so many wait.
+//
+// Of a chunk nothing comes back before all of it is there, so that each way of the bus
+// stands still while the largest chunk passes the other, however small the first and the
+// last of them are. What a chunk costs by itself grows with their number. Both together
+// cost least where a chunk is as large as the root of what waits, times what passes the bus
+// while a chunk costs that. Where a job can be cut only between its data units, a chunk has
+// one at least; of a chain it has `most`, for what counts there are lanes.
+uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t least, uint64_t most);
+
 // What a kernel must know of a piece, beside where its bytes are, its key and its
 // chain value.
 AesPiece describe(const Request &request, const Piece &piece);

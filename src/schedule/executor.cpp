@@ -219,7 +219,7 @@ Status Executor::self_test() {
     std::list<RequestPointer> queue = {request};
     while (!queue.empty() || !pipeline_->is_idle()) {
       if (!queue.empty() && pipeline_->has_free_slot())
-        pipeline_->start(cut_chunk(queue, pipeline_->limits(answer.kind, answer.input.size())));
+        pipeline_->start(cut_chunk(queue, pipeline_->limits(request->job, answer.input.size())));
       else
         LC_TRY(take_retired(pipeline_->retire()));
     }
@@ -317,7 +317,7 @@ bool Executor::find_work(std::list<RequestPointer> &queue) {
     const CipherKind &kind = request->job.kind;
     if (!request->todo.empty() || !offers(kind)) return true;
     SharedWork &work = *request->shared;
-    const ChunkLimits limits = pipeline_->limits(kind, work.waiting_bytes(*request));
+    const ChunkLimits limits = pipeline_->limits(request->job, work.waiting_bytes(*request));
     const SharedWork::Answer answer = work.take(*request, limits);
     if (answer == SharedWork::Answer::kTaken) return true;
     queue.splice(queue.end(), queue, queue.begin());
@@ -338,7 +338,7 @@ bool Executor::start_next(std::list<RequestPointer> &queue) {
   if (queue.front()->job.memory == LC_MEMORY_DEVICE) {
     start_on_device(queue);
   } else {
-    Chunk chunk = cut_chunk(queue, pipeline_->limits(queue.front()->job.kind, load_bytes_));
+    Chunk chunk = cut_chunk(queue, pipeline_->limits(queue.front()->job, load_bytes_));
     chunk.is_all = queue.empty() && pipeline_->is_idle();
     pipeline_->start(std::move(chunk));
   }

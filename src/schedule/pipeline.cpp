@@ -12,9 +12,6 @@ namespace {
 using device::MemoryKind;
 
 constexpr size_t kMostSlots = 8;
-// What waits is cut into as many chunks, within bounds, so that the first is
-// soon on its way.
-constexpr uint64_t kChunksOfQueue = 16;
 
 void mark_broken(const Slot &slot) {
   if (slot.sliced == nullptr) return;
@@ -71,13 +68,9 @@ Status Pipeline::open() {
   return Status();
 }
 
-ChunkLimits Pipeline::limits(const CipherKind &kind, uint64_t waiting_bytes) const {
-  const uint64_t least = options_.least_chunk_bytes, most = options_.most_chunk_bytes;
-  const uint64_t share = waiting_bytes / kChunksOfQueue / least * least;
-  const Continuation continuation = kind.mode().continuation;
-  // A data unit may take a whole chunk, and cannot be cut.
-  const bool must_be_large = kind.is_chain() || continuation == Continuation::kDataUnits;
-  return {must_be_large ? most : std::clamp(share, least, most), max_pieces(kind)};
+ChunkLimits Pipeline::limits(const CipherJob &job, uint64_t waiting_bytes) const {
+  return {chunk_bytes(job, waiting_bytes, options_.least_chunk_bytes, options_.most_chunk_bytes),
+          max_pieces(job.kind)};
 }
 
 uint32_t Pipeline::max_pieces(const CipherKind &kind) const {

@@ -77,8 +77,8 @@ class Pipeline {
   // Makes the streams. First of all calls.
   Status open();
 
-  // Of a chunk, where so many bytes wait.
-  ChunkLimits limits(const CipherKind &kind, uint64_t waiting_bytes) const;
+  // Of a chunk that begins with such a job, where so many bytes wait.
+  ChunkLimits limits(const CipherJob &job, uint64_t waiting_bytes) const;
   uint32_t max_pieces(const CipherKind &kind) const;
   bool has_free_slot() const { return !free_.empty(); }
   bool is_idle() const { return under_way_.empty(); }

@@ -100,6 +100,92 @@ TEST(Chunks, WhatFitsIsNoPartOfMore) {
   EXPECT_EQ(nullptr, chunks[0].sliced);
 }
 
+// A job of one message; its bytes are not looked at.
+CipherJob one_message(lc_cipher cipher, lc_direction direction, uint64_t bytes, uint64_t unit) {
+  CipherJob job = {};
+  job.kind = {cipher, direction, 32};
+  job.memory = LC_MEMORY_HOST;
+  job.key_count = 1;
+  job.data_unit_bytes = unit;
+  CipherMessage message = {};
+  message.length = bytes;
+  message.in = message.out = reinterpret_cast<uint8_t *>(0x7f0000000130);
+  job.messages.push_back(message);
+  job.bytes = job.longest_stream_bytes = bytes;
+  return job;
+}
+
+constexpr uint64_t kLeast = 4 * kMiB, kMost = 16 * kMiB;
+
+TEST(ChunkBytes, GrowAsTheRootOfWhatWaits) {
+  const auto of = [](uint64_t waiting, uint64_t least, uint64_t most) {
+    return chunk_bytes(one_message(LC_AES_CTR, LC_ENCRYPT, waiting, 0), waiting, least, most);
+  };
+  constexpr std::pair<uint64_t, uint64_t> kSizes[] = {
+      {0, 4}, {1, 4}, {64, 4}, {128, 8}, {256, 8}, {512, 12}, {1024, 16}, {1 << 20, 16}};
+  for (const auto &[waiting, bytes] : kSizes) {
+    EXPECT_EQ(bytes * kMiB, of(waiting * kMiB, kLeast, kMost)) << waiting;
+    // By the setting.
+    EXPECT_EQ(bytes << 14, of(waiting << 14, kLeast >> 6, kMost >> 6)) << waiting;
+  }
+}
+
+// What the bus stands still, and what the chunks cost by themselves, 7.5 us each at 50 GB/s.
+TEST(ChunkBytes, CostLittleMoreThanTheBestWould) {
+  const auto cost = [](uint64_t waiting, uint64_t bytes) {
+    return static_cast<double>(bytes + (waiting + bytes - 1) / bytes * (384 << 10));
+  };
+  const CipherJob job = one_message(LC_AES_CTR, LC_ENCRYPT, kMiB, 0);
+  for (uint64_t waiting = 20 * kMiB; waiting <= 4096 * kMiB; waiting += 4 * kMiB) {
+    double best = 1e18;
+    for (uint64_t bytes = kLeast; bytes <= kMost; bytes += kLeast)
+      best = std::min(best, cost(waiting, bytes));
+    EXPECT_LE(cost(waiting, chunk_bytes(job, waiting, kLeast, kMost)), best * 1.06) << waiting;
+  }
+}
+
+TEST(ChunkBytes, HoldADataUnit) {
+  const auto of = [](lc_cipher cipher, uint64_t unit, uint64_t waiting) {
+    return chunk_bytes(one_message(cipher, LC_ENCRYPT, waiting, unit), waiting, kLeast, kMost);
+  };
+  EXPECT_EQ(8 * kMiB, of(LC_AES_XTS, 4096, 256 * kMiB));
+  EXPECT_EQ(13 * kMiB, of(LC_AES_XTS, 13 * kMiB, 256 * kMiB));
+  EXPECT_EQ(kMost, of(LC_AES_XTS, kMost, kMiB));
+  // A message is one, of any length.
+  EXPECT_EQ(kMost, of(LC_AES_XTS, 0, 256 * kMiB));
+  EXPECT_EQ(kMost, of(LC_AES_CBC, 0, 256 * kMiB));
+}
+
+// All of it, in order, and cut between pages or units.
+TEST(ChunkBytes, CutAJobWhole) {
+  constexpr uint64_t kBytes = 200 * kMiB + 5008, kUnit = 3 * kMiB + 16;
+  for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_XTS}) {
+    const uint64_t unit = cipher == LC_AES_XTS ? kUnit : 0;
+    const auto request =
+        std::make_shared<Request>(one_message(cipher, LC_ENCRYPT, kBytes, unit), nullptr);
+    const ChunkLimits limits = {chunk_bytes(request->job, kBytes, kLeast, kMost), 1 << 16};
+    EXPECT_EQ(8 * kMiB, limits.bytes);
+    std::list<RequestPointer> queue = {request};
+    uint64_t at = 0;
+    while (!queue.empty()) {
+      const Chunk chunk = cut_chunk(queue, limits);
+      ASSERT_EQ(1u, chunk.pieces.size());
+      const Piece &piece = chunk.pieces[0].piece;
+      ASSERT_EQ(at, piece.offset);
+      ASSERT_NE(0u, piece.length);
+      EXPECT_LE(piece.length, limits.bytes);
+      at += piece.length;
+      if (queue.empty()) break;
+      EXPECT_GE(piece.length, limits.bytes - std::max<uint64_t>(4096, unit));
+      if (unit != 0)
+        EXPECT_EQ(0u, at % unit);
+      else
+        EXPECT_EQ(0u, (reinterpret_cast<uint64_t>(request->job.messages[0].in) + at) % 4096);
+    }
+    EXPECT_EQ(kBytes, at);
+  }
+}
+
 // Short copies and long ones, wherever they begin and end; nothing beside them.
 TEST(HostRuns, PassTheRingWhole) {
   test::Random random(20);
