@@ -2,9 +2,8 @@
 #include "schedule/pipeline.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "job/ccm_format.h"
+#include "schedule/slot_layout.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -44,20 +43,7 @@ Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid,
   }
 }
 
-Pipeline::~Pipeline() {
-  // What passed through the ring was the callers' data.
-  for (const std::unique_ptr<Slot> &slot : slots_) {
-    for (const auto *buffer : {slot->share.ring_in.get(), slot->share.ring_out.get()})
-      if (buffer != nullptr) secure::wipe(buffer->host(), buffer->bytes());
-    for (const auto *buffer : {slot->device_in.get(), slot->device_out.get()})
-      if (buffer != nullptr && compute_ != nullptr)
-        (void)compute_->zero(*buffer, 0, buffer->bytes());
-  }
-  if (compute_ != nullptr) (void)finish(*compute_);
-  // Keys are zeroed there.
-  for (const std::unique_ptr<Slot> &slot : slots_)
-    if (slot->own_stream != nullptr) (void)finish(*slot->own_stream);
-}
+Pipeline::~Pipeline() { wipe_all(); }
 
 Status Pipeline::open() {
   for (std::unique_ptr<device::Stream> *stream : {&upload_, &compute_, &download_}) {
@@ -103,44 +89,6 @@ Slot &Pipeline::take_slot() {
   return *slot;
 }
 
-// The memory of the chunk. What a slot has is kept, and grows.
-Status Pipeline::allocate(Slot &slot) {
-  // The last chunk's output is back, but its keys may not be zeroed yet, and
-  // what is zeroed must not be freed to grow, nor filled again on another stream.
-  if (slot.was_used) LC_TRY(slot.wiped->wait());
-  for (std::unique_ptr<device::Event> *event :
-       {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,
-        &slot.download_begin, &slot.download_end, &slot.wiped}) {
-    if (*event != nullptr) continue;
-    Result<std::unique_ptr<device::Event>> made = device_.make_event();
-    if (!made.ok()) return made.status();
-    *event = std::move(*made);
-  }
-  const auto fit = [&](std::unique_ptr<device::Buffer> &buffer, MemoryKind kind,
-                       uint64_t bytes) -> Status {
-    if (bytes == 0 || (buffer != nullptr && buffer->bytes() >= bytes)) return Status();
-    if (buffer != nullptr) {
-      // It held the callers' data.
-      if (kind == MemoryKind::kPinned)
-        secure::wipe(buffer->host(), buffer->bytes());
-      else
-        LC_TRY(compute_->zero(*buffer, 0, buffer->bytes()));
-      LC_TRY(finish(*compute_));
-      buffer.reset();
-    }
-    Result<std::unique_ptr<device::Buffer>> made =
-        device_.allocate(kind, bytes <= kSmallSlotBytes ? kSmallSlotBytes : kChunkBytes);
-    if (!made.ok()) return made.status();
-    buffer = std::move(*made);
-    return Status();
-  };
-  LC_TRY(fit(slot.device_in, MemoryKind::kDevice, slot.bytes));
-  if (slot.on_device) return Status();
-  LC_TRY(fit(slot.device_out, MemoryKind::kDevice, slot.bytes));
-  LC_TRY(fit(slot.share.ring_in, MemoryKind::kPinned, slot.share.ring_in_bytes));
-  return fit(slot.share.ring_out, MemoryKind::kPinned, slot.share.ring_out_bytes);
-}
-
 void Pipeline::start(Chunk chunk) {
   Slot &slot = take_slot();
   slot.on_device = false;
@@ -170,68 +118,6 @@ void Pipeline::start(DeviceChunk chunk) {
   slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
   slot.stage = Stage::kReturning;
   if (const Status status = begin_on_device(slot, chunk); !status.ok()) fail(slot, status);
-}
-
-// Gives every piece its place in the slot, its descriptor and its key.
-void Pipeline::lay_out(Slot &slot) {
-  HostShare &share = slot.share;
-  share.in.clear();
-  share.out.clear();
-  share.may_pin = true;
-  uint64_t header_bytes_of_all = 0;
-  for (const ChunkPiece &part : slot.pieces)
-    if (part.request->job.kind.is_ccm())
-      header_bytes_of_all += part.piece.length - part.request->text_of(part.piece).length;
-  slot.headers.resize(header_bytes_of_all);
-  uint8_t *header = slot.headers.data();
-  const Request *request = nullptr;
-  uint64_t at = 0;
-  slot.places.clear();
-  slot.places.reserve(slot.pieces.size());
-  slot.work.pieces.reserve(slot.pieces.size());
-  for (const ChunkPiece &part : slot.pieces) {
-    const CipherMessage &message = part.request->job.messages[part.piece.message];
-    if (part.request != request) {
-      request = part.request;
-      key_numbers_.begin(request->job.key_count);
-    }
-    const uint32_t keys = static_cast<uint32_t>(slot.work.keys.size());
-    const uint32_t key = key_numbers_.number_of(message.key, keys);
-    if (key == keys) slot.work.keys.push_back(request->job.key(message.key));
-
-    const bool is_aad = part.piece.is_aad;
-    // The header of CCM is ours, and comes back from nowhere.
-    const TextSpan text = request->text_of(part.piece);
-    const uint64_t header_bytes = is_aad ? 0 : part.piece.length - text.length;
-    if (header_bytes != 0) {
-      copy_ccm_header(request->job, part.piece.message, part.piece.offset, header_bytes, header);
-      share.in.add(header, at, header_bytes);
-      header += header_bytes;
-    }
-    const uint64_t text_at = at + header_bytes;
-    slot.places.push_back(text_at);
-    const uint64_t length = is_aad ? part.piece.length : text.length;
-    share.in.add(is_aad ? request->job.aead[part.piece.message].aad + part.piece.offset
-                        : message.in + text.offset,
-                 text_at, length);
-    if (!is_aad)
-      share.out.add(message.out + text.offset, text_at, length, message.in == message.out);
-    share.may_pin = share.may_pin && request->may_pin;
-    AesPiece piece = describe(*request, part.piece);
-    piece.in = piece.out = text_at;
-    piece.key = key;
-    piece.chain = slot.sliced != nullptr ? part.piece.message
-                                         : static_cast<uint32_t>(slot.work.pieces.size());
-    if (request->aead != nullptr)
-      slot.aead.parts.push_back(describe_part(
-          *request, part.piece, static_cast<uint32_t>(slot.work.pieces.size()), key, at));
-    if (!is_aad && part.piece.length != 0) slot.work.pieces.push_back(piece);
-    at = text_at + whole_blocks(length);
-  }
-  slot.bytes = at;
-  // What is looked at as a whole lies as on the device.
-  share.stages_all = slot.work.kind.mode().continuation == Continuation::kKeystream ||
-                     options_.verify == LC_VERIFY_FULL;
 }
 
 // Before the output of OFB in place lies on its input.
@@ -286,7 +172,10 @@ Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
 
 // Brings the input near, on other threads where that takes long.
 Status Pipeline::prepare(Slot &slot) {
-  lay_out(slot);
+  // What is looked at as a whole lies as on the device.
+  lay_out(slot, key_numbers_,
+          slot.work.kind.mode().continuation == Continuation::kKeystream ||
+              options_.verify == LC_VERIFY_FULL);
   host_.plan(slot.share);
   if (!host_.must_pin(slot.share)) return gather(slot);
   slot.is_alone = false;

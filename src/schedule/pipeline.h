@@ -10,6 +10,7 @@
 
 #include "schedule/bell.h"
 #include "schedule/device_memory.h"
+#include "schedule/key_numbers.h"
 #include "schedule/slot.h"
 
 namespace lanecrypt::schedule {
@@ -40,30 +41,6 @@ struct PipelineOptions {
   // For tests: of what comes after the self-test, and of many chunks in few bytes.
   bool skip_self_test = false;
   uint64_t least_chunk_bytes = 4 << 20, most_chunk_bytes = kChunkBytes;
-};
-
-// Which key of a chunk each key of a request is. A chunk's work is not to grow by the
-// keys of a large request that it has not.
-class KeyNumbers {
- public:
-  // Forgets all, for a request with so many keys.
-  void begin(uint32_t keys) {
-    for (const uint32_t slot : used_) numbers_[slot] = kNone;
-    used_.clear();
-    if (numbers_.size() < keys) numbers_.resize(keys, kNone);
-  }
-  // The number of a key, which is `next` where it is new.
-  uint32_t number_of(uint32_t slot, uint32_t next) {
-    if (numbers_[slot] == kNone) {
-      numbers_[slot] = next;
-      used_.push_back(slot);
-    }
-    return numbers_[slot];
-  }
-
- private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-  std::vector<uint32_t> numbers_, used_;
 };
 
 // The device's thread alone.
@@ -117,7 +94,6 @@ class Pipeline {
 
  private:
   Slot &take_slot();
-  Status allocate(Slot &slot);
   Status prepare(Slot &slot);
   Status gather(Slot &slot);
   void issue(Slot &slot);
@@ -126,11 +102,14 @@ class Pipeline {
   Status bring_back(Slot &slot);
   Status start_download(Slot &slot);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
-  void lay_out(Slot &slot);
   Status upload_work(device::Stream &stream, Slot &slot);
   Status launch_work(device::Stream &stream, Slot &slot);
   void keep_keystream(Slot &slot);
   Status continue_chain(Slot &slot);
+  // In pipeline_memory.cpp:
+  Status allocate(Slot &slot);
+  Status fit(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
+  void wipe_all();
   // In pipeline_trust.cpp:
   Status check_output(Slot &slot);
   void give_up(Slot &slot);
