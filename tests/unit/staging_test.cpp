@@ -42,7 +42,8 @@ class CountedStream : public device::Stream {
   static Status other() { return Status(LC_ERROR_INTERNAL, "nothing else is called"); }
 };
 
-// The emulator, as if addresses were not flat.
+// The emulator, as if addresses were not flat. Its memory is zero at first, not what
+// others have left there.
 class FlatOrNot : public device::Device {
  public:
   FlatOrNot(device::Device &inner, bool is_flat) : inner_(inner), properties_(inner.properties()) {
@@ -51,7 +52,9 @@ class FlatOrNot : public device::Device {
   const device::Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<device::Buffer>> allocate(device::MemoryKind kind,
                                                    uint64_t bytes) override {
-    return inner_.allocate(kind, bytes);
+    Result<std::unique_ptr<device::Buffer>> made = inner_.allocate(kind, bytes);
+    if (made.ok()) memset(reinterpret_cast<void *>((*made)->address()), 0, bytes);
+    return made;
   }
   Result<std::unique_ptr<device::Buffer>> view(uint64_t address, uint64_t bytes) override {
     return inner_.view(address, bytes);
@@ -136,10 +139,11 @@ TEST_F(Stagings, PlacesThatAreAlikeKeepTheirViews) {
 
 TEST_F(Stagings, SecretsAreWiped) {
   const Bytes open(100, 0x55), secret(100, 0xaa);
+  FlatOrNot device(*device_, true);
   std::unique_ptr<device::Buffer> a, b, c, d;
   const auto run = [&](bool is_longer) {
     const Bytes longer(is_longer ? 100000 : 1, 0x55);
-    Staging staging(*device_);
+    Staging staging(device);
     staging.add(a, open);
     staging.add(b, secret, true);
     staging.add(c, longer);
