@@ -35,9 +35,8 @@ Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid,
       host_(device, pinned, movers, options.saves_cpu),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
       output_waiter_(1, [this] { device_.attach_thread(); }) {
-  const size_t count =
-      std::clamp<uint64_t>(options.pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
-  for (size_t n = 0; n < count; ++n) {
+  ring_slots_ = std::clamp<uint64_t>(options.pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
+  for (size_t n = 0; n < ring_slots_; ++n) {
     slots_.push_back(std::make_unique<Slot>());
     free_.push_back(slots_.back().get());
   }
@@ -84,6 +83,7 @@ Slot &Pipeline::take_slot() {
   slot->status = Status();
   slot->number = chunks_++;
   slot->is_alone = true;
+  slot->leaves_room = false;
   slot->gave_wrong_output = false;
   slot->check.clear();
   return *slot;
@@ -188,6 +188,9 @@ Status Pipeline::prepare(Slot &slot) {
 
 Status Pipeline::gather(Slot &slot) {
   host_.lay_in_ring(slot.share);
+  slot.leaves_room = slot.work.is_beside && slot.share.pages.empty() &&
+                     slot.share.ring_in_bytes == 0 && slot.share.ring_out_bytes == 0;
+  take_over_ring(slot);
   LC_TRY(allocate(slot));
   const bool in_is_small = HostSide::is_small(slot.share.in);
   const bool is_small = in_is_small && HostSide::is_small(slot.share.out);
@@ -465,6 +468,7 @@ Retired Pipeline::retire() {
   }
   slot.adopted.reset();
   slot.scratch_view.reset();
+  slot.share.ring_in_bytes = slot.share.ring_out_bytes = 0;
   under_way_.pop_front();
   waiting_since_ = Clock::now();
   // It comes first again: jobs that come one by one need the memory of one slot.

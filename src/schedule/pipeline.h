@@ -57,7 +57,9 @@ class Pipeline {
   // Of a chunk that begins with such a job, where so many bytes wait.
   ChunkLimits limits(const CipherJob &job, uint64_t waiting_bytes) const;
   uint32_t max_pieces(const CipherKind &kind) const;
-  bool has_free_slot() const { return !free_.empty(); }
+  // Of chunks whose kernels leave most of the device idle, and which need nothing of the
+  // ring, more are under way together than the ring has room for.
+  bool has_free_slot();
   bool is_idle() const { return under_way_.empty(); }
 
   // Starts a chunk in a free slot. When that fails, or what follows, the chunk
@@ -107,6 +109,8 @@ class Pipeline {
   void keep_keystream(Slot &slot);
   Status continue_chain(Slot &slot);
   // In pipeline_memory.cpp:
+  bool make_slot_beside();
+  void take_over_ring(Slot &slot);
   Status allocate(Slot &slot);
   Status fit(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   void wipe_all();
@@ -136,6 +140,8 @@ class Pipeline {
   HostSide host_;
   std::unique_ptr<device::Stream> upload_, compute_, download_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  size_t ring_slots_;  // so many may have memory of the ring
+  bool may_make_more_ = true;
   std::deque<Slot *> free_, under_way_;
   uint64_t chunks_ = 0;
   // Of lay_out(): the keys of one request in one chunk.

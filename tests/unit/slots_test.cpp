@@ -1,0 +1,236 @@
+// How many chunks are under way together, and what they take of the host's memory.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "random_bytes.h"
+#include "schedule/pipeline.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Buffer;
+using device::MemoryKind;
+using Bytes = std::vector<uint8_t>;
+
+constexpr uint64_t kStreamBytes = 64, kStreams = 256, kChunk = kStreamBytes * kStreams * 4;
+constexpr ChunkLimits kLimits = {kChunk, 1 << 16};
+
+// The buffers of a chunk's data that are there.
+struct Memory {
+  std::set<const Buffer *> pinned, device;
+  size_t most_on_device = SIZE_MAX;
+};
+
+class CountedBuffer : public Buffer {
+ public:
+  CountedBuffer(std::unique_ptr<Buffer> inner, std::set<const Buffer *> &counted)
+      : Buffer(inner->kind(), inner->address(), inner->bytes()),
+        inner_(std::move(inner)),
+        counted_(counted) {
+    counted_.insert(this);
+  }
+  ~CountedBuffer() override { counted_.erase(this); }
+
+ private:
+  std::unique_ptr<Buffer> inner_;
+  std::set<const Buffer *> &counted_;
+};
+
+// The emulator, whose memory is taken by address.
+class CountedDevice : public device::Device {
+ public:
+  CountedDevice(std::unique_ptr<Device> inner, Memory &memory)
+      : inner_(std::move(inner)), memory_(memory) {}
+  const device::Properties &properties() const override { return inner_->properties(); }
+  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    const bool is_data = bytes == kChunkBytes || bytes == kSmallSlotBytes;
+    if (is_data && kind == MemoryKind::kDevice && memory_.device.size() == memory_.most_on_device)
+      return Status(LC_ERROR_MEMORY, "no more");
+    Result<std::unique_ptr<Buffer>> made = inner_->allocate(kind, bytes);
+    if (!made.ok() || !is_data) return made;
+    return std::unique_ptr<Buffer>(new CountedBuffer(
+        std::move(*made), kind == MemoryKind::kDevice ? memory_.device : memory_.pinned));
+  }
+  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
+    return inner_->view(address, bytes);
+  }
+  Result<std::unique_ptr<device::Stream>> make_stream() override { return inner_->make_stream(); }
+  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
+    return inner_->adopt_stream(handle);
+  }
+  Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
+  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t local_bytes) override {
+    return inner_->resident_groups(kernel, lanes, local_bytes);
+  }
+
+ private:
+  std::unique_ptr<Device> inner_;
+  Memory &memory_;
+};
+
+class Slots : public testing::Test {
+ protected:
+  void open(uint64_t pinned_bytes) {
+    Result<std::unique_ptr<device::Device>> device =
+        device::find_host().front().open(device::KernelSet::kCiphers);
+    ASSERT_TRUE(device.ok());
+    device_ = std::make_unique<CountedDevice>(std::move(*device), memory_);
+    PipelineOptions options;
+    options.pinned_bytes = pinned_bytes;
+    options.time_limit = std::chrono::minutes(1);
+    pipeline_ = std::make_unique<Pipeline>(*device_, AesForm::kTable1, AesGrid{}, options, pinned_,
+                                           movers_, bell_);
+    ASSERT_TRUE(pipeline_->open().ok());
+  }
+  ~Slots() override {
+    if (pipeline_ != nullptr) pipeline_->await_copies();
+    pipeline_.reset();
+  }
+
+  // CBC encryption, or decryption of what that gave, apart. Each stream has its own IV.
+  RequestPointer request(lc_direction direction, const Bytes &in, Bytes &out) {
+    std::vector<lc_message> list(in.size() / kStreamBytes);
+    for (size_t n = 0; n < list.size(); ++n) {
+      list[n].key = key_.data();
+      list[n].iv = &ivs_[n * 16 % ivs_.size()];
+      list[n].in = &in[n * kStreamBytes];
+      list[n].out = &out[n * kStreamBytes];
+      list[n].length = kStreamBytes;
+    }
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = LC_AES_CBC;
+    asked.direction = direction;
+    asked.key_bytes = static_cast<uint32_t>(key_.size());
+    asked.device = LC_ANY_DEVICE;
+    asked.messages = list.data();
+    asked.message_count = list.size();
+    asked.message_size = sizeof list[0];
+    Result<CipherJob> made = make_cipher_job(&asked);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    return std::make_shared<Request>(std::move(*made), nullptr);
+  }
+  // As many as there is a place for.
+  size_t start() {
+    size_t started = 0;
+    for (; !queue_.empty() && pipeline_->has_free_slot(); ++started)
+      pipeline_->start(cut_chunk(queue_, kLimits));
+    return started;
+  }
+  void retire() {
+    const Retired retired = pipeline_->retire();
+    EXPECT_TRUE(retired.status.ok()) << retired.status.text();
+  }
+  void pass_all() {
+    do {
+      (void)start();
+      if (!pipeline_->is_idle()) retire();
+    } while (!queue_.empty() || !pipeline_->is_idle());
+  }
+  // What was encrypted, by the same device in another way.
+  Bytes decrypted(const Bytes &in) {
+    Bytes out(in.size());
+    queue_ = {request(LC_DECRYPT, in, out)};
+    pass_all();
+    return out;
+  }
+  Bytes text(size_t chunks) {
+    Bytes made(chunks * kChunk);
+    random_.fill(made.data(), made.size());
+    return made;
+  }
+
+  test::Random random_{9};
+  const Bytes key_ = Bytes(16, 7), ivs_ = text(1);
+  Memory memory_;
+  PinnedMemory pinned_;
+  Movers movers_;
+  Bell bell_;
+  std::unique_ptr<CountedDevice> device_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::list<RequestPointer> queue_;
+};
+
+// Which is what is pinned already.
+TEST_F(Slots, StreamsThatNeedNoRingAreManyTogether) {
+  open(256 << 20);
+  const Bytes in = text(40);
+  Bytes out(in.size());
+  pinned_.add(in.data(), in.size());
+  pinned_.add(out.data(), out.size());
+  queue_ = {request(LC_ENCRYPT, in, out)};
+  EXPECT_EQ(16u, start());
+  EXPECT_TRUE(memory_.pinned.empty());
+  pass_all();
+  EXPECT_TRUE(memory_.pinned.empty());
+  EXPECT_TRUE(in == decrypted(out));
+}
+
+// Others are no more than the ring has room for.
+TEST_F(Slots, OthersHaveTheRing) {
+  open(128 << 20);
+  const Bytes in = text(12);
+  Bytes out(in.size());
+  queue_ = {request(LC_ENCRYPT, in, out)};
+  EXPECT_EQ(4u, start());
+  pass_all();
+  EXPECT_EQ(8u, memory_.pinned.size());
+  pinned_.add(in.data(), in.size());
+  queue_ = {request(LC_ENCRYPT, in, out)};
+  EXPECT_EQ(4u, start());
+  pass_all();
+  pinned_.add(out.data(), out.size());
+  queue_ = {request(LC_DECRYPT, out, out)};
+  EXPECT_EQ(4u, start());  // no chain
+  pass_all();
+  EXPECT_TRUE(in == out);
+}
+
+// Chunks that need it come behind others that do not, and the ring has one size still.
+TEST_F(Slots, TheRingDoesNotGrow) {
+  open(64 << 20);
+  const Bytes in = text(30), more = text(9);
+  Bytes out(in.size()), more_out(more.size());
+  pinned_.add(in.data(), in.size());
+  pinned_.add(out.data(), out.size());
+  for (int round = 0; round < 3; ++round) {
+    std::fill(out.begin(), out.end(), 0);
+    std::fill(more_out.begin(), more_out.end(), 0);
+    const RequestPointer pinned = request(LC_ENCRYPT, in, out);
+    queue_ = {pinned};
+    EXPECT_EQ(16u, start());
+    // In turn, one chunk of each.
+    queue_.push_front(request(LC_ENCRYPT, more, more_out));
+    retire();
+    EXPECT_EQ(1u, start());
+    while (!queue_.empty() || !pipeline_->is_idle()) {
+      (void)start();
+      EXPECT_LE(memory_.pinned.size(), 4u);
+      if (!pipeline_->is_idle()) retire();
+    }
+    EXPECT_TRUE(more == decrypted(more_out));
+    EXPECT_TRUE(in == decrypted(out));
+    EXPECT_LE(memory_.pinned.size(), 4u);
+  }
+}
+
+TEST_F(Slots, WithoutMemoryTheyAreFewer) {
+  open(64 << 20);
+  const Bytes in = text(20);
+  Bytes out(in.size());
+  pinned_.add(in.data(), in.size());
+  pinned_.add(out.data(), out.size());
+  memory_.most_on_device = 11;
+  queue_ = {request(LC_ENCRYPT, in, out)};
+  EXPECT_EQ(5u, start());
+  EXPECT_EQ(10u, memory_.device.size());
+  pass_all();
+  EXPECT_TRUE(in == decrypted(out));
+}
+
+}  // namespace
+}  // namespace lanecrypt::schedule
