@@ -288,8 +288,11 @@ typedef struct lc_cipher_job {
   uint32_t key_bytes; /* 16, 24 or 32, of every message; see lc_cipher */
   lc_memory memory;   /* of every message's in and out */
   /* The device to use; a device named here is used even if it is not selected.
-   * LC_ANY_DEVICE lets Lanecrypt choose (host memory): a job of 32 MiB or more is
-   * done by all that are selected, each taking of it as it gets free. Of device
+   * LC_CPU takes OpenSSL (host memory), on several cores at once where there are 2 MiB
+   * or more, up to 8 of them, but not of authenticated modes; a stream of a chain and a
+   * data unit of XTS are one core's each. So does what falls back to the CPU.
+   * LC_ANY_DEVICE lets Lanecrypt choose a device (host memory): a job of 32 MiB or more
+   * is done by all that are selected, each taking of it as it gets free. Of device
    * memory, each message is then done where its memory of lc_alloc_device() lies,
    * on all of these devices at once, and other memory is taken to be device 0's. */
   uint32_t device;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <thread>
 
+#include "cpu/core_count.h"
 #include "schedule/shared_work.h"
 #include "schedule/signals.h"
 
@@ -16,6 +17,9 @@ namespace lanecrypt::schedule {
 namespace {
 
 using device::Found;
+
+// More of them gain little: by then memory is what holds them up.
+constexpr unsigned kMostCores = 8;
 
 std::vector<std::string> split_list(const std::string &list) {
   std::vector<std::string> names;
@@ -91,7 +95,9 @@ Status check_device_list(const std::string &devices) {
   return Status();
 }
 
-Dispatcher::Dispatcher(DispatcherOptions options) : options_(std::move(options)) {
+Dispatcher::Dispatcher(DispatcherOptions options)
+    : options_(std::move(options)),
+      cpu_(movers_.workers, std::min(cpu::usable_cores(), kMostCores)) {
   const SignalsBlocked blocked;
   std::thread([this] { find_devices(); }).join();
 }
@@ -243,6 +249,12 @@ Status Dispatcher::submit(const RequestPointer &request) {
   }
   if (job.memory == LC_MEMORY_DEVICE && job.device == LC_ANY_DEVICE)
     return submit_on_devices(request);
+  if (job.device == LC_CPU) {
+    if (job.memory == LC_MEMORY_DEVICE)
+      return Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device");
+    cpu_.submit(request);
+    return Status();
+  }
   if (job.device != LC_ANY_DEVICE) {
     Executor *executor = device(job.device);
     if (executor == nullptr)

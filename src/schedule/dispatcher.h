@@ -52,6 +52,10 @@ class Dispatcher {
   DeviceService rsa_service(uint32_t index) const;
   bool is_selected(uint32_t index) const { return index < selected_count_; }
   const Counters &cpu_counters() const { return cpu_.counters(); }
+  // At most, at one request that is the CPU's.
+  unsigned cores() const { return cpu_.cores(); }
+  // Whether the threads that would be at it have nothing to do.
+  bool cores_are_idle() const { return cpu_.is_idle() && movers_.waiting_bytes == 0; }
   PinnedMemory &pinned() { return pinned_; }
   // Threads for what one would take too long for.
   Workers &workers() { return movers_.workers; }

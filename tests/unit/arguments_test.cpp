@@ -89,7 +89,10 @@ TEST_F(Arguments, OfJobs) {
   refused("IV of CBC has 16", [&] { job_.iv_bytes = 12; });
   refused("memory", [&] { put(&job_.memory, 2); });
   refused("device", [&] { job_.device = 1000; });
-  refused("device", [&] { job_.device = LC_CPU; });
+  refused("no CPU can reach", [&] {
+    job_.device = LC_CPU;
+    job_.memory = LC_MEMORY_DEVICE;
+  });
   refused("stream", [&] { job_.stream = &job_; });
   refused("messages", [&] { job_.messages = nullptr; });
   refused("message_size", [&] { job_.message_size = 0; });
