@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -62,7 +63,8 @@ nlohmann::ordered_json to_json(const Measured &measured) {
                       {"bytes", point.bytes},
                       {"device_ns", point.device_ns},
                       {"device_cpu_ns", point.device_cpu_ns},
-                      {"cpu_ns", point.cpu_ns}});
+                      {"cpu_ns", point.cpu_ns},
+                      {"cores_ns", point.cores_ns}});
   return {{"id", measured.info.id}, {"name", measured.info.name}, {"points", points}};
 }
 
@@ -71,11 +73,12 @@ double rate(uint64_t bytes, uint64_t ns) {
   return ns == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(ns);
 }
 
-// The largest size of each kind, and the least that the device is sooner at.
+// The largest size of each kind, and the least that the device is sooner at than the CPU's
+// best way.
 void print_table(const Measured &measured) {
   fmt::print("{}, {}\n", measured.info.id, measured.info.name);
-  fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>10} {:>10} {:>12} {:>12}\n", "CIPHER", "", "MEMORY",
-             "STREAMS", "DEVICE", "ONE CORE", "SOONER FROM", "LIGHTER FROM");
+  fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "CIPHER", "",
+             "MEMORY", "STREAMS", "DEVICE", "ONE CORE", "CORES", "SOONER FROM", "LIGHTER FROM");
   const std::vector<lc_tune_point> &points = measured.points;
   for (size_t first = 0; first < points.size();) {
     const auto is_same = [&](const lc_tune_point &point) {
@@ -88,7 +91,8 @@ void print_table(const Measured &measured) {
     std::string sooner = "-", lighter = "-";
     for (; end < points.size() && is_same(points[end]); ++end) {
       const lc_tune_point &point = points[end];
-      if (point.device_ns >= point.cpu_ns)
+      const uint64_t cores_ns = point.cores_ns == 0 ? point.cpu_ns : point.cores_ns;
+      if (point.device_ns >= std::min(point.cpu_ns, cores_ns))
         sooner = "-";
       else if (sooner == "-")
         sooner = size_text(point.bytes);
@@ -98,9 +102,11 @@ void print_table(const Measured &measured) {
         lighter = size_text(point.bytes);
     }
     const lc_tune_point &last = points[end - 1];
-    fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>5.2f} GB/s {:>5.2f} GB/s {:>12} {:>12}\n",
+    const std::string cores =
+        last.cores_ns == 0 ? "-" : fmt::format("{:.2f} GB/s", rate(last.bytes, last.cores_ns));
+    fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>5.2f} GB/s {:>5.2f} GB/s {:>10} {:>12} {:>12}\n",
                cipher_name(last), direction_name(last), last.pinned ? "pinned" : "ordinary",
-               last.streams, rate(last.bytes, last.device_ns), rate(last.bytes, last.cpu_ns),
+               last.streams, rate(last.bytes, last.device_ns), rate(last.bytes, last.cpu_ns), cores,
                sooner, lighter);
     first = end;
   }

@@ -287,14 +287,12 @@ typedef struct lc_cipher_job {
   lc_direction direction;
   uint32_t key_bytes; /* 16, 24 or 32, of every message; see lc_cipher */
   lc_memory memory;   /* of every message's in and out */
-  /* The device to use; a device named here is used even if it is not selected.
-   * LC_CPU takes OpenSSL (host memory), on several cores at once where there are 2 MiB
-   * or more, up to 8 of them, but not of authenticated modes; a stream of a chain and a
-   * data unit of XTS are one core's each. So does what falls back to the CPU.
-   * LC_ANY_DEVICE lets Lanecrypt choose a device (host memory): a job of 32 MiB or more
-   * is done by all that are selected, each taking of it as it gets free. Of device
-   * memory, each message is then done where its memory of lc_alloc_device() lies,
-   * on all of these devices at once, and other memory is taken to be device 0's. */
+  /* The device to use; a device named here is used even if it is not selected. LC_CPU takes
+   * OpenSSL (host memory): of 2 MiB or more on up to 8 cores, but for authenticated modes; a
+   * chain's stream and a data unit of XTS are one core's. LC_ANY_DEVICE lets Lanecrypt choose
+   * (host memory): a job of 32 MiB or more is done by all that are selected, each taking of it
+   * as it gets free. Of device memory, each message is then done where its memory of
+   * lc_alloc_device() lies, on all of these at once, and other memory is taken to be device 0's. */
   uint32_t device;
   /* With LC_MEMORY_DEVICE on CUDA: the CUstream or cudaStream_t of the primary
    * context in whose order the job runs: after what is in the stream already,
@@ -536,6 +534,7 @@ typedef struct lc_tune_point {
   uint64_t device_ns;     /* until the call was over */
   uint64_t device_cpu_ns; /* of all this process's threads meanwhile */
   uint64_t cpu_ns;        /* by OpenSSL on one core */
+  uint64_t cores_ns;      /* by LC_CPU, on several; 0: not for such work, or memory */
 } lc_tune_point;
 
 /* Measures device `index`, and the CPU beside it, and keeps the result under
@@ -562,7 +561,8 @@ typedef struct lc_cipher_question {
 typedef enum lc_choice {
   LC_CHOICE_CPU = 0,
   LC_CHOICE_DEVICE = 1,
-  LC_CHOICE_UNKNOWN = 2 /* nothing like it was measured here, or not yet */
+  LC_CHOICE_UNKNOWN = 2, /* nothing like it was measured here, or not yet */
+  LC_CHOICE_CORES = 3    /* lc_run() with LC_CPU: several cores, in the CPU time of one */
 } lc_choice;
 
 /* Where a request belongs by lc_options.prefer, for a caller who can also do it by

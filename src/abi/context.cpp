@@ -40,7 +40,7 @@ struct Context::Process {
   Known known(uint32_t index);
   void learn(uint32_t index, const tune::Calibration &calibration);
   void give_up(uint32_t index);
-  // Of one message, no device is chosen for less; 0 where that is not known yet.
+  // Of one message, less is its caller's; 0 where that is not known yet.
   std::atomic<uint64_t> &least_bytes(const CipherKind &kind) {
     return least[kind.cipher][kind.direction][std::min<uint32_t>(kind.key_bytes / 8, kKeys - 1)];
   }
@@ -268,38 +268,43 @@ void Context::prepare(Process &mine, const std::atomic<bool> &stopped) {
   }
 }
 
-std::optional<bool> Context::is_for_device(const tune::Question &question) {
+std::optional<tune::Side> Context::choose(const tune::Question &question) {
+  using tune::Side;
   // The way to a device and back takes longer than so little on the CPU.
   constexpr uint64_t kLeastBytes = 64 << 10;
   // To look for devices takes tenths of a second, and to open one about a second: a
   // core is as long at so much, in many requests or in one.
   constexpr uint64_t kPaysAfterBytes = uint64_t{1} << 30, kPaysAtBytes = uint64_t{4} << 30;
   constexpr uint64_t kOpenNs = 1000000000;
-  if (question.bytes < kLeastBytes) return false;
+  if (question.bytes < kLeastBytes) return Side::kOneCore;
   Process *mine = found();
   if (mine != nullptr && question.streams == 1 && question.bytes < mine->least_bytes(question.kind))
-    return false;
+    return Side::kOneCore;
   Scout &meanwhile = scout();
   const bool pays = meanwhile.count(question.bytes) >= kPaysAfterBytes;
   if (mine == nullptr && question.bytes < kPaysAtBytes) {
     if (pays)
       meanwhile.send([this](const std::atomic<bool> &stopped) { prepare(process(), stopped); });
-    return false;
+    return Side::kOneCore;
   }
   if (mine == nullptr) mine = &process();
-  bool is_known = false, is_missing = false;
+  const bool cores_are_busy = !mine->dispatcher.cores_are_idle();
+  bool is_known = false, is_missing = false, is_for_cores = false;
   for (uint32_t n = 0; mine->dispatcher.is_selected(n); ++n) {
     Executor &executor = *mine->dispatcher.device(n);
     if (!executor.may_work()) continue;
     const Process::Known known = mine->known(n);
     is_missing = is_missing || (known.model == nullptr && !known.is_hopeless);
-    const tune::Load load = {.device_bytes = executor.load_bytes()};
+    const tune::Load load = {.device_bytes = executor.load_bytes(),
+                             .cores_are_busy = cores_are_busy};
     const std::optional<tune::Estimate> estimate =
         known.model == nullptr ? std::nullopt : known.model->estimate(question, load);
     if (!estimate) continue;
     is_known = true;
-    if (!known.model->is_for_device(question, load, prefer_)) continue;
-    if (executor.state() == LC_DEVICE_READY || estimate->cpu_ns > kOpenNs) return true;
+    const Side side = known.model->choose(question, load, prefer_);
+    is_for_cores = is_for_cores || side == Side::kCores;
+    if (side != Side::kDevice) continue;
+    if (executor.state() == LC_DEVICE_READY || estimate->cpu_ns > kOpenNs) return Side::kDevice;
     if (pays)
       meanwhile.send([&executor](const std::atomic<bool> &) { (void)executor.make_ready(); });
   }
@@ -307,7 +312,8 @@ std::optional<bool> Context::is_for_device(const tune::Question &question) {
     meanwhile.send([this](const std::atomic<bool> &stopped) { prepare(process(), stopped); });
   if (is_known && !is_missing && mine->least_bytes(question.kind) == 0)
     mine->note_least_bytes(question.kind, prefer_);
-  return is_known ? std::optional(false) : std::nullopt;
+  if (is_for_cores) return Side::kCores;
+  return is_known ? std::optional(Side::kOneCore) : std::nullopt;
 }
 
 bool Context::is_open(bool opens_meanwhile) {

@@ -37,10 +37,10 @@ class Context {
   Result<tune::Calibration> known_calibration(uint32_t index);
   Result<tune::Calibration> calibrate(uint32_t index, tune::Depth depth,
                                       const std::function<bool(const tune::Point &)> &each);
-  // Whether a request belongs on a device; nullopt where nothing like it was
-  // measured on any. Never waits for a device, unless the request takes longer than
+  // Where a request belongs; nullopt where nothing like it was measured on any
+  // device. Never waits for a device, unless the request takes longer than
   // that: once it pays they are looked for, opened and measured meanwhile.
-  std::optional<bool> is_for_device(const tune::Question &question);
+  std::optional<tune::Side> choose(const tune::Question &question);
   // Whether a selected device is open.
   bool is_open(bool opens_meanwhile);
 

@@ -26,6 +26,7 @@ lc_tune_point point_of(const lanecrypt::tune::Point &point) {
   made.device_ns = point.device_ns;
   made.device_cpu_ns = point.device_cpu_ns;
   made.cpu_ns = point.cpu_ns;
+  made.cores_ns = point.cores_ns;
   return made;
 }
 
@@ -65,13 +66,14 @@ lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *questi
   if (!mode.takes_key(question->key_bytes)) return LC_CHOICE_CPU;
   try {
     const lc_direction way = mode.is_own_inverse ? LC_ENCRYPT : question->direction;
-    const std::optional<bool> answer =
-        context->is_for_device({.kind = {question->cipher, way, question->key_bytes},
-                                .pinned = question->pinned != 0,
-                                .streams = question->streams,
-                                .bytes = question->bytes});
+    const std::optional<lanecrypt::tune::Side> answer =
+        context->choose({.kind = {question->cipher, way, question->key_bytes},
+                         .pinned = question->pinned != 0,
+                         .streams = question->streams,
+                         .bytes = question->bytes});
     if (!answer) return LC_CHOICE_UNKNOWN;
-    return *answer ? LC_CHOICE_DEVICE : LC_CHOICE_CPU;
+    if (*answer == lanecrypt::tune::Side::kCores) return LC_CHOICE_CORES;
+    return *answer == lanecrypt::tune::Side::kDevice ? LC_CHOICE_DEVICE : LC_CHOICE_CPU;
   } catch (...) {  // want of memory or of threads
     return LC_CHOICE_CPU;
   }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/calibration.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "cache/file_cache.h"
+#include "cpu/core_count.h"
 #include "lanecrypt/lanecrypt.h"
 
 namespace lanecrypt::tune {
@@ -16,7 +14,7 @@ namespace {
 
 constexpr char kFolder[] = "tune";
 // The first line: another form, or another version, is measured anew.
-constexpr char kTitle[] = "lanecrypt calibration 2 of " LC_VERSION_TEXT;
+constexpr char kTitle[] = "lanecrypt calibration 3 of " LC_VERSION_TEXT;
 constexpr size_t kMostPoints = 4096;
 // No call takes an hour, and sums of a few stay within 64 bits.
 constexpr uint64_t kMostNs = 3600ull * 1000 * 1000 * 1000, kMostBytes = 1ull << 40;
@@ -46,7 +44,7 @@ std::optional<Point> read_point(const std::string &line) {
   // `>>` reads -1 as a large number.
   if (line.find('-') != std::string::npos) return std::nullopt;
   if (!(stream >> cipher >> direction >> point.kind.key_bytes >> memory >> point.streams >>
-        point.bytes >> point.device_ns >> point.device_cpu_ns >> point.cpu_ns) ||
+        point.bytes >> point.device_ns >> point.device_cpu_ns >> point.cpu_ns >> point.cores_ns) ||
       stream >> rest)
     return std::nullopt;
   const auto mode = std::find_if(std::begin(kModes), std::end(kModes),
@@ -58,7 +56,7 @@ std::optional<Point> read_point(const std::string &line) {
   if (memory != "pinned" && memory != "ordinary") return std::nullopt;
   point.pinned = memory == "pinned";
   if (point.streams == 0 || point.bytes == 0 || point.bytes > kMostBytes) return std::nullopt;
-  for (const uint64_t ns : {point.device_ns, point.device_cpu_ns, point.cpu_ns})
+  for (const uint64_t ns : {point.device_ns, point.device_cpu_ns, point.cpu_ns, point.cores_ns})
     if (ns > kMostNs) return std::nullopt;
   return point;
 }
@@ -74,10 +72,7 @@ std::string describe_machine() {
       model = line.substr(colon + 2);
       break;
     }
-  cpu_set_t set;
-  const int cores = sched_getaffinity(0, sizeof set, &set) == 0
-                        ? CPU_COUNT(&set)
-                        : static_cast<int>(std::thread::hardware_concurrency());
+  const unsigned cores = cpu::usable_cores();
   return one_line(model + ", " + std::to_string(cores) + (cores == 1 ? " core" : " cores"));
 }
 
@@ -91,7 +86,7 @@ std::string to_text(const Calibration &calibration) {
          << (point.kind.direction == LC_ENCRYPT ? "encrypt" : "decrypt") << ' '
          << point.kind.key_bytes << ' ' << (point.pinned ? "pinned" : "ordinary") << ' '
          << point.streams << ' ' << point.bytes << ' ' << point.device_ns << ' '
-         << point.device_cpu_ns << ' ' << point.cpu_ns << '\n';
+         << point.device_cpu_ns << ' ' << point.cpu_ns << ' ' << point.cores_ns << '\n';
   return text.str();
 }
 

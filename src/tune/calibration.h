@@ -1,4 +1,4 @@
-// What one device and one core of this machine were measured to take, as plain
+// What one device and the cores of this machine were measured to take, as plain
 // data, and how it is kept: as text, in the cache, by machine, device and version.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -22,6 +22,7 @@ struct Point {
   uint64_t device_ns;      // until the call was over
   uint64_t device_cpu_ns;  // of all this process's threads meanwhile
   uint64_t cpu_ns;         // the same by OpenSSL on one core
+  uint64_t cores_ns = 0;   // on several; 0: they do not share such work, or only one is here
 
   bool operator==(const Point &) const = default;
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schedule/cpu_worker.h"
+
 namespace lanecrypt::tune {
 namespace {
 
@@ -32,6 +34,8 @@ uint64_t read_cpu(const std::vector<Point> &curve, uint64_t bytes) {
   if (bytes >= first.bytes) return read(curve, &Point::cpu_ns, bytes);
   return static_cast<uint64_t>(static_cast<double>(first.cpu_ns) / first.bytes * bytes);
 }
+
+uint64_t with_margin(uint64_t ns) { return ns + ns * kMarginPercent / 100; }
 
 }  // namespace
 
@@ -101,27 +105,33 @@ std::optional<Estimate> CostModel::estimate(const Question &question, const Load
   const Point &last = whole->back();
   made.device_ns +=
       static_cast<uint64_t>(static_cast<double>(last.device_ns) / last.bytes * load.device_bytes);
+  const bool is_for_cores = question.bytes >= schedule::kLeastForCores && !question.pinned;
+  if (is_for_cores && !load.cores_are_busy && one->front().cores_ns != 0)
+    made.cores_ns = read(*one, &Point::cores_ns, question.bytes);
   const uint32_t cores = std::max(load.cores, 1u);
   if (load.cpu_callers > cores) made.cpu_ns = made.cpu_ns / cores * load.cpu_callers;
   return made;
 }
 
-bool CostModel::is_for_device(const Question &question, const Load &load, Prefer prefer) const {
+Side CostModel::choose(const Question &question, const Load &load, Prefer prefer) const {
   const std::optional<Estimate> made = estimate(question, load);
-  if (!made) return false;
-  const uint64_t careful_ns = made->device_ns + made->device_ns * kMarginPercent / 100;
-  if (careful_ns < made->cpu_ns) return true;
-  if (prefer == Prefer::kSpeed) return false;
+  if (!made) return Side::kOneCore;
+  const bool offloads = prefer == Prefer::kOffload;
   // The CPU's own time does not grow where it is shared.
   const std::optional<Estimate> alone = estimate(question, {});
-  return made->device_ns <= 2 * made->cpu_ns &&
-         made->device_cpu_ns + made->device_cpu_ns * kMarginPercent / 100 < alone->cpu_ns;
+  const bool is_lighter = with_margin(made->device_cpu_ns) < alone->cpu_ns;
+  if (offloads && is_lighter && made->device_ns <= 2 * made->cpu_ns) return Side::kDevice;
+  if (made->cores_ns == 0 || with_margin(made->cores_ns) >= made->cpu_ns)
+    return with_margin(made->device_ns) < made->cpu_ns ? Side::kDevice : Side::kOneCore;
+  // A device that saves no CPU time, which several cores do not take more of.
+  const uint64_t sooner_than = offloads && !is_lighter ? made->cores_ns / 2 : made->cores_ns;
+  return with_margin(made->device_ns) < sooner_than ? Side::kDevice : Side::kCores;
 }
 
 std::optional<uint64_t> CostModel::threshold(const CipherKind &kind, bool pinned,
                                              Prefer prefer) const {
   for (uint64_t bytes = 1024; bytes <= uint64_t{1} << 32; bytes *= 2)
-    if (is_for_device({kind, pinned, 1, bytes}, {}, prefer)) return bytes;
+    if (choose({kind, pinned, 1, bytes}, {}, prefer) != Side::kOneCore) return bytes;
   return std::nullopt;
 }
 

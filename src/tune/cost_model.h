@@ -1,5 +1,5 @@
 // Where a cipher request runs that its caller could also do by OpenSSL, on his own
-// thread: what both sides would take, by what was measured on this machine and by
+// thread: what all sides would take, by what was measured on this machine and by
 // what waits there now.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -16,6 +16,12 @@ enum class Prefer {
   kOffload,  // the one that takes less CPU time, unless it is slower than half
 };
 
+enum class Side {
+  kOneCore,  // the caller's own
+  kCores,    // several at once, in the same CPU time
+  kDevice,
+};
+
 struct Question {
   CipherKind kind;
   bool pinned = false;  // all of its memory
@@ -29,14 +35,18 @@ struct Load {
   // Threads that are at work on such requests on their CPUs, with this one, and
   // the cores for them.
   uint32_t cpu_callers = 1, cores = 1;
+  // The threads that would be several cores are at something else.
+  bool cores_are_busy = false;
 };
 
 // What a request would take.
 struct Estimate {
   uint64_t device_ns, device_cpu_ns, cpu_ns;
+  uint64_t cores_ns;  // 0: it is nothing for several cores
 };
 
-// A device must be so much sooner that what was measured badly does no harm.
+// What is not the caller's core must be so much sooner that what was measured badly
+// does no harm.
 constexpr uint64_t kMarginPercent = 10;
 
 // Any thread: it does not change.
@@ -46,9 +56,10 @@ class CostModel {
 
   // nullopt where nothing like it was measured.
   std::optional<Estimate> estimate(const Question &question, const Load &load) const;
-  bool is_for_device(const Question &question, const Load &load, Prefer prefer) const;
-  // The least bytes of one stream for which, with nothing under way, a device is
-  // chosen; nullopt where it never is.
+  // The caller's core where nothing like it was measured.
+  Side choose(const Question &question, const Load &load, Prefer prefer) const;
+  // The least bytes of one stream for which, with nothing under way, a device or several
+  // cores are chosen; nullopt where they never are.
   std::optional<uint64_t> threshold(const CipherKind &kind, bool pinned, Prefer prefer) const;
 
  private:

@@ -119,6 +119,15 @@ class Trial {
   }
   Status run_on_cpu() { return on_cpu(kind_.direction); }
   Status run_on_device(Dispatcher &dispatcher, uint32_t index) {
+    LC_TRY(submit(dispatcher, index));
+    if (result_.cpu_bytes != 0) return Status(LC_ERROR_DEVICE, "the device left a part to the CPU");
+    return Status();
+  }
+  Status run_on_cores(Dispatcher &dispatcher) { return submit(dispatcher, LC_CPU); }
+
+ private:
+  bool is_aead() const { return kind_.mode().is_aead; }
+  Status submit(Dispatcher &dispatcher, uint32_t index) {
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
     job.cipher = kind_.cipher;
@@ -133,14 +142,10 @@ class Trial {
     if (!checked.ok()) return checked.status();
     const auto request = std::make_shared<Request>(std::move(*checked), nullptr);
     LC_TRY(dispatcher.submit(request));
-    LC_TRY(request->wait());
-    if (request->result.cpu_bytes != 0)
-      return Status(LC_ERROR_DEVICE, "the device left a part to the CPU");
-    return Status();
+    const Status status = request->wait();
+    result_ = request->result;
+    return status;
   }
-
- private:
-  bool is_aead() const { return kind_.mode().is_aead; }
   Status on_cpu(lc_direction direction) {
     const CipherKind kind = {kind_.cipher, direction, kind_.key_bytes};
     for (size_t n = 0; n < messages_.size(); ++n) {
@@ -161,6 +166,7 @@ class Trial {
   Iv iv_ = {};
   std::vector<uint8_t> tags_;
   std::vector<lc_message> messages_;
+  lc_result result_ = {};  // of the last job
 };
 
 struct Times {
@@ -203,6 +209,7 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
   if (const Status status = executor->make_ready(); !status.ok()) return status;
   const Plan plan = plan_of(depth);
+  const bool are_several = dispatcher.cores() > 1;
   Calibration made = {.machine = describe_machine(),
                       .device = describe_device(executor->properties()),
                       .is_quick = depth == Depth::kQuick,
@@ -228,8 +235,19 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
           if (!device.ok()) return device.status();
           Result<Times> cpu = time_runs(trial, plan, own, [&] { return trial.run_on_cpu(); });
           if (!cpu.ok()) return cpu.status();
+          // Pinned memory is brought to a device without a copy, beside which no number
+          // of cores is the better way.
+          Times cores = {};
+          if (!in_pinned && are_several && !kind.is_chain() && !kind.mode().is_aead)
+            cores = *cpu;  // so little is one core's
+          if (cores.ns != 0 && bytes >= schedule::kLeastForCores) {
+            Result<Times> timed =
+                time_runs(trial, plan, own, [&] { return trial.run_on_cores(dispatcher); });
+            if (!timed.ok()) return timed.status();
+            cores = *timed;
+          }
           made.points.push_back(
-              {kind, in_pinned, streams, bytes, device->ns, device->cpu_ns, cpu->ns});
+              {kind, in_pinned, streams, bytes, device->ns, device->cpu_ns, cpu->ns, cores.ns});
           if (each && !each(made.points.back()))
             return Status(LC_ERROR_STOPPED, "stopped by the caller");
           if (std::max(device->ns, cpu->ns) > plan.most_ns) break;

@@ -1,4 +1,4 @@
-// Measures a device, and one core by OpenSSL beside it: what the cost model goes by.
+// Measures a device, and beside it one core and several by OpenSSL: what the cost model goes by.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

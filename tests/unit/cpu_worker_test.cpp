@@ -71,7 +71,7 @@ TEST_F(SeveralCores, MakeTheSameBytes) {
       for (const bool in_place : {true, false}) {
         const CipherKind kind = {cipher, direction,
                                  key_sizes(cipher)[in_place ? 0 : 1 % key_sizes(cipher).size()]};
-        // One block after the other, and many times as slow: see below.
+        // See below.
         if (kind.is_chain()) continue;
         std::vector<uint64_t> lengths = {kLeast, kLeast + kPart - 1, kLeast + 1,
                                          kLeast + 2 * kPart + 17, kLeast + kPart + 33};
