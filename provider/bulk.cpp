@@ -1,7 +1,9 @@
-// Bulk on a device, and the state of the stream after it.
+// Bulk on a device or several cores, and the state of the stream after it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/proverr.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -44,6 +46,33 @@ void give_up_devices(Provider &provider, const char *why) {
   char *before = nullptr;
   if (reason != nullptr && !provider.no_device.compare_exchange_strong(before, reason))
     std::free(reason);
+}
+
+lc_cipher_job job_of(const CipherContext &context, lc_cipher cipher, const lc_message &message,
+                     uint32_t device) {
+  lc_cipher_job job{};
+  job.struct_size = sizeof job;
+  job.cipher = cipher;
+  job.direction = context.encrypting ? LC_ENCRYPT : LC_DECRYPT;
+  job.key_bytes = context.algorithm().key_bytes;
+  job.memory = LC_MEMORY_HOST;
+  job.device = device;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  return job;
+}
+
+Bulk run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &message) {
+  const lc_cipher_job job = job_of(context, cipher, message, LC_CPU);
+  if (lc_run(context.provider->devices, &job, nullptr) == LC_OK) {
+    context.provider->counters.count_cores(message.length);
+    return Bulk::kDone;
+  }
+  // As on a device: want of memory, or exit().
+  if (message.out != message.in) return Bulk::kNotTaken;
+  ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
+  return Bulk::kFailed;
 }
 
 }  // namespace
@@ -104,18 +133,9 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     return Bulk::kFailed;
   }
 
-  lc_cipher_job job{};
-  job.struct_size = sizeof job;
-  job.cipher = cipher;
-  job.direction = context.encrypting ? LC_ENCRYPT : LC_DECRYPT;
-  job.key_bytes = context.algorithm().key_bytes;
+  lc_cipher_job job = job_of(context, cipher, message, LC_ANY_DEVICE);
   job.iv_bytes = iv_bytes;
   job.tag_bytes = tag_bytes;
-  job.memory = LC_MEMORY_HOST;
-  job.device = LC_ANY_DEVICE;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
   lc_result result{};
   result.struct_size = sizeof result;
   provider.asked_devices.store(true, std::memory_order_relaxed);
@@ -149,7 +169,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   return status == LC_OK ? Bulk::kDone : Bulk::kWrongTag;
 }
 
-Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
+Bulk run_bulk(CipherContext &context, Side side, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes) {
   const Algorithm &algorithm = context.algorithm();
   // The IV after the bulk; what data in place overwrite must be read now.
@@ -173,7 +193,8 @@ Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *ou
   message.in = in;
   message.out = out;
   message.length = bytes;
-  const Bulk bulk = run_on_device(context, cipher, message, 0);
+  const Bulk bulk = side == Side::kCores ? run_on_cores(context, cipher, message)
+                                         : run_on_device(context, cipher, message, 0);
   if (bulk != Bulk::kDone) return bulk;
 
   if (algorithm.has_data_units()) return Bulk::kDone;

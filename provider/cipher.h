@@ -1,5 +1,6 @@
 // One cipher operation: OpenSSL's own context, which holds the state and does
-// all that is small, with the way around it by which bulk goes to a device.
+// all that is small, with the way around it by which bulk goes to a device, or to
+// several cores.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -144,14 +145,24 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
           size_t in_bytes);
 
-// Whether this request is one for a device, as far as can be told for nothing.
-bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
-                   size_t in_bytes);
+// Who does a request.
+enum class Side {
+  kOpenssl,  // its context, on the caller's thread
+  kCores,    // several cores, by the library: in the same CPU time
+  kDevice,
+};
 
-// What became of bulk that a device might do.
+// As far as can be told for nothing. Authenticated modes are never for several cores.
+Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in, size_t in_bytes);
+inline bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
+                          size_t in_bytes) {
+  return side_of(context, out, in, in_bytes) == Side::kDevice;
+}
+
+// What became of bulk that another side might do.
 enum class Bulk {
   kDone,      // all was written
-  kNotTaken,  // nothing was written, and the CPU may do it
+  kNotTaken,  // nothing was written, and OpenSSL's context may do it
   kFailed,    // an error was raised
   kWrongTag,  // a message with a tag: the tag is wrong, and the output wiped
 };
@@ -164,12 +175,12 @@ void note_that_others_took_over(Provider &provider, bool a_device_failed, bool d
 Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
                    uint32_t iv_bytes, uint32_t tag_bytes = 0);
 
-// Runs whole units on a device, out == in or apart, starting at `iv` (in the
+// Runs whole units on a device or several cores, out == in or apart, starting at `iv` (in the
 // direction of the context), and sets OpenSSL's context behind them: it then
 // holds nothing back.
 // XTS: `bytes` are a data unit, and OpenSSL's context stays as it is.
 // Ciphertext stealing: they are a message.
-Bulk run_bulk(CipherContext &context, const uint8_t iv[kBlockBytes], uint8_t *out,
+Bulk run_bulk(CipherContext &context, Side side, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes);
 
 }  // namespace lanecrypt::provider

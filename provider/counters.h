@@ -16,6 +16,7 @@ struct Totals {
   uint64_t device_bytes = 0;  // bytes that ran on devices
   uint64_t cpu_jobs = 0;      // requests of which nothing ran on a device
   uint64_t cpu_bytes = 0;     // bytes that ran on the CPU
+  uint64_t cores_bytes = 0;   // of these, those that several cores did at once
   uint64_t failures = 0;      // requests that were meant for a device and failed there
   // Of device_bytes, those for which it had made keystream ahead; and keystream that
   // was made and not used.
@@ -49,7 +50,7 @@ class Counters {
    private:
     friend class Counters;
     Counter owner{0};  // a thread; of the shared ones nobody
-    Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, failures{0},
+    Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, cores_bytes{0}, failures{0},
         keystream_bytes{0}, keystream_wasted_bytes{0}, rsa_device_keys{0}, rsa_cpu_keys{0},
         rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
   };
@@ -60,6 +61,12 @@ class Counters {
     line.add(&Slot::cpu_jobs, 1);
     line.add(&Slot::cpu_bytes, bytes);
     return line.slot;
+  }
+  void count_cores(uint64_t bytes) {
+    const Line line = line_of_thread();
+    line.add(&Slot::cpu_jobs, 1);
+    line.add(&Slot::cpu_bytes, bytes);
+    line.add(&Slot::cores_bytes, bytes);
   }
   // Where the thread counts if it has a line of its own.
   Slot &slot_of_thread() { return slots_[slot_of(this_thread())]; }
@@ -89,6 +96,7 @@ class Counters {
       sum.device_bytes += slot.device_bytes.load(std::memory_order_relaxed);
       sum.cpu_jobs += slot.cpu_jobs.load(std::memory_order_relaxed);
       sum.cpu_bytes += slot.cpu_bytes.load(std::memory_order_relaxed);
+      sum.cores_bytes += slot.cores_bytes.load(std::memory_order_relaxed);
       sum.failures += slot.failures.load(std::memory_order_relaxed);
       sum.keystream_bytes += slot.keystream_bytes.load(std::memory_order_relaxed);
       sum.keystream_wasted_bytes += slot.keystream_wasted_bytes.load(std::memory_order_relaxed);
@@ -105,10 +113,10 @@ class Counters {
   void clear() {
     for (Slot &slot : slots_) {
       slot.owner.store(0, std::memory_order_relaxed);
-      for (auto *counter :
-           {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes, &slot.failures,
-            &slot.keystream_bytes, &slot.keystream_wasted_bytes, &slot.rsa_device_keys,
-            &slot.rsa_cpu_keys, &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
+      for (auto *counter : {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes,
+                            &slot.cores_bytes, &slot.failures, &slot.keystream_bytes,
+                            &slot.keystream_wasted_bytes, &slot.rsa_device_keys, &slot.rsa_cpu_keys,
+                            &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
         counter->store(0, std::memory_order_relaxed);
     }
   }

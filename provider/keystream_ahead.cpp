@@ -259,7 +259,7 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
                : 0;
   };
   if (is_foreign(context) || in == nullptr || out == nullptr || out_size < in_bytes ||
-      is_for_device(context, out, in, in_bytes))
+      side_of(context, out, in, in_bytes) != Side::kOpenssl)
     return otherwise();
   context.stream_bytes += in_bytes;
   size_t done = 0;

@@ -55,7 +55,8 @@ void append_line(Provider &provider) {
   line += number("pid", uint64_t(getpid())) + number("time", uint64_t(time(nullptr))) +
           number("device_jobs", totals.device_jobs) + number("device_bytes", totals.device_bytes) +
           number("cpu_jobs", totals.cpu_jobs) + number("cpu_bytes", totals.cpu_bytes) +
-          number("failures", totals.failures) + number("keystream_bytes", totals.keystream_bytes) +
+          number("cores_bytes", totals.cores_bytes) + number("failures", totals.failures) +
+          number("keystream_bytes", totals.keystream_bytes) +
           number("keystream_wasted_bytes", totals.keystream_wasted_bytes) +
           number("rsa_device_keys", totals.rsa_device_keys) +
           number("rsa_cpu_keys", totals.rsa_cpu_keys) +

@@ -1,6 +1,7 @@
-// Data: what OpenSSL's context does, what a device does, and the seams between.
+// Data: what OpenSSL's context does, what a device or several cores do, and the seams
+// between.
 //
-// A stream may change sides at every call. Before bulk goes to a device,
+// A stream may change sides at every call. Before bulk goes elsewhere,
 // OpenSSL's context finishes the block it is in, from the head of the input;
 // after it, the context starts at the next block, and gets the tail.
 //
@@ -204,8 +205,9 @@ bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *i
 Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
                size_t in_bytes) {
   StreamState state;
+  const Side side = side_of(context, out, in, in_bytes);
   // What cannot be at all is OpenSSL's to refuse.
-  if (!is_for_device(context, out, in, in_bytes) || !context.iv_set || in_bytes < kBlockBytes ||
+  if (side == Side::kOpenssl || !context.iv_set || in_bytes < kBlockBytes ||
       (context.algorithm().has_data_units() && in_bytes > kMostDataUnitBytes) ||
       out_size < in_bytes || !ask_state(context, &state))
     return Bulk::kNotTaken;
@@ -213,7 +215,7 @@ Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint
   const Division all{0, 0, in_bytes, 0};
   if (hindrance == nullptr && !can_be_divided(all, out, in, in_bytes))
     hindrance = "its input and output overlap in part";
-  if (hindrance == nullptr) return run_bulk(context, state.iv, out, in, in_bytes);
+  if (hindrance == nullptr) return run_bulk(context, side, state.iv, out, in, in_bytes);
   if (!context.provider->settings.require_gpu) return Bulk::kNotTaken;
   context.provider->counters.count_failure();
   context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
@@ -238,20 +240,23 @@ lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
 
 }  // namespace
 
-bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
-                   size_t in_bytes) {
+Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in, size_t in_bytes) {
   const Settings &settings = context.provider->settings;
-  if (in_bytes < settings.least_device_bytes()) return false;
-  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return false;
-  if (settings.require_gpu) return true;
-  if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return false;
+  if (in_bytes < settings.least_device_bytes()) return Side::kOpenssl;
+  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits)
+    return Side::kOpenssl;
+  if (settings.require_gpu) return Side::kDevice;
+  if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return Side::kOpenssl;
   // One stream of CBC encryption, say, is one chain, which a device walks
   // slowly: only tests want that.
   if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
       settings.threshold_bytes != 0)
-    return false;
+    return Side::kOpenssl;
+  if (!settings.asks_model()) return Side::kDevice;
+  const lc_choice choice = ask_model(context, in_bytes);
+  if (choice == LC_CHOICE_CORES) return Side::kCores;
   // What was not measured may lose.
-  return !settings.asks_model() || ask_model(context, in_bytes) == LC_CHOICE_DEVICE;
+  return choice == LC_CHOICE_DEVICE ? Side::kDevice : Side::kOpenssl;
 }
 
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
@@ -295,7 +300,8 @@ namespace {
     return 1;
   }
   StreamState state;
-  if (!is_for_device(context, out, in, in_bytes) || !ask_state(context, &state))
+  const Side side = side_of(context, out, in, in_bytes);
+  if (side == Side::kOpenssl || !ask_state(context, &state))
     return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
   const Division division = divide(context, state, in_bytes);
   if (division.bulk == 0) return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
@@ -318,7 +324,7 @@ namespace {
     if (!feed(context, out, &written, in, fed) || !ask_state(context, &state)) return 0;
   }
   size_t taken = division.head;
-  switch (run_bulk(context, state.iv, out + written, in + taken, division.bulk)) {
+  switch (run_bulk(context, side, state.iv, out + written, in + taken, division.bulk)) {
     case Bulk::kDone:
       written += division.bulk;
       taken += division.bulk;
@@ -376,7 +382,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
   if (lacks_key(context)) return 0;
   const bool may_run = !context.algorithm().traits().steals();
   if (!context.is_block_mode() && !context.algorithm().takes_whole() &&
-      is_for_device(context, out, in, in_bytes))
+      side_of(context, out, in, in_bytes) != Side::kOpenssl)
     return update_at_length(context, out, out_bytes, out_size, in, in_bytes);
   if (context.key_set && out_size < in_bytes) return raise_too_small();
   if (has_data_units) {
@@ -385,8 +391,10 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
     if (bulk != Bulk::kNotTaken) return bulk == Bulk::kDone ? 1 : 0;
   }
   StreamState state;
-  if (may_run && !has_data_units && is_for_device(context, out, in, in_bytes) &&
-      in_bytes % kBlockBytes == 0 && context.held_bytes == 0 && ask_state(context, &state)) {
+  const Side side =
+      may_run && !has_data_units ? side_of(context, out, in, in_bytes) : Side::kOpenssl;
+  if (side != Side::kOpenssl && in_bytes % kBlockBytes == 0 && context.held_bytes == 0 &&
+      ask_state(context, &state)) {
     const Division all{0, 0, in_bytes, 0};
     const char *hindrance = what_hinders(context, state);
     if (hindrance == nullptr && !can_be_divided(all, out, in, in_bytes))
@@ -396,8 +404,8 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
       context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
       return 0;
     }
-    const Bulk bulk =
-        hindrance != nullptr ? Bulk::kNotTaken : run_bulk(context, state.iv, out, in, in_bytes);
+    const Bulk bulk = hindrance != nullptr ? Bulk::kNotTaken
+                                           : run_bulk(context, side, state.iv, out, in, in_bytes);
     if (bulk == Bulk::kFailed) return 0;
     if (bulk == Bulk::kDone) {
       *out_bytes = in_bytes;

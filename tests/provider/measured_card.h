@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "device/device.h"
 #include "tune/calibration.h"
@@ -29,23 +30,27 @@ class MeasuredCard : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
   // The emulator as a card of 100 microseconds and then 100 GB/s, for AES-128-CTR.
-  static void store_quick_card() {
+  static void store_quick_card() { store({{LC_AES_CTR, LC_ENCRYPT, 16}}, 100, 0); }
+  // As one that is slower than several cores, which have 15 GB/s.
+  static void store_slow_card(const std::vector<lanecrypt::CipherKind> &kinds) {
+    store(kinds, 7, 15);
+  }
+
+ private:
+  static void store(const std::vector<lanecrypt::CipherKind> &kinds, uint64_t device_rate,
+                    uint64_t cores_rate) {
     namespace tune = lanecrypt::tune;
     const auto found = lanecrypt::device::find_host();
     tune::Calibration made = {
         tune::describe_machine(), tune::describe_device(found[0].properties), true, {}};
-    for (const uint64_t bytes : {uint64_t{16} << 10, uint64_t{16} << 20})
-      made.points.push_back({{LC_AES_CTR, LC_ENCRYPT, 16},
-                             false,
-                             1,
-                             bytes,
-                             100000 + bytes / 100,
-                             20000 + bytes / 100,
-                             100 + bytes / 5});
+    for (const lanecrypt::CipherKind &kind : kinds)
+      for (const uint64_t bytes : {uint64_t{16} << 10, uint64_t{16} << 20})
+        made.points.push_back({kind, false, 1, bytes, 100000 + bytes / device_rate,
+                               20000 + bytes / device_rate, 100 + bytes / 5,
+                               cores_rate != 0 ? bytes / cores_rate : 0});
     tune::store(made);
   }
 
- private:
   std::string folder_, before_;
 };
 
