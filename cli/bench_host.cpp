@@ -11,6 +11,7 @@
 
 #include "bench_devices.h"
 #include "bench_files.h"
+#include "bench_host_cores.h"
 #include "bench_host_evp.h"
 #include "bench_host_idle.h"
 #include "bench_openssl.h"
@@ -29,7 +30,7 @@ constexpr uint64_t kUnitBytes = 4 * kKiB;     // of XTS: a sector
 // What computes on the CPU is no measure of anything; it shows that the command works.
 struct Scale {
   unsigned runs;
-  uint64_t usual_bytes, large_bytes, streams, card_bytes, file_bytes;
+  uint64_t usual_bytes, large_bytes, streams, card_bytes, file_bytes, cores_bytes;
 
   Scale(bool quick, bool has_gpu)
       : runs(quick || !has_gpu ? 5 : 9),
@@ -47,7 +48,8 @@ struct Scale {
                             : 4 * kGiB),
         file_bytes(!has_gpu ? kMiB
                    : quick  ? kGiB
-                            : 8 * kGiB) {}
+                            : 8 * kGiB),
+        cores_bytes(quick ? 16 * kMiB : 256 * kMiB) {}
 };
 
 std::vector<BenchCase> parallel_cases() {
@@ -230,7 +232,8 @@ void bench_host(const Context &context, const std::string &module, const std::st
   bench.pinned();
   std::vector<EvpDevice> named;
   for (const auto &[index, where] : devices) named.push_back({context.device(index).id, where});
-  bench_host_evp(module, named, scale.usual_bytes, scale.runs, data, log);
+  bench_host_evp(module, named, has_gpu, scale.usual_bytes, scale.runs, data, log);
+  bench_host_cores(scale.cores_bytes, scale.runs, data, log);
   bench.verify();
   bench.all_devices(has_gpu);
   bench_host_idle(module, named, has_gpu, quick, data, log);

@@ -17,9 +17,11 @@ struct EvpDevice {
 };
 
 // One EVP_EncryptUpdate of AES-128-CTR over `bytes` of ordinary memory of 4 KiB pages,
-// in place and apart: by OpenSSL alone, and by the provider `module` on each device, to
-// which all goes. "": there is no provider, and stderr hears of it.
-void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices,
+// in place and apart: by OpenSSL alone; by the provider `module` on each device, to
+// which all goes; and where the provider chooses it (`own-choice`), of which two more rows
+// have what several cores, and devices, did of it, in per cent. "": there is no provider,
+// and stderr hears of it.
+void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                     uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -29,9 +29,10 @@ const BenchCase &EvpUpdate::run() {
 
 EvpUpdate::EvpUpdate() : alone_(OSSL_LIB_CTX_new()) { fetch(alone_, "provider=default"); }
 
-EvpUpdate::EvpUpdate(const std::string &module, const std::string &device)
+EvpUpdate::EvpUpdate(const std::string &module, const std::string &devices, By by)
     // By what was measured nothing might go to a device, as yet.
-    : provider_(std::make_unique<ProviderLibrary>(module, device, "threshold_bytes = 64k")) {
+    : provider_(std::make_unique<ProviderLibrary>(
+          module, devices, by == By::kDevice ? "threshold_bytes = 64k" : "prefer = speed")) {
   fetch(provider_->get(), "provider=gpu");
 }
 
@@ -65,6 +66,10 @@ void EvpUpdate::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
 
 uint64_t EvpUpdate::device_bytes() const {
   return provider_ ? provider_->counter("lanecrypt.device-bytes") : 0;
+}
+
+uint64_t EvpUpdate::cores_bytes() const {
+  return provider_ ? provider_->counter("lanecrypt.cores-bytes") : 0;
 }
 
 }  // namespace lanecrypt::cli

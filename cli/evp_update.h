@@ -32,9 +32,11 @@ class OrdinaryMemory {
 // AES-128-CTR in a library context of its own.
 class EvpUpdate {
  public:
-  // By OpenSSL alone, or by the provider `module` on the device, whatever is sooner.
+  // By OpenSSL alone; or by the provider `module`, on the device, whatever is sooner, or,
+  // where it chooses, on what was measured to be.
   EvpUpdate();
-  EvpUpdate(const std::string &module, const std::string &device);
+  enum class By { kDevice, kOwnChoice };
+  EvpUpdate(const std::string &module, const std::string &devices, By by = By::kDevice);
   ~EvpUpdate();
   EvpUpdate(const EvpUpdate &) = delete;
   EvpUpdate &operator=(const EvpUpdate &) = delete;
@@ -44,8 +46,9 @@ class EvpUpdate {
   // The first stream of the data, with their key.
   void begin(const BenchData &data);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
-  // Of all updates: what the device did.
+  // Of all updates: what the device did, and several cores.
   uint64_t device_bytes() const;
+  uint64_t cores_bytes() const;
 
  private:
   void fetch(OSSL_LIB_CTX *library, const char *properties);

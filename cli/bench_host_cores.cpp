@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_host_cores.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "bench_openssl.h"
+#include "bench_reference.h"
+#include "bench_turns.h"
+#include "evp_update.h"
+#include "failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr uint64_t kUnitBytes = 4 << 10;  // of XTS: a sector
+
+struct Way {
+  BenchCase run;
+  bool is_in_place;
+};
+
+std::vector<Way> ways() {
+  return {{EvpUpdate::run(), true},
+          {EvpUpdate::run(), false},
+          {{*find_cipher("aes-256-cbc"), LC_DECRYPT}, true},
+          {xts_case("256", LC_ENCRYPT, kUnitBytes), true}};
+}
+
+}  // namespace
+
+void bench_host_cores(uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log) {
+  for (const Way &way : ways()) {
+    const std::string row = fmt::format("{}.ordinary-{}-4KiB-pages", way.run.name(),
+                                        way.is_in_place ? "in-place" : "apart");
+    const std::string one = row + ".openssl", several = row + ".cores";
+    if (!log.wants(one) && !log.wants(several)) continue;
+    log.tell(fmt::format("{}, {} bytes", row, bytes));
+    const OrdinaryMemory in(bytes), out(bytes);
+    data.fill(0, {in.data(), bytes});
+    const Reference reference(way.run, data, in.data(), bytes);
+    const uint8_t *const from = way.is_in_place ? out.data() : in.data();
+    const Context context("none", LC_FALLBACK_NONE);
+    const Messages messages(way.run, data, from, out.data(), bytes);
+    OpensslCipher openssl(way.run);
+    const auto prepare = [&] {
+      if (way.is_in_place) std::memcpy(out.data(), in.data(), bytes);
+    };
+    std::vector<Contender> contenders = {
+        {one, bytes, [&] { openssl_pass(openssl, way.run, data, from, out.data(), bytes); },
+         [&] { reference.check(out.data(), one); }, prepare},
+        {several, bytes,
+         [&] {
+           lc_cipher_job job = messages.job();
+           job.device = LC_CPU;
+           (void)context.run(job);
+         },
+         [&] { reference.check(out.data(), several); }, prepare}};
+    std::erase_if(contenders, [&](const Contender &one_of) { return !log.wants(one_of.name); });
+    measure_contenders(contenders, runs, {}, log);
+  }
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,15 @@
+// The rows of `lanecrypt bench host` for what the library does on several cores.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench_data.h"
+#include "bench_log.h"
+
+namespace lanecrypt::cli {
+
+// One job of `bytes` of ordinary memory of 4 KiB pages, in place and apart, by OpenSSL in
+// one call and by lc_run() with LC_CPU.
+void bench_host_cores(uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
+
+}  // namespace lanecrypt::cli
