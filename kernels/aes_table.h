@@ -133,14 +133,15 @@ FN u32 AES_NAME(last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u
   return JOIN_BYTES(AES_LOOK_S(a, 0), AES_LOOK_S(b, 1), AES_LOOK_S(c, 2), AES_LOOK_S(d, 3));
 }
 
-// The same for decryption: the inverse S-box of x is the XOR of the four bytes
-// of its table word, since 0e ^ 09 ^ 0d ^ 0b = 01.
-FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u32 c,
-                                     u32 d) {
+// The same for decryption, with the key: the inverse S-box of x is the XOR of the
+// four bytes of its table word, since 0e ^ 09 ^ 0d ^ 0b = 01. The key goes in
+// where a sum has two terms, which leaves a place for what a mode adds.
+FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, u32 b, u32 c, u32 d,
+                                     u32 key) {
   const u32 ta = AES_LOOK0(a, 0), tb = AES_LOOK0(b, 1);
   const u32 tc = AES_LOOK0(c, 2), td = AES_LOOK0(d, 3);
-  const u32 ab = PICK(ta, tb, 0x5410) ^ PICK(ta, tb, 0x7632);
-  const u32 cd = PICK(tc, td, 0x5410) ^ PICK(tc, td, 0x7632);
+  const u32 ab = PICK(ta, tb, 0x5410) ^ PICK(ta, tb, 0x7632) ^ PICK(key, 0, 0x4140);
+  const u32 cd = PICK(tc, td, 0x5410) ^ PICK(tc, td, 0x7632) ^ PICK(key, 0, 0x4342);
   return PICK(ab, cd, 0x6420) ^ PICK(ab, cd, 0x7531);
 }
 
@@ -196,9 +197,8 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block s = blocks[n];
     UNROLL for (u32 c = 0; c < 4; ++c) {
-      blocks[n].w[c] =
-          key.w[c] ^ AES_NAME(inverse_last_column)(tables, copy, s.w[c], s.w[(c + 3) & 3],
-                                                   s.w[(c + 2) & 3], s.w[(c + 1) & 3]);
+      blocks[n].w[c] = AES_NAME(inverse_last_column)(tables, copy, s.w[c], s.w[(c + 3) & 3],
+                                                     s.w[(c + 2) & 3], s.w[(c + 1) & 3], key.w[c]);
     }
   }
 }

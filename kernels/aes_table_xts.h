@@ -58,66 +58,85 @@ FN void AES_NAME(xts_slot)(XtsPlace place, GLOBAL const AesPiece *piece, GLOBAL 
   aes_store_bytes(out + at, block, 16);
 }
 
-// Whether a tile's slots lie side by side and whole, so that they can be read
-// and written 16 bytes at a time: units are whole blocks or there is one, and no
-// part of a block is in this tile.
-FN u32 AES_NAME(xts_is_plain)(GLOBAL const AesPiece *piece, u64 tile_start, u32 aligned) {
+// How many of a piece's slots from a tile's first on lie side by side and whole, so
+// that they can be read and written 16 bytes at a time: units are whole blocks or
+// there is one, and a part of a block ends them.
+FN u64 AES_NAME(xts_plain_slots)(GLOBAL const AesPiece *piece, u64 tile_start, u32 aligned) {
   const u64 slots = piece->slots;
   const u32 straight = piece->unit_bytes % 16 == 0 || slots == piece->unit_bytes / 16;
   const u64 whole = slots - (piece->length % 16 != 0 ? 1 : 0);
-  return straight && aligned && tile_start + AES_TABLE_BLOCKS * TEAM_LANES <= whole;
+  return straight && aligned && tile_start < whole ? whole - tile_start : 0;
 }
 
 // Each team walks tiles that follow each other, so that a lane steps from tweak
-// to tweak. All teams make as many trips, and the four blocks of a lane are
-// always enciphered, even if they are none: look-ups are cheapest in code that
-// all lanes of a group run.
+// to tweak, and asks nothing of its piece while `run`, the tiles ahead that are
+// plain and end before the lane's data unit does, lasts. All teams make as many
+// trips, and the four blocks of a lane are always enciphered, even if they are
+// none: look-ups are cheapest in code that all lanes of a group run.
 FN void AES_NAME(xts)(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
                       GLOBAL const u32 *schedules, u32 rounds, GLOBAL const u8 *in_base,
                       GLOBAL u8 *out_base, GLOBAL const u8 *points, SHARED const u32 *tables,
                       u32 inverse) {
+  const u32 tile_slots = AES_TABLE_BLOCKS * TEAM_LANES;
   const u32 trips = aes_trips(tiles);
   u64 tile = (u64)aes_team() * trips;
-  u32 p = 0, is_there = 0;
+  u32 p = 0, is_there = 0, run = 0, plain = 0;
   XtsPlace place = {0, 0, {{0, 0, 0, 0}}};
+  // Of the lane's first block in the tile.
+  GLOBAL const u8 *in = in_base;
+  GLOBAL u8 *out = out_base;
   ROLLED for (u32 trip = 0; trip < trips; ++trip, ++tile) {
-    const u32 before = p;
-    p = aes_next_piece(pieces, count, p, tile);
-    GLOBAL const AesPiece *piece = pieces + p;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
-    const u64 tile_start = (tile - piece->first_tile) * (AES_TABLE_BLOCKS * TEAM_LANES);
-    u64 first = tile_start + lane_id() % TEAM_LANES;
-    if (tile < tiles && (!is_there || p != before)) {
-      place = xts_place(first, piece, points);
-      is_there = 1;
+    if (run == 0) {
+      const u32 before = p;
+      p = aes_next_piece(pieces, count, p, tile);
+      GLOBAL const AesPiece *piece = pieces + p;
+      const u64 tile_start = (tile - piece->first_tile) * tile_slots;
+      const u64 first = tile_start + lane_id() % TEAM_LANES;
+      in = in_base + piece->in + 16 * first;
+      out = out_base + piece->out + 16 * first;
+      plain = 0;
+      if (tile < tiles) {
+        if (!is_there || p != before) place = xts_place(first, piece, points);
+        is_there = 1;
+        const u64 here =
+            AES_NAME(xts_plain_slots)(piece, tile_start, aes_aligned(in, out)) / tile_slots;
+        plain = here != 0;
+        const u32 in_unit = (piece->unit_bytes / 16 - 1 - place.slot) / tile_slots;
+        run = here < in_unit ? (u32)here : in_unit;
+      }
     }
-    const u32 plain =
-        tile < tiles && AES_NAME(xts_is_plain)(piece, tile_start, aes_aligned(in, out));
+    GLOBAL const u32 *schedule = schedules + (u64)pieces[p].key * AES_SCHEDULE_WORDS;
     Block blocks[AES_TABLE_BLOCKS], tweaks[AES_TABLE_BLOCKS];
     if (plain) {
       UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-        blocks[n] = load_block(in + 16 * (first + n * TEAM_LANES));
+        blocks[n] = load_block(in + 16 * n * TEAM_LANES);
       }
-      place = xts_tweaks(tweaks, AES_TABLE_BLOCKS, place, piece, points);
-      UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) blocks[n] = aes_xor(blocks[n], tweaks[n]);
+      place = xts_tweaks(tweaks, AES_TABLE_BLOCKS, place, run != 0, pieces + p, points);
     } else {
       UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) blocks[n] = tweaks[n] = place.tweak;
     }
+    // Not within the branch: so that one instruction adds tweak and key.
+    UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) blocks[n] = aes_xor(blocks[n], tweaks[n]);
     AES_NAME(xts_cipher)(blocks, AES_TABLE_BLOCKS, tables, schedule, rounds, inverse);
     if (plain) {
       UNROLL for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
-        store_block(out + 16 * (first + n * TEAM_LANES), aes_xor(blocks[n], tweaks[n]));
+        store_block(out + 16 * n * TEAM_LANES, aes_xor(blocks[n], tweaks[n]));
       }
     } else if (tile < tiles) {
+      GLOBAL const AesPiece *piece = pieces + p;
+      GLOBAL const u8 *piece_in = in_base + piece->in;
+      GLOBAL u8 *piece_out = out_base + piece->out;
+      u64 first = (tile - piece->first_tile) * tile_slots + lane_id() % TEAM_LANES;
       ROLLED for (u32 n = 0; n < AES_TABLE_BLOCKS; ++n) {
         if (first < piece->slots)
-          AES_NAME(xts_slot)(place, piece, in, out, tables, schedule, rounds, inverse);
+          AES_NAME(xts_slot)(place, piece, piece_in, piece_out, tables, schedule, rounds, inverse);
         place = xts_next(place, piece, points);
         first += TEAM_LANES;
       }
     }
+    in += 16 * tile_slots;
+    out += 16 * tile_slots;
+    if (run != 0) --run;
   }
 }
 

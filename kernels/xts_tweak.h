@@ -136,11 +136,11 @@ FN XtsPlace xts_next(XtsPlace place, GLOBAL const AesPiece *piece, GLOBAL const 
   return place;
 }
 
-// The tweaks of a lane's next `count` (constant) slots. Most lanes stay within
-// their units, so that all of a group run the same code.
-FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, GLOBAL const AesPiece *piece,
-                       GLOBAL const u8 *points) {
-  if (place.slot + count * TEAM_LANES < piece->unit_bytes / 16) {
+// The tweaks of a lane's next `count` (constant) slots; `stays` says that these
+// and the slot behind them are in the lane's data unit.
+FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, u32 stays,
+                       GLOBAL const AesPiece *piece, GLOBAL const u8 *points) {
+  if (stays) {
     UNROLL for (u32 n = 0; n < count; ++n) {
       tweaks[n] = place.tweak;
       place.tweak = xts_step(place.tweak);
