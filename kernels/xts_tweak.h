@@ -71,16 +71,37 @@ FN Block xts_jump(Block t, u32 slots) {
   return t;
 }
 
-// t * x^(XTS_STRETCH * stretches), bit by bit of the powers.
+// a * b. All lanes together, as far as they have one b: its bits are asked one by
+// one, the same bit of all four words at a time.
+FN Block xts_product(Block a, Block b) {
+  u32 sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  ROLLED for (u32 bit = 32; bit-- > 0;) {
+    UNROLL for (u32 i = 7; i > 0; --i) sum[i] = xts_shift(sum[i], sum[i - 1], 1);
+    sum[0] <<= 1;
+    UNROLL for (u32 j = 0; j < 4; ++j) {
+      if ((b.w[j] >> bit) & 1) {
+        UNROLL for (u32 i = 0; i < 4; ++i) sum[i + j] ^= a.w[i];
+      }
+    }
+  }
+  // From the top: what sum[7] comes to is in part sum[4]'s.
+  UNROLL for (u32 i = 4; i-- > 0;) {
+    const Block two = {{sum[i], sum[i + 1], 0, 0}};
+    const Block folded = xts_fold(two, sum[i + 4]);
+    sum[i] = folded.w[0];
+    sum[i + 1] = folded.w[1];
+  }
+  const Block product = {{sum[0], sum[1], sum[2], sum[3]}};
+  return product;
+}
+
+// t * x^(XTS_STRETCH * stretches).
 FN Block xts_jump_stretches(Block t, u32 stretches) {
   for (u32 i = 0; stretches != 0; ++i, stretches /= 2) {
     if (stretches % 2 == 0) continue;
-    Block product = {{0, 0, 0, 0}};
-    for (u32 bit = 128; bit-- > 0;) {
-      product = xts_times_x_below_32(product, 1);
-      if ((kXtsStretchPowers[i][bit / 32] >> (bit % 32)) & 1) product = aes_xor(product, t);
-    }
-    t = product;
+    const Block power = {{kXtsStretchPowers[i][0], kXtsStretchPowers[i][1], kXtsStretchPowers[i][2],
+                          kXtsStretchPowers[i][3]}};
+    t = xts_product(t, power);
   }
   return t;
 }
