@@ -65,6 +65,9 @@ typedef struct AesPiece {
 // Lanes a group, and words of local memory, of each form.
 #define AES_TABLE4_LANES 512u
 #define AES_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies
+// XTS, which shares its multiprocessor with nothing: as many lanes of 80 registers as
+// 65,536 are for, which hide more of each other's waiting.
+#define AES_TABLE4_XTS_LANES 768u
 // CBC encryption: and four blocks of each lane's stream.
 #define AES_TABLE4_CHAIN_WORDS (AES_TABLE4_LOCAL_WORDS + 16 * AES_TABLE4_LANES)
 #define AES_TABLE1_LANES 512u

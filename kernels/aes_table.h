@@ -20,12 +20,15 @@
 #if defined(AES_KEY_SLOT)
 #define AES_NAME(name) aes_table4_slot_##name
 #define AES_LANES AES_TABLE4_LANES
+#define AES_XTS_LANES AES_TABLE4_XTS_LANES
 #elif AES_TABLES == 4
 #define AES_NAME(name) aes_table4_##name
 #define AES_LANES AES_TABLE4_LANES
+#define AES_XTS_LANES AES_TABLE4_XTS_LANES
 #else
 #define AES_NAME(name) aes_table1_##name
 #define AES_LANES AES_TABLE1_LANES
+#define AES_XTS_LANES AES_TABLE1_LANES
 #endif
 
 #ifndef LC_KERNELS_AES_TABLE_COMMON
@@ -216,6 +219,7 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 
 #undef AES_NAME
 #undef AES_LANES
+#undef AES_XTS_LANES
 #undef AES_COPY
 #undef AES_LOOK
 #undef AES_LOOK_S

@@ -144,13 +144,13 @@ FN void AES_NAME(xts)(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
   (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds, \
    GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL const u8 *points SHARED_PARAMETER)
 
-KERNEL(AES_NAME(xts_encrypt), AES_LANES) AES_XTS_PARAMETERS {
+KERNEL(AES_NAME(xts_encrypt), AES_XTS_LANES) AES_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
   AES_NAME(xts)(pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 0);
 }
 
-KERNEL(AES_NAME(xts_decrypt), AES_LANES) AES_XTS_PARAMETERS {
+KERNEL(AES_NAME(xts_decrypt), AES_XTS_LANES) AES_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 1);
   AES_NAME(xts)(pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 1);

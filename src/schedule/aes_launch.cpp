@@ -24,7 +24,7 @@ constexpr uint32_t kBesideLanes = AES_BITSLICE_LANES / 2;
 
 struct FormShape {
   const char *name;
-  uint32_t lanes;
+  uint32_t lanes, xts_lanes;
   uint32_t local_bytes, chain_local_bytes;  // of CBC encryption
 };
 
@@ -33,10 +33,12 @@ constexpr AesForm kForms[] = {AesForm::kTable4, AesForm::kTable1, AesForm::kBits
 
 const FormShape &shape(AesForm form) {
   static const FormShape kShapes[] = {
-      {"table4", AES_TABLE4_LANES, AES_TABLE4_LOCAL_WORDS * 4, AES_TABLE4_CHAIN_WORDS * 4},
-      {"table1", AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4, AES_TABLE1_LOCAL_WORDS * 4},
-      {"bitslice", AES_BITSLICE_LANES, 0, 0},
-      {"fragment", AES_TABLE1_LANES, 0, 0},
+      {"table4", AES_TABLE4_LANES, AES_TABLE4_XTS_LANES, AES_TABLE4_LOCAL_WORDS * 4,
+       AES_TABLE4_CHAIN_WORDS * 4},
+      {"table1", AES_TABLE1_LANES, AES_TABLE1_LANES, AES_TABLE1_LOCAL_WORDS * 4,
+       AES_TABLE1_LOCAL_WORDS * 4},
+      {"bitslice", AES_BITSLICE_LANES, AES_BITSLICE_LANES, 0, 0},
+      {"fragment", AES_TABLE1_LANES, AES_TABLE1_LANES, 0, 0},
   };
   return kShapes[static_cast<int>(form)];
 }
@@ -154,6 +156,10 @@ AesLaunch::AesLaunch(device::Device &device, AesForm form, AesGrid grid)
     : device_(device),
       form_(form),
       form_lanes_(lanes_of(grid.lanes != 0 ? grid.lanes : shape(form).lanes)),
+      // Where groups have the lanes that kernels are compiled for, no grid has others.
+      xts_lanes_(lanes_of(grid.lanes != 0 && !device.properties().fixed_group_lanes
+                              ? grid.lanes
+                              : shape(form).xts_lanes)),
       local_bytes_(shape(form).local_bytes),
       resident_groups_(
           grid.groups != 0
@@ -314,11 +320,13 @@ Status AesLaunch::launch_part(device::Stream &stream, AesRoom &room, const AesWo
   if (work.kind.mode().is_feedback())
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const std::string name = kernel_name(part.form, work.kind, work.in_slot);
+  const uint32_t alone = has_data_units(work.kind) ? xts_lanes_ : form_lanes_;
+  const uint32_t lanes = beside ? lanes_of(kBesideLanes) : alone;
   ++launches_;
   return stream.launch(
       {.kernel = name.c_str(),
        .groups = static_cast<uint32_t>(std::min<uint64_t>(part.tiles, resident_groups_)),
-       .group_lanes = beside ? lanes_of(kBesideLanes) : form_lanes_,
+       .group_lanes = lanes,
        .local_bytes = shape(part.form).local_bytes,
        .arguments = arguments,
        .beside_last = beside});

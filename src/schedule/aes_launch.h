@@ -115,7 +115,7 @@ class AesLaunch {
 
   device::Device &device_;
   AesForm form_;
-  uint32_t form_lanes_;
+  uint32_t form_lanes_, xts_lanes_;  // of a group, and of one of XTS
   uint32_t local_bytes_;
   uint32_t resident_groups_;
   bool pairs_;  // a launch beside another, where the device can
