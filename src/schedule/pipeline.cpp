@@ -188,8 +188,7 @@ Status Pipeline::prepare(Slot &slot) {
 
 Status Pipeline::gather(Slot &slot) {
   host_.lay_in_ring(slot.share);
-  slot.leaves_room = slot.work.is_beside && slot.share.pages.empty() &&
-                     slot.share.ring_in_bytes == 0 && slot.share.ring_out_bytes == 0;
+  slot.leaves_room = leaves_room(slot);
   take_over_ring(slot);
   LC_TRY(allocate(slot));
   const bool in_is_small = HostSide::is_small(slot.share.in);

@@ -109,6 +109,7 @@ class Pipeline {
   void keep_keystream(Slot &slot);
   Status continue_chain(Slot &slot);
   // In pipeline_memory.cpp:
+  static bool leaves_room(const Slot &slot);
   bool make_slot_beside();
   void take_over_ring(Slot &slot);
   Status allocate(Slot &slot);

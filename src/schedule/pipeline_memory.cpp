@@ -11,6 +11,9 @@ namespace {
 // Of chunks that leave room. One of 256 streams of 64 KiB is in its kernel for 3.8 ms, in
 // which a bus of 50 GB/s brings eleven more.
 constexpr size_t kMostSlotsBeside = 16;
+// A kernel takes as long as its longest stream, 3.8 ms of 64 KiB. Where that is less than this
+// part of a chunk, the ring's eight hide it, and more would only wait for each other.
+constexpr uint64_t kPartOfLongest = 512;
 // And they take no more of the device's memory than one part in so many, where it is known.
 constexpr uint64_t kPartOfMemory = 16;
 
@@ -18,10 +21,19 @@ constexpr uint64_t kPartOfMemory = 16;
 
 using device::MemoryKind;
 
+bool Pipeline::leaves_room(const Slot &slot) {
+  const bool needs_none =
+      slot.share.pages.empty() && slot.share.ring_in_bytes == 0 && slot.share.ring_out_bytes == 0;
+  if (!slot.work.is_beside || !needs_none) return false;
+  uint64_t longest = 0;
+  for (const AesPiece &piece : slot.work.pieces) longest = std::max(longest, piece.length);
+  return longest * kPartOfLongest > slot.bytes;
+}
+
 bool Pipeline::has_free_slot() {
   if (under_way_.size() < ring_slots_) return true;
-  const auto leaves_room = [](const Slot *slot) { return slot->leaves_room; };
-  if (!std::all_of(under_way_.begin(), under_way_.end(), leaves_room)) return false;
+  const auto has_room = [](const Slot *slot) { return slot->leaves_room; };
+  if (!std::all_of(under_way_.begin(), under_way_.end(), has_room)) return false;
   return !free_.empty() || make_slot_beside();
 }
 

@@ -56,7 +56,8 @@ struct Slot {
   std::unique_ptr<device::Buffer> scratch_view;
   bool on_device = false;
   bool is_all = false;  // nothing else waits
-  // The kernels of others run beside its own, and nothing of it passes the ring.
+  // The kernels of others run beside its own, which takes long, and nothing of it passes
+  // the ring.
   bool leaves_room = false;
   // Nobody but the device's thread waits for it.
   bool is_alone = false;

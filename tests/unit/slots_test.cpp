@@ -16,7 +16,7 @@ using device::Buffer;
 using device::MemoryKind;
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint64_t kStreamBytes = 64, kStreams = 256, kChunk = kStreamBytes * kStreams * 4;
+constexpr uint64_t kStreamBytes = 256, kStreams = 256, kChunk = kStreamBytes * kStreams;
 constexpr ChunkLimits kLimits = {kChunk, 1 << 16};
 
 // The buffers of a chunk's data that are there.
@@ -92,14 +92,15 @@ class Slots : public testing::Test {
   }
 
   // CBC encryption, or decryption of what that gave, apart. Each stream has its own IV.
-  RequestPointer request(lc_direction direction, const Bytes &in, Bytes &out) {
-    std::vector<lc_message> list(in.size() / kStreamBytes);
+  RequestPointer request(lc_direction direction, const Bytes &in, Bytes &out,
+                         uint64_t stream_bytes = kStreamBytes) {
+    std::vector<lc_message> list(in.size() / stream_bytes);
     for (size_t n = 0; n < list.size(); ++n) {
       list[n].key = key_.data();
       list[n].iv = &ivs_[n * 16 % ivs_.size()];
-      list[n].in = &in[n * kStreamBytes];
-      list[n].out = &out[n * kStreamBytes];
-      list[n].length = kStreamBytes;
+      list[n].in = &in[n * stream_bytes];
+      list[n].out = &out[n * stream_bytes];
+      list[n].length = stream_bytes;
     }
     lc_cipher_job asked = {};
     asked.struct_size = sizeof asked;
@@ -168,6 +169,19 @@ TEST_F(Slots, StreamsThatNeedNoRingAreManyTogether) {
   pass_all();
   EXPECT_TRUE(memory_.pinned.empty());
   EXPECT_TRUE(in == decrypted(out));
+}
+
+// Whose kernels are soon over: the ring's number of them hides that.
+TEST_F(Slots, ShortStreamsAreNoMoreThanTheRingHas) {
+  open(256 << 20);
+  const Bytes in = text(20);
+  Bytes out(in.size());
+  pinned_.add(in.data(), in.size());
+  pinned_.add(out.data(), out.size());
+  queue_ = {request(LC_ENCRYPT, in, out, kStreamBytes / 2)};
+  EXPECT_EQ(8u, start());
+  EXPECT_TRUE(memory_.pinned.empty());
+  pass_all();
 }
 
 // Others are no more than the ring has room for.
