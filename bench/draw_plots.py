@@ -188,7 +188,8 @@ def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
     )
     curves = {label: sorted((r["gb_per_s"], r["value"]) for r in run.results
                             if r["name"] == f"{cipher}.{name}") for name, label, _ in lines}
-    if any(len(points) < 2 for points in curves.values()):
+    curves = {label: points for label, points in curves.items() if len(points) > 1}
+    if len(curves) < 2:
         return None
     figure, axes = plt.subplots(figsize=(8, 4.4))
     axes.set_xlabel(f"GB/s of {cipher.upper()} on the same core")
@@ -200,7 +201,8 @@ def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for _, label, colour in lines:
-        axes.plot(*zip(*curves[label]), "o-", color=colour, linewidth=1.8, markersize=4, label=label)
+        if label in curves:
+            axes.plot(*zip(*curves[label]), "o-", color=colour, linewidth=1.8, markersize=4, label=label)
     axes.set_ylim(0, 105)
     axes.legend(frameon=False, fontsize=LABEL_POINTS)
     figure.text(0.01, 0.01, run.caption(), fontsize=6.5, color="#666666")
