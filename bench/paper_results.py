@@ -56,14 +56,14 @@ class Papers:
         if len({run["machine"]["cpu"] for run in runs}) > 1:
             sys.exit("the files are not of one machine")
 
-    def place(self, paper=None):
+    def place(self, paper=None, quote=""):
         """Where, and when and from which files: of all, or of one paper."""
         runs = {}
         for name, run, papers in self.sources:
             if paper is None or paper in papers:
                 software = run["software"]
                 when = (run["date"], " ".join(software["openssl"].split(" ")[:2]), software["commit"])
-                runs.setdefault(when, []).append(name)
+                runs.setdefault(when, []).append(quote + name + quote)
         return (f"{self.machine['gpu']}, {self.machine['cores']} cores of {self.machine['cpu']}: " +
                 "; ".join(f"{date}, {openssl}, commit {commit} ({', '.join(names)})"
                           for (date, openssl, commit), names in runs.items()))

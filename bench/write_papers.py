@@ -320,7 +320,7 @@ def fill(text, papers):
     def replace(match):
         name = match[2]
         if name == "machine":
-            content = papers.place() + ".\n"
+            content = papers.place(quote="`") + ".\n"
         elif name in TABLES:
             content = markdown(list(TABLES[name](papers)))
         else:
