@@ -152,7 +152,7 @@ enum class Side {
   kDevice,
 };
 
-// As far as can be told for nothing. Authenticated modes are never for several cores.
+// As far as can be told for nothing. Authenticated modes and XTS are never for several cores.
 Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in, size_t in_bytes);
 inline bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
                           size_t in_bytes) {

@@ -254,7 +254,9 @@ Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in
     return Side::kOpenssl;
   if (!settings.asks_model()) return Side::kDevice;
   const lc_choice choice = ask_model(context, in_bytes);
-  if (choice == LC_CHOICE_CORES) return Side::kCores;
+  // A data unit is one core's, and the caller's is at hand.
+  if (choice == LC_CHOICE_CORES)
+    return context.algorithm().has_data_units() ? Side::kOpenssl : Side::kCores;
   // What was not measured may lose.
   return choice == LC_CHOICE_DEVICE ? Side::kDevice : Side::kOpenssl;
 }

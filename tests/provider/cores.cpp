@@ -88,7 +88,11 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
     }
     twins.finish();
     EXPECT_TRUE(twins.is_whole()) << twins.difference();
-    EXPECT_GE(bytes_of_cores() - before, 5 * kMiB - 100);
+    // An update of XTS is one data unit.
+    if (one.kind.cipher == LC_AES_XTS)
+      EXPECT_EQ(bytes_of_cores(), before);
+    else
+      EXPECT_GE(bytes_of_cores() - before, 5 * kMiB - 100);
   }
   EXPECT_EQ(library_->counter("lanecrypt.device-jobs"), 0u);
   EXPECT_EQ(library_->counter("lanecrypt.failures"), 0u);
