@@ -173,7 +173,7 @@ class Enc : public Subcommand {
     app.add_flag("--require-gpu", request_.require_device, "fail rather than run on the CPU")
         ->group(running);
     app.add_option("--chunk", chunk_bytes_,
-                   "bytes that travel together (8388608, or 524288 by cores)")
+                   "bytes that travel together (8388608, or 2097152 by cores)")
         ->option_text("BYTES")
         ->check(CLI::Range(kBlockBytes, kMaxChunkBytes))
         ->group(running);

@@ -22,8 +22,9 @@ namespace {
 // and one waiting.
 constexpr unsigned kChunksWithDevice = 4;
 constexpr size_t kDeviceChunkBytes = 8 << 20;
-// Where it cannot be mapped, it stays in a core's own cache from its reading to its writing.
-constexpr size_t kCoreChunkBytes = 512 << 10;
+// Of a RAM disk with huge pages, one of these: threads that write the same one wait for each
+// other while the kernel clears it.
+constexpr size_t kCoreChunkBytes = 2 << 20;
 constexpr unsigned kMostCores = 8;  // a guess: memory and the kernel are shared
 
 class Pipeline {
@@ -51,8 +52,11 @@ class Pipeline {
       files_ = RingFiles::make(input_, output_, plan_.chunk_bytes, plan_.buffers);
     const bool reads = files_ == nullptr || !files_->reads();
     const bool writes = files_ == nullptr || !files_->writes();
-    // Where chunks must begin at round places, the first is shorter by the header.
-    if (!writes) first_is_shorter_by_ = header_.size() % files_->write_alignment();
+    // Where chunks are to begin at round places, the first is shorter by the header.
+    if (by_cores)
+      first_is_shorter_by_ = header_.size() % plan_.chunk_bytes;
+    else if (!writes)
+      first_is_shorter_by_ = header_.size() % files_->write_alignment();
     if (writes) output_.write(header_);
     std::vector<std::thread> threads;
     const unsigned readers = !reads ? 0 : input_.positioned() ? plan_.readers : 1;

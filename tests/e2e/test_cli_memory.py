@@ -11,7 +11,7 @@ import pytest
 from cli_fixtures import BAD_DATA, data, fails, ok, openssl, report
 
 MIB = 1 << 20
-CHUNK = 512 << 10
+CHUNK = 2 * MIB
 IN_MEMORY = "both files lie in memory"
 RAM_DISK = pathlib.Path("/dev/shm")
 
@@ -34,7 +34,7 @@ def here(*arguments):
 
 
 @pytest.mark.parametrize("cipher", ["aes-256-ctr", "aes-128-ecb", "aes-192-cbc"])
-@pytest.mark.parametrize("length", [1, CHUNK - 1, CHUNK, CHUNK + 16, 5 * MIB + 7])
+@pytest.mark.parametrize("length", [1, CHUNK - 17, CHUNK - 16, CHUNK - 1, CHUNK, CHUNK + 16, 5 * MIB + 7])
 def test_either_tool_opens_the_others_files(ram_disk, cipher, length):
     plain, sealed, opened = (ram_disk / name for name in ("plain", "sealed", "opened"))
     plain.write_bytes(data(length))
