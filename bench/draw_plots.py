@@ -189,7 +189,7 @@ def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
     curves = {label: sorted((r["gb_per_s"], r["value"]) for r in run.results
                             if r["name"] == f"{cipher}.{name}") for name, label, _ in lines}
     curves = {label: points for label, points in curves.items() if len(points) > 1}
-    if len(curves) < 2:
+    if len(curves) < 2 or "OpenSSL alone" not in curves:
         return None
     figure, axes = plt.subplots(figsize=(8, 4.4))
     axes.set_xlabel(f"GB/s of {cipher.upper()} on the same core")

@@ -117,6 +117,9 @@ def test_plot_of_what_is_left_of_the_cpu(told, tmp_path):
     text = (tmp_path / "host-cpu.svg").read_text()
     for label in ("GPU, pinned memory", "GPU, ordinary memory", "OpenSSL alone", told["machine"]["gpu"]):
         assert label in text, label
-    # Not without one of its lines.
+    # The lines that there are, but not without OpenSSL's.
     done = draw([result for result in results if "idle-evp" not in result["name"]])
+    assert b"host-cpu.svg" in done.stdout, done.stderr
+    assert "EVP" not in (tmp_path / "host-cpu.svg").read_text()
+    done = draw([result for result in results if "idle.openssl" not in result["name"]])
     assert b"host-cpu.svg: no file has its figures" in done.stderr
