@@ -18,7 +18,7 @@ namespace {
 
 using device::Found;
 
-// More of them gain little: by then memory is what holds them up.
+// A guess: other programs want some, and memory is shared.
 constexpr unsigned kMostCores = 8;
 
 std::vector<std::string> split_list(const std::string &list) {
