@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
-#include <thread>
 
+#include "cpu/core_count.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -93,7 +93,7 @@ bool BenchData::matches(const BenchCase &run, uint64_t offset,
                         std::span<const uint8_t> output) const {
   // A chain without streams has but one part.
   const bool is_serial = run.stream_bytes == 0 && run.direction == LC_ENCRYPT && reads_back(run);
-  const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const uint64_t cores = cpu::usable_cores();
   const uint64_t parts = (output.size() + run.part_bytes() - 1) / run.part_bytes();
   const uint64_t share = is_serial ? output.size() : (parts + cores - 1) / cores * run.part_bytes();
   std::vector<std::future<bool>> checks;

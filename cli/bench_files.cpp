@@ -19,9 +19,9 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <thread>
 
 #include "bench_turns.h"
+#include "cpu/core_count.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -75,7 +75,7 @@ class MappedFile {
   // On all cores.
   bool operator==(const MappedFile &other) const {
     if (bytes_ != other.bytes_) return false;
-    const uint64_t share = bytes_ / std::max(1u, std::thread::hardware_concurrency()) + 1;
+    const uint64_t share = bytes_ / cpu::usable_cores() + 1;
     std::vector<std::future<bool>> checks;
     for (uint64_t at = 0; at < bytes_; at += share)
       checks.push_back(std::async(std::launch::async, [&, at] {

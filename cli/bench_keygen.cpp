@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 #include "bench_rsa_batch.h"
+#include "cpu/core_count.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -81,7 +80,7 @@ std::vector<DeviceRow> rows_of(const Context &context, const std::string &name,
 }  // namespace
 
 void bench_keygen(const Context &context, bool quick, BenchLog &log) {
-  const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
+  const unsigned cores = cpu::usable_cores();
   const std::vector<unsigned> lone =
       quick ? std::vector<unsigned>{4096} : std::vector<unsigned>{2048, 4096, 8192};
   const std::vector<unsigned> bulk =

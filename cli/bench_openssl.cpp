@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "bench_pass.h"
+#include "cpu/core_count.h"
 
 namespace lanecrypt::cli {
 
@@ -21,7 +22,7 @@ void openssl_pass(OpensslCipher &openssl, const BenchCase &run, const BenchData 
 OpensslCores::OpensslCores(const BenchCase &run, const BenchData &data, uint64_t bytes)
     : run_(run), data_(data) {
   const uint64_t part = run.part_bytes(), parts = std::max<uint64_t>(bytes / part, 1);
-  const uint64_t cores = std::clamp<uint64_t>(std::thread::hardware_concurrency(), 1, parts);
+  const uint64_t cores = std::min<uint64_t>(cpu::usable_cores(), parts);
   share_ = parts / cores * part;
   while (ciphers_.size() < cores) ciphers_.emplace_back(run);
 }

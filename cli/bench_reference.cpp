@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
-#include <thread>
 
 #include "bench_openssl.h"
+#include "cpu/core_count.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -19,7 +19,7 @@ Reference::Reference(const BenchCase &run, const BenchData &data, const uint8_t 
 }
 
 void Reference::check(uint8_t *out, const std::string &name) const {
-  const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const uint64_t cores = cpu::usable_cores();
   const uint64_t share = (expected_.size() + cores - 1) / cores;
   std::vector<std::future<bool>> checks;
   for (uint64_t at = 0; at < expected_.size(); at += share)

@@ -8,6 +8,7 @@
 #include "bench_evp.h"
 #include "bench_keygen.h"
 #include "bench_rsa_batch.h"
+#include "cpu/core_count.h"
 
 namespace lanecrypt::cli {
 
@@ -57,8 +58,10 @@ void bench_rsa(const Context &context, const std::string &module, bool quick, Be
     log.tell(of_one);
     const Spread one = openssl_rsa_rate(key, 1, patience);
     log.add({of_one, "op/s", one, {}, {}, "wall", {}});
-    if (log.wants(of_all))
-      log.add({of_all, "op/s", openssl_rsa_rate(key, core_count(), patience), {}, {}, "wall", {}});
+    if (log.wants(of_all)) {
+      const Spread all = openssl_rsa_rate(key, cpu::usable_cores(), patience);
+      log.add({of_all, "op/s", all, {}, {}, "wall", {}});
+    }
     for (const DeviceRow &row : rows) {
       log.tell(row.name);
       const RsaBatch batch(key, row.count);

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cpu/core_count.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
@@ -23,8 +24,6 @@ using PkeyContext = std::unique_ptr<EVP_PKEY_CTX, decltype(&EVP_PKEY_CTX_free)>;
 [[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
 
 }  // namespace
-
-unsigned core_count() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
 void on_threads(unsigned count, const std::function<void(unsigned)> &work) {
   std::vector<std::thread> threads;
@@ -106,7 +105,7 @@ double RsaBatch::run(const Context &context, uint32_t device, lc_rsa_operation o
 
 void RsaBatch::check(lc_rsa_operation operation, const std::string &name) const {
   std::atomic<size_t> next{0}, wrong{0};
-  on_threads(core_count(), [&](unsigned) {
+  on_threads(cpu::usable_cores(), [&](unsigned) {
     std::vector<uint8_t> result(key_.bytes());
     size_t now = count();
     const bool is_private = operation == LC_RSA_PRIVATE;

@@ -15,8 +15,6 @@
 
 namespace lanecrypt::cli {
 
-unsigned core_count();
-
 // Runs work(n) for n < count on as many threads.
 void on_threads(unsigned count, const std::function<void(unsigned)> &work);
 

@@ -7,16 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "bench_data.h"
+#include "cpu/core_count.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {
 
 CpuLoad::CpuLoad(const std::function<void(const std::string &)> &note) {
-  const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
+  const unsigned cores = cpu::usable_cores();
   if (start_stress_ng(cores)) {
     // It takes a moment until all its workers are there, and one to fail.
     std::this_thread::sleep_for(std::chrono::milliseconds(500));

@@ -11,6 +11,7 @@
 
 #include "bench_keygen.h"
 #include "bench_rsa_batch.h"
+#include "cpu/core_count.h"
 #include "failure.h"
 #include "paper_case.h"
 
@@ -67,7 +68,7 @@ class MeasureRsa {
       if (count < 100 || bench_.quick) continue;
       // What the paper's CPU, one core in use, had no figure for.
       timed(name, "openssl-cores", count, {}, patience_for(seconds), [&] {
-        return make_keys_by_openssl(paper.bits, core_count(), static_cast<unsigned>(count));
+        return make_keys_by_openssl(paper.bits, cpu::usable_cores(), static_cast<unsigned>(count));
       });
     }
   }

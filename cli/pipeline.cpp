@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "cpu/core_count.h"
 #include "failure.h"
 #include "padding.h"
 #include "ring_files.h"
@@ -461,7 +462,7 @@ void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes) {
     const uint64_t whole = *input_bytes / kBlockBytes * kBlockBytes + kBlockBytes;
     plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
   }
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned cores = cpu::usable_cores();
   if (by_cores) {
     plan.readers = plan.buffers = std::min(cores, kMostCores);
     plan.writers = 0;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "abi/process_end.h"
+#include "cpu/core_count.h"
 #include "job/kept_memory.h"
 #include "schedule/signals.h"
 
@@ -149,7 +150,7 @@ Context::Process *Context::found() const {
 // Asks the devices of `context` only if they were looked for already.
 struct Context::Chooser {
   explicit Chooser(Context &whole)
-      : born_in(forks), context(whole), choice(devices(), std::thread::hardware_concurrency()) {
+      : born_in(forks), context(whole), choice(devices(), cpu::usable_cores()) {
     at_end.begin([this] { end_warming(); }, [] {});
   }
   ~Chooser() { end_warming(); }

@@ -1,4 +1,5 @@
-// How many cores this process may use: what the machine has is often shared out.
+// How many cores this process may use: what the machine has is often shared out. The
+// command has a copy.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cpu/core_count.h"
 #include "cpu/cpu_rsa.h"
 #include "cpu/rsa_image.h"
 #include "schedule/signals.h"
@@ -21,7 +22,7 @@ constexpr size_t kPart = 128;
 
 size_t bucket_of(size_t operations) { return size_t(std::bit_width(operations - 1)); }
 
-size_t teller_count() { return std::clamp<size_t>(std::thread::hardware_concurrency() / 4, 1, 4); }
+size_t teller_count() { return std::clamp<size_t>(cpu::usable_cores() / 4, 1, 4); }
 
 }  // namespace
 

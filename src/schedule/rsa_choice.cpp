@@ -16,7 +16,7 @@ constexpr int64_t kMarginPercent = 10;
 }  // namespace
 
 RsaChoice::RsaChoice(Devices devices, unsigned cores)
-    : devices_(std::move(devices)), cores_(std::max(cores, 1u)) {}
+    : devices_(std::move(devices)), cores_(cores) {}
 
 size_t RsaChoice::slot_of(uint32_t bits) { return std::min<size_t>(bits / kSlotBits, kSlots - 1); }
 

@@ -33,6 +33,7 @@ class RsaChoice {
     Clock::time_point (*now)() = &Clock::now;
   };
 
+  // At least one core.
   RsaChoice(Devices devices, unsigned cores);
 
   // Whether a device is sooner. Where it is not, the caller counts as one at

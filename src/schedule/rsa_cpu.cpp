@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/rsa_cpu.h"
 
-#include <algorithm>
-
+#include "cpu/core_count.h"
 #include "cpu/cpu_rsa.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
+
+RsaCpu::RsaCpu(Counters &counters) : counters_(counters), most_threads_(cpu::usable_cores()) {}
 
 void RsaCpu::stop() {
   {
@@ -27,9 +28,8 @@ void RsaCpu::submit(const RsaRequestPointer &request) {
   }
   queue_.push_back(request);
   const SignalsBlocked blocked;
-  const size_t most = std::max(std::thread::hardware_concurrency(), 1u);
-  for (size_t wanted = request->todo.size(); wanted > waiting_threads_ && threads_.size() < most;
-       --wanted)
+  for (size_t wanted = request->todo.size();
+       wanted > waiting_threads_ && threads_.size() < most_threads_; --wanted)
     threads_.emplace_back([this] { run(); });
   changed_.notify_all();
 }

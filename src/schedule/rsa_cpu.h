@@ -1,4 +1,4 @@
-// The CPU in the place of a device, for RSA: all its cores, by OpenSSL.
+// The CPU in the place of a device, for RSA: all cores that are ours to use, by OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,10 +12,11 @@
 
 namespace lanecrypt::schedule {
 
-// Any thread. Starts as many threads as there are cores, as work comes.
+// Any thread. Starts as many threads as there are cores to use, as work comes.
 class RsaCpu {
  public:
-  explicit RsaCpu(Counters &counters) : counters_(counters) {}
+  // The cores are those that this thread may use.
+  explicit RsaCpu(Counters &counters);
   ~RsaCpu() { stop(); }
   // Finishes what waits, and ends the threads; what comes later is refused. hurry()
   // has it leave undone what is not begun.
@@ -29,6 +30,7 @@ class RsaCpu {
   void count(RsaRequest &request, const Status &status, uint32_t bytes);
 
   Counters &counters_;
+  const size_t most_threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<RsaRequestPointer> queue_;  // each with messages that no thread has

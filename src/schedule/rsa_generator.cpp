@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "cpu/core_count.h"
 #include "cpu/prime_key.h"
 #include "schedule/rsa_engine.h"
 #include "schedule/signals.h"
@@ -13,8 +14,6 @@ namespace lanecrypt::schedule {
 namespace {
 
 constexpr size_t kMostTables = 16;
-
-unsigned core_count() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
 }  // namespace
 
@@ -25,9 +24,10 @@ RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, RsaTrus
       make_tester_(std::move(make_tester)),
       pool_is_for_all_(prime_pool != 0),
       pool_(prime_pool != 0 ? prime_pool : PrimePool::most_by_environment()),
-      cpu_([] { return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(core_count())); },
-           cpu_counters, false,
-           [](const GenerationPointer &job, const Status &why) { job->fail(why); }) {}
+      cpu_(
+          [] { return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(cpu::usable_cores())); },
+          cpu_counters, false,
+          [](const GenerationPointer &job, const Status &why) { job->fail(why); }) {}
 
 void RsaGenerator::add_device(const device::Found &found, Counters &counters, bool is_selected) {
   workers_.push_back(std::make_unique<PrimeWorker>(
@@ -186,7 +186,7 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   if (pool != nullptr) take_from_pool(*job);
   LC_TRY(start(job));
   std::vector<std::thread> makers;
-  const uint64_t count = std::min<uint64_t>(core_count(), job->job.count);
+  const uint64_t count = std::min<uint64_t>(cpu::usable_cores(), job->job.count);
   Status status;
   try {
     {

@@ -17,6 +17,7 @@
 #include "cpu/core_count.h"
 #include "devices.h"
 #include "job/mode.h"
+#include "rsa_test_key.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -257,15 +258,55 @@ TEST_F(CoreCount, KnowsTheFirstVersion) {
   EXPECT_EQ(UINT_MAX, cores_of("4:cpuset:/a"));
 }
 
-TEST(UsableCores, AreNoMoreThanTheThreadMayRunOn) {
-  cpu_set_t before, one;
-  ASSERT_EQ(0, sched_getaffinity(0, sizeof before, &before));
-  CPU_ZERO(&one);
-  for (int n = 0; n < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++n)
-    if (CPU_ISSET(n, &before)) CPU_SET(n, &one);
-  ASSERT_EQ(0, sched_setaffinity(0, sizeof one, &one));
-  EXPECT_EQ(1u, cpu::usable_cores());
-  ASSERT_EQ(0, sched_setaffinity(0, sizeof before, &before));
+// The only one that this thread may run on, and all that it starts.
+class OneCore : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(0, sched_getaffinity(0, sizeof before_, &before_));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int n = 0; n < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++n)
+      if (CPU_ISSET(n, &before_)) CPU_SET(n, &one);
+    ASSERT_EQ(0, sched_setaffinity(0, sizeof one, &one));
+  }
+  void TearDown() override { ASSERT_EQ(0, sched_setaffinity(0, sizeof before_, &before_)); }
+
+  cpu_set_t before_;
+};
+
+TEST_F(OneCore, IsAllThatMayBeUsed) { EXPECT_EQ(1u, cpu::usable_cores()); }
+
+// However many the machine has.
+TEST_F(OneCore, HasOneThreadOfRsa) {
+  const lc_rsa_parts parts = key_of_bits(1024).parts();
+  lc_rsa_key *key = nullptr;
+  ASSERT_EQ(LC_OK, lc_rsa_key_new(&parts, &key)) << lc_last_error();
+  {
+    const Context context("none", LC_FALLBACK_CPU);
+    const auto threads_after = [&](size_t operations) {
+      const Bytes in(128, 1);
+      std::vector<Bytes> out(operations, Bytes(128));
+      std::vector<lc_rsa_message> messages(operations);
+      for (size_t n = 0; n < operations; ++n) {
+        messages[n].key = key;
+        messages[n].in = in.data();
+        messages[n].out = out[n].data();
+      }
+      lc_rsa_job job{};
+      job.struct_size = sizeof job;
+      job.operation = LC_RSA_PRIVATE;
+      job.messages = messages.data();
+      job.message_count = operations;
+      job.message_size = sizeof messages[0];
+      job.device = LC_ANY_DEVICE;
+      EXPECT_EQ(LC_OK, lc_rsa_run(context.get(), &job, nullptr)) << lc_last_error();
+      const std::filesystem::directory_iterator all("/proc/self/task");
+      return std::distance(begin(all), end(all));
+    };
+    const auto of_one = threads_after(1);
+    EXPECT_EQ(of_one, threads_after(64));
+  }
+  lc_rsa_key_free(key);
 }
 
 }  // namespace
