@@ -26,7 +26,6 @@ constexpr size_t kDeviceChunkBytes = 8 << 20;
 // Of a RAM disk with huge pages, one of these: threads that write the same one wait for each
 // other while the kernel clears it.
 constexpr size_t kCoreChunkBytes = 2 << 20;
-constexpr unsigned kMostCores = 8;  // a guess: memory and the kernel are shared
 
 class Pipeline {
  public:
@@ -462,12 +461,12 @@ void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes) {
     const uint64_t whole = *input_bytes / kBlockBytes * kBlockBytes + kBlockBytes;
     plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
   }
-  const unsigned cores = cpu::usable_cores();
   if (by_cores) {
-    plan.readers = plan.buffers = std::min(cores, kMostCores);
+    plan.readers = plan.buffers = cpu::bulk_cores();
     plan.writers = 0;
     return;
   }
+  const unsigned cores = cpu::usable_cores();
   // Of 16 cores, 4 of each are the fastest on a RAM disk: more of them wait for
   // one another where the kernel makes the file's pages.
   plan.readers = is_serial ? 1 : std::clamp(cores / 4, 1u, 4u);

@@ -60,4 +60,6 @@ unsigned usable_cores() {
   return std::max(1u, std::min(cores, group_cores("/proc/self/cgroup", "/sys/fs/cgroup")));
 }
 
+unsigned bulk_cores() { return std::min(usable_cores(), 8u); }
+
 }  // namespace lanecrypt::cpu

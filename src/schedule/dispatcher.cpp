@@ -18,9 +18,6 @@ namespace {
 
 using device::Found;
 
-// A guess: other programs want some, and memory is shared.
-constexpr unsigned kMostCores = 8;
-
 std::vector<std::string> split_list(const std::string &list) {
   std::vector<std::string> names;
   std::istringstream stream(list);
@@ -96,8 +93,7 @@ Status check_device_list(const std::string &devices) {
 }
 
 Dispatcher::Dispatcher(DispatcherOptions options)
-    : options_(std::move(options)),
-      cpu_(movers_.workers, std::min(cpu::usable_cores(), kMostCores)) {
+    : options_(std::move(options)), cpu_(movers_.workers, cpu::bulk_cores()) {
   const SignalsBlocked blocked;
   std::thread([this] { find_devices(); }).join();
 }

@@ -274,7 +274,14 @@ class OneCore : public testing::Test {
   cpu_set_t before_;
 };
 
-TEST_F(OneCore, IsAllThatMayBeUsed) { EXPECT_EQ(1u, cpu::usable_cores()); }
+TEST_F(OneCore, IsAllThatMayBeUsed) {
+  EXPECT_EQ(1u, cpu::usable_cores());
+  EXPECT_EQ(1u, cpu::bulk_cores());
+}
+
+TEST(Cores, AreEightAtMostForOneRequest) {
+  EXPECT_EQ(std::min(cpu::usable_cores(), 8u), cpu::bulk_cores());
+}
 
 // However many the machine has.
 TEST_F(OneCore, HasOneThreadOfRsa) {
