@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/host/host_fault.h"
+#include "forwarding_device.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -134,49 +135,36 @@ class FaultyStream : public Stream {
   Trouble trouble_;
 };
 
-class FaultyDevice : public Device {
+class FaultyDevice : public ForwardingDevice {
  public:
   FaultyDevice(std::unique_ptr<Device> inner, const std::string &faults, OnStep on_step)
-      : inner_(std::move(inner)),
+      : ForwardingDevice(std::move(inner)),
         fault_(std::make_shared<HostFault>(faults.c_str())),
-        properties_(inner_->properties()),
         on_step_(std::move(on_step)) {
     properties_.reaches_pinned = properties_.reaches_pinned && fault_->lets_kernels_reach();
   }
   ~FaultyDevice() override { fault_->release(); }
 
-  const device::Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     LC_TRY(fault_->on_allocation());
-    return inner_->allocate(kind, bytes);
+    return inner().allocate(kind, bytes);
   }
-  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
-    return inner_->view(address, bytes);
-  }
-  Result<std::unique_ptr<Stream>> make_stream() override { return wrap(inner_->make_stream()); }
+  Result<std::unique_ptr<Stream>> make_stream() override { return wrap(inner().make_stream()); }
   Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
-    return wrap(inner_->adopt_stream(handle));
+    return wrap(inner().adopt_stream(handle));
   }
   Result<std::unique_ptr<Event>> make_event() override {
-    Result<std::unique_ptr<Event>> event = inner_->make_event();
+    Result<std::unique_ptr<Event>> event = inner().make_event();
     if (!event.ok()) return event.status();
     return std::unique_ptr<Event>(new FaultyEvent(std::move(*event), fault_));
   }
-  uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
-                           uint32_t local_bytes) override {
-    return inner_->resident_groups(kernel, group_lanes, local_bytes);
-  }
-  const Buffer *key_slot() override { return inner_->key_slot(); }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *memory, uint64_t bytes) override {
     LC_TRY(fault_->on_pin());
-    return inner_->pin_in_place(memory, bytes);
+    return inner().pin_in_place(memory, bytes);
   }
-  bool pins_in_place() const override { return inner_->pins_in_place(); }
-  void attach_thread() override { inner_->attach_thread(); }
-  bool waits_on_one_thread() const override { return inner_->waits_on_one_thread(); }
   void begin_service() override {
     fault_->begin_service();
-    inner_->begin_service();
+    inner().begin_service();
   }
 
  private:
@@ -185,23 +173,16 @@ class FaultyDevice : public Device {
     return std::unique_ptr<Stream>(new FaultyStream(std::move(*stream), fault_, on_step_));
   }
 
-  std::unique_ptr<Device> inner_;
   FaultPointer fault_;
-  device::Properties properties_;
   const OnStep on_step_;
 };
 
 }  // namespace
 
 device::Found with_faults(device::Found found, const std::string &faults, OnStep on_step) {
-  const auto open = std::move(found.open);
-  found.open = [open, faults, on_step = std::move(on_step)](
-                   device::KernelSet set) -> Result<std::unique_ptr<Device>> {
-    Result<std::unique_ptr<Device>> device = open(set);
-    if (!device.ok()) return device.status();
-    return std::unique_ptr<Device>(new FaultyDevice(std::move(*device), faults, on_step));
-  };
-  return found;
+  return wrapped(std::move(found), [faults, on_step = std::move(on_step)](auto inner) {
+    return std::make_unique<FaultyDevice>(std::move(inner), faults, on_step);
+  });
 }
 
 device::Found find_device(const std::string &id) {

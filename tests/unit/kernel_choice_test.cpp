@@ -11,15 +11,13 @@
 #include <map>
 #include <mutex>
 
+#include "forwarding_device.h"
 #include "random_bytes.h"
 #include "reference.h"
 #include "schedule/executor.h"
 
 namespace lanecrypt::schedule {
 namespace {
-
-using device::Buffer;
-using device::Event;
 
 struct Record {
   std::mutex mutex;
@@ -32,24 +30,11 @@ struct Record {
   }
 };
 
-class RecordingStream : public device::Stream {
+class RecordingStream : public test::ForwardingStream {
  public:
-  RecordingStream(std::unique_ptr<device::Stream> inner, Record &record)
-      : inner_(std::move(inner)), record_(record) {}
+  RecordingStream(std::unique_ptr<Stream> inner, Record &record)
+      : ForwardingStream(std::move(inner)), record_(record) {}
 
-  Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
-    return inner_->upload(to, offset, from, bytes);
-  }
-  Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
-    return inner_->download(to, from, offset, bytes);
-  }
-  Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
-              uint64_t bytes) override {
-    return inner_->copy(to, to_offset, from, from_offset, bytes);
-  }
-  Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
-    return inner_->zero(buffer, offset, bytes);
-  }
   Status launch(const device::Launch &launch) override {
     {
       std::lock_guard lock(record_.mutex);
@@ -59,46 +44,30 @@ class RecordingStream : public device::Stream {
     // The emulator has few lanes, whatever a test says; kernels take any number.
     device::Launch fewer = launch;
     fewer.group_lanes = std::min(launch.group_lanes, 4u);
-    return inner_->launch(fewer);
+    return ForwardingStream::launch(fewer);
   }
-  Status mark(Event &event) override { return inner_->mark(event); }
-  Status await(Event &event) override { return inner_->await(event); }
-  Status finish() override { return inner_->finish(); }
 
  private:
-  std::unique_ptr<device::Stream> inner_;
   Record &record_;
 };
 
-class RecordingDevice : public device::Device {
+class RecordingDevice : public test::ForwardingDevice {
  public:
   RecordingDevice(std::unique_ptr<Device> inner, device::Properties properties, Record &record)
-      : inner_(std::move(inner)), record_(record), properties_(std::move(properties)) {}
+      : ForwardingDevice(std::move(inner)), record_(record) {
+    properties_ = std::move(properties);
+  }
 
-  const device::Properties &properties() const override { return properties_; }
-  Result<std::unique_ptr<Buffer>> allocate(device::MemoryKind kind, uint64_t bytes) override {
-    return inner_->allocate(kind, bytes);
-  }
-  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
-    return inner_->view(address, bytes);
-  }
   Result<std::unique_ptr<device::Stream>> make_stream() override {
-    Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
-    if (!stream.ok()) return stream.status();
+    Result<std::unique_ptr<device::Stream>> stream = inner().make_stream();
+    if (!stream.ok()) return stream;
     return std::unique_ptr<device::Stream>(new RecordingStream(std::move(*stream), record_));
   }
-  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
-    return inner_->adopt_stream(handle);
-  }
-  Result<std::unique_ptr<Event>> make_event() override { return inner_->make_event(); }
   // The same on every machine, however many cores it has.
   uint32_t resident_groups(const char *, uint32_t, uint32_t) override { return 2; }
-  void begin_service() override { inner_->begin_service(); }
 
  private:
-  std::unique_ptr<Device> inner_;
   Record &record_;
-  device::Properties properties_;
 };
 
 class KernelChoice : public testing::Test {
@@ -119,15 +88,10 @@ class KernelChoice : public testing::Test {
     device::Found found = device::find_host().front();
     found.properties.banked_local = banked_local;
     found.properties.local_bytes = local_bytes;
-    auto open_inner = found.open;
     change(found.properties);
-    found.open = [this, open_inner, properties = found.properties](
-                     device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
-      Result<std::unique_ptr<device::Device>> inner = open_inner(kernels);
-      if (!inner.ok()) return inner.status();
-      return std::unique_ptr<device::Device>(
-          new RecordingDevice(std::move(*inner), properties, record_));
-    };
+    found = test::wrapped(std::move(found), [this, properties = found.properties](auto inner) {
+      return std::make_unique<RecordingDevice>(std::move(inner), properties, record_);
+    });
     executor_.reset();
     PipelineOptions options;
     options.pinned_bytes = 1 << 20;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "forwarding_device.h"
 #include "random_bytes.h"
 #include "schedule/pipeline.h"
 
@@ -25,50 +26,33 @@ struct Memory {
   size_t most_on_device = SIZE_MAX;
 };
 
-class CountedBuffer : public Buffer {
+class CountedBuffer : public test::ForwardingBuffer {
  public:
   CountedBuffer(std::unique_ptr<Buffer> inner, std::set<const Buffer *> &counted)
-      : Buffer(inner->kind(), inner->address(), inner->bytes()),
-        inner_(std::move(inner)),
-        counted_(counted) {
+      : ForwardingBuffer(std::move(inner)), counted_(counted) {
     counted_.insert(this);
   }
   ~CountedBuffer() override { counted_.erase(this); }
 
  private:
-  std::unique_ptr<Buffer> inner_;
   std::set<const Buffer *> &counted_;
 };
 
-// The emulator, whose memory is taken by address.
-class CountedDevice : public device::Device {
+class CountedDevice : public test::ForwardingDevice {
  public:
   CountedDevice(std::unique_ptr<Device> inner, Memory &memory)
-      : inner_(std::move(inner)), memory_(memory) {}
-  const device::Properties &properties() const override { return inner_->properties(); }
+      : ForwardingDevice(std::move(inner)), memory_(memory) {}
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     const bool is_data = bytes == kChunkBytes || bytes == kSmallSlotBytes;
     if (is_data && kind == MemoryKind::kDevice && memory_.device.size() == memory_.most_on_device)
       return Status(LC_ERROR_MEMORY, "no more");
-    Result<std::unique_ptr<Buffer>> made = inner_->allocate(kind, bytes);
+    Result<std::unique_ptr<Buffer>> made = inner().allocate(kind, bytes);
     if (!made.ok() || !is_data) return made;
     return std::unique_ptr<Buffer>(new CountedBuffer(
         std::move(*made), kind == MemoryKind::kDevice ? memory_.device : memory_.pinned));
   }
-  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
-    return inner_->view(address, bytes);
-  }
-  Result<std::unique_ptr<device::Stream>> make_stream() override { return inner_->make_stream(); }
-  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
-    return inner_->adopt_stream(handle);
-  }
-  Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
-  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t local_bytes) override {
-    return inner_->resident_groups(kernel, lanes, local_bytes);
-  }
 
  private:
-  std::unique_ptr<Device> inner_;
   Memory &memory_;
 };
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "forwarding_device.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -44,33 +46,17 @@ class CountedStream : public device::Stream {
 
 // The emulator, as if addresses were not flat. Its memory is zero at first, not what
 // others have left there.
-class FlatOrNot : public device::Device {
+class FlatOrNot : public test::ForwardingDevice {
  public:
-  FlatOrNot(device::Device &inner, bool is_flat) : inner_(inner), properties_(inner.properties()) {
+  FlatOrNot(std::shared_ptr<Device> inner, bool is_flat) : ForwardingDevice(std::move(inner)) {
     properties_.flat_addresses = is_flat;
   }
-  const device::Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<device::Buffer>> allocate(device::MemoryKind kind,
                                                    uint64_t bytes) override {
-    Result<std::unique_ptr<device::Buffer>> made = inner_.allocate(kind, bytes);
+    Result<std::unique_ptr<device::Buffer>> made = inner().allocate(kind, bytes);
     if (made.ok()) memset(reinterpret_cast<void *>((*made)->address()), 0, bytes);
     return made;
   }
-  Result<std::unique_ptr<device::Buffer>> view(uint64_t address, uint64_t bytes) override {
-    return inner_.view(address, bytes);
-  }
-  Result<std::unique_ptr<device::Stream>> make_stream() override { return inner_.make_stream(); }
-  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
-    return inner_.adopt_stream(handle);
-  }
-  Result<std::unique_ptr<device::Event>> make_event() override { return inner_.make_event(); }
-  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t bytes) override {
-    return inner_.resident_groups(kernel, lanes, bytes);
-  }
-
- private:
-  device::Device &inner_;
-  device::Properties properties_;
 };
 
 class Stagings : public testing::Test {
@@ -87,7 +73,7 @@ class Stagings : public testing::Test {
   }
   static Bytes on_device(const device::Buffer &view) { return beginning_of(view, view.bytes()); }
 
-  std::unique_ptr<device::Device> device_;
+  std::shared_ptr<device::Device> device_;
   CountedStream stream_;
   StagedMemory memory_;
 };
@@ -139,7 +125,7 @@ TEST_F(Stagings, PlacesThatAreAlikeKeepTheirViews) {
 
 TEST_F(Stagings, SecretsAreWiped) {
   const Bytes open(100, 0x55), secret(100, 0xaa);
-  FlatOrNot device(*device_, true);
+  FlatOrNot device(device_, true);
   std::unique_ptr<device::Buffer> a, b, c, d;
   const auto run = [&](bool is_longer) {
     const Bytes longer(is_longer ? 100000 : 1, 0x55);
@@ -168,7 +154,7 @@ TEST_F(Stagings, SecretsAreWiped) {
 TEST_F(Stagings, SecretsAreZeroedOnTheDevice) {
   const Bytes open(100, 0x55), secret(100, 0xaa), wiped(100, 0);
   for (const bool is_flat : {true, false}) {
-    FlatOrNot device(*device_, is_flat);
+    FlatOrNot device(device_, is_flat);
     std::unique_ptr<device::Buffer> a, b, c, d, made, none;
     for (const uint64_t reserved : {uint64_t{300}, uint64_t{70000}, uint64_t{300}}) {
       Staging staging(device);

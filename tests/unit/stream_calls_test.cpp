@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "forwarding_device.h"
 #include "schedule/executor.h"
 
 namespace lanecrypt::schedule {
@@ -15,74 +16,55 @@ namespace {
 using device::Buffer;
 using Counts = std::map<std::string, int>;
 
-class CountedStream : public device::Stream {
+class CountedStream : public test::ForwardingStream {
  public:
   CountedStream(std::unique_ptr<Stream> inner, Counts &counts)
-      : inner_(std::move(inner)), counts_(counts) {}
+      : ForwardingStream(std::move(inner)), counts_(counts) {}
   Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
     ++counts_["upload"];
-    return inner_->upload(to, offset, from, bytes);
+    return ForwardingStream::upload(to, offset, from, bytes);
   }
   Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
     ++counts_["download"];
-    return inner_->download(to, from, offset, bytes);
+    return ForwardingStream::download(to, from, offset, bytes);
   }
   Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
               uint64_t bytes) override {
     ++counts_["copy"];
-    return inner_->copy(to, to_offset, from, from_offset, bytes);
+    return ForwardingStream::copy(to, to_offset, from, from_offset, bytes);
   }
   Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
     ++counts_["zero"];
-    return inner_->zero(buffer, offset, bytes);
+    return ForwardingStream::zero(buffer, offset, bytes);
   }
   Status launch(const device::Launch &launch) override {
     ++counts_[launch.kernel];
-    return inner_->launch(launch);
+    return ForwardingStream::launch(launch);
   }
   Status mark(device::Event &event) override {
     ++counts_["mark"];
-    return inner_->mark(event);
+    return ForwardingStream::mark(event);
   }
   Status await(device::Event &event) override {
     ++counts_["await"];
-    return inner_->await(event);
+    return ForwardingStream::await(event);
   }
-  Status finish() override { return inner_->finish(); }
 
  private:
-  std::unique_ptr<Stream> inner_;
   Counts &counts_;
 };
 
-// The emulator, whose memory is taken by address.
-class CountedDevice : public device::Device {
+class CountedDevice : public test::ForwardingDevice {
  public:
   CountedDevice(std::unique_ptr<Device> inner, Counts &counts)
-      : inner_(std::move(inner)), counts_(counts) {}
-  const device::Properties &properties() const override { return inner_->properties(); }
-  Result<std::unique_ptr<Buffer>> allocate(device::MemoryKind kind, uint64_t bytes) override {
-    return inner_->allocate(kind, bytes);
-  }
-  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
-    return inner_->view(address, bytes);
-  }
+      : ForwardingDevice(std::move(inner)), counts_(counts) {}
   Result<std::unique_ptr<device::Stream>> make_stream() override {
-    Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
+    Result<std::unique_ptr<device::Stream>> stream = inner().make_stream();
     if (!stream.ok()) return stream;
     return std::unique_ptr<device::Stream>(new CountedStream(std::move(*stream), counts_));
   }
-  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
-    return inner_->adopt_stream(handle);
-  }
-  Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
-  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t local_bytes) override {
-    return inner_->resident_groups(kernel, lanes, local_bytes);
-  }
-  void begin_service() override { inner_->begin_service(); }
 
  private:
-  std::unique_ptr<Device> inner_;
   Counts &counts_;
 };
 
@@ -94,13 +76,9 @@ class StreamCalls : public testing::Test {
   void open(const char *fault) {
     executor_.reset();
     setenv("LANECRYPT_HOST_FAULT", fault, 1);
-    device::Found found = device::find_host().front();
-    found.open = [this, inner = found.open](
-                     device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
-      Result<std::unique_ptr<device::Device>> device = inner(kernels);
-      if (!device.ok()) return device.status();
-      return std::unique_ptr<device::Device>(new CountedDevice(std::move(*device), counts_));
-    };
+    device::Found found = test::wrapped(device::find_host().front(), [this](auto inner) {
+      return std::make_unique<CountedDevice>(std::move(inner), counts_);
+    });
     PipelineOptions options;
     options.skip_self_test = true;
     executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,

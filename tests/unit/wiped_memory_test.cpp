@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 
+#include "forwarding_device.h"
 #include "random_bytes.h"
 #include "reference.h"
 #include "schedule/executor.h"
@@ -71,63 +72,45 @@ class Watch {
   std::vector<device::Stream *> streams_;  // of the pipeline, which keeps them
 };
 
-class WatchedBuffer : public Buffer {
+class WatchedBuffer : public test::ForwardingBuffer {
  public:
   WatchedBuffer(std::unique_ptr<Buffer> inner, Watch &watch)
-      : Buffer(inner->kind(), inner->address(), inner->bytes()),
-        inner_(std::move(inner)),
-        watch_(watch) {
+      : ForwardingBuffer(std::move(inner)), watch_(watch) {
     watch_.add(this);
   }
   ~WatchedBuffer() override { watch_.remove(this); }
 
  private:
-  std::unique_ptr<Buffer> inner_;
   Watch &watch_;
 };
 
-// Kernels and copies take a buffer by its address on the devices of this test.
-class WatchedDevice : public device::Device {
+class WatchedDevice : public test::ForwardingDevice {
  public:
-  WatchedDevice(std::unique_ptr<Device> inner, Watch &watch)
-      : inner_(std::move(inner)), watch_(watch) {
-    watch_.begin(inner_.get());
+  WatchedDevice(std::unique_ptr<Device> made, Watch &watch)
+      : ForwardingDevice(std::move(made)), watch_(watch) {
+    watch_.begin(&inner());
   }
-  const device::Properties &properties() const override { return inner_->properties(); }
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
-    Result<std::unique_ptr<Buffer>> buffer = inner_->allocate(kind, bytes);
+    Result<std::unique_ptr<Buffer>> buffer = inner().allocate(kind, bytes);
     if (!buffer.ok()) return buffer.status();
     // Not what lay there before.
     if (kind == MemoryKind::kPinned) {
       std::memset((*buffer)->host(), 0, bytes);
     } else {
-      Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
+      Result<std::unique_ptr<device::Stream>> stream = inner().make_stream();
       if (!stream.ok()) return stream.status();
       LC_TRY((*stream)->zero(**buffer, 0, bytes));
       LC_TRY((*stream)->finish());
     }
     return std::unique_ptr<Buffer>(new WatchedBuffer(std::move(*buffer), watch_));
   }
-  Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
-    return inner_->view(address, bytes);
-  }
   Result<std::unique_ptr<device::Stream>> make_stream() override {
-    Result<std::unique_ptr<device::Stream>> stream = inner_->make_stream();
+    Result<std::unique_ptr<device::Stream>> stream = inner().make_stream();
     if (stream.ok()) watch_.add(stream->get());
     return stream;
   }
-  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
-    return inner_->adopt_stream(handle);
-  }
-  Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
-  uint32_t resident_groups(const char *kernel, uint32_t lanes, uint32_t local_bytes) override {
-    return inner_->resident_groups(kernel, lanes, local_bytes);
-  }
-  const Buffer *key_slot() override { return inner_->key_slot(); }
-  void begin_service() override { inner_->begin_service(); }
 
  private:
-  std::unique_ptr<Device> inner_;
   Watch &watch_;
 };
 
@@ -135,13 +118,9 @@ class WatchedDevice : public device::Device {
 class Trial {
  public:
   Trial(const device::Found &device, uint64_t key_seed) : keys_(key_seed) {
-    device::Found found = device;
-    found.open = [this, open_inner = device.open](
-                     device::KernelSet kernels) -> Result<std::unique_ptr<device::Device>> {
-      Result<std::unique_ptr<device::Device>> inner = open_inner(kernels);
-      if (!inner.ok()) return inner.status();
-      return std::unique_ptr<device::Device>(new WatchedDevice(std::move(*inner), watch_));
-    };
+    device::Found found = test::wrapped(device, [this](auto inner) {
+      return std::make_unique<WatchedDevice>(std::move(inner), watch_);
+    });
     PipelineOptions options;
     options.pinned_bytes = 1 << 20;
     executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
