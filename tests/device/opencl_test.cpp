@@ -13,11 +13,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "cache/file_cache.h"
 #include "device/opencl/info.h"
 #include "device/opencl/opencl_device.h"
 #include "tests/device/test_devices.h"
+#include "tests/temporary_folder.h"
 
 namespace lanecrypt::device::opencl {
 namespace {
@@ -45,31 +47,21 @@ __kernel void reverse(__global uint *values, __local uint *shared) {
 class PoclCache : public testing::Environment {
  public:
   void SetUp() override {
-    char name[] = "/tmp/lanecrypt-pocl-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    place_ = name;
-    setenv("POCL_CACHE_DIR", name, 1);
+    folder_.emplace();
+    setenv("POCL_CACHE_DIR", folder_->path().c_str(), 1);
   }
-  void TearDown() override { fs::remove_all(place_); }
+  void TearDown() override { folder_.reset(); }
 
  private:
-  fs::path place_;
+  std::optional<test::TemporaryFolder> folder_;
 };
 const testing::Environment *const pocl_cache = testing::AddGlobalTestEnvironment(new PoclCache);
 
 // Each test has a cache folder of its own.
 class OpenClTest : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/lanecrypt-opencl-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    home_ = name;
-    setenv("XDG_CACHE_HOME", home_.c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("XDG_CACHE_HOME");
-    fs::remove_all(home_);
-  }
+  void SetUp() override { setenv("XDG_CACHE_HOME", home_.c_str(), 1); }
+  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
 
   // The first usable device with this program, or null after a skip.
   std::unique_ptr<Device> open(std::string_view text = kProgram, std::string_view sha256 = "test") {
@@ -94,7 +86,8 @@ class OpenClTest : public testing::Test {
     return all;
   }
 
-  fs::path home_;
+  const test::TemporaryFolder own_;
+  const fs::path home_ = own_.path();
   Status status_;
 };
 

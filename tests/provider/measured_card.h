@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "device/device.h"
+#include "temporary_folder.h"
 #include "tune/calibration.h"
 #include "tune/measure.h"
 
@@ -19,15 +19,11 @@ namespace provider_test {
 class MeasuredCard : public testing::Test {
  protected:
   void SetUp() override {
-    char folder[] = "/tmp/lanecrypt-measured-XXXXXX";
-    ASSERT_NE(nullptr, mkdtemp(folder));
-    folder_ = folder;
     if (const char *before = getenv("XDG_CACHE_HOME"); before != nullptr) before_ = before;
-    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
   }
   void TearDown() override {
     before_.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before_.c_str(), 1);
-    std::filesystem::remove_all(folder_);
   }
   // The emulator as a card of 100 microseconds and then 100 GB/s, for AES-128-CTR.
   static void store_quick_card() { store({{LC_AES_CTR, LC_ENCRYPT, 16}}, 100, 0); }
@@ -51,7 +47,8 @@ class MeasuredCard : public testing::Test {
     tune::store(made);
   }
 
-  std::string folder_, before_;
+  const lanecrypt::test::TemporaryFolder folder_;
+  std::string before_;
 };
 
 }  // namespace provider_test

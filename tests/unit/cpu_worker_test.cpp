@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include "devices.h"
 #include "job/mode.h"
 #include "rsa_test_key.h"
+#include "temporary_folder.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -213,23 +213,17 @@ TEST(TheCpu, IsTakenByItsName) {
 
 class CoreCount : public testing::Test {
  protected:
-  void SetUp() override {
-    char folder[] = "/tmp/lanecrypt-cores-XXXXXX";
-    ASSERT_NE(nullptr, mkdtemp(folder));
-    folder_ = folder;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void write(const std::string &name, const std::string &text) const {
-    const std::filesystem::path path = folder_ + "/" + name;
+    const std::filesystem::path path = folder_.path() + "/" + name;
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text << "\n";
   }
   unsigned cores_of(const std::string &list) const {
     write("list", list);
-    return cpu::group_cores(folder_ + "/list", folder_);
+    return cpu::group_cores(folder_.path() + "/list", folder_.path());
   }
 
-  std::string folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(CoreCount, GoesByTheLeastOfTheGroups) {

@@ -2,7 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "devices.h"
 #include "random_bytes.h"
+#include "temporary_folder.h"
 #include "tune/cost_model.h"
 #include "tune/measure.h"
 
@@ -279,16 +279,8 @@ TEST(Calibration, RefusesWhatIsNoText) {
 
 class TuneCache : public testing::Test {
  protected:
-  void SetUp() override {
-    char folder[] = "/tmp/lanecrypt-tune-XXXXXX";
-    ASSERT_NE(nullptr, mkdtemp(folder));
-    folder_ = folder;
-    cache_ = std::make_unique<ScopedEnvironment>("XDG_CACHE_HOME", folder);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string folder_;
-  std::unique_ptr<ScopedEnvironment> cache_;
+  const TemporaryFolder folder_;
+  const ScopedEnvironment cache_{"XDG_CACHE_HOME", folder_.path().c_str()};
 };
 
 TEST_F(TuneCache, KeepsByMachineAndDevice) {
@@ -375,7 +367,6 @@ TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
 class Choosing : public TuneCache {
  protected:
   void SetUp() override {
-    TuneCache::SetUp();
     calibration_ = usual();
     calibration_.machine = tune::describe_machine();
     calibration_.device = tune::describe_device(device::find_host()[0].properties);
