@@ -98,7 +98,8 @@ typedef struct OneTimeKey {
 #define POLY1305_TILE_BYTES 16384u
 #define POLY1305_MATRIX_LANES 256u
 #define POLY1305_MATRIX_WORDS 6160u        // 4 * 4 * 32 * 12 + 16
-#define POLY1305_MATRIX_LOCAL_WORDS 9232u  // and 384 for each warp
+#define POLY1305_WARP_WORDS 416u           // 24 * 16, and 32 of the cipher
+#define POLY1305_MATRIX_LOCAL_WORDS 9488u  // and those of each of 8 warps
 #define POLY1305_MATRIX_ENTRIES 1025u      // lanes that make one key's matrices
 
 // CCM: what a stream's kernel must know beside its AesPiece, whose bytes are

@@ -8,37 +8,24 @@
 #include "aead_layout.h"
 #include "aes_tiles.h"
 
-#define CHACHA20_QUARTER(a, b, c, d) \
-  do {                               \
-    x[a] += x[b];                    \
-    x[d] ^= x[a];                    \
-    x[d] = ROTATE_LEFT(x[d], 16);    \
-    x[c] += x[d];                    \
-    x[b] ^= x[c];                    \
-    x[b] = ROTATE_LEFT(x[b], 12);    \
-    x[a] += x[b];                    \
-    x[d] ^= x[a];                    \
-    x[d] = ROTATE_LEFT(x[d], 8);     \
-    x[c] += x[d];                    \
-    x[b] ^= x[c];                    \
-    x[b] = ROTATE_LEFT(x[b], 7);     \
+#define CHACHA20_STEP(a, b, d, bits)  \
+  do {                                \
+    x[a] += x[b];                     \
+    x[d] ^= x[a];                     \
+    x[d] = ROTATE_LEFT(x[d], (bits)); \
   } while (0)
 
-// The keystream x[0..15] of the block `number` blocks after the counter in iv.
-FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number) {
-  const u64 counter = ((u64)iv[1] << 32 | iv[0]) + number;
-  u32 start[12];
-  UNROLL for (int i = 0; i < 8; ++i) start[i] = key[i];
-  start[8] = (u32)counter;
-  start[9] = (u32)(counter >> 32);
-  start[10] = iv[2];
-  start[11] = iv[3];
-  x[0] = 0x61707865u;  // "expand 32-byte k"
-  x[1] = 0x3320646eu;
-  x[2] = 0x79622d32u;
-  x[3] = 0x6b206574u;
-  UNROLL for (int i = 0; i < 12; ++i) x[4 + i] = start[i];
-  for (int round = 0; round < 10; ++round) {
+#define CHACHA20_QUARTER(a, b, c, d) \
+  do {                               \
+    CHACHA20_STEP(a, b, d, 16);      \
+    CHACHA20_STEP(c, d, b, 12);      \
+    CHACHA20_STEP(a, b, d, 8);       \
+    CHACHA20_STEP(c, d, b, 7);       \
+  } while (0)
+
+// `pairs` times a round of columns and one of diagonals.
+FN void chacha20_rounds(u32 *x, int pairs) {
+  for (int pair = 0; pair < pairs; ++pair) {
     CHACHA20_QUARTER(0, 4, 8, 12);
     CHACHA20_QUARTER(1, 5, 9, 13);
     CHACHA20_QUARTER(2, 6, 10, 14);
@@ -48,11 +35,30 @@ FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number)
     CHACHA20_QUARTER(2, 7, 8, 13);
     CHACHA20_QUARTER(3, 4, 9, 14);
   }
-  x[0] += 0x61707865u;
-  x[1] += 0x3320646eu;
-  x[2] += 0x79622d32u;
-  x[3] += 0x6b206574u;
-  UNROLL for (int i = 0; i < 12; ++i) x[4 + i] += start[i];
+}
+
+// The 16 words before the rounds of the block `number` blocks after the counter
+// in iv.
+FN void chacha20_start(u32 *start, GLOBAL const u32 *key, const u32 *iv, u64 number) {
+  const u64 counter = ((u64)iv[1] << 32 | iv[0]) + number;
+  start[0] = 0x61707865u;  // "expand 32-byte k"
+  start[1] = 0x3320646eu;
+  start[2] = 0x79622d32u;
+  start[3] = 0x6b206574u;
+  UNROLL for (int i = 0; i < 8; ++i) start[4 + i] = key[i];
+  start[12] = (u32)counter;
+  start[13] = (u32)(counter >> 32);
+  start[14] = iv[2];
+  start[15] = iv[3];
+}
+
+// The keystream x[0..15] of that block.
+FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number) {
+  u32 start[16];
+  chacha20_start(start, key, iv, number);
+  UNROLL for (int i = 0; i < 16; ++i) x[i] = start[i];
+  chacha20_rounds(x, 10);
+  UNROLL for (int i = 0; i < 16; ++i) x[i] += start[i];
 }
 
 // The input's 64 bytes, or the `length` that are left of it and then zeros.

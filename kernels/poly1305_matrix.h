@@ -85,6 +85,43 @@ KERNEL(poly1305_matrices, HASH_KEY_LANES)
 
 #ifdef LC_BIT_MATRICES
 
+// The blocks of a message differ in one word before the rounds, its counter: of
+// round 1 three columns, and of round 2 one step, are the same for all. `shared`:
+// the words before the rounds, with the counter of the message's first block, and
+// then the words after what is the same.
+FN void chacha20_share(SHARED u32 *shared, GLOBAL const u32 *key, const u32 *iv) {
+  u32 x[16];
+  chacha20_start(x, key, iv, 0);
+  UNROLL for (int i = 0; i < 16; ++i) shared[i] = x[i];
+  CHACHA20_QUARTER(1, 5, 9, 13);
+  CHACHA20_QUARTER(2, 6, 10, 14);
+  CHACHA20_QUARTER(3, 7, 11, 15);
+  CHACHA20_STEP(2, 7, 13, 16);
+  UNROLL for (int i = 0; i < 16; ++i) shared[16 + i] = x[i];
+}
+
+// The keystream of block `number` of the message, whose counters have no carry.
+FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    const Block part = load_local_block(shared + 16 + 4 * i);
+    UNROLL for (u32 w = 0; w < 4; ++w) x[4 * i + w] = part.w[w];
+  }
+  x[12] += number;
+  CHACHA20_QUARTER(0, 4, 8, 12);
+  CHACHA20_QUARTER(0, 5, 10, 15);
+  CHACHA20_QUARTER(1, 6, 11, 12);
+  CHACHA20_STEP(8, 13, 7, 12);
+  CHACHA20_STEP(2, 7, 13, 8);
+  CHACHA20_STEP(8, 13, 7, 7);
+  CHACHA20_QUARTER(3, 4, 9, 14);
+  chacha20_rounds(x, 9);
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    const Block part = load_local_block(shared + 4 * i);
+    UNROLL for (u32 w = 0; w < 4; ++w) x[4 * i + w] += part.w[w];
+  }
+  x[12] += number;
+}
+
 // Tile after tile: hash r^1024 and the row's sums of the next.
 FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
@@ -118,7 +155,8 @@ KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
  GLOBAL u32 *hashes SHARED_PARAMETER) {
 #ifdef LC_BIT_MATRICES
   SHARED_WORDS(words);
-  SHARED u32 *scratch = words + POLY1305_MATRIX_WORDS + 384 * (lane_id() / 32);
+  SHARED u32 *scratch = words + POLY1305_MATRIX_WORDS + POLY1305_WARP_WORDS * (lane_id() / 32);
+  SHARED u32 *shared = scratch + 384;
   const u32 lane = lane_id() % 32;
   for (u32 b = group_id(); b < count; b += group_count()) {
     GLOBAL const u32 *set = matrices + (u64)batches[b].matrices * POLY1305_MATRIX_WORDS;
@@ -132,26 +170,26 @@ KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
       GLOBAL u8 *out = out_base + piece->out + run->at;
       GLOBAL const u32 *key = keys + (u64)piece->key * AES_KEY_WORDS;
       const Block iv = aes_iv(piece);
-      const u64 first = run->at / CHACHA20_BLOCK_BYTES;
+      const u32 first = (u32)(run->at / CHACHA20_BLOCK_BYTES);
+      if (lane == 0) chacha20_share(shared, key, iv.w);
+      warp_barrier();
       Poly hash = poly_zero();
       for (u64 at = 0; at < run->length; at += POLY1305_TILE_BYTES) {
         u32 sums[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         for (u32 d = 0; d < 4; ++d) {
           u32 text[2][16];
           UNROLL for (u32 h = 0; h < 2; ++h) {
-            const u64 number = at / CHACHA20_BLOCK_BYTES + 64 * d + 32 * h + lane;
+            const u32 number = (u32)(at / CHACHA20_BLOCK_BYTES) + 64 * d + 32 * h + lane;
             Block data[4];
             u32 x[16];
-            chacha20_load(data, in + CHACHA20_BLOCK_BYTES * number, CHACHA20_BLOCK_BYTES, 1);
-            chacha20_block(x, key, iv.w, first + number);
-            if (opens) {
-              UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] = data[i / 4].w[i % 4];
-            }
+            const u64 place = (u64)number * CHACHA20_BLOCK_BYTES;
+            chacha20_load(data, in + place, CHACHA20_BLOCK_BYTES, 1);
+            chacha20_shared_block(x, shared, first + number);
+            // The ciphertext, by the multiplier: the ALU has enough to do.
+            UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] = opens * data[i / 4].w[i % 4];
             chacha20_xor(data, x);
-            if (!opens) {
-              UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] = data[i / 4].w[i % 4];
-            }
-            chacha20_store(out + CHACHA20_BLOCK_BYTES * number, data, CHACHA20_BLOCK_BYTES, 1);
+            UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] += (1 - opens) * data[i / 4].w[i % 4];
+            chacha20_store(out + place, data, CHACHA20_BLOCK_BYTES, 1);
           }
           UNROLL for (u32 pair = 0; pair < 4; ++pair) {
             SHARED const u32 *cell = words + 12 * (32 * (4 * d + pair) + lane);
@@ -182,6 +220,7 @@ KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
         hash = poly_carry(limbs);
         UNROLL for (u32 i = 0; i < 5; ++i) hashes[(u64)n * HASH_WORDS + i] = hash.w[i];
       }
+      shared[lane] = 0;
       warp_barrier();
     }
     group_barrier();
