@@ -165,6 +165,9 @@ class Device {
   // from it. Fails with LC_ERROR_ARGUMENT where it is no such address.
   virtual Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) = 0;
   virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
+  // One whose groups go before those of other streams that have not begun; nullptr
+  // where streams are all alike.
+  virtual Result<std::unique_ptr<Stream>> make_urgent_stream() { return std::unique_ptr<Stream>(); }
   // A stream of the caller's, as its API's handle. Not closed when it goes.
   virtual Result<std::unique_ptr<Stream>> adopt_stream(void *handle) = 0;
   virtual Result<std::unique_ptr<Event>> make_event() = 0;

@@ -20,12 +20,15 @@ constexpr double kOperationsOfLimit = 4096;
 // Of the first batches of each kind, and in each way of the kernels, more is looked at.
 constexpr size_t kFirstLooks = 16;
 
-// A stream of its own for each batch under way, so that small ones share the
+// Streams of its own for each batch under way, so that small ones share the
 // device.
 struct Slot {
-  std::unique_ptr<device::Stream> stream;
-  std::unique_ptr<device::Event> done;
+  std::unique_ptr<device::Stream> powers, ends;  // no `ends` where streams are all alike
+  std::unique_ptr<device::Event> turn, done;
   RsaRoom room;
+
+  device::Stream &last() { return ends != nullptr ? *ends : *powers; }
+  RsaStreams streams() { return {.ends = last(), .powers = *powers, .turn = *turn}; }
 };
 
 class Engine;
@@ -63,8 +66,8 @@ class Engine : public RsaEngine {
       for (const auto *buffer : {slot->room.staging.get(), slot->room.results.get()})
         if (buffer != nullptr) secure::wipe(buffer->host(), buffer->bytes());
       for (const auto *buffer : {slot->room.in.get(), slot->room.out.get()})
-        if (buffer != nullptr) (void)slot->stream->zero(*buffer, 0, buffer->bytes());
-      (void)slot->stream->finish();
+        if (buffer != nullptr) (void)slot->last().zero(*buffer, 0, buffer->bytes());
+      (void)slot->last().finish();
     }
     free_.clear();
   }
@@ -78,8 +81,8 @@ class Engine : public RsaEngine {
     RsaWork work;
     work.operation = operation;
     work.items = items;
-    Status status = launch_.start(*(*slot)->stream, (*slot)->room, work);
-    if (status.ok()) status = (*slot)->stream->mark(*(*slot)->done);
+    Status status = launch_.start((*slot)->streams(), (*slot)->room, work);
+    if (status.ok()) status = (*slot)->last().mark(*(*slot)->done);
     if (status.ok()) {
       ++under_way_;
       const size_t looks = looks_at(work);
@@ -142,13 +145,17 @@ class Engine : public RsaEngine {
     return trust_.verify == LC_VERIFY_OFF ? 0 : 1;
   }
 
-  // Waits until the stream has done what it was given; false where that does not end.
+  // Waits until the streams have done what they were given; false where that does not
+  // end.
   bool finish(Slot &slot) {
-    if (!slot.stream->mark(*slot.done).ok()) {
-      (void)slot.stream->finish();
-      return true;
+    for (device::Stream *stream : {slot.powers.get(), slot.ends.get()}) {
+      if (stream == nullptr) continue;
+      if (!stream->mark(*slot.done).ok())
+        (void)stream->finish();
+      else if (!await_within(*slot.done, trust_.time_limit))
+        return false;
     }
-    return await_within(*slot.done, trust_.time_limit);
+    return true;
   }
 
   Result<std::unique_ptr<Slot>> take_slot() {
@@ -158,12 +165,17 @@ class Engine : public RsaEngine {
       return slot;
     }
     auto slot = std::make_unique<Slot>();
-    Result<std::unique_ptr<device::Stream>> stream = device_->make_stream();
-    if (!stream.ok()) return stream.status();
-    slot->stream = std::move(*stream);
-    Result<std::unique_ptr<device::Event>> event = device_->make_event();
-    if (!event.ok()) return event.status();
-    slot->done = std::move(*event);
+    Result<std::unique_ptr<device::Stream>> powers = device_->make_stream(),
+                                            ends = device_->make_urgent_stream();
+    if (!powers.ok()) return powers.status();
+    if (!ends.ok()) return ends.status();
+    slot->powers = std::move(*powers);
+    slot->ends = std::move(*ends);
+    for (std::unique_ptr<device::Event> *event : {&slot->turn, &slot->done}) {
+      Result<std::unique_ptr<device::Event>> made = device_->make_event();
+      if (!made.ok()) return made.status();
+      *event = std::move(*made);
+    }
     return slot;
   }
 

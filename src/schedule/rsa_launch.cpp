@@ -79,6 +79,13 @@ uint32_t blind_windows_for(uint32_t most_of_one_key) {
   return windows;
 }
 
+// What comes later in `stream` waits for what is in `other`.
+Status follow(device::Stream &stream, device::Stream &other, device::Event &turn) {
+  if (&stream == &other) return Status();
+  LC_TRY(other.mark(turn));
+  return stream.await(turn);
+}
+
 }  // namespace
 
 const RsaClass &rsa_class(RsaKind kind) { return kClasses[kind - 1]; }
@@ -219,7 +226,8 @@ Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const ch
   return Status();
 }
 
-Status RsaLaunch::start(device::Stream &stream, RsaRoom &room, RsaWork &work) {
+Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work) {
+  device::Stream &stream = streams.ends;
   const bool is_private = work.operation == LC_RSA_PRIVATE;
   const uint32_t count = static_cast<uint32_t>(work.items.size());
   const RsaClass &size = rsa_class(rsa_kind(*work.items.front().key, work.operation));
@@ -329,7 +337,9 @@ Status RsaLaunch::start(device::Stream &stream, RsaRoom &room, RsaWork &work) {
     LC_TRY(launch(stream, whole, "blind_all", groups_of(whole, "blind_all", count), blind));
     const Argument raise[] = {room.power_shape.get(), room.keys.get(),  room.pieces.get(),
                               room.blinded.get(),     room.table.get(), room.halves.get()};
-    LC_TRY(launch(stream, power, "power_all", power_groups, raise));
+    LC_TRY(follow(streams.powers, stream, streams.turn));
+    LC_TRY(launch(streams.powers, power, "power_all", power_groups, raise));
+    LC_TRY(follow(stream, streams.powers, streams.turn));
     const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
                                room.halves.get(), room.out.get(),  room.right.get()};
     LC_TRY(launch(stream, whole, "finish_all", groups_of(whole, "finish_all", count), finish));

@@ -59,14 +59,22 @@ struct RsaWork {
   std::string way;                                                     // what runs it
 };
 
+// Where a launch runs. Powers take long: were what comes before and after them in a
+// stream like theirs, it would wait for the powers of all batches that are under way.
+struct RsaStreams {
+  device::Stream &ends;    // copies, and kernels on whole numbers
+  device::Stream &powers;  // may be the same
+  device::Event &turn;     // by which they wait for each other
+};
+
 // The device's thread alone.
 class RsaLaunch {
  public:
   RsaLaunch(device::Device &device, RsaArithmetic arithmetic);
 
-  // Starts all of it in `stream`; the results are in room.results when the
-  // stream gets there. Zeroes on the device what was secret.
-  Status start(device::Stream &stream, RsaRoom &room, RsaWork &work);
+  // Starts all of it; the results are in room.results when streams.ends gets there, and
+  // then nothing of it runs in the other. Zeroes on the device what was secret.
+  Status start(const RsaStreams &streams, RsaRoom &room, RsaWork &work);
   // Sets right[n] to 1 where the device found its result right, else to 0.
   static void read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right);
   // Computes the input of item n back from its output, or of a public operation the

@@ -204,6 +204,9 @@ TEST_P(DeviceTest, EventsMarkPointsInAStream) {
 
 TEST_P(DeviceTest, AStreamWaitsForAnother) {
   auto one = make_stream(), other = make_stream();
+  auto urgent = device_->make_urgent_stream();
+  ASSERT_TRUE(urgent.ok()) << urgent.status().text();
+  if (*urgent != nullptr) other = std::move(*urgent);
   auto event = make_event();
   const size_t bytes = 4 << 20;
   auto buffer = allocate(kDevice, bytes);

@@ -150,6 +150,9 @@ class FaultyDevice : public ForwardingDevice {
     return inner().allocate(kind, bytes);
   }
   Result<std::unique_ptr<Stream>> make_stream() override { return wrap(inner().make_stream()); }
+  Result<std::unique_ptr<Stream>> make_urgent_stream() override {
+    return wrap(inner().make_urgent_stream());
+  }
   Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
     return wrap(inner().adopt_stream(handle));
   }
@@ -169,7 +172,7 @@ class FaultyDevice : public ForwardingDevice {
 
  private:
   Result<std::unique_ptr<Stream>> wrap(Result<std::unique_ptr<Stream>> stream) {
-    if (!stream.ok()) return stream.status();
+    if (!stream.ok() || *stream == nullptr) return stream;
     return std::unique_ptr<Stream>(new FaultyStream(std::move(*stream), fault_, on_step_));
   }
 

@@ -63,6 +63,9 @@ class ForwardingDevice : public device::Device {
     return inner_->view(address, bytes);
   }
   Result<std::unique_ptr<device::Stream>> make_stream() override { return inner_->make_stream(); }
+  Result<std::unique_ptr<device::Stream>> make_urgent_stream() override {
+    return inner_->make_urgent_stream();
+  }
   Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
     return inner_->adopt_stream(handle);
   }

@@ -241,10 +241,11 @@ class CudaDevice : public Device {
       return Status(LC_ERROR_ARGUMENT, "it reaches past the end of its device memory");
     return std::unique_ptr<Buffer>(new CudaBuffer(driver_, MemoryKind::kDevice, address, bytes, 0));
   }
-  Result<std::unique_ptr<Stream>> make_stream() override {
-    CUstream stream = nullptr;
-    LC_TRY(check(driver_, driver_.stream_create(&stream, kStreamNonBlocking), "cuStreamCreate"));
-    return std::unique_ptr<Stream>(new CudaStream(driver_, *kernels_, stream, true));
+  Result<std::unique_ptr<Stream>> make_stream() override { return stream_of(0); }
+  Result<std::unique_ptr<Stream>> make_urgent_stream() override {
+    int least = 0, greatest = 0;
+    LC_TRY(check(driver_, driver_.priorities(&least, &greatest), "cuCtxGetStreamPriorityRange"));
+    return stream_of(greatest);
   }
   Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
     return std::unique_ptr<Stream>(
@@ -272,6 +273,14 @@ class CudaDevice : public Device {
   void attach_thread() override { (void)driver_.set_current(context_); }
 
  private:
+  // Priorities are 0 and, the greater, below.
+  Result<std::unique_ptr<Stream>> stream_of(int priority) {
+    CUstream stream = nullptr;
+    LC_TRY(check(driver_, driver_.stream_create(&stream, kStreamNonBlocking, priority),
+                 "cuStreamCreateWithPriority"));
+    return std::unique_ptr<Stream>(new CudaStream(driver_, *kernels_, stream, true));
+  }
+
   const Driver &driver_;
   CUdevice device_;
   Properties properties_;

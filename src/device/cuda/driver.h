@@ -105,7 +105,8 @@ struct LaunchConfig {
   F(cuMemsetD8Async, fill, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))  \
   F(cuMemGetAddressRange_v2, address_range,                                                       \
     (CUdeviceptr * start, size_t * bytes, CUdeviceptr address))                                   \
-  F(cuStreamCreate, stream_create, (CUstream * stream, unsigned flags))                           \
+  F(cuStreamCreateWithPriority, stream_create, (CUstream * stream, unsigned flags, int priority)) \
+  F(cuCtxGetStreamPriorityRange, priorities, (int *least, int *greatest))                         \
   F(cuStreamDestroy_v2, stream_destroy, (CUstream stream))                                        \
   F(cuStreamSynchronize, stream_synchronize, (CUstream stream))                                   \
   F(cuStreamWaitEvent, stream_wait, (CUstream stream, CUevent event, unsigned flags))             \

@@ -339,6 +339,8 @@ class HostDevice : public Device {
   Result<std::unique_ptr<Stream>> make_stream() override {
     return std::unique_ptr<Stream>(new HostStream(fault_, properties_.compute_units));
   }
+  // No sooner than others, so that what uses one is tried where there is no GPU.
+  Result<std::unique_ptr<Stream>> make_urgent_stream() override { return make_stream(); }
   Result<std::unique_ptr<Stream>> adopt_stream(void *) override {
     return Status(LC_ERROR_UNSUPPORTED, "the host device has no streams of the caller's");
   }
