@@ -220,16 +220,17 @@ bool Batcher::is_overdue() const {
 
 // Under the lock: whether something waits that should start beside what is under
 // way. The callers shall be spread over the batches: were each to start alone as
-// it comes, those that come last would wait for the first.
+// it comes, those that come last would wait for the first. What is left of a large
+// request waits for no others.
 bool Batcher::is_worth_a_batch() const {
   if (order_.empty()) return false;
   if (under_way_.empty()) return true;
   const Class &next = order_.front();
-  const size_t full = std::min(limits_.batch_operations, engine_->most_at_once(next.kind));
-  size_t operations = 0;
-  for (const UnderWayPointer &each : under_way_) operations += each->items.size();
-  if (operations >= limits_.full_batches * full) return false;
-  return queues_.at(next).size() >= std::min(load() / limits_.batches, full);
+  const size_t full = std::min(limits_.batch_operations, engine_->best_batch(next.kind));
+  const std::deque<Waiting> &queue = queues_.at(next);
+  const size_t share = load() / limits_.batches;
+  return queue.size() >= std::min(share, full) ||
+         queue.front().request->job.messages.size() >= share;
 }
 
 void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
@@ -238,7 +239,7 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   order_.pop_front();
   std::deque<Waiting> &queue = queues_[batch->what];
   const size_t count =
-      std::min({queue.size(), limits_.batch_operations, engine_->most_at_once(batch->what.kind)});
+      std::min({queue.size(), limits_.batch_operations, engine_->best_batch(batch->what.kind)});
   batch->from.assign(std::make_move_iterator(queue.begin()),
                      std::make_move_iterator(queue.begin() + std::ptrdiff_t(count)));
   queue.erase(queue.begin(), queue.begin() + std::ptrdiff_t(count));

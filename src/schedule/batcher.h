@@ -36,9 +36,8 @@ class Batcher {
 
   struct Limits {
     // Most in one batch, where the engine does not want fewer.
-    size_t batch_operations = 32768;
-    // Most under way at once, and of batches as large as the engine wants them.
-    size_t batches = 6, full_batches = 3;
+    size_t batch_operations = 16384;
+    size_t batches = 6;                 // most under way at once
     size_t waiting_operations = 65536;  // beyond which has_room() is false
     // So long nothing may end, though something is under way; longer where that is
     // much.

@@ -94,7 +94,7 @@ class Engine : public RsaEngine {
     (is_idle ? free_ : stuck_).push_back(std::move(*slot));
     return is_idle ? status : stuck_status(trust_.time_limit);
   }
-  size_t most_at_once(RsaKind kind) const override { return launch_.most_at_once(rsa_class(kind)); }
+  size_t best_batch(RsaKind kind) const override { return launch_.best_batch(rsa_class(kind)); }
   uint64_t launches() const override { return launch_.launches() - test_launches_; }
 
   double share_of_limit(RsaKind kind, size_t operations) const override {

@@ -43,9 +43,9 @@ class RsaEngine {
   // and returns at once. The device may copy the inputs later.
   virtual Result<std::unique_ptr<RsaBatch>> start(lc_rsa_operation operation,
                                                   std::span<const RsaItem> items) = 0;
-  // The most operations of a kind that the device has under way at once: more in
-  // one batch would run in turns, of which the last leaves it half empty.
-  virtual size_t most_at_once(uint32_t) const { return SIZE_MAX; }
+  // So many operations of a kind should be a batch where more wait: enough to keep all
+  // of the device busy with a few batches, and few enough that the first starts soon.
+  virtual size_t best_batch(uint32_t) const { return SIZE_MAX; }
   // How many times the time limit a batch may take; below one where it is small.
   virtual double share_of_limit(uint32_t, size_t) const { return 0; }
   // Something that it was given does not end: it must never go (keep_for_ever()).

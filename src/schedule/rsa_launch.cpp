@@ -178,14 +178,25 @@ RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const
   return all.back();
 }
 
+RsaTeams RsaLaunch::best_way(const RsaClass &size) const {
+  return choose(limbs_of(size), UINT32_MAX, RsaPart::kPower);
+}
+
+// Two powers each.
+uint64_t RsaLaunch::operations_of(const RsaTeams &way, uint64_t groups) const {
+  return std::max<uint64_t>(groups * lanes_of_group() / way.lanes / 2, 1);
+}
+
 uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
   if (device_.properties().api != "cuda") return SIZE_MAX;
-  const uint32_t limbs = arithmetic_ == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
-  const RsaTeams way = choose(limbs, UINT32_MAX, RsaPart::kPower);
-  const uint64_t groups = device_.resident_groups((way.kernels + "power_all").c_str(),
-                                                  lanes_of_group(), local_bytes(way));
-  // Two powers each.
-  return std::max<uint64_t>(groups * lanes_of_group() / way.lanes / 2, 1);
+  const RsaTeams way = best_way(size);
+  return operations_of(way, device_.resident_groups((way.kernels + "power_all").c_str(),
+                                                    lanes_of_group(), local_bytes(way)));
+}
+
+uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
+  if (device_.properties().api != "cuda") return SIZE_MAX;
+  return operations_of(best_way(size), device_.properties().compute_units);
 }
 
 Status RsaLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {

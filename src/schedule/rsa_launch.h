@@ -86,8 +86,10 @@ class RsaLaunch {
   // Wipes the room's host memory.
   static void wipe_staging(RsaRoom &room, const RsaWork &work);
 
-  // The operations of a class that run at once in the way of most throughput.
+  // The operations of a class that run at once in the way of most throughput, and those
+  // of them that give each multiprocessor one group; SIZE_MAX where that is not known.
   uint64_t most_at_once(const RsaClass &size) const;
+  uint64_t best_batch(const RsaClass &size) const;
 
   // Every way in which a part may run, the fewest lanes first; for the self-test.
   std::vector<RsaTeams> ways(uint32_t limbs, RsaPart part) const;
@@ -115,6 +117,8 @@ class RsaLaunch {
  private:
   uint32_t most_lanes_of_team() const;
   uint32_t local_bytes(const RsaTeams &teams) const;
+  RsaTeams best_way(const RsaClass &size) const;
+  uint64_t operations_of(const RsaTeams &way, uint64_t groups) const;
 
   device::Device &device_;
   const RsaArithmetic arithmetic_;

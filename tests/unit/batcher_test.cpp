@@ -251,6 +251,20 @@ TEST_F(BatcherTest, ALargeRequestIsCutAndKindsAreKeptApart) {
   for (const size_t keys : plan_.keys_in_batch) EXPECT_LE(keys, 2u);
 }
 
+// It is too little to be worth a batch of its own if others were to come.
+TEST_F(BatcherTest, WhatIsLeftOfALargeRequestWaitsForNobody) {
+  const auto give_up = std::chrono::steady_clock::now() + 10s;
+  plan_.may_end = [&] {
+    return plan_.most_at_once == 2 || std::chrono::steady_clock::now() >= give_up;
+  };
+  std::vector<Bytes> outputs;
+  const RsaRequestPointer request = make_request({make_key(64, 1)}, 130, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  EXPECT_EQ((std::vector<size_t>{100, 30}), plan_.batches);
+  EXPECT_EQ(2u, plan_.most_at_once);
+}
+
 TEST_F(BatcherTest, WrongResultsAreMadeAgain) {
   plan_.every_third_is_wrong = true;
   std::vector<Bytes> outputs;
