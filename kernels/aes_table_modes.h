@@ -2,6 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+#include "aes_streams.h"
+
 #define AES_TILE_PARAMETERS                                                                      \
   (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds, \
    GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
@@ -77,8 +79,8 @@ KERNEL_OF(AES_NAME(cbc_decrypt), AES_LANES, AES_TABLE_REGISTERS) AES_TILE_PARAME
   }
 }
 
-// CBC encryption: a lane a stream. chain: count of 4 words, the last ciphertext
-// block of each stream so far.
+// CBC encryption: a lane a stream, in turns that all lanes of a group begin
+// together. chain: count of 4 words, the last ciphertext block of each stream so far.
 #define AES_CHAIN_PARAMETERS                                                                 \
   (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules, \
    u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
@@ -106,9 +108,10 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
   const u32 lane = lane_id() % TEAM_LANES;
-  ROLLED for (u32 begin = 0; begin < count; begin += group_count() * group_lanes()) {
-    const u32 own = begin + group_id() * group_lanes() + lane_id();
-    GLOBAL const AesPiece *piece = pieces + (own < count ? own : begin);
+  const u32 rows = aes_stream_rows(count);
+  ROLLED for (u32 row = 0; row < rows; ++row) {
+    const u32 own = aes_stream(row);
+    GLOBAL const AesPiece *piece = pieces + (own < count ? own : 0);
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
     GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
     const u64 length = own < count ? piece->length : 0;
@@ -122,7 +125,7 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
     UNROLL for (u32 i = 0; i < AES_STAGE_BLOCKS; ++i) {
       const u32 unit = i * TEAM_LANES + lane;
       const u32 stream = own - lane + unit / AES_STAGE_BLOCKS;
-      GLOBAL const AesPiece *other = pieces + (stream < count ? stream : begin);
+      GLOBAL const AesPiece *other = pieces + (stream < count ? stream : 0);
       const u32 at = 16 * (unit % AES_STAGE_BLOCKS);
       in[i] = in_base + other->in + at;
       out[i] = out_base + other->out + at;
@@ -166,9 +169,10 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
 KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
-  ROLLED for (u32 begin = 0; begin < count; begin += group_count() * group_lanes()) {
-    const u32 own = begin + group_id() * group_lanes() + lane_id();
-    GLOBAL const AesPiece *piece = pieces + (own < count ? own : begin);
+  const u32 rows = aes_stream_rows(count);
+  ROLLED for (u32 row = 0; row < rows; ++row) {
+    const u32 own = aes_stream(row);
+    GLOBAL const AesPiece *piece = pieces + (own < count ? own : 0);
     GLOBAL const u8 *in = in_base + piece->in;
     GLOBAL u8 *out = out_base + piece->out;
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
