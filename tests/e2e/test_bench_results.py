@@ -25,7 +25,6 @@ OLDER = {
                                          "results.min", "results.max"},
     "2026-11-21-h200-host.json": {"date", "software.compiler", "results.min", "results.max"},
     "2026-11-21-h200-kernels.json": {"date", "software.commit"},
-    "2026-11-21-h200-profile.json": {"date", "software.commit"},
     "2026-11-21-h200-rsa-3.0.json": {"date"},
     "2026-11-21-h200-rsa-evp.json": {"date", "machine.driver"},
     "2026-11-21-h200-rsa-keygen.json": {"date"},
