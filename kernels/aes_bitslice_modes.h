@@ -9,7 +9,7 @@
 #define AES_ROUND_KEY(schedule, round) aes_slot_round_key(round)
 #else
 #define AES_NAME(name) aes_bitslice_##name
-#define AES_ROUND_KEY(schedule, round) aes_round_key(schedule, round)
+#define AES_ROUND_KEY(schedule, round) aes_round_key(schedule, 4, round)
 #endif
 
 #ifndef LC_KERNELS_AES_BITSLICE_MODES_COMMON

@@ -34,6 +34,14 @@ typedef struct AesPiece {
 // j is bit j of byte i of it, for 32 blocks.
 #define AES_KEY_WORDS 8u
 #define AES_SCHEDULE_WORDS 64u
+// Where a lane has a stream, and lanes side by side have keys of their own, the
+// schedules of 32 keys lie side by side: after round key r of all of them comes
+// r + 1. So many words from one round key to the next, and where a key's begin:
+#define AES_STREAM_KEYS 32u
+#define AES_STREAM_KEY_STEP (4u * AES_STREAM_KEYS)
+#define AES_STREAM_KEY_WORD(key)                                             \
+  ((u64)((key) / AES_STREAM_KEYS) * (AES_STREAM_KEYS * AES_SCHEDULE_WORDS) + \
+   (key) % AES_STREAM_KEYS * 4)
 #define AES_PLANE_WORDS 1920u  // 15 * 128
 
 // Slots of XTS from point to point; and how many points more than there are a

@@ -16,12 +16,6 @@ FN u32 aes_stream(u32 row) {
          lane_id() % TEAM_LANES;
 }
 
-// How many turns it takes until no lane of any group has a stream.
-FN u32 aes_stream_rows(u32 count) {
-  const u32 lanes = group_count() * group_lanes();
-  return (count + lanes - 1) / lanes;
-}
-
 // The 16 bytes as a register into which CFB shifts its ciphertext from the right.
 FN Block aes_shift_in_byte(Block b, u32 byte) {
   const Block shifted = {{b.w[0] >> 8 | b.w[1] << 24, b.w[1] >> 8 | b.w[2] << 24,

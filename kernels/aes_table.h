@@ -82,9 +82,9 @@ FN void aes_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 lengt
 #endif
 
 #ifdef AES_KEY_SLOT
-#define AES_ROUND_KEY(schedule, round) aes_slot_round_key(round)
+#define AES_ROUND_KEY(schedule, step, round) aes_slot_round_key(round)
 #else
-#define AES_ROUND_KEY(schedule, round) aes_round_key(schedule, round)
+#define AES_ROUND_KEY(schedule, step, round) aes_round_key(schedule, step, round)
 #endif
 
 // A look-up of byte i of x in T0, by the lane whose copy begins at `copy` (a
@@ -149,13 +149,13 @@ FN u32 AES_NAME(inverse_last_column)(SHARED const u32 *tables, u32 copy, u32 a, 
 }
 
 // Rounds `from` to the last of `count` blocks, of which AddRoundKey and the
-// rounds before have been done. The loop stays one: its code must be small,
-// above all where bitsliced groups run beside it.
-FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const u32 *tables,
-                               GLOBAL const u32 *schedule, u32 rounds) {
+// rounds before have been done; round keys `step` words apart. The loop stays
+// one: its code must be small, above all where bitsliced groups run beside it.
+FN void AES_NAME(encrypt_by)(Block *blocks, u32 count, u32 from, SHARED const u32 *tables,
+                             GLOBAL const u32 *schedule, u32 step, u32 rounds) {
   const u32 copy = AES_COPY;
   ROLLED for (u32 round = from; round < rounds; ++round) {
-    const Block key = AES_ROUND_KEY(schedule, round);
+    const Block key = AES_ROUND_KEY(schedule, step, round);
     UNROLL for (u32 n = 0; n < count; ++n) {
       const Block s = blocks[n];
       UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -164,7 +164,7 @@ FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const 
       }
     }
   }
-  const Block key = AES_ROUND_KEY(schedule, rounds);
+  const Block key = AES_ROUND_KEY(schedule, step, rounds);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block s = blocks[n];
     UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -174,20 +174,33 @@ FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const 
   }
 }
 
+FN void AES_NAME(encrypt_from)(Block *blocks, u32 count, u32 from, SHARED const u32 *tables,
+                               GLOBAL const u32 *schedule, u32 rounds) {
+  AES_NAME(encrypt_by)(blocks, count, from, tables, schedule, 4, rounds);
+}
+
 FN void AES_NAME(encrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
                           GLOBAL const u32 *schedule, u32 rounds) {
-  const Block key = AES_ROUND_KEY(schedule, 0);
+  const Block key = AES_ROUND_KEY(schedule, 4, 0);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
   AES_NAME(encrypt_from)(blocks, count, 1, tables, schedule, rounds);
+}
+
+// Of a lane's own stream, with a schedule as aes_expand_stream_keys makes it.
+FN void AES_NAME(encrypt_stream)(Block *blocks, u32 count, SHARED const u32 *tables,
+                                 GLOBAL const u32 *schedule, u32 rounds) {
+  const Block key = AES_ROUND_KEY(schedule, AES_STREAM_KEY_STEP, 0);
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
+  AES_NAME(encrypt_by)(blocks, count, 1, tables, schedule, AES_STREAM_KEY_STEP, rounds);
 }
 
 FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
                           GLOBAL const u32 *schedule, u32 rounds) {
   const u32 copy = AES_COPY;
-  Block key = AES_ROUND_KEY(schedule, 0);
+  Block key = AES_ROUND_KEY(schedule, 4, 0);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = aes_xor(blocks[n], key);
   ROLLED for (u32 round = 1; round < rounds; ++round) {
-    key = AES_ROUND_KEY(schedule, round);
+    key = AES_ROUND_KEY(schedule, 4, round);
     UNROLL for (u32 n = 0; n < count; ++n) {
       const Block s = blocks[n];
       UNROLL for (u32 c = 0; c < 4; ++c) {
@@ -196,7 +209,7 @@ FN void AES_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
       }
     }
   }
-  key = AES_ROUND_KEY(schedule, rounds);
+  key = AES_ROUND_KEY(schedule, 4, rounds);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block s = blocks[n];
     UNROLL for (u32 c = 0; c < 4; ++c) {

@@ -6,7 +6,8 @@
 
 // A lane a stream, taken as in feedback. The MAC of one block and the keystream
 // of the next are made side by side, and with the last block's MAC the mask of
-// the tag. chain: 4 words, the MAC of each stream so far. opens: 1 decrypts.
+// the tag. schedules: aes_expand_stream_keys's. chain: 4 words, the MAC of each stream so far.
+// opens: 1 decrypts.
 KERNEL(AES_NAME(ccm), AES_CHAIN_LANES(AES_LANES))
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL const CcmStream *streams,
@@ -29,7 +30,7 @@ KERNEL(AES_NAME(ccm), AES_CHAIN_LANES(AES_LANES))
       GLOBAL const AesPiece *piece = pieces + p;
       in = in_base + piece->in;
       out = out_base + piece->out;
-      schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
+      schedule = schedules + AES_STREAM_KEY_WORD(piece->key);
       link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
       aligned = aes_aligned(in, out);
       length = piece->length;
@@ -49,7 +50,7 @@ KERNEL(AES_NAME(ccm), AES_CHAIN_LANES(AES_LANES))
       at += 16;
     }
     blocks[1] = aes_ccm_next(stream, at, length);
-    AES_NAME(encrypt)(blocks, 2, tables, schedule, rounds);
+    AES_NAME(encrypt_stream)(blocks, 2, tables, schedule, rounds);
     if (!authenticates) blocks[0] = mac;
     if (header_at >= header_bytes && at >= length) {
       store_block(link, blocks[0]);

@@ -27,9 +27,9 @@ typedef struct AesWindow {
 FN AesWindow AES_NAME(begin_window)(Block first, u32 column, SHARED const u32 *tables,
                                     GLOBAL const u32 *schedule) {
   const u32 copy = AES_COPY;
-  const Block k0 = AES_ROUND_KEY(schedule, 0);
-  const Block k1 = AES_ROUND_KEY(schedule, 1);
-  const Block k2 = AES_ROUND_KEY(schedule, 2);
+  const Block k0 = AES_ROUND_KEY(schedule, 4, 0);
+  const Block k1 = AES_ROUND_KEY(schedule, 4, 1);
+  const Block k2 = AES_ROUND_KEY(schedule, 4, 2);
   const Block s = aes_xor(first, k0);
   const u32 r2 = AES_COLUMN(s.w[2], s.w[3], s.w[0], s.w[1], k1.w[2]);
   const u32 r3 = AES_COLUMN(s.w[3], s.w[0], s.w[1], s.w[2], k1.w[3]);

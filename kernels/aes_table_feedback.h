@@ -7,8 +7,8 @@
 
 // CFB encryption with segments of 128, 8 or 1 bits, and OFB (`segment` 0): a
 // lane a stream. One whose stream ends takes its next at once, and does not
-// wait for the others of its team. chain: count of 4 words, the register of
-// each stream so far.
+// wait for the others of its team. schedules: aes_expand_stream_keys's. chain: count
+// of 4 words, the register of each stream so far.
 KERNEL(AES_NAME(feedback), AES_CHAIN_LANES(AES_LANES))
 (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules,
  u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 segment SHARED_PARAMETER) {
@@ -26,7 +26,7 @@ KERNEL(AES_NAME(feedback), AES_CHAIN_LANES(AES_LANES))
       GLOBAL const AesPiece *piece = pieces + p;
       in = in_base + piece->in;
       out = out_base + piece->out;
-      schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
+      schedule = schedules + AES_STREAM_KEY_WORD(piece->key);
       link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
       aligned = aes_aligned(in, out);
       length = piece->length;
@@ -35,7 +35,7 @@ KERNEL(AES_NAME(feedback), AES_CHAIN_LANES(AES_LANES))
       begun = 1;
     }
     Block made = state;
-    AES_NAME(encrypt)(&made, 1, tables, schedule, rounds);
+    AES_NAME(encrypt_stream)(&made, 1, tables, schedule, rounds);
     if (segment == 0 || segment == 128) {
       const Block text = aes_xor(aes_load(in + at, length - at, aligned), made);
       aes_store(out + at, text, length - at, aligned);
@@ -135,12 +135,11 @@ KERNEL(AES_NAME(cfb_decrypt), AES_LANES)
   for (u32 p = group_id() * group_lanes() + lane_id(); p < count; \
        p += group_count() * group_lanes())
 
-#define AES_TAIL                                                                 \
-  GLOBAL const AesPiece *piece = pieces + p;                                     \
-  if (piece->tail_bytes == 0) continue;                                          \
-  GLOBAL const u8 *in = in_base + piece->in + piece->length;                     \
-  GLOBAL u8 *out = out_base + piece->out + piece->length;                        \
-  GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS; \
+#define AES_TAIL                                             \
+  GLOBAL const AesPiece *piece = pieces + p;                 \
+  if (piece->tail_bytes == 0) continue;                      \
+  GLOBAL const u8 *in = in_base + piece->in + piece->length; \
+  GLOBAL u8 *out = out_base + piece->out + piece->length;    \
   const u32 part = piece->tail_bytes - 16;
 
 KERNEL(AES_NAME(steal_encrypt), AES_CHAIN_LANES(AES_LANES))
@@ -150,14 +149,15 @@ KERNEL(AES_NAME(steal_encrypt), AES_CHAIN_LANES(AES_LANES))
   AES_NAME(fill)(tables, 0);
   AES_FOR_EACH_TAIL {
     AES_TAIL
+    GLOBAL const u32 *schedule = schedules + AES_STREAM_KEY_WORD(piece->key);
     const Block before = piece->length == 0 && !piece->continues
                              ? aes_iv(piece)
                              : load_block((GLOBAL const u8 *)(chain + (u64)piece->chain * 4));
     const Block last = aes_load_bytes(in + 16, part);
     Block y = aes_xor(before, aes_load_bytes(in, 16));
-    AES_NAME(encrypt)(&y, 1, tables, schedule, rounds);
+    AES_NAME(encrypt_stream)(&y, 1, tables, schedule, rounds);
     Block x = aes_xor(y, last);
-    AES_NAME(encrypt)(&x, 1, tables, schedule, rounds);
+    AES_NAME(encrypt_stream)(&x, 1, tables, schedule, rounds);
     aes_store_bytes(out + aes_stolen_x(piece), x, 16);
     aes_store_bytes(out + aes_stolen_y(piece), y, part);
   }
@@ -170,6 +170,7 @@ KERNEL(AES_NAME(steal_decrypt), AES_CHAIN_LANES(AES_LANES))
   AES_NAME(fill)(tables, 1);
   AES_FOR_EACH_TAIL {
     AES_TAIL
+    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
     const Block before =
         piece->length == 0 && !piece->continues ? aes_iv(piece) : aes_load_bytes(in - 16, 16);
     Block x = aes_load_bytes(in + aes_stolen_x(piece), 16);

@@ -80,7 +80,8 @@ KERNEL_OF(AES_NAME(cbc_decrypt), AES_LANES, AES_TABLE_REGISTERS) AES_TILE_PARAME
 }
 
 // CBC encryption: a lane a stream, in turns that all lanes of a group begin
-// together. chain: count of 4 words, the last ciphertext block of each stream so far.
+// together. schedules: aes_expand_stream_keys's. chain: count of 4 words, the last ciphertext block
+// of each stream so far.
 #define AES_CHAIN_PARAMETERS                                                                 \
   (GLOBAL const AesPiece *pieces, u32 count, GLOBAL u32 *chain, GLOBAL const u32 *schedules, \
    u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
@@ -108,11 +109,11 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
   const u32 lane = lane_id() % TEAM_LANES;
-  const u32 rows = aes_stream_rows(count);
-  ROLLED for (u32 row = 0; row < rows; ++row) {
-    const u32 own = aes_stream(row);
-    GLOBAL const AesPiece *piece = pieces + (own < count ? own : 0);
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
+  const u32 turn = aes_stream(0);
+  ROLLED for (u32 begin = 0; begin < count; begin += group_count() * group_lanes()) {
+    const u32 own = begin + turn;
+    GLOBAL const AesPiece *piece = pieces + (own < count ? own : begin);
+    GLOBAL const u32 *schedule = schedules + AES_STREAM_KEY_WORD(piece->key);
     GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
     const u64 length = own < count ? piece->length : 0;
     // A lane without a piece has another's, whose link is written meanwhile.
@@ -125,7 +126,7 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
     UNROLL for (u32 i = 0; i < AES_STAGE_BLOCKS; ++i) {
       const u32 unit = i * TEAM_LANES + lane;
       const u32 stream = own - lane + unit / AES_STAGE_BLOCKS;
-      GLOBAL const AesPiece *other = pieces + (stream < count ? stream : 0);
+      GLOBAL const AesPiece *other = pieces + (stream < count ? stream : begin);
       const u32 at = 16 * (unit % AES_STAGE_BLOCKS);
       in[i] = in_base + other->in + at;
       out[i] = out_base + other->out + at;
@@ -146,7 +147,7 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
       ROLLED for (u32 n = 0; n < AES_STAGE_BLOCKS; ++n) {
         SHARED u8 *place = aes_stage(tables, lane, n);
         Block block = aes_xor(state, load_block(place));
-        AES_NAME(encrypt)(&block, 1, tables, schedule, rounds);
+        AES_NAME(encrypt_stream)(&block, 1, tables, schedule, rounds);
         store_block(place, block);
         if (at + 16 * n < length) state = block;
       }
@@ -169,13 +170,13 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
 KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   AES_NAME(fill)(tables, 0);
-  const u32 rows = aes_stream_rows(count);
-  ROLLED for (u32 row = 0; row < rows; ++row) {
-    const u32 own = aes_stream(row);
-    GLOBAL const AesPiece *piece = pieces + (own < count ? own : 0);
+  const u32 turn = aes_stream(0);
+  ROLLED for (u32 begin = 0; begin < count; begin += group_count() * group_lanes()) {
+    const u32 own = begin + turn;
+    GLOBAL const AesPiece *piece = pieces + (own < count ? own : begin);
     GLOBAL const u8 *in = in_base + piece->in;
     GLOBAL u8 *out = out_base + piece->out;
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;
+    GLOBAL const u32 *schedule = schedules + AES_STREAM_KEY_WORD(piece->key);
     GLOBAL u8 *link = (GLOBAL u8 *)(chain + (u64)piece->chain * 4);
     const u32 aligned = aes_aligned(in, out);
     const u64 length = own < count ? piece->length : 0;
@@ -187,7 +188,7 @@ KERNEL(AES_NAME(cbc_encrypt), AES_CHAIN_LANES(AES_LANES)) AES_CHAIN_PARAMETERS {
       // The next block is under way while this one is encrypted.
       Block block = aes_xor(state, next);
       if (at + 16 < length) next = aes_load(in + at + 16, 16, aligned);
-      AES_NAME(encrypt)(&block, 1, tables, schedule, rounds);
+      AES_NAME(encrypt_stream)(&block, 1, tables, schedule, rounds);
       if (at < length) {
         state = block;
         aes_store(out + at, state, 16, aligned);

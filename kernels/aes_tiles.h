@@ -126,8 +126,9 @@ FN Block aes_counter(Block first, u64 number) {
   return b;
 }
 
-FN Block aes_round_key(GLOBAL const u32 *schedule, u32 round) {
-  return load_block((GLOBAL const u8 *)(schedule + 4 * round));
+// Of a schedule whose round keys are `step` words apart.
+FN Block aes_round_key(GLOBAL const u32 *schedule, u32 step, u32 round) {
+  return load_block((GLOBAL const u8 *)(schedule + step * round));
 }
 
 #ifdef HAS_KEY_SLOT

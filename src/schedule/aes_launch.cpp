@@ -70,6 +70,31 @@ bool has_planes(AesForm form, const CipherKind &kind) {
          (kind.is_chain() || has_data_units(kind) || kind.mode().is_feedback());
 }
 
+// What aes_expand_keys makes, or aes_expand_stream_keys.
+uint64_t schedule_bytes(const AesWork &work) {
+  const uint64_t keys = key_count(work);
+  return (work.by_stream ? divide_up(keys, AES_STREAM_KEYS) * AES_STREAM_KEYS : keys) *
+         kScheduleBytes;
+}
+
+// In the order in which the streams want them, so that lanes side by side read theirs
+// side by side.
+void number_keys_by_stream(AesWork &work) {
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> number(work.keys.size(), kNone);
+  std::vector<const uint8_t *> keys;
+  keys.reserve(work.keys.size());
+  for (AesPiece &piece : work.pieces) {
+    uint32_t &of_key = number[piece.key];
+    if (of_key == kNone) {
+      of_key = static_cast<uint32_t>(keys.size());
+      keys.push_back(work.keys[piece.key]);
+    }
+    piece.key = of_key;
+  }
+  work.keys = std::move(keys);
+}
+
 uint32_t points_of(const AesPiece &piece) {
   const uint64_t unit_slots = piece.unit_bytes / kBlockBytes;
   return static_cast<uint32_t>(divide_up(piece.slots, unit_slots) *
@@ -222,6 +247,10 @@ void AesLaunch::plan(AesWork &work) {
   work.parts.clear();
   if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, teams, work.pieces);
   work.in_slot = can_use_slot(work);
+  // OpenGL's kernels of streams read schedules as they lie.
+  work.by_stream = work.kind.is_chain() && !work.in_slot && form_ != AesForm::kBitslice &&
+                   device_.properties().kernels.empty();
+  if (work.by_stream && work.keys.size() > 1) number_keys_by_stream(work);
   work.points = 0;
   for (AesPiece &piece : work.pieces) {
     if (!has_data_units(work.kind)) break;
@@ -258,8 +287,12 @@ Status AesLaunch::upload(device::Stream &stream, AesRoom &room, AesWork &work) {
 Status AesLaunch::expand_keys(device::Stream &stream, AesRoom &room, const AesWork &work) {
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t lanes = lanes_of(AES_KEY_LANES);
-  if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, keys * kScheduleBytes));
+  if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, schedule_bytes(work)));
   if (work.in_slot && slot_free_ != nullptr) LC_TRY(stream.await(*slot_free_));
+  if (work.by_stream) {
+    const Argument expand[] = {room.keys.get(), room.schedules.get(), keys, key_words};
+    return start(stream, "aes_expand_stream_keys", count_up(keys, lanes), lanes, 0, expand);
+  }
   // Second keys only encrypt.
   const uint32_t inverse = work.kind.is_inverse() ? static_cast<uint32_t>(work.keys.size()) : 0;
   const Argument expand[] = {room.keys.get(), schedules(room, work), keys, key_words, inverse};
@@ -417,7 +450,7 @@ Status AesLaunch::launch(device::Stream &stream, AesRoom &room, const AesWork &w
 }
 
 Status AesLaunch::zero_made(device::Stream &stream, AesRoom &room, const AesWork &work) {
-  LC_TRY(stream.zero(*schedules(room, work), 0, key_count(work) * kScheduleBytes));
+  LC_TRY(stream.zero(*schedules(room, work), 0, schedule_bytes(work)));
   if (work.in_slot) {
     if (slot_free_ == nullptr) {
       Result<std::unique_ptr<device::Event>> made = device_.make_event();

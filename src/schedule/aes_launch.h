@@ -53,6 +53,7 @@ struct AesWork {
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
   bool in_slot = false;                // the key schedule is in the device's key slot
+  bool by_stream = false;              // schedules lie as lanes with a stream each read them
   // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
   const AesRoom *keys_of = nullptr;
 };

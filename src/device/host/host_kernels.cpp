@@ -29,6 +29,7 @@ namespace {
       ENTRY(aes_##form##_xts_decrypt)
 
 constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys),
+                                        ENTRY(aes_expand_stream_keys),
                                         ENTRY(aes_bitslice_keys),
                                         FORM(bitslice),
                                         FORM(table1),
