@@ -172,6 +172,7 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
 // device gets anything until it has new ones.
 [[gnu::cold]] int lose(CipherContext &context) {
   context.key_set = context.iv_set = false;
+  context.openssl_iv_bytes = 0;
   if (context.algorithm().is_ccm()) lose_ccm(context);
   return 0;
 }
@@ -183,7 +184,9 @@ void leave_to_openssl(CipherContext &context) {
 
 void note_iv_length(CipherContext &context, const OSSL_PARAM &param) {
   size_t bytes = 0;
-  if (!OSSL_PARAM_get_size_t(&param, &bytes) || bytes == context.aead_iv_bytes) return;
+  if (!OSSL_PARAM_get_size_t(&param, &bytes)) return;
+  context.openssl_iv_bytes = bytes;
+  if (bytes == context.aead_iv_bytes) return;
   context.aead_is_over = true;
   context.ccm.iv_set = false;
   drop_message(context);
@@ -235,16 +238,29 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   return done && is_right;
 }
 
+// Whether OpenSSL's context would stay as it is, and say yes. What programs tell with each
+// message it compares with every name it knows, which takes as long as a block or two.
+bool changes_nothing(const CipherContext &context, const OSSL_PARAM &param) {
+  // EVP tells it to ciphers of any mode, where it is off; authenticated ones have none.
+  if (is_named(param, OSSL_CIPHER_PARAM_PADDING)) return true;
+  if (!is_gcm(context) || !is_named(param, OSSL_CIPHER_PARAM_AEAD_IVLEN)) return false;
+  size_t bytes = 0;  // as EVP_CTRL_AEAD_SET_IVLEN has it, for which there need be no call
+  if (param.data == nullptr || param.data_type != OSSL_PARAM_UNSIGNED_INTEGER ||
+      param.data_size != sizeof bytes)
+    return false;
+  std::memcpy(&bytes, param.data, sizeof bytes);
+  return bytes != 0 && bytes == context.openssl_iv_bytes;
+}
+
 }  // namespace
 
 int set_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
-  // EVP tells it to ciphers of any mode, with each message where it is off. OpenSSL's of
-  // these modes have none: they compare it with every name they know, and go on.
   if (params != nullptr && params[0].key != nullptr && params[1].key == nullptr &&
-      is_named(params[0], OSSL_CIPHER_PARAM_PADDING))
+      changes_nothing(context, params[0]))
     return 1;
   if (!context.fallback.set_params(params)) {
     // Some of them it may have taken.
+    context.openssl_iv_bytes = 0;
     if (context.algorithm().is_ccm()) lose_ccm(context);
     return 0;
   }
@@ -295,6 +311,7 @@ int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, cons
   context.encrypting = kEncrypt;
   begin(context, key, key_bytes, iv, iv_bytes);
   if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt, params)) return lose(context);
+  if (iv != nullptr) context.openssl_iv_bytes = iv_bytes;
   if (params != nullptr) note_params(context, params);
   return 1;
 }

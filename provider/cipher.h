@@ -80,6 +80,7 @@ struct CipherContext {
   // of GCM and ChaCha20-Poly1305 the message, once a device has had a part of it.
   uint8_t aead_iv[128];
   size_t aead_iv_bytes;
+  size_t openssl_iv_bytes;  // GCM: how long its context takes the next IV to be; 0: not known
   uint64_t aad_bytes, text_bytes;
   bool aead_is_over;  // no text until the next IV
   bool openssl_only;  // it makes the IVs, or TLS's records

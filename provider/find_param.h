@@ -6,17 +6,25 @@
 
 #include <openssl/core.h>
 
-#include <cstring>
+#include <cstddef>
+#include <utility>
 
 namespace lanecrypt::provider {
 
-inline bool is_named(const OSSL_PARAM &param, const char *name) {
-  return param.key[0] == name[0] && std::strcmp(param.key, name) == 0;
+template <size_t... kAt>
+inline bool is_equal(const char *a, const char *b, std::index_sequence<kAt...>) {
+  return ((a[kAt] == b[kAt]) && ...);
+}
+
+// Byte by byte and unrolled: names are short and mostly differ soon, and a call takes longer.
+template <size_t kSize>
+inline bool is_named(const OSSL_PARAM &param, const char (&name)[kSize]) {
+  return is_equal(param.key, name, std::make_index_sequence<kSize>());
 }
 
 // The first of that name, or nullptr. `params` end as OpenSSL's do; nullptr has none.
-template <typename Param>
-inline Param *find_param(Param *params, const char *name) {
+template <typename Param, size_t kSize>
+inline Param *find_param(Param *params, const char (&name)[kSize]) {
   if (params == nullptr) return nullptr;
   for (; params->key != nullptr; ++params)
     if (is_named(*params, name)) return params;

@@ -170,6 +170,38 @@ TEST_F(Authenticated, EveryLength) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
+// How long IVs are, told again and again, before, between and within messages: as it was,
+// otherwise, and as it cannot be.
+TEST_F(Authenticated, LengthsOfIvsToldAgain) {
+  const size_t lengths[] = {12, 12, 12, 12, 16, 7, 0, 129};
+  const Bytes key = random_bytes(random, 32), iv = random_bytes(random, 256);
+  for (const char *cipher : kAuthenticated)
+    for (int run = 0; run < 60; ++run) {
+      Twins twins(library, cipher);
+      const auto tell = [&] {
+        for (size_t times = below(random, 3); times > 0; --times)
+          twins.set_iv_bytes(lengths[below(random, std::size(lengths))]);
+      };
+      for (int message = 0; message < 4; ++message) {
+        const Bytes text = random_bytes(random, random_piece(random, 900));
+        tell();
+        // Without any IV, OpenSSL makes a random one.
+        twins.init(message == 0 || below(random, 2) == 0 ? key.data() : nullptr,
+                   message > 0 && below(random, 4) == 0 ? nullptr : iv.data(), 1);
+        tell();
+        twins.update(text, Twins::Place::kApart, 0);
+        tell();
+        twins.update(text, Twins::Place::kInPlace, 0);
+        twins.finish();
+        tell();
+        twins.read_tag(16);
+        twins.read_parameters();
+      }
+      ASSERT_TRUE(twins.is_whole()) << cipher << " " << run << ": " << twins.difference();
+    }
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
+}
+
 // Of 16 bytes, such that GCM's first counter block is `start`.
 Bytes iv_of(Library &library, const Bytes &key, const Block &start) {
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
