@@ -198,6 +198,9 @@ void note_tag(CipherContext &context, const OSSL_PARAM &param) {
   if (param.data == nullptr && context.algorithm().is_ccm()) return;
   if (param.data != nullptr) std::memcpy(context.wanted_tag, param.data, param.data_size);
   context.wanted_tag_bytes = param.data_size;
+  // OpenSSL has one place for the tag that it is told and the one that it makes; CCM has two.
+  if (param.data != nullptr && !context.algorithm().is_ccm())
+    std::memcpy(context.tag, param.data, param.data_size);
 }
 
 // OpenSSL's context took these.
@@ -298,6 +301,29 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
   return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
+namespace {
+
+// Turned round, OpenSSL's context compares with the tag that it made last until it is told
+// another; a device must do so too. ChaCha20-Poly1305 compares as much as it was told before,
+// which may be nothing.
+[[gnu::cold]] bool keep_made_tag(CipherContext &context) {
+  OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, context.wanted_tag,
+                          sizeof context.wanted_tag, OSSL_PARAM_UNMODIFIED},
+                         OSSL_PARAM_END};
+  context.has_made_tag = false;
+  if (!get_aead_params(context, params)) return false;
+  if (is_gcm(context)) context.wanted_tag_bytes = sizeof context.wanted_tag;
+  return context.tag_is_ours && context.wanted_tag_bytes > 0;
+}
+
+// What a device did, it has not seen, and has made another tag.
+[[gnu::cold]] bool tell_made_tag(CipherContext &context) {
+  context.tag_is_ours = context.wanted_tag_bytes < sizeof context.tag;
+  return set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
+}
+
+}  // namespace
+
 template <bool kEncrypt>
 int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
               size_t iv_bytes, const OSSL_PARAM params[]) {
@@ -307,10 +333,12 @@ int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, cons
     return 0;
   }
   if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
+  const bool tells_tag = !kEncrypt && context.has_made_tag && keep_made_tag(context);
   // First, for then there is little to keep across the call.
   context.encrypting = kEncrypt;
   begin(context, key, key_bytes, iv, iv_bytes);
   if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt, params)) return lose(context);
+  if (tells_tag && !tell_made_tag(context)) return lose(context);
   if (iv != nullptr) context.openssl_iv_bytes = iv_bytes;
   if (params != nullptr) note_params(context, params);
   return 1;
@@ -333,6 +361,7 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
     else if (done && context.encrypting)
       context.tag_is_ours = false;
   }
+  context.has_made_tag |= done && context.encrypting && !context.algorithm().is_ccm();
   // GCM goes on with the next IV only; the other with the same, as OpenSSL has it.
   context.aad_bytes = context.text_bytes = 0;
   context.aead_is_over |= is_gcm(context);

@@ -87,7 +87,8 @@ struct CipherContext {
   struct AeadMessage *message;
   uint8_t wanted_tag[16];  // decrypting
   size_t wanted_tag_bytes;
-  bool tag_is_ours;  // and not that of OpenSSL's context
+  bool has_made_tag;  // encrypting, and has not decrypted since; not CCM
+  bool tag_is_ours;   // and not that of OpenSSL's context
   uint8_t tag[16];
   CcmState ccm;
 

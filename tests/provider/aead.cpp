@@ -121,6 +121,68 @@ void run_case(Library &library, uint64_t seed) {
   EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
 }
 
+// Any call after any other, but a key without an IV: OpenSSL makes one of its own where it has
+// had none, and goes on without a counter where it has. Nor after a tag that was wrong, where
+// OpenSSL goes on with the text that it has refused.
+void run_disorder(Library &library, uint64_t seed) {
+  Random random(seed);
+  const char *cipher = kAuthenticated[below(random, kAuthenticatedCount)];
+  Message message = make_message(random, cipher, random_piece(random, 900));
+  seal(library, cipher, &message);
+  const Bytes other_key = random_bytes(random, 32), longest_iv = random_bytes(random, 128);
+  Twins twins(library, cipher);
+  bool encrypt = below(random, 2) == 0, has_text = false;
+  const auto begin = [&] {
+    has_text = false;
+    twins.set_iv_bytes(message.iv.size());
+    twins.init(message.key.data(), message.iv.data(), encrypt);
+  };
+  begin();
+  for (size_t call = 0, calls = 4 + below(random, 20); call < calls && twins.is_whole(); ++call) {
+    const Bytes &in = encrypt ? message.plain : message.cipher;
+    switch (below(random, 13)) {
+      case 0:
+        begin();
+        break;
+      case 1:
+        encrypt = !encrypt;
+        twins.init(nullptr, below(random, 2) == 0 ? longest_iv.data() : nullptr, encrypt);
+        break;
+      case 2:
+        twins.init(below(random, 2) == 0 ? other_key.data() : nullptr, longest_iv.data(), encrypt);
+        break;
+      case 3:
+        twins.set_iv_bytes(below(random, 2) == 0 ? 12 : message.iv.size());
+        break;
+      case 4:
+        // Encrypting, OpenSSL refuses it and yet keeps it for what it has made.
+        if (!encrypt) twins.set_tag(slice(message.tag, 0, below(random, 2) == 0 ? 16 : 12));
+        break;
+      case 5:
+        if (has_text && !is_gcm(cipher)) break;  // OpenSSL takes it then, and we do not
+        twins.update_aad(below(random, 2) == 0 ? message.aad : slice(longest_iv, 0, 20));
+        break;
+      case 6:
+      case 7:
+      case 8:
+        twins.update(in, Twins::Place::kApart, below(random, 16));
+        has_text = true;
+        break;
+      case 9:
+      case 10:
+        if (twins.finish() <= 0) begin();
+        break;
+      case 11:
+        twins.read_tag(16);
+        break;
+      case 12:
+        twins.duplicate();
+        break;
+    }
+  }
+  EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
+}
+
 class AuthenticatedStreams : public testing::TestWithParam<const char *> {};
 
 TEST_P(AuthenticatedStreams, DoWhatOpenSSLDoes) {
@@ -131,6 +193,15 @@ TEST_P(AuthenticatedStreams, DoWhatOpenSSLDoes) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
   EXPECT_GT(library.counter("lanecrypt.cpu-jobs"), 100u);
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
+TEST_P(AuthenticatedStreams, DoWhatOpenSSLDoesInAnyOrder) {
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", GetParam()}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  const uint64_t first = 1000 * std::strtoull(GetParam(), nullptr, 10);
+  for (uint64_t seed = first; seed < first + 400 && !HasFailure(); ++seed)
+    run_disorder(library, seed);
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Thresholds, AuthenticatedStreams, testing::Values("0", "64", "300"));
@@ -200,6 +271,32 @@ TEST_F(Authenticated, LengthsOfIvsToldAgain) {
       ASSERT_TRUE(twins.is_whole()) << cipher << " " << run << ": " << twins.difference();
     }
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
+}
+
+// A context of GCM that is turned round compares with the tag that it has made, until it is
+// told one: what was made of this text, and not what OpenSSL's context saw of it.
+TEST_F(Authenticated, DecryptionIsToldNoTag) {
+  for (const char *cipher : kAuthenticated)
+    for (const size_t bytes : {8u, 16u, 100u, 4096u})  // the first has no block for a device
+      for (const bool forged : {false, true}) {
+        Message message = make_message(random, cipher, bytes);
+        seal(library, cipher, &message);
+        if (forged) message.cipher[below(random, bytes)] ^= 1;
+        Twins twins(library, cipher);
+        twins.set_iv_bytes(message.iv.size());
+        twins.init(message.key.data(), message.iv.data(), 1);
+        twins.update_aad(message.aad);
+        twins.update(message.plain, Twins::Place::kApart, 0);
+        EXPECT_EQ(twins.finish(), 1);
+        twins.init(nullptr, message.iv.data(), 0);
+        twins.update_aad(message.aad);
+        twins.update(message.cipher, Twins::Place::kApart, 0);
+        const int done = twins.finish();
+        if (is_gcm(cipher)) EXPECT_EQ(done, forged ? 0 : 1) << cipher << " " << bytes;
+        twins.init(nullptr, message.iv.data(), 1);
+        twins.read_tag(16);
+        ASSERT_TRUE(twins.is_whole()) << cipher << " " << bytes << ": " << twins.difference();
+      }
 }
 
 // Of 16 bytes, such that GCM's first counter block is `start`.
