@@ -168,6 +168,21 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
   if (key != nullptr) context.set_key(key, key_bytes);
 }
 
+// Whether OpenSSL's context has this key, and a new IV alone begins a message. Programs that
+// give the key with each message are many, and GCM's takes longer to expand than some
+// messages to encrypt. In a time that does not tell where two keys differ.
+bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
+  if (key == nullptr || !context.key_set || !is_gcm(context) || context.openssl_only) return false;
+  uint64_t difference = 0;
+  for (size_t at = 0; at < bytes; at += 8) {
+    uint64_t ours, theirs;
+    std::memcpy(&ours, context.key + at, sizeof ours);
+    std::memcpy(&theirs, key + at, sizeof theirs);
+    difference |= ours ^ theirs;
+  }
+  return difference == 0;
+}
+
 // OpenSSL's context refused a key, an IV or a parameter, and may have taken others: no
 // device gets anything until it has new ones.
 [[gnu::cold]] int lose(CipherContext &context) {
@@ -333,6 +348,7 @@ int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, cons
     return 0;
   }
   if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
+  if (iv != nullptr && has_key(context, key, key_bytes)) key = nullptr;
   const bool tells_tag = !kEncrypt && context.has_made_tag && keep_made_tag(context);
   // First, for then there is little to keep across the call.
   context.encrypting = kEncrypt;

@@ -109,7 +109,8 @@ void run_case(Library &library, uint64_t seed) {
       twins.init(message.key.data(), nullptr, encrypt);
       twins.init(nullptr, message.iv.data(), -1);
     } else {
-      twins.init(keeps_key ? nullptr : message.key.data(), message.iv.data(), encrypt);
+      const bool tells_key = !keeps_key || below(random, 2) == 0;
+      twins.init(tells_key ? message.key.data() : nullptr, message.iv.data(), encrypt);
     }
     run_message(random, twins, message, encrypt);
     // What is left half way must not be felt in the next message.
@@ -297,6 +298,23 @@ TEST_F(Authenticated, DecryptionIsToldNoTag) {
         twins.read_tag(16);
         ASSERT_TRUE(twins.is_whole()) << cipher << " " << bytes << ": " << twins.difference();
       }
+}
+
+// A key is told with each message: as it was, and with one bit of any byte changed.
+TEST_F(Authenticated, KeysThatNearlyAgree) {
+  const Bytes iv = random_bytes(random, 12), text = random_bytes(random, 100);
+  for (const char *cipher : kAuthenticated) {
+    Bytes key = random_bytes(random, 32);
+    Twins twins(library, cipher);
+    for (size_t message = 0; message < 2 * key.size(); ++message) {
+      if (message % 2 == 1) key[message / 2] ^= uint8_t(1 << below(random, 8));
+      twins.init(key.data(), iv.data(), int(below(random, 2)));
+      twins.update(text, Twins::Place::kApart, 0);
+      if (message % 7 == 0) twins.init(key.data(), nullptr, 1);
+      twins.finish();
+    }
+    ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+  }
 }
 
 // Of 16 bytes, such that GCM's first counter block is `start`.
