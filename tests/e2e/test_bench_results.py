@@ -30,7 +30,6 @@ OLDER = {
     "2026-11-21-h200-rsa-keygen.json": {"date"},
     "2026-11-21-h200-rsa-trials.json": {"results.runs"},
     "2026-11-21-h200-speed.json": {"date", "software.commit", "software.compiler"},
-    "2026-11-21-h200-timing.json": {"date", "software.commit"},
     "2026-11-21-h200-trials.json": {"date", "software.commit"},
     "2026-11-22-h200-rsa-proofs.json": {"results.min", "results.max"},
 }
