@@ -108,8 +108,6 @@ std::optional<Estimate> CostModel::estimate(const Question &question, const Load
   const bool is_for_cores = question.bytes >= schedule::kLeastForCores && !question.pinned;
   if (is_for_cores && !load.cores_are_busy && one->front().cores_ns != 0)
     made.cores_ns = read(*one, &Point::cores_ns, question.bytes);
-  const uint32_t cores = std::max(load.cores, 1u);
-  if (load.cpu_callers > cores) made.cpu_ns = made.cpu_ns / cores * load.cpu_callers;
   return made;
 }
 
@@ -117,9 +115,7 @@ Side CostModel::choose(const Question &question, const Load &load, Prefer prefer
   const std::optional<Estimate> made = estimate(question, load);
   if (!made) return Side::kOneCore;
   const bool offloads = prefer == Prefer::kOffload;
-  // The CPU's own time does not grow where it is shared.
-  const std::optional<Estimate> alone = estimate(question, {});
-  const bool is_lighter = with_margin(made->device_cpu_ns) < alone->cpu_ns;
+  const bool is_lighter = with_margin(made->device_cpu_ns) < made->cpu_ns;
   if (offloads && is_lighter && made->device_ns <= 2 * made->cpu_ns) return Side::kDevice;
   if (made->cores_ns == 0 || with_margin(made->cores_ns) >= made->cpu_ns)
     return with_margin(made->device_ns) < made->cpu_ns ? Side::kDevice : Side::kOneCore;

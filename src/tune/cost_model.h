@@ -32,9 +32,6 @@ struct Question {
 // How things stand when it is asked.
 struct Load {
   uint64_t device_bytes = 0;  // that wait or are under way there
-  // Threads that are at work on such requests on their CPUs, with this one, and
-  // the cores for them.
-  uint32_t cpu_callers = 1, cores = 1;
   // The threads that would be several cores are at something else.
   bool cores_are_busy = false;
 };

@@ -97,9 +97,6 @@ TEST(CostModel, LooksAtTheQueues) {
   const Question large = ask(kCtr, 4 * kMiB);
   EXPECT_TRUE(is_for_device(model, large, {}, Prefer::kSpeed));
   EXPECT_FALSE(is_for_device(model, large, {.device_bytes = 64 * kMiB}, Prefer::kSpeed));
-  const Question small = ask(kCtr, 256 * kKiB);
-  EXPECT_FALSE(is_for_device(model, small, {.cpu_callers = 4, .cores = 4}, Prefer::kSpeed));
-  EXPECT_TRUE(is_for_device(model, small, {.cpu_callers = 16, .cores = 4}, Prefer::kSpeed));
 }
 
 // And several cores of 15 GB/s, which wake in 50 microseconds.
