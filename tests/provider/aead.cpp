@@ -298,6 +298,7 @@ TEST_F(Authenticated, DecryptionIsToldNoTag) {
         twins.read_tag(16);
         ASSERT_TRUE(twins.is_whole()) << cipher << " " << bytes << ": " << twins.difference();
       }
+  EXPECT_GE(library.counter("lanecrypt.device-jobs"), 40u);
 }
 
 // A key is told with each message: as it was, and with one bit of any byte changed.
@@ -315,6 +316,7 @@ TEST_F(Authenticated, KeysThatNearlyAgree) {
     }
     ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
   }
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
 }
 
 // Of 16 bytes, such that GCM's first counter block is `start`.
