@@ -368,6 +368,10 @@ template int init_aead<false>(CipherContext &, const uint8_t *, size_t, const ui
 int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   bool done = false;
   *out_bytes = 0;
+  // Told no tag, GCM refuses before it looks at the text, and may be told one then.
+  if (context.message != nullptr && !context.encrypting && context.wanted_tag_bytes == 0 &&
+      is_gcm(context) && !context.fallback.finish(out, out_bytes))
+    return 0;
   if (context.message != nullptr) {
     done = finish_message(context, out);
   } else {

@@ -110,6 +110,27 @@ TEST_F(Authenticated, DecryptionIsToldNoTag) {
   EXPECT_GE(library.counter("lanecrypt.device-jobs"), 40u);
 }
 
+// An end before the tag is refused, and is no end.
+TEST_F(Authenticated, TheTagComesAfterARefusedEnd) {
+  for (const char *cipher : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM"}) {
+    Message message = make_message(random, cipher, 1000);
+    seal(library, cipher, &message);
+    Twins twins(library, cipher);
+    twins.set_iv_bytes(message.iv.size());
+    twins.init(message.key.data(), message.iv.data(), 0);
+    twins.update_aad(message.aad);
+    twins.update(slice(message.cipher, 0, 600), Twins::Place::kApart, 0);
+    EXPECT_EQ(twins.finish(), 0);
+    twins.update(slice(message.cipher, 600, 400), Twins::Place::kApart, 0);
+    EXPECT_EQ(twins.finish(), 0);
+    twins.set_tag(message.tag);
+    EXPECT_EQ(twins.finish(), 1);
+    ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+  }
+  EXPECT_GE(library.counter("lanecrypt.device-jobs"), 3u);
+  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
+}
+
 // A key is told with each message: as it was, and with one bit of any byte changed.
 TEST_F(Authenticated, KeysThatNearlyAgree) {
   const Bytes iv = random_bytes(random, 12), text = random_bytes(random, 100);

@@ -86,7 +86,7 @@ void run_disorder(Library &library, uint64_t seed) {
   seal(library, cipher, &message);
   const Bytes other_key = random_bytes(random, 32), longest_iv = random_bytes(random, 128);
   Twins twins(library, cipher);
-  bool encrypt = below(random, 2) == 0, has_text = false;
+  bool encrypt = below(random, 2) == 0, has_text = false, has_tag = false;
   const auto begin = [&] {
     has_text = false;
     twins.set_iv_bytes(message.iv.size());
@@ -111,7 +111,10 @@ void run_disorder(Library &library, uint64_t seed) {
         break;
       case 4:
         // Encrypting, OpenSSL refuses it and yet keeps it for what it has made.
-        if (!encrypt) twins.set_tag(slice(message.tag, 0, below(random, 2) == 0 ? 16 : 12));
+        if (!encrypt) {
+          twins.set_tag(slice(message.tag, 0, below(random, 2) == 0 ? 16 : 12));
+          has_tag = true;
+        }
         break;
       case 5:
         if (has_text && !is_gcm(cipher)) break;  // OpenSSL takes it then, and we do not
@@ -125,7 +128,10 @@ void run_disorder(Library &library, uint64_t seed) {
         break;
       case 9:
       case 10:
-        if (twins.finish() <= 0) begin();
+        if (twins.finish() > 0)
+          has_tag |= encrypt;
+        else if (has_tag || !is_gcm(cipher))
+          begin();  // GCM's end before a tag is none
         break;
       case 11:
         twins.read_tag(16);
