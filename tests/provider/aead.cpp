@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "kernels/gf128.h"
