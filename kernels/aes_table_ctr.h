@@ -70,9 +70,11 @@ KERNEL_OF(AES_NAME(ctr), AES_LANES, AES_TABLE_REGISTERS)
   LET_NEXT_BEGIN();
   AES_NAME(fill)(tables, 0);
   const u32 trips = aes_trips(tiles), window_size = 256 * rows;
+  const u32 team = aes_team_of(tiles);
+  if (team >= tiles) return;
   u32 p = 0;
   ROLLED for (u32 trip = 0; trip < trips; ++trip) {
-    const u64 tile = (u64)trip * aes_teams() + aes_team();
+    const u64 tile = (u64)trip * aes_teams() + team;
     p = aes_next_piece(pieces, count, p, tile);
     GLOBAL const AesPiece *piece = pieces + p;
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * AES_SCHEDULE_WORDS;

@@ -11,13 +11,15 @@
 // The frame of ECB and CBC decryption: a lane takes blocks first, first +
 // TEAM_LANES, ... of a tile. `whole` says that the tile has all its blocks and
 // that they can be read 16 bytes at a time.
-#define AES_FOR_EACH_TILE             \
-  const u32 trips = aes_trips(tiles); \
-  u32 p = 0;                          \
+#define AES_FOR_EACH_TILE              \
+  const u32 trips = aes_trips(tiles);  \
+  const u32 team = aes_team_of(tiles); \
+  if (team >= tiles) return;           \
+  u32 p = 0;                           \
   ROLLED for (u32 trip = 0; trip < trips; ++trip)
 
 #define AES_TILE_PIECE                                                                      \
-  const u64 tile = (u64)trip * aes_teams() + aes_team();                                    \
+  const u64 tile = (u64)trip * aes_teams() + team;                                          \
   p = aes_next_piece(pieces, count, p, tile);                                               \
   GLOBAL const AesPiece *piece = pieces + p;                                                \
   GLOBAL const u8 *in = in_base + piece->in;                                                \

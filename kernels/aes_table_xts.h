@@ -79,7 +79,8 @@ FN void AES_NAME(xts)(GLOBAL const AesPiece *pieces, u32 count, u64 tiles,
                       u32 inverse) {
   const u32 tile_slots = AES_TABLE_BLOCKS * TEAM_LANES;
   const u32 trips = aes_trips(tiles);
-  u64 tile = (u64)aes_team() * trips;
+  u64 tile = (u64)aes_team_of(tiles) * trips;
+  if (tile >= tiles) return;
   u32 p = 0, is_there = 0, run = 0, plain = 0;
   XtsPlace place = {0, 0, {{0, 0, 0, 0}}};
   // Of the lane's first block in the tile.

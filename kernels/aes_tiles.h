@@ -53,6 +53,12 @@ FN u32 aes_trips(u64 tiles) { return (u32)((tiles + aes_teams() - 1) / aes_teams
 
 FN u32 aes_team(void) { return (group_id() * group_lanes() + lane_id()) / TEAM_LANES; }
 
+// Of fewer tiles than there are teams, every group gets its part: a team's number is then
+// how often they were dealt out before, and those that get none have numbers past the last.
+FN u32 aes_team_of(u64 tiles) {
+  return tiles < aes_teams() ? lane_id() / TEAM_LANES * group_count() + group_id() : aes_team();
+}
+
 // The piece of a tile, from that of an earlier one.
 FN u32 aes_next_piece(GLOBAL const AesPiece *pieces, u32 count, u32 p, u64 tile) {
   if (p + 1 < count && pieces[p + 1].first_tile <= tile)

@@ -354,19 +354,32 @@ Status AesLaunch::launch_part(device::Stream &stream, AesRoom &room, const AesWo
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const std::string name = kernel_name(part.form, work.kind, work.in_slot);
   const uint32_t alone = has_data_units(work.kind) ? xts_lanes_ : form_lanes_;
-  const uint32_t lanes = beside ? lanes_of(kBesideLanes) : alone;
+  const AesGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
   ++launches_;
-  return stream.launch(
-      {.kernel = name.c_str(),
-       .groups = static_cast<uint32_t>(std::min<uint64_t>(part.tiles, resident_groups_)),
-       .group_lanes = lanes,
-       .local_bytes = shape(part.form).local_bytes,
-       .arguments = arguments,
-       .beside_last = beside});
+  return stream.launch({.kernel = name.c_str(),
+                        .groups = grid.groups,
+                        .group_lanes = grid.lanes,
+                        .local_bytes = shape(part.form).local_bytes,
+                        .arguments = arguments,
+                        .beside_last = beside});
+}
+
+// Few tiles are dealt out over all groups first; of tables, which all lanes of a group make
+// together, by the kernels.
+AesGrid AesLaunch::tile_grid(const AesPart &part, uint32_t most_lanes) const {
+  const uint32_t team = device_.properties().team_lanes;
+  uint32_t lanes = most_lanes, teams_each = 1;
+  if (part.form == AesForm::kBitslice && !device_.properties().fixed_group_lanes) {
+    const uint64_t teams = divide_up(part.tiles, resident_groups_);
+    lanes = static_cast<uint32_t>(std::min<uint64_t>(teams * team, most_lanes));
+    teams_each = lanes / team;
+  }
+  const uint64_t groups = divide_up(part.tiles, teams_each);
+  return {static_cast<uint32_t>(std::min<uint64_t>(groups, resident_groups_)), lanes};
 }
 
 // Streams, or parties of 32 of them, are dealt out over all groups first.
-AesLaunch::StreamGrid AesLaunch::stream_grid(uint32_t streams) const {
+AesGrid AesLaunch::stream_grid(uint32_t streams) const {
   const uint32_t team = device_.properties().team_lanes;
   const uint32_t wanted =
       form_ == AesForm::kBitslice ? count_up(streams, AES_BITSLICE_BLOCKS) : streams;
@@ -395,7 +408,7 @@ Status AesLaunch::launch_chains(device::Stream &stream, AesRoom &room, const Aes
   if (work.kind.mode().is_feedback())
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   arguments.insert(arguments.end(), work.more.begin(), work.more.end());
-  const StreamGrid grid = stream_grid(pieces);
+  const AesGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
   // upload() has sorted them.
   return start(stream, name.c_str(), grid.groups, grid.lanes,
@@ -422,7 +435,7 @@ Status AesLaunch::launch_tails(device::Stream &stream, AesRoom &room, const AesW
        {Argument(work.kind.one_key_bytes() / 4 + 6), Argument(work.in), Argument(work.out)})
     arguments.push_back(argument);
   const std::string name = steal_name(form_, work.kind.direction);
-  const StreamGrid grid = stream_grid(pieces);
+  const AesGrid grid = stream_grid(pieces);
   return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
 }
 

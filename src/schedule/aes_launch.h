@@ -100,11 +100,9 @@ class AesLaunch {
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);
   Status launch_points(device::Stream &stream, AesRoom &room, const AesWork &work);
-  // Streams or, with one lane each, messages: how they are dealt out.
-  struct StreamGrid {
-    uint32_t groups, lanes;
-  };
-  StreamGrid stream_grid(uint32_t streams) const;
+  // How tiles are dealt out, and streams or, with one lane each, messages.
+  AesGrid tile_grid(const AesPart &part, uint32_t most_lanes) const;
+  AesGrid stream_grid(uint32_t streams) const;
   Status slice_keys(device::Stream &stream, AesRoom &room, const AesWork &work, uint32_t planes,
                     bool by_stream, std::unique_ptr<device::Buffer> &to);
   Status launch_tails(device::Stream &stream, AesRoom &room, const AesWork &work);
