@@ -7,35 +7,44 @@
 #include "aes_layout.h"
 #include "aes_word.h"
 
-// One key; round keys `step` words apart.
+// One key of `key_words`, which the compiler knows, so that what it keeps has fixed places.
+// Round keys lie `step` words apart.
+FN void aes_expand_of(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, const u32 key_words,
+                      u32 inverse) {
+  const u32 rounds = key_words + 6, words = 4 * (rounds + 1);
+  u32 recent[8];
+  UNROLL for (u32 n = 0; n < key_words; ++n) recent[n] = key[n];
+  u32 round_constant = 1;
+  ROLLED for (u32 first = 0; first < words; first += key_words) {
+    if (first != 0) {
+      recent[0] ^= aes_sub_word(ROTATE_LEFT(recent[key_words - 1], 24)) ^ round_constant;
+      round_constant = aes_times_x(round_constant);
+      UNROLL for (u32 n = 1; n < key_words; ++n) {
+        recent[n] ^= key_words == 8 && n == 4 ? aes_sub_word(recent[3]) : recent[n - 1];
+      }
+    }
+    UNROLL for (u32 n = 0; n < key_words; ++n) {
+      const u32 round = (first + n) / 4, place = (first + n) % 4;
+      if (round > rounds) continue;
+      if (!inverse) {
+        schedule[step * round + place] = recent[n];
+      } else {
+        const u32 outer = round == 0 || round == rounds;
+        schedule[step * (rounds - round) + place] =
+            outer ? recent[n] : aes_inverse_mix_column(recent[n]);
+      }
+    }
+  }
+}
+
 FN void aes_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 key_words,
                    u32 inverse) {
-  const u32 rounds = key_words + 6;
-  u32 recent[8];
-  for (u32 i = 0; i < 8; ++i) recent[i] = i < key_words ? key[i] : 0;
-  u32 round_constant = 1;
-  u32 at = 0;  // i modulo key_words: recent[at] is word i - key_words
-  for (u32 i = 0; i < 4 * (rounds + 1); ++i) {
-    u32 word = recent[at];
-    if (i >= key_words) {
-      u32 last = recent[at == 0 ? key_words - 1 : at - 1];
-      if (at == 0) {
-        last = aes_sub_word(ROTATE_LEFT(last, 24)) ^ round_constant;
-        round_constant = aes_times_x(round_constant);
-      } else if (key_words == 8 && at == 4) {
-        last = aes_sub_word(last);
-      }
-      word ^= last;
-      recent[at] = word;
-    }
-    at = at + 1 == key_words ? 0 : at + 1;
-    const u32 round = i / 4;
-    if (!inverse) {
-      schedule[step * round + i % 4] = word;
-    } else {
-      const u32 outer = round == 0 || round == rounds;
-      schedule[step * (rounds - round) + i % 4] = outer ? word : aes_inverse_mix_column(word);
-    }
+  if (key_words == 4) {
+    aes_expand_of(key, schedule, step, 4, inverse);
+  } else if (key_words == 6) {
+    aes_expand_of(key, schedule, step, 6, inverse);
+  } else {
+    aes_expand_of(key, schedule, step, 8, inverse);
   }
 }
 
