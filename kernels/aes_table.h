@@ -109,22 +109,32 @@ FN void aes_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 lengt
 #define AES_LOOK3(x, i) ROTATE_LEFT(AES_LOOK0(x, i), 24)
 #endif
 
-// Fills the tables, all lanes of the group together.
+#if AES_TABLES == 4
+#define AES_ROW_WORDS 64u
+#else
+#define AES_ROW_WORDS 32u
+#endif
+
+// Fills the tables, all lanes of the group together: first each word of T0 once, in some
+// copy, for what a word takes to make is more than what its 32 copies take to write.
 FN void AES_NAME(fill)(SHARED u32 *tables, u32 inverse) {
+  for (u32 x = lane_id(); x < 256; x += group_lanes()) {
+    tables[x * AES_ROW_WORDS + x % 32] = inverse ? aes_inverse_t0(x) : aes_t0(x);
+  }
+  group_barrier();
   for (u32 i = lane_id(); i < 256 * 32; i += group_lanes()) {
     const u32 x = i / 32, copy = i % 32;
-    const u32 t = inverse ? aes_inverse_t0(x) : aes_t0(x);
+    const u32 t = tables[x * AES_ROW_WORDS + x % 32];
 #if AES_TABLES == 4
-    tables[x * 64 + copy] = t;
     tables[x * 64 + 32 + copy] = ROTATE_LEFT(t, 8);
     tables[16384 + x * 64 + copy] = ROTATE_LEFT(t, 16);
     tables[16384 + x * 64 + 32 + copy] = ROTATE_LEFT(t, 24);
-#else
-    tables[x * 32 + copy] = t;
 #endif
+    if (copy != x % 32) tables[x * AES_ROW_WORDS + copy] = t;
   }
   group_barrier();
 }
+#undef AES_ROW_WORDS
 
 // One column of a round, from the four words whose bytes ShiftRows brings
 // together: FIPS 197's 5.1 with SubBytes and MixColumns in the tables.
