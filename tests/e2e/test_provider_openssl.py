@@ -4,12 +4,11 @@
 import json
 import os
 import re
-import socket
 import subprocess
-import time
 
 import pytest
 
+from local_server import free_port, wait_for
 from provider_fixtures import DEVICES, IV, KEY, OPENSSL, Configuration, are_under_test, plain
 
 CIPHERS = [f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr")]
@@ -122,12 +121,6 @@ def test_speed_by_default(tmp_path, build, monkeypatch):
     assert counters["cpu_bytes"] > 0
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.mark.parametrize("threshold", ["0", "1M"])
 @pytest.mark.parametrize("protocol", [["-tls1_2", "-cipher", "AES256-SHA256"],
                                       ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA"],
@@ -148,15 +141,7 @@ def test_tls_with_the_provider_active_everywhere(tmp_path, build, data, protocol
          "-HTTP", "-quiet"], cwd=tmp_path, env=configuration.environment,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        until = time.monotonic() + 300
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        else:
-            pytest.fail("s_server does not listen")
+        wait_for(port, server)
         client = configuration.run(
             OPENSSL, "s_client", "-connect", f"127.0.0.1:{port}", "-CAfile", certificate,
             "-verify_return_error", "-quiet", "-ign_eof", *protocol,

@@ -20,16 +20,11 @@ import time
 
 import pytest
 
+from local_server import free_port, wait_for
 from provider_fixtures import OPENSSL, Configuration, plain
 
 HANDSHAKES = int(os.environ.get("LANECRYPT_TEST_HANDSHAKES", "40"))
 DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture
@@ -207,18 +202,6 @@ def greet(port, key, version):
     with connected(port, key, version) as connection:
         connection.sendall(b"hello\n")
         connection.unwrap()
-
-
-def wait_for(port, server):
-    until = time.monotonic() + 300
-    while time.monotonic() < until:
-        if server.poll() is not None:
-            pytest.fail(f"the server ended: {server.communicate()}")
-        try:
-            return socket.create_connection(("127.0.0.1", port), timeout=5).close()
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail("the server does not listen")
 
 
 @pytest.mark.parametrize("version", [["-tls1_2", "-cipher", "AES128-GCM-SHA256"],
