@@ -42,6 +42,10 @@ Arguments translate_arguments(int argc, char **argv, int first,
     if (known == names.end()) {
       if (!body.empty() && find_cipher(body))
         out.words.push_back("--cipher=" + std::string(body));
+      else if (!body.empty() && word[1] != '-')
+        // One dash is two: the parser would take -k0 for the option k of one letter, whose
+        // values are numbers of secrets.
+        out.words.push_back("-" + std::string(word));
       else
         out.words.emplace_back(word);
       continue;

@@ -47,8 +47,12 @@ TEST(Arguments, CiphersAreOptions) {
 }
 
 TEST(Arguments, OthersStay) {
-  EXPECT_EQ(Argv({"-nonsense", "-", "--", "x"}).translate().words,
-            (Words{"-nonsense", "-", "--", "x"}));
+  EXPECT_EQ(Argv({"--nonsense", "-", "--", "x"}).translate().words,
+            (Words{"--nonsense", "-", "--", "x"}));
+}
+
+TEST(Arguments, OneDashIsTwoOfOthersToo) {
+  EXPECT_EQ(Argv({"-nonsense", "-k0"}).translate().words, (Words{"--nonsense", "--k0"}));
 }
 
 TEST(Arguments, SecretsAreMovedAsideAndHidden) {

@@ -90,6 +90,12 @@ def test_contradictions(folder):
           "-S", "0011223344556677", *files(folder))
 
 
+@pytest.mark.parametrize("word", ["-k0", "-K0", "-k-1", "-knone", "-p1", "-S0"])
+def test_a_value_without_a_space(folder, word):
+    """Least of all is it the number of another secret of the same line."""
+    fails(USAGE, "not expected", "enc", "-aes-128-ctr", *PW, word, *files(folder))
+
+
 def test_bad_chunk(folder):
     fails(USAGE, "--chunk must be a multiple of 16 bytes", "enc", *RAW, "--chunk", "17", *files(folder))
     fails(USAGE, "--chunk", "enc", *RAW, "--chunk", "0", *files(folder))
@@ -426,7 +432,8 @@ def start_slow(folder, *prefix):
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1,
+                                    signal.SIGKILL])
 def test_signals_leave_nothing(folder, number):
     process = start_slow(folder)
     process.send_signal(number)
