@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "console.h"
 #include "device_engine.h"
 #include "failure.h"
 #include "interrupt.h"
@@ -47,6 +47,8 @@ std::string parse_exponent(const std::string &text) {
   if (taken <= 0 || static_cast<size_t>(taken) != text.size() - (is_hex ? 2 : 0) ||
       text.starts_with('-') || text.starts_with("0x-"))
     throw Failure(ExitCode::kUsage, fmt::format("--exponent: '{}' is no number", text));
+  if (BN_num_bits(value) > 256 || BN_get_word(value) < 65537 || !BN_is_odd(value))
+    throw Failure(ExitCode::kUsage, "--exponent must be odd, from 65537 to 2^256 - 1");
   std::string bytes(static_cast<size_t>(BN_num_bytes(value)), '\0');
   BN_bn2bin(value, reinterpret_cast<unsigned char *>(bytes.data()));
   return bytes;
@@ -58,7 +60,7 @@ class Run {
   Run(KeyFolder &folder, std::vector<uint64_t> numbers, const Context &context, bool draws)
       : folder_(folder), numbers_(std::move(numbers)), context_(context), draws_(draws) {}
   ~Run() {
-    if (is_drawn_) fmt::print(stderr, "\r\033[K");
+    if (is_drawn_) say("\r\033[K");
   }
 
   void make(unsigned bits, const std::string &exponent, uint32_t device) {
@@ -132,8 +134,7 @@ class Run {
     struct winsize window {};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
       line.resize(std::min<size_t>(line.size(), window.ws_col - 1u));
-    fmt::print(stderr, "\r{}\033[K", line);
-    std::fflush(stderr);
+    say(fmt::format("\r{}\033[K", line));
     is_drawn_ = true;
   }
 

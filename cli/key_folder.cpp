@@ -23,6 +23,15 @@ constexpr std::string_view kPartHead = ".key-", kPartTail = ".pem.part";
 // No key is longer.
 constexpr size_t kMostFileBytes = 64 << 10;
 
+// Of a run that was broken off; a name of another's making is none of ours.
+bool is_part(std::string_view name) {
+  if (!name.starts_with(kPartHead) || !name.ends_with(kPartTail)) return false;
+  name.remove_prefix(kPartHead.size());
+  name.remove_suffix(std::min(name.size(), kPartTail.size()));
+  return !name.empty() && std::all_of(name.begin(), name.end(),
+                                      [](char digit) { return digit >= '0' && digit <= '9'; });
+}
+
 // As rename(), but never over a file that is there.
 bool name_anew(int folder, const char *from, const char *to) {
 #if defined(SYS_renameat2) && defined(RENAME_NOREPLACE)
@@ -49,8 +58,7 @@ KeyFolder::KeyFolder(const std::string &path) : path_(path) {
   if (entries == nullptr) throw_errno("cannot read " + path, errno);
   while (const dirent *entry = readdir(entries)) {
     const std::string_view name = entry->d_name;
-    if (name.starts_with(kPartHead) && name.ends_with(kPartTail))
-      (void)unlinkat(folder_.get(), entry->d_name, 0);
+    if (is_part(name)) (void)unlinkat(folder_.get(), entry->d_name, 0);
   }
   closedir(entries);
 }
@@ -88,6 +96,14 @@ std::vector<uint64_t> KeyFolder::missing(
     bool is_there = false;
     const SecretBytes text = read(number, &is_there);
     if (is_there && text.size() == 0) {
+      struct stat entry {};
+      if (fstatat(folder_.get(), name_of(number).c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0)
+        throw_errno("cannot look at " + path_of(number), errno);
+      if (!S_ISREG(entry.st_mode))
+        throw Failure(ExitCode::kBadData,
+                      fmt::format("{} is not such a key: it is no file; move it away or choose "
+                                  "another folder",
+                                  path_of(number)));
       if (unlinkat(folder_.get(), name_of(number).c_str(), 0) != 0)
         throw_errno("cannot remove the empty " + path_of(number), errno);
       is_there = false;

@@ -114,6 +114,23 @@ def test_require_gpu(tmp_path):
     assert files(tmp_path) == []
 
 
+def test_what_is_not_ours_stays(tmp_path):
+    """Files that look like parts of keys, and what is at a key's place and no file."""
+    others = [".key-notes.pem.part", ".key-.pem.part", ".key-1.pem.part.old"]
+    for name in others:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / ".key-00000007.pem.part").write_text("of a run that was broken off")
+    genrsa(tmp_path, 1)
+    assert sorted(files(tmp_path)) == sorted([*others, "key-00000001.pem"])
+    (tmp_path / "nothing").touch()
+    second = tmp_path / "key-00000002.pem"
+    for place in (os.mkfifo, lambda path: path.symlink_to("nothing")):
+        place(second)
+        fails(BAD_DATA, "it is no file", "genrsa", "--count", 2, "--bits", 1024, "--out-dir", tmp_path)
+        second.unlink()
+    assert (tmp_path / "nothing").exists()
+
+
 def test_interrupted(tmp_path):
     command = [LANECRYPT, "genrsa", "--count", "100000", "--bits", "1024", "--out-dir", tmp_path]
     with subprocess.Popen(command, env=environment("host"), stdout=subprocess.DEVNULL) as run:
