@@ -22,6 +22,7 @@
 #include "bench_results.h"
 #include "bench_rsa.h"
 #include "bench_timing.h"
+#include "console.h"
 #include "device_engine.h"
 #include "failure.h"
 #include "output.h"
@@ -193,9 +194,8 @@ class Bench : public Subcommand {
                     fmt::format("bench {} measures nothing here that has {} in its name", what_,
                                 fmt::join(only_, " or ")));
     if (machine.gpu.empty())
-      fmt::print(stderr,
-                 "lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "
-                 "lanecrypt devices)\n");
+      say("lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "
+          "lanecrypt devices)\n");
     const std::string json = json_of(machine, results);
     write(json);
     const std::string table =

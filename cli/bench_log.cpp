@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
+#include "console.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -39,7 +39,7 @@ void BenchLog::tell(const std::string &next) {
 
 void BenchLog::note(const std::string &text) const {
   show("");
-  fmt::print(stderr, "lanecrypt: {}\n", text);
+  say(fmt::format("lanecrypt: {}\n", text));
 }
 
 bool BenchLog::unless_unsupported(const std::function<void()> &measure) {
@@ -56,7 +56,7 @@ bool BenchLog::unless_unsupported(const std::function<void()> &measure) {
 BenchResult &BenchLog::add(BenchResult result) { return results_.emplace_back(std::move(result)); }
 
 void BenchLog::show(const std::string &text) const {
-  if (tells_) fmt::print(stderr, "\r{}\033[K", text);
+  if (tells_) say(fmt::format("\r{}\033[K", text));
 }
 
 }  // namespace lanecrypt::cli

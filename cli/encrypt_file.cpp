@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 
 #include "chain_engine.h"
+#include "console.h"
 #include "cores_engine.h"
 #include "device_engine.h"
 #include "failure.h"
@@ -36,10 +35,20 @@ struct KeyAndIv {
   bool write_salt = false;  // at the head of the output
 };
 
+// What needs no terminal, before any file of ours is open: a line of standard input is not
+// of the data behind it, and no number that a user gives is a descriptor of ours.
+void read_secrets(EncryptRequest &request) {
+  if (request.key_source && !asks_for_key(*request.key_source))
+    request.key = read_key_source(*request.key_source);
+  if (request.passphrase) return;
+  if (request.passphrase_file)
+    request.passphrase = read_passphrase_file(*request.passphrase_file);
+  else if (request.passphrase_source)
+    request.passphrase = read_passphrase_source(*request.passphrase_source);
+}
+
 std::optional<SecretBytes> find_passphrase(EncryptRequest &request) {
   if (request.passphrase) return std::move(request.passphrase);
-  if (request.passphrase_file) return read_passphrase_file(*request.passphrase_file);
-  if (request.passphrase_source) return read_passphrase_source(*request.passphrase_source);
   if (request.key) return std::nullopt;
   return ask_passphrase(fmt::format("enter {} {} password:", request.cipher.name,
                                     request.encrypt ? "encryption" : "decryption"),
@@ -56,14 +65,13 @@ KeyAndIv make_key(EncryptRequest &request, Input &input) {
   if (request.salt) parse_hex(*request.salt, given_salt, "salt (-S)");
   if (request.iv) {
     if (iv.empty())
-      fmt::print(stderr, "lanecrypt: warning: iv not used by this cipher\n");
+      say("lanecrypt: warning: iv not used by this cipher\n");
     else
       parse_hex(*request.iv, iv, "IV (-iv)");
   }
-  if (request.key_source)
+  if (request.key_source && !request.key)
     request.key =
-        read_key_source(*request.key_source,
-                        fmt::format("enter {} key in hexadecimal:", cipher.name), request.encrypt);
+        ask_key(fmt::format("enter {} key in hexadecimal:", cipher.name), request.encrypt);
   const char *key_option = request.key_source ? "-key-source" : "-K";
   if (request.key)
     parse_hex({request.key->text(), request.key->size()}, {made.key.data(), made.key.size()},
@@ -87,9 +95,8 @@ KeyAndIv make_key(EncryptRequest &request, Input &input) {
     }
   }
   if (!request.derivation.pbkdf2)
-    fmt::print(stderr,
-               "*** WARNING : deprecated key derivation used.\n"
-               "Using -iter or -pbkdf2 would be better.\n");
+    say("*** WARNING : deprecated key derivation used.\n"
+        "Using -iter or -pbkdf2 would be better.\n");
   SecretBytes key(cipher.key_bytes);
   Block derived_iv{};
   derive_key(cipher, request.derivation, *passphrase, made.salt, {key.data(), key.size()},
@@ -103,7 +110,7 @@ void print_key(const EncryptRequest &request, const KeyAndIv &made) {
   if (made.salt) fmt::print("salt={}\n", to_hex(*made.salt));
   fmt::print("key={}\n", to_hex({made.key.data(), made.key.size()}));
   if (request.cipher.iv_bytes() != 0) fmt::print("iv ={}\n", to_hex(made.iv));
-  std::fflush(stdout);
+  finish_standard_output();
 }
 
 struct Choice {
@@ -156,17 +163,21 @@ PipelinePlan make_plan(const EncryptRequest &request, const Input &input, const 
 
 void print_report(const EncryptRequest &request, const Report &report, bool data_on_stdout) {
   if (request.json) {
-    fmt::print(data_on_stdout ? stderr : stdout, "{}\n", to_json(report));
-    if (std::fflush(stdout) != 0) throw_errno("cannot write standard output", errno);
+    const std::string line = to_json(report) + "\n";
+    if (data_on_stdout)
+      say(line);
+    else
+      fmt::print("{}", line);
   }
   if (request.verbose || (!request.quiet && !request.json && isatty(STDERR_FILENO)))
-    fmt::print(stderr, "{}\n", to_text(report));
+    say(to_text(report) + "\n");
 }
 
 }  // namespace
 
 void encrypt_file(EncryptRequest &request) {
   check_digest(request.derivation.digest);
+  read_secrets(request);
   Input input(request.in);
   std::optional<Output> output;
   if (!request.print_key_only) output.emplace(request.out, input.status());
@@ -227,11 +238,11 @@ void encrypt_file(EncryptRequest &request) {
     throw failure_of(error);
   }
   input.finish();
-  if (input.has_grown() && !request.quiet)
-    fmt::print(stderr,
-               "lanecrypt: warning: {} became longer while it was being read; what came after its "
-               "first {} bytes is not in the output\n",
-               input.name(), progress.done_bytes());
+  if (input.has_grown())
+    say(
+        fmt::format("lanecrypt: warning: {} became longer while it was being read; what came after "
+                    "its first {} bytes is not in the output\n",
+                    input.name(), progress.done_bytes()));
 
   report.seconds = seconds_since_start();
   report.cpu_seconds = process_cpu_seconds();
@@ -246,7 +257,7 @@ void encrypt_file(EncryptRequest &request) {
     report.cpu_bytes = device_engine.cpu_bytes();
     report.devices = devices_used(*context);
   }
-  print_report(request, report, output->is_stdout());
+  print_report(request, report, output->reaches_stdout());
 }
 
 }  // namespace lanecrypt::cli

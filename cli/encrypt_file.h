@@ -19,7 +19,7 @@ constexpr size_t kMaxChunkBytes = 1 << 30;
 struct EncryptRequest {
   AesCipher cipher;
   bool encrypt = true;
-  std::string in, out;  // "" or "-": standard input and output
+  std::string in = "-", out = "-";  // "-": standard input and output
 
   // Where the passphrase comes from, if from anywhere.
   std::optional<SecretBytes> passphrase;         // -k

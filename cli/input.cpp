@@ -26,7 +26,8 @@ constexpr int kPipeBytes = 1 << 20;
 }  // namespace
 
 Input::Input(const std::string &path) {
-  if (path.empty() || path == "-") {
+  if (path.empty()) throw Failure(ExitCode::kUsage, "the input has an empty name");
+  if (path == "-") {
     name_ = "standard input";
     descriptor_ = STDIN_FILENO;
   } else {
@@ -42,8 +43,11 @@ Input::Input(const std::string &path) {
   stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   if (!stop_) throw_errno("cannot make an eventfd", errno);
   const off_t position = lseek(descriptor_, 0, SEEK_CUR);
-  // Files of /proc say that they are empty and are not: they are streams.
-  if (S_ISREG(status_.st_mode) && status_.st_size > 0 && position >= 0) {
+  // Files of /proc say that they are empty and are not, those of /sys that they have a
+  // page: they are streams.
+  struct statfs system {};
+  const bool is_told = fstatfs(descriptor_, &system) == 0 && system.f_type != SYSFS_MAGIC;
+  if (S_ISREG(status_.st_mode) && status_.st_size > 0 && position >= 0 && is_told) {
     positioned_ = true;
     start_ = static_cast<uint64_t>(position);
     size_ = static_cast<uint64_t>(std::max<off_t>(0, status_.st_size - position));

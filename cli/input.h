@@ -17,7 +17,7 @@ namespace lanecrypt::cli {
 
 class Input {
  public:
-  // "" or "-" is standard input. Throws Failure for what cannot be read.
+  // "-" is standard input. Throws Failure for what cannot be read.
   explicit Input(const std::string &path);
   ~Input();
   Input(const Input &) = delete;

@@ -8,13 +8,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "arguments.h"
+#include "console.h"
 #include "failure.h"
 #include "lanecrypt/lanecrypt.h"
 #include "subcommand.h"
@@ -48,7 +49,7 @@ constexpr Entry kEntries[] = {
 };
 
 int fail(ExitCode code, std::string_view text) {
-  fmt::print(stderr, "lanecrypt: {}\n", text);
+  say(fmt::format("lanecrypt: {}\n", text));
   return static_cast<int>(code);
 }
 
@@ -85,12 +86,17 @@ int run(int argc, char **argv) {
   const bool help = word == "--help" || word == "-help" || word == "-h" || word == "help";
   if (!help && !word.empty())
     return fail(ExitCode::kUsage, fmt::format("unknown command '{}' (see lanecrypt --help)", word));
-  FILE *to = help ? stdout : stderr;
-  fmt::print(to, "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt COMMAND --help` says more.\n",
-             kHelp);
-  for (const Entry &entry : kEntries) fmt::print(to, "  {:<10}{}\n", entry.name, entry.summary);
-  fmt::print(to, "  {:<10}{}\n", "--version", "print the version");
-  return help ? 0 : static_cast<int>(ExitCode::kUsage);
+  std::string usage = fmt::format(
+      "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt COMMAND --help` says more.\n", kHelp);
+  for (const Entry &entry : kEntries)
+    usage += fmt::format("  {:<10}{}\n", entry.name, entry.summary);
+  usage += fmt::format("  {:<10}{}\n", "--version", "print the version");
+  if (!help) {
+    say(usage);
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  fmt::print("{}", usage);
+  return 0;
 }
 
 }  // namespace
@@ -98,6 +104,7 @@ int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   using namespace lanecrypt::cli;
+  hold_standard_descriptors();
   // A reader that goes away and a limit on the size of files are errors of
   // writing, told like any other.
   std::signal(SIGPIPE, SIG_IGN);
@@ -105,7 +112,9 @@ int main(int argc, char **argv) {
   // What openssl.cnf activates is for other programs: here OpenSSL is the CPU.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    finish_standard_output();
+    return code;
   } catch (const Failure &failure) {
     return fail(failure.code(), failure.what());
   } catch (const std::bad_alloc &) {

@@ -59,9 +59,10 @@ Output::Output(const std::string &path, const struct stat &input) {
     throw Failure(ExitCode::kUsage,
                   fmt::format("{} is the input too: it would be destroyed", name_));
   };
-  if (path.empty() || path == "-") {
+  if (path.empty()) throw Failure(ExitCode::kUsage, "the output has an empty name");
+  if (path == "-") {
     name_ = "standard output";
-    is_stdout_ = true;
+    is_stdout_ = reaches_stdout_ = true;
     descriptor_ = STDOUT_FILENO;
     if (fstat(descriptor_, &replaced_) != 0) throw_errno("cannot write standard output", errno);
     if (is_input(replaced_)) refuse_input();
@@ -71,6 +72,8 @@ Output::Output(const std::string &path, const struct stat &input) {
   path_ = path;
   if (stat(path.c_str(), &replaced_) == 0) {
     if (is_input(replaced_)) refuse_input();
+    if (struct stat out{}; fstat(STDOUT_FILENO, &out) == 0)
+      reaches_stdout_ = out.st_dev == replaced_.st_dev && out.st_ino == replaced_.st_ino;
     if (S_ISDIR(replaced_.st_mode))
       throw Failure(ExitCode::kFailed, fmt::format("{} is a directory, not a file", name_));
     if (!S_ISREG(replaced_.st_mode)) return;

@@ -18,7 +18,7 @@ namespace lanecrypt::cli {
 
 class Output {
  public:
-  // "" or "-" is standard output. A regular file, new or to be replaced, is
+  // "-" is standard output. A regular file, new or to be replaced, is
   // written without a name, or under a temporary one, in the folder where it
   // is to lie; a device or a pipe is written as it is. `input` is what must
   // not be written over. Only looks; throws Failure where it could not be.
@@ -29,7 +29,8 @@ class Output {
   void create();
 
   const std::string &name() const { return name_; }
-  bool is_stdout() const { return is_stdout_; }
+  // Whether what is written comes out of standard output, by whatever name.
+  bool reaches_stdout() const { return reaches_stdout_; }
   // Whether write_at() works, from any thread. Otherwise it is a stream.
   bool positioned() const { return positioned_; }
 
@@ -72,7 +73,7 @@ class Output {
   std::string temporary_;  // its name while it has one
   FileDescriptor file_;
   int descriptor_ = -1;
-  bool is_stdout_ = false;
+  bool is_stdout_ = false, reaches_stdout_ = false;
   bool positioned_ = false;
   std::atomic<bool> mapped_ = false;  // on a RAM disk
   uint8_t *pages_ = nullptr;          // of it, since the first set_size()

@@ -8,12 +8,14 @@
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "console.h"
 #include "failure.h"
 #include "file_descriptor.h"
 
@@ -24,7 +26,7 @@ namespace {
 // longer line counts up to here, or neither tool could open the other's files.
 constexpr size_t kSourceLineBytes = 1023;
 constexpr size_t kKeyFileLineBytes = 127;
-constexpr size_t kPromptBytes = 1024;
+constexpr size_t kPromptBytes = 512;
 
 // What is read, as messages name it.
 struct Wanted {
@@ -62,10 +64,10 @@ Line read_line(int descriptor, size_t max_bytes, const Wanted &wanted, const std
       if (!wanted.may_cut)
         throw Failure(ExitCode::kUsage, fmt::format("the {} in {} is longer than {} bytes",
                                                     wanted.noun, what, max_bytes));
-      fmt::print(stderr,
-                 "lanecrypt: warning: only the first {} bytes of the {} in {} are used, as OpenSSL "
-                 "does\n",
-                 max_bytes, wanted.noun, what);
+      say(
+          fmt::format("lanecrypt: warning: only the first {} bytes of the {} in {} are used, as "
+                      "OpenSSL does\n",
+                      max_bytes, wanted.noun, what));
       break;
     }
     line.text.data()[bytes++] = static_cast<uint8_t>(character);
@@ -133,7 +135,12 @@ SecretBytes ask(const std::string &prompt, bool verify, const Wanted &wanted) {
                                        prompt.c_str(), verify ? 1 : 0);
   // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second
   // answer that differs, after which it has said "Verify failure".
-  if (wrong == -2) throw Failure(ExitCode::kFailed, "interrupted; nothing was written");
+  if (wrong == -2) {
+    const char *const text = "interrupted; nothing was written";
+    say(fmt::format("lanecrypt: {}\n", text));
+    std::raise(SIGINT);  // as anywhere else; but where it is ignored
+    throw Failure(ExitCode::kFailed, text);
+  }
   if (wrong != 0)
     throw Failure(ExitCode::kFailed,
                   verify
@@ -158,14 +165,12 @@ SecretBytes read_passphrase_source(const SecretBytes &source) {
                 "-pass needs one of pass:TEXT, env:NAME, file:PATH, fd:NUMBER or stdin");
 }
 
-SecretBytes read_key_source(const SecretBytes &source, const std::string &prompt, bool verify) {
-  const std::string_view text{source.text(), source.size()};
-  if (text == "prompt") {
-    if (!has_terminal())
-      throw Failure(ExitCode::kUsage, "-key-source prompt: there is no terminal to ask on");
-    return ask(prompt, verify, kKey);
-  }
-  std::optional<SecretBytes> read = read_source(text, kKey);
+bool asks_for_key(const SecretBytes &source) {
+  return std::string_view{source.text(), source.size()} == "prompt";
+}
+
+SecretBytes read_key_source(const SecretBytes &source) {
+  std::optional<SecretBytes> read = read_source({source.text(), source.size()}, kKey);
   // Not quoted: it may be the key itself.
   if (!read)
     throw Failure(ExitCode::kUsage,
@@ -185,6 +190,12 @@ SecretBytes read_passphrase_file(const std::string &path) {
   if (line.text.size() == 0)
     throw Failure(ExitCode::kUsage, fmt::format("the passphrase in {} is empty", what));
   return std::move(line.text);
+}
+
+SecretBytes ask_key(const std::string &prompt, bool verify) {
+  if (!has_terminal())
+    throw Failure(ExitCode::kUsage, "-key-source prompt: there is no terminal to ask on");
+  return ask(prompt, verify, kKey);
 }
 
 SecretBytes ask_passphrase(const std::string &prompt, bool verify) {

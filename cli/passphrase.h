@@ -15,11 +15,12 @@ namespace lanecrypt::cli {
 // a descriptor. Throws Failure.
 SecretBytes read_passphrase_source(const SecretBytes &source);
 
-// A key in hexadecimal from "env:NAME", "file:PATH", "fd:NUMBER", "stdin" (as
-// above, without the carriage returns at the line's end), or "prompt", which
-// asks on the terminal as ask_passphrase() does. A line too long is an error.
-// Throws Failure.
-SecretBytes read_key_source(const SecretBytes &source, const std::string &prompt, bool verify);
+// Whether a source of a key is "prompt": ask_key() then.
+bool asks_for_key(const SecretBytes &source);
+// A key in hexadecimal from "env:NAME", "file:PATH", "fd:NUMBER" or "stdin" (as
+// above, without the carriage returns at the line's end). A line too long is an
+// error. Throws Failure.
+SecretBytes read_key_source(const SecretBytes &source);
 
 // The first line of a file, as openssl enc -kfile reads it: at most 127 bytes,
 // without the carriage returns and newlines at its end. Throws Failure where
@@ -27,7 +28,9 @@ SecretBytes read_key_source(const SecretBytes &source, const std::string &prompt
 SecretBytes read_passphrase_file(const std::string &path);
 
 // Asks on the terminal with its echo off, twice where `verify`. Throws Failure
-// where there is no terminal, on Ctrl-C, and where the two differ.
+// where there is no terminal, and where the two differ; Ctrl-C ends the process.
 SecretBytes ask_passphrase(const std::string &prompt, bool verify);
+// The same, of a key in hexadecimal.
+SecretBytes ask_key(const std::string &prompt, bool verify);
 
 }  // namespace lanecrypt::cli

@@ -55,8 +55,7 @@ TEST(Passphrase, AKeyIsItsLineWithoutCarriageReturns) {
   FileDescriptor to(ends[1]);
   ASSERT_EQ(write(to.get(), "0a1B\r\nrest", 10), 10);
   to.close();
-  const SecretBytes key = read_key_source(SecretBytes::copy_of("fd:" + std::to_string(from.get())),
-                                          "no terminal is asked", false);
+  const SecretBytes key = read_key_source(SecretBytes::copy_of("fd:" + std::to_string(from.get())));
   EXPECT_EQ(std::string(key.text(), key.size()), "0a1B");
   char rest[8] = {};
   EXPECT_EQ(read(from.get(), rest, sizeof rest), 4);
@@ -66,7 +65,7 @@ TEST(Passphrase, AKeyIsItsLineWithoutCarriageReturns) {
 TEST(Passphrase, AKeyIsNoSourceOfItself) {
   for (const char *wrong : {"pass:00112233", "00112233", ""}) {
     try {
-      read_key_source(SecretBytes::copy_of(wrong), "", false);
+      read_key_source(SecretBytes::copy_of(wrong));
       FAIL() << wrong;
     } catch (const Failure &failure) {
       EXPECT_EQ(std::string(failure.what()).find("00112233"), std::string::npos);

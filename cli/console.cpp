@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+
+void hold_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest that is free, and of no use for what it is.
+    (void)open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+void say(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)std::fflush(stderr);
+}
+
+void finish_standard_output() {
+  if (std::fflush(stdout) != 0) throw_errno("cannot write standard output", errno);
+  if (std::ferror(stdout) != 0) throw Failure(ExitCode::kFailed, "cannot write standard output");
+}
+
+}  // namespace lanecrypt::cli
