@@ -6,6 +6,7 @@
 #include <new>
 
 #include "failure.h"
+#include "threads.h"
 
 namespace lanecrypt::cli {
 
@@ -16,7 +17,7 @@ ChainEngine::ChainEngine(const AesCipher &cipher, const SecretBytes &key, const 
       EVP_EncryptInit_ex2(context_.get(), evp.get(), key.data(), iv.data(), nullptr) != 1 ||
       EVP_CIPHER_CTX_set_padding(context_.get(), 0) != 1)
     throw Failure(ExitCode::kFailed, fmt::format("OpenSSL could not start {}", cipher.name));
-  worker_ = std::thread([this] { work(); });
+  worker_ = start_thread([this] { work(); });
 }
 
 ChainEngine::~ChainEngine() {

@@ -7,6 +7,8 @@
 #include <functional>
 #include <thread>
 
+#include "file_descriptor.h"
+
 namespace lanecrypt::cli {
 
 // While it lives, SIGINT, SIGTERM and SIGHUP run `on_signal` on another thread
@@ -16,6 +18,7 @@ namespace lanecrypt::cli {
 // is to leave signals alone.
 class InterruptWatch {
  public:
+  // Throws Failure where the system has no descriptor or no thread for it.
   explicit InterruptWatch(std::function<void()> on_signal);
   ~InterruptWatch();
   InterruptWatch(const InterruptWatch &) = delete;
@@ -24,6 +27,8 @@ class InterruptWatch {
  private:
   sigset_t watched_;
   sigset_t before_;
+  FileDescriptor end_;      // written to when it ends
+  FileDescriptor signals_;  // where the signals come
   std::thread watcher_;
 };
 

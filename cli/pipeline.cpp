@@ -9,12 +9,12 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "cpu/core_count.h"
 #include "failure.h"
 #include "padding.h"
 #include "ring_files.h"
+#include "threads.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -58,15 +58,18 @@ class Pipeline {
     else if (!writes)
       first_is_shorter_by_ = header_.size() % files_->write_alignment();
     if (writes) output_.write(header_);
-    std::vector<std::thread> threads;
+    Threads threads;
     const unsigned readers = !reads ? 0 : input_.positioned() ? plan_.readers : 1;
     const unsigned writers = !writes ? 0 : output_.positioned() ? plan_.writers : 1;
-    for (unsigned i = 0; i < readers; i++)
-      threads.emplace_back([&] { guard(by_cores ? &Pipeline::work : &Pipeline::read); });
-    for (unsigned i = 0; i < writers; i++)
-      threads.emplace_back([this] { guard(&Pipeline::write); });
-    if (files_ != nullptr) threads.emplace_back([this] { guard(&Pipeline::pass_files); });
-    for (std::thread &thread : threads) thread.join();
+    try {
+      for (unsigned i = 0; i < readers; i++)
+        threads.start([&] { guard(by_cores ? &Pipeline::work : &Pipeline::read); });
+      for (unsigned i = 0; i < writers; i++) threads.start([this] { guard(&Pipeline::write); });
+      if (files_ != nullptr) threads.start([this] { guard(&Pipeline::pass_files); });
+    } catch (...) {
+      fail(std::current_exception());  // those that have begun end
+    }
+    threads.join();
     {
       // Chunks with the engine still use the buffers.
       std::unique_lock lock(mutex_);

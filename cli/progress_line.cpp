@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
+
+#include "console.h"
+#include "threads.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -53,7 +55,7 @@ ProgressLine::ProgressLine(const Progress &progress, std::optional<uint64_t> tot
                            bool wanted)
     : progress_(progress), total_bytes_(total_bytes) {
   if (!wanted || !isatty(STDERR_FILENO)) return;
-  drawer_ = std::thread([this] {
+  drawer_ = start_thread([this] {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, kRedraw, [&] { return end_; })) draw();
   });
@@ -67,8 +69,7 @@ ProgressLine::~ProgressLine() {
   }
   ended_.notify_one();
   drawer_.join();
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  say("\r\033[K");
 }
 
 void ProgressLine::draw() const {
@@ -85,8 +86,7 @@ void ProgressLine::draw() const {
   struct winsize window {};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
     line.resize(std::min<size_t>(line.size(), window.ws_col - 1u));
-  fmt::print(stderr, "\r{}\033[K", line);
-  std::fflush(stderr);
+  say(fmt::format("\r{}\033[K", line));
 }
 
 }  // namespace lanecrypt::cli

@@ -1,0 +1,46 @@
+// Threads of the command, whose lack is an error like any other.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "failure.h"
+
+namespace lanecrypt::cli {
+
+// A thread that runs `work`; throws Failure where the system has none.
+template <typename Work>
+std::thread start_thread(Work &&work) {
+  try {
+    return std::thread(std::forward<Work>(work));
+  } catch (const std::system_error &error) {
+    throw_errno("cannot start a thread", error.code().value());
+  }
+}
+
+// Joins what it has when it goes.
+class Threads {
+ public:
+  Threads() = default;
+  ~Threads() { join(); }
+  Threads(const Threads &) = delete;
+  Threads &operator=(const Threads &) = delete;
+
+  template <typename Work>
+  void start(Work &&work) {
+    threads_.push_back(start_thread(std::forward<Work>(work)));
+  }
+  void join() {
+    for (std::thread &thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lanecrypt::cli
