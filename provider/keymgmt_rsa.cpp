@@ -213,7 +213,11 @@ void free_generation(void *pointer) {
 int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
   Generation &generation = *static_cast<Generation *>(pointer);
-  if (EVP_PKEY_CTX_set_params(generation.fallback, params) != 1) return 0;
+  if (EVP_PKEY_CTX_set_params(generation.fallback, params) != 1) {
+    // It may have kept what it refused, and then makes no key either.
+    generation.wish.leave_to_fallback();
+    return 0;
+  }
   try {
     generation.wish.read(params);
     return 1;

@@ -19,6 +19,8 @@ class RsaWish {
  public:
   // After the default provider has taken them.
   void read(const OSSL_PARAM params[]);
+  // For good: it has refused some, and only it knows what it is to make now.
+  void leave_to_fallback() { is_plain_ = false; }
   // Two primes, a length and an exponent that devices make keys of, and nothing
   // else asked for.
   bool suits_device() const;

@@ -220,6 +220,39 @@ TEST_F(RsaKeys, Generation) {
   }
 }
 
+// What a generation has refused it has not forgotten: neither side makes a key of
+// another length then, and both do once the length is right.
+TEST_F(RsaKeys, NoneAfterARefusedLength) {
+  for (const char *type : {"RSA", "RSA-PSS"})
+    for (const bool mended : {false, true}) {
+      Outcome common;
+      EXPECT_EQ("", compare(
+                        {},
+                        [&](EVP_PKEY *, const char *properties, Outcome &outcome) {
+                          const PkeyContext context(
+                              O(EVP_PKEY_CTX_new_from_name)(library.get(), type, properties));
+                          EXPECT_EQ(1, O(EVP_PKEY_keygen_init)(context.get()));
+                          for (unsigned bits : {511u, 1024u}) {
+                            if (bits == 1024 && !mended) break;
+                            OSSL_PARAM params[] = {
+                                {OSSL_PKEY_PARAM_RSA_BITS, OSSL_PARAM_UNSIGNED_INTEGER, &bits,
+                                 sizeof bits, 0},
+                                OSSL_PARAM_END};
+                            const int set = O(EVP_PKEY_CTX_set_params)(context.get(), params);
+                            EXPECT_EQ(bits == 1024, set == 1);
+                          }
+                          EVP_PKEY *made = nullptr;
+                          const int result = O(EVP_PKEY_generate)(context.get(), &made);
+                          const Pkey key(made);
+                          outcome.out_bytes = made == nullptr ? 0 : O(EVP_PKEY_get_bits)(made);
+                          return result;
+                        },
+                        &common))
+          << type;
+      EXPECT_EQ(mended ? 1024 : 0, common.out_bytes);
+    }
+}
+
 // A key of OpenSSL's core, made by our provider.
 Pkey generate_key(Library &library, const char *type, unsigned bits, EVP_PKEY_gen_cb *callback) {
   const PkeyContext context(O(EVP_PKEY_CTX_new_from_name)(library.get(), type, "provider=gpu"));
