@@ -67,5 +67,6 @@ const OSSL_ALGORITHM *cipher_operations();
 extern const OSSL_ALGORITHM kRsaKeymgmtOperations[];
 extern const OSSL_ALGORITHM kRsaSignatureOperations[];
 extern const OSSL_ALGORITHM kRsaCipherOperations[];
+extern const OSSL_ALGORITHM kRsaEncoderOperations[];
 
 }  // namespace lanecrypt::provider

@@ -114,6 +114,8 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
       return kRsaSignatureOperations;
     case OSSL_OP_ASYM_CIPHER:
       return kRsaCipherOperations;
+    case OSSL_OP_ENCODER:
+      return kRsaEncoderOperations;
     default:
       return nullptr;
   }

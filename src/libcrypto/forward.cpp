@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <openssl/async.h>
+#include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/crypto.h>

@@ -154,6 +154,11 @@ F(int, 0, EVP_PKEY_export,
   (const EVP_PKEY *key, int selection, OSSL_CALLBACK *callback, void *argument),
   (key, selection, callback, argument))
 F(int, 0, EVP_PKEY_get_params, (const EVP_PKEY *key, OSSL_PARAM params[]), (key, params))
+F(int, 0, EVP_PKEY_print_params, (BIO * out, const EVP_PKEY *key, int indent, ASN1_PCTX *how),
+  (out, key, indent, how))
+F(BIO *, nullptr, BIO_new_from_core_bio, (OSSL_LIB_CTX * context, OSSL_CORE_BIO *core),
+  (context, core))
+F(int, 0, BIO_free, (BIO * bio), (bio))
 F(EVP_KEYMGMT *, nullptr, EVP_KEYMGMT_fetch,
   (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
   (context, algorithm, properties))

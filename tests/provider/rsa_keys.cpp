@@ -7,6 +7,7 @@
 #include <openssl/pem.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -251,6 +252,59 @@ TEST_F(RsaKeys, NoneAfterARefusedLength) {
           << type;
       EXPECT_EQ(mended ? 1024 : 0, common.out_bytes);
     }
+}
+
+// The parameters as text, which OpenSSL's encoders cannot make of a foreign key; and
+// what else is done with them alone.
+TEST_F(RsaKeys, ParametersAlone) {
+  std::vector<KeyTwins> keys;
+  keys.push_back(make_key_twins(library, "RSA", 1024));
+  keys.push_back(make_key_twins(library, "RSA-PSS", 1024));
+  keys.push_back(restricted_key());
+  keys.push_back(copy_key_twins(library, "RSA", keys[0], EVP_PKEY_PUBLIC_KEY));
+  for (const KeyTwins &key : keys) {
+    Outcome common;
+    for (const int indent : {0, 7})
+      EXPECT_EQ("", compare(
+                        key,
+                        [&](EVP_PKEY *pkey, const char *, Outcome &outcome) {
+                          BIO *memory = O(BIO_new)(O(BIO_s_mem)());
+                          const int result =
+                              O(EVP_PKEY_print_params)(memory, pkey, indent, nullptr);
+                          outcome.out.resize(8192);
+                          outcome.out_bytes =
+                              O(BIO_read)(memory, outcome.out.data(), int(outcome.out.size()));
+                          outcome.out.resize(size_t(std::max(outcome.out_bytes, 0)));
+                          O(BIO_free)(memory);
+                          return result;
+                        },
+                        &common));
+    EXPECT_EQ(1, common.result);
+    EXPECT_FALSE(common.out.empty());
+    for (const auto &print : {O(EVP_PKEY_print_public), O(EVP_PKEY_print_private)})
+      EXPECT_EQ("", compare(key, [&](EVP_PKEY *pkey, const char *, Outcome &outcome) {
+                  BIO *memory = O(BIO_new)(O(BIO_s_mem)());
+                  const int result = print(memory, pkey, 0, nullptr);
+                  outcome.out.resize(8192);
+                  outcome.out_bytes =
+                      O(BIO_read)(memory, outcome.out.data(), int(outcome.out.size()));
+                  outcome.out.resize(size_t(std::max(outcome.out_bytes, 0)));
+                  O(BIO_free)(memory);
+                  return result;
+                }));
+    EXPECT_EQ("", compare(key, [&](EVP_PKEY *pkey, const char *, Outcome &outcome) {
+                const Pkey empty(O(EVP_PKEY_new)());
+                const int copied = O(EVP_PKEY_copy_parameters)(empty.get(), pkey);
+                outcome.out_bytes = O(EVP_PKEY_missing_parameters)(pkey);
+                return copied;
+              }));
+  }
+  // Of a key without a modulus there is nothing to show.
+  const KeyTwins bare = copy_key_twins(library, "RSA-PSS", keys[2], EVP_PKEY_KEY_PARAMETERS);
+  BIO *memory = O(BIO_new)(O(BIO_s_mem)());
+  EXPECT_EQ(0, O(EVP_PKEY_print_params)(memory, bare.sides[1].get(), 0, nullptr));
+  O(BIO_free)(memory);
+  take_errors();
 }
 
 // A key of OpenSSL's core, made by our provider.

@@ -1,0 +1,54 @@
+// The parameters of a key of RSA as text. What OpenSSL's encoders show of another
+// provider's key they import first, and their text of parameters alone reads the
+// modulus, which is none of these: they end the process by it. So this text is
+// made here, of the default provider's key; all other forms are left to them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/bio.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/evp.h>
+
+#include "provider/algorithms.h"
+#include "provider/rsa_key.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+// Nothing is set of an encoder: the provider is its context.
+void *new_context(void *provider) { return provider; }
+void free_context(void *) {}
+
+int does_selection(void *, int selection) {
+  return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0 ? 1 : 0;
+}
+
+int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSSL_PARAM[],
+           int selection, OSSL_PASSPHRASE_CALLBACK *, void *) {
+  const RsaKey *key = static_cast<const RsaKey *>(key_pointer);
+  // OpenSSL's own has a modulus, or does not return.
+  if (key == nullptr || key->bits() == 0 || !does_selection(pointer, selection)) return 0;
+  BIO *bio = BIO_new_from_core_bio(static_cast<Provider *>(pointer)->fallback, out);
+  if (bio == nullptr) return 0;
+  const int printed = EVP_PKEY_print_params(bio, key->fallback(), 0, nullptr);
+  BIO_free(bio);
+  return printed == 1 ? 1 : 0;
+}
+
+using Function = void (*)();
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_ENCODER_NEWCTX, reinterpret_cast<Function>(new_context)},
+    {OSSL_FUNC_ENCODER_FREECTX, reinterpret_cast<Function>(free_context)},
+    {OSSL_FUNC_ENCODER_DOES_SELECTION, reinterpret_cast<Function>(does_selection)},
+    {OSSL_FUNC_ENCODER_ENCODE, reinterpret_cast<Function>(encode)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+const OSSL_ALGORITHM kRsaEncoderOperations[] = {
+    {"RSA:rsaEncryption:1.2.840.113549.1.1.1", "provider=gpu,output=text", kFunctions, nullptr},
+    {"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10", "provider=gpu,output=text", kFunctions, nullptr},
+    {nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace lanecrypt::provider
