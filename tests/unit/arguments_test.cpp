@@ -265,11 +265,13 @@ TEST_F(Arguments, OfMemory) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_alloc_device(context_.get(), 0, 0, &pointer), "bytes");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_alloc_device(context_.get(), 99, 1, &pointer), "99");
   EXPECT_EQ(nullptr, pointer);
-  EXPECT_REFUSED(LC_ERROR_MEMORY, lc_alloc_device(context_.get(), 0, uint64_t{1} << 60, &pointer),
-                 "memory");
-  EXPECT_REFUSED(LC_ERROR_MEMORY, lc_alloc_pinned(context_.get(), size_t{1} << 60, &pointer),
-                 "memory");
-  EXPECT_EQ(nullptr, pointer);
+  // The last ones are none if they are rounded up to pages as if they were small.
+  for (const uint64_t bytes :
+       {uint64_t{1} << 60, UINT64_MAX - 4095, UINT64_MAX - 4094, UINT64_MAX}) {
+    EXPECT_REFUSED(LC_ERROR_MEMORY, lc_alloc_device(context_.get(), 0, bytes, &pointer), "memory");
+    EXPECT_REFUSED(LC_ERROR_MEMORY, lc_alloc_pinned(context_.get(), bytes, &pointer), "memory");
+    EXPECT_EQ(nullptr, pointer);
+  }
 
   LANECRYPT_ASSERT_OK(lc_alloc_device(context_.get(), 0, 64, &pointer));
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_copy_to_device(context_.get(), 0, nullptr, in_, 1),

@@ -218,6 +218,10 @@ class CudaDevice : public Device {
   const Properties &properties() const override { return properties_; }
 
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    // Near the end of what a number holds, the page below, and what the driver rounds up
+    // by itself, would come out as a few bytes.
+    if (bytes > INT64_MAX)
+      return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
     if (kind == MemoryKind::kDevice) {
       CUdeviceptr memory = 0;
       LC_TRY(check(driver_, driver_.memory_allocate(&memory, bytes), "device memory"));

@@ -105,7 +105,8 @@ Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &
   LC_TRY(session->enter());
   const Gl &gl = session->context->gl();
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  if (session->context->limits().can_map_forever) {
+  // What OpenGL is given a size in is signed.
+  if (session->context->limits().can_map_forever && bytes <= INT64_MAX - page) {
     GLuint name = 0;
     gl.GenBuffers(1, &name);
     gl.BindBuffer(GL_COPY_WRITE_BUFFER, name);

@@ -322,7 +322,11 @@ class HostDevice : public Device {
   const Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     LC_TRY(fault_.on_allocation());
-    void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    // Near the end of what a number holds, whole pages would be none.
+    void *memory =
+        bytes > UINT64_MAX - (kPageBytes - 1)
+            ? nullptr
+            : aligned_alloc(kPageBytes, (bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
     if (memory == nullptr)
       return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
     return std::unique_ptr<Buffer>(new HostBuffer(kind, memory, bytes, book_));

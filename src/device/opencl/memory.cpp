@@ -128,7 +128,8 @@ Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &
                                                 uint64_t bytes) {
   // A page more, since drivers align only as the device's types need it.
   const uint64_t page = page_bytes();
-  if (bytes > UINT64_MAX - page) return no_room(*session, bytes);
+  // Some drivers round a size up past zero.
+  if (bytes > INT64_MAX) return no_room(*session, bytes);
   cl_int code = CL_SUCCESS;
   MemoryHandle memory(cl().clCreateBuffer(session->context.get(),
                                           CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes + page,
