@@ -18,6 +18,7 @@
 #include "provider/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa_device.h"
+#include "provider/rsa_digests.h"
 #include "provider/rsa_key.h"
 #include "provider/rsa_padding.h"
 #include "provider/rsa_template.h"
@@ -47,10 +48,31 @@ struct DecryptingState {
   }
 };
 
+// With which property queries the application named digests: "", as OpenSSL's own has it,
+// where it gave none. MGF1's is the digest itself until it is named.
+struct OaepQueries {
+  std::string digest, mgf1_digest;
+  bool has_mgf1_digest = false;
+
+  // Of parameters that were taken. May throw std::bad_alloc.
+  void note(const OSSL_PARAM params[]) {
+    const auto note_one = [&](const char *digest_name, const char *query_name, std::string &query) {
+      if (OSSL_PARAM_locate_const(params, digest_name) == nullptr) return false;
+      const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, query_name);
+      query = param != nullptr ? text_of(*param) : "";
+      return true;
+    };
+    note_one(OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST, OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST_PROPS, digest);
+    has_mgf1_digest |= note_one(OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST,
+                                OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST_PROPS, mgf1_digest);
+  }
+};
+
 struct CipherContextRsa {
   Provider *provider;
   RsaKey *key = nullptr;
   EVP_PKEY_CTX *fallback = nullptr;
+  OaepQueries queries;
   DecryptingState state;
 };
 
@@ -76,11 +98,27 @@ void *copy_context(void *pointer) {
   CipherContextRsa *copy = static_cast<CipherContextRsa *>(new_context(from.provider));
   if (copy == nullptr) return nullptr;
   if (from.key != nullptr) copy->key = from.key->take();
+  try {
+    copy->queries = from.queries;
+  } catch (const std::bad_alloc &) {
+    free_context(copy);
+    return nullptr;
+  }
   if (from.fallback != nullptr && (copy->fallback = EVP_PKEY_CTX_dup(from.fallback)) == nullptr) {
     free_context(copy);
     return nullptr;
   }
   return copy;
+}
+
+bool note_queries(CipherContextRsa &context, const OSSL_PARAM params[]) {
+  if (params == nullptr) return true;
+  try {
+    context.queries.note(params);
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
 }
 
 int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], RsaUse use) {
@@ -89,18 +127,19 @@ int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], RsaUs
   RsaKey::release(context.key);
   context.key = taken;
   context.state.forget();
+  context.queries = {};
   EVP_PKEY_CTX_free(context.fallback);
   context.fallback = nullptr;
   if (fallback_rsa_cipher(*context.provider) == nullptr || context.key->fallback() == nullptr)
     return 0;
   if (params == nullptr || params->key == nullptr) {
     const RsaTemplate *from =
-        context.key->templates().find(*context.provider, context.key->fallback(), use, nullptr);
+        context.key->templates().find(*context.provider, context.key->fallback(), use, nullptr, "");
     if (from != nullptr && (context.fallback = EVP_PKEY_CTX_dup(from->context)) != nullptr)
       return 1;
   }
   context.fallback = begin_fallback(*context.provider, context.key->fallback(), use, params);
-  return context.fallback != nullptr;
+  return context.fallback != nullptr && note_queries(context, params);
 }
 
 int begin_encrypt(void *context, void *key, const OSSL_PARAM params[]) {
@@ -148,17 +187,18 @@ bool read_state(CipherContextRsa &context) {
   state.rejects_implicitly = params[kRejects].return_size != OSSL_PARAM_UNMODIFIED && rejects != 0;
   state.label = static_cast<const uint8_t *>(label);
   if (label != nullptr) state.label_bytes = params[kLabel].return_size;
-  const auto fetch = [&](const char *name) {
-    return EVP_MD_fetch(context.provider->fallback, name, kFallbackProperties);
-  };
+  Provider &provider = *context.provider;
   if (state.padding == RSA_PKCS1_OAEP_PADDING) {
-    state.digest = fetch(digest[0] == '\0' ? "SHA1" : digest);
-    state.mgf1_digest = fetch(mgf1_digest[0] != '\0' ? mgf1_digest
-                              : digest[0] != '\0'    ? digest
-                                                     : "SHA1");
+    const OaepQueries &queries = context.queries;
+    state.digest =
+        fetch_digest(provider, digest[0] == '\0' ? "SHA1" : digest, queries.digest.c_str());
+    if (queries.has_mgf1_digest)
+      state.mgf1_digest = fetch_digest(provider, mgf1_digest, queries.mgf1_digest.c_str());
+    else if (state.digest != nullptr && EVP_MD_up_ref(state.digest))
+      state.mgf1_digest = state.digest;
     if (state.mgf1_digest == nullptr) return false;
   } else {
-    state.digest = fetch("SHA256");
+    state.digest = fetch_digest(provider, "SHA256", kFallbackProperties);
   }
   state.known = state.digest != nullptr;
   return state.known;
@@ -265,7 +305,7 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
   if (context.fallback == nullptr) return 0;
   if (params == nullptr || params->key == nullptr) return 1;
   context.state.forget();
-  return EVP_PKEY_CTX_set_params(context.fallback, params) == 1;
+  return EVP_PKEY_CTX_set_params(context.fallback, params) == 1 && note_queries(context, params);
 }
 const OSSL_PARAM *gettable_params(void *, void *provider) {
   const EVP_ASYM_CIPHER *cipher = fallback_rsa_cipher(*static_cast<Provider *>(provider));

@@ -40,7 +40,7 @@ void SigningState::forget() {
   prefix = {};
 }
 
-bool SigningState::read(Provider &provider, EVP_PKEY_CTX *context) {
+bool SigningState::read(Provider &provider, EVP_PKEY_CTX *context, const DigestQueries &queries) {
   if (known) return true;
   forget();
   char name[kMostNameBytes] = "", mgf1_name[kMostNameBytes] = "";
@@ -51,8 +51,8 @@ bool SigningState::read(Provider &provider, EVP_PKEY_CTX *context) {
       {OSSL_SIGNATURE_PARAM_PSS_SALTLEN, OSSL_PARAM_INTEGER, &salt_bytes, sizeof salt_bytes, 0},
       OSSL_PARAM_END};
   if (!EVP_PKEY_CTX_get_params(context, params)) return false;
-  digest = fetch_digest(provider, name);
-  mgf1_digest = fetch_digest(provider, mgf1_name);
+  digest = fetch_digest(provider, name, queries.digest.c_str());
+  mgf1_digest = fetch_digest(provider, mgf1_name, queries.query_of_mgf1().c_str());
   if ((name[0] != '\0') != (digest != nullptr) ||
       (mgf1_name[0] != '\0') != (mgf1_digest != nullptr))
     return false;
@@ -73,11 +73,11 @@ RsaTemplates::~RsaTemplates() {
 }
 
 const RsaTemplate *RsaTemplates::find(Provider &provider, EVP_PKEY *key, RsaUse use,
-                                      const char *digest) {
+                                      const char *digest, const std::string &general) {
   RsaTemplate *first = first_.load(std::memory_order_acquire);
   for (const RsaTemplate *at = first; at != nullptr; at = at->next)
     if (at->use == use && at->has_digest == (digest != nullptr) &&
-        (digest == nullptr || at->digest == digest))
+        (digest == nullptr || (at->digest == digest && at->queries.general == general)))
       return at;
   if (count_.fetch_add(1) >= kMost) {
     count_.fetch_sub(1);
@@ -90,19 +90,25 @@ const RsaTemplate *RsaTemplates::find(Provider &provider, EVP_PKEY *key, RsaUse 
     made.reset(new RsaTemplate{.use = use,
                                .has_digest = digest != nullptr,
                                .digest = digest == nullptr ? "" : digest,
+                               .queries = {},
                                .context = nullptr,
                                .state = {},
                                .next = nullptr});
+    made->queries.general = general;
+    made->context = begin_fallback(provider, key, use, nullptr);
+    if (made->context == nullptr ||
+        (digest != nullptr &&
+         (!set_message_digest(provider, made->context, digest, made->queries) ||
+          !made->state.read(provider, made->context, made->queries))))
+      made.reset();
   } catch (const std::bad_alloc &) {
+    made.reset();
   }
-  if (made != nullptr) made->context = begin_fallback(provider, key, use, nullptr);
-  if (made == nullptr || made->context == nullptr ||
-      (digest != nullptr && (!set_message_digest(made->context, digest) ||
-                             !made->state.read(provider, made->context)))) {
+  if (made == nullptr) {
     count_.fetch_sub(1);
     return nullptr;
   }
-  if (use == RsaUse::kSign) (void)made->state.read(provider, made->context);
+  if (use == RsaUse::kSign) (void)made->state.read(provider, made->context, made->queries);
   made->next = first;
   while (!first_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {
   }
@@ -136,7 +142,8 @@ EVP_PKEY_CTX *begin_fallback(Provider &provider, EVP_PKEY *key, RsaUse use,
   return nullptr;
 }
 
-bool set_message_digest(EVP_PKEY_CTX *context, const char *name) {
+bool set_message_digest(Provider &provider, EVP_PKEY_CTX *context, const char *name,
+                        DigestQueries &queries) {
   if (name == nullptr) return true;
   char set[kMostNameBytes] = "";
   OSSL_PARAM ask[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, set, sizeof set, 0},
@@ -146,11 +153,7 @@ bool set_message_digest(EVP_PKEY_CTX *context, const char *name) {
   const OSSL_PARAM tell[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING,
                               const_cast<char *>(name), std::strlen(name), 0},
                              OSSL_PARAM_END};
-  return EVP_PKEY_CTX_set_params(context, tell) == 1;
-}
-
-EVP_MD *fetch_digest(Provider &provider, const char *name) {
-  return *name == '\0' ? nullptr : EVP_MD_fetch(provider.fallback, name, kFallbackProperties);
+  return EVP_PKEY_CTX_set_params(context, queries.complete(provider, tell).data()) == 1;
 }
 
 }  // namespace lanecrypt::provider

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "provider/provider.h"
+#include "provider/rsa_digests.h"
 #include "provider/rsa_padding.h"
 
 namespace lanecrypt::provider {
@@ -34,7 +35,7 @@ struct SigningState {
   SigningState &operator=(const SigningState &other);
   void forget();
   // Asks a context; false where it holds what we do not know.
-  bool read(Provider &provider, EVP_PKEY_CTX *context);
+  bool read(Provider &provider, EVP_PKEY_CTX *context, const DigestQueries &queries);
 };
 
 struct RsaTemplate {
@@ -42,6 +43,7 @@ struct RsaTemplate {
   // As OpenSSL's core named it; for the signature of a message.
   bool has_digest;
   std::string digest;
+  DigestQueries queries;
   EVP_PKEY_CTX *context = nullptr;
   SigningState state;
   RsaTemplate *next = nullptr;
@@ -56,9 +58,11 @@ class RsaTemplates {
   ~RsaTemplates();
   RsaTemplates(const RsaTemplates &) = delete;
 
-  // digest: nullptr where no message is signed. nullptr where the context
-  // cannot be begun, or where there are very many.
-  const RsaTemplate *find(Provider &provider, EVP_PKEY *key, RsaUse use, const char *digest);
+  // digest: nullptr where no message is signed; `general` then counts for nothing, and
+  // else as DigestQueries has it. nullptr where the context cannot be begun, or where
+  // there are very many.
+  const RsaTemplate *find(Provider &provider, EVP_PKEY *key, RsaUse use, const char *digest,
+                          const std::string &general);
 
  private:
   static constexpr int kMost = 16;
@@ -71,9 +75,8 @@ class RsaTemplates {
 EVP_PKEY_CTX *begin_fallback(Provider &provider, EVP_PKEY *key, RsaUse use,
                              const OSSL_PARAM params[]);
 // Sets the digest of a message, unless the key has set that very one; with
-// `name` nullptr nothing is set.
-bool set_message_digest(EVP_PKEY_CTX *context, const char *name);
-// The digest of that name that the default provider has; "": nullptr.
-EVP_MD *fetch_digest(Provider &provider, const char *name);
+// `name` nullptr nothing is set. May throw std::bad_alloc.
+bool set_message_digest(Provider &provider, EVP_PKEY_CTX *context, const char *name,
+                        DigestQueries &queries);
 
 }  // namespace lanecrypt::provider

@@ -11,11 +11,15 @@
 #include <openssl/rsa.h>
 
 #include <cstring>
+#include <memory>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "provider/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa_device.h"
+#include "provider/rsa_digests.h"
 #include "provider/rsa_key.h"
 #include "provider/rsa_padding.h"
 #include "provider/rsa_template.h"
@@ -29,6 +33,7 @@ struct SignatureContext {
   Provider *provider;
   RsaKey *key = nullptr;
   EVP_PKEY_CTX *fallback = nullptr;
+  DigestQueries queries;
   SigningState state;
   // Of a signature over a message: its digest, which is set for good until the
   // end, and what may be set meanwhile.
@@ -39,10 +44,25 @@ struct SignatureContext {
 
 SignatureContext &context_of(void *pointer) { return *static_cast<SignatureContext *>(pointer); }
 
-void *new_context(void *provider, const char *) {
-  SignatureContext *context = new (std::nothrow) SignatureContext{};
-  if (context != nullptr) context->provider = static_cast<Provider *>(provider);
-  return context;
+SignatureContext *make_context(Provider *provider, const DigestQueries &queries) {
+  try {
+    std::unique_ptr<SignatureContext> context(new SignatureContext{});
+    context->provider = provider;
+    context->queries = queries;
+    return context.release();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+void *new_context(void *provider, const char *properties) {
+  try {
+    DigestQueries queries;
+    if (properties != nullptr) queries.general = properties;
+    return make_context(static_cast<Provider *>(provider), queries);
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
 }
 
 void free_context(void *pointer) {
@@ -56,7 +76,7 @@ void free_context(void *pointer) {
 
 void *copy_context(void *pointer) {
   const SignatureContext &from = context_of(pointer);
-  SignatureContext *copy = static_cast<SignatureContext *>(new_context(from.provider, nullptr));
+  SignatureContext *copy = make_context(from.provider, from.queries);
   if (copy == nullptr) return nullptr;
   copy->digest_is_fixed = from.digest_is_fixed;
   copy->state = from.state;
@@ -86,6 +106,7 @@ bool take_key(SignatureContext &context, void *key) {
     context.key = taken;
   }
   context.state.forget();
+  context.queries.forget();
   context.digest_is_fixed = false;
   EVP_PKEY_CTX_free(context.fallback);
   context.fallback = nullptr;
@@ -94,44 +115,61 @@ bool take_key(SignatureContext &context, void *key) {
 
 // A copy of a context that was begun before; false where there is none.
 bool begin_by_copy(SignatureContext &context, RsaUse use, const char *digest) {
-  const RsaTemplate *from =
-      context.key->templates().find(*context.provider, context.key->fallback(), use, digest);
+  const RsaTemplate *from = context.key->templates().find(
+      *context.provider, context.key->fallback(), use, digest, context.queries.general);
   if (from == nullptr) return false;
   context.fallback = EVP_PKEY_CTX_dup(from->context);
-  if (context.fallback != nullptr) context.state = from->state;
-  return context.fallback != nullptr;
+  if (context.fallback == nullptr) return false;
+  context.state = from->state;
+  if (digest != nullptr) context.queries = from->queries;
+  return true;
 }
 
 bool is_empty(const OSSL_PARAM params[]) { return params == nullptr || params->key == nullptr; }
 
-int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], RsaUse use) {
-  if (!take_key(context, key)) return 0;
-  if (is_empty(params) && begin_by_copy(context, use, nullptr)) return 1;
+// May throw std::bad_alloc, as may what calls it.
+bool begin_anew(SignatureContext &context, RsaUse use, const OSSL_PARAM params[]) {
+  std::vector<OSSL_PARAM> completed;
+  if (!is_empty(params) && sets_digest(params)) {
+    completed = context.queries.complete(*context.provider, params);
+    params = completed.data();
+  }
   context.fallback = begin_fallback(*context.provider, context.key->fallback(), use, params);
   return context.fallback != nullptr;
 }
 
-int begin_sign(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, RsaUse::kSign);
+int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], RsaUse use) {
+  if (!take_key(context, key)) return 0;
+  if (is_empty(params) && begin_by_copy(context, use, nullptr)) return 1;
+  return begin_anew(context, use, params);
 }
-int begin_verify(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, RsaUse::kVerify);
+
+// What the core calls must not throw.
+template <typename Body>
+int guarded(const Body &body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return 0;
+  }
 }
-int begin_recover(void *context, void *key, const OSSL_PARAM params[]) {
-  return begin(context_of(context), key, params, RsaUse::kRecover);
+
+template <RsaUse kUse>
+int begin_use(void *context, void *key, const OSSL_PARAM params[]) {
+  return guarded([&] { return begin(context_of(context), key, params, kUse); });
 }
 
 // Asks the default provider's context for all that padding needs.
 bool read_state(SignatureContext &context) {
-  return context.state.read(*context.provider, context.fallback);
+  return context.state.read(*context.provider, context.fallback, context.queries);
 }
 
 int begin_message(SignatureContext &context, const char *name, void *key, const OSSL_PARAM params[],
                   RsaUse use) {
   if (!take_key(context, key)) return 0;
   if (name == nullptr || !is_empty(params) || !begin_by_copy(context, use, name)) {
-    context.fallback = begin_fallback(*context.provider, context.key->fallback(), use, params);
-    if (context.fallback == nullptr || !set_message_digest(context.fallback, name) ||
+    if (!begin_anew(context, use, params) ||
+        !set_message_digest(*context.provider, context.fallback, name, context.queries) ||
         !read_state(context))
       return 0;
   }
@@ -144,11 +182,9 @@ int begin_message(SignatureContext &context, const char *name, void *key, const 
   return 0;
 }
 
-int begin_sign_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
-  return begin_message(context_of(context), digest, key, params, RsaUse::kSign);
-}
-int begin_verify_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
-  return begin_message(context_of(context), digest, key, params, RsaUse::kVerify);
+template <RsaUse kUse>
+int begin_use_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
+  return guarded([&] { return begin_message(context_of(context), digest, key, params, kUse); });
 }
 
 int update_message(void *pointer, const unsigned char *data, size_t bytes) {
@@ -273,6 +309,15 @@ bool is_of_digest(const char *key) {
          std::strcmp(key, OSSL_SIGNATURE_PARAM_PROPERTIES) == 0;
 }
 
+int set_fallback_params(SignatureContext &context, const OSSL_PARAM params[]) {
+  if (!sets_digest(params)) return EVP_PKEY_CTX_set_params(context.fallback, params) == 1;
+  DigestQueries queries = context.queries;
+  const std::vector<OSSL_PARAM> completed = queries.complete(*context.provider, params);
+  if (EVP_PKEY_CTX_set_params(context.fallback, completed.data()) != 1) return 0;
+  context.queries = std::move(queries);
+  return 1;
+}
+
 // While a message is signed its digest can only be set to what it is.
 int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) {
   OSSL_PARAM others[16];
@@ -280,13 +325,16 @@ int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) 
   for (const OSSL_PARAM *param = params; param->key != nullptr; ++param)
     if (!is_of_digest(param->key) && count + 1 < std::size(others)) others[count++] = *param;
   others[count] = OSSL_PARAM_END;
-  if (!EVP_PKEY_CTX_set_params(context.fallback, others)) return 0;
+  if (!set_fallback_params(context, others)) return 0;
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST);
   char name[kMostNameBytes] = "", *to = name;
   // Since 3.6 it is passed over, whatever it says.
   if (param == nullptr || 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 306) return 1;
   if (!OSSL_PARAM_get_utf8_string(param, &to, sizeof name)) return 0;
-  EVP_MD *digest = fetch_digest(*context.provider, name);
+  // With its own query, which stays what it is.
+  DigestQueries queries = context.queries;
+  (void)queries.complete(*context.provider, params);
+  EVP_MD *digest = fetch_digest(*context.provider, name, queries.digest.c_str());
   const bool is_known = digest != nullptr;
   char set[kMostNameBytes] = "";
   OSSL_PARAM ask[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING, set, sizeof set, 0},
@@ -306,8 +354,10 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
   if (context.fallback == nullptr) return 0;
   if (params == nullptr || params->key == nullptr) return 1;
   context.state.forget();
-  return context.digest_is_fixed ? set_params_but_digest(context, params)
-                                 : EVP_PKEY_CTX_set_params(context.fallback, params) == 1;
+  return guarded([&] {
+    return context.digest_is_fixed ? set_params_but_digest(context, params)
+                                   : set_fallback_params(context, params);
+  });
 }
 
 const OSSL_PARAM *gettable_params(void *, void *provider) {
@@ -355,16 +405,19 @@ const OSSL_DISPATCH kFunctions[] = {
     {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(new_context)},
     {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(free_context)},
     {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(copy_context)},
-    {OSSL_FUNC_SIGNATURE_SIGN_INIT, reinterpret_cast<Function>(begin_sign)},
+    {OSSL_FUNC_SIGNATURE_SIGN_INIT, reinterpret_cast<Function>(begin_use<RsaUse::kSign>)},
     {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(sign)},
-    {OSSL_FUNC_SIGNATURE_VERIFY_INIT, reinterpret_cast<Function>(begin_verify)},
+    {OSSL_FUNC_SIGNATURE_VERIFY_INIT, reinterpret_cast<Function>(begin_use<RsaUse::kVerify>)},
     {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(verify)},
-    {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER_INIT, reinterpret_cast<Function>(begin_recover)},
+    {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER_INIT,
+     reinterpret_cast<Function>(begin_use<RsaUse::kRecover>)},
     {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER, reinterpret_cast<Function>(recover)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, reinterpret_cast<Function>(begin_sign_message)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT,
+     reinterpret_cast<Function>(begin_use_message<RsaUse::kSign>)},
     {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_UPDATE, reinterpret_cast<Function>(update_message)},
     {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_FINAL, reinterpret_cast<Function>(finish_sign_message)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT, reinterpret_cast<Function>(begin_verify_message)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT,
+     reinterpret_cast<Function>(begin_use_message<RsaUse::kVerify>)},
     {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_UPDATE, reinterpret_cast<Function>(update_message)},
     {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_FINAL, reinterpret_cast<Function>(finish_verify_message)},
     {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(get_params)},
