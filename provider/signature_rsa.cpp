@@ -355,8 +355,14 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
   context.state.forget();
   return guarded([&] {
-    return context.digest_is_fixed ? set_params_but_digest(context, params)
-                                   : set_fallback_params(context, params);
+    if (context.digest_is_fixed) return set_params_but_digest(context, params);
+    if (!set_fallback_params(context, params)) return 0;
+    // What was hashed of a message was by the digest before: it cannot go on.
+    if (OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST) != nullptr) {
+      EVP_MD_CTX_free(context.hash);
+      context.hash = nullptr;
+    }
+    return 1;
   });
 }
 

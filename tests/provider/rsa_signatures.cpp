@@ -322,6 +322,35 @@ TEST_F(RsaSignatures, Messages) {
       }
 }
 
+// Once the length was asked for, another digest may be set; the message ends with it.
+TEST_F(RsaSignatures, ADigestSetTooLate) {
+  for (const char *late : {"SHA512", "SHA256", "NO-SUCH-DIGEST"})
+    EXPECT_EQ(
+        "", compare(keys[1],
+                    [&](EVP_PKEY *pkey, const char *properties, Outcome &outcome) {
+                      EVP_MD_CTX *context = O(EVP_MD_CTX_new)();
+                      EVP_PKEY_CTX *inner = nullptr;
+                      size_t bytes = 0;
+                      EXPECT_EQ(1,
+                                O(EVP_DigestSignInit_ex)(context, &inner, "SHA256", library->get(),
+                                                         properties, pkey, nullptr));
+                      EXPECT_EQ(1, O(EVP_DigestSignUpdate)(context, "a", 1));
+                      EXPECT_EQ(1, O(EVP_DigestSignFinal)(context, nullptr, &bytes));
+                      OSSL_PARAM params[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING,
+                                              const_cast<char *>(late), std::strlen(late), 0},
+                                             OSSL_PARAM_END};
+                      outcome.out_bytes = O(EVP_PKEY_CTX_set_params)(inner, params);
+                      outcome.out.push_back(uint8_t(O(EVP_DigestSignUpdate)(context, "b", 1)));
+                      Bytes signature(bytes);
+                      const int result = O(EVP_DigestSignFinal)(context, signature.data(), &bytes);
+                      if (result == 1)
+                        outcome.out.insert(outcome.out.end(), signature.begin(), signature.end());
+                      O(EVP_MD_CTX_free)(context);
+                      return result;
+                    }))
+        << late;
+}
+
 // Every parameter of a context, before and after options were set.
 TEST_F(RsaSignatures, Parameters) {
   for (const Options &options :
