@@ -3,6 +3,10 @@
 // first large request; from there on it is an AeadMessage, and OpenSSL's context
 // goes on to say what the parameters are, and is finished when the message is.
 //
+// That context has not seen the text, and would begin again with the first counter: so
+// while there is an AeadMessage, no data go there. What ends the message leaves it in its
+// place, and it refuses what comes; it goes only when that context has begun another one.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/aead.h"
 
@@ -23,10 +27,19 @@ namespace {
 
 bool is_gcm(const CipherContext &context) { return context.algorithm().cipher == LC_AES_GCM; }
 
+// OpenSSL's context has begun another message, and has all of that.
 void drop_message(CipherContext &context) {
-  if (context.message == nullptr) return;
   free_message(context.message);
   context.message = nullptr;
+}
+
+// Whether nothing is taken until there is a new IV.
+bool is_ended(const CipherContext &context) {
+  return context.message != nullptr && context.message->is_over;
+}
+
+void end_message(CipherContext &context) {
+  if (context.message != nullptr) end_message(*context.message);
 }
 
 int raise_failed() {
@@ -54,6 +67,7 @@ const char *what_hinders(CipherContext &context) {
 // OpenSSL's context, before a device has had a part.
 bool feed_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
                   size_t in_bytes) {
+  if (context.message != nullptr) return raise_failed() != 0;
   if (!feed(context, out, out_bytes, in, in_bytes)) return false;
   (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
   return true;
@@ -61,10 +75,10 @@ bool feed_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const
 
 bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
   size_t written = 0;
-  if (context.message != nullptr)
-    return update_message(*context.message, context.encrypting, out, in, bytes) ||
-           raise_failed() != 0;
-  return feed_openssl(context, out, &written, in, bytes);
+  if (context.message == nullptr) return feed_openssl(context, out, &written, in, bytes);
+  if (update_message(*context.message, context.encrypting, out, in, bytes)) return true;
+  end_message(context);
+  return raise_failed() != 0;
 }
 
 // Whole blocks, which begin with a block of the message.
@@ -72,29 +86,33 @@ Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
   AeadMessage *message = context.message;
   if (message == nullptr) message = take_over_message(context);
   if (message == nullptr) return Bulk::kNotTaken;
-  if (!sum_up(*message)) {
-    raise_failed();
-    return Bulk::kFailed;
-  }
   lc_aead_part part{};
-  part.text_before = message->text_bytes;
-  std::memcpy(part.sum, message->sum, sizeof part.sum);
-  lc_message piece{};
-  piece.key = message->key;
-  piece.iv = message->iv;
-  piece.in = in;
-  piece.out = out;
-  piece.length = bytes;
-  piece.part = &part;
-  const Bulk bulk =
-      run_on_device(context, context.algorithm().cipher, piece, uint32_t(message->iv_bytes));
+  Bulk bulk = Bulk::kFailed;
+  if (sum_up(*message)) {
+    part.text_before = message->text_bytes;
+    std::memcpy(part.sum, message->sum, sizeof part.sum);
+    lc_message piece{};
+    piece.key = message->key;
+    piece.iv = message->iv;
+    piece.in = in;
+    piece.out = out;
+    piece.length = bytes;
+    piece.part = &part;
+    bulk = run_on_device(context, context.algorithm().cipher, piece, uint32_t(message->iv_bytes));
+  } else {
+    raise_failed();
+  }
+  if (bulk == Bulk::kNotTaken && context.message == nullptr) {
+    free_message(message);
+    return bulk;
+  }
+  context.message = message;
   if (bulk == Bulk::kDone) {
     std::memcpy(message->sum, part.sum, sizeof part.sum);
     message->text_bytes += bytes;
     message->summed_bytes = message->text_bytes;
-    context.message = message;
-  } else if (context.message == nullptr) {
-    free_message(message);
+  } else if (bulk != Bulk::kNotTaken) {
+    end_message(context);  // some of the text may be out
   }
   OPENSSL_cleanse(&part, sizeof part);
   return bulk;
@@ -149,7 +167,6 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
                   size_t iv_bytes) {
   if (key == nullptr && iv == nullptr) return;
   const bool has_begun = context.message != nullptr || context.aad_bytes + context.text_bytes > 0;
-  drop_message(context);
   context.aad_bytes = context.text_bytes = 0;
   if (context.algorithm().is_ccm()) begin_ccm(context, key != nullptr, iv != nullptr);
   if (iv != nullptr && iv_bytes <= sizeof context.aead_iv) {
@@ -183,15 +200,23 @@ bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
   return difference == 0;
 }
 
-// OpenSSL's context refused a key, an IV or a parameter, and may have taken others: no
-// device gets anything until it has new ones.
+// OpenSSL's context refused a key or an IV, and may have taken the other: no device gets
+// anything until it has new ones.
 [[gnu::cold]] int lose(CipherContext &context) {
+  end_message(context);
   context.key_set = context.iv_set = false;
   context.openssl_iv_bytes = 0;
   if (context.algorithm().is_ccm()) lose_ccm(context);
   return 0;
 }
 
+// OpenSSL's context has taken this key or IV, and what a device had a part of is no more. By
+// a new key alone ChaCha20-Poly1305 begins again; GCM has no counter until there is an IV.
+[[gnu::cold]] void leave_message(CipherContext &context, const uint8_t *iv) {
+  if (iv != nullptr || !is_ended(context)) drop_message(context);
+}
+
+// It has another IV now, or makes one of its own for the record that comes.
 void leave_to_openssl(CipherContext &context) {
   context.openssl_only = true;
   drop_message(context);
@@ -204,7 +229,7 @@ void note_iv_length(CipherContext &context, const OSSL_PARAM &param) {
   if (bytes == context.aead_iv_bytes) return;
   context.aead_is_over = true;
   context.ccm.iv_set = false;
-  drop_message(context);
+  end_message(context);
 }
 
 void note_tag(CipherContext &context, const OSSL_PARAM &param) {
@@ -226,11 +251,33 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
     } else if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_TAG)) {
       note_tag(context, *params);
     } else if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD) ||
-               is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED) ||
-               is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV)) {
+               is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
+      context.tag_is_ours = false;
+      if (is_gcm(context) || is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD)) {
+        leave_to_openssl(context);
+      } else {
+        // ChaCha20-Poly1305's message would go on where it is, under another IV.
+        context.openssl_only = true;
+        end_message(context);
+      }
+    } else if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV) && is_gcm(context)) {
       context.tag_is_ours = false;
       leave_to_openssl(context);
     }
+}
+
+// OpenSSL's context refused one of these.
+[[gnu::cold]] void note_refused(CipherContext &context, const OSSL_PARAM params[]) {
+  context.openssl_iv_bytes = 0;
+  if (context.algorithm().is_ccm()) {
+    lose_ccm(context);
+    return;
+  }
+  // Others it may have taken, a length or an IV among them.
+  if (params != nullptr && params[0].key != nullptr && params[1].key != nullptr) {
+    context.aead_is_over = true;
+    end_message(context);
+  }
 }
 
 // Of which a device has had a part.
@@ -252,7 +299,11 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
     std::memcpy(context.tag, tag, sizeof tag);
   }
   OPENSSL_cleanse(tag, sizeof tag);
-  drop_message(context);
+  // GCM's context refuses text only if it found the tag right.
+  if (is_gcm(context))
+    end_message(context);
+  else
+    drop_message(context);
   return done && is_right;
 }
 
@@ -277,9 +328,7 @@ int set_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
       changes_nothing(context, params[0]))
     return 1;
   if (!context.fallback.set_params(params)) {
-    // Some of them it may have taken.
-    context.openssl_iv_bytes = 0;
-    if (context.algorithm().is_ccm()) lose_ccm(context);
+    note_refused(context, params);
     return 0;
   }
   if (params != nullptr) note_params(context, params);
@@ -287,9 +336,10 @@ int set_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
 }
 
 int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
-  if (find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr)
-    leave_to_openssl(context);
   if (!context.fallback.get_params(params)) return 0;
+  // The others do not know the name.
+  if (is_gcm(context) && find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr)
+    leave_to_openssl(context);
   const OSSL_PARAM *tag = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
   if (tag != nullptr && tag->data != nullptr && context.tag_is_ours &&
       tag->data_size <= sizeof context.tag)
@@ -302,9 +352,12 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
                 const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_ccm())
     return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kUpdate);
-  if (in == nullptr || in_bytes == 0 || context.openssl_only ||
-      (out != nullptr && !context.key_set))
+  // Nothing changes by no data, and OpenSSL's context says whether it takes them.
+  if (in_bytes == 0) return context.fallback.update(out, out_bytes, in, 0) ? 1 : 0;
+  if (context.message == nullptr &&
+      (in == nullptr || context.openssl_only || (out != nullptr && !context.key_set)))
     return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
+  if (in == nullptr || is_ended(context)) return raise_failed();
   if (out_size < in_bytes) {
     ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
     return 0;
@@ -353,11 +406,12 @@ int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, cons
   // First, for then there is little to keep across the call.
   context.encrypting = kEncrypt;
   begin(context, key, key_bytes, iv, iv_bytes);
-  if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt, params)) return lose(context);
+  // As OpenSSL does, parameters by themselves: refused, they leave the key and the IV taken.
+  if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt)) return lose(context);
+  if (context.message != nullptr && (iv != nullptr || key != nullptr)) leave_message(context, iv);
   if (tells_tag && !tell_made_tag(context)) return lose(context);
   if (iv != nullptr) context.openssl_iv_bytes = iv_bytes;
-  if (params != nullptr) note_params(context, params);
-  return 1;
+  return params == nullptr ? 1 : set_aead_params(context, params);
 }
 
 template int init_aead<true>(CipherContext &, const uint8_t *, size_t, const uint8_t *, size_t,
@@ -368,6 +422,7 @@ template int init_aead<false>(CipherContext &, const uint8_t *, size_t, const ui
 int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   bool done = false;
   *out_bytes = 0;
+  if (is_ended(context)) return 0;
   // Told no tag, GCM refuses before it looks at the text, and may be told one then.
   if (context.message != nullptr && !context.encrypting && context.wanted_tag_bytes == 0 &&
       is_gcm(context) && !context.fallback.finish(out, out_bytes))
@@ -392,9 +447,10 @@ int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t
                  const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_ccm())
     return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kAtOnce);
+  if (is_ended(context)) return 0;
   if (!context.openssl_only && in == nullptr) return finish_aead(context, out, out_bytes);
-  if (!context.openssl_only &&
-      (context.message != nullptr || (out != nullptr && is_for_device(context, out, in, in_bytes))))
+  if (context.message != nullptr ||
+      (!context.openssl_only && out != nullptr && is_for_device(context, out, in, in_bytes)))
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
   if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
   size_t written = 0;

@@ -312,6 +312,16 @@ bool sum_poly1305(AeadMessage &message, uint64_t bytes, Poly *sum) {
   return true;
 }
 
+// GCM's context may have an IV that it has not used yet, and would when it had a new key and
+// then text, where one that has begun has no counter any more.
+bool begin_openssl(CipherContext &context) {
+  if (context.algorithm().cipher != LC_AES_GCM || context.aad_bytes + context.text_bytes > 0)
+    return true;
+  const uint8_t nothing[1] = {};
+  size_t bytes = 0;
+  return context.fallback.at_once(nullptr, &bytes, nothing, 0);
+}
+
 }  // namespace
 
 AeadMessage *take_over_message(CipherContext &context) {
@@ -328,7 +338,8 @@ AeadMessage *take_over_message(CipherContext &context) {
   std::memcpy(message->iv, context.aead_iv, context.aead_iv_bytes);
   const bool derived =
       is_gcm(*message) ? derive_gcm(*message, algorithm.key_bytes) : derive_poly1305(*message);
-  if (derived && take_over_sum(*message, context.fallback)) return message;
+  if (derived && take_over_sum(*message, context.fallback) && begin_openssl(context))
+    return message;
   free_message(message);
   return nullptr;
 }
@@ -378,12 +389,19 @@ AeadMessage *copy_message(const AeadMessage &message) {
   return nullptr;
 }
 
+void end_message(AeadMessage &message) {
+  message.cipher.free();
+  message.gmac.free();
+  EVP_MAC_CTX_free(message.poly1305);
+  OPENSSL_cleanse(&message, sizeof message);
+  message = {};
+  message.is_over = true;
+}
+
 void free_message(AeadMessage *message) {
   if (message == nullptr) return;
-  message->cipher.free();
-  message->gmac.free();
-  EVP_MAC_CTX_free(message->poly1305);
-  OPENSSL_clear_free(message, sizeof *message);
+  end_message(*message);
+  OPENSSL_free(message);
 }
 
 bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,

@@ -51,12 +51,17 @@ struct AeadMessage {
   FallbackContext cipher;
   FallbackContext gmac;
   EVP_MAC_CTX *poly1305;
+
+  bool is_over;
 };
 
 // From OpenSSL's context, which has had whole blocks of the text; nullptr where
 // it does not tell what is needed: it then must go on by itself.
 AeadMessage *take_over_message(CipherContext &context);
 AeadMessage *copy_message(const AeadMessage &message);
+// Wipes all of it, and what is left takes nothing more: it stands for text that OpenSSL's
+// context must not go on from.
+void end_message(AeadMessage &message);
 // Wipes; nullptr is allowed.
 void free_message(AeadMessage *message);
 

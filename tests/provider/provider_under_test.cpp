@@ -181,9 +181,9 @@ int Twins::both(const char *what, Call call) {
   return outcomes[0].result;
 }
 
-int Twins::init(const uint8_t *key, const uint8_t *iv, int encrypt) {
+int Twins::init(const uint8_t *key, const uint8_t *iv, int encrypt, const OSSL_PARAM *params) {
   return both("init", [&](EVP_CIPHER_CTX *context, Outcome &) {
-    return O(EVP_CipherInit_ex2)(context, nullptr, key, iv, encrypt, nullptr);
+    return O(EVP_CipherInit_ex2)(context, nullptr, key, iv, encrypt, params);
   });
 }
 
@@ -273,6 +273,13 @@ int Twins::set_tag(const Bytes &tag) {
 int Twins::set_tag_bytes(size_t bytes) {
   return both("set_tag_bytes", [&](EVP_CIPHER_CTX *context, Outcome &) {
     return O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_TAG, int(bytes), nullptr);
+  });
+}
+
+int Twins::control(int command, size_t bytes) {
+  return both("control", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
+    outcome.out.assign(bytes + 4, 0x5A);
+    return O(EVP_CIPHER_CTX_ctrl)(context, command, int(bytes), outcome.out.data());
   });
 }
 

@@ -97,7 +97,7 @@ class Twins {
   const std::string &difference() const { return difference_; }
 
   // encrypt: 1, 0, or -1 as it was
-  int init(const uint8_t *key, const uint8_t *iv, int encrypt);
+  int init(const uint8_t *key, const uint8_t *iv, int encrypt, const OSSL_PARAM *params = nullptr);
   int set_padding(int padding);
   int set_num(unsigned num);
   int set_text(const char *name, const char *value);
@@ -112,6 +112,8 @@ class Twins {
   int update_aad(const Bytes &aad);
   int set_tag(const Bytes &tag);
   int set_tag_bytes(size_t bytes);
+  // EVP_CIPHER_CTX_ctrl() with a buffer of so many bytes.
+  int control(int command, size_t bytes);
   // CCM: of all the text that comes.
   int set_length(size_t bytes);
   int read_tag(size_t bytes);
