@@ -137,20 +137,22 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
   if (iv == nullptr && context.first_iv_is_here && !find_start(context, current_iv, &start))
     return 0;
   const size_t start_bytes = start == iv ? iv_bytes : kBlockBytes;
-  const bool done = context.fallback.init(key, key_bytes, start, start_bytes, encrypt, params);
+  const bool done = context.fallback.init(key, key_bytes, start, start_bytes, encrypt);
   context.encrypting = encrypt;
   context.held_bytes = 0;
-  if (!done) {
-    // OpenSSL's context may have another key now; no device gets this one.
-    context.key_set = false;
-    return 0;
-  }
+  // OpenSSL takes an IV before it looks at the key or a parameter, whatever it refuses then.
   if (start == context.first_iv) context.first_iv_is_here = false;
   if (iv != nullptr && algorithm.iv_bytes != 0) {
     context.iv_set = true;
     context.first_iv_is_here = false;
   }
-  if (key != nullptr) context.set_key(key, key_bytes);
+  // And the key before the parameters.
+  if (done && key != nullptr) context.set_key(key, key_bytes);
+  if (!done || (params != nullptr && !context.fallback.set_params(params))) {
+    // It may have another key now, or be set otherwise; no device gets this one.
+    context.key_set = false;
+    return 0;
+  }
   if (params != nullptr) note_params(context, params);
   return 1;
 }

@@ -201,5 +201,31 @@ TEST_F(RefusedCalls, OneOfSeveralParametersIsRefused) {
   }
 }
 
+// The IV is taken, whatever is refused with it, and the next key begins with it.
+TEST(RefusedStreams, AnIvComesWithARefusedParameter) {
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", "500"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  Random random(78);
+  char wrong[] = "zz";
+  const OSSL_PARAM params[] = {
+      {OSSL_CIPHER_PARAM_PADDING, OSSL_PARAM_UTF8_STRING, wrong, 2, OSSL_PARAM_UNMODIFIED},
+      OSSL_PARAM_END};
+  for (const char *cipher : {"AES-128-CBC", "AES-256-CBC", "AES-128-CFB", "AES-256-CFB"})
+    for (const bool with_key : {true, false}) {
+      const Bytes key = random_bytes(random, 32), other_key = random_bytes(random, 32),
+                  iv = random_bytes(random, 16), other_iv = random_bytes(random, 16),
+                  text = random_bytes(random, 4096);
+      Twins twins(library, cipher);
+      twins.init(key.data(), iv.data(), 0);
+      EXPECT_EQ(twins.update(text, Twins::Place::kApart, 0), 1);
+      EXPECT_EQ(twins.init(with_key ? key.data() : nullptr, other_iv.data(), 0, params), 0);
+      EXPECT_EQ(twins.init(other_key.data(), nullptr, 0), 1);
+      EXPECT_EQ(twins.update(text, Twins::Place::kApart, 0), 1);
+      twins.read_parameters();
+      EXPECT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
+    }
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 16u);
+}
+
 }  // namespace
 }  // namespace provider_test
