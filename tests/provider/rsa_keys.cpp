@@ -254,6 +254,19 @@ TEST_F(RsaKeys, NoneAfterARefusedLength) {
     }
 }
 
+// A key as text, by one of EVP_PKEY_print_*().
+auto shown(decltype(&EVP_PKEY_print_params) print, int indent) {
+  return [=](EVP_PKEY *pkey, const char *, Outcome &outcome) {
+    BIO *memory = O(BIO_new)(O(BIO_s_mem)());
+    const int result = print(memory, pkey, indent, nullptr);
+    outcome.out.resize(8192);
+    outcome.out_bytes = O(BIO_read)(memory, outcome.out.data(), int(outcome.out.size()));
+    outcome.out.resize(size_t(std::max(outcome.out_bytes, 0)));
+    O(BIO_free)(memory);
+    return result;
+  };
+}
+
 // The parameters as text, which OpenSSL's encoders cannot make of a foreign key; and
 // what else is done with them alone.
 TEST_F(RsaKeys, ParametersAlone) {
@@ -265,33 +278,11 @@ TEST_F(RsaKeys, ParametersAlone) {
   for (const KeyTwins &key : keys) {
     Outcome common;
     for (const int indent : {0, 7})
-      EXPECT_EQ("", compare(
-                        key,
-                        [&](EVP_PKEY *pkey, const char *, Outcome &outcome) {
-                          BIO *memory = O(BIO_new)(O(BIO_s_mem)());
-                          const int result =
-                              O(EVP_PKEY_print_params)(memory, pkey, indent, nullptr);
-                          outcome.out.resize(8192);
-                          outcome.out_bytes =
-                              O(BIO_read)(memory, outcome.out.data(), int(outcome.out.size()));
-                          outcome.out.resize(size_t(std::max(outcome.out_bytes, 0)));
-                          O(BIO_free)(memory);
-                          return result;
-                        },
-                        &common));
+      EXPECT_EQ("", compare(key, shown(O(EVP_PKEY_print_params), indent), &common));
     EXPECT_EQ(1, common.result);
     EXPECT_FALSE(common.out.empty());
-    for (const auto &print : {O(EVP_PKEY_print_public), O(EVP_PKEY_print_private)})
-      EXPECT_EQ("", compare(key, [&](EVP_PKEY *pkey, const char *, Outcome &outcome) {
-                  BIO *memory = O(BIO_new)(O(BIO_s_mem)());
-                  const int result = print(memory, pkey, 0, nullptr);
-                  outcome.out.resize(8192);
-                  outcome.out_bytes =
-                      O(BIO_read)(memory, outcome.out.data(), int(outcome.out.size()));
-                  outcome.out.resize(size_t(std::max(outcome.out_bytes, 0)));
-                  O(BIO_free)(memory);
-                  return result;
-                }));
+    for (const auto print : {O(EVP_PKEY_print_public), O(EVP_PKEY_print_private)})
+      EXPECT_EQ("", compare(key, shown(print, 0)));
     EXPECT_EQ("", compare(key, [&](EVP_PKEY *pkey, const char *, Outcome &outcome) {
                 const Pkey empty(O(EVP_PKEY_new)());
                 const int copied = O(EVP_PKEY_copy_parameters)(empty.get(), pkey);
