@@ -101,7 +101,9 @@ TEST_F(Authenticated, DecryptionIsToldNoTag) {
         twins.update_aad(message.aad);
         twins.update(message.cipher, Twins::Place::kApart, 0);
         const int done = twins.finish();
-        if (is_gcm(cipher)) EXPECT_EQ(done, forged ? 0 : 1) << cipher << " " << bytes;
+        if (is_gcm(cipher)) {
+          EXPECT_EQ(done, forged ? 0 : 1) << cipher << " " << bytes;
+        }
         twins.init(nullptr, message.iv.data(), 1);
         twins.read_tag(16);
         ASSERT_TRUE(twins.is_whole()) << cipher << " " << bytes << ": " << twins.difference();
@@ -350,10 +352,11 @@ TEST_F(Authenticated, PaddingIsNoMatter) {
                                       nullptr),
                 1);
       EXPECT_EQ(O(EVP_CIPHER_CTX_set_params)(context, params), 1);
-      if (!message.aad.empty())
+      if (!message.aad.empty()) {
         EXPECT_EQ(O(EVP_CipherUpdate)(context, nullptr, &bytes, message.aad.data(),
                                       int(message.aad.size())),
                   1);
+      }
       EXPECT_EQ(O(EVP_CipherUpdate)(context, text.data(), &bytes, message.cipher.data(),
                                     int(message.cipher.size())),
                 1);
