@@ -26,6 +26,7 @@ namespace {
 // longer line counts up to here, or neither tool could open the other's files.
 constexpr size_t kSourceLineBytes = 1023;
 constexpr size_t kKeyFileLineBytes = 127;
+// What openssl enc takes from a terminal, with the terminator; a longer answer is refused.
 constexpr size_t kPromptBytes = 512;
 
 // What is read, as messages name it.
@@ -131,7 +132,8 @@ bool has_terminal() { return bool(FileDescriptor(open("/dev/tty", O_RDWR | O_CLO
 // There is a terminal.
 SecretBytes ask(const std::string &prompt, bool verify, const Wanted &wanted) {
   SecretBytes answer(kPromptBytes);
-  const int wrong = EVP_read_pw_string(answer.text(), static_cast<int>(answer.size()),
+  // It writes a terminator behind as many bytes as it is told of.
+  const int wrong = EVP_read_pw_string(answer.text(), static_cast<int>(answer.size()) - 1,
                                        prompt.c_str(), verify ? 1 : 0);
   // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second
   // answer that differs, after which it has said "Verify failure".

@@ -146,6 +146,19 @@ def test_an_empty_passphrase(plain, tmp_path):
     assert os.listdir(tmp_path) == ["plain"]
 
 
+def test_no_more_than_openssl_takes(plain, tmp_path):
+    """Or nobody could type what opens the file there."""
+    sealed = tmp_path / "sealed"
+    for length, code in ((511, 0), (512, FAILED)):
+        run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", sealed)
+        for _ in range(2 if code == 0 else 1):
+            run.expect(b"password:")
+            run.answer(b"x" * length)
+        assert run.finish() == code, run.seen
+        assert sealed.exists() == (code == 0)
+        sealed.unlink(missing_ok=True)
+
+
 def test_interrupt_at_the_prompt(plain, tmp_path):
     run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", tmp_path / "sealed")
     run.expect(b"password:")
