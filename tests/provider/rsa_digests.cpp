@@ -110,7 +110,9 @@ class RsaDigests : public testing::TestWithParam<const char *> {
     key = {};
     O(OSSL_PROVIDER_unload)(sums);
   }
-  static size_t side_of(const char *properties) { return properties == kProperties[1] ? 1 : 0; }
+  static size_t side_of(const char *properties) {
+    return std::strcmp(properties, kProperties[1]) == 0 ? 1 : 0;
+  }
   // A call on each side, with that side's wish and what else is wished.
   using Both = std::function<int(EVP_PKEY *, const std::string &properties, Outcome &)>;
   void expect_same(const std::string &more, const Both &call) {
