@@ -60,11 +60,11 @@ struct FallbackContext {
   void free();
 
   // nullptr: it keeps what it has.
-  bool init(const uint8_t *key, size_t key_bytes, const uint8_t *iv, size_t iv_bytes, bool encrypt,
-            const OSSL_PARAM params[] = nullptr) {
+  bool init(const uint8_t *key, size_t key_bytes, const uint8_t *iv, size_t iv_bytes,
+            bool encrypt) {
     encrypting = encrypt;
     return (encrypt ? of->encrypt_init : of->decrypt_init)(state, key, key_bytes, iv, iv_bytes,
-                                                           params) != 0;
+                                                           nullptr) != 0;
   }
   // The same key and direction.
   bool init_iv(const uint8_t *iv, size_t iv_bytes) {
