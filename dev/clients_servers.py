@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers of dev/clients that speak TLS to many visitors, and are reloaded meanwhile:
+nginx, Apache in both its ways, HAProxy and stunnel."""
+
+import contextlib
+import http.client
+import http.server
+import itertools
+import os
+import shutil
+import signal
+import ssl
+import threading
+import time
+
+from clients_stage import Failure, descendants, expect, kill_all
+from local_server import children, free_port, handshake, haproxy, nginx, program, wait_for
+
+VERSIONS = (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)
+VISITORS = 6
+RELOADS = 3
+# What the logs of servers say of workers that crashed.
+CRASHES = ("exited on signal", "exit signal", "exited with code 1", "segfault", "Segmentation",
+           "Aborted", "INTERNAL ERROR")
+
+
+def other_user():
+    """The user of workers, where root starts a server; none elsewhere."""
+    return "www-data" if os.geteuid() == 0 else None
+
+
+class Visitors:
+    """Threads that ask a server for the data all the time, and look at what comes."""
+
+    def __init__(self, stage, port):
+        self.stage, self.port = stage, port
+        self.data = (stage.key / "data.bin").read_bytes()
+        self.count, self.failures, self.over = itertools.count(), [], threading.Event()
+        self.served = 0
+        self.threads = [threading.Thread(target=self.visit, daemon=True) for _ in range(VISITORS)]
+
+    def once(self, number):
+        answer = handshake(self.port, self.stage.key, VERSIONS[number % 2], "/data.bin")
+        head, _, body = answer.partition(b"\r\n\r\n")
+        if b" 200 " not in head.split(b"\r\n")[0] or body != self.data:
+            raise OSError(f"the answer {head[:60]!r} with {len(body)} bytes")
+
+    def visit(self):
+        while not self.over.is_set():
+            try:
+                self.once(next(self.count))
+                self.served += 1
+            except OSError as error:
+                self.failures.append(f"{type(error).__name__}: {error}")
+                time.sleep(0.05)
+
+    def wait_for_more(self, visits=4):
+        """Returns when so many more were served; fails where that takes too long."""
+        wanted, until = self.served + visits, time.monotonic() + self.stage.options.timeout
+        while self.served < wanted:
+            expect(time.monotonic() < until, f"serves nobody any more: {self.failures[-1:]}")
+            time.sleep(0.02)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join(self.stage.options.timeout)
+
+
+@contextlib.contextmanager
+def origin(stage):
+    """A server of plain http in this process, for what stands before another: its port."""
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *parts):
+            super().__init__(*parts, directory=str(stage.key))
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def reload(stage, server, by, visitors, has_workers):
+    """Has a server read its configuration anew: new workers come, and visitors are served."""
+    before = set(children(server))
+    for _ in range(20):
+        server.send_signal(by)
+        until = time.monotonic() + 3
+        # HAProxy's master is deaf while it begins anew.
+        while has_workers and not set(children(server)) - before and time.monotonic() < until:
+            time.sleep(0.02)
+        if not has_workers or set(children(server)) - before:
+            return visitors.wait_for_more(VISITORS)
+    raise Failure("no new worker came")
+
+
+def serve(stage, server, port, reload_by, end_by, kills_workers=True, has_workers=True):
+    """Has visitors at the server, reloads it under their load, and ends it. With --hard,
+    kills workers of it too, of whose visitors then some may fail. A server without workers
+    listens anew when it is reloaded: it drops those who wait just then, with any provider
+    or none."""
+    wait_for(port, server)
+    with Visitors(stage, port) as visitors:
+        visitors.wait_for_more(VISITORS)
+        for _ in range(RELOADS):
+            reload(stage, server, reload_by, visitors, has_workers)
+        failures = [f for f in visitors.failures if has_workers or "Connection" not in f]
+        expect(not failures, f"{len(failures)} requests failed, and {visitors.served} did not:"
+               f" {failures[0] if failures else ''}")
+        crashed = [line for line in stage.log().splitlines() if any(c in line for c in CRASHES)]
+        expect(not crashed, f"a worker crashed: {crashed[:1]}")
+        if stage.options.hard and kills_workers:
+            for _ in range(RELOADS):
+                killed = {int(child) for child in children(server)}
+                kill_all(killed)
+                visitors.wait_for_more(VISITORS)
+                alive = descendants(os.getpid(), stage.apart)
+                expect(not killed & alive, "a killed worker lives")
+    stage.end(server, end_by)
+
+
+def serve_by_nginx(stage):
+    port = free_port()
+    shutil.copy(stage.key / "data.bin", stage.folder)
+    command = nginx(stage.folder, port, stage.key, user=other_user(),
+                    serves=f"root {stage.folder};")
+    serve(stage, stage.start(*command), port, signal.SIGHUP, signal.SIGQUIT)
+
+
+def serve_by_haproxy(stage):
+    port = free_port()
+    with origin(stage) as behind:
+        command = haproxy(stage.folder, port, stage.key, "default_backend origin\n"
+                          f"backend origin\n    server one 127.0.0.1:{behind}")
+        # Its master ends where its worker is killed, with any provider or none.
+        serve(stage, stage.start(*command), port, signal.SIGUSR2, signal.SIGUSR1, False)
+
+
+def serve_by_apache(module):
+    def work(stage):
+        port = free_port()
+        shutil.copy(stage.key / "data.bin", stage.folder)
+        modules = "/usr/lib/apache2/modules"
+        user = f"User {other_user()}\nGroup {other_user()}" if other_user() else ""
+        (stage.folder / "apache.conf").write_text(f"""
+ServerRoot {stage.folder}
+DefaultRuntimeDir {stage.folder}
+ServerName localhost
+PidFile {stage.folder}/apache.pid
+ErrorLog {stage.folder}/log
+LogLevel warn
+LoadModule mpm_{module}_module {modules}/mod_mpm_{module}.so
+LoadModule authz_core_module {modules}/mod_authz_core.so
+LoadModule ssl_module {modules}/mod_ssl.so
+{user}
+StartServers 2
+Listen 127.0.0.1:{port} https
+DocumentRoot {stage.folder}
+SSLEngine on
+SSLCertificateFile {stage.key}/certificate.pem
+SSLCertificateKeyFile {stage.key}/key.pem
+SSLSessionCache none
+SSLSessionTickets off
+<Directory {stage.folder}>
+Require all granted
+</Directory>
+""")
+        server = stage.start(program("apache2"), "-DFOREGROUND", "-f",
+                             stage.folder / "apache.conf")
+        serve(stage, server, port, signal.SIGUSR1, signal.SIGWINCH)
+    return work
+
+
+def serve_by_stunnel(stage):
+    """One stunnel with two services: a server of TLS before an origin, and a client of TLS,
+    to whom its visitors speak plainly."""
+    port, plain_port = free_port(), free_port()
+    with origin(stage) as behind:
+        (stage.folder / "stunnel.conf").write_text(f"""
+foreground = yes
+pid =
+syslog = no
+debug = notice
+[server]
+accept = 127.0.0.1:{port}
+connect = 127.0.0.1:{behind}
+cert = {stage.key}/both.pem
+[client]
+client = yes
+accept = 127.0.0.1:{plain_port}
+connect = 127.0.0.1:{port}
+CAfile = {stage.key}/certificate.pem
+verifyChain = yes
+checkHost = localhost
+""")
+        server = stage.start(program("stunnel4") or program("stunnel"),
+                             stage.folder / "stunnel.conf")
+        wait_for(plain_port, server)
+        data = (stage.key / "data.bin").read_bytes()
+        for _ in range(4):
+            connection = http.client.HTTPConnection("127.0.0.1", plain_port, timeout=60)
+            connection.request("GET", "/data.bin")
+            expect(connection.getresponse().read() == data, "other bytes came by two tunnels")
+            connection.close()
+        # It has no worker but itself.
+        serve(stage, server, port, signal.SIGHUP, signal.SIGTERM, False, False)
