@@ -39,6 +39,12 @@ def cases(path):
             yield name, "passed", ""
 
 
+def outputs(path):
+    """What each test of a JUnit file printed, as far as ctest kept it."""
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        yield case.findtext("system-out") or ""
+
+
 def gtest_cases(path):
     """The same of a file of GoogleTest's, which says 'skipped' in an attribute."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
@@ -54,11 +60,37 @@ def gtest_cases(path):
             yield name, "passed", ""
 
 
+def unfinished_cases(output):
+    """The same of what a program of GoogleTest's said that died, or was ended, before
+    it wrote its file: the test that it was at has failed, and so has each that it had
+    not begun, whose names it did not tell."""
+    total = re.search(r"^\[=+\] Running (\d+) tests? from", output, re.M)
+    if not total:
+        return
+    begun, at, said = 0, None, []
+    for line in output.splitlines():
+        # What the code under test prints may stand before it, without an end of line.
+        word = re.search(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] (\S+?)(?:,| \(|$)", line)
+        mark = word and word.group(1)
+        if mark == "RUN":
+            begun, at, said = begun + 1, word.group(2), []
+        elif mark and word.group(2) == at:
+            what = {"OK": "passed", "SKIPPED": "skipped"}.get(mark, "failed")
+            yield at, what, " ".join(" ".join(said).split()) if what == "skipped" else ""
+            at = None
+        else:
+            said.append(line)
+    if at:
+        yield f"{at}, in which it died or ran out of time", "failed", ""
+    for _ in range(int(total.group(1)) - begun):
+        yield "a test that it had not begun", "failed", ""
+
+
 def ctest_outcomes(results, stage):
-    """A ctest entry counts as the tests of its GoogleTest program, where that
-    wrote what they did; otherwise, or where it failed for another reason than
-    one of them (a leak at the end, say), as a test."""
-    programs, owners = {}, {}  # a report is one test's, or of all runs of a program
+    """A ctest entry of a GoogleTest program counts as its tests, by the report that it
+    wrote, or else by what it said; where it failed for another reason than one of them
+    (a leak at the end, say), that counts too. Any other entry counts as a test."""
+    programs, reports = {}, {}
     listing = results / f"{stage}.ctest.json"
     if listing.exists() and listing.read_text().strip():
         for test in json.loads(listing.read_text()).get("tests", []):
@@ -67,34 +99,27 @@ def ctest_outcomes(results, stage):
             for argument in command:
                 if argument.startswith("--gtest_output=xml:"):
                     place = argument.split("/gtest/", 1)[-1]
-                    owners[results / f"{stage}.gtest.each" / place] = test["name"]
-    for path in (results / f"{stage}.gtest").glob("*.xml"):
-        # GoogleTest numbers the files of a program that ran more than once.
-        program = path.stem
-        if program not in programs.values():
-            program = re.sub(r"_\d+$", "", program)
-        owners[path] = program
-    written = {}
-    for path, owner in sorted(owners.items()):
-        try:
-            found = list(gtest_cases(path))
-        except (ElementTree.ParseError, FileNotFoundError):
-            continue  # the program died before or while it wrote
-        written.setdefault(owner, []).extend(found)
-    for owner, found in written.items():
-        program = programs.get(owner, owner)
-        for name, what, why in found:
-            yield Outcome(stage, f"{program}: {name}", what, why)
+                    reports[test["name"]] = results / f"{stage}.gtest" / place
     entries = list(cases(results / f"{stage}.ctest.xml"))
     if not entries:
         yield Outcome(stage, "there was no test", "failed", "")
-    for name, what, why in entries:
-        program = programs.get(name)
-        owner = name if name in written else program
-        if owner not in written:
+    for (name, what, why), output in zip(entries, outputs(results / f"{stage}.ctest.xml")):
+        if name not in reports:
             yield Outcome(stage, name, what, why)
-        elif what == "failed" and not any(w == "failed" for _, w, _ in written[owner]):
-            yield Outcome(stage, f"{program}: its end (crash, leak or time limit)", what, why)
+            continue
+        program = programs[name]
+        try:
+            found = list(gtest_cases(reports[name]))
+        except (ElementTree.ParseError, FileNotFoundError):
+            found = list(unfinished_cases(output)) if what == "failed" else []
+            if not any(w == "failed" for _, w, _ in found):
+                # Nothing tells what it did, even where it ended as if all were well.
+                yield Outcome(stage, f"{program}: {name} wrote no report", "failed", why)
+        else:
+            if what == "failed" and not any(w == "failed" for _, w, _ in found):
+                yield Outcome(stage, f"{program}: its end (crash, leak or time limit)", what, why)
+        for case, case_what, case_why in found:
+            yield Outcome(stage, f"{program}: {case}", case_what, case_why)
 
 
 def all_outcomes(results):
@@ -108,7 +133,8 @@ def all_outcomes(results):
     for path in sorted(results.glob("*.pytest.xml")):
         stage = path.name.removesuffix(".pytest.xml")
         for name, what, why in cases(path):
-            yield Outcome(stage, name, what, why)
+            # pytest-xdist puts a test's group behind its name.
+            yield Outcome(stage, re.sub(r"@[\w-]+$", "", name), what, why)
 
 
 def main():
@@ -144,8 +170,8 @@ def main():
             print(f"{len(for_gpu)} of these are failures: --require-gpu")
     if failed:
         print("\nFailed:")
-        for o in failed:
-            print(f"  {o.stage}: {o.name}")
+        for (stage, name), times in collections.Counter((o.stage, o.name) for o in failed).items():
+            print(f"  {stage}: {name}" + (f" ({times} times)" if times > 1 else ""))
     passed = [o for o in outcomes if o.what == "passed"]
     tests_passed = [o for o in passed if o.stage != "step"]
     if not tests_passed:

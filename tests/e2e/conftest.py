@@ -16,6 +16,9 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pytest_configure(config):
+    # pytest-xdist's; without it, tests run one after the other anyway.
+    config.addinivalue_line("markers", "xdist_group(name): tests that must not run at once, or "
+                            "that share a fixture which takes long")
     # Settings of the person who runs the tests must not decide them.
     for name in ("OPENSSL_CONF", "OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
         os.environ.pop(name, None)

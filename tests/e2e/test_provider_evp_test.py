@@ -14,6 +14,10 @@ DEVICES = os.environ.get("LANECRYPT_TEST_DEVICES", "host")
 RSA_DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", DEVICES)
 
 
+# What the first of them builds, all others would wait for.
+pytestmark = pytest.mark.xdist_group("evp_test")
+
+
 @pytest.fixture(scope="module")
 def evp_test(repository):
     """The program for the OpenSSL under test, and the folder of its vectors."""

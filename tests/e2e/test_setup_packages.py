@@ -39,9 +39,9 @@ class Machine:
         (folder / "missing").write_text("")
         folder.chmod(0o777)
 
-    def setup(self, user=None, **environment):
+    def setup(self, *what, user=None, **environment):
         return subprocess.run(
-            [self.folder / "dev" / "setup"], capture_output=True, text=True, timeout=300,
+            [self.folder / "dev" / "setup", *what], capture_output=True, text=True, timeout=300,
             stdin=subprocess.DEVNULL, user=user, check=False, cwd="/",
             env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "HOME": str(self.folder),
                  "STANDINS": str(self.folder), "LANECRYPT_CUDA_ARCHS": "none",
@@ -72,14 +72,65 @@ def test_nothing_is_done_twice(machine):
 
 
 def test_root_installs_what_is_missing(machine, root):
-    (machine.folder / "missing").write_text("ccache\nperl\n")
+    (machine.folder / "missing").write_text("ccache\npkgconf\n")
     (machine.folder / "apt-works").touch()
     done = machine.setup()
     assert done.returncode == 0, done.stderr
     update, install = machine.apt_calls()
     assert update.endswith("update")
-    assert install.endswith("install --no-install-recommends ccache perl")
+    assert install.endswith("install --no-install-recommends ccache pkgconf")
     assert machine.setup().returncode == 0 and len(machine.apt_calls()) == 2
+
+
+def test_who_builds_needs_no_linter_and_nothing_of_the_tests(machine):
+    (machine.folder / "missing").write_text(
+        "clang-format-14\nclang-format\nshellcheck\nlibgtest-dev\npython3-pytest\ncargo\n")
+    done = machine.setup()
+    assert (done.returncode, done.stderr, machine.apt_calls()) == (0, "", [])
+
+
+@pytest.mark.parametrize("what, installed", [
+    (["lint"], "git shellcheck"), (["test"], "libgtest-dev git"), (["build"], "cmake"),
+    (["build", "test", "lint"], "cmake libgtest-dev git shellcheck")])
+def test_what_is_named_is_installed(machine, root, what, installed):
+    (machine.folder / "missing").write_text("cmake\ngit\nlibgtest-dev\nshellcheck\n")
+    (machine.folder / "apt-works").touch()
+    formatter = machine.folder / ".cache/lanecrypt/clang-format-14.0.6"
+    formatter.mkdir(parents=True)
+    done = machine.setup(*what, PIP_NO_INDEX="1")
+    assert done.returncode == 0, done.stderr
+    assert machine.apt_calls()[-1].endswith(f"install --no-install-recommends {installed}")
+
+
+def test_clang_format_that_cannot_be_fetched(machine):
+    done = machine.setup("lint", PIP_NO_INDEX="1")
+    assert done.returncode == 1
+    assert "pip could not fetch clang-format 14.0.6" in done.stderr
+    cache = machine.folder / ".cache" / "lanecrypt"
+    assert [entry.name for entry in cache.iterdir()] == ["clang-format.lock"]
+
+
+def test_vectors_that_cannot_be_fetched_are_left_out(machine):
+    done = machine.setup("test", LANECRYPT_NO_VECTORS="0", PIP_NO_INDEX="1")
+    assert done.returncode == 0, done.stderr
+    assert "pip could not fetch the vectors" in done.stderr
+    cache = machine.folder / ".cache" / "lanecrypt"
+    assert [entry.name for entry in cache.iterdir()] == ["vectors.lock"]
+
+
+def test_lint_takes_no_other_clang_format(machine, repository):
+    """Which would format otherwise, and where nothing may be fetched it says what lacks."""
+    shutil.copy(repository / "dev" / "lint", machine.folder / "dev" / "lint")
+    subprocess.run(["git", "init", "-q", machine.folder], check=True)
+    for name in ("clang-format", "clang-format-14"):
+        (machine.folder / "bin" / name).write_text("#!/bin/sh\n")
+        (machine.folder / "bin" / name).chmod(0o755)
+    done = subprocess.run([machine.folder / "dev" / "lint"], capture_output=True, text=True, check=False,
+                          timeout=300, env={"PATH": f"{machine.folder}/bin:/usr/bin:/bin",
+                                            "HOME": str(machine.folder), "LANECRYPT_NO_SETUP": "1"})
+    assert done.returncode == 1
+    assert ".cache/lanecrypt/clang-format-14.0.6/" in done.stdout
+    assert "(dev/setup lint fetches it)" in done.stdout
 
 
 def test_apt_that_does_not_help(machine, root):
@@ -91,9 +142,10 @@ def test_apt_that_does_not_help(machine, root):
 
 def test_servers_are_installed_where_they_are_wanted(machine, root):
     (machine.folder / "missing").write_text("nginx-light\n")
-    assert machine.setup().returncode == 0 and machine.apt_calls() == []
+    assert machine.setup("test").returncode == 0 and machine.apt_calls() == []
+    assert machine.setup(LANECRYPT_SERVERS="1").returncode == 0 and machine.apt_calls() == []
     (machine.folder / "apt-works").touch()
-    done = machine.setup(LANECRYPT_SERVERS="1")
+    done = machine.setup("test", LANECRYPT_SERVERS="1")
     assert done.returncode == 0, done.stderr
     assert machine.apt_calls()[-1].endswith("install --no-install-recommends nginx-light")
 
@@ -101,7 +153,7 @@ def test_servers_are_installed_where_they_are_wanted(machine, root):
 def test_servers_that_cannot_be_installed_are_left_out(machine, root):
     (machine.folder / "missing").write_text("haproxy\nnginx-light\n")
     (machine.folder / "apt-fails").touch()
-    done = machine.setup(LANECRYPT_SERVERS="1")
+    done = machine.setup("test", LANECRYPT_SERVERS="1")
     assert done.returncode == 0, done.stderr
     assert "could not install haproxy nginx-light" in done.stderr
 
@@ -140,7 +192,9 @@ def test_it_can_be_left_out(machine):
     assert machine.apt_calls() == []
 
 
-def test_arguments_are_refused(machine):
-    done = subprocess.run([machine.folder / "dev" / "setup", "--help"], capture_output=True,
-                          text=True, timeout=300, check=False)
-    assert done.returncode == 1 and "takes no arguments" in done.stderr
+def test_other_words_are_refused(machine):
+    (machine.folder / "missing").write_text("cmake\n")
+    for words in (["tests"], ["--help"], ["build", "all"]):
+        done = machine.setup(*words)
+        assert done.returncode == 1 and "there is no such thing to set up: " in done.stderr
+    assert machine.apt_calls() == []

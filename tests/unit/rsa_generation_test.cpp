@@ -88,9 +88,12 @@ void expect_bounds(const lc_rsa_parts &parts, int bits) {
 }
 
 // Takes keys and looks at them.
+// 65537. No list of an initializer: gcc 12 warns that it may be used uninitialized.
+constexpr uint8_t kExponent[] = {1, 0, 1};
+
 struct Keys {
   int bits = 1024;
-  Bytes exponent = {1, 0, 1};
+  Bytes exponent{std::begin(kExponent), std::end(kExponent)};
   std::set<Bytes> primes;
   uint64_t count = 0, calls = 0, enough = UINT64_MAX, enough_calls = UINT64_MAX;
   lc_rsa_progress last{};

@@ -77,7 +77,7 @@ class Trust : public testing::TestWithParam<DeviceCase> {
     if (is_emulator())
       fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
     else
-      options.find = [this, fault] { return std::vector{with_faults(found_, fault)}; };
+      options.find = [this, fault] { return device::Survey{{with_faults(found_, fault)}, {}}; };
     dispatcher_ = std::make_unique<Dispatcher>(options);
     // Read when the device is opened.
     (void)dispatcher_->device(0)->make_ready();

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 
+#include "device/survey.h"
 #include "forwarding_device.h"
 #include "random_bytes.h"
 #include "reference.h"
@@ -217,7 +218,7 @@ class WipedMemory : public testing::TestWithParam<const char *> {
   // The first device of the API that can be used.
   bool find(const std::string &api) {
     setenv("LANECRYPT_AES_FORM", GetParam(), 1);
-    for (const device::Found &found : device::find_all())
+    for (const device::Found &found : device::find_all_here())
       if (found.properties.api == api && found.properties.unusable.empty()) {
         device_ = found;
         return true;
