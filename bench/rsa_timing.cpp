@@ -26,6 +26,7 @@
 #include "cli/compare_times.h"
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_candidates.h"
+#include "device/survey.h"
 #include "lanecrypt/lanecrypt.h"
 #include "schedule/prime_tester.h"
 #include "schedule/rsa_engine.h"
@@ -209,7 +210,7 @@ int run(int argc, char **argv) {
       give_up("no such option: " + name);
   }
   if (argc % 2 == 0) give_up("an option needs a value");
-  for (const device::Found &found : device::find_all()) {
+  for (const device::Found &found : device::find_all_here()) {
     if (found.properties.id != id) continue;
     Timing timing(found.properties.api, launches);
     // The emulator is no measure of anything; it shows that the program works.

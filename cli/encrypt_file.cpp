@@ -122,8 +122,8 @@ Choice choose_runner(const EncryptRequest &request, const Input &input, const Ou
   if (request.encrypt && request.cipher.mode == LC_AES_CBC)
     return {Runner::kChain, "CBC encryption of one file is one serial chain: it ran on the CPU"};
   // Whoever names a device means it, and so with how the files are read and written.
-  if (request.devices || request.require_device || std::getenv("LANECRYPT_DEVICES")) return {};
-  if (input.is_in_memory() && output.is_on_ram_disk() && !std::getenv("LANECRYPT_FILE_IO") &&
+  if (request.devices || request.require_device || secure_getenv("LANECRYPT_DEVICES")) return {};
+  if (input.is_in_memory() && output.is_on_ram_disk() && !secure_getenv("LANECRYPT_FILE_IO") &&
       CoresEngine::is_quick(request.cipher))
     return {Runner::kCores,
             "both files lie in memory, where copies to a device take longer than the cipher: it "

@@ -26,7 +26,7 @@ bool PaperBench::has_gpu() const {
 }
 
 ScopedSetting::ScopedSetting(const char *name, const std::string &value) : name_(name) {
-  if (const char *before = std::getenv(name); before != nullptr) before_ = before;
+  if (const char *before = secure_getenv(name); before != nullptr) before_ = before;
   setenv(name, value.c_str(), 1);
 }
 

@@ -94,7 +94,7 @@ SecretBytes line_or_failure(int descriptor, const Wanted &wanted, const std::str
 std::optional<SecretBytes> read_source(std::string_view text, const Wanted &wanted) {
   if (text.starts_with("env:")) {
     const std::string name(text.substr(4));
-    const char *value = std::getenv(name.c_str());
+    const char *value = secure_getenv(name.c_str());
     if (!value)
       throw Failure(ExitCode::kUsage,
                     fmt::format("{} env:{}: the environment has no variable of that name",

@@ -21,7 +21,7 @@ constexpr uint64_t kLargeBytes = 1 << 30;
 
 std::unique_ptr<RingFiles> RingFiles::make(Input &input, Output &output, size_t chunk_bytes,
                                            unsigned chunks) {
-  const char *setting = std::getenv("LANECRYPT_FILE_IO");
+  const char *setting = secure_getenv("LANECRYPT_FILE_IO");
   const std::string_view way = setting == nullptr ? "" : setting;
   if (!way.empty() && way != "plain" && way != "ring" && way != "direct")
     throw Failure(ExitCode::kUsage,

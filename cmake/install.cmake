@@ -42,6 +42,10 @@ install(TARGETS lanecrypt EXPORT lanecrypt LIBRARY DESTINATION ${CMAKE_INSTALL_L
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lanecrypt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+# In a folder of its own beside the library, which looks there.
+set_target_properties(lanecrypt_probe PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+install(TARGETS lanecrypt_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/lanecrypt)
+
 if(TARGET gpu)
   lanecrypt_relative(origin "${LANECRYPT_MODULES_DIR}" "${CMAKE_INSTALL_LIBDIR}"
                      "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")

@@ -65,7 +65,7 @@ lc_cipher_job job_of(const CipherContext &context, lc_cipher cipher, const lc_me
 
 Bulk run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &message) {
   const lc_cipher_job job = job_of(context, cipher, message, LC_CPU);
-  if (lc_run(context.provider->devices, &job, nullptr) == LC_OK) {
+  if (lc_run(context.provider->devices(), &job, nullptr) == LC_OK) {
     context.provider->counters.count_cores(message.length);
     return Bulk::kDone;
   }
@@ -126,7 +126,10 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
                    uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
   const bool must = provider.settings.require_gpu;
-  if (const char *why = provider.no_device.load(std::memory_order_acquire); why != nullptr) {
+  const char *why = provider.no_device.load(std::memory_order_acquire);
+  if (why == nullptr && !provider.may_use_devices())
+    why = "the process has sandboxed itself since the provider was loaded";
+  if (why != nullptr) {
     if (!must) return Bulk::kNotTaken;
     provider.counters.count_failure();
     provider.errors.raise(Reason::kDeviceRequired, why);
@@ -139,7 +142,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   lc_result result{};
   result.struct_size = sizeof result;
   provider.asked_devices.store(true, std::memory_order_relaxed);
-  const lc_status status = lc_run(provider.devices, &job, &result);
+  const lc_status status = lc_run(provider.devices(), &job, &result);
 
   if (status != LC_OK && status != LC_ERROR_TAG) {
     // lc_last_error() lasts until this thread's next call.

@@ -9,7 +9,8 @@ namespace {
 void tell_once(Provider &provider, uint32_t number, const char *reason) {
   constexpr uint32_t kMost = 64;
   const uint64_t bit = uint64_t{1} << (number < kMost ? number : kMost - 1);
-  if ((provider.lost_told.fetch_or(bit) & bit) == 0)
+  // The log is reached by a socket, which a sandbox may forbid.
+  if ((provider.lost_told.fetch_or(bit) & bit) == 0 && !provider.sandbox.has_come())
     syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", reason);
 }
 
@@ -23,11 +24,11 @@ bool is_out_of_service(lc_device_state state) {
 Fleet look_at_devices(Provider &provider) {
   Fleet fleet;
   uint32_t count = 0;
-  if (lc_device_count(provider.devices, &count) != LC_OK) return fleet;
+  if (lc_device_count(provider.devices(), &count) != LC_OK) return fleet;
   for (uint32_t index = 0; index < count; ++index) {
     lc_device_info info{};
     info.struct_size = sizeof info;
-    if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected) continue;
+    if (lc_device_get(provider.devices(), index, &info) != LC_OK || !info.selected) continue;
     fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
     fleet.lost += info.state == LC_DEVICE_LOST;
     if (is_out_of_service(info.state)) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "process/forks.h"
 #include "provider/keystream.h"
 
 namespace lanecrypt::provider {
@@ -61,8 +62,8 @@ int key_index(const CipherContext &context) { return int(context.algorithm().key
 KeystreamPool *pool_of(Provider &provider) {
   KeystreamPool *pool = provider.keystream_pool.load(std::memory_order_acquire);
   if (pool != nullptr) return pool;
-  auto *made =
-      new (std::nothrow) KeystreamPool(provider.devices, provider.settings.keystream_memory_bytes);
+  auto *made = new (std::nothrow)
+      KeystreamPool(provider.devices(), provider.settings.keystream_memory_bytes);
   if (made != nullptr && provider.keystream_pool.compare_exchange_strong(pool, made)) return made;
   delete made;
   return pool;
@@ -121,14 +122,12 @@ bool pays_now(CipherContext &context, const StreamAhead::Clock &openssl) {
           : std::max(kOpenNs / kMostLoss / openssl.least_ns, kOpenNs / saved_ns);
   const uint64_t until_worth = uint64_t(worth_bytes), seen = context.stream_bytes;
   const bool may_open = seen >= until_worth;
-  if (lc_is_open(provider.devices, may_open ? 1 : 0) != 0) return true;
+  if (lc_is_open(provider.devices(), may_open ? 1 : 0) != 0) return true;
   look_after(context, may_open ? seen / 8 : until_worth - seen);
   return false;
 }
 
-bool is_foreign(const CipherContext &context) {
-  return context.ahead->born_in != context.provider->forks.load(std::memory_order_relaxed);
-}
+bool is_foreign(const CipherContext &context) { return context.ahead->born_in != process::forks(); }
 
 void count_waste(CipherContext &context, uint64_t bytes) {
   context.provider->counters.count_wasted_keystream(bytes);
@@ -160,7 +159,7 @@ void try_begin(CipherContext &context, const uint8_t counter[kBlockBytes]) {
   if (pool != nullptr) {
     provider.asked_devices.store(true, std::memory_order_relaxed);
     ahead.keystream =
-        Keystream::begin(provider.devices, *pool, context.key, context.algorithm().key_bytes,
+        Keystream::begin(provider.devices(), *pool, context.key, context.algorithm().key_bytes,
                          counter, context.stream_bytes);
   }
   if (ahead.keystream != nullptr) {
@@ -230,13 +229,13 @@ void begin_stream(CipherContext &context) {
   const Settings &settings = context.provider->settings;
   context.stream_bytes = 0;
   context.look_at = UINT64_MAX;
-  if (context.algorithm().cipher == LC_AES_CTR && settings.keystream != Settings::Use::kOff)
+  if (context.algorithm().cipher == LC_AES_CTR && settings.in_process &&
+      settings.keystream != Settings::Use::kOff)
     context.look_at = std::max<uint64_t>(settings.keystream_after_bytes, 1);
 }
 
 void consider_keystream(CipherContext &context) {
-  if (!context.key_set || context.ahead != nullptr ||
-      context.provider->no_device.load(std::memory_order_relaxed) != nullptr ||
+  if (!context.key_set || context.ahead != nullptr || !context.provider->may_use_devices() ||
       (!must(context) && context.provider->keystream_loses[key_index(context)])) {
     leave_alone(context);
     return;
@@ -244,7 +243,7 @@ void consider_keystream(CipherContext &context) {
   auto *ahead = new (std::nothrow) StreamAhead();
   look_after(context, context.stream_bytes);
   if (ahead == nullptr) return;
-  ahead->born_in = context.provider->forks.load(std::memory_order_relaxed);
+  ahead->born_in = process::forks();
   if (must(context)) ahead->state = State::kBegins;
   context.ahead = ahead;
   // Every update comes by here.

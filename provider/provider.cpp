@@ -123,7 +123,8 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
 
 void destroy(Provider *provider, bool close_devices) {
   if (close_devices) end_keystream_pool(*provider);
-  if (close_devices) lc_close(provider->devices);
+  if (lc_context *context = provider->context; context != nullptr && close_devices)
+    lc_close(context);
   release_fallback_ciphers(*provider);
   free_fallbacks(*provider);
   if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
@@ -157,19 +158,6 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   provider->settings = std::move(*settings);
   provider->errors = ErrorSink(handle, core);
 
-  lc_options options{};
-  options.struct_size = sizeof options;
-  if (provider->settings.devices) options.devices = provider->settings.devices->c_str();
-  // The library finishes on the CPU what a device leaves undone: for data in
-  // place nobody else could.
-  options.fallback = provider->settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
-  options.pinned_bytes = provider->settings.pinned_bytes;
-  options.verify = provider->settings.verify;
-  options.prefer = provider->settings.prefer;
-  // All our keys draw from the generator of one library context.
-  options.prime_pool = provider->settings.prime_pool;
-  if (const lc_status status = lc_open(&options, &provider->devices); status != LC_OK)
-    return Status(status, lc_last_error());
   provider->fallback = OSSL_LIB_CTX_new_child(handle, core);
   if (provider->fallback == nullptr)
     return Status(LC_ERROR_MEMORY, "cannot make a library context for OpenSSL's own ciphers");

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "lanecrypt/lanecrypt.h"
+#include "process/sandbox.h"
 #include "provider/counters.h"
 #include "provider/errors.h"
 #include "provider/settings.h"
@@ -38,14 +39,21 @@ struct Provider {
   // of a message under way; 0: not tried yet, -1: it does not.
   std::atomic<int> tells_tag[2] = {};
   std::atomic<EVP_MAC *> fallback_poly1305{nullptr};
-  lc_context *devices = nullptr;
+  // Whether a device may be asked at all, now: in_process says so, one can be used, and
+  // the process has not sandboxed itself since the provider was loaded.
+  bool may_use_devices() const;
+  // The same of threads for several cores.
+  bool may_use_cores() const;
+  // The library's context; the first call loads the library. nullptr where that cannot
+  // be: then all stays on the CPU.
+  lc_context *devices();
+  std::atomic<lc_context *> context{nullptr};
+  const process::SandboxWatch sandbox;
   // Memory for keystream, once a stream wants it; and, by the length of the key, where
   // it was measured to lose. What the exclusive or takes, a byte; 0: not measured.
   std::atomic<class KeystreamPool *> keystream_pool{nullptr};
   std::atomic<bool> keystream_loses[3] = {};
   std::atomic<double> keystream_xor_ns{0};
-  // How often this process, or one that it came from, was forked into being.
-  std::atomic<uint64_t> forks{0};
   // Why no device is asked any more; nullptr while they are. malloc()ed.
   std::atomic<char *> no_device{nullptr};
   // Whether a request was given to a device: before, nothing may look for any.

@@ -14,6 +14,7 @@ constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
 RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
   Provider &provider = key.provider();
   const Settings &settings = provider.settings;
+  if (!settings.require_gpu && !provider.may_use_devices()) return;
   if (settings.require_gpu || settings.rsa == Settings::Use::kAlways) {
     device_key_ = key.for_device();
     if (device_key_ != nullptr || !settings.require_gpu) return;
@@ -24,7 +25,7 @@ RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
   }
   if (key.bits() < kLeastBits || key.bits() > kMostBits || !key.may_suit_device()) return;
   const uint32_t in_line = operations_in_line();
-  if (lc_rsa_device_is_sooner(provider.devices, uint32_t(key.bits()), in_line)) {
+  if (lc_rsa_device_is_sooner(provider.devices(), uint32_t(key.bits()), in_line)) {
     device_key_ = key.for_device();
     return;
   }
@@ -39,7 +40,7 @@ RsaOperation::~RsaOperation() {
   if (!is_counted_) return;
   const auto took = std::chrono::steady_clock::now() - began_;
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
-  lc_rsa_ran_on_cpu(provider.devices, uint32_t(key_.bits()), is_done_ ? uint64_t(ns) : 0);
+  lc_rsa_ran_on_cpu(provider.devices(), uint32_t(key_.bits()), is_done_ ? uint64_t(ns) : 0);
 }
 
 RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
@@ -49,7 +50,7 @@ RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
   result.struct_size = sizeof result;
   std::string why;
   const lc_status status =
-      run_rsa_and_wait(provider.devices, *device_key_->key, key_.bytes(), in, out, &result, &why);
+      run_rsa_and_wait(provider.devices(), *device_key_->key, key_.bytes(), in, out, &result, &why);
   // The queue was full, or a device failed, and the library or nobody took over.
   if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
     (void)look_at_devices(provider);

@@ -32,7 +32,7 @@ size_t bits_of(const std::vector<uint8_t> &number) {
 bool has_selected_device(Provider &provider) {
   lc_device_info info{};
   info.struct_size = sizeof info;
-  return lc_device_get(provider.devices, 0, &info) == LC_OK && info.selected != 0;
+  return lc_device_get(provider.devices(), 0, &info) == LC_OK && info.selected != 0;
 }
 
 // One call of lc_rsa_generate().
@@ -119,7 +119,8 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   if (!wish.suits_device()) return result;
   const Settings &settings = provider.settings;
   const bool is_forced = settings.require_gpu || settings.rsa == Settings::Use::kAlways;
-  if (!is_forced && !lc_rsa_generation_is_sooner(provider.devices, uint32_t(wish.bits())))
+  if (!settings.require_gpu && !provider.may_use_devices()) return result;
+  if (!is_forced && !lc_rsa_generation_is_sooner(provider.devices(), uint32_t(wish.bits())))
     return result;
   provider.asked_devices.store(true, std::memory_order_relaxed);
 
@@ -161,7 +162,7 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   generation.argument = &call;
   lc_result told{};
   told.struct_size = sizeof told;
-  const lc_status status = lc_rsa_generate(provider.devices, &generation, &told);
+  const lc_status status = lc_rsa_generate(provider.devices(), &generation, &told);
   const std::string why = status == LC_OK ? "" : lc_last_error();
   if (status != LC_OK || told.cpu_operations > 0 || told.failed_devices > 0 ||
       told.failed_checks > 0)

@@ -124,6 +124,7 @@ void RsaKey::set_fallback(EVP_PKEY *key) {
 const RsaDeviceKey *RsaKey::for_device() {
   std::call_once(once_, [this] {
     if (fallback_ == nullptr || bits_ == 0 || bytes() > kMostRsaBytes) return;
+    if (provider_.devices() == nullptr) return;
     const ErrorMark mark;
     Making making{provider_, bytes(), device_key_};
     EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, make_device_key, &making);

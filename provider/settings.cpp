@@ -6,6 +6,9 @@
 
 #include <cstring>
 
+#include "job/device_list.h"
+#include "process/privilege.h"
+
 namespace lanecrypt::provider {
 namespace {
 
@@ -59,7 +62,8 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
 
   const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
              *rsa = nullptr, *verify = nullptr, *prefer = nullptr, *pool = nullptr,
-             *keystream = nullptr, *after = nullptr, *memory = nullptr, *pinned = nullptr;
+             *keystream = nullptr, *after = nullptr, *memory = nullptr, *pinned = nullptr,
+             *in_process = nullptr, *cores = nullptr;
   const auto text = [](const char *key, const char **value) {
     return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
   };
@@ -75,11 +79,16 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
                          text("keystream_after", &after),
                          text("keystream_memory", &memory),
                          text("pinned_bytes", &pinned),
+                         text("in_process", &in_process),
+                         text("cores", &cores),
                          OSSL_PARAM_END};
   if (get_params(handle, params) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
 
-  if (devices != nullptr) settings.devices = devices;
+  if (devices != nullptr) {
+    if (const Status list = check_device_list(devices); !list.ok()) return list;
+    settings.devices = devices;
+  }
   settings.threshold_is_set = threshold != nullptr;
   const struct {
     const char *name, *value;
@@ -105,10 +114,25 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
     if (!value) return wrong(use.name, use.value, "auto, always or off");
     *use.use = *value;
   }
-  if (require != nullptr) {
-    const std::optional<bool> value = parse_switch(require);
-    if (!value) return wrong("require_gpu", require, "yes or no");
-    settings.require_gpu = *value;
+  const struct {
+    const char *name, *value;
+    bool *is_on;
+  } switches[] = {{"require_gpu", require, &settings.require_gpu},
+                  {"in_process", in_process, &settings.in_process}};
+  for (const auto &one : switches) {
+    if (one.value == nullptr) continue;
+    const std::optional<bool> value = parse_switch(one.value);
+    if (!value) return wrong(one.name, one.value, "yes or no");
+    *one.is_on = *value;
+  }
+  if (settings.require_gpu && !settings.in_process)
+    return wrong("require_gpu", require, "set together with in_process = yes, which it needs");
+  if (cores != nullptr) {
+    constexpr uint64_t kMostCores = 1024;
+    const std::optional<uint64_t> value = parse_bytes(cores);
+    if (!value || *value == 0 || *value > kMostCores)
+      return wrong("cores", cores, "a number of cores, from 1 to 1024");
+    settings.cores = uint32_t(*value);
   }
   if (verify != nullptr) {
     if (strcasecmp(verify, "sampled") == 0)
@@ -140,6 +164,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
     if (stats[0] != '/') return wrong("stats_file", stats, "an absolute path");
     settings.stats_file = stats;
   }
+  if (process::serves_a_stranger()) settings.leave_all_to_openssl();
   return settings;
 }
 

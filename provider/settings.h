@@ -14,6 +14,10 @@
 namespace lanecrypt::provider {
 
 struct Settings {
+  // Whether drivers, and threads for them, may come into this process.
+  bool in_process = false;
+  // Most cores at one large request; 1: its caller's, and no thread.
+  uint32_t cores = 1;
   // As LANECRYPT_DEVICES, which holds where this is not set.
   std::optional<std::string> devices;
   // Requests below this many bytes stay on the CPU. Where it is not set, what was
@@ -43,11 +47,19 @@ struct Settings {
   // An absolute path to which the counters are appended in the end; "": none.
   std::string stats_file;
 
+  // In a process that has more rights than who started it: no driver, no thread, no file.
+  void leave_all_to_openssl() {
+    in_process = require_gpu = false;
+    cores = 1;
+    stats_file.clear();
+  }
+
   // Where what was measured decides. lc_cipher_choose() never names a device for
   // less than 64 KiB.
   bool asks_model() const { return !threshold_is_set && !require_gpu; }
   // No shorter request is one for a device.
   uint64_t least_device_bytes() const {
+    if (!in_process && cores < 2) return UINT64_MAX;
     if (asks_model()) return 64 << 10;
     return threshold_bytes != 0 ? threshold_bytes : 1;
   }

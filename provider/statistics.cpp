@@ -41,7 +41,7 @@ std::string json_text(const char *text) {
 
 void append_line(Provider &provider) {
   const Totals totals = provider.counters.totals();
-  if (provider.settings.stats_file.empty()) return;
+  if (provider.settings.stats_file.empty() || provider.sandbox.has_come()) return;
   // A child that only inherited the provider has nothing to tell.
   if (provider.in_forked_child && totals.device_jobs + totals.cpu_jobs + totals.failures +
                                           totals.rsa_device_jobs + totals.rsa_cpu_jobs +
@@ -85,7 +85,6 @@ void after_fork_in_parent() { mutex.unlock(); }
 void after_fork_in_child() {
   for (Provider *provider = living; provider != nullptr; provider = provider->next) {
     provider->counters.clear();
-    provider->forks.fetch_add(1, std::memory_order_relaxed);
     provider->keystream_pool = nullptr;
     provider->asked_devices = false;
     provider->in_forked_child = true;
@@ -110,14 +109,14 @@ struct AtExit {
 std::string devices_json(Provider &provider) {
   std::string json = "[";
   uint32_t count = 0;
-  if (!provider.asked_devices || lc_device_count(provider.devices, &count) != LC_OK) return "[]";
+  if (!provider.asked_devices || lc_device_count(provider.devices(), &count) != LC_OK) return "[]";
   for (uint32_t index = 0; index < count; ++index) {
     lc_device_info info{};
     info.struct_size = sizeof info;
     lc_counters counters{};
     counters.struct_size = sizeof counters;
-    if (lc_device_get(provider.devices, index, &info) != LC_OK || !info.selected ||
-        lc_counters_get(provider.devices, index, &counters) != LC_OK)
+    if (lc_device_get(provider.devices(), index, &info) != LC_OK || !info.selected ||
+        lc_counters_get(provider.devices(), index, &counters) != LC_OK)
       continue;
     if (json.size() > 1) json += ", ";
     json += "{\"id\": " + json_text(info.id) + ", \"name\": " + json_text(info.name) +

@@ -235,7 +235,17 @@ lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
   question.key_bytes = algorithm.key_bytes;
   question.streams = 1;
   question.bytes = in_bytes;
-  return lc_cipher_choose(context.provider->devices, &question);
+  return lc_cipher_choose(context.provider->devices(), &question);
+}
+
+// Of several cores without a device. Below so much they lost to one on every machine
+// that was measured (docs/performance-host.md); what one core must do alone is not theirs.
+bool gains_by_cores(const CipherContext &context, size_t in_bytes) {
+  constexpr size_t kLeastBytes = size_t{2} << 20;
+  const Algorithm &algorithm = context.algorithm();
+  return in_bytes >= kLeastBytes && !algorithm.is_aead() && !algorithm.has_data_units() &&
+         !algorithm.traits().steals() &&
+         !algorithm.traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT);
 }
 
 }  // namespace
@@ -245,8 +255,12 @@ Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in
   if (in_bytes < settings.least_device_bytes()) return Side::kOpenssl;
   if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits)
     return Side::kOpenssl;
+  if (!context.provider->may_use_devices()) {
+    if (settings.require_gpu) return Side::kDevice;  // which says what is the matter
+    return gains_by_cores(context, in_bytes) && context.provider->may_use_cores() ? Side::kCores
+                                                                                  : Side::kOpenssl;
+  }
   if (settings.require_gpu) return Side::kDevice;
-  if (context.provider->no_device.load(std::memory_order_relaxed) != nullptr) return Side::kOpenssl;
   // One stream of CBC encryption, say, is one chain, which a device walks
   // slowly: only tests want that.
   if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
@@ -256,7 +270,8 @@ Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in
   const lc_choice choice = ask_model(context, in_bytes);
   // A data unit is one core's, and the caller's is at hand.
   if (choice == LC_CHOICE_CORES)
-    return context.algorithm().has_data_units() ? Side::kOpenssl : Side::kCores;
+    return settings.cores < 2 || context.algorithm().has_data_units() ? Side::kOpenssl
+                                                                      : Side::kCores;
   // What was not measured may lose.
   return choice == LC_CHOICE_DEVICE ? Side::kDevice : Side::kOpenssl;
 }

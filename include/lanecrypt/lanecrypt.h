@@ -118,6 +118,9 @@ typedef struct lc_options {
    * source. 0: as the environment variable LANECRYPT_PRIME_POOL says, for callers
    * without one; none where that is not set. */
   uint32_t prime_pool;
+  /* Most cores at one job that is the CPU's (LC_CPU), the caller's own not counted where
+   * it waits. 0: what this library takes for best, at most 8. */
+  uint32_t cores;
 } lc_options;
 
 /* Opens a context. Touches no device and starts no thread: that happens at
@@ -126,10 +129,13 @@ typedef struct lc_options {
  * first call, not here; a malformed list is LC_ERROR_ARGUMENT. */
 LC_API lc_status lc_open(const lc_options *options, lc_context **context);
 /* Waits for the jobs under way, wipes what is secret and frees everything.
- * NULL is allowed. exit() stops what is not closed by then, before libcrypto and the
- * drivers end: it waits a second for the jobs under way, and what is not begun after
- * that ends with LC_ERROR_STOPPED. OPENSSL_cleanup(), where a program calls it by
- * itself, must come after lc_close(). */
+ * NULL is allowed. It must come before OPENSSL_cleanup(), where a program calls that.
+ *
+ * exit() and the return from main() stop what is not closed, before libcrypto and the
+ * drivers end: what a device has begun is waited for, all else ends with
+ * LC_ERROR_STOPPED. That holds once the program's own threads are out of this library's
+ * functions: one that is in them then may crash the process, as it may in libcrypto.
+ * lc_close(), after these threads have ended, is the way that always holds. */
 LC_API void lc_close(lc_context *context);
 
 /* ---- Devices ----------------------------------------------------------- */
@@ -159,8 +165,9 @@ typedef struct lc_device_info {
   lc_device_state rsa_state;
 } lc_device_info;
 
-/* How many devices were found, selected or not, usable or not. Looks for them
- * on the first call. */
+/* How many devices the APIs have that lc_options.devices names, selected or not, usable
+ * or not. Looks for them on the first call, in other processes: no driver is loaded into
+ * this one before a device of it is used. */
 LC_API lc_status lc_device_count(lc_context *context, uint32_t *count);
 /* Describes device `index`, from 0. Selected devices come first, in order of
  * preference. */
@@ -359,7 +366,8 @@ typedef struct lc_completion {
 } lc_completion;
 
 /* Starts a job. Messages, keys and IVs are copied before it returns; inputs
- * and outputs must stay until the job is over. completion may be NULL. ticket
+ * and outputs must stay until the job is over. The first job of a device waits until
+ * that is open. completion may be NULL. ticket
  * may be NULL when completion is not: then nothing needs to be freed. When it
  * returns an error the job was not started and completion is not told. */
 LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
@@ -453,8 +461,9 @@ LC_API lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job,
  * now. 0: on the calling thread; the caller then says by lc_rsa_ran_on_cpu() how
  * long it took (0: unknown), which is what the next answers go by. in_line: how many
  * operations the thread has to do that would wait for one another: 1, or more
- * for a thread that runs several jobs in turn. A device is opened when it would
- * first be asked, and until it is open the answer is 0. */
+ * for a thread that runs several jobs in turn. When a device would first be asked,
+ * programs look for devices, and until they have done so the answer is 0; one call
+ * then waits until they are open, half a second on an NVIDIA card. */
 LC_API int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line);
 LC_API void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds);
 
@@ -507,8 +516,8 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
 /* For a caller that can make a key by means of its own: whether a single one is
  * made sooner by lc_rsa_generate() with LC_ANY_DEVICE. 1 where a device is open for
  * it, or where a key of that length takes longer than to open one (from 4096 bits on;
- * the CPU's cores search meanwhile). From the third
- * time that the answer is 0, a device is opened meanwhile. Always 0 where the lanes of
+ * the CPU's cores search meanwhile). After the answer was 0 eight times, one call waits
+ * until a device is open. Always 0 where the lanes of
  * no selected device share a number, as CUDA's do: one lane by itself takes seconds to
  * minutes to find a long prime, and only many keys at once pay there. */
 LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
@@ -567,16 +576,16 @@ typedef enum lc_choice {
 
 /* Where a request belongs by lc_options.prefer, for a caller who can also do it by
  * OpenSSL: by its kind and size, by what was measured, and by what waits for devices
- * now. The CPU has wrong questions, and all below 64 KiB. No answer waits for devices
- * that are sooner opened than the CPU done: after 1 GiB of requests a thread looks for
- * them, measures what nobody has (LC_TUNE_QUICK, which is kept) and opens the one that
- * pays. Before, nothing touches a device. */
+ * now. The CPU has wrong questions, and all below 64 KiB. After 1 GiB of requests other
+ * programs look for devices and measure what nobody has (LC_TUNE_QUICK, which is kept),
+ * and nobody waits for them. Where a device then is sooner, one call waits until it is
+ * open. Before, nothing touches a device. */
 LC_API lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question);
 
-/* Whether a selected device is open and passed its tests: 1 or 0. Touches nothing;
- * where none is, and opens_meanwhile is not 0, a thread opens the first that can be
- * used, or finds that there is none. */
-LC_API int lc_is_open(lc_context *context, int opens_meanwhile);
+/* Whether a selected device is open and passed its tests: 1 or 0. Touches nothing.
+ * Where none is, and opens_now is not 0, other programs look for devices, for which
+ * nobody waits; a call that finds them known opens the first that can be used. */
+LC_API int lc_is_open(lc_context *context, int opens_now);
 
 /* ---- Counters ---------------------------------------------------------- */
 

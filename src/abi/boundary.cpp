@@ -8,12 +8,18 @@
 namespace lanecrypt::abi {
 namespace {
 
-thread_local std::string last_error;
+// Plain memory: exit() destroys a thread's objects before it asks for the counters.
+constexpr size_t kMostBytes = 1024;
+thread_local char last_error[kMostBytes] = "";
 
 }  // namespace
 
 lc_status tell(const Status &status) {
-  if (!status.ok()) last_error = status.text();
+  if (!status.ok()) {
+    const size_t length = std::min(status.text().size(), kMostBytes - 1);
+    memcpy(last_error, status.text().data(), length);
+    last_error[length] = '\0';
+  }
   return status.code();
 }
 
@@ -37,7 +43,7 @@ Status check_result(const lc_result *result) {
 
 const char *lc_version(void) { return LC_VERSION_TEXT; }
 
-const char *lc_last_error(void) { return lanecrypt::abi::last_error.c_str(); }
+const char *lc_last_error(void) { return lanecrypt::abi::last_error; }
 
 const char *lc_status_text(lc_status status) {
   switch (status) {

@@ -10,8 +10,10 @@
 #include <new>
 
 #include "abi/context.h"
+#include "abi/process_end.h"
 #include "job/status.h"
 #include "lanecrypt/lanecrypt.h"
+#include "schedule/openings.h"
 
 struct lc_context : lanecrypt::Context {
   using Context::Context;
@@ -23,10 +25,22 @@ namespace lanecrypt::abi {
 lc_status tell(const Status &status);
 lc_status tell(lc_status code, const char *text);
 
+// One call of the ABI. What devices it began to open are open, or cannot be, when it
+// returns, and the end of the process is arranged after them.
+class Call {
+ public:
+  Call() = default;
+  ~Call() {
+    if (schedule::Opening::await_own()) arrange_process_end();
+  }
+  Call(const Call &) = delete;
+};
+
 // No exception crosses the ABI: all that the inside can throw is want of
 // memory or of threads.
 template <typename Body>
 lc_status guarded(Body body) noexcept {
+  const Call call;
   try {
     return body();
   } catch (const std::bad_alloc &) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/context.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,25 +10,16 @@
 #include "abi/process_end.h"
 #include "cpu/core_count.h"
 #include "job/kept_memory.h"
-#include "schedule/signals.h"
+#include "process/forks.h"
 
 namespace lanecrypt {
 
+using process::forks;
 using schedule::Executor;
-
-namespace {
-
-// How often this process, or one that it came from, was forked into being: to
-// ask the system for the process's number would cost each operation a call.
-std::atomic<uint64_t> forks{0};
-const int fork_is_noted = pthread_atfork(nullptr, nullptr, [] { ++forks; });
-
-}  // namespace
 
 struct Context::Process {
   explicit Process(const schedule::DispatcherOptions &options)
-      : pid(getpid()), born_in(forks), dispatcher(options) {
-    note_loaded_drivers();
+      : born_in(forks()), dispatcher(options) {
     at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.hurry(); });
   }
 
@@ -52,7 +42,6 @@ struct Context::Process {
     std::unique_ptr<device::Buffer> buffer;
   };
 
-  const pid_t pid;
   const uint64_t born_in;
   // Before there are threads of ours.
   const tune::OwnCpuTime own_time = tune::OwnCpuTime::without_present_threads();
@@ -135,8 +124,10 @@ void Context::Process::note_least_bytes(const CipherKind &kind, tune::Prefer pre
 // threads that come first at once may both make one; one of them wins.
 Context::Process &Context::process() {
   Process *current = process_.load();
-  if (current != nullptr && current->pid == getpid()) return *current;
-  auto made = std::make_unique<Process>(options_);
+  if (current != nullptr && current->born_in == forks()) return *current;
+  schedule::DispatcherOptions options = options_;
+  if (!options.find) options.find = [this] { return inquiry().survey(); };
+  auto made = std::make_unique<Process>(options);
   if (process_.compare_exchange_strong(current, made.get())) return *made.release();
   if (!made->at_end.withdraw()) (void)made.release();
   return *current;
@@ -144,21 +135,13 @@ Context::Process &Context::process() {
 
 Context::Process *Context::found() const {
   Process *current = process_.load();
-  return current != nullptr && current->born_in == forks ? current : nullptr;
+  return current != nullptr && current->born_in == forks() ? current : nullptr;
 }
 
 // Asks the devices of `context` only if they were looked for already.
 struct Context::Chooser {
   explicit Chooser(Context &whole)
-      : born_in(forks), context(whole), choice(devices(), cpu::usable_cores()) {
-    at_end.begin([this] { end_warming(); }, [] {});
-  }
-  ~Chooser() { end_warming(); }
-  void end_warming() {
-    std::lock_guard lock(mutex);
-    is_warming = true;  // or never will be
-    if (warming.joinable()) warming.join();
-  }
+      : born_in(forks()), context(whole), choice(devices(), cpu::usable_cores()) {}
 
   schedule::RsaDispatcher *found() const {
     Process *current = context.found();
@@ -173,30 +156,24 @@ struct Context::Chooser {
             },
             .warm_up = [this] { warm_up(); }};
   }
-  // On a thread of its own: to look for devices takes a while.
+  // Devices are looked for beside. The caller who comes when they are known waits until
+  // they are open.
   void warm_up() {
-    if (is_warming) return;
-    std::lock_guard lock(mutex);
-    if (is_warming.exchange(true)) return;
-    const schedule::SignalsBlocked blocked;
-    warming = std::thread([this] { context.dispatcher().rsa().warm_up(); });
+    if (is_warm || !context.inquiry().knows_devices() || is_warm.exchange(true)) return;
+    context.dispatcher().rsa().warm_up();
   }
 
   const uint64_t born_in;
-  AtProcessEnd at_end;
   Context &context;
-  std::mutex mutex;
-  std::atomic<bool> is_warming{false};
-  std::thread warming;
+  std::atomic<bool> is_warm{false};
   schedule::RsaChoice choice;
 };
 
 schedule::RsaChoice &Context::rsa_choice() {
   Chooser *current = chooser_.load();
-  if (current != nullptr && current->born_in == forks) return current->choice;
+  if (current != nullptr && current->born_in == forks()) return current->choice;
   auto made = std::make_unique<Chooser>(*this);
   if (chooser_.compare_exchange_strong(current, made.get())) return made.release()->choice;
-  if (!made->at_end.withdraw()) (void)made.release();
   return current->choice;
 }
 
@@ -204,11 +181,13 @@ bool Context::generation_is_sooner(uint32_t bits) {
   // Such keys take a core most of a second, and to open a device takes less; the
   // CPU's cores search until it is open.
   constexpr uint32_t kLongBits = 4096;
-  // After so many keys of a process more will come.
-  constexpr uint32_t kMostWithoutDevice = 2;
+  // After so many keys of a process more will come. One of its calls then waits for a
+  // device to be opened, which takes about as long as they took.
+  constexpr uint32_t kMostWithoutDevice = 8;
   if (schedule::rsa_kind(bits) == 0) return false;
   const bool is_long = bits >= kLongBits;
   if (!is_long && keys_made_elsewhere_.fetch_add(1) < kMostWithoutDevice) return false;
+  if (found() == nullptr && !is_long && !inquiry().knows_devices()) return false;
   schedule::RsaGenerator &generator = dispatcher().generator();
   if (generator.is_open_for_one()) return true;
   if (is_long) return generator.has_device_for_one();
@@ -237,36 +216,29 @@ Result<tune::Calibration> Context::calibrate(uint32_t index, tune::Depth depth,
   return made;
 }
 
-struct Context::ScoutOfProcess {
-  const uint64_t born_in = forks;
-  Scout scout;
+struct Context::InquiryOfProcess {
+  explicit InquiryOfProcess(const std::string &devices) : inquiry(devices) {}
+  const uint64_t born_in = forks();
+  Inquiry inquiry;
 };
 
-Scout &Context::scout() {
-  ScoutOfProcess *current = scout_.load();
-  if (current != nullptr && current->born_in == forks) return current->scout;
-  auto made = std::make_unique<ScoutOfProcess>();
-  if (scout_.compare_exchange_strong(current, made.get())) return made.release()->scout;
-  if (!made->scout.withdraw()) (void)made.release();
-  return current->scout;
+Inquiry &Context::inquiry() {
+  InquiryOfProcess *current = inquiry_.load();
+  if (current != nullptr && current->born_in == forks()) return current->inquiry;
+  auto made = std::make_unique<InquiryOfProcess>(options_.devices);
+  if (inquiry_.compare_exchange_strong(current, made.get())) return made.release()->inquiry;
+  return current->inquiry;
 }
 
-// Measures the devices of which nothing is known. On the scout's thread.
-void Context::prepare(Process &mine, const std::atomic<bool> &stopped) {
-  for (uint32_t n = 0; !stopped && mine.dispatcher.is_selected(n); ++n) {
-    Executor &executor = *mine.dispatcher.device(n);
-    const Process::Known known = mine.known(n);
-    if (known.model != nullptr || known.is_hopeless || !executor.may_work()) continue;
-    if (!executor.make_ready().ok()) continue;
-    // Open, it may tell more of itself, and be known by that.
-    Result<tune::Calibration> stored = known_calibration(n);
-    if (stored.ok()) {
-      mine.learn(n, *stored);
-      continue;
-    }
-    const auto go_on = [&](const tune::Point &) { return !stopped; };
-    if (!calibrate(n, tune::Depth::kQuick, go_on).ok()) mine.give_up(n);
-  }
+// Has the device measured, and learns what came of it.
+void Context::inquire(Process &mine, uint32_t index) {
+  const std::string &id = mine.dispatcher.device(index)->properties().id;
+  if (const auto measured = inquiry().measured(id); !measured)
+    inquiry().measure(id);
+  else if (measured->calibration)
+    mine.learn(index, *measured->calibration);
+  else
+    mine.give_up(index);
 }
 
 std::optional<tune::Side> Context::choose(const tune::Question &question) {
@@ -281,13 +253,9 @@ std::optional<tune::Side> Context::choose(const tune::Question &question) {
   Process *mine = found();
   if (mine != nullptr && question.streams == 1 && question.bytes < mine->least_bytes(question.kind))
     return Side::kOneCore;
-  Scout &meanwhile = scout();
-  const bool pays = meanwhile.count(question.bytes) >= kPaysAfterBytes;
-  if (mine == nullptr && question.bytes < kPaysAtBytes) {
-    if (pays)
-      meanwhile.send([this](const std::atomic<bool> &stopped) { prepare(process(), stopped); });
+  const bool pays = inquiry().count(question.bytes) >= kPaysAfterBytes;
+  if (mine == nullptr && question.bytes < kPaysAtBytes && !(pays && inquiry().knows_devices()))
     return Side::kOneCore;
-  }
   if (mine == nullptr) mine = &process();
   const bool cores_are_busy = !mine->dispatcher.cores_are_idle();
   bool is_known = false, is_missing = false, is_for_cores = false;
@@ -295,7 +263,11 @@ std::optional<tune::Side> Context::choose(const tune::Question &question) {
     Executor &executor = *mine->dispatcher.device(n);
     if (!executor.may_work()) continue;
     const Process::Known known = mine->known(n);
-    is_missing = is_missing || (known.model == nullptr && !known.is_hopeless);
+    if (known.model == nullptr && !known.is_hopeless) {
+      is_missing = true;
+      if (pays) inquire(*mine, n);
+      continue;
+    }
     const tune::Load load = {.device_bytes = executor.load_bytes(),
                              .cores_are_busy = cores_are_busy};
     const std::optional<tune::Estimate> estimate =
@@ -306,33 +278,29 @@ std::optional<tune::Side> Context::choose(const tune::Question &question) {
     is_for_cores = is_for_cores || side == Side::kCores;
     if (side != Side::kDevice) continue;
     if (executor.state() == LC_DEVICE_READY || estimate->cpu_ns > kOpenNs) return Side::kDevice;
-    if (pays)
-      meanwhile.send([&executor](const std::atomic<bool> &) { (void)executor.make_ready(); });
+    // This caller waits for it to be opened.
+    if (pays && executor.make_ready().ok()) return Side::kDevice;
   }
-  if (is_missing && pays)
-    meanwhile.send([this](const std::atomic<bool> &stopped) { prepare(process(), stopped); });
   if (is_known && !is_missing && mine->least_bytes(question.kind) == 0)
     mine->note_least_bytes(question.kind, prefer_);
   if (is_for_cores) return Side::kCores;
   return is_known ? std::optional(Side::kOneCore) : std::nullopt;
 }
 
-bool Context::is_open(bool opens_meanwhile) {
+bool Context::is_open(bool opens_now) {
   Process *mine = found();
   for (uint32_t n = 0; mine != nullptr && mine->dispatcher.is_selected(n); ++n)
     if (mine->dispatcher.device(n)->state() == LC_DEVICE_READY) return true;
-  if (opens_meanwhile)
-    scout().send([this](const std::atomic<bool> &) { (void)process().dispatcher.first_ready(); });
-  return false;
+  return opens_now && inquiry().knows_devices() && process().dispatcher.first_ready() != nullptr;
 }
 
 Context::~Context() {
   Chooser *chooser = chooser_.load();
-  if (chooser != nullptr && chooser->born_in == forks && chooser->at_end.withdraw()) delete chooser;
-  ScoutOfProcess *scout = scout_.load();
-  if (scout != nullptr && scout->born_in == forks && scout->scout.withdraw()) delete scout;
+  if (chooser != nullptr && chooser->born_in == forks()) delete chooser;
+  InquiryOfProcess *inquiry = inquiry_.load();
+  if (inquiry != nullptr && inquiry->born_in == forks()) delete inquiry;
   Process *current = process_.load();
-  if (current == nullptr || current->pid != getpid() || !current->at_end.withdraw()) return;
+  if (current == nullptr || current->born_in != forks() || !current->at_end.withdraw()) return;
   while (!current->pinned.empty()) free_pinned(current->pinned.begin()->first);
   delete current;
   free_kept();

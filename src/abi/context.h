@@ -10,7 +10,7 @@
 #include <memory>
 #include <mutex>
 
-#include "abi/scout.h"
+#include "abi/inquiry.h"
 #include "schedule/dispatcher.h"
 #include "tune/cost_model.h"
 #include "tune/measure.h"
@@ -38,11 +38,12 @@ class Context {
   Result<tune::Calibration> calibrate(uint32_t index, tune::Depth depth,
                                       const std::function<bool(const tune::Point &)> &each);
   // Where a request belongs; nullopt where nothing like it was measured on any
-  // device. Never waits for a device, unless the request takes longer than
-  // that: once it pays they are looked for, opened and measured meanwhile.
+  // device. Once it pays devices are looked for and measured beside, for which nobody
+  // waits; then one call waits until the device that is sooner is open.
   std::optional<tune::Side> choose(const tune::Question &question);
-  // Whether a selected device is open.
-  bool is_open(bool opens_meanwhile);
+  // Whether a selected device is open. Opens the first one if that is wanted, and
+  // already known which there are.
+  bool is_open(bool opens_now);
 
   Result<void *> allocate_pinned(size_t bytes);
   void free_pinned(void *pointer);
@@ -52,19 +53,19 @@ class Context {
   // driver handles of the parent.
   struct Process;
   struct Chooser;
-  struct ScoutOfProcess;
+  struct InquiryOfProcess;
 
   Process &process();
   // The process's own; nullptr where nothing has made it yet.
   Process *found() const;
-  Scout &scout();
-  void prepare(Process &mine, const std::atomic<bool> &stopped);
+  Inquiry &inquiry();
+  void inquire(Process &mine, uint32_t index);
 
   const schedule::DispatcherOptions options_;
   const tune::Prefer prefer_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
-  std::atomic<ScoutOfProcess *> scout_ = nullptr;
+  std::atomic<InquiryOfProcess *> inquiry_ = nullptr;
   std::atomic<uint32_t> keys_made_elsewhere_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "abi/boundary.h"
+#include "job/device_list.h"
 
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
@@ -27,10 +28,11 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     lanecrypt::schedule::DispatcherOptions chosen;
     if (options.devices != nullptr) {
       chosen.devices = options.devices;
-    } else if (const char *environment = getenv("LANECRYPT_DEVICES"); environment != nullptr) {
+    } else if (const char *environment = secure_getenv("LANECRYPT_DEVICES");
+               environment != nullptr) {
       chosen.devices = environment;
     }
-    if (const Status status = lanecrypt::schedule::check_device_list(chosen.devices); !status.ok())
+    if (const Status status = lanecrypt::check_device_list(chosen.devices); !status.ok())
       return tell(status);
     if (number_of(options.fallback) > LC_FALLBACK_NONE)
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");
@@ -45,6 +47,7 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     if (options.prime_pool > lanecrypt::schedule::PrimePool::kMost)
       return tell(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");
     chosen.prime_pool = options.prime_pool;
+    chosen.cores = options.cores;
     const bool offloads = options.prefer == LC_PREFER_OFFLOAD;
     chosen.pipeline.saves_cpu = offloads;
     *context = new lc_context(

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/process_end.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <thread>
 
 #include "libcrypto/forward.h"
+#include "process/forks.h"
+#include "process/sandbox.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt {
@@ -17,20 +20,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// For all work to be done, and then for what was begun of it to end, the opening of a
-// device above all.
-constexpr milliseconds kFinish{1000}, kHurry{20000}, kLook{1};
+// For what was begun to end: a launch, or the closing of a device.
+constexpr milliseconds kMost{10000}, kLook{1};
 
 // kBusy: its owner begins or ends it.
 enum class State { kFree, kBusy, kLive, kStopping, kStopped };
 
-// The first time in this process. A child of fork arranges its end anew: drivers that
-// its parent had loaded then wait for threads of the parent's, whose places in memory
-// threads of ours may have by now.
-bool is_first(std::atomic<pid_t> &process) {
-  const pid_t self = getpid();
-  return process != self && process.exchange(self) != self;
-}
+// Since this was loaded.
+const process::SandboxWatch sandbox;
 
 }  // namespace
 
@@ -38,7 +35,8 @@ bool is_first(std::atomic<pid_t> &process) {
 // locked.
 struct AtProcessEnd::Entry {
   std::atomic<State> state{State::kBusy};
-  std::atomic<pid_t> pid{0};
+  // Of which process it is, by its forks.
+  std::atomic<uint64_t> born_in{0};
   std::function<void()> stop, hurry;
   Entry *next = nullptr;
 
@@ -64,9 +62,13 @@ struct AtProcessEnd::Entry {
     stop();
     state = State::kStopped;
   }
-  // On a thread of its own, since it may hang.
+  // On a thread of its own, since it may hang. A sandbox may forbid threads.
   void begin_to_end() {
     if (!change(State::kLive, State::kStopping)) return;
+    if (sandbox.has_come()) {
+      hurry();
+      return end();
+    }
     try {
       const schedule::SignalsBlocked blocked;
       std::thread([this] { end(); }).detach();
@@ -78,16 +80,11 @@ struct AtProcessEnd::Entry {
 };
 
 AtProcessEnd::AtProcessEnd() : entry_(Entry::take()) {
-  entry_->pid = getpid();
-  static std::atomic<pid_t> arranged_in{0};
-  if (!is_first(arranged_in)) return;
-  // libcrypto arranges its end when it is first used: that comes before this.
-  begin_libcrypto();
-  (void)std::atexit(stop_all);
+  entry_->born_in = process::forks();
+  arrange_process_end();
 }
 
 AtProcessEnd::~AtProcessEnd() {
-  entry_->pid = 0;
   entry_->stop = entry_->hurry = nullptr;
   entry_->state = State::kFree;
 }
@@ -100,33 +97,32 @@ void AtProcessEnd::begin(std::function<void()> stop, std::function<void()> hurry
 
 bool AtProcessEnd::withdraw() { return entry_->change(State::kLive, State::kBusy); }
 
-void AtProcessEnd::stop_all() {
-  const auto for_each = [pid = getpid()](auto what) {
+void AtProcessEnd::stop_all(int status) {
+  const auto for_each = [born_in = process::forks()](auto what) {
     for (Entry *entry = Entry::first(); entry != nullptr; entry = entry->next)
-      if (entry->pid == pid) what(*entry);
+      if (entry->born_in == born_in) what(*entry);
   };
-  const auto await = [&](milliseconds limit) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    while (true) {
-      bool all_over = true;
-      for_each([&](Entry &entry) {
-        entry.begin_to_end();
-        all_over = all_over && entry.is_over();
-      });
-      if (all_over || std::chrono::steady_clock::now() >= end) return all_over;
-      std::this_thread::sleep_for(kLook);
-    }
-  };
-  if (await(kFinish)) return;
-  for_each([](Entry &entry) {
-    if (entry.state == State::kStopping) entry.hurry();
-  });
-  (void)await(kHurry);
+  const auto end = std::chrono::steady_clock::now() + kMost;
+  while (true) {
+    bool all_over = true;
+    for_each([&](Entry &entry) {
+      entry.begin_to_end();
+      if (entry.state == State::kStopping) entry.hurry();
+      all_over = all_over && entry.is_over();
+    });
+    if (all_over) return;
+    if (std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(kLook);
+  }
+  // A thread is stuck in a driver, which would hang or crash when it ends under it.
+  (void)fflush(nullptr);
+  _exit(status);
 }
 
-void note_loaded_drivers() {
-  static std::atomic<pid_t> noted_in{0};
-  if (is_first(noted_in)) (void)std::atexit(AtProcessEnd::stop_all);
+void arrange_process_end() {
+  // libcrypto arranges its end when it is first used: that comes before this.
+  begin_libcrypto();
+  (void)on_exit([](int status, void *) { AtProcessEnd::stop_all(status); }, nullptr);
 }
 
 }  // namespace lanecrypt

@@ -9,9 +9,9 @@
 
 namespace lanecrypt {
 
-// exit() undoes first what was arranged last: from now on it stops our threads
-// before what the drivers loaded by now have arranged.
-void note_loaded_drivers();
+// exit() undoes first what was arranged last: from now on it stops our threads before
+// what the drivers loaded by now have arranged. Called after each opening of a device.
+void arrange_process_end();
 
 // Something that has threads: it is known to exit() as long as this lives, which
 // should begin before its threads and end after them. Of a child of fork it is the
@@ -23,8 +23,8 @@ class AtProcessEnd {
   AtProcessEnd(const AtProcessEnd &) = delete;
 
   // Until now exit() waits; from now on it ends the threads itself, on others of its
-  // own. stop() returns when they have ended, having done what was given to them;
-  // hurry() has them leave undone what they have not begun.
+  // own. stop() returns when they have ended; hurry() has them leave undone what they
+  // have not begun, and may be called often.
   void begin(std::function<void()> stop, std::function<void()> hurry);
   // To be called before the threads are ended by another. False where exit() does
   // so: all this must then stay for ever.
@@ -32,8 +32,8 @@ class AtProcessEnd {
 
  private:
   struct Entry;
-  friend void note_loaded_drivers();
-  static void stop_all();
+  friend void arrange_process_end();
+  static void stop_all(int status);
 
   Entry *const entry_;
 };

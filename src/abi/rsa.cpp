@@ -70,6 +70,7 @@ lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_com
 
 int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line) {
   if (context == nullptr) return 0;
+  const lanecrypt::abi::Call call;
   try {
     return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
@@ -101,6 +102,7 @@ lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generati
 
 int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits) {
   if (context == nullptr) return 0;
+  const lanecrypt::abi::Call call;
   try {
     return context->generation_is_sooner(bits) ? 1 : 0;
   } catch (...) {  // want of memory or of threads

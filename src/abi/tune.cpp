@@ -64,6 +64,7 @@ lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *questi
     return LC_CHOICE_CPU;
   const lanecrypt::Mode &mode = lanecrypt::mode_of(question->cipher);
   if (!mode.takes_key(question->key_bytes)) return LC_CHOICE_CPU;
+  const lanecrypt::abi::Call call;
   try {
     const lc_direction way = mode.is_own_inverse ? LC_ENCRYPT : question->direction;
     const std::optional<lanecrypt::tune::Side> answer =
@@ -79,10 +80,11 @@ lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *questi
   }
 }
 
-int lc_is_open(lc_context *context, int opens_meanwhile) {
+int lc_is_open(lc_context *context, int opens_now) {
   if (context == nullptr) return 0;
+  const lanecrypt::abi::Call call;
   try {
-    return context->is_open(opens_meanwhile != 0) ? 1 : 0;
+    return context->is_open(opens_now != 0) ? 1 : 0;
   } catch (...) {  // want of memory
     return 0;
   }

@@ -2,13 +2,13 @@
 #include "cpu/rsa_image.h"
 
 #include <openssl/err.h>
-#include <unistd.h>
 
 #include <cstring>
 
 #include "cpu/blinding.h"
 #include "cpu/openssl_key.h"
 #include "kernels/rsa_layout.h"
+#include "process/forks.h"
 
 namespace lanecrypt::cpu {
 namespace {
@@ -212,7 +212,7 @@ struct RsaImageCache::Image {
 struct RsaImageCache::Process {
   explicit Process(const RsaKey &key) : modulus(key) {}
 
-  const pid_t pid = getpid();
+  const uint64_t born_in = process::forks();
   const Modulus modulus;
   std::mutex mutex;
   std::vector<Image> images;
@@ -226,13 +226,13 @@ struct RsaImageCache::Process {
 
 RsaImageCache::~RsaImageCache() {
   Process *current = process_.load();
-  if (current != nullptr && current->pid == getpid()) delete current;
+  if (current != nullptr && current->born_in == process::forks()) delete current;
 }
 
 // nullptr for want of memory.
 RsaImageCache::Process *RsaImageCache::process(const RsaKey &key) {
   Process *current = process_.load();
-  if (current != nullptr && current->pid == getpid()) return current;
+  if (current != nullptr && current->born_in == process::forks()) return current;
   auto made = std::make_unique<Process>(key);
   if (!made->modulus.ok()) return nullptr;
   if (process_.compare_exchange_strong(current, made.get())) return made.release();

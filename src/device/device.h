@@ -209,16 +209,6 @@ struct Found {
   std::function<Result<std::unique_ptr<Device>>(KernelSet)> open;
 };
 
-// Every device of every API built in, cuda first, then opencl, gl, and host.
-// Loads drivers: not on a caller's small stack. Never fails: an API that is
-// not here finds nothing, and a card that cannot be used is found with
-// `unusable` set.
-std::vector<Found> find_all();
-
-// Why find_all() finds no device of this API, in words for a person; empty where
-// there is no more to say.
-std::string why_none(const std::string &api);
-
 // One for each folder.
 std::vector<Found> find_cuda();
 std::vector<Found> find_opencl();

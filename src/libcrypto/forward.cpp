@@ -18,8 +18,10 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <string>
@@ -39,13 +41,33 @@ struct Table {
 // parent was just binding.
 std::atomic<const Table *> bound{nullptr};
 
-// The symbol, or nullptr where the object at `base` itself does not export it:
-// dlsym() also looks into what that object links.
-void *symbol_of(void *handle, const void *base, const char *name) {
+// Where an object lies in memory. dladdr() would tell of each address too, but looks
+// through all the names of the object for it.
+struct Extent {
+  uintptr_t base, begin = UINTPTR_MAX, end = 0;
+};
+
+int note_extent(struct dl_phdr_info *info, size_t, void *pointer) {
+  Extent &extent = *static_cast<Extent *>(pointer);
+  uintptr_t begin = UINTPTR_MAX, end = 0;
+  for (int n = 0; n < info->dlpi_phnum; ++n) {
+    const ElfW(Phdr) &part = info->dlpi_phdr[n];
+    if (part.p_type != PT_LOAD) continue;
+    begin = std::min<uintptr_t>(begin, info->dlpi_addr + part.p_vaddr);
+    end = std::max<uintptr_t>(end, info->dlpi_addr + part.p_vaddr + part.p_memsz);
+  }
+  if (extent.base < begin || extent.base >= end) return 0;
+  extent.begin = begin;
+  extent.end = end;
+  return 1;
+}
+
+// The symbol, or nullptr where the object itself does not export it: dlsym() also looks
+// into what that object links.
+void *symbol_of(void *handle, const Extent &extent, const char *name) {
   void *symbol = dlsym(handle, name);
-  Dl_info info;
-  if (symbol == nullptr || dladdr(symbol, &info) == 0 || info.dli_fbase != base) return nullptr;
-  return symbol;
+  const auto address = reinterpret_cast<uintptr_t>(symbol);
+  return address >= extent.begin && address < extent.end ? symbol : nullptr;
 }
 
 // Binds the object loaded at `base`. The handle is kept for good, so that the
@@ -63,8 +85,10 @@ Status bind_handle(void *handle, const void *base, const std::string &path) {
 #include "libcrypto/functions.h"
 #undef F
   };
+  Extent extent = {.base = reinterpret_cast<uintptr_t>(base)};
+  dl_iterate_phdr(note_extent, &extent);
   for (const auto &entry : entries) {
-    void *symbol = symbol_of(handle, base, entry.name);
+    void *symbol = symbol_of(handle, extent, entry.name);
     if (symbol == nullptr) {
       delete table;
       return Status(LC_ERROR_UNSUPPORTED,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/aead_launch.h"
+#include "process/diagnostics.h"
 
 #include <stdlib.h>
 
@@ -42,7 +43,7 @@ AesWork inner_work(const AesWork &work, lc_cipher cipher) {
 }  // namespace
 
 Result<bool> choose_matrices(const device::Properties &properties) {
-  const char *text = getenv("LANECRYPT_HASH_FORM");
+  const char *text = process::diagnostic_variable("LANECRYPT_HASH_FORM");
   const std::string_view wanted = text != nullptr ? text : "";
   if (wanted.empty()) return properties.bit_matrices;
   if (wanted == "integer") return false;

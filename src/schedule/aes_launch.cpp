@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/aes_launch.h"
+#include "process/diagnostics.h"
 
 #include <stdlib.h>
 
@@ -133,7 +134,8 @@ bool has_kernel(const device::Properties &properties, AesForm form, const Cipher
 }
 
 Result<AesForm> choose_aes_form(const device::Properties &properties) {
-  if (const char *wanted = getenv("LANECRYPT_AES_FORM"); wanted != nullptr && *wanted != '\0') {
+  if (const char *wanted = process::diagnostic_variable("LANECRYPT_AES_FORM");
+      wanted != nullptr && *wanted != '\0') {
     for (const AesForm form : kForms) {
       if (std::string_view(wanted) != shape(form).name) continue;
       if (can_run(properties, form)) return form;
@@ -157,7 +159,7 @@ Result<AesForm> choose_aes_form(const device::Properties &properties) {
 }
 
 Result<AesGrid> read_aes_grid(const device::Properties &properties, AesForm form) {
-  const char *wanted = getenv("LANECRYPT_AES_GRID");
+  const char *wanted = process::diagnostic_variable("LANECRYPT_AES_GRID");
   if (wanted == nullptr || *wanted == '\0') return AesGrid();
   const uint32_t most = std::min(shape(form).lanes, properties.max_group_lanes);
   constexpr uint32_t kMostGroups = 65535;

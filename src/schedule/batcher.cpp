@@ -75,7 +75,16 @@ void Batcher::begin() {
   if (thread_.joinable()) return;
   const SignalsBlocked blocked;
   for (size_t count = teller_count(); count > 0; --count) tellers_.emplace_back([this] { tell(); });
-  thread_ = std::thread([this] { run(); });
+  opening_.emplace();
+  try {
+    thread_ = std::thread([this] {
+      run();
+      opening_.reset();
+    });
+  } catch (...) {
+    opening_.reset();
+    throw;
+  }
 }
 
 void Batcher::warm_up() {
@@ -168,6 +177,7 @@ void Batcher::run() {
       }
       engine_ = std::move(*engine);
       open_ = true;
+      opening_.reset();
     }
     while (!failed_ && (!order_.empty() || !under_way_.empty())) {
       if (hurries_) {

@@ -14,11 +14,13 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "schedule/executor.h"
+#include "schedule/openings.h"
 #include "schedule/rsa_engine.h"
 #include "schedule/rsa_request.h"
 
@@ -140,6 +142,8 @@ class Batcher {
   Clock::time_point last_end_;  // of a batch
   std::map<Class, History> histories_;
   std::thread thread_;
+  // As an executor has it.
+  std::optional<Opening> opening_;
   std::unique_ptr<RsaEngine> engine_;
   uint64_t launches_ = 0;
 

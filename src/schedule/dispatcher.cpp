@@ -2,31 +2,17 @@
 #include "schedule/dispatcher.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
-#include <sstream>
-#include <string_view>
-#include <thread>
 
 #include "cpu/core_count.h"
+#include "job/device_list.h"
 #include "schedule/shared_work.h"
-#include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
 namespace {
 
 using device::Found;
-
-std::vector<std::string> split_list(const std::string &list) {
-  std::vector<std::string> names;
-  std::istringstream stream(list);
-  for (std::string name; std::getline(stream, name, ',');) {
-    const auto first = name.find_first_not_of(" \t"), last = name.find_last_not_of(" \t");
-    names.push_back(first == std::string::npos ? "" : name.substr(first, last - first + 1));
-  }
-  return names;
-}
 
 bool names_device(const std::string &name, const Found &found) {
   return name == found.properties.id || name == found.properties.api;
@@ -48,10 +34,11 @@ std::vector<size_t> choose_by_itself(const std::vector<Found> &all) {
   return chosen;
 }
 
-Result<std::vector<size_t>> choose_by_name(const std::vector<Found> &all, const std::string &list) {
+Result<std::vector<size_t>> choose_by_name(const device::Survey &survey, const std::string &list) {
+  const std::vector<Found> &all = survey.found;
   std::vector<size_t> chosen;
   if (list == "none") return chosen;
-  for (const std::string &name : split_list(list)) {
+  for (const std::string &name : split_device_list(list)) {
     bool found = false;
     for (size_t n = 0; n < all.size(); ++n) {
       if (!names_device(name, all[n])) continue;
@@ -61,9 +48,12 @@ Result<std::vector<size_t>> choose_by_name(const std::vector<Found> &all, const 
     if (!found) {
       std::string here;
       for (const Found &one : all) here += (here.empty() ? "" : ", ") + one.properties.id;
-      const std::string why = device::why_none(name.substr(0, name.find(':')));
-      return Status(LC_ERROR_NO_DEVICE, "there is no device \"" + name + "\" here; there are: " +
-                                            here + (why.empty() ? "" : ". " + why));
+      const auto why = survey.why_none.find(name.substr(0, name.find(':')));
+      return Status(
+          LC_ERROR_NO_DEVICE,
+          "there is no device \"" + name + "\" here" +
+              (here.empty() ? "" : "; of the APIs named there are: " + here) +
+              (why == survey.why_none.end() || why->second.empty() ? "" : ". " + why->second));
     }
   }
   return chosen;
@@ -71,31 +61,11 @@ Result<std::vector<size_t>> choose_by_name(const std::vector<Found> &all, const 
 
 }  // namespace
 
-Status check_device_list(const std::string &devices) {
-  if (devices.empty() || devices == "none") return Status();
-  static constexpr std::array<std::string_view, 4> kApis = {"cuda", "opencl", "gl", "host"};
-  const auto wrong = [&] {
-    return Status(LC_ERROR_ARGUMENT,
-                  "\"" + devices + "\" is no list of devices such as cuda:0,opencl or none");
-  };
-  if (devices.back() == ',') return wrong();
-  for (const std::string &name : split_list(devices)) {
-    const size_t colon = name.find(':');
-    const bool number_is_right =
-        colon == std::string::npos ||
-        (colon + 1 < name.size() && name.size() - colon <= 5 &&
-         name.find_first_not_of("0123456789", colon + 1) == std::string::npos);
-    if (std::find(kApis.begin(), kApis.end(), name.substr(0, colon)) == kApis.end() ||
-        !number_is_right)
-      return wrong();
-  }
-  return Status();
-}
-
 Dispatcher::Dispatcher(DispatcherOptions options)
-    : options_(std::move(options)), cpu_(movers_.workers, cpu::bulk_cores()) {
-  const SignalsBlocked blocked;
-  std::thread([this] { find_devices(); }).join();
+    : options_(std::move(options)),
+      cpu_(movers_.workers,
+           options_.cores != 0 ? std::min(options_.cores, cpu::bulk_cores()) : cpu::bulk_cores()) {
+  find_devices();
 }
 
 void Dispatcher::stop() {
@@ -114,12 +84,14 @@ void Dispatcher::hurry() {
 }
 
 void Dispatcher::find_devices() {
-  std::vector<Found> all = options_.find();
+  device::Survey survey =
+      options_.find ? options_.find() : device::survey(apis_of_device_list(options_.devices));
+  std::vector<Found> &all = survey.found;
   std::vector<size_t> chosen;
   if (options_.devices.empty()) {
     chosen = choose_by_itself(all);
   } else {
-    Result<std::vector<size_t>> by_name = choose_by_name(all, options_.devices);
+    Result<std::vector<size_t>> by_name = choose_by_name(survey, options_.devices);
     if (by_name.ok())
       chosen = *by_name;
     else

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/survey.h"
 #include "schedule/cpu_worker.h"
 #include "schedule/executor.h"
 #include "schedule/rsa_dispatcher.h"
@@ -22,18 +23,16 @@ struct DispatcherOptions {
   lc_fallback fallback = LC_FALLBACK_CPU;
   PipelineOptions pipeline;
   size_t prime_pool = 0;
+  unsigned cores = 0;  // as lc_options has it
   uint64_t least_shared_bytes = kLeastSharedBytes;
-  // All that there are.
-  std::function<std::vector<device::Found>()> find = device::find_all;
+  // Those there are; by default a survey of the APIs that `devices` names.
+  std::function<device::Survey()> find;
 };
 
-// LC_ERROR_ARGUMENT where `devices` is no list of names.
-Status check_device_list(const std::string &devices);
-
-// All devices of the machine, with the queue of each. Any thread.
+// The devices of the APIs that are named, with the queue of each. Any thread.
 class Dispatcher {
  public:
-  // Looks for devices, on a thread of its own: drivers want a large stack.
+  // Looks for devices, and loads no driver.
   explicit Dispatcher(DispatcherOptions options);
   ~Dispatcher() { stop(); }
   // Finishes what is under way and ends all threads; what comes later is refused.

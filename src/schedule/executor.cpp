@@ -76,7 +76,13 @@ std::string Executor::reason() const {
 void Executor::ensure_thread() {
   if (thread_.joinable()) return;
   const SignalsBlocked blocked;
-  thread_ = std::thread([this] { run(); });
+  opening_.emplace();
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    opening_.reset();
+    throw;
+  }
 }
 
 bool Executor::submit(const RequestPointer &request) {
@@ -238,6 +244,7 @@ void Executor::run() {
     if (arrived_.empty() && calls_.empty()) break;
     lock.unlock();
     const Status status = hurries_ ? process_ends() : open_device();
+    opening_.reset();
     lock.lock();
     if (!status.ok()) {
       // Nothing can be done here: say so to all who ask.
@@ -257,6 +264,7 @@ void Executor::run() {
     serve(lock);
   }
   lock.unlock();
+  opening_.reset();
   close_device();
 }
 

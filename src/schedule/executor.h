@@ -9,8 +9,10 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "schedule/openings.h"
 #include "schedule/pipeline.h"
 
 namespace lanecrypt::schedule {
@@ -120,6 +122,8 @@ class Executor {
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<Pipeline> pipeline_;
   bool opened_ = false;
+  // From the start of the thread until the device is open, or cannot be.
+  std::optional<Opening> opening_;
   std::list<std::unique_ptr<device::Buffer>> stuck_chains_;
   uint64_t self_test_launches_ = 0;
 

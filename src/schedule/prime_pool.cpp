@@ -8,7 +8,7 @@
 namespace lanecrypt::schedule {
 
 size_t PrimePool::most_by_environment() {
-  const char *text = getenv("LANECRYPT_PRIME_POOL");
+  const char *text = secure_getenv("LANECRYPT_PRIME_POOL");
   if (text == nullptr || *text < '0' || *text > '9') return 0;
   return std::min<size_t>(strtoul(text, nullptr, 10), kMost);
 }

@@ -55,20 +55,34 @@ DeviceService PrimeWorker::service() const {
   return {open_ ? LC_DEVICE_LOST : LC_DEVICE_UNUSABLE, status_.text()};
 }
 
+// Under the lock.
+void PrimeWorker::begin() {
+  if (thread_.joinable()) return;
+  const SignalsBlocked blocked;
+  if (is_device_) opening_.emplace();
+  try {
+    thread_ = std::thread([this] {
+      run();
+      opening_.reset();
+    });
+  } catch (...) {
+    opening_.reset();
+    throw;
+  }
+}
+
 void PrimeWorker::warm_up() {
   const std::lock_guard lock(mutex_);
   if (open_ || wanted_ || !may_work()) return;
   wanted_ = true;
-  const SignalsBlocked blocked;
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  begin();
   changed_.notify_all();
 }
 
 bool PrimeWorker::submit(const GenerationPointer &job) {
   const std::lock_guard lock(mutex_);
   if (!may_work()) return false;
-  const SignalsBlocked blocked;
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  begin();
   jobs_.push_back(job);
   job->hold(this);
   load_ = jobs_.size();
@@ -108,6 +122,7 @@ void PrimeWorker::run() {
       }
       tester_ = std::move(*tester);
       open_ = true;
+      opening_.reset();
     }
     while (!stopping_) {
       if (condemned_) {

@@ -9,11 +9,13 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "schedule/executor.h"
 #include "schedule/generation.h"
+#include "schedule/openings.h"
 #include "schedule/prime_tester.h"
 
 namespace lanecrypt::schedule {
@@ -52,6 +54,7 @@ class PrimeWorker {
     size_t wanted, first, count;
   };
 
+  void begin();
   void run();
   bool drop_jobs(std::unique_lock<std::mutex> &lock);
   std::vector<Share> choose();
@@ -73,6 +76,8 @@ class PrimeWorker {
   bool wanted_ = false, looks_ = false;
   std::list<GenerationPointer> jobs_;
   std::thread thread_;
+  // Of a device, as an executor has it.
+  std::optional<Opening> opening_;
   std::unique_ptr<PrimeTester> tester_;
   // How many primes should have been found since one was.
   double missed_ = 0;

@@ -11,6 +11,7 @@
 
 #include "cpu/cpu_rsa.h"
 #include "kernels/rsa_layout.h"
+#include "process/diagnostics.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -110,7 +111,7 @@ RsaKind rsa_kind(const RsaKey &key, lc_rsa_operation operation) {
 
 Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties) {
   const RsaArithmetic best = properties.fast_fp64 ? RsaArithmetic::kFp64 : RsaArithmetic::kU32;
-  const char *wanted = getenv("LANECRYPT_RSA_FORM");
+  const char *wanted = process::diagnostic_variable("LANECRYPT_RSA_FORM");
   if (wanted == nullptr) return best;
   if (std::string_view(wanted) == "u32") return RsaArithmetic::kU32;
   if (std::string_view(wanted) != "fp64")

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "device/device.h"
+#include "device/survey.h"
 
 namespace lanecrypt::device {
 
@@ -30,7 +30,7 @@ inline bool wanted(const Properties &properties) {
 // there, and are skipped under that name.
 inline std::vector<std::string> test_device_ids() {
   std::vector<std::string> ids;
-  const std::vector<Found> all = find_all();
+  const std::vector<Found> all = find_all_here();
   for (const char *api : {"cuda", "opencl", "gl", "host"}) {
     bool any = false;
     for (const Found &found : all) {
@@ -56,7 +56,7 @@ inline std::string test_device_name(const testing::TestParamInfo<std::string> &i
 class OnDevice : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    for (Found &found : find_all()) {
+    for (Found &found : find_all_here()) {
       if (found.properties.id != GetParam()) continue;
       if (!found.properties.unusable.empty()) {
         GTEST_SKIP() << GetParam() << " cannot be used: " << found.properties.unusable;

@@ -23,9 +23,13 @@ class Configuration:
         self.stats = folder / "stats.json"
         self.path = folder / "openssl.cnf"
         settings.setdefault("stats_file", self.stats)
+        # What most tests are about; None leaves a setting out.
+        settings.setdefault("in_process", "yes")
+        settings = {name: value for name, value in settings.items() if value is not None}
         lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
         self.path.write_text(f"""
 openssl_conf = start
+nodejs_conf = start
 [start]
 providers = providers
 alg_section = properties
@@ -72,3 +76,15 @@ def plain(*command, **options):
                           **options)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return done
+
+
+def make_key(folder):
+    """Writes an RSA key, its certificate of `localhost`, both in one file, and the public
+    half into the folder, without the provider."""
+    plain(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key.pem",
+          "-out", folder / "certificate.pem", "-subj", "/CN=localhost", "-days", "2",
+          "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:TRUE",
+          "-config", os.devnull)
+    plain(OPENSSL, "pkey", "-in", folder / "key.pem", "-pubout", "-out", folder / "public.pem")
+    both = (folder / "certificate.pem").read_text() + (folder / "key.pem").read_text()
+    (folder / "both.pem").write_text(both)

@@ -28,6 +28,7 @@ def told(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.xdist_group("bench_host")
 def test_bench_host_measures_everyone_in_turn(told):
     assert "emulator" in told["machine"]["gpu"] and told["machine"]["cores"] > 0
     results = {}
@@ -102,6 +103,7 @@ def test_bench_host_runs_the_programs_on_files(tmp_path):
     fails(USAGE, "bench aes takes no --dir", "bench", "aes", "--dir", tmp_path)
 
 
+@pytest.mark.xdist_group("bench_host")
 def test_plot_of_what_is_left_of_the_cpu(told, tmp_path):
     pytest.importorskip("matplotlib")
 

@@ -238,6 +238,7 @@ def papers(tmp_path_factory):
     return papers
 
 
+@pytest.mark.xdist_group("papers")
 def test_bench_papers_repeats_every_paper(papers):
     assert papers["machine"]["gpu"] and re.fullmatch(r"\d{4}-\d\d-\d\d", papers["date"])
     results = {}
@@ -300,6 +301,7 @@ def test_bench_papers_leaves_out_what_takes_too_long(tmp_path):
     assert b"is left out" in done.stderr
 
 
+@pytest.mark.xdist_group("papers")
 def test_bench_papers_has_every_way_of_opengl(papers):
     if not any(d["api"] == "gl" for d in listed()):
         pytest.skip("there is no EGL here, or it has no device")
@@ -317,6 +319,7 @@ def write_papers(*arguments):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 
 
+@pytest.mark.xdist_group("papers")
 def test_tables_of_papers_come_from_the_json(papers, tmp_path):
     (tmp_path / "papers.json").write_text(json.dumps(papers))
     names = ("machine", "R-files", "R-load", "R-grid", "M-sizes", "W-packets", "S-sizes", "S-summary",
@@ -342,6 +345,7 @@ def test_tables_of_papers_come_from_the_json(papers, tmp_path):
     assert b"no table 'Q'" in write_papers(*arguments).stderr
 
 
+@pytest.mark.xdist_group("papers")
 def test_plots_of_papers_come_from_the_json(papers, tmp_path):
     pytest.importorskip("matplotlib")
     (tmp_path / "papers.json").write_text(json.dumps(papers))

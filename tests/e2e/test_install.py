@@ -76,6 +76,9 @@ def run(*command, **options):
     return done.stdout
 
 
+pytestmark = pytest.mark.xdist_group("install")
+
+
 @pytest.fixture(scope="module")
 def prefix(build, tmp_path_factory):
     if not shutil.which("cmake"):

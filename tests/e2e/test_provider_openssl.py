@@ -121,6 +121,7 @@ def test_speed_by_default(tmp_path, build, monkeypatch):
     assert counters["cpu_bytes"] > 0
 
 
+@pytest.mark.xdist_group("ports")
 @pytest.mark.parametrize("threshold", ["0", "1M"])
 @pytest.mark.parametrize("protocol", [["-tls1_2", "-cipher", "AES256-SHA256"],
                                       ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA"],

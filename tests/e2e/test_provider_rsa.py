@@ -6,13 +6,9 @@ LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (host).
 """
 
 import concurrent.futures
-import contextlib
 import itertools
 import os
-import pathlib
-import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import threading
@@ -20,8 +16,9 @@ import time
 
 import pytest
 
-from local_server import free_port, wait_for
-from provider_fixtures import OPENSSL, Configuration, plain
+from local_server import (children, connected, free_port, handshake, haproxy, nginx, program,
+                          wait_for)
+from provider_fixtures import OPENSSL, Configuration, make_key, plain
 
 HANDSHAKES = int(os.environ.get("LANECRYPT_TEST_HANDSHAKES", "40"))
 DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
@@ -36,13 +33,7 @@ def configuration(tmp_path, build):
 def key(tmp_path_factory):
     """A key and its certificate, made without the provider."""
     folder = tmp_path_factory.mktemp("key")
-    plain(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key.pem",
-          "-out", folder / "certificate.pem", "-subj", "/CN=localhost", "-days", "2",
-          "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:TRUE",
-          "-config", os.devnull)
-    plain(OPENSSL, "pkey", "-in", folder / "key.pem", "-pubout", "-out", folder / "public.pem")
-    both = (folder / "certificate.pem").read_text() + (folder / "key.pem").read_text()
-    (folder / "both.pem").write_text(both)
+    make_key(folder)
     return folder
 
 
@@ -178,32 +169,13 @@ def test_auto_leaves_a_lone_caller_on_its_cpu(tmp_path, build, key):
     assert counters["devices"] == []
 
 
-@contextlib.contextmanager
-def connected(port, key, version):
-    context = ssl.create_default_context(cafile=str(key / "certificate.pem"))
-    context.minimum_version = context.maximum_version = version
-    if version == ssl.TLSVersion.TLSv1_2:
-        context.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256:AES128-GCM-SHA256")
-    with socket.create_connection(("127.0.0.1", port), timeout=300) as plain_socket:
-        with context.wrap_socket(plain_socket, server_hostname="localhost") as connection:
-            yield connection
-
-
-def handshake(port, key, version):
-    with connected(port, key, version) as connection:
-        connection.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
-        answer = b""
-        while piece := connection.recv(65536):
-            answer += piece
-    return answer
-
-
 def greet(port, key, version):
     with connected(port, key, version) as connection:
         connection.sendall(b"hello\n")
         connection.unwrap()
 
 
+@pytest.mark.xdist_group("ports")
 @pytest.mark.parametrize("version", [["-tls1_2", "-cipher", "AES128-GCM-SHA256"],
                                      ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"],
                                      ["-tls1_3"]], ids=["key-transport", "tls1_2", "tls1_3"])
@@ -236,6 +208,7 @@ def test_s_server(tmp_path, configuration, key, version, options):
     assert rsa_jobs(configuration) >= HANDSHAKES
 
 
+@pytest.mark.xdist_group("ports")
 @pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
 def test_s_client(tmp_path, configuration, key, version):
     """A client that has the provider and a key; the server, which asks for it, has
@@ -265,79 +238,30 @@ def test_s_client(tmp_path, configuration, key, version):
     assert rsa_jobs(configuration) == times
 
 
-@pytest.fixture
-def start_haproxy(tmp_path, configuration, key):
-    def start(port):
-        (tmp_path / "haproxy.cfg").write_text(f"""
-global
-    nbthread 2
-defaults
-    mode http
-    timeout connect 300s
-    timeout client 300s
-    timeout server 300s
-frontend tls
-    bind 127.0.0.1:{port} ssl crt {key / 'both.pem'}
-    http-request return status 200 content-type text/plain string "here"
-""")
-        return subprocess.Popen([shutil.which("haproxy") or "/usr/sbin/haproxy", "-W", "-f",
-                                 str(tmp_path / "haproxy.cfg")], env=configuration.environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    return start
+def start_haproxy(port, folder, configuration, key):
+    return subprocess.Popen(haproxy(folder, port, key), env=configuration.environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@pytest.fixture
-def start_nginx(tmp_path, configuration, key):
-    def start(port):
-        user = "user root;" if os.geteuid() == 0 else ""
-        (tmp_path / "nginx.conf").write_text(f"""
-daemon off;
-{user}
-worker_processes 2;
-pid {tmp_path}/nginx.pid;
-error_log stderr;
-events {{ worker_connections 512; }}
-http {{
-  access_log off;
-  client_body_temp_path {tmp_path}/body;
-  proxy_temp_path {tmp_path}/proxy;
-  fastcgi_temp_path {tmp_path}/fastcgi;
-  uwsgi_temp_path {tmp_path}/uwsgi;
-  scgi_temp_path {tmp_path}/scgi;
-  server {{
-    listen 127.0.0.1:{port} ssl;
-    ssl_certificate {key / 'certificate.pem'};
-    ssl_certificate_key {key / 'key.pem'};
-    ssl_protocols TLSv1.2 TLSv1.3;
-    ssl_session_cache off;
-    ssl_session_tickets off;
-    location / {{ return 200 "here"; }}
-  }}
-}}
-""")
-        return subprocess.Popen([shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(tmp_path),
-                                 "-c", str(tmp_path / "nginx.conf")],
-                                env=configuration.environment, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
-    return start
-
-
-def children(server):
-    return pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+def start_nginx(port, folder, configuration, key):
+    return subprocess.Popen(nginx(folder, port, key), env=configuration.environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 # How many processes work, by which signal it reloads, and by which it ends when nothing
 # is left to do.
-@pytest.mark.parametrize("name, workers, reload_signal, end_signal", [
-    ("haproxy", 1, signal.SIGUSR2, signal.SIGUSR1), ("nginx", 2, signal.SIGHUP, signal.SIGQUIT)])
-def test_a_server_that_is_reloaded_under_load(request, configuration, key, name, workers,
+@pytest.mark.xdist_group("ports")
+@pytest.mark.parametrize("name, start, workers, reload_signal, end_signal", [
+    ("haproxy", start_haproxy, 1, signal.SIGUSR2, signal.SIGUSR1),
+    ("nginx", start_nginx, 2, signal.SIGHUP, signal.SIGQUIT)])
+def test_a_server_that_is_reloaded_under_load(tmp_path, configuration, key, name, start, workers,
                                               reload_signal, end_signal):
-    if not (shutil.which(name) or os.path.exists(f"/usr/sbin/{name}")):
+    if not program(name):
         pytest.skip(f"needs {name}")
     if os.environ.get("LANECRYPT_TEST_OPENSSL"):
         pytest.skip("the server uses the system's OpenSSL")
     port = free_port()
-    server = request.getfixturevalue(f"start_{name}")(port)
+    server = start(port, tmp_path, configuration, key)
     try:
         wait_for(port, server)
         versions = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]

@@ -46,7 +46,9 @@ class Cores : public MeasuredCard {
     MeasuredCard::TearDown();
   }
   void load(const Settings &settings) {
-    library_ = std::make_unique<Library>(settings);
+    Settings with_cores = settings;
+    with_cores.push_back({"cores", "8"});
+    library_ = std::make_unique<Library>(with_cores);
     ASSERT_TRUE(library_->is_ready()) << library_->errors();
   }
   uint64_t bytes_of_cores() { return library_->counter("lanecrypt.cores-bytes"); }

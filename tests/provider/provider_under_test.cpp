@@ -85,6 +85,8 @@ Library::Library(const Settings &settings, bool with_default) {
   if (with_default) text += "default = default_settings\n";
   text += "gpu = gpu_settings\n[default_settings]\nactivate = 1\n[gpu_settings]\n";
   text += "module = " PROVIDER_MODULE "\n";
+  // What most tests are about; they may say otherwise behind it, and the last word counts.
+  text += "in_process = yes\n";
   for (const auto &[name, value] : settings) text += name + " = " + value + "\n";
   // Not activated from the file: of a provider that refuses, OpenSSL would
   // keep nothing, not even the reason.

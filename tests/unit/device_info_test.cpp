@@ -94,13 +94,24 @@ TEST_P(DeviceInfo, DeviceMemoryCopiesBothWays) {
 INSTANTIATE_TEST_SUITE_P(, DeviceInfo, testing::ValuesIn(devices_under_test()), device_case_name);
 
 TEST(DeviceList, HasEachDeviceOnceAndTheEmulator) {
-  Context context("none", LC_FALLBACK_NONE);
+  ScopedEnvironment unset("LANECRYPT_DEVICES", nullptr);
+  Context context(nullptr, LC_FALLBACK_NONE);
   uint32_t count = 0;
   LANECRYPT_ASSERT_OK(count_devices(context, &count));
   std::set<std::string> ids;
   for (uint32_t index = 0; index < count; index++)
     EXPECT_TRUE(ids.insert(context.device(index).id).second) << context.device(index).id;
   EXPECT_TRUE(ids.count("host:0"));
+}
+
+// No other API is asked at all.
+TEST(DeviceList, HasTheApisThatAreNamed) {
+  Context none("none", LC_FALLBACK_CPU), host("host", LC_FALLBACK_CPU);
+  uint32_t count = 1;
+  LANECRYPT_ASSERT_OK(count_devices(none, &count));
+  EXPECT_EQ(0u, count);
+  LANECRYPT_ASSERT_OK(count_devices(host, &count));
+  EXPECT_EQ(1u, count);
 }
 
 TEST(DeviceList, ByDefaultSelectsGpusOnly) {
@@ -131,7 +142,9 @@ TEST(DeviceList, ComesFromTheEnvironmentWhereOptionsSayNothing) {
   EXPECT_STREQ("host:0", environment.device(0).id);
   EXPECT_EQ(1, environment.device(0).selected);
   Context options("none", LC_FALLBACK_NONE);
-  EXPECT_EQ(0, options.device(0).selected) << "options come before the environment";
+  uint32_t count = 1;
+  LANECRYPT_ASSERT_OK(count_devices(options, &count));
+  EXPECT_EQ(0u, count) << "options come before the environment";
 }
 
 // Found by the first call that needs a device, not by lc_open.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faulty_device.h"
+#include "device/survey.h"
 
 #include <utility>
 
@@ -189,7 +190,7 @@ device::Found with_faults(device::Found found, const std::string &faults, OnStep
 }
 
 device::Found find_device(const std::string &id) {
-  for (device::Found &found : device::find_all())
+  for (device::Found &found : device::find_all_here())
     if (found.properties.id == id) return std::move(found);
   device::Found none;
   none.properties.id = id;

@@ -12,6 +12,7 @@
 #include "device/gl/fragment_kernels.h"
 #include "device/gl/settings.h"
 #include "device/gl/stream.h"
+#include "process/diagnostics.h"
 
 namespace lanecrypt::device {
 namespace gl {
@@ -155,7 +156,7 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
   // OpenGL tells no size of the memory: this much can be had at once.
   properties.memory_bytes = session->most_buffer_bytes;
   session->properties = std::move(properties);
-  if (const char *fault = getenv("LANECRYPT_GL_FAULT"); fault != nullptr) {
+  if (const char *fault = process::diagnostic_variable("LANECRYPT_GL_FAULT"); fault != nullptr) {
     if (strncmp(fault, "lost-after:", 11) == 0) session->launches_left = atoll(fault + 11);
     // What is less than a row has room for nothing.
     if (strncmp(fault, "texture-side:", 13) == 0)

@@ -2,16 +2,19 @@
 #include "device/gl/loader.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 
+#include "process/forks.h"
+
 namespace lanecrypt::device::gl {
 namespace {
 
-std::atomic<pid_t> used_in{0};
+// After how many forks it was used; none: not yet.
+constexpr uint64_t kNotUsed = UINT64_MAX;
+std::atomic<uint64_t> used_in{kNotUsed};
 
 std::unique_ptr<Egl> open_egl() {
   void *library = nullptr;
@@ -54,15 +57,15 @@ void *find_gl_function(const Egl &egl, void *es_library, const char *name) {
 }  // namespace
 
 bool is_forked() {
-  const pid_t pid = used_in;
-  return pid != 0 && pid != getpid();
+  const uint64_t born_in = used_in;
+  return born_in != kNotUsed && born_in != process::forks();
 }
 
 const Egl *egl() {
   // Never closed: drivers leave threads and exit handlers behind.
   static const Egl *const opened = open_egl().release();
   if (opened == nullptr || is_forked()) return nullptr;
-  used_in = getpid();
+  used_in = process::forks();
   return opened;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gl/settings.h"
+#include "process/diagnostics.h"
 
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ bool read_word(const std::string &text, Settings &settings) {
 
 Result<Settings> read_settings() {
   Settings settings;
-  const char *value = getenv("LANECRYPT_GL");
+  const char *value = process::diagnostic_variable("LANECRYPT_GL");
   if (value == nullptr) return settings;
   std::istringstream list(value);
   for (std::string text; std::getline(list, text, ',');) {

@@ -33,6 +33,7 @@
 #include "device/host/host_fault.h"
 #include "device/host/host_kernels.h"
 #include "kernels/host_lane.h"
+#include "process/diagnostics.h"
 
 namespace lanecrypt::device {
 namespace {
@@ -393,7 +394,7 @@ uint64_t pinnings_in_place() {
 }
 
 std::vector<Found> find_host() {
-  const char *lanes = getenv("LANECRYPT_HOST_LANES");
+  const char *lanes = process::diagnostic_variable("LANECRYPT_HOST_LANES");
   Properties properties;
   properties.api = "host";
   properties.platform = "host";
@@ -405,13 +406,13 @@ std::vector<Found> find_host() {
   properties.max_group_lanes =
       lanes == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(lanes), 1, 64));
   properties.team_lanes = 1;
-  properties.lone_teams = getenv("LANECRYPT_HOST_TEAMS") == nullptr;
+  properties.lone_teams = process::diagnostic_variable("LANECRYPT_HOST_TEAMS") == nullptr;
   properties.bit_matrices = properties.max_group_lanes == 32;
   properties.flat_addresses = properties.reaches_pinned = true;
   properties.fast_fp64 = true;
-  const char *kernels = getenv("LANECRYPT_HOST_KERNELS");
+  const char *kernels = process::diagnostic_variable("LANECRYPT_HOST_KERNELS");
   std::istringstream lists(kernels == nullptr ? "" : kernels);
-  const char *count = getenv("LANECRYPT_HOST_DEVICES");
+  const char *count = process::diagnostic_variable("LANECRYPT_HOST_DEVICES");
   std::vector<Found> all;
   for (int n = 0; n < (count == nullptr ? 1 : std::clamp(atoi(count), 1, 16)); ++n) {
     properties.id = "host:" + std::to_string(n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/host/host_fault.h"
+#include "process/diagnostics.h"
 
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 
 namespace lanecrypt::device {
 
-HostFault::HostFault() : HostFault(getenv("LANECRYPT_HOST_FAULT")) {}
+HostFault::HostFault() : HostFault(process::diagnostic_variable("LANECRYPT_HOST_FAULT")) {}
 
 HostFault::HostFault(const char *text) {
   if (text == nullptr) return;

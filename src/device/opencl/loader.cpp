@@ -2,7 +2,8 @@
 #include "device/opencl/loader.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
+
+#include "process/forks.h"
 
 namespace lanecrypt::device::opencl {
 namespace {
@@ -10,12 +11,12 @@ namespace {
 struct Loaded {
   Api api;
   bool complete = false;
-  pid_t process = 0;
+  uint64_t born_in = 0;
 };
 
 Loaded load_once() {
   Loaded loaded;
-  loaded.process = getpid();
+  loaded.born_in = process::forks();
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return loaded;
   loaded.complete = true;
@@ -38,6 +39,6 @@ bool load() { return loaded().complete; }
 
 const Api &cl() { return loaded().api; }
 
-bool survived_fork() { return loaded().process == getpid(); }
+bool survived_fork() { return loaded().born_in == process::forks(); }
 
 }  // namespace lanecrypt::device::opencl

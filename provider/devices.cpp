@@ -1,0 +1,41 @@
+// The devices of a provider: whether it may use any, and the library's context.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/library.h"
+#include "provider/provider.h"
+
+namespace lanecrypt::provider {
+
+bool Provider::may_use_devices() const {
+  return settings.in_process && no_device.load(std::memory_order_relaxed) == nullptr &&
+         !sandbox.has_come();
+}
+
+bool Provider::may_use_cores() const { return settings.cores > 1 && !sandbox.has_come(); }
+
+lc_context *Provider::devices() {
+  lc_context *current = context.load(std::memory_order_acquire);
+  if (current != nullptr || !load_library()) return current;
+  lc_options options{};
+  options.struct_size = sizeof options;
+  // Without leave to load drivers there are the cores.
+  options.devices = !settings.in_process ? "none"
+                    : settings.devices   ? settings.devices->c_str()
+                                         : nullptr;
+  // The library finishes on the CPU what a device leaves undone: for data in
+  // place nobody else could.
+  options.fallback = settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
+  options.pinned_bytes = settings.pinned_bytes;
+  options.verify = settings.verify;
+  options.prefer = settings.prefer;
+  // All our keys draw from the generator of one library context.
+  options.prime_pool = settings.prime_pool;
+  options.cores = settings.cores;
+  lc_context *made = nullptr;
+  if (lc_open(&options, &made) != LC_OK) return nullptr;
+  if (context.compare_exchange_strong(current, made, std::memory_order_acq_rel)) return made;
+  lc_close(made);
+  return current;
+}
+
+}  // namespace lanecrypt::provider

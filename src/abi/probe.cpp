@@ -1,0 +1,98 @@
+// Devices asked for in a process of their own, whose driver may do what it likes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "abi/probe.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "abi/context.h"
+#include "device/survey.h"
+#include "process/privilege.h"
+#include "process/program.h"
+
+namespace lanecrypt {
+namespace {
+
+// A driver may take seconds when it is first used; measuring takes some more.
+constexpr std::chrono::seconds kLookLimit{15}, kMeasureLimit{120};
+
+// Whatever hangs: the process ends itself, and what it has not said is missing.
+void end_after(std::chrono::seconds limit) {
+  std::thread([limit] {
+    std::this_thread::sleep_for(limit);
+    _exit(3);
+  }).detach();
+}
+
+// Drivers may print; what is said goes to where standard output was.
+int keep_output() {
+  const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC); nothing >= 0)
+    (void)dup2(nothing, STDOUT_FILENO);
+  return output;
+}
+
+// Ends the process without what drivers have arranged for its end.
+[[noreturn]] void say(int output, const std::string &text) {
+  const std::string whole = text + process::Program::kLastLine;
+  size_t done = 0;
+  while (done < whole.size()) {
+    const ssize_t put = write(output, whole.data() + done, whole.size() - done);
+    if (put <= 0) _exit(4);
+    done += static_cast<size_t>(put);
+  }
+  _exit(0);
+}
+
+std::string look(const std::string &api) {
+  std::vector<device::Properties> all;
+  for (const device::Found &found : device::find_here(api)) all.push_back(found.properties);
+  return all.empty() ? "none " + device::why_none_here(api) : device::to_text(all);
+}
+
+// On `output`, before the context is closed: that could hang.
+[[noreturn]] void measure(int output, const std::string &id) {
+  schedule::DispatcherOptions options;
+  options.devices = id;
+  const std::string api = id.substr(0, id.find(':'));
+  options.find = [api] { return device::Survey{device::find_here(api), {}}; };
+  Context context(options);
+  if (!context.dispatcher().status().ok() || context.dispatcher().device_count() == 0) _exit(5);
+  // Open, it may tell more of itself, and be known by that.
+  if (!context.dispatcher().device(0)->make_ready().ok()) _exit(5);
+  Result<tune::Calibration> known = context.known_calibration(0);
+  if (!known.ok())
+    known = context.calibrate(0, tune::Depth::kQuick, [](const tune::Point &) { return true; });
+  if (!known.ok()) _exit(5);
+  say(output, tune::to_text(*known));
+}
+
+}  // namespace
+}  // namespace lanecrypt
+
+int lc_probe(int count, const char *const *words) {
+  using namespace lanecrypt;
+  if (process::serves_a_stranger() || count != 2) return 2;
+  const std::string what = words[0], name = words[1];
+  const int output = keep_output();
+  if (output < 0) return 4;
+  try {
+    if (what == "look") {
+      end_after(kLookLimit);
+      say(output, look(name));
+    }
+    if (what == "measure") {
+      end_after(kMeasureLimit);
+      measure(output, name);
+    }
+  } catch (...) {  // want of memory or of threads
+    return 4;
+  }
+  return 2;
+}

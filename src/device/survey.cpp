@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/survey.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cache/file_cache.h"
+#include "lanecrypt/lanecrypt.h"
+#include "process/privilege.h"
+#include "process/program.h"
+
+namespace lanecrypt::device {
+namespace {
+
+using process::Program;
+
+constexpr char kCacheFolder[] = "devices";
+// For so long an API whose program failed is not asked again.
+constexpr int64_t kFailureSeconds = 600;
+constexpr char kFailed[] = "failed ", kNone[] = "none ";
+
+// What starts with one of these changes what drivers say.
+constexpr const char *kVariables[] = {
+    "CUDA_", "NVIDIA_", "OCL_", "OPENCL_",  "POCL_", "MESA_", "LIBGL_",     "GALLIUM_", "EGL_",
+    "__EGL", "__GLX",   "LD_",  "DISPLAY=", "XDG_",  "ROCR_", "HIP_",       "HSA_",     "GPU_",
+    "NEO_",  "ONEAPI_", "DRI_", "WAYLAND_", "LP_",   "ZE_",   "LANECRYPT_", "INTEL_",   "AMD_"};
+
+std::string contents_of(const char *path) {
+  char text[512];
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return "";
+  const ssize_t bytes = read(file, text, sizeof text);
+  close(file);
+  return bytes > 0 ? std::string(text, static_cast<size_t>(bytes)) : "";
+}
+
+// Which file lies at a path, and since when.
+std::string stamp_of(const std::string &path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) return path + " -\n";
+  return path + " " + std::to_string(info.st_dev) + " " + std::to_string(info.st_ino) + " " +
+         std::to_string(info.st_size) + " " + std::to_string(info.st_mtim.tv_sec) + "." +
+         std::to_string(info.st_mtim.tv_nsec) + "\n";
+}
+
+// The nodes of a folder by which a GPU is reached, as far as this process may use them.
+std::string nodes_of(const std::string &folder, const char *beginning) {
+  std::vector<std::string> names;
+  if (DIR *open_folder = opendir(folder.c_str()); open_folder != nullptr) {
+    while (const dirent *entry = readdir(open_folder)) {
+      const std::string name = entry->d_name;
+      if (name.starts_with(beginning) && name[0] != '.')
+        names.push_back(name +
+                        (access((folder + "/" + name).c_str(), R_OK | W_OK) == 0 ? "+" : "-"));
+    }
+    closedir(open_folder);
+  }
+  std::sort(names.begin(), names.end());
+  std::string text = folder;
+  for (const std::string &name : names) text += " " + name;
+  return text + "\n";
+}
+
+// lanecrypt-probe, beside the library or the program that this is part of.
+std::string find_probe() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void *>(&find_probe), &info) == 0 || info.dli_fname == nullptr)
+    return "";
+  std::string here = info.dli_fname;
+  // A program that was started without a folder in its name does not tell where it is.
+  if (here.find('/') == std::string::npos) {
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length <= 0) return "";
+    here.assign(path, static_cast<size_t>(length));
+  }
+  here.resize(here.rfind('/') + 1);
+  for (const char *place : {"lanecrypt/lanecrypt-probe", "../lib/lanecrypt/lanecrypt-probe"})
+    if (access((here + place).c_str(), X_OK) == 0) return here + place;
+  return "";
+}
+
+// All that the answer depends on.
+std::string key_of(const std::string &api, const std::string &probe) {
+  std::string key = std::string(LC_VERSION_TEXT) + " " + api + "\n" + stamp_of(probe) +
+                    contents_of("/proc/sys/kernel/random/boot_id") +
+                    contents_of("/proc/driver/nvidia/version") + stamp_of("/etc/ld.so.cache") +
+                    stamp_of("/etc/OpenCL/vendors") + stamp_of("/usr/share/glvnd/egl_vendor.d") +
+                    nodes_of("/dev", "nvidia") + nodes_of("/dev/dri", "render") +
+                    nodes_of("/dev", "kfd");
+  std::vector<std::string> variables;
+  for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    for (const char *beginning : kVariables)
+      if (std::strncmp(*entry, beginning, std::strlen(beginning)) == 0)
+        variables.emplace_back(*entry);
+  std::sort(variables.begin(), variables.end());
+  for (const std::string &variable : variables) key += variable + "\n";
+  return key;
+}
+
+Result<std::unique_ptr<Device>> open_here(const Properties &wanted, KernelSet set) {
+  for (const Found &found : find_here(wanted.api))
+    if (found.properties.id == wanted.id && found.properties.name == wanted.name)
+      return found.open(set);
+  return Status(LC_ERROR_NO_DEVICE, "it is not here any more");
+}
+
+}  // namespace
+
+// One API: what is known of its devices, or who is finding out.
+struct Surveyor::Question {
+  std::string api, key;
+  std::unique_ptr<Program> program;
+  // As the program says it and the cache keeps it: devices, or kNone and why.
+  std::string answer;
+
+  bool is_open() const { return program != nullptr; }
+
+  void ask() {
+    if (api == "host") {
+      hear_from_here();
+      return;
+    }
+    key = key_of(api, find_probe());
+    if (const auto kept = cache::load(kCacheFolder, key); kept && is_good(*kept)) {
+      answer = *kept;
+      return;
+    }
+    std::string why;
+    program = start_probe({"look", api}, &why);
+    if (program == nullptr) answer = kNone + why;
+  }
+
+  // The emulator has no driver.
+  void hear_from_here() {
+    std::vector<Properties> all;
+    for (const Found &found : find_here(api)) all.push_back(found.properties);
+    answer = all.empty() ? kNone + why_none_here(api) : to_text(all);
+  }
+
+  static bool is_good(const std::string &text) {
+    if (text.starts_with(kFailed)) {
+      const int64_t since = std::strtoll(text.c_str() + std::strlen(kFailed), nullptr, 10);
+      const int64_t age = time(nullptr) - since;
+      return age >= 0 && age < kFailureSeconds;
+    }
+    std::vector<Properties> all;
+    return text.starts_with(kNone) || from_text(text, &all);
+  }
+
+  void hear(std::chrono::milliseconds limit) {
+    if (!is_open()) return;
+    const Program::State state = program->wait(limit);
+    if (state == Program::State::kRuns) return;
+    answer = program->output();
+    if (state == Program::State::kFailed || !is_good(answer)) fail();
+    cache::store(kCacheFolder, key, answer);
+    program.reset();
+  }
+  void fail() { answer = kFailed + std::to_string(time(nullptr)); }
+
+  std::string why_none() const {
+    if (answer.starts_with(kFailed))
+      return "the driver of " + api + " hung or crashed when it was asked for its devices";
+    return answer.starts_with(kNone) ? answer.substr(std::strlen(kNone)) : "";
+  }
+};
+
+Surveyor::Surveyor(const std::vector<std::string> &apis) {
+  if (process::serves_a_stranger()) return;
+  for (const std::string &api : apis) {
+    questions_.push_back(std::make_unique<Question>());
+    questions_.back()->api = api;
+    questions_.back()->ask();
+  }
+}
+
+Surveyor::~Surveyor() = default;
+
+bool Surveyor::wait(std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  bool all = true;
+  for (const std::unique_ptr<Question> &question : questions_) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    question->hear(std::max(left, std::chrono::milliseconds(0)));
+    all = all && !question->is_open();
+  }
+  return all;
+}
+
+Survey Surveyor::take() {
+  Survey survey;
+  for (const std::unique_ptr<Question> &question : questions_) {
+    if (question->is_open()) {
+      question->fail();
+      cache::store(kCacheFolder, question->key, question->answer);
+      question->program.reset();
+    }
+    std::vector<Properties> all;
+    if (question->why_none().empty() && !question->answer.starts_with(kNone))
+      (void)from_text(question->answer, &all);
+    if (all.empty()) survey.why_none[question->api] = question->why_none();
+    for (Properties &properties : all) {
+      // Not what another API's program may have said.
+      if (properties.api != question->api) continue;
+      survey.found.push_back(
+          {properties, [properties](KernelSet set) { return open_here(properties, set); }});
+    }
+  }
+  return survey;
+}
+
+std::unique_ptr<Program> start_probe(const std::vector<std::string> &words, std::string *why) {
+  if (process::serves_a_stranger()) {
+    *why = "a program that runs with more rights than its caller uses no device";
+    return nullptr;
+  }
+  const std::string probe = find_probe();
+  if (probe.empty()) {
+    *why = "lanecrypt-probe, which looks for devices, is not installed";
+    return nullptr;
+  }
+  return Program::start(probe, words, why);
+}
+
+Survey survey(const std::vector<std::string> &apis) {
+  Surveyor surveyor(apis);
+  (void)surveyor.wait(kSurveyLimit);
+  return surveyor.take();
+}
+
+}  // namespace lanecrypt::device

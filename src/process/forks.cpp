@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/forks.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace lanecrypt::process {
+namespace {
+
+// Copied into every child, as memory is.
+std::atomic<uint64_t> count{0};
+
+// A page that the kernel empties in every child, whichever call made it.
+std::atomic<uint32_t> *map_mark() {
+  const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void *page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (madvise(page, bytes, MADV_WIPEONFORK) != 0) {
+    munmap(page, bytes);
+    return nullptr;
+  }
+  auto *mark = static_cast<std::atomic<uint32_t> *>(page);
+  *mark = 1;
+  return mark;
+}
+
+// Kernels before 4.14 empty no pages. There the C library tells of fork(), if of
+// nothing else.
+std::atomic<uint32_t> *make_mark() {
+  std::atomic<uint32_t> *mark = map_mark();
+  if (mark != nullptr) return mark;
+  static std::atomic<uint32_t> plain{1};
+  (void)pthread_atfork(nullptr, nullptr, [] { plain = 0; });
+  return &plain;
+}
+
+// Made at load, and by no first caller: a child could inherit that half done.
+std::atomic<uint32_t> *const mark = make_mark();
+
+}  // namespace
+
+uint64_t forks() {
+  if (mark->load(std::memory_order_acquire) == 1) return count.load(std::memory_order_relaxed);
+  // The first thread of a child counts; the others wait until it has.
+  uint32_t empty = 0;
+  constexpr uint32_t kCounting = 2;
+  if (mark->compare_exchange_strong(empty, kCounting)) {
+    ++count;
+    mark->store(1, std::memory_order_release);
+  }
+  while (mark->load(std::memory_order_acquire) != 1) {
+  }
+  return count.load(std::memory_order_relaxed);
+}
+
+}  // namespace lanecrypt::process

@@ -1,0 +1,216 @@
+// A program as others write them: it links libcrypto, knows nothing of Lanecrypt, works
+// in one thread or many, and ends in one of the ways in which programs end. What it is
+// told are words NAME=VALUE:
+//
+//   key=FILE        an RSA key; `signs` signatures are made and verified in each thread
+//   threads=N       1: main's own
+//   signs=N
+//   updates=N       of AES-256-CTR, `kib` KiB each, in each thread, and back again
+//   kib=N
+//   config=FILE     loaded by the program itself; otherwise OpenSSL finds its own
+//   fork=no|before|after|thread   the work is done by a child: of main before it has
+//                   worked, or after, or of another thread between main's own work
+//   sandbox=no|yes  forbids threads, files and programs to itself, before it works
+//   exec=yes        begins itself anew after the work, which then ends at once
+//   cleanup=yes     calls OPENSSL_cleanup() at the end
+//   after_us=N      ends so long after the work is over
+//   end=return|exit|_exit|quick|signal|throw
+//
+// It prints "done" and ends with status 7, so that neither is mistaken for another's.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kStatus = 7;
+std::map<std::string, std::string> words;
+
+std::string word(const char *name, const char *otherwise = "") {
+  const auto found = words.find(name);
+  return found == words.end() ? otherwise : found->second;
+}
+int number(const char *name, int otherwise) {
+  const std::string text = word(name);
+  return text.empty() ? otherwise : atoi(text.c_str());
+}
+
+[[noreturn]] void fail(const char *what) {
+  fprintf(stderr, "client: %s\n", what);
+  ERR_print_errors_fp(stderr);
+  _exit(99);
+}
+
+// As a careful server's: what it does not need any more ends it.
+void forbid_what_is_not_needed() {
+  constexpr int kForbidden[] = {SYS_clone,  SYS_clone3, SYS_fork,   SYS_vfork,  SYS_open,
+                                SYS_openat, SYS_execve, SYS_socket, SYS_connect};
+  std::vector<sock_filter> filter;
+  filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
+  for (const int call : kForbidden) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    fail("no sandbox");
+}
+
+void sign(EVP_PKEY *key, int times) {
+  for (int n = 0; n < times; ++n) {
+    unsigned char text[32] = {static_cast<unsigned char>(n)}, signature[1024];
+    size_t bytes = sizeof signature;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    if (EVP_DigestSignInit_ex(context, nullptr, "SHA256", nullptr, nullptr, key, nullptr) != 1 ||
+        EVP_DigestSign(context, signature, &bytes, text, sizeof text) != 1)
+      fail("no signature");
+    EVP_MD_CTX_free(context);
+    context = EVP_MD_CTX_new();
+    if (EVP_DigestVerifyInit_ex(context, nullptr, "SHA256", nullptr, nullptr, key, nullptr) != 1 ||
+        EVP_DigestVerify(context, signature, bytes, text, sizeof text) != 1)
+      fail("a wrong signature");
+    EVP_MD_CTX_free(context);
+  }
+}
+
+void encipher(int updates, size_t update_bytes) {
+  if (updates == 0) return;
+  const unsigned char key[32] = {1}, iv[16] = {2};
+  std::vector<unsigned char> text(update_bytes), enciphered(update_bytes), again(update_bytes);
+  EVP_CIPHER *cipher = EVP_CIPHER_fetch(nullptr, "AES-256-CTR", nullptr);
+  EVP_CIPHER_CTX *there = EVP_CIPHER_CTX_new(), *back = EVP_CIPHER_CTX_new();
+  if (EVP_EncryptInit_ex2(there, cipher, key, iv, nullptr) != 1 ||
+      EVP_DecryptInit_ex2(back, cipher, key, iv, nullptr) != 1)
+    fail("no cipher");
+  for (int n = 0; n < updates; ++n) {
+    int bytes = 0;
+    memset(text.data(), n, update_bytes);
+    if (EVP_EncryptUpdate(there, enciphered.data(), &bytes, text.data(), int(update_bytes)) != 1 ||
+        EVP_DecryptUpdate(back, again.data(), &bytes, enciphered.data(), int(update_bytes)) != 1 ||
+        again != text)
+      fail("wrong text");
+  }
+  EVP_CIPHER_CTX_free(there);
+  EVP_CIPHER_CTX_free(back);
+  EVP_CIPHER_free(cipher);
+}
+
+void work(EVP_PKEY *key) {
+  const auto mine = [key] {
+    if (key != nullptr) sign(key, number("signs", 1));
+    encipher(number("updates", 0), size_t(number("kib", 64)) << 10);
+  };
+  const int count = number("threads", 1);
+  if (count == 1) return mine();
+  std::vector<std::thread> threads;
+  for (int n = 0; n < count; ++n) threads.emplace_back(mine);
+  for (std::thread &thread : threads) thread.join();
+}
+
+// In a child, whose end is this program's.
+void work_in_child(EVP_PKEY *key) {
+  const pid_t child = fork();
+  if (child < 0) fail("no child");
+  if (child == 0) {
+    work(key);
+    exit(kStatus);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != kStatus) {
+    fprintf(stderr, "client: the child ended by %#x\n", unsigned(status));
+    _exit(98);
+  }
+}
+
+EVP_PKEY *read_key(const std::string &path) {
+  if (path.empty()) return nullptr;
+  FILE *file = fopen(path.c_str(), "r");
+  EVP_PKEY *key = file == nullptr ? nullptr : PEM_read_PrivateKey(file, nullptr, nullptr, nullptr);
+  if (key == nullptr) fail("no key");
+  fclose(file);
+  return key;
+}
+
+}  // namespace
+
+int main(int count, char **arguments) {
+  for (int n = 1; n < count; ++n) {
+    const std::string text = arguments[n];
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) fail("what is not NAME=VALUE?");
+    words[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  if (const std::string config = word("config"); !config.empty()) {
+    OPENSSL_INIT_SETTINGS *settings = OPENSSL_INIT_new();
+    OPENSSL_INIT_set_config_filename(settings, config.c_str());
+    if (OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, settings) != 1) fail("no configuration");
+    OPENSSL_INIT_free(settings);
+  }
+  EVP_PKEY *key = read_key(word("key"));
+  const std::string forks = word("fork", "no");
+  if (word("sandbox") == "yes") {
+    // What the C library itself wants files for, once.
+    encipher(1, 16);
+    if (key != nullptr) sign(key, 1);
+    forbid_what_is_not_needed();
+  }
+  if (forks == "before") {
+    work_in_child(key);
+  } else if (forks == "thread") {
+    // Nobody is inside libcrypto when it forks, which libcrypto itself would not survive.
+    work(key);
+    std::thread([key] { work_in_child(key); }).join();
+    work(key);
+  } else {
+    work(key);
+    if (forks == "after") work_in_child(key);
+  }
+  EVP_PKEY_free(key);
+  printf("done\n");
+  usleep(useconds_t(number("after_us", 0)));
+  if (word("exec") == "yes") {
+    fflush(stdout);
+    execl("/proc/self/exe", arguments[0], "updates=1", static_cast<char *>(nullptr));
+    fail("no exec");
+  }
+  if (word("cleanup") == "yes") OPENSSL_cleanup();
+  const std::string end = word("end", "return");
+  if (end == "exit") exit(kStatus);
+  if (end == "_exit" || end == "quick") fflush(stdout);
+  if (end == "_exit") _exit(kStatus);
+  if (end == "quick") quick_exit(kStatus);
+  if (end == "signal") {
+    fflush(stdout);
+    raise(SIGTERM);
+  }
+  if (end == "throw") {
+    fflush(stdout);
+    throw std::runtime_error("as intended");
+  }
+  return kStatus;
+}

@@ -1,0 +1,28 @@
+// An OpenCL driver as nobody wants one: what it does when it is loaded is in the
+// environment variable HOSTILE_DRIVER. It leaves a file that tells in which program it
+// was, beside the path in HOSTILE_MARK.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+__attribute__((constructor)) static void loaded() {
+  // Not secure_getenv(): an attacker's library would not be so kind.
+  const char *mark = getenv("HOSTILE_MARK"), *what = getenv("HOSTILE_DRIVER");
+  if (mark != nullptr) {
+    char program[256] = "";
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (FILE *file = length > 0 ? fopen(mark, "a") : nullptr; file != nullptr) {
+      fprintf(file, "%s\n", program);
+      fclose(file);
+    }
+  }
+  if (what == nullptr) return;
+  if (strcmp(what, "abort") == 0) abort();
+  if (strcmp(what, "exit") == 0) _exit(0);
+  if (strcmp(what, "crash") == 0) *static_cast<volatile int *>(nullptr) = 1;
+  if (strcmp(what, "hang") == 0)
+    for (;;) pause();
+}

@@ -1,0 +1,184 @@
+// The seams to the process that we live in: forks, sandboxes, and programs of our own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+
+#include "device/survey.h"
+#include "process/forks.h"
+#include "process/program.h"
+#include "process/sandbox.h"
+
+namespace {
+
+using namespace lanecrypt;
+using process::Program;
+using process::SandboxWatch;
+using std::chrono::milliseconds;
+
+// What a child of fork returns.
+int in_child(const std::function<int()> &work) {
+  const pid_t child = fork();
+  if (child == 0) _exit(work());
+  int status = -1;
+  EXPECT_EQ(child, waitpid(child, &status, 0));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Forks, CountEveryCopyOfAProcess) {
+  const uint64_t here = process::forks();
+  EXPECT_EQ(0, in_child([&] {
+              if (process::forks() != here + 1) return 1;
+              // No handler of pthread_atfork() runs for this one.
+              const pid_t child = _Fork();
+              if (child == 0) _exit(process::forks() == here + 2 ? 0 : 1);
+              int status = -1;
+              (void)waitpid(child, &status, 0);
+              return status;
+            }));
+  EXPECT_EQ(here, process::forks());
+}
+
+// The first process of a container has number 1, and so has its child in a container of
+// its own: their numbers do not tell them apart.
+TEST(Forks, TellApartProcessesOfOneNumber) {
+  const int code = in_child([] {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 && unshare(CLONE_NEWPID) != 0) return 77;
+    const pid_t first = fork();
+    if (first == 0) {
+      if (getpid() != 1) _exit(2);
+      const uint64_t here = process::forks();
+      if (unshare(CLONE_NEWPID) != 0) _exit(77);
+      const pid_t second = fork();
+      if (second == 0) _exit(getpid() == 1 && process::forks() == here + 1 ? 0 : 3);
+      int status = -1;
+      (void)waitpid(second, &status, 0);
+      _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 4);
+    }
+    int status = -1;
+    (void)waitpid(first, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 5;
+  });
+  if (code == 77) GTEST_SKIP() << "this machine makes no namespaces";
+  EXPECT_EQ(0, code);
+}
+
+TEST(Sandbox, IsSeenOnceItHasCome) {
+  EXPECT_EQ(0, in_child([] {
+              const SandboxWatch watch;
+              if (watch.has_come()) return 1;
+              if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 2;
+              return watch.has_come() ? 0 : 3;
+            }));
+}
+
+// As in a container, which has a sandbox from the start: a further one is seen.
+TEST(Sandbox, OfAContainerIsNoneAndAFurtherOneIs) {
+  const int code = in_child([] {
+    sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog filter = {1, allow};
+    (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 77;
+    const SandboxWatch watch;
+    if (watch.has_come()) return 1;
+    // Of a child the answer is asked for anew.
+    return in_child([&] {
+      if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 2;
+      return watch.has_come() ? 0 : 3;
+    });
+  });
+  if (code == 77) GTEST_SKIP() << "this kernel has no seccomp";
+  EXPECT_EQ(0, code);
+}
+
+std::atomic<int> children_heard_of{0};
+
+TEST(Program, IsNobodysChild) {
+  children_heard_of = 0;
+  const auto before = signal(SIGCHLD, [](int) { ++children_heard_of; });
+  std::string why;
+  const auto program = Program::start("/bin/sh", {"-c", "echo said; echo end"}, &why);
+  ASSERT_NE(nullptr, program) << why;
+  EXPECT_EQ(-1, waitpid(-1, nullptr, WNOHANG | __WALL));
+  EXPECT_EQ(ECHILD, errno);
+  EXPECT_EQ(Program::State::kDone, program->wait(milliseconds(60000)));
+  EXPECT_EQ("said\n", program->output());
+  EXPECT_EQ(0, children_heard_of);
+  signal(SIGCHLD, before);
+}
+
+TEST(Program, OfWhichNobodyHearsTheEndHasFailed) {
+  std::string why;
+  for (const char *script :
+       {"echo said", "kill -9 $$", "echo end; echo more", "exec >&-; sleep 1"}) {
+    const auto program = Program::start("/bin/sh", {"-c", script}, &why);
+    ASSERT_NE(nullptr, program) << why;
+    EXPECT_EQ(Program::State::kFailed, program->wait(milliseconds(60000))) << script;
+  }
+  EXPECT_EQ(nullptr, Program::start("/nonexistent/program", {}, &why));
+  EXPECT_NE(std::string::npos, why.find("/nonexistent/program")) << why;
+}
+
+// Descriptors, signals that are blocked and OpenSSL's variables stay here.
+TEST(Program, InheritsNothingThatIsNotMeantForIt) {
+  setenv("OPENSSL_CONF", "/some/file", 1);
+  int ends[2];
+  ASSERT_EQ(0, pipe(ends));
+  std::string why;
+  const auto program = Program::start(
+      "/bin/sh", {"-c", "echo \"[$OPENSSL_CONF]\"; ls /proc/self/fd | wc -l; echo end"}, &why);
+  unsetenv("OPENSSL_CONF");
+  ASSERT_NE(nullptr, program) << why;
+  EXPECT_EQ(Program::State::kDone, program->wait(milliseconds(60000)));
+  // 0, 1, 2 and the folder that ls reads.
+  EXPECT_EQ("[]\n4\n", program->output());
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(Survey, TextTellsAllOfADevice) {
+  std::vector<device::Properties> all = {{}, {}};
+  all[0].id = "cuda:0";
+  all[0].api = "cuda";
+  all[0].name = "a card\nof two lines";
+  all[0].memory_bytes = uint64_t{1} << 40;
+  all[0].is_gpu = all[0].banked_local = true;
+  all[1].id = "gl:0";
+  all[1].kernels = {"aes_ctr", "aes_ecb"};
+  all[1].has_rsa = false;
+  all[1].pci_address = 0x1234500000;
+  std::vector<device::Properties> read;
+  ASSERT_TRUE(device::from_text(device::to_text(all), &read));
+  ASSERT_EQ(2u, read.size());
+  EXPECT_EQ("a card of two lines", read[0].name);
+  EXPECT_EQ(all[0].memory_bytes, read[0].memory_bytes);
+  EXPECT_TRUE(read[0].is_gpu && read[0].banked_local && read[0].has_rsa);
+  EXPECT_EQ(all[1].kernels, read[1].kernels);
+  EXPECT_FALSE(read[1].has_rsa);
+  EXPECT_EQ(all[1].pci_address, read[1].pci_address);
+  EXPECT_EQ(device::to_text(read), device::to_text({read[0], read[1]}));
+}
+
+TEST(Survey, TextOfAnotherKindIsRefused) {
+  const std::string whole = device::to_text({device::Properties()});
+  std::vector<device::Properties> read;
+  EXPECT_TRUE(device::from_text("", &read));
+  EXPECT_TRUE(read.empty());
+  for (const std::string &text : {std::string("none"), whole.substr(0, whole.size() - 1),
+                                  whole.substr(1), whole + "x", "id x\n" + whole}) {
+    read.clear();
+    EXPECT_FALSE(device::from_text(text, &read)) << text;
+  }
+}
+
+}  // namespace
