@@ -126,13 +126,13 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
                    uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
   const bool must = provider.settings.require_gpu;
-  const char *why = provider.no_device.load(std::memory_order_acquire);
-  if (why == nullptr && !provider.may_use_devices())
-    why = "the process has sandboxed itself since the provider was loaded";
-  if (why != nullptr) {
+  const char *why_none = provider.no_device.load(std::memory_order_acquire);
+  if (why_none == nullptr && !provider.may_use_devices())
+    why_none = "the process has sandboxed itself since the provider was loaded";
+  if (why_none != nullptr) {
     if (!must) return Bulk::kNotTaken;
     provider.counters.count_failure();
-    provider.errors.raise(Reason::kDeviceRequired, why);
+    provider.errors.raise(Reason::kDeviceRequired, why_none);
     return Bulk::kFailed;
   }
 
