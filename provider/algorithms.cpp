@@ -147,12 +147,12 @@ int get_params(OSSL_PARAM params[]) {
 template <int kIndex>
 const OSSL_PARAM *gettable_ctx_params(void *, void *provider) {
   const FallbackCipher *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
-  return cipher == nullptr ? nullptr : EVP_CIPHER_gettable_ctx_params(cipher->evp);
+  return cipher == nullptr ? nullptr : cipher->gettable();
 }
 template <int kIndex>
 const OSSL_PARAM *settable_ctx_params(void *, void *provider) {
   const FallbackCipher *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
-  return cipher == nullptr ? nullptr : EVP_CIPHER_settable_ctx_params(cipher->evp);
+  return cipher == nullptr ? nullptr : cipher->settable();
 }
 template <int kIndex>
 int get_ctx_params(void *context, OSSL_PARAM params[]) {

@@ -3,7 +3,21 @@
 
 #include <openssl/provider.h>
 
+#include <cstring>
+
 namespace lanecrypt::provider {
+const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library) {
+  const OSSL_PROVIDER *found = nullptr;
+  const auto look = [](OSSL_PROVIDER *provider, void *place) {
+    const char *const name = OSSL_PROVIDER_get0_name(provider);
+    if (name == nullptr || std::strcmp(name, "default") != 0) return 1;
+    *static_cast<const OSSL_PROVIDER **>(place) = provider;
+    return 0;
+  };
+  OSSL_PROVIDER_do_all(library, look, &found);
+  return found;
+}
+
 bool load_fallback_provider(Provider &provider) {
   OSSL_PROVIDER *none = nullptr, *loaded = OSSL_PROVIDER_load(provider.fallback, "default");
   if (loaded != nullptr && !provider.fallback_provider.compare_exchange_strong(none, loaded))

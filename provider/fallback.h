@@ -20,6 +20,8 @@ EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider);
 EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider);
 EVP_MAC *fallback_poly1305(Provider &provider);
+// It itself, nullptr where `library` has none that is active. It lives as long as `library`.
+const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library);
 // What of it the application's library context lacks is loaded into ours.
 bool load_fallback_provider(Provider &provider);
 void free_fallbacks(Provider &provider);

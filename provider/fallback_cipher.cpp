@@ -19,7 +19,6 @@ namespace {
 struct ReleaseCipher {
   void operator()(const FallbackCipher *cipher) const {
     if (cipher->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    EVP_CIPHER_free(cipher->evp);
     delete cipher;
   }
 };
@@ -51,6 +50,8 @@ bool take_functions(FallbackCipher &cipher, const OSSL_DISPATCH *entry) {
       {OSSL_FUNC_CIPHER_CIPHER, &cipher.cipher},
       {OSSL_FUNC_CIPHER_GET_CTX_PARAMS, &cipher.get_ctx_params},
       {OSSL_FUNC_CIPHER_SET_CTX_PARAMS, &cipher.set_ctx_params},
+      {OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, &cipher.gettable_ctx_params},
+      {OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, &cipher.settable_ctx_params},
   };
   for (; entry->function_id != 0; ++entry)
     for (const auto &one : wanted)
@@ -58,13 +59,15 @@ bool take_functions(FallbackCipher &cipher, const OSSL_DISPATCH *entry) {
   return cipher.newctx != nullptr && cipher.freectx != nullptr && cipher.encrypt_init != nullptr &&
          cipher.decrypt_init != nullptr && cipher.update != nullptr && cipher.final != nullptr &&
          cipher.cipher != nullptr && cipher.get_ctx_params != nullptr &&
-         cipher.set_ctx_params != nullptr;
+         cipher.set_ctx_params != nullptr && cipher.gettable_ctx_params != nullptr &&
+         cipher.settable_ctx_params != nullptr;
 }
 
-// Asks the provider that EVP has found. Its tables may be gone after the answer is
-// given back; its functions stay as long as it does.
-bool ask_functions(FallbackCipher &cipher, const char *name) {
-  const OSSL_PROVIDER *from = EVP_CIPHER_get0_provider(cipher.evp);
+// Asks the default provider itself. EVP's way to it would make an object of each cipher of
+// every provider first, which takes a millisecond of each program's start. Its tables may
+// be gone after the answer is given back; its functions stay as long as it does.
+bool ask_functions(FallbackCipher &cipher, OSSL_LIB_CTX *library, const char *name) {
+  const OSSL_PROVIDER *const from = default_provider(library);
   int no_cache = 0;
   const OSSL_ALGORITHM *const all =
       from == nullptr ? nullptr : OSSL_PROVIDER_query_operation(from, OSSL_OP_CIPHER, &no_cache);
@@ -88,13 +91,11 @@ const FallbackCipher *fallback_cipher(Provider &provider, int index) {
   char name[32] = "";
   std::strncpy(name, algorithm.names,
                std::min(std::strcspn(algorithm.names, ":"), sizeof name - 1));
-  const auto fetch = [&](OSSL_LIB_CTX *library, const char *what, const char *properties) {
+  const auto fetch = [&](OSSL_LIB_CTX *library, const char *what, const char *) {
     std::unique_ptr<FallbackCipher, ReleaseCipher> cipher(new (std::nothrow) FallbackCipher{});
     if (cipher == nullptr) return cipher.release();
     cipher->room_bytes = algorithm.block_bytes == 1 ? 0 : algorithm.block_bytes;
-    cipher->evp = EVP_CIPHER_fetch(library, what, properties);
-    const bool found = cipher->evp != nullptr && ask_functions(*cipher, what);
-    return found ? cipher.release() : nullptr;
+    return ask_functions(*cipher, library, what) ? cipher.release() : nullptr;
   };
   return fetch_once(provider, place, name, fetch, ReleaseCipher());
 }

@@ -7,7 +7,7 @@
 
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
-#include <openssl/evp.h>
+#include <openssl/params.h>
 
 #include <atomic>
 #include <cstddef>
@@ -21,8 +21,7 @@ struct Provider;
 // that libcrypto's own random generator has made outlives our provider's share.
 struct FallbackCipher {
   mutable std::atomic<unsigned> owners = 1;
-  EVP_CIPHER *evp;         // while it lives, so does the default provider
-  void *provider_context;  // that provider's
+  void *provider_context;  // the default provider's, which lives as long as our child context
   // What EVP grants an output beside the length of the input.
   size_t room_bytes;
   OSSL_FUNC_cipher_newctx_fn *newctx;
@@ -35,6 +34,12 @@ struct FallbackCipher {
   OSSL_FUNC_cipher_cipher_fn *cipher;
   OSSL_FUNC_cipher_get_ctx_params_fn *get_ctx_params;
   OSSL_FUNC_cipher_set_ctx_params_fn *set_ctx_params;
+  OSSL_FUNC_cipher_gettable_ctx_params_fn *gettable_ctx_params;
+  OSSL_FUNC_cipher_settable_ctx_params_fn *settable_ctx_params;
+
+  // What every context of it has, as EVP asks.
+  const OSSL_PARAM *gettable() const { return gettable_ctx_params(nullptr, provider_context); }
+  const OSSL_PARAM *settable() const { return settable_ctx_params(nullptr, provider_context); }
 };
 
 // Number `index` of algorithms.h, nullptr with an error raised where the default

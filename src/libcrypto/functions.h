@@ -13,6 +13,9 @@ F(void, , OSSL_LIB_CTX_free, (OSSL_LIB_CTX * context), (context))
 F(OSSL_PROVIDER *, nullptr, OSSL_PROVIDER_load, (OSSL_LIB_CTX * context, const char *name),
   (context, name))
 F(int, 0, OSSL_PROVIDER_unload, (OSSL_PROVIDER * provider), (provider))
+F(int, 0, OSSL_PROVIDER_do_all,
+  (OSSL_LIB_CTX * context, int (*look)(OSSL_PROVIDER *, void *), void *data), (context, look, data))
+F(const char *, nullptr, OSSL_PROVIDER_get0_name, (const OSSL_PROVIDER *provider), (provider))
 F(const OSSL_ALGORITHM *, nullptr, OSSL_PROVIDER_query_operation,
   (const OSSL_PROVIDER *provider, int operation, int *no_cache), (provider, operation, no_cache))
 F(void, , OSSL_PROVIDER_unquery_operation,
@@ -26,9 +29,6 @@ F(EVP_CIPHER *, nullptr, EVP_CIPHER_fetch,
   (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
   (context, algorithm, properties))
 F(void, , EVP_CIPHER_free, (EVP_CIPHER * cipher), (cipher))
-F(const OSSL_PROVIDER *, nullptr, EVP_CIPHER_get0_provider, (const EVP_CIPHER *cipher), (cipher))
-F(const OSSL_PARAM *, nullptr, EVP_CIPHER_gettable_ctx_params, (const EVP_CIPHER *cipher), (cipher))
-F(const OSSL_PARAM *, nullptr, EVP_CIPHER_settable_ctx_params, (const EVP_CIPHER *cipher), (cipher))
 F(EVP_CIPHER_CTX *, nullptr, EVP_CIPHER_CTX_new, (void), ())
 F(void, , EVP_CIPHER_CTX_free, (EVP_CIPHER_CTX * context), (context))
 F(int, 0, EVP_CIPHER_CTX_get_params, (EVP_CIPHER_CTX * context, OSSL_PARAM params[]),
