@@ -16,16 +16,15 @@ for less.
 """
 
 import argparse
-import datetime
-import json
 import os
 import pathlib
-import platform
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from whole_programs import CONFIG, write_results
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CIPHERS = "aes-256-ctr,aes-256-cbc,aes-256-gcm,aes-256-xts,aes-256-ecb"
@@ -34,25 +33,6 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 LEAST_LARGE, LEAST_SMALL, LARGE_BYTES = 0.95, 0.6, 1024
 # OpenSSL refuses longer ones, and `openssl speed` counts its refusals.
 MOST_XTS_BYTES = 16 << 20
-
-CONFIG = """\
-openssl_conf = init
-[init]
-providers = providers
-alg_section = algorithms
-[providers]
-default = default_settings
-gpu = gpu_settings
-[default_settings]
-activate = 1
-[gpu_settings]
-activate = 1
-module = {module}
-{settings}
-[algorithms]
-default_properties = ?provider=gpu
-"""
-
 
 def parse_size(text):
     match = re.fullmatch(r"(\d+)([KM]?)", text)
@@ -77,32 +57,6 @@ def bytes_per_second(openssl, cipher, size, seconds, decrypt, environment):
     if done.returncode != 0 or not match:
         sys.exit(f"openssl_speed: {' '.join(command)} failed:\n{done.stderr or done.stdout}")
     return float(match[1])
-
-
-def cpu_model():
-    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    match = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
-    return match[1] if match else platform.machine()
-
-
-def gpu_and_driver():
-    try:
-        done = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version",
-                               "--format=csv,noheader"], capture_output=True, text=True, check=True)
-        return [part.strip() for part in done.stdout.splitlines()[0].split(",")]
-    except (OSError, subprocess.CalledProcessError, IndexError):
-        return ["", ""]
-
-
-def output_of(*command):
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip()
-
-
-def compiler_of(module):
-    """As the compiler has named itself in the file."""
-    match = re.search(rb"(GCC: \([^)\0]*\) [\d.]+|clang version [\d.]+)", module.read_bytes())
-    return match[1].decode() if match else "unknown"
 
 
 def spread(name, rates):
@@ -169,17 +123,7 @@ def main():
             sys.exit("openssl_speed: the provider was never loaded: these are no figures of it")
 
     if options.out:
-        gpu, driver = gpu_and_driver()
-        document = {
-            "machine": {"gpu": gpu, "driver": driver, "cpu": cpu_model(),
-                        "cores": os.cpu_count()},
-            "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-            "software": {"commit": output_of("git", "rev-parse", "--short", "HEAD"),
-                         "compiler": compiler_of(module),
-                         "openssl": output_of(options.openssl, "version")},
-            "results": results,
-        }
-        options.out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        write_results(options.out, results, module, options.openssl)
     for line in below:
         print(f"below: {line}", file=sys.stderr)
     return 1 if options.check and below else 0

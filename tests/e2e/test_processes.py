@@ -7,21 +7,23 @@ LANECRYPT_TEST_ENDS is how many processes each way of ending is tried by (10 by 
 
 import concurrent.futures
 import os
-import random
 import shutil
-import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
 from provider_fixtures import Configuration, DEVICES, plain
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
+import ways  # noqa: E402  (beside the program that it tells)
+
+ENDS = ways.ENDS
+SETTINGS = {name: {"in_process": None, **words}
+            for name, words in ways.settings(DEVICES).items()}
+FORCED = SETTINGS["forced"]
 RUNS = int(os.environ.get("LANECRYPT_TEST_ENDS", "10"))
-# Everything goes to a device that can, and at once.
-FORCED = {"threshold_bytes": "0", "rsa": "always", "keystream": "always", "keystream_after": "1",
-          "devices": DEVICES}
-STATUS = 7  # of test_client, where it was not told to end otherwise
 # Of a driver, or of the library that loads one.
 DRIVERS = ("liblanecrypt", "libcuda", "libOpenCL", "libpocl", "LLVM", "libEGL", "libGL", "libgallium")
 
@@ -39,9 +41,8 @@ def client(build, key):
 
     def run(configuration, timeout=60, **words):
         words.setdefault("key", key)
-        return subprocess.run([build / "bin" / "test_client",
-                               *(f"{name}={value}" for name, value in words.items())],
-                              env=configuration.environment, capture_output=True, timeout=timeout)
+        return subprocess.run(ways.command(build, words), env=configuration.environment,
+                              capture_output=True, timeout=timeout)
 
     return run
 
@@ -54,9 +55,9 @@ def mapped(pid):
 
 def look_inside(build, configuration, **words):
     """What a process that has done its work has mapped, and how many threads it has."""
-    process = subprocess.Popen([build / "bin" / "test_client", "after_us=30000000", "updates=0",
-                                *(f"{name}={value}" for name, value in words.items())],
-                               env=configuration.environment, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        ways.command(build, {"after_us": 30000000, "updates": 0, **words}),
+        env=configuration.environment, stdout=subprocess.PIPE)
     try:
         # It sleeps when it is done, the output in its buffer.
         for _ in range(600):
@@ -90,7 +91,7 @@ def test_default_brings_none_for_bulk_either(tmp_path, build, client):
     configuration = Configuration(tmp_path, build, in_process=None)
     # 1.3 GiB, which once had a card opened.
     done = client(configuration, key="", updates=42, kib=16384)
-    assert (done.returncode, done.stdout) == (STATUS, b"done\n")
+    assert ways.ended_as_told("return", done)
     counters = configuration.counters()
     assert counters["device_jobs"] == 0 and counters["cpu_bytes"] >= 84 * 16384 * 1024
     # The library itself may not be loaded: that would show in a file that it cannot find.
@@ -166,7 +167,7 @@ def test_set_uid_programs_run_no_strangers_code(set_uid_client, tmp_path, device
         [folder + "/client", f"key={folder}/key.pem", f"config={folder}/openssl.cnf", "signs=2",
          "updates=2", "kib=4096"], env=environment, capture_output=True, timeout=120,
         user=65534, group=65534, extra_groups=[])
-    assert (done.returncode, done.stdout) == (STATUS, b"done\n"), done.stderr
+    assert ways.ended_as_told("return", done), done.stderr
     assert os.listdir(folder + "/marks") == []
     assert not os.path.exists(folder + "/stats.json")
 
@@ -181,7 +182,7 @@ def test_the_hostile_driver_is_loaded_where_it_harms_its_owner_only(build, tmp_p
     configuration.environment.update(OCL_ICD_VENDORS=str(tmp_path / "vendors"),
                                      HOSTILE_MARK=str(mark), XDG_CACHE_HOME=str(tmp_path / "cache"))
     done = client(configuration, updates=1, kib=4096)
-    assert (done.returncode, done.stdout) == (STATUS, b"done\n"), done.stderr
+    assert ways.ended_as_told("return", done), done.stderr
     # In the program that looks for devices alone: it has none, so nobody else loads it.
     assert {os.path.basename(line) for line in mark.read_text().split()} == {"lanecrypt-probe"}
 
@@ -194,11 +195,11 @@ def test_a_driver_that_harms_hurts_nobody(build, tmp_path, client, harm):
     configuration.environment.update(OCL_ICD_VENDORS=str(tmp_path / "vendors"), HOSTILE_DRIVER=harm,
                                      XDG_CACHE_HOME=str(tmp_path / "cache"))
     done = client(configuration, updates=1, kib=4096)
-    assert (done.returncode, done.stdout) == (STATUS, b"done\n"), done.stderr
+    assert ways.ended_as_told("return", done), done.stderr
     # The second does not ask again.
     begin = time.monotonic()
     done = client(configuration, updates=1, kib=4096)
-    assert (done.returncode, done.stdout) == (STATUS, b"done\n"), done.stderr
+    assert ways.ended_as_told("return", done), done.stderr
     assert time.monotonic() - begin < 10  # the program that asks has 15 s
     listed = subprocess.run([build / "bin" / "lanecrypt", "devices", "--json"], timeout=60,
                             env=configuration.environment, capture_output=True, check=False)
@@ -207,38 +208,15 @@ def test_a_driver_that_harms_hurts_nobody(build, tmp_path, client, harm):
 
 # ---- Ends ---------------------------------------------------------------------
 
-WORK = {
-    "signs": {"threads": 8, "signs": 6},
-    "many-threads": {"threads": 64, "signs": 2},
-    "bulk": {"threads": 2, "updates": 3, "kib": 2048, "signs": 0},
-    "stream": {"updates": 64, "kib": 16, "signs": 1},
-}
-ENDS = {
-    "return": {}, "exit": {"end": "exit"}, "_exit": {"end": "_exit"}, "quick": {"end": "quick"},
-    "signal": {"end": "signal"}, "throw": {"end": "throw"}, "cleanup": {"cleanup": "yes"},
-    "exec": {"exec": "yes"}, "fork-before": {"fork": "before"}, "fork-after": {"fork": "after"},
-    "fork-in-thread": {"fork": "thread"},
-}
-EXPECTED = {"signal": -signal.SIGTERM, "throw": -signal.SIGABRT}
-SETTINGS = {"default": {"in_process": None}, "in-process": {}, "forced": FORCED}
-
-
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("end", ENDS)
 def test_ends_with_its_own_status(tmp_path, client, build, settings, end):
     configuration = Configuration(tmp_path, build, **SETTINGS[settings])
-    works = [{**WORK[name], **ENDS[end], "after_us": random.choice((0, 0, 1000, 30000, 200000))}
-             for name, _ in zip(list(WORK) * RUNS, range(RUNS))]
-    if settings == "forced" and end.startswith("fork"):
-        # Each process has its own emulator, and forks beside threads that compute.
-        works = [{**work, "threads": min(int(work.get("threads", 1)), 8)} for work in works]
+    works = list(ways.works(end, RUNS, settings == "forced"))
     with concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 2)) as pool:
         ended = list(pool.map(lambda work: client(configuration, timeout=120, **work), works))
-    expected = EXPECTED.get(end, STATUS)
     for work, done in zip(works, ended):
-        assert done.returncode == expected, (work, done.returncode, done.stderr)
-        # What it had printed has arrived; a program begun anew does its work again.
-        assert done.stdout.startswith(b"done\n"), (work, done.stdout)
+        assert ways.ended_as_told(end, done), (work, done.returncode, done.stdout, done.stderr)
 
 
 # ---- Sandboxes ------------------------------------------------------------------
@@ -248,5 +226,5 @@ def test_ends_with_its_own_status(tmp_path, client, build, settings, end):
 def test_a_process_that_sandboxes_itself_is_left_alone(tmp_path, client, build, settings):
     configuration = Configuration(tmp_path, build, **SETTINGS[settings])
     done = client(configuration, sandbox="yes", signs=8, updates=8, kib=4096)
-    assert (done.returncode, done.stdout) == (STATUS, b"done\n"), done.stderr
+    assert ways.ended_as_told("return", done), done.stderr
 

@@ -8,6 +8,9 @@
 //   updates=N       of AES-256-CTR, `kib` KiB each, in each thread, and back again
 //   kib=N
 //   config=FILE     loaded by the program itself; otherwise OpenSSL finds its own
+//   library=yes     works by a library context of its own, which it loads the configuration
+//                   into and frees after the work: the provider's module is unloaded
+//   driver=cuda     starts NVIDIA's driver by itself before it works, as programs do
 //   fork=no|before|after|thread   the work is done by a child: of main before it has
 //                   worked, or after, or of another thread between main's own work
 //   sandbox=no|yes  forbids threads, files and programs to itself, before it works
@@ -16,9 +19,11 @@
 //   after_us=N      ends so long after the work is over
 //   end=return|exit|_exit|quick|signal|throw
 //
-// It prints "done" and ends with status 7, so that neither is mistaken for another's.
+// It prints "done" and when that was (CLOCK_MONOTONIC, nanoseconds), and ends with status 7,
+// so that neither is mistaken for another's.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -28,6 +33,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/provider.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -36,6 +42,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <map>
@@ -47,6 +54,7 @@
 namespace {
 
 constexpr int kStatus = 7;
+OSSL_LIB_CTX *library = nullptr;  // nullptr: libcrypto's own
 std::map<std::string, std::string> words;
 
 std::string word(const char *name, const char *otherwise = "") {
@@ -86,12 +94,12 @@ void sign(EVP_PKEY *key, int times) {
     unsigned char text[32] = {static_cast<unsigned char>(n)}, signature[1024];
     size_t bytes = sizeof signature;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    if (EVP_DigestSignInit_ex(context, nullptr, "SHA256", nullptr, nullptr, key, nullptr) != 1 ||
+    if (EVP_DigestSignInit_ex(context, nullptr, "SHA256", library, nullptr, key, nullptr) != 1 ||
         EVP_DigestSign(context, signature, &bytes, text, sizeof text) != 1)
       fail("no signature");
     EVP_MD_CTX_free(context);
     context = EVP_MD_CTX_new();
-    if (EVP_DigestVerifyInit_ex(context, nullptr, "SHA256", nullptr, nullptr, key, nullptr) != 1 ||
+    if (EVP_DigestVerifyInit_ex(context, nullptr, "SHA256", library, nullptr, key, nullptr) != 1 ||
         EVP_DigestVerify(context, signature, bytes, text, sizeof text) != 1)
       fail("a wrong signature");
     EVP_MD_CTX_free(context);
@@ -102,7 +110,7 @@ void encipher(int updates, size_t update_bytes) {
   if (updates == 0) return;
   const unsigned char key[32] = {1}, iv[16] = {2};
   std::vector<unsigned char> text(update_bytes), enciphered(update_bytes), again(update_bytes);
-  EVP_CIPHER *cipher = EVP_CIPHER_fetch(nullptr, "AES-256-CTR", nullptr);
+  EVP_CIPHER *cipher = EVP_CIPHER_fetch(library, "AES-256-CTR", nullptr);
   EVP_CIPHER_CTX *there = EVP_CIPHER_CTX_new(), *back = EVP_CIPHER_CTX_new();
   if (EVP_EncryptInit_ex2(there, cipher, key, iv, nullptr) != 1 ||
       EVP_DecryptInit_ex2(back, cipher, key, iv, nullptr) != 1)
@@ -147,10 +155,27 @@ void work_in_child(EVP_PKEY *key) {
   }
 }
 
+void start_driver(const char *name) {
+  void *driver = dlopen(name, RTLD_NOW);
+  if (driver == nullptr) fail("no driver");
+  const auto start = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+  if (start == nullptr || start(0) != 0) fail("the driver does not start");
+}
+
+// Configured as programs are that know nothing of it, and apart from them.
+void make_library(const char *configuration) {
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  library = OSSL_LIB_CTX_new();
+  if (library == nullptr || OSSL_LIB_CTX_load_config(library, configuration) != 1)
+    fail("no configuration");
+}
+
 EVP_PKEY *read_key(const std::string &path) {
   if (path.empty()) return nullptr;
   FILE *file = fopen(path.c_str(), "r");
-  EVP_PKEY *key = file == nullptr ? nullptr : PEM_read_PrivateKey(file, nullptr, nullptr, nullptr);
+  EVP_PKEY *key = file == nullptr
+                      ? nullptr
+                      : PEM_read_PrivateKey_ex(file, nullptr, nullptr, nullptr, library, nullptr);
   if (key == nullptr) fail("no key");
   fclose(file);
   return key;
@@ -171,6 +196,8 @@ int main(int count, char **arguments) {
     if (OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, settings) != 1) fail("no configuration");
     OPENSSL_INIT_free(settings);
   }
+  if (word("library") == "yes") make_library(getenv("OPENSSL_CONF"));
+  if (word("driver") == "cuda") start_driver("libcuda.so.1");
   EVP_PKEY *key = read_key(word("key"));
   const std::string forks = word("fork", "no");
   if (word("sandbox") == "yes") {
@@ -191,8 +218,11 @@ int main(int count, char **arguments) {
     if (forks == "after") work_in_child(key);
   }
   EVP_PKEY_free(key);
-  printf("done\n");
+  OSSL_LIB_CTX_free(library);
   usleep(useconds_t(number("after_us", 0)));
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  printf("done %lld%09ld\n", static_cast<long long>(now.tv_sec), now.tv_nsec);
   if (word("exec") == "yes") {
     fflush(stdout);
     execl("/proc/self/exe", arguments[0], "updates=1", static_cast<char *>(nullptr));

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the provider costs each process: its start, and how it ends.
+
+Starts: whole runs of `openssl`, in turn without the provider and with it at its default
+settings. Ends: test_client (tests/process/) works in many threads and ends in every way at
+random moments; counted are those that hang, and those that end otherwise than told. How long
+one takes to end is measured beside a bare program of the driver's: one that starts it and
+ends. Prints a table, and writes the figures as JSON in the format of bench/results.
+
+Usage: bench/process_costs.py [--build DIR] [--openssl PROGRAM] [--runs N] [--ends N]
+           [--devices LIST] [--settings LIST] [--minutes N] [--out FILE]
+
+--ends N     processes for each way of ending and each of the settings (0: only starts)
+--minutes N  ends the survey of ends after so long, and says how many it has tried
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from whole_programs import CONFIG, ROOT, write_results
+
+sys.path.insert(0, str(ROOT / "tests" / "process"))
+import ways  # noqa: E402
+
+HUNG_AFTER_S = 60  # beside as many others as there are cores
+
+
+def spread(name, figures, unit):
+    return {"name": name, "value": statistics.median(figures), "unit": unit,
+            "runs": len(figures), "min": min(figures), "max": max(figures)}
+
+
+def commands(folder, openssl):
+    text, key = folder / "text", folder / "key.pem"
+    text.write_bytes(os.urandom(65536))
+    subprocess.run([openssl, "genrsa", "-out", key, "2048"], check=True, capture_output=True)
+    return {
+        "version": [openssl, "version"],
+        "rand": [openssl, "rand", "-out", os.devnull, "16"],
+        "dgst": [openssl, "dgst", "-sha256", "-out", os.devnull, text],
+        "enc": [openssl, "enc", "-aes-256-ctr", "-K", "00" * 32, "-iv", "00" * 16, "-in", text,
+                "-out", os.devnull],
+        "sign": [openssl, "dgst", "-sha256", "-sign", key, "-out", os.devnull, text],
+    }
+
+
+def measure_starts(folder, openssl, sides, runs):
+    results = []
+    for name, command in commands(folder, openssl).items():
+        taken = {side: [] for side in sides}
+        for turn in range(runs + 1):
+            for side, environment in sides.items():
+                begin = time.perf_counter()
+                subprocess.run(command, env=environment, check=True, capture_output=True)
+                if turn > 0:  # the first reads files from the disk
+                    taken[side].append((time.perf_counter() - begin) * 1e3)
+        for side, figures in taken.items():
+            results.append(spread(f"process.start.{name}.{side}", figures, "ms"))
+        plain, provider = (statistics.median(taken[side]) for side in ("plain", "provider"))
+        print(f"| {name} | {plain:.2f} | {provider:.2f} | {provider - plain:+.2f} |", flush=True)
+    return results
+
+
+def end_once(build, key, environment, end, words):
+    """'as told', 'hung' or 'crashed', and how many ms it took from its last own moment on."""
+    command = ways.command(build, {"key": key, **words})
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    try:
+        out, error = process.communicate(timeout=HUNG_AFTER_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return "hung", None, command
+    over = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    done = subprocess.CompletedProcess(command, process.returncode, out, error)
+    if not ways.ended_as_told(end, done):
+        print(f"crashed: {' '.join(map(str, command))}: {done.returncode}, {out!r}, {error!r}",
+              file=sys.stderr)
+        return "crashed", None, command
+    return "as told", (over - int(out.split()[-1])) / 1e6, command
+
+
+def survey_ends(folder, build, environments, ends, minutes):
+    """For each of the settings, every way in turn, until all are tried or the time is over."""
+    deadline = time.monotonic() + minutes * 60
+    results, bad = [], 0
+    print("\n| settings | processes | hung | crashed | end, ms | slowest |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        for number, (settings, environment) in enumerate(environments.items()):
+            share = deadline - (deadline - time.monotonic()) * (1 - 1 / (len(environments) - number))
+            every = [(end, words) for one in zip(*(
+                [(end, words) for words in ways.works(end, ends, settings == "forced")]
+                for end in ways.ENDS)) for end, words in one]
+
+            def try_it(case, environment=environment, share=share):
+                if time.monotonic() > share:
+                    return None
+                return end_once(build, folder / "key.pem", environment, *case)
+
+            ended = [one for one in pool.map(try_it, every) if one is not None]
+            count = {what: sum(1 for one in ended if one[0] == what) for what in ("hung", "crashed")}
+            taken = [one[1] for one in ended if one[1] is not None]
+            for what, number_of in count.items():
+                results.append({"name": f"process.exit.{what}.{settings}", "value": number_of,
+                                "unit": "processes", "runs": len(ended)})
+            results.append(spread(f"process.exit.ms.{settings}", taken, "ms"))
+            bad += sum(count.values())
+            print(f"| {settings} | {len(ended)} | {count['hung']} | {count['crashed']} | "
+                  f"{statistics.median(taken):.2f} | {max(taken):.1f} |", flush=True)
+    for what in ("hung", "crashed"):
+        of = [one for one in results if one["name"].startswith(f"process.exit.{what}.")]
+        results.append({"name": f"process.exit.{what}", "value": sum(one["value"] for one in of),
+                        "unit": "processes", "runs": sum(one["runs"] for one in of)})
+    return results, bad
+
+
+def measure_driver(build, environment, runs):
+    """What a bare program takes to end that has started NVIDIA's driver."""
+    taken = []
+    for _ in range(runs):
+        what, milliseconds, _ = end_once(build, "", environment, "return", {"driver": "cuda"})
+        if what != "as told":
+            return []
+        taken.append(milliseconds)
+    print(f"a bare program of the driver's ends in {statistics.median(taken):.2f} ms")
+    return [spread("process.exit.ms.bare-driver", taken, "ms")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--openssl", default="openssl")
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--ends", type=int, default=100)
+    parser.add_argument("--devices", default="host")
+    parser.add_argument("--settings", default="default,in-process,forced")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--out", type=pathlib.Path)
+    options = parser.parse_args()
+    build = options.build.resolve()
+    module = build / "lib" / "gpu.so"
+    if not module.is_file():
+        sys.exit(f"process_costs: there is no {module}; build first, or name its folder by --build")
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def environment(side, configuration):
+            path = folder / f"{side}.cnf"
+            path.write_text(configuration, encoding="utf-8")
+            return dict(os.environ, OPENSSL_CONF=str(path))
+
+        def with_settings(side, settings):
+            lines = "\n".join(f"{name} = {value}" for name, value in settings.items())
+            return environment(side, CONFIG.format(module=module, settings=lines))
+
+        plain = environment("plain", "")
+        print("| openssl | plain, ms | provider, ms | more |")
+        print("| --- | ---: | ---: | ---: |")
+        results = measure_starts(folder, options.openssl,
+                                 {"plain": plain, "provider": with_settings("provider", {})},
+                                 options.runs)
+        bad = 0
+        if options.ends:
+            every = ways.settings(options.devices)
+            chosen = {"plain": plain,
+                      **{side: with_settings(side, every[side])
+                         for side in options.settings.split(",")}}
+            ends, bad = survey_ends(folder, build, chosen, options.ends, options.minutes)
+            results += ends + measure_driver(build, plain, 20)
+        if options.out:
+            write_results(options.out, results, module, options.openssl)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

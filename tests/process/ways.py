@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways in which test_client works and ends, by the words that it is told."""
+
+import os
+import random
+import signal
+
+STATUS = 7  # of test_client, where it was not told to end otherwise
+WORK = {
+    "signs": {"threads": 8, "signs": 6},
+    "many-threads": {"threads": 64, "signs": 2},
+    "bulk": {"threads": 2, "updates": 3, "kib": 2048, "signs": 0},
+    "stream": {"updates": 64, "kib": 16, "signs": 1},
+}
+ENDS = {
+    "return": {}, "exit": {"end": "exit"}, "_exit": {"end": "_exit"}, "quick": {"end": "quick"},
+    "signal": {"end": "signal"}, "throw": {"end": "throw"}, "cleanup": {"cleanup": "yes"},
+    "unload": {"library": "yes"}, "exec": {"exec": "yes"}, "fork-before": {"fork": "before"},
+    "fork-after": {"fork": "after"}, "fork-in-thread": {"fork": "thread"},
+}
+EXPECTED = {"signal": -signal.SIGTERM, "throw": -signal.SIGABRT}
+
+
+def settings(devices):
+    """By name, what the provider is told. Forced: all goes to a device that can, at once."""
+    return {"default": {}, "in-process": {"in_process": "yes"},
+            "forced": {"in_process": "yes", "threshold_bytes": "0", "rsa": "always",
+                       "keystream": "always", "keystream_after": "1", "devices": devices}}
+
+
+def works(end, runs, forced):
+    """The words of `runs` processes; the moments at which they end are random."""
+    for index in range(runs):
+        words = {**list(WORK.values())[index % len(WORK)], **ENDS[end],
+                 "after_us": random.choice((0, 0, 1000, 30000, 200000))}
+        if forced and end.startswith("fork"):
+            # Each process has its own emulator, and forks beside threads that compute.
+            words["threads"] = min(words.get("threads", 1), 8)
+        yield words
+
+
+def ended_as_told(end, done):
+    """Whether a finished process has its own status, and what it had printed has arrived."""
+    return done.returncode == EXPECTED.get(end, STATUS) and done.stdout.startswith(b"done ")
+
+
+def command(build, words):
+    return [os.path.join(build, "bin", "test_client"),
+            *(f"{name}={value}" for name, value in words.items())]
