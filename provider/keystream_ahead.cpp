@@ -46,8 +46,8 @@ constexpr unsigned kTimed = 16;
 // Beside the exclusive or, all that a device's work takes of the CPU (its launches, and
 // the samples that are checked), and the least gain that is worth it.
 constexpr double kDeviceNsPerByte = 0.016, kLeastGain = 0.9;
-// What it takes to open a device, for which the end of a process that comes just then
-// waits; and how much of the stream's time that may be at most.
+// What it takes to open a device, for which an update waits; and how much of the stream's
+// time that may be at most.
 constexpr double kOpenNs = 0.5e9, kMostLoss = 0.05;
 
 uint64_t now_ns() {
