@@ -26,6 +26,7 @@
 #include "device_engine.h"
 #include "failure.h"
 #include "output.h"
+#include "process/diagnostics.h"
 #include "provider_library.h"
 #include "subcommand.h"
 
@@ -46,14 +47,14 @@ device can run, and GHASH and Poly1305 by matrices and by integers; compared in 
 same way.
 timing: whether the time of a kernel tells of keys or data: t of 100,000
 launches (--launches), half of them with one key, and half with equal blocks.
-Between -4.5 and 4.5 it does not. LANECRYPT_AES_FORM chooses the form, --quick
-leaves out keys of 192 and 256 bits.
+Between -4.5 and 4.5 it does not. --quick leaves out keys of 192 and 256 bits.
 papers: what five papers measured, beside their own figures: of 2007 (R files, H
 OpenGL, M sizes), 2010 (W packets) and 2013 (S sizes, loaded CPUs and RSA). --out
 names a folder, into which papers.json and the table go and in which R has files of
 2.7 GB meanwhile; in the current folder otherwise. R takes a RAM disk at /dev/shm and, for
 electricity, NVIDIA's NVML, and H takes EGL with OpenGL: what is not here is named
-and left out. S loads the CPU by stress-ng where that is on the PATH, and by threads
+and left out. kernels, and what papers do by OpenGL, choose forms of kernels, for which
+dev/bench builds with LANECRYPT_DIAGNOSTICS. S loads the CPU by stress-ng where that is on the PATH, and by threads
 of its own otherwise.
 
 Examples:
@@ -176,6 +177,10 @@ class Bench : public Subcommand {
 
   // A context chooses the form of its kernels when it opens a device.
   void measure_kernels(const char *devices, BenchLog &log) const {
+    if (!process::kHasDiagnostics)
+      throw Failure(ExitCode::kUsage,
+                    "bench kernels chooses forms of kernels, which this build does not: dev/bench "
+                    "builds with LANECRYPT_DIAGNOSTICS");
     for (const char *form : {"table4", "table1", "bitslice"}) {
       setenv("LANECRYPT_AES_FORM", form, 1);
       bench_kernels(Context(devices, LC_FALLBACK_NONE), form, quick_, log);

@@ -13,6 +13,7 @@
 #include "compare_times.h"
 #include "device_engine.h"
 #include "failure.h"
+#include "process/diagnostics.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -198,7 +199,7 @@ void bench_timing(const Context &context, bool quick, std::optional<unsigned> wa
     // The emulator is no measure of anything; it shows that the command works.
     const unsigned launches =
         wanted_launches.value_or(info.is_gpu ? (quick ? 10000 : 100000) : (quick ? 10 : 40));
-    const char *form = secure_getenv("LANECRYPT_AES_FORM");
+    const char *form = process::diagnostic_variable("LANECRYPT_AES_FORM");
     const std::string where =
         (form != nullptr && *form != '\0' ? std::string(form) + "." : "") + info.api;
     Timing timing(context, i, where, launches);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "failure.h"
+#include "process/diagnostics.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -122,6 +123,11 @@ GlBench::GlBench(PaperBench &bench, const lc_device_info &device)
     : bench_(bench), id_(device.id), api_(device.api), is_gpu_(device.is_gpu != 0) {}
 
 void GlBench::with(const GlWay &way, const std::function<void(const Context &)> &work) const {
+  if (!process::kHasDiagnostics)
+    return bench_.log.note(
+        fmt::format("{} by OpenGL is left out: it needs a build with LANECRYPT_DIAGNOSTICS, as "
+                    "dev/bench makes",
+                    way.name));
   bench_.log.tell(way.name);
   const ScopedSetting setting("LANECRYPT_GL", way.setting);
   const Context context(id_.c_str(), LC_FALLBACK_NONE);

@@ -38,9 +38,9 @@ MAY_INCLUDE = {
     "provider": ["src/libcrypto", "src/process", "src/secure", "src/job/status.h",
                  "src/job/mode.h", "src/job/device_list.h",
                  "kernels/gf128.h", "kernels/poly1305_field.h", "kernels/platform.h"],
-    # No part of the C ABI: for its benchmarks, and for its own threads.
     "probe": ["src/abi/probe.h"],
-    "cli": ["src/abi/device_xor.h", "src/cpu/core_count.h"],
+    # No part of the C ABI: for its benchmarks, and for its own threads.
+    "cli": ["src/abi/device_xor.h", "src/cpu/core_count.h", "src/process/diagnostics.h"],
 }
 # Where a header may lie that "a/b.h" names.
 ROOTS = ("", "src/", "include/", "kernels/", "tests/")
