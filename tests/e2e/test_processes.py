@@ -6,6 +6,7 @@ LANECRYPT_TEST_ENDS is how many processes each way of ending is tried by (10 by 
 """
 
 import concurrent.futures
+import json
 import os
 import shutil
 import subprocess
@@ -53,11 +54,11 @@ def mapped(pid):
         return {line.split(None, 5)[5].strip() for line in maps if len(line.split(None, 5)) == 6}
 
 
-def look_inside(build, configuration, **words):
+def look_inside_of(program, environment, user=None, group=None, extra_groups=None, **words):
     """What a process that has done its work has mapped, and how many threads it has."""
     process = subprocess.Popen(
-        ways.command(build, {"after_us": 30000000, "updates": 0, **words}),
-        env=configuration.environment, stdout=subprocess.PIPE)
+        [program, *ways.arguments({"after_us": 30000000, **words})], env=environment,
+        stdout=subprocess.PIPE, user=user, group=group, extra_groups=extra_groups)
     try:
         # It sleeps when it is done, the output in its buffer.
         for _ in range(600):
@@ -72,6 +73,11 @@ def look_inside(build, configuration, **words):
         process.kill()
         process.wait()
     return files, threads
+
+
+def look_inside(build, configuration, **words):
+    return look_inside_of(build / "bin" / "test_client", configuration.environment,
+                          **{"updates": 0, **words})
 
 
 def drivers_of(files):
@@ -170,6 +176,39 @@ def test_set_uid_programs_run_no_strangers_code(set_uid_client, tmp_path, device
     assert ways.ended_as_told("return", done), done.stderr
     assert os.listdir(folder + "/marks") == []
     assert not os.path.exists(folder + "/stats.json")
+
+
+def test_set_uid_programs_get_no_thread_and_no_library(set_uid_client, tmp_path):
+    folder = set_uid_client
+    configuration = Configuration(tmp_path, folder, **FORCED, cores="8", stats_file=None)
+    with open(folder + "/openssl.cnf", "w", encoding="utf-8") as file:
+        file.write(configuration.path.read_text().replace("/lib/gpu.so", "/gpu.so"))
+    files, threads = look_inside_of(
+        folder + "/client", {"PATH": "/usr/bin:/bin"}, user=65534, group=65534, extra_groups=[],
+        key=folder + "/key.pem", config=folder + "/openssl.cnf", signs=2, kib=4096, updates=2)
+    assert any(name.endswith("/gpu.so") for name in files)
+    assert drivers_of(files) == [] and threads == 1
+
+
+# A program that uses the library itself, and says nothing of devices.
+def test_the_library_finds_no_device_for_a_stranger(set_uid_client, build):
+    folder = set_uid_client
+    command = shutil.copy(build / "bin" / "lanecrypt", folder + "/lanecrypt-command")
+    environment = {"PATH": "/usr/bin:/bin", "LANECRYPT_DEVICES": "host,opencl",
+                   "XDG_CACHE_HOME": folder, "LD_LIBRARY_PATH": str(build / "lib")}
+
+    def devices_of(**options):
+        done = subprocess.run([command, "devices", "--json"], capture_output=True, timeout=120,
+                              check=False, **options)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["devices"]
+
+    os.chmod(command, 0o4755)
+    assert devices_of(env=environment, user=65534, group=65534, extra_groups=[]) == []
+    assert not os.path.exists(folder + "/lanecrypt/devices")
+    # Without the rights of another it does: the test can fail.
+    os.chmod(command, 0o755)
+    assert "host:0" in {device["id"] for device in devices_of(env=environment)}
 
 
 # The same program without the rights of another does load what its caller names: the test

@@ -37,6 +37,7 @@ def check():
     ("src/device/cuda/a.cpp", "#include <EGL/egl.h>"),
     ("src/schedule/a.cpp", "#include <GLES3/gl32.h>"),
     ("src/schedule/a.cpp", "#include <openssl/evp.h>"),
+    ("cli/a.cpp", 'const char *value = std::getenv("NAME");'),
     ("provider/a.cpp", '#include "schedule/dispatcher.h"'),
     ("provider/a.cpp", '#include "cli/hex.h"'),
     ("cli/a.cpp", '#include "libcrypto/forward.h"'),
@@ -63,6 +64,7 @@ def test_a_breach_is_found(check, path, line):
     ("kernels/a.h", '#include "platform.h"'),
     ("kernels/a.h", "// once __local, now SHARED"),
     ("kernels/platform.h", "#ifdef __CUDACC__"),
+    ("cli/a.cpp", 'const char *value = secure_getenv("NAME");'),
 ])
 def test_what_is_right_passes(check, path, line):
     assert check(path, LICENCE + line + "\n") == []

@@ -44,6 +44,9 @@ def ended_as_told(end, done):
     return done.returncode == EXPECTED.get(end, STATUS) and done.stdout.startswith(b"done ")
 
 
+def arguments(words):
+    return [f"{name}={value}" for name, value in words.items()]
+
+
 def command(build, words):
-    return [os.path.join(build, "bin", "test_client"),
-            *(f"{name}={value}" for name, value in words.items())]
+    return [os.path.join(build, "bin", "test_client"), *arguments(words)]

@@ -1,0 +1,83 @@
+// What is kept on disk is read only where nobody else can have written it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/file_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "temporary_folder.h"
+
+namespace {
+
+using namespace lanecrypt;
+namespace fs = std::filesystem;
+
+class Kept : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("XDG_CACHE_HOME", home_.path().c_str(), 1);
+    cache::store("kept", "key", "content");
+    for (const auto &entry : fs::directory_iterator(folder())) file_ = entry.path();
+    ASSERT_EQ("content", cache::load("kept", "key"));
+  }
+  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
+
+  std::string folder() const { return home_.path() + "/lanecrypt/kept"; }
+  static bool is_read() { return cache::load("kept", "key").has_value(); }
+
+  const test::TemporaryFolder home_;
+  fs::path file_;
+};
+
+TEST_F(Kept, ForItsOwnUserAlone) {
+  struct stat info = {};
+  ASSERT_EQ(0, stat(file_.c_str(), &info));
+  EXPECT_EQ(mode_t{0600}, info.st_mode & 0777);
+  ASSERT_EQ(0, stat(folder().c_str(), &info));
+  EXPECT_EQ(mode_t{0700}, info.st_mode & 0777);
+}
+
+TEST_F(Kept, IsNotReadWhereOthersCanWrite) {
+  for (const mode_t mode : {0620, 0602}) {
+    ASSERT_EQ(0, chmod(file_.c_str(), mode));
+    EXPECT_FALSE(is_read()) << mode;
+  }
+  ASSERT_EQ(0, chmod(file_.c_str(), 0600));
+  for (const mode_t mode : {0720, 0702}) {
+    ASSERT_EQ(0, chmod(folder().c_str(), mode));
+    EXPECT_FALSE(is_read()) << mode;
+  }
+  ASSERT_EQ(0, chmod(folder().c_str(), 0700));
+  EXPECT_TRUE(is_read());
+}
+
+TEST_F(Kept, IsNotReadFromAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(0, chown(file_.c_str(), kNobody, kNobody));
+  EXPECT_FALSE(is_read());
+  ASSERT_EQ(0, chown(file_.c_str(), 0, 0));
+  EXPECT_TRUE(is_read());
+  ASSERT_EQ(0, chown(folder().c_str(), kNobody, kNobody));
+  EXPECT_FALSE(is_read());
+}
+
+TEST_F(Kept, IsNotReadThroughALink) {
+  const fs::path moved = home_.path() + "/moved";
+  fs::rename(file_, moved);
+  fs::create_symlink(moved, file_);
+  EXPECT_FALSE(is_read());
+  fs::remove(file_);
+  fs::rename(moved, file_);
+  EXPECT_TRUE(is_read());
+  fs::rename(folder(), moved);
+  fs::create_directory_symlink(moved, folder());
+  EXPECT_FALSE(is_read());
+}
+
+}  // namespace
