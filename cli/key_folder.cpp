@@ -32,6 +32,24 @@ bool is_part(std::string_view name) {
                                       [](char digit) { return digit >= '0' && digit <= '9'; });
 }
 
+constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
+constexpr mode_t kOthersMayRead = S_IRGRP | S_IROTH;
+
+// Why keys may not be in what has such an entry, or "". An access list of more than the
+// three classes shows in the group's bits, too.
+std::string fault_of(const struct stat &entry, mode_t forbidden) {
+  if (entry.st_uid != geteuid()) return "it belongs to another user";
+  if ((entry.st_mode & forbidden & kOthersMayWrite) != 0) return "others can write to it";
+  if ((entry.st_mode & forbidden & kOthersMayRead) != 0) return "others can read it";
+  return "";
+}
+
+// Without the slashes at its end, behind which a link would be followed.
+std::string without_last_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 // As rename(), but never over a file that is there.
 bool name_anew(int folder, const char *from, const char *to) {
 #if defined(SYS_renameat2) && defined(RENAME_NOREPLACE)
@@ -44,10 +62,21 @@ bool name_anew(int folder, const char *from, const char *to) {
 
 }  // namespace
 
-KeyFolder::KeyFolder(const std::string &path) : path_(path) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) throw_errno("cannot make " + path, errno);
-  folder_ = FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder_) throw_errno("cannot open " + path, errno);
+KeyFolder::KeyFolder(const std::string &path) : path_(without_last_slashes(path)) {
+  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) throw_errno("cannot make " + path, errno);
+  folder_ = FileDescriptor(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat entry {};
+  if (!folder_) {
+    const int error = errno;
+    if (lstat(path_.c_str(), &entry) == 0 && S_ISLNK(entry.st_mode))
+      throw Failure(
+          ExitCode::kFailed,
+          fmt::format("cannot open {}: it is a symbolic link; name the folder itself", path));
+    throw_errno("cannot open " + path, error);
+  }
+  if (fstat(folder_.get(), &entry) != 0) throw_errno("cannot look at " + path, errno);
+  if (const std::string fault = fault_of(entry, kOthersMayWrite); !fault.empty())
+    throw Failure(ExitCode::kFailed, fmt::format("{} is no folder for keys: {}", path, fault));
   if (flock(folder_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       throw Failure(ExitCode::kFailed, fmt::format("another run makes keys in {}", path));
@@ -67,14 +96,26 @@ std::string KeyFolder::name_of(uint64_t number) { return fmt::format("key-{:08}.
 
 std::string KeyFolder::path_of(uint64_t number) const { return path_ + "/" + name_of(number); }
 
+void KeyFolder::refuse(uint64_t number, const std::string &why) const {
+  throw Failure(ExitCode::kBadData,
+                fmt::format("{} is not such a key: {}; move it away or choose another folder",
+                            path_of(number), why));
+}
+
 SecretBytes KeyFolder::read(uint64_t number, bool *is_there) const {
   *is_there = false;
-  const FileDescriptor file(
-      openat(folder_.get(), name_of(number).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) {
-    if (errno == ENOENT) return SecretBytes(0);
-    throw_errno("cannot open " + path_of(number), errno);
-  }
+  // O_NONBLOCK: a FIFO of that name must not hold us up.
+  const FileDescriptor file(openat(folder_.get(), name_of(number).c_str(),
+                                   O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const int error = errno;
+  if (!file && error == ENOENT) return SecretBytes(0);
+  if (!file && error == ELOOP) refuse(number, "it is no file");
+  if (!file) throw_errno("cannot open " + path_of(number), error);
+  struct stat entry {};
+  if (fstat(file.get(), &entry) != 0) throw_errno("cannot look at " + path_of(number), errno);
+  if (!S_ISREG(entry.st_mode)) refuse(number, "it is no file");
+  if (const std::string fault = fault_of(entry, kOthersMayWrite | kOthersMayRead); !fault.empty())
+    refuse(number, fault);
   *is_there = true;
   SecretBytes text(kMostFileBytes);
   size_t bytes = 0;
@@ -96,14 +137,6 @@ std::vector<uint64_t> KeyFolder::missing(
     bool is_there = false;
     const SecretBytes text = read(number, &is_there);
     if (is_there && text.size() == 0) {
-      struct stat entry {};
-      if (fstatat(folder_.get(), name_of(number).c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0)
-        throw_errno("cannot look at " + path_of(number), errno);
-      if (!S_ISREG(entry.st_mode))
-        throw Failure(ExitCode::kBadData,
-                      fmt::format("{} is not such a key: it is no file; move it away or choose "
-                                  "another folder",
-                                  path_of(number)));
       if (unlinkat(folder_.get(), name_of(number).c_str(), 0) != 0)
         throw_errno("cannot remove the empty " + path_of(number), errno);
       is_there = false;
@@ -112,10 +145,7 @@ std::vector<uint64_t> KeyFolder::missing(
       numbers.push_back(number);
       continue;
     }
-    if (const std::string wrong = look(text); !wrong.empty())
-      throw Failure(ExitCode::kBadData,
-                    fmt::format("{} is not such a key: {}; move it away or choose another folder",
-                                path_of(number), wrong));
+    if (const std::string wrong = look(text); !wrong.empty()) refuse(number, wrong);
   }
   return numbers;
 }

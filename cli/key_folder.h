@@ -18,7 +18,9 @@ namespace lanecrypt::cli {
 class KeyFolder {
  public:
   // Opens it, or makes it (mode 0700), and keeps other runs out of it; removes what
-  // one that was broken off left half written. Throws Failure.
+  // one that was broken off left half written. Throws Failure, also where it is a link,
+  // belongs to another than the effective user, or others can write to it: they could
+  // put keys of theirs there for us to keep.
   explicit KeyFolder(const std::string &path);
   // Removes what is half written.
   ~KeyFolder() { discard(); }
@@ -27,8 +29,9 @@ class KeyFolder {
   std::string path_of(uint64_t number) const;
 
   // The numbers up to `count` that have no file. `look` says what is wrong with the
-  // text of one that is there, or "". Throws Failure where something is: the user
-  // may want that file. An empty file, as a loss of power leaves it, is made anew.
+  // text of one that is there, or "". Throws Failure where something is, or others own,
+  // read or write it: the user may want that file. An empty file, as a loss of power leaves it, is
+  // made anew.
   std::vector<uint64_t> missing(uint64_t count,
                                 const std::function<std::string(const SecretBytes &)> &look) const;
   // Writes a new file, readable by its owner alone. Throws Failure.
@@ -39,6 +42,7 @@ class KeyFolder {
   void discard();
 
  private:
+  [[noreturn]] void refuse(uint64_t number, const std::string &why) const;
   SecretBytes read(uint64_t number, bool *is_there) const;
 
   std::string path_;

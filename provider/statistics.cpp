@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,12 +65,17 @@ void append_line(Provider &provider) {
           number("rsa_cpu_jobs", totals.rsa_cpu_jobs) +
           number("rsa_failures", totals.rsa_failures) + ", \"devices\": " + devices_json(provider) +
           "}\n";
-  // A file that cannot be written is no reason to trouble a program that ends.
-  const int file = open(provider.settings.stats_file.c_str(),
-                        O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+  // A file that cannot be written is no reason to trouble a program that ends. Others may
+  // have put a link there, which would lead to a file of this user, or a pipe, to hold us up.
+  const int file =
+      open(provider.settings.stats_file.c_str(),
+           O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return;
+  struct stat entry;
   // One write: lines of processes that end together do not mix.
-  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  if (fstat(file, &entry) == 0 && S_ISREG(entry.st_mode)) {
+    [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  }
   close(file);
 }
 

@@ -52,7 +52,7 @@ def test_a_run_goes_on_where_it_was(tmp_path):
     genrsa(tmp_path, 2)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     # What a loss of power and a killed run leave.
-    (tmp_path / "key-00000003.pem").touch()
+    (tmp_path / "key-00000003.pem").touch(0o600)
     (tmp_path / ".key-00000004.pem.part").write_bytes(b"half")
     (tmp_path / "notes").write_bytes(b"mine")
     said = genrsa(tmp_path, 5).stdout.decode()
@@ -72,6 +72,7 @@ def test_foreign_files_stay(tmp_path):
         ("garbage", b"no key", "no private RSA key"),
         ("damaged", (tmp_path / "key-00000001.pem").read_bytes().replace(b"A", b"B"), "is not such a key"),
     ]:
+        (tmp_path / "key-00000002.pem").touch(0o600)
         (tmp_path / "key-00000002.pem").write_bytes(text)
         fails(BAD_DATA, why, *words, "--bits", 1024)
         assert (tmp_path / "key-00000002.pem").read_bytes() == text, name
@@ -129,6 +130,73 @@ def test_what_is_not_ours_stays(tmp_path):
         fails(BAD_DATA, "it is no file", "genrsa", "--count", 2, "--bits", 1024, "--out-dir", tmp_path)
         second.unlink()
     assert (tmp_path / "nothing").exists()
+
+
+root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_a_folder_that_others_write_to(tmp_path, mode):
+    """They could put their keys there, which the run would keep as its own."""
+    folder = tmp_path / "keys"
+    genrsa(folder, 1)
+    (folder / ".key-00000002.pem.part").write_bytes(b"half")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    folder.chmod(mode)
+    fails(FAILED, "others can write to it", "genrsa", "--count", 2, "--bits", 1024, "--out-dir", folder)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    # That they see the names gives no key away.
+    folder.chmod(0o755)
+    genrsa(folder, 2)
+
+
+@root
+def test_a_folder_of_another_user(tmp_path):
+    folder = tmp_path / "keys"
+    folder.mkdir()
+    os.chown(folder, 65534, -1)
+    fails(FAILED, "belongs to another user", "genrsa", "--count", 1, "--bits", 1024, "--out-dir", folder)
+    assert files(folder) == []
+
+
+@pytest.mark.parametrize("slashes", ["", "/", "//"])
+def test_a_folder_that_is_a_link(tmp_path, slashes):
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "link").symlink_to("keys")
+    fails(FAILED, "it is a symbolic link", "genrsa", "--count", 1, "--bits", 1024,
+          "--out-dir", f"{tmp_path}/link{slashes}")
+    assert files(tmp_path / "keys") == []
+    genrsa(f"{tmp_path}/keys{slashes}", 1)
+
+
+@pytest.mark.parametrize("mode, why", [
+    (0o640, "others can read it"), (0o604, "others can read it"),
+    (0o620, "others can write to it"), (0o602, "others can write to it"),
+])
+def test_a_key_that_others_reach(tmp_path, mode, why):
+    genrsa(tmp_path, 1)
+    key = tmp_path / "key-00000001.pem"
+    text = key.read_bytes()
+    key.chmod(mode)
+    fails(BAD_DATA, why, "genrsa", "--count", 2, "--bits", 1024, "--out-dir", tmp_path)
+    assert files(tmp_path) == [key.name] and key.read_bytes() == text
+    assert stat.S_IMODE(key.stat().st_mode) == mode
+
+
+@root
+def test_a_key_of_another_user(tmp_path):
+    genrsa(tmp_path, 1)
+    key = tmp_path / "key-00000001.pem"
+    os.chown(key, 65534, -1)
+    fails(BAD_DATA, "belongs to another user", "genrsa", "--count", 2, "--bits", 1024, "--out-dir", tmp_path)
+    assert files(tmp_path) == [key.name]
+
+
+def test_a_key_that_is_a_link(tmp_path):
+    genrsa(tmp_path / "others", 1)
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "key-00000001.pem").symlink_to(tmp_path / "others" / "key-00000001.pem")
+    fails(BAD_DATA, "it is no file", "genrsa", "--count", 1, "--bits", 1024, "--out-dir", tmp_path / "keys")
 
 
 def test_interrupted(tmp_path):

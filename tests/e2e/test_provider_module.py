@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gpu.so and liblanecrypt.so bring into a process, and what they must not."""
 
+import os
 import subprocess
 
 import pytest
+
+from provider_fixtures import OPENSSL, Configuration
 
 
 def read(tool, *arguments):
@@ -31,3 +34,35 @@ def test_no_function_of_libcrypto_is_exported(module):
 def test_the_module_exports_its_entry_alone(build):
     lines = read("nm", "-D", "--defined-only", build / "lib" / "gpu.so").splitlines()
     assert [line.split()[-1] for line in lines] == ["OSSL_provider_init"]
+
+
+@pytest.mark.parametrize("place", ["link", "link that leads nowhere", "pipe", "pipe that nobody reads"])
+def test_counters_go_to_a_regular_file_alone(tmp_path, build, place):
+    """Where another user may have put something else, the program ends as ever and writes nothing."""
+    configuration = Configuration(tmp_path, build)
+    stats, other = configuration.stats, tmp_path / "another"
+    reader = None
+    if place.startswith("link"):
+        stats.symlink_to(other)
+        if place == "link":
+            other.touch()
+    else:
+        os.mkfifo(stats)
+        if place == "pipe":
+            reader = os.open(stats, os.O_RDONLY | os.O_NONBLOCK)
+    configuration.run(OPENSSL, "rand", "1")
+    assert not other.exists() or other.read_bytes() == b""
+    if reader is not None:
+        assert os.read(reader, 1) == b""
+        os.close(reader)
+
+
+def test_counters_go_to_the_file_that_an_operator_made(tmp_path, build):
+    configuration = Configuration(tmp_path, build)
+    configuration.stats.touch()
+    configuration.stats.chmod(0o666)
+    for _ in range(2):
+        configuration.run(OPENSSL, "rand", "1")
+    assert len(configuration.stats.read_text().splitlines()) == 2
+    configuration.counters()
+    assert configuration.stats.stat().st_mode & 0o777 == 0o666
