@@ -146,7 +146,7 @@ class Bench : public Subcommand {
       out_ = fmt::format("{}/papers{}.json", out_, paper_.empty() ? "" : "-" + paper_);
     }
     // Before anything is measured: whether it can be written.
-    if (!out_.empty()) Output(out_, (struct stat){});
+    if (!out_.empty()) Output(out_, Output::Readers::kByUmask);
     try {
       measure();
     } catch (const Error &error) {

@@ -1,4 +1,5 @@
-// `lanecrypt genrsa`: RSA keys in bulk, each in a file of its own.
+// `lanecrypt genrsa`: an RSA key, as `openssl genrsa` makes one, or many, each in a file
+// of its own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@
 #include "failure.h"
 #include "interrupt.h"
 #include "key_folder.h"
+#include "output.h"
 #include "private_key_file.h"
 #include "progress_line.h"
 #include "subcommand.h"
@@ -25,16 +28,19 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Makes RSA keys (FIPS 186-5, A.1.3), each in a file of PKCS#8 and PEM of its own that
-only its owner can read: key-00000001.pem and so on. Keys that are there already are
-kept: a run that was broken off goes on where it was.
+    R"(Makes RSA keys (FIPS 186-5, A.1.3), as PKCS#8 and PEM: one, on standard output or in
+a file, or with --count many, each in a file of its own, key-00000001.pem and so on. Only
+their owner can read the files. Keys that are in the folder already are kept: a run that
+was broken off goes on where it was.
 
 Examples:
+  lanecrypt genrsa 4096
+  lanecrypt genrsa -out key.pem 3072
   lanecrypt genrsa --count 1000 --out-dir keys
-  lanecrypt genrsa --count 1 --bits 8192 --out-dir keys
   lanecrypt genrsa --count 100 --bits 3072 --exponent 0x10001 --out-dir keys
 )";
 
+constexpr unsigned kDefaultBits = 2048;
 constexpr uint64_t kMostKeys = 99999999;
 constexpr std::chrono::milliseconds kRedraw{150};
 
@@ -54,11 +60,12 @@ std::string parse_exponent(const std::string &text) {
   return bytes;
 }
 
-// What happens to the keys as they come.
+// What happens to the keys as they come: `write` has the text of each, in order from 0.
 class Run {
  public:
-  Run(KeyFolder &folder, std::vector<uint64_t> numbers, const Context &context, bool draws)
-      : folder_(folder), numbers_(std::move(numbers)), context_(context), draws_(draws) {}
+  using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
+  Run(Write write, uint64_t count, const Context &context, bool draws)
+      : write_(std::move(write)), count_(count), context_(context), draws_(draws) {}
   ~Run() {
     if (is_drawn_) say("\r\033[K");
   }
@@ -68,7 +75,7 @@ class Run {
     generation.struct_size = sizeof generation;
     generation.bits = bits;
     generation.exponent = {exponent.data(), exponent.size()};
-    generation.count = numbers_.size();
+    generation.count = count_;
     generation.device = device;
     generation.on_key = [](void *argument, uint64_t number, const lc_rsa_parts *key) {
       return static_cast<Run *>(argument)->take(number, *key);
@@ -96,7 +103,7 @@ class Run {
   // Nothing may be thrown through the library.
   int take(uint64_t number, const lc_rsa_parts &key) {
     try {
-      folder_.write(numbers_[number], private_key_pem(key));
+      write_(number, private_key_pem(key));
       done_ = number + 1;
       draw(false);
       return 1;
@@ -125,11 +132,10 @@ class Run {
     if (!draws_ || (!at_once && now - last_ < kRedraw)) return;
     last_ = now;
     const double rate = static_cast<double>(done_) / seconds();
-    std::string line = fmt::format("{} of {} keys  {:.{}f} keys/s", done_, numbers_.size(), rate,
-                                   rate < 10 ? 2 : 0);
+    std::string line =
+        fmt::format("{} of {} keys  {:.{}f} keys/s", done_, count_, rate, rate < 10 ? 2 : 0);
     if (done_ > 0)
-      line += fmt::format("  {} left",
-                          format_duration(static_cast<double>(numbers_.size() - done_) / rate));
+      line += fmt::format("  {} left", format_duration(static_cast<double>(count_ - done_) / rate));
     line += "  " + (device_name().empty() ? "CPU" : device_name());
     struct winsize window {};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
@@ -138,8 +144,8 @@ class Run {
     is_drawn_ = true;
   }
 
-  KeyFolder &folder_;
-  const std::vector<uint64_t> numbers_;
+  const Write write_;
+  const uint64_t count_;
   const Context &context_;
   const bool draws_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -156,6 +162,7 @@ class Genrsa : public Subcommand {
     return {{"count", "count", true},
             {"bits", "bits", true},
             {"exponent", "exponent", true},
+            {"out", "out", true},
             {"out-dir", "out-dir", true},
             {"outdir", "out-dir", true},
             {"devices", "devices", true},
@@ -168,17 +175,27 @@ class Genrsa : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    app.add_option("--count", count_, "how many keys the folder is to have")
-        ->required()
-        ->option_text("N");
-    app.add_option("--bits", bits_, "bits of the modulus: even, 1024 to 16384; otherwise 2048")
-        ->option_text("B");
+    CLI::Option *const plain_bits = app.add_option(
+        "numbits", bits_,
+        fmt::format("bits of the modulus: even, 1024 to 16384; otherwise {}", kDefaultBits));
+    plain_bits->option_text("B");
+    app.add_option("--bits", bits_, "the same")->option_text("B")->excludes(plain_bits);
     app.add_option("--exponent", exponent_,
                    "the public exponent, from 65537 to 2^256-1, decimal or 0x...; otherwise 65537")
         ->option_text("E");
-    app.add_option("--out-dir", folder_, "the folder of the keys; made where it is not there")
-        ->required()
-        ->option_text("D");
+    CLI::Option *const file =
+        app.add_option("--out", file_, "where the key goes; otherwise standard output")
+            ->option_text("F");
+    CLI::Option *const count =
+        app.add_option("--count", count_, "how many keys the folder is to have")
+            ->option_text("N")
+            ->excludes(file);
+    CLI::Option *const folder =
+        app.add_option("--out-dir", folder_, "the folder of the keys; made where it is not there")
+            ->option_text("D")
+            ->excludes(file)
+            ->needs(count);
+    count->needs(folder);
     app.add_option("--devices,--device", devices_,
                    "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
         ->option_text("LIST");
@@ -187,38 +204,64 @@ class Genrsa : public Subcommand {
   }
 
   void run(std::vector<SecretBytes>) override {
-    if (count_ == 0 || count_ > kMostKeys)
+    if (count_ && (*count_ == 0 || *count_ > kMostKeys))
       throw Failure(ExitCode::kUsage, fmt::format("--count must be from 1 to {}", kMostKeys));
     if (bits_ < 1024 || bits_ > 16384 || bits_ % 2 != 0)
-      throw Failure(ExitCode::kUsage, "--bits must be an even number from 1024 to 16384");
+      throw Failure(ExitCode::kUsage,
+                    "the bits of the modulus (--bits) must be an even number from 1024 to 16384");
     const std::string exponent = parse_exponent(exponent_);
-    KeyFolder folder(folder_);
-    // Before any thread is there.
-    const InterruptWatch watch([&] { folder.discard(); });
     try {
-      make(folder, exponent);
+      if (count_)
+        fill_folder(exponent);
+      else
+        make_one(exponent);
     } catch (const Error &error) {
       throw failure_of(error);
     }
   }
 
  private:
-  void make(KeyFolder &folder, const std::string &exponent) {
-    const std::vector<uint64_t> missing = folder.missing(count_, [&](const SecretBytes &text) {
-      return look_at_private_key(text, bits_, exponent);
-    });
-    const Context context(devices_ ? devices_->c_str() : nullptr,
-                          require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
+  Context open_devices() const {
+    Context context(devices_ ? devices_->c_str() : nullptr,
+                    require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
     // A device that was named and is not here is an error, not a reason for the CPU.
     (void)context.device_count();
-    Run run(folder, missing, context, !quiet_ && isatty(STDERR_FILENO));
+    return context;
+  }
+
+  bool draws() const { return !quiet_ && isatty(STDERR_FILENO); }
+
+  void make_one(const std::string &exponent) {
+    Output output(file_, Output::Readers::kOwner);
+    // Before any thread is there.
+    const InterruptWatch watch([&] { output.discard(); });
+    const Context context = open_devices();
+    output.create();
+    const auto write = [&](uint64_t, const SecretBytes &text) {
+      output.write({text.data(), text.size()});
+    };
+    Run(write, 1, context, draws()).make(bits_, exponent, LC_ANY_DEVICE);
+    output.commit(true);
+  }
+
+  void fill_folder(const std::string &exponent) {
+    KeyFolder folder(folder_);
+    const InterruptWatch watch([&] { folder.discard(); });
+    const std::vector<uint64_t> missing = folder.missing(*count_, [&](const SecretBytes &text) {
+      return look_at_private_key(text, bits_, exponent);
+    });
+    const Context context = open_devices();
+    const auto write = [&](uint64_t number, const SecretBytes &text) {
+      folder.write(missing[number], text);
+    };
+    Run run(write, missing.size(), context, draws());
     if (!missing.empty()) {
       run.make(bits_, exponent, LC_ANY_DEVICE);
       folder.sync();
     }
     if (quiet_) return;
-    const uint64_t kept = count_ - missing.size();
-    std::string report = fmt::format("{} keys of {} bits in {}", count_, bits_, folder_);
+    const uint64_t kept = *count_ - missing.size();
+    std::string report = fmt::format("{} keys of {} bits in {}", *count_, bits_, folder_);
     if (kept > 0) report += fmt::format(", {} of them from before", kept);
     if (!missing.empty())
       report +=
@@ -226,9 +269,9 @@ class Genrsa : public Subcommand {
     fmt::print("{}\n", report);
   }
 
-  uint64_t count_ = 0;
-  unsigned bits_ = 2048;
-  std::string exponent_ = "65537", folder_;
+  std::optional<uint64_t> count_;
+  unsigned bits_ = kDefaultBits;
+  std::string exponent_ = "65537", folder_, file_ = "-";
   std::optional<std::string> devices_;
   bool require_device_ = false, quiet_ = false;
 };

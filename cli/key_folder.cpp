@@ -85,9 +85,9 @@ KeyFolder::KeyFolder(const std::string &path) : path_(without_last_slashes(path)
   const int listing = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *entries = listing < 0 ? nullptr : fdopendir(listing);
   if (entries == nullptr) throw_errno("cannot read " + path, errno);
-  while (const dirent *entry = readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    if (is_part(name)) (void)unlinkat(folder_.get(), entry->d_name, 0);
+  while (const dirent *listed = readdir(entries)) {
+    const std::string_view name = listed->d_name;
+    if (is_part(name)) (void)unlinkat(folder_.get(), listed->d_name, 0);
   }
   closedir(entries);
 }

@@ -25,7 +25,9 @@ namespace lanecrypt::cli {
 namespace {
 
 // As open(2) gives it to a new file, less the umask.
-constexpr mode_t kNewFileMode = 0666;
+mode_t new_file_mode(Output::Readers readers) {
+  return readers == Output::Readers::kOwner ? 0600 : 0666;
+}
 constexpr int kNameAttempts = 100;
 
 std::string folder_of(const std::string &path) {
@@ -50,7 +52,8 @@ std::string resolve(const std::string &path) {
 
 }  // namespace
 
-Output::Output(const std::string &path, const struct stat &input) {
+Output::Output(const std::string &path, const struct stat &input, Readers readers)
+    : readers_(readers) {
   const auto is_input = [&](const struct stat &other) {
     return other.st_dev == input.st_dev && other.st_ino == input.st_ino &&
            (S_ISREG(other.st_mode) || S_ISBLK(other.st_mode));
@@ -80,6 +83,10 @@ Output::Output(const std::string &path, const struct stat &input) {
     // A rename needs no leave to write the file itself; its owner's no counts.
     if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
       throw_errno(fmt::format("cannot open {} for writing", name_), errno);
+    if (struct stat link{};
+        readers == Readers::kOwner && lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
+      throw Failure(ExitCode::kFailed,
+                    fmt::format("{} is a symbolic link: name the file itself", name_));
     replaces_ = true;
     path_ = resolve(path);  // a link stays, and what it points to is replaced
   } else if (errno != ENOENT) {
@@ -127,7 +134,8 @@ void Output::open_temporary() {
   // Without a name nothing can be left behind, whatever becomes of us. Not
   // every file system can do it, and giving it a name later needs /proc.
   if (access("/proc/self/fd", X_OK) == 0)
-    file_ = FileDescriptor(open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kNewFileMode));
+    file_ = FileDescriptor(
+        open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, new_file_mode(readers_)));
   if (!file_) open_named_temporary();
 }
 
@@ -135,7 +143,7 @@ void Output::open_named_temporary() {
   for (int attempt = 0; attempt < kNameAttempts; attempt++) {
     const std::string candidate = temporary_name(folder_);
     file_ = FileDescriptor(
-        open(candidate.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kNewFileMode));
+        open(candidate.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, new_file_mode(readers_)));
     if (file_) {
       temporary_ = candidate;
       return;
@@ -147,7 +155,7 @@ void Output::open_named_temporary() {
 
 // A file that is replaced keeps its permissions, as if it had been rewritten.
 void Output::take_over_mode() {
-  if (!replaces_) return;
+  if (!replaces_ || readers_ == Readers::kOwner) return;
   // The owner first: a change of owner clears bits of the mode. Only root may.
   if (fchown(descriptor_, replaced_.st_uid, replaced_.st_gid) != 0) { /* ours, then */
   }

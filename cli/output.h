@@ -18,11 +18,18 @@ namespace lanecrypt::cli {
 
 class Output {
  public:
+  // Who may read a new file: whom the umask lets, or its owner alone. The latter replaces
+  // a file that is there by one of the caller's own, and takes no symbolic link for a
+  // file, which another user may have put there.
+  enum class Readers { kByUmask, kOwner };
   // "-" is standard output. A regular file, new or to be replaced, is
   // written without a name, or under a temporary one, in the folder where it
   // is to lie; a device or a pipe is written as it is. `input` is what must
   // not be written over. Only looks; throws Failure where it could not be.
-  Output(const std::string &path, const struct stat &input);
+  Output(const std::string &path, const struct stat &input)
+      : Output(path, input, Readers::kByUmask) {}
+  // Of what has no input.
+  Output(const std::string &path, Readers readers) : Output(path, (struct stat){}, readers) {}
   // Removes what was not committed.
   ~Output();
   // Opens it, before anything is written. Throws Failure.
@@ -61,12 +68,14 @@ class Output {
   void discard();
 
  private:
+  Output(const std::string &path, const struct stat &input, Readers readers);
   void open_temporary();
   void open_named_temporary();
   void unmap();
   bool write_mapped(uint64_t offset, std::span<const uint8_t> data);
   void take_over_mode();
 
+  const Readers readers_;
   std::string name_;  // for messages
   std::string path_;  // with symbolic links resolved
   std::string folder_;

@@ -88,18 +88,69 @@ def test_exponents(tmp_path):
     "words, why",
     [
         (("--count", 0), "--count must be"),
-        (("--count", 1, "--bits", 1023), "--bits must be"),
-        (("--count", 1, "--bits", 512), "--bits must be"),
+        (("--count", 1, "--bits", 1023), "(--bits) must be"),
+        (("--count", 1, "--bits", 512), "(--bits) must be"),
         (("--count", 1, "--exponent", 3), "65537 to 2^256 - 1"),
         (("--count", 1, "--exponent", 65538), "65537 to 2^256 - 1"),
         (("--count", 1, "--exponent", "many"), "is no number"),
         (("--count", 1, "--exponent", -65537), "is no number"),
         (("--bits", 2048), "--count"),
+        (("--count", 1, "--out", "key.pem"), "--out"),
     ],
 )
 def test_wrong_words(tmp_path, words, why):
     fails(USAGE, why, "genrsa", "--out-dir", tmp_path, *words)
     assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("words, bits", [(("1024",), 1024), (("--bits", "1026"), 1026), ((), 2048)])
+def test_one_key_goes_to_standard_output(words, bits):
+    done = ok("genrsa", *words)
+    # Byte for byte what openssl makes of the key, and nothing else.
+    assert openssl("pkey", stdin=done.stdout).stdout == done.stdout
+    key = serialization.load_pem_private_key(done.stdout, None)
+    assert key.key_size == bits and key.public_key().public_numbers().e == 65537
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("words", [("512",), ("1025",), ("16386",), ("-5",), ("many",), ("1024", "1024"),
+                                   ("1024", "--bits", "1024"), ("--count", "2"), ("--out", "")])
+def test_wrong_words_for_one_key(words):
+    assert fails(USAGE, "", "genrsa", *words).stdout == b""
+
+
+def test_one_key_in_a_file(tmp_path):
+    path = tmp_path / "key.pem"
+    assert ok("genrsa", "-out", path, "1024", umask=0).stdout == b""
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 and files(tmp_path) == [path.name]
+    first = path.read_bytes()
+    assert openssl("pkey", "-in", path).stdout == first
+    # Another is a file of its own: whoever had opened the one before does not see it.
+    path.chmod(0o644)
+    with path.open("rb") as before:
+        ok("genrsa", "--out", path, "--bits", "1024")
+        assert before.read() == first
+    assert path.read_bytes() != first and stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert ok("genrsa", "--out", "-", "1024").stdout.startswith(b"-----BEGIN PRIVATE KEY-----\n")
+
+
+def test_one_key_or_none(tmp_path):
+    """What fails or is interrupted leaves what was there, and nothing else."""
+    path, link = tmp_path / "key.pem", tmp_path / "link"
+    path.write_bytes(b"mine")
+    link.symlink_to(path)
+    fails(FAILED, "symbolic link", "genrsa", "--out", link, "1024")
+    fails(NO_DEVICE, "no usable device", "genrsa", "--out", path, "--require-gpu", "1024", devices="none")
+    fails(FAILED, "standard output", "genrsa", "1024", stdout=open("/dev/full", "wb"))
+    command = [LANECRYPT, "genrsa", "--out", path, "16384"]
+    with subprocess.Popen(command, env=environment("none")) as run:
+        # It has been at it for a while, which takes it minutes.
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline and len(os.listdir(f"/proc/{run.pid}/task")) < 3:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(300) == -signal.SIGTERM
+    assert sorted(files(tmp_path)) == ["key.pem", "link"] and path.read_bytes() == b"mine"
 
 
 def test_what_cannot_be_written(tmp_path):
