@@ -29,6 +29,8 @@ F(lc_status, LC_ERROR_NO_DEVICE, lc_submit,
    lc_ticket **ticket),
   (context, job, completion, ticket))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_ticket_status, (const lc_ticket *ticket), (ticket))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_ticket_result, (const lc_ticket *ticket, lc_result *result),
+  (ticket, result))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_ticket_wait, (lc_ticket * ticket, lc_result *result),
   (ticket, result))
 F(void, , lc_ticket_free, (lc_ticket * ticket), (ticket))

@@ -108,6 +108,10 @@ using PausedPointer = std::shared_ptr<PausedOperation>;
 
 // What wakes the job of one wait context, for all its operations one after
 // another. The wait context has a share in it, and may go first.
+//
+// The application's callback is called without the lock: it may wait for a thread that
+// resumes this job. So the job goes on although the callback may not have returned; the
+// wait context does not go before it has, for what the callback uses may go with it.
 class Waiter {
  public:
   static std::shared_ptr<Waiter> of(ASYNC_WAIT_CTX *context);
@@ -122,20 +126,31 @@ class Waiter {
   }
   // The job goes on.
   void forget() {
+    PausedPointer over;
     const std::lock_guard lock(mutex_);
-    paused_.reset();
+    over.swap(paused_);
     uint64_t count;
     if (descriptor_ >= 0) (void)!read(descriptor_, &count, sizeof count);
   }
   void finish(PausedOperation &operation) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     operation.done.store(true, std::memory_order_release);
     changed_.notify_all();
     if (context_is_gone_) return;
-    if (callback_ != nullptr)
-      callback_(argument_);
-    else
+    if (callback_ == nullptr) {
       (void)eventfd_write(descriptor_, 1);
+      return;
+    }
+    const ASYNC_callback_fn callback = callback_;
+    void *const argument = argument_;
+    ++calls_;
+    lock.unlock();
+    called_back = this;
+    callback(argument);
+    called_back = nullptr;
+    lock.lock();
+    --calls_;
+    changed_.notify_all();
   }
   void block_until_done(const PausedOperation &operation) {
     std::unique_lock lock(mutex_);
@@ -149,10 +164,14 @@ class Waiter {
   static void let_go(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *share) {
     const std::unique_ptr<std::shared_ptr<Waiter>> waiter(
         static_cast<std::shared_ptr<Waiter> *>(share));
+    Waiter &mine = **waiter;
     PausedPointer abandoned;
-    const std::lock_guard lock((*waiter)->mutex_);
-    (*waiter)->context_is_gone_ = true;
-    abandoned.swap((*waiter)->paused_);
+    std::unique_lock lock(mine.mutex_);
+    mine.context_is_gone_ = true;
+    abandoned.swap(mine.paused_);
+    // A callback may free its own wait context, and does not wait for itself.
+    const uint32_t own = called_back == &mine ? 1 : 0;
+    mine.changed_.wait(lock, [&] { return mine.calls_ == own; });
   }
 
   int descriptor_ = -1;
@@ -160,9 +179,15 @@ class Waiter {
   std::condition_variable changed_;
   ASYNC_callback_fn callback_ = nullptr;
   void *argument_ = nullptr;
+  uint32_t calls_ = 0;  // of the callback, under way
   bool context_is_gone_ = false;
   PausedPointer paused_;
+
+  // Whose callback this thread is in.
+  static thread_local const Waiter *called_back;
 };
+
+thread_local const Waiter *Waiter::called_back = nullptr;
 
 const char Waiter::kKey = 0;
 
@@ -243,8 +268,8 @@ lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &m
   note_pause();
   pause_until_done(waiter, state);
   note_resume();
-  // Tells how it ended, and does not wait: it has ended.
-  const lc_status ended = lc_ticket_wait(state.ticket, result);
+  // It has ended. Its callback may wait for this job, which must not wait for it.
+  const lc_status ended = lc_ticket_result(state.ticket, result);
   if (ended == LC_OK)
     std::memcpy(message.out, state.out(), bytes);
   else

@@ -357,8 +357,9 @@ LC_API lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result
 /* How a caller hears that an asynchronous job is over. */
 typedef struct lc_completion {
   size_t struct_size;
-  /* Called once, from a thread of Lanecrypt's: it must be short and must not
-   * wait for another job. May be NULL. */
+  /* Called once, from a thread of Lanecrypt's, with no lock held: it must be short
+   * and must not wait for another job, nor for a thread that is in lc_ticket_wait()
+   * for this one. May be NULL. */
   void (*callback)(void *argument, lc_status status);
   void *argument;
   /* An eventfd(2) to which 1 is added; -1 for none. Stays the caller's. */
@@ -374,8 +375,11 @@ LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
                            const lc_completion *completion, lc_ticket **ticket);
 /* LC_PENDING, or how the job ended. */
 LC_API lc_status lc_ticket_status(const lc_ticket *ticket);
-/* Waits for the end and returns how it ended; lc_last_error() says more.
- * result may be NULL. */
+/* The same, with its result where it has ended; result may be NULL. Waits for nothing:
+ * the completion's callback may still be running. */
+LC_API lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result);
+/* Waits for the end, and until the completion's callback has returned, and returns how
+ * it ended; lc_last_error() says more. result may be NULL. */
 LC_API lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result);
 /* Lets go of a ticket, at any time: a job under way goes on. NULL is allowed. */
 LC_API void lc_ticket_free(lc_ticket *ticket);

@@ -32,6 +32,7 @@ lc_status finish(Ending &request, lc_result *result) {
 using lanecrypt::Status;
 using lanecrypt::abi::check_result;
 using lanecrypt::abi::finish;
+using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
 using lanecrypt::abi::tell;
 
@@ -39,6 +40,17 @@ lc_status lc_ticket_status(const lc_ticket *ticket) {
   if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
   Status status;
   return ticket->request->ended(&status) ? tell(status) : LC_PENDING;
+}
+
+lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result) {
+  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  return guarded([&]() -> lc_status {
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    Status status;
+    if (!ticket->request->ended(&status)) return LC_PENDING;
+    if (result != nullptr) (void)give(ticket->request->result, result, "");
+    return tell(status);
+  });
 }
 
 lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result) {

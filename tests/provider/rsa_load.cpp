@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <deque>
+#include <mutex>
 #include <thread>
 
 #include "provider/rsa_twins.h"
@@ -180,6 +183,135 @@ TEST_F(RsaLoad, JobsByCallbacks) {
   }
   for (Job &job : jobs) O(ASYNC_WAIT_CTX_free)(job.wait);
   O(ASYNC_cleanup_thread)();
+}
+
+// What one thread tells another. To wait ends where nobody tells, and says false.
+class Event {
+ public:
+  void tell() {
+    const std::lock_guard lock(mutex_);
+    told_ = true;
+    changed_.notify_all();
+  }
+  bool wait(std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [&] { return told_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool told_ = false;
+};
+
+// A job whose callback waits for what other threads do.
+struct Meeting {
+  Job job;
+  Event begins, resumed, ends;
+  bool in_time = false;
+
+  static int come(void *argument) {
+    Meeting &self = *static_cast<Meeting *>(argument);
+    self.begins.tell();
+    self.in_time = self.resumed.wait();
+    self.ends.tell();
+    return 1;
+  }
+  // Whether it paused.
+  bool start(const Signing &what, ASYNC_callback_fn callback) {
+    job.signing = what;
+    job.wait = O(ASYNC_WAIT_CTX_new)();
+    O(ASYNC_WAIT_CTX_set_callback)(job.wait, callback, this);
+    return O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, &job.signing,
+                              sizeof job.signing) == ASYNC_PAUSE;
+  }
+};
+
+// As one does that takes a lock under which another thread resumes jobs.
+TEST_F(RsaLoad, ACallbackMayWaitForWhoResumesItsJob) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  int met = 0;
+  for (size_t n = 0; n < 40 && met < 3; ++n) {
+    Meeting one;
+    const bool paused = one.start(signing(n), Meeting::come);
+    if (paused) {
+      ASSERT_TRUE(one.begins.wait());
+      ASSERT_EQ(ASYNC_FINISH, O(ASYNC_start_job)(&one.job.job, one.job.wait, &one.job.result,
+                                                 sign_in_job, nullptr, 0));
+      one.resumed.tell();
+      ASSERT_TRUE(one.ends.wait());
+      ASSERT_TRUE(one.in_time) << "the job went on only when the callback was over";
+      ++met;
+    }
+    one.resumed.tell();
+    EXPECT_EQ(1, one.job.result);
+    O(ASYNC_WAIT_CTX_free)(one.job.wait);
+  }
+  EXPECT_EQ(3, met);
+  O(ASYNC_cleanup_thread)();
+}
+
+// The callback's argument may go when the wait context has gone.
+TEST_F(RsaLoad, AWaitContextGoesAfterItsCallback) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  bool met = false;
+  for (size_t n = 0; n < 40 && !met; ++n) {
+    Meeting one;
+    met = one.start(signing(n), Meeting::come);
+    if (met) {
+      ASSERT_TRUE(one.begins.wait());
+      ASSERT_EQ(ASYNC_FINISH, O(ASYNC_start_job)(&one.job.job, one.job.wait, &one.job.result,
+                                                 sign_in_job, nullptr, 0));
+      Event gone;
+      std::thread free([&] {
+        O(ASYNC_WAIT_CTX_free)(one.job.wait);
+        gone.tell();
+      });
+      // That it has not gone no event tells.
+      EXPECT_FALSE(gone.wait(std::chrono::milliseconds(50)));
+      one.resumed.tell();
+      EXPECT_TRUE(gone.wait());
+      EXPECT_TRUE(one.in_time);
+      free.join();
+    } else {
+      one.resumed.tell();
+      O(ASYNC_WAIT_CTX_free)(one.job.wait);
+    }
+    EXPECT_EQ(1, one.job.result);
+  }
+  EXPECT_TRUE(met);
+  O(ASYNC_cleanup_thread)();
+}
+
+// As one does that gives up a connection.
+TEST_F(RsaLoad, ACallbackMayFreeItsWaitContext) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  // In a child: OpenSSL has no way to take back a job that is not resumed.
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(120);
+    std::deque<Meeting> all(40);
+    int freed = 0, right = 0;
+    for (size_t n = 0; n < all.size() && freed < 3; ++n) {
+      const auto free_it = [](void *argument) {
+        Meeting &self = *static_cast<Meeting *>(argument);
+        if (!self.resumed.wait()) return 1;  // the job has paused
+        O(ASYNC_WAIT_CTX_free)(self.job.wait);
+        self.ends.tell();
+        return 1;
+      };
+      const bool paused = all[n].start(signing(n), free_it);
+      all[n].resumed.tell();
+      if (!paused) continue;
+      if (!all[n].ends.wait()) _exit(1);
+      ++freed;
+    }
+    for (size_t n = 0; n < 20; ++n) right += sign_and_verify(signing(n));
+    _exit(freed == 3 && right == 20 ? 0 : 2);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
 }
 
 // A job may be resumed before it is woken: it pauses again, or waits.

@@ -175,6 +175,7 @@ TEST_F(Arguments, OfRunning) {
   }
   EXPECT_EQ(nullptr, ticket);
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_status(nullptr), "ticket");
+  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_result(nullptr, nullptr), "ticket");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_wait(nullptr, nullptr), "ticket");
   untouched();
 }
