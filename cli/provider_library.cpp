@@ -59,7 +59,7 @@ ProviderLibrary::ProviderLibrary(const std::string &module, const std::string &d
       "openssl_conf = start\n[start]\nproviders = providers\n"
       "[providers]\ndefault = default_settings\ngpu = gpu_settings\n"
       "[default_settings]\nactivate = 1\n"
-      "[gpu_settings]\nactivate = 1\nmodule = {}\ndevices = {}\n{}\n",
+      "[gpu_settings]\nactivate = 1\nin_process = yes\nmodule = {}\ndevices = {}\n{}\n",
       quoted(module), quoted(devices), settings);
   ERR_clear_error();
   if (load_configuration(library_, text)) provider_ = OSSL_PROVIDER_load(library_, "gpu");

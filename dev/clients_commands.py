@@ -74,8 +74,10 @@ def openssl(stage):
         stage.folder / "new.pem")
     plain(OPENSSL, "pkey", "-in", stage.folder / "new.pem", "-check", "-noout")
     wrong = run(OPENSSL, "enc", "-d", "-aes-256-cbc", "-K", "ff" * 32, "-iv", IV, "-in",
-                stage.folder / "cbc.out", status=1)
-    expect(b"bad decrypt" in wrong.stderr, "a wrong key is not told")
+                stage.folder / "cbc.out", status=None)
+    # One wrong key in 256 leaves a padding that could be right.
+    expect(wrong.returncode == 1 and b"bad decrypt" in wrong.stderr
+           or wrong.stdout != data.read_bytes(), "a wrong key opens what is enciphered")
 
 
 def curl(stage):

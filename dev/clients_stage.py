@@ -132,7 +132,7 @@ class Stage:
         self.apart, self.servers, self.begun = set(), [], time.monotonic()
         folder.mkdir()
         folder.chmod(0o755)
-        settings = {}
+        settings = {"in_process": None}  # the provider's own default
         if way == "forced":
             settings = {"devices": options.devices, "threshold_bytes": 0, "rsa": "always",
                         "in_process": "yes"}
@@ -230,12 +230,17 @@ class Stage:
     def end(self, server, by=signal.SIGTERM, statuses=(0,)):
         """Ends a server by the signal, in bounded time, with one of the statuses."""
         expect(server.poll() is None, f"the server had ended: {self.log()[-300:]}")
-        server.send_signal(by)
-        try:
-            server.wait(self.options.timeout)
-        except subprocess.TimeoutExpired:
+        until = time.monotonic() + self.options.timeout
+        while server.poll() is None and time.monotonic() < until:
+            # Again and again: HAProxy's master is deaf while it begins anew.
+            server.send_signal(by)
+            try:
+                server.wait(3)
+            except subprocess.TimeoutExpired:
+                pass
+        if server.poll() is None:
             hangs = [where_it_waits(p) for p in descendants(os.getpid(), self.apart)]
-            raise Failure("the server does not end: " + "; ".join(hangs)) from None
+            raise Failure("the server does not end: " + "; ".join(hangs))
         expect(server.returncode in statuses,
                f"the server ended with {status_text(server.returncode)}: {self.log()[-300:]}")
 

@@ -8,14 +8,14 @@ namespace lanecrypt::provider {
 
 bool Provider::may_use_devices() const {
   return settings.in_process && no_device.load(std::memory_order_relaxed) == nullptr &&
-         !sandbox.has_come();
+         !sandbox->had_come_lately();
 }
 
-bool Provider::may_use_cores() const { return settings.cores > 1 && !sandbox.has_come(); }
+bool Provider::may_use_cores() const { return settings.cores > 1 && !sandbox->had_come_lately(); }
 
 lc_context *Provider::devices() {
   lc_context *current = context.load(std::memory_order_acquire);
-  if (current != nullptr || !load_library()) return current;
+  if (current != nullptr || is_sandboxed() || !load_library()) return current;
   lc_options options{};
   options.struct_size = sizeof options;
   // Without leave to load drivers there are the cores.

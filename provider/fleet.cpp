@@ -10,7 +10,7 @@ void tell_once(Provider &provider, uint32_t number, const char *reason) {
   constexpr uint32_t kMost = 64;
   const uint64_t bit = uint64_t{1} << (number < kMost ? number : kMost - 1);
   // The log is reached by a socket, which a sandbox may forbid.
-  if ((provider.lost_told.fetch_or(bit) & bit) == 0 && !provider.sandbox.has_come())
+  if ((provider.lost_told.fetch_or(bit) & bit) == 0 && !provider.is_sandboxed())
     syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", reason);
 }
 

@@ -156,6 +156,9 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   const auto discard = [](Provider *provider) { destroy(provider, true); };
   std::unique_ptr<Provider, decltype(discard)> provider(new Provider, discard);
   provider->settings = std::move(*settings);
+  if (provider->settings.in_process || provider->settings.cores > 1 ||
+      !provider->settings.stats_file.empty())
+    provider->sandbox.emplace();
   provider->errors = ErrorSink(handle, core);
 
   provider->fallback = OSSL_LIB_CTX_new_child(handle, core);

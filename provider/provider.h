@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "lanecrypt/lanecrypt.h"
@@ -48,7 +49,10 @@ struct Provider {
   // be: then all stays on the CPU.
   lc_context *devices();
   std::atomic<lc_context *> context{nullptr};
-  const process::SandboxWatch sandbox;
+  // Whether the process has sandboxed itself since the provider was loaded. Only settings
+  // that would have anything started, opened or written have it watched.
+  bool is_sandboxed() const { return !sandbox || sandbox->has_come(); }
+  std::optional<process::SandboxWatch> sandbox;
   // Memory for keystream, once a stream wants it; and, by the length of the key, where
   // it was measured to lose. What the exclusive or takes, a byte; 0: not measured.
   std::atomic<class KeystreamPool *> keystream_pool{nullptr};

@@ -42,7 +42,7 @@ std::string json_text(const char *text) {
 
 void append_line(Provider &provider) {
   const Totals totals = provider.counters.totals();
-  if (provider.settings.stats_file.empty() || provider.sandbox.has_come()) return;
+  if (provider.settings.stats_file.empty() || provider.is_sandboxed()) return;
   // A child that only inherited the provider has nothing to tell.
   if (provider.in_forked_child && totals.device_jobs + totals.cpu_jobs + totals.failures +
                                           totals.rsa_device_jobs + totals.rsa_cpu_jobs +

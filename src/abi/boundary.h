@@ -13,6 +13,7 @@
 #include "abi/process_end.h"
 #include "job/status.h"
 #include "lanecrypt/lanecrypt.h"
+#include "process/thread.h"
 #include "schedule/openings.h"
 
 struct lc_context : lanecrypt::Context {
@@ -43,6 +44,8 @@ lc_status guarded(Body body) noexcept {
   const Call call;
   try {
     return body();
+  } catch (const process::Sandboxed &error) {
+    return tell(LC_ERROR_NO_DEVICE, error.what());
   } catch (const std::bad_alloc &) {
     return tell(LC_ERROR_MEMORY, "out of memory");
   } catch (const std::exception &error) {

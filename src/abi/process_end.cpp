@@ -12,7 +12,7 @@
 
 #include "libcrypto/forward.h"
 #include "process/forks.h"
-#include "process/sandbox.h"
+#include "process/thread.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt {
@@ -25,9 +25,6 @@ constexpr milliseconds kMost{10000}, kLook{1};
 
 // kBusy: its owner begins or ends it.
 enum class State { kFree, kBusy, kLive, kStopping, kStopped };
-
-// Since this was loaded.
-const process::SandboxWatch sandbox;
 
 }  // namespace
 
@@ -65,13 +62,9 @@ struct AtProcessEnd::Entry {
   // On a thread of its own, since it may hang. A sandbox may forbid threads.
   void begin_to_end() {
     if (!change(State::kLive, State::kStopping)) return;
-    if (sandbox.has_come()) {
-      hurry();
-      return end();
-    }
     try {
       const schedule::SignalsBlocked blocked;
-      std::thread([this] { end(); }).detach();
+      process::start_thread([this] { end(); }).detach();
     } catch (const std::exception &) {  // no thread is to be had
       hurry();
       end();

@@ -12,6 +12,8 @@
 
 #include <cstring>
 
+#include "process/thread.h"
+
 namespace lanecrypt::process {
 namespace {
 
@@ -71,6 +73,10 @@ std::vector<char *> environment_without_openssl() {
 std::unique_ptr<Program> Program::start(const std::string &path,
                                         const std::vector<std::string> &arguments,
                                         std::string *why) {
+  if (is_sandboxed()) {
+    *why = Sandboxed().what();
+    return nullptr;
+  }
   const auto fail = [&](const char *what) {
     *why = std::string(what) + ": " + std::strerror(errno);
     return nullptr;

@@ -1,70 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/sandbox.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <sys/prctl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "process/forks.h"
 
 namespace lanecrypt::process {
 namespace {
 
-constexpr int64_t kLookAgainMs = 10;
+constexpr int64_t kYoungMs = 5000, kLookAgainMs = 10;
+// Files get the lowest number that is free: at this one a program that closes ours unseen
+// has none of its own soon.
+constexpr int kHighDescriptor = 1000;
+constexpr size_t kMostStatusBytes = 16384;
 
-// The number behind `field` in /proc/self/status; -1 where it cannot be read.
-int64_t status_field(const char *field) {
-  char text[8192];
-  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  const ssize_t bytes = read(file, text, sizeof text - 1);
-  close(file);
-  if (bytes <= 0) return -1;
-  text[bytes] = '\0';
+// The number behind `field`; -1 where it is not there.
+int64_t field_of(const char *text, const char *field) {
   const char *at = std::strstr(text, field);
   return at == nullptr ? -1 : std::strtoll(at + std::strlen(field), nullptr, 10);
 }
 
-}  // namespace
+// /proc/self/status of this process, open.
+class StatusFile {
+ public:
+  static StatusFile &of_process() {
+    static StatusFile file;
+    return file;
+  }
+  StatusFile(const StatusFile &) = delete;
 
-SandboxWatch::State SandboxWatch::look(bool with_filters) {
-  State state;
-  state.no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
-  state.seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
-  if (with_filters) state.filters = status_field("\nSeccomp_filters:");
-  return state;
+  // Whoever is being loaded may open files, whatever sandbox has come before.
+  void begin_anew() {
+    lock();
+    close_own();
+    open_own();
+    unlock();
+  }
+  // Nothing where it cannot be told.
+  std::optional<Rights> read_rights() {
+    lock();
+    std::optional<Rights> rights;
+    if (born_in_ == forks()) {
+      if (is_closed()) open_own();
+      rights = read_open();
+    }
+    unlock();
+    return rights;
+  }
+
+ private:
+  StatusFile() {
+    open_own();
+    (void)pthread_atfork(nullptr, nullptr, [] { of_process().begin_child(); });
+  }
+  ~StatusFile() { close_own(); }
+
+  // Another thread's turn takes microseconds. A child of fork may inherit it taken.
+  void lock() {
+    while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  }
+  void unlock() { busy_.clear(std::memory_order_release); }
+
+  void open_own() {
+    int opened = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (opened < 0) return;
+    // Where the limit forbids so high a number, the low one will do.
+    if (const int high = fcntl(opened, F_DUPFD_CLOEXEC, kHighDescriptor); high >= 0) {
+      close(opened);
+      opened = high;
+    }
+    if (fstat(opened, &file_) == 0) {
+      descriptor_ = opened;
+      born_in_ = forks();
+      at_open_.reset();
+      at_open_ = read_open();
+    } else {
+      close(opened);
+    }
+  }
+
+  // Only what is ours: the program may have closed it, and opened another there.
+  void close_own() {
+    if (is_ours()) close(descriptor_);
+    descriptor_ = -1;
+  }
+
+  bool is_ours() const {
+    struct stat now;
+    return descriptor_ >= 0 && fstat(descriptor_, &now) == 0 && is_same(now);
+  }
+  // Servers close whatever they do not know. Where a sandbox forbids to look, the error is
+  // another.
+  bool is_closed() const {
+    struct stat now;
+    if (descriptor_ < 0) return false;
+    return fstat(descriptor_, &now) == 0 ? !is_same(now) : errno == EBADF;
+  }
+  bool is_same(const struct stat &now) const {
+    return now.st_dev == file_.st_dev && now.st_ino == file_.st_ino;
+  }
+
+  // By read(), which every sandbox allows.
+  std::optional<Rights> read_open() {
+    if (!is_ours()) return std::nullopt;
+    char text[kMostStatusBytes];
+    const std::optional<Rights> rights = rights_of(text, read(descriptor_, text, sizeof text - 1));
+    // A sandbox might forbid this; then nobody looks again.
+    if (!at_open_ || rights == at_open_) (void)lseek(descriptor_, 0, SEEK_SET);
+    return rights;
+  }
+
+  static std::optional<Rights> rights_of(char *text, ssize_t bytes) {
+    if (bytes <= 0) return std::nullopt;
+    text[bytes] = '\0';
+    const Rights rights = {.no_new_privs = field_of(text, "\nNoNewPrivs:"),
+                           .seccomp = field_of(text, "\nSeccomp:"),
+                           .filters = field_of(text, "\nSeccomp_filters:")};
+    return rights;
+  }
+
+  // A child stands as its parent does, whose file it has inherited. Where that is as it
+  // was, a sandbox does not forbid to open another.
+  void begin_child() {
+    unlock();
+    char text[kMostStatusBytes];
+    // Without a change of the place that parent and child share.
+    const bool may_open =
+        is_ours() ? rights_of(text, pread(descriptor_, text, sizeof text - 1, 0)) == at_open_
+                  : is_closed();
+    close_own();
+    if (may_open) open_own();
+  }
+
+  int descriptor_ = -1;
+  struct stat file_ = {};
+  uint64_t born_in_ = 0;
+  std::optional<Rights> at_open_;
+  std::atomic_flag busy_;
+};
+
+Rights rights_at_load() {
+  StatusFile::of_process().begin_anew();
+  return StatusFile::of_process().read_rights().value_or(Rights{-1, -1});
 }
 
-SandboxWatch::SandboxWatch()
-    : at_load_([] {
-        State state = look(false);
-        // Who has filters already may add more, which prctl() does not tell.
-        if (state.seccomp != 0) state.filters = status_field("\nSeccomp_filters:");
-        return state;
-      }()) {}
+}  // namespace
+
+SandboxWatch::SandboxWatch() : at_load_(rights_at_load()) {}
 
 bool SandboxWatch::has_come() const {
-  const State now = look(false);
-  if (now.no_new_privs != at_load_.no_new_privs || now.seccomp != at_load_.seccomp) return true;
-  if (now.seccomp == 0) return false;
-  // The kernel does not tell how many filters there are: be careful.
-  if (at_load_.filters < 0) return true;
+  const std::optional<Rights> now = StatusFile::of_process().read_rights();
+  if (!now || *now != at_load_) return true;
+  // Who has filters may add more. Where the kernel does not tell how many: be careful.
+  return now->seccomp != 0 && now->filters < 0;
+}
+
+bool SandboxWatch::had_come_lately() const {
   timespec time = {};
   (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
   const int64_t now_ms = int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1000000;
-  const int64_t before = looked_at_.load(std::memory_order_relaxed);
-  const uint64_t born_in = forks();
-  if (before >= 0 && now_ms - before < kLookAgainMs &&
-      looked_after_forks_.load(std::memory_order_relaxed) == born_in)
+  if (const uint64_t born_in = forks(); looked_after_forks_ != born_in) {
+    first_look_ = now_ms;
+    looked_after_forks_ = born_in;
+  } else if (now_ms - first_look_ > kYoungMs && now_ms - last_look_ < kLookAgainMs) {
     return false;
-  // Where nothing may be opened any more the answer is -1, which differs.
-  if (look(true).filters != at_load_.filters) return true;
-  looked_after_forks_.store(born_in, std::memory_order_relaxed);
-  looked_at_.store(now_ms, std::memory_order_relaxed);
+  }
+  if (has_come()) return true;
+  last_look_ = now_ms;
   return false;
 }
 

@@ -1,5 +1,6 @@
 // Whether the process has given up rights since we were loaded. A sandbox may end a
-// process that starts a thread or opens a file, so then we do neither.
+// process that starts a thread, opens a file or asks how it stands, so then we do nothing
+// of the kind.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,32 +10,37 @@
 
 namespace lanecrypt::process {
 
-// How a process stands at one moment.
+// What a process has given up, as /proc/self/status says.
+struct Rights {
+  int64_t no_new_privs = 0;
+  int64_t seccomp = 0;
+  // How many filters seccomp has; -1: the kernel does not tell.
+  int64_t filters = -1;
+  bool operator==(const Rights &) const = default;
+};
+
+// How a process stands at one moment. /proc/self/status is kept open from then on, since
+// a sandbox that forbids to open it, or to ask by prctl(), may end who tries. fork() has
+// a child open its own. Where there is no /proc, and in a child that was made otherwise,
+// nothing is known: that counts as a sandbox.
 class SandboxWatch {
  public:
   // Remembers how it stands now, before it can have sandboxed itself: at load.
   SandboxWatch();
 
-  // Whether a sandbox has come since. Two system calls. In a container, whose processes
-  // have a sandbox from the start, a further one shows only in /proc, which is read at
-  // the first question of each process and then a hundred times a second at the most.
-  // Any thread.
+  // Whether a sandbox has come since, or nobody knows. Three system calls, some 20
+  // microseconds. Any thread.
   bool has_come() const;
+  // The same for many questions: once a process has been asking for some seconds, the
+  // answer may be a hundredth of a second old. Programs sandbox themselves when they begin.
+  bool had_come_lately() const;
 
  private:
-  struct State {
-    int no_new_privs = 0;
-    int seccomp = 0;
-    // Of seccomp; -1: the kernel does not tell.
-    int64_t filters = -1;
-    bool operator==(const State &) const = default;
-  };
-  static State look(bool with_filters);
-
-  const State at_load_;
-  // The last look into /proc: when, in milliseconds, and after how many forks.
-  mutable std::atomic<int64_t> looked_at_{-1};
-  mutable std::atomic<uint64_t> looked_after_forks_{0};
+  const Rights at_load_;
+  // Of had_come_lately(), in milliseconds: the first look of a process and the last, and
+  // after how many forks these were.
+  mutable std::atomic<int64_t> first_look_{0}, last_look_{0};
+  mutable std::atomic<uint64_t> looked_after_forks_{UINT64_MAX};
 };
 
 }  // namespace lanecrypt::process

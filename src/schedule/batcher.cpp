@@ -7,6 +7,7 @@
 #include "cpu/core_count.h"
 #include "cpu/cpu_rsa.h"
 #include "cpu/rsa_image.h"
+#include "process/thread.h"
 #include "schedule/signals.h"
 #include "schedule/stuck.h"
 
@@ -74,10 +75,11 @@ DeviceService Batcher::service() const {
 void Batcher::begin() {
   if (thread_.joinable()) return;
   const SignalsBlocked blocked;
-  for (size_t count = teller_count(); count > 0; --count) tellers_.emplace_back([this] { tell(); });
+  for (size_t count = teller_count(); count > 0; --count)
+    tellers_.push_back(process::start_thread([this] { tell(); }));
   opening_.emplace();
   try {
-    thread_ = std::thread([this] {
+    thread_ = process::start_thread([this] {
       run();
       opening_.reset();
     });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/prime_key.h"
+#include "process/thread.h"
 #include "schedule/prime_tester.h"
 #include "secure/key_memory.h"
 
@@ -80,7 +81,8 @@ class CpuPrimes : public PrimeTester {
     };
     std::vector<std::thread> others;
     try {
-      for (size_t n = 1; n < threads_ && n * least < count; ++n) others.emplace_back(run);
+      for (size_t n = 1; n < threads_ && n * least < count; ++n)
+        others.push_back(process::start_thread(run));
     } catch (const std::exception &) {
       // Those that there are will do.
     }

@@ -6,6 +6,7 @@
 
 #include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
+#include "process/thread.h"
 #include "schedule/chunk.h"
 #include "schedule/signals.h"
 
@@ -48,7 +49,7 @@ void CpuWorker::submit(RequestPointer request) {
   }
   if (!thread_.joinable()) {
     const SignalsBlocked blocked;
-    thread_ = std::thread([this] { run(); });
+    thread_ = process::start_thread([this] { run(); });
   }
   ++present_;
   queue_.push_back(std::move(request));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "process/thread.h"
 #include "schedule/shared_work.h"
 #include "schedule/signals.h"
 #include "schedule/stuck.h"
@@ -78,7 +79,7 @@ void Executor::ensure_thread() {
   const SignalsBlocked blocked;
   opening_.emplace();
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = process::start_thread([this] { run(); });
   } catch (...) {
     opening_.reset();
     throw;

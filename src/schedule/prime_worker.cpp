@@ -7,6 +7,7 @@
 #include <exception>
 #include <numbers>
 
+#include "process/thread.h"
 #include "schedule/signals.h"
 #include "schedule/stuck.h"
 
@@ -61,7 +62,7 @@ void PrimeWorker::begin() {
   const SignalsBlocked blocked;
   if (is_device_) opening_.emplace();
   try {
-    thread_ = std::thread([this] {
+    thread_ = process::start_thread([this] {
       run();
       opening_.reset();
     });

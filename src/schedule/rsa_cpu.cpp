@@ -3,6 +3,7 @@
 
 #include "cpu/core_count.h"
 #include "cpu/cpu_rsa.h"
+#include "process/thread.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
@@ -30,7 +31,7 @@ void RsaCpu::submit(const RsaRequestPointer &request) {
   const SignalsBlocked blocked;
   for (size_t wanted = request->todo.size();
        wanted > waiting_threads_ && threads_.size() < most_threads_; --wanted)
-    threads_.emplace_back([this] { run(); });
+    threads_.push_back(process::start_thread([this] { run(); }));
   changed_.notify_all();
 }
 

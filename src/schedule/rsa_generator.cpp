@@ -7,6 +7,7 @@
 
 #include "cpu/core_count.h"
 #include "cpu/prime_key.h"
+#include "process/thread.h"
 #include "schedule/rsa_engine.h"
 #include "schedule/signals.h"
 
@@ -192,11 +193,11 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
     {
       const SignalsBlocked blocked;
       for (uint64_t n = 0; n < count; ++n)
-        makers.emplace_back([&] {
+        makers.push_back(process::start_thread([&] {
           ++makers_;
           make_keys(*job);
           if (--makers_ == 0) makers_.notify_all();
-        });
+        }));
     }
     status = job->deliver();
   } catch (...) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <system_error>
 
+#include "process/thread.h"
 #include "schedule/signals.h"
 
 namespace lanecrypt::schedule {
@@ -72,7 +73,7 @@ bool Workers::start_thread() {
   // The first work may come from a caller's thread.
   const SignalsBlocked blocked;
   try {
-    threads_.emplace_back([this] { serve(); });
+    threads_.push_back(process::start_thread([this] { serve(); }));
   } catch (const std::system_error &) {
     return false;
   }

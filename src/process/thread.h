@@ -1,0 +1,31 @@
+// Threads of ours. A process that has sandboxed itself since this was loaded gets none:
+// its sandbox may end it for that.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace lanecrypt::process {
+
+// As where the system gives no more threads.
+class Sandboxed : public std::system_error {
+ public:
+  Sandboxed()
+      : std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                          "the process has sandboxed itself since devices were first wanted") {}
+};
+
+// Whether a sandbox has come since this was loaded.
+bool is_sandboxed();
+
+// Throws Sandboxed, or what std::thread throws.
+template <typename Body>
+std::thread start_thread(Body body) {
+  if (is_sandboxed()) throw Sandboxed();
+  return std::thread(std::move(body));
+}
+
+}  // namespace lanecrypt::process
