@@ -196,6 +196,12 @@ FN u32 RSA_NAME(equal)(Number a, Number b, Team team) {
   const Key key = RSA_NAME(find_key)(shape, keys, piece); \
   const Modulus n = RSA_NAME(modulus)(shape, key, RSA_N, key.head->n_inverse, team);
 
+// Behind all results, so that one copy brings both: of each the launch's nonce where it
+// is right, of a public operation where it was made. What a launch before left there, or
+// nobody, never says so.
+#define RSA_VERDICTS \
+  GLOBAL u32 *verdicts = (GLOBAL u32 *)(out + (u64)shape->count * shape->stride_bytes);
+
 #ifndef RSA_POWER_ONLY
 
 KERNEL(RSA_NAME(blind_all), RSA_GROUP)
@@ -213,8 +219,9 @@ KERNEL(RSA_NAME(blind_all), RSA_GROUP)
 
 KERNEL(RSA_NAME(finish_all), RSA_GROUP)
 (GLOBAL const RsaShape *shape, GLOBAL const u8 *keys, GLOBAL const RsaPiece *pieces,
- GLOBAL const u8 *in, GLOBAL const LIMB *halves, GLOBAL u8 *out, GLOBAL u32 *right) {
+ GLOBAL const u8 *in, GLOBAL const LIMB *halves, GLOBAL u8 *out, u32 nonce) {
   RSA_TEAM
+  RSA_VERDICTS
   RSA_FOR_EACH(shape->count) {
     RSA_AT(shape->count)
     RSA_PIECE
@@ -239,22 +246,26 @@ KERNEL(RSA_NAME(finish_all), RSA_GROUP)
     const u32 is_right = RSA_NAME(equal)(back, m, team);
     if (at == mine) {
       RSA_NAME(write)(out + (u64)at * shape->stride_bytes, shape->stride_bytes, s, is_right, team);
-      if (team.lane == 0) right[at] = is_right;
+      if (team.lane == 0) verdicts[at] = is_right & nonce;
     }
   }
 }
 
 KERNEL(RSA_NAME(public_all), RSA_GROUP)
 (GLOBAL const RsaShape *shape, GLOBAL const u8 *keys, GLOBAL const RsaPiece *pieces,
- GLOBAL const u8 *in, GLOBAL u8 *out) {
+ GLOBAL const u8 *in, GLOBAL u8 *out, u32 nonce) {
   RSA_TEAM
+  RSA_VERDICTS
   RSA_FOR_EACH(shape->count) {
     RSA_AT(shape->count)
     RSA_PIECE
     Number x = RSA_NAME(read)(in + (u64)at * shape->stride_bytes, shape->stride_bytes, team);
     x = RSA_NAME(raise_to_e)(x, n, shape, key, team);
-    if (at == mine) RSA_NAME(write)
-    (out + (u64)at * shape->stride_bytes, shape->stride_bytes, x, 0xffffffffu, team);
+    if (at == mine) {
+      RSA_NAME(write)
+      (out + (u64)at * shape->stride_bytes, shape->stride_bytes, x, 0xffffffffu, team);
+      if (team.lane == 0) verdicts[at] = nonce;
+    }
   }
 }
 
@@ -332,6 +343,7 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
 #undef RSA_FOR_EACH
 #undef RSA_AT
 #undef RSA_PIECE
+#undef RSA_VERDICTS
 #undef Number
 #undef Team
 #undef Modulus

@@ -77,7 +77,7 @@ typedef enum lc_fallback {
  * did of the jobs under way is done again by others: but not of messages in
  * place, whose input is gone where pieces were found right before. Jobs in
  * device memory are not looked at. Of RSA each private result is checked on the
- * device against the public exponent besides, always. */
+ * device against the public exponent, and one of a batch looked at, always. */
 typedef enum lc_verify {
   /* Of every chunk that comes back (up to 16 MiB), up to four blocks chosen at
    * random; one where it is below 1 MiB. Of tags only those that are found wrong

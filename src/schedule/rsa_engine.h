@@ -56,8 +56,8 @@ class RsaEngine {
 
 // How far a device is trusted.
 struct RsaTrust {
-  // What of its results the CPU computes back, besides their check on the device: one
-  // of each batch, none, or all; the first batches of each kind more.
+  // What of its results the CPU computes back, besides their check on the device: all
+  // with LC_VERIFY_FULL, else one of each batch, and of the first of each kind more.
   lc_verify verify = LC_VERIFY_SAMPLED;
   // Of what must end for the device not to be stuck; 0: default_time_limit().
   std::chrono::milliseconds time_limit{0};

@@ -238,6 +238,16 @@ Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const ch
   return Status();
 }
 
+// Odd, and so never what cleared memory holds; another for each of 2^31 launches.
+Result<uint32_t> RsaLaunch::next_nonce() {
+  if (nonce_ == 0) {
+    // Where a device's memory was another engine's, that one counts from elsewhere.
+    LC_TRY(cpu::random_bytes(&nonce_, sizeof nonce_));
+    nonce_ |= 1;
+  }
+  return nonce_ += 2;
+}
+
 Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work) {
   device::Stream &stream = streams.ends;
   const bool is_private = work.operation == LC_RSA_PRIVATE;
@@ -319,15 +329,15 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
 
   // Room on the device.
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
-  work.outputs_at = aligned(count * sizeof(uint32_t));
-  LC_TRY(grow(room.results, MemoryKind::kPinned, work.outputs_at + input_bytes));
+  work.verdicts_at = input_bytes;
+  const uint64_t result_bytes = input_bytes + count * sizeof(uint32_t);
+  LC_TRY(grow(room.results, MemoryKind::kPinned, result_bytes));
   LC_TRY(grow(room.shape, kDevice, sizeof shape));
   LC_TRY(grow(room.power_shape, kDevice, sizeof shape));
   LC_TRY(grow(room.pieces, kDevice, count * sizeof(RsaPiece)));
   LC_TRY(grow(room.keys, kDevice, work.keys_bytes));
   LC_TRY(grow(room.in, kDevice, input_bytes));
-  LC_TRY(grow(room.right, kDevice, count * sizeof(uint32_t)));
-  LC_TRY(grow(room.out, kDevice, input_bytes));
+  LC_TRY(grow(room.out, kDevice, result_bytes));
   const uint64_t number_bytes = uint64_t{count} * shape.full_limbs * limb_bytes;
   const uint32_t power_groups = groups_of(power, "power_all", 2 * uint64_t{count});
   const uint64_t table_bytes =
@@ -338,6 +348,13 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
     LC_TRY(grow(room.table, kDevice, table_bytes));
   }
 
+  // What a launch before left is no result of this one, if a kernel or a copy should not
+  // take place and nobody say so.
+  Result<uint32_t> nonce = next_nonce();
+  if (!nonce.ok()) return nonce.status();
+  work.nonce = *nonce;
+  memset(room.results->host(), 0, result_bytes);
+  LC_TRY(stream.zero(*room.out, 0, result_bytes));
   LC_TRY(stream.upload(*room.shape, 0, host, sizeof shape));
   LC_TRY(stream.upload(*room.power_shape, 0, host + aligned(sizeof shape), sizeof shape));
   LC_TRY(stream.upload(*room.pieces, 0, host + work.pieces_at, count * sizeof(RsaPiece)));
@@ -353,27 +370,25 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
     LC_TRY(launch(streams.powers, power, "power_all", power_groups, raise));
     LC_TRY(follow(stream, streams.powers, streams.turn));
     const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
-                               room.halves.get(), room.out.get(),  room.right.get()};
+                               room.halves.get(), room.out.get(),  work.nonce};
     LC_TRY(launch(stream, whole, "finish_all", groups_of(whole, "finish_all", count), finish));
     LC_TRY(stream.zero(*room.keys, 0, work.keys_bytes));
     LC_TRY(stream.zero(*room.blinded, 0, number_bytes));
     LC_TRY(stream.zero(*room.halves, 0, number_bytes));
     LC_TRY(stream.zero(*room.table, 0, table_bytes));
-    LC_TRY(stream.download(room.results->host(), *room.right, 0, count * sizeof(uint32_t)));
   } else {
-    const Argument raise[] = {room.shape.get(), room.keys.get(), room.pieces.get(), room.in.get(),
-                              room.out.get()};
+    const Argument raise[] = {room.shape.get(), room.keys.get(), room.pieces.get(),
+                              room.in.get(),    room.out.get(),  work.nonce};
     LC_TRY(launch(stream, whole, "public_all", groups_of(whole, "public_all", count), raise));
   }
-  return stream.download(room.results->host() + work.outputs_at, *room.out, 0, input_bytes);
+  return stream.download(room.results->host(), *room.out, 0, result_bytes);
 }
 
 void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right) {
   for (size_t n = 0; n < work.items.size(); ++n) {
-    uint32_t is_right = UINT32_MAX;
-    if (work.operation == LC_RSA_PRIVATE)
-      memcpy(&is_right, room.results->host() + n * sizeof is_right, sizeof is_right);
-    right[n] = is_right == UINT32_MAX ? 1 : 0;
+    uint32_t verdict;
+    memcpy(&verdict, room.results->host() + work.verdicts_at + n * sizeof verdict, sizeof verdict);
+    right[n] = verdict == work.nonce ? 1 : 0;
   }
 }
 
@@ -382,7 +397,7 @@ Status RsaLaunch::compute_back(const RsaRoom &room, const RsaWork &work, size_t 
   const uint32_t bytes = key.modulus_bytes;
   const uint64_t end = (n + 1) * uint64_t{work.stride_bytes};
   const uint8_t *in = room.staging->host() + work.inputs_at + end - bytes,
-                *out = room.results->host() + work.outputs_at + end - bytes;
+                *out = room.results->host() + end - bytes;
   if (work.operation != LC_RSA_PRIVATE) std::swap(in, out);
   std::vector<uint8_t> back(bytes);
   // A result that is not below the modulus is refused.
@@ -397,7 +412,7 @@ void RsaLaunch::take_results(const RsaRoom &room, const RsaWork &work,
   for (size_t n = 0; n < work.items.size(); ++n) {
     const RsaItem &item = work.items[n];
     if (right[n] == 0) continue;
-    const uint8_t *from = room.results->host() + work.outputs_at + (n + 1) * work.stride_bytes;
+    const uint8_t *from = room.results->host() + (n + 1) * work.stride_bytes;
     memcpy(item.out, from - item.key->modulus_bytes, item.key->modulus_bytes);
   }
 }

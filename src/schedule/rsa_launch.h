@@ -46,7 +46,7 @@ enum class RsaPart { kWhole, kPower, kPrime };
 struct RsaRoom {
   std::unique_ptr<device::Buffer> staging, results;  // pinned: what goes there, what comes back
   std::unique_ptr<device::Buffer> shape, power_shape, pieces, keys, in;
-  std::unique_ptr<device::Buffer> blinded, halves, table, right, out;
+  std::unique_ptr<device::Buffer> blinded, halves, table, out;
 };
 
 // What is to run, and what of it lies where in the room.
@@ -55,8 +55,9 @@ struct RsaWork {
   std::span<const RsaItem> items;
   uint32_t stride_bytes = 0;
   uint64_t pieces_at = 0, keys_at = 0, keys_bytes = 0, inputs_at = 0;  // in staging
-  uint64_t outputs_at = 0;                                             // in results
-  std::string way;                                                     // what runs it
+  uint64_t verdicts_at = 0;                                            // in results, and there
+  uint32_t nonce = 0;  // the verdict of what is right
+  std::string way;     // what runs it
 };
 
 // Where a launch runs. Powers take long: were what comes before and after them in a
@@ -75,7 +76,8 @@ class RsaLaunch {
   // Starts all of it; the results are in room.results when streams.ends gets there, and
   // then nothing of it runs in the other. Zeroes on the device what was secret.
   Status start(const RsaStreams &streams, RsaRoom &room, RsaWork &work);
-  // Sets right[n] to 1 where the device found its result right, else to 0.
+  // Sets right[n] to 1 where this launch, and no other, found its result right (of a
+  // public operation: made it), else to 0.
   static void read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right);
   // Computes the input of item n back from its output, or of a public operation the
   // output again, on the CPU: LC_ERROR_DEVICE where it is another.
@@ -115,6 +117,7 @@ class RsaLaunch {
   uint32_t lanes_of_group() const;
 
  private:
+  Result<uint32_t> next_nonce();
   uint32_t most_lanes_of_team() const;
   uint32_t local_bytes(const RsaTeams &teams) const;
   RsaTeams best_way(const RsaClass &size) const;
@@ -124,6 +127,7 @@ class RsaLaunch {
   const RsaArithmetic arithmetic_;
   size_t forced_way_ = SIZE_MAX;
   uint64_t launches_ = 0;
+  uint32_t nonce_ = 0;  // of the last launch
   std::vector<std::unique_ptr<device::Buffer>> outgrown_;
 };
 

@@ -76,6 +76,7 @@ class FaultyStream : public Stream {
   Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
     if (!runs()) return Status();
     const uint64_t copied = fault_->on_download(bytes);
+    if (fault_->drops_download()) return Status();
     LC_TRY(inner_->download(to, from, offset, copied));
     if (copied < bytes) {
       trouble_.status = HostFault::lost();
@@ -90,7 +91,7 @@ class FaultyStream : public Stream {
     return runs() ? inner_->copy(to, to_offset, from, from_offset, bytes) : Status();
   }
   Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
-    return runs() ? inner_->zero(buffer, offset, bytes) : Status();
+    return runs() && !fault_->drops_zero() ? inner_->zero(buffer, offset, bytes) : Status();
   }
   Status launch(const Launch &launch) override {
     LC_TRY(fault_->on_launch());
@@ -99,7 +100,7 @@ class FaultyStream : public Stream {
     if (trouble_.is_stuck && on_step_) on_step_(Step::kStuck);
     if (trouble_.is_stuck) return Status();
     trouble_.status = fault_->on_run_if_not_stuck();
-    if (!runs() || fault_->skips_kernel()) return Status();
+    if (!runs() || fault_->drops_kernel()) return Status();
     LC_TRY(inner_->launch(launch));
     for (const Argument &argument : launch.arguments) {
       const auto *buffer = std::get_if<const Buffer *>(&argument);

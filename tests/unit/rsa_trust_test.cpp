@@ -120,11 +120,8 @@ TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
   const struct {
     const char *kind;
     uint64_t least;  // stages at which it strikes
-  } kinds[] = {{"lost-upload", 5},
-               {"lost-after", 3},
-               {"lost-download", 2},
-               {"fail-launch", 3},
-               {"wrong-byte", 2}};
+  } kinds[] = {{"lost-upload", 5}, {"lost-after", 3},    {"lost-download", 1}, {"fail-launch", 3},
+               {"drop-kernel", 3}, {"drop-download", 1}, {"wrong-byte", 1}};
   for (const auto &[kind, least] : kinds)
     for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC}) {
       uint64_t n = 0;
@@ -160,20 +157,69 @@ TEST_F(RsaTrustTest, AWrongByteAfterRightResults) {
     question->expect_right();
     on_device += question->result().device_operations;
   }
-  // Two downloads each: the check's and the result's.
-  EXPECT_EQ(4u, on_device);
+  // One download each.
+  EXPECT_EQ(9u, on_device);
   EXPECT_EQ(LC_DEVICE_LOST, service().state);
   EXPECT_NE(std::string::npos, service().reason.find("wrong output")) << service().reason;
-  // Nobody looks where nobody is to look, beyond a first batch: this test can fail.
-  open("wrong-byte:9", LC_VERIFY_OFF);
-  for (int n = 0; n < 4; ++n) ask(1)->expect_right();
-  bool any_wrong = false;
-  for (int n = 0; n < 4; ++n) {
-    const auto question = ask(1);
-    EXPECT_TRUE(question->wait().ok());
-    any_wrong = any_wrong || !question->is_right();
+}
+
+// The memory of a launch is that of the one before, with its results and what it said of
+// them. Where a kernel or a copy does not take place, and nobody says so, these are not
+// taken for the new ones, also where nothing cleared them.
+TEST_F(RsaTrustTest, NoResultOfALaunchBeforeIsTaken) {
+  const struct {
+    lc_rsa_operation operation;
+    std::vector<const char *> faults;  // of the second batch
+  } trials[] = {
+      {LC_RSA_PRIVATE, {"drop-kernel:3", "drop-kernel:4", "drop-kernel:5", "drop-download:1"}},
+      {LC_RSA_PUBLIC, {"drop-kernel:1", "drop-download:1"}},
+  };
+  for (const auto &[operation, faults] : trials)
+    for (const std::string fault : faults)
+      for (const char *beside : {"", ",drop-zero:0+"})
+        for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
+          SCOPED_TRACE(fault + beside + (operation == LC_RSA_PRIVATE ? ", private" : ", public"));
+          open(fault + beside, verify);
+          const auto before = ask(2, operation);
+          before->expect_right();
+          EXPECT_EQ(2u, before->result().device_operations);
+          const auto question = ask(2, operation);
+          question->expect_right();
+          // The verdicts told, and not a look at what lay there, which ends a device's
+          // service.
+          EXPECT_EQ(2u, question->result().failed_checks);
+          EXPECT_EQ(LC_DEVICE_READY, service().state) << service().reason;
+          ask(1, operation)->expect_right();
+        }
+}
+
+// A result that is wrong although the device found it right: spoiled on its way.
+TEST_F(RsaTrustTest, WhatIsLookedAtBesidesTheVerdict) {
+  // One of each batch, whatever is asked for.
+  for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
+    open("flip-bit:1", verify);
+    for (int n = 0; n < 2; ++n) ask(1)->expect_right();
+    EXPECT_EQ(LC_DEVICE_LOST, service().state) << verify;
   }
-  EXPECT_TRUE(any_wrong);
+  // All of them, where all are asked for.
+  for (int n = 0; n < 3; ++n) {
+    open("flip-bit:1", LC_VERIFY_FULL);
+    ask(1)->expect_right();
+    ask(64)->expect_right();
+    EXPECT_EQ(LC_DEVICE_LOST, service().state);
+  }
+  // Else one wrong among many passes, but for one batch in 64.
+  for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_SAMPLED}) {
+    bool passed = false;
+    for (int n = 0; n < 8 && !passed; ++n) {
+      open("flip-bit:1", verify);
+      ask(1)->expect_right();
+      const auto question = ask(64);
+      EXPECT_TRUE(question->wait().ok());
+      passed = !question->is_right();
+    }
+    EXPECT_TRUE(passed) << verify;
+  }
 }
 
 // It stays in service, and the CPU does what it cannot.
@@ -254,8 +300,9 @@ TEST_F(RsaTrustTest, KeysWhateverFails) {
 
 // Faults by chance, several at once, while several requests are under way.
 void RsaTrustTest::try_random_faults(uint64_t schedules, bool may_be_stuck) {
-  static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
-                                       "no-memory",  "wrong-byte",  "flip-bit"};
+  static const char *const kKinds[] = {"lost-after",  "lost-upload", "lost-download", "fail-launch",
+                                       "drop-kernel", "drop-zero",   "drop-download", "no-memory",
+                                       "wrong-byte",  "flip-bit"};
   uint64_t lost = 0, on_device = 0;
   for (uint64_t n = 0; n < schedules; ++n) {
     std::string faults =

@@ -172,7 +172,8 @@ class SharedWork : public testing::Test {
 // to 1.
 TEST_F(SharedWork, EachDoesWhatItCan) {
   pipeline_.verify = LC_VERIFY_OFF;
-  open_all({"no-kernels:0,pace:32000", "no-kernels:0,pace:32000", "no-kernels:0,pace:128000"});
+  open_all(
+      {"drop-kernel:0+,pace:32000", "drop-kernel:0+,pace:32000", "drop-kernel:0+,pace:128000"});
   constexpr uint64_t kAll = 36 * kMiB;
   const double took = pass(kAll);
   EXPECT_EQ(kAll, counted());
@@ -188,7 +189,7 @@ TEST_F(SharedWork, EachDoesWhatItCan) {
 // its first two chunks.
 TEST_F(SharedWork, TheSlowestHoldsNobodyUp) {
   pipeline_.verify = LC_VERIFY_OFF;
-  open_all({"no-kernels:0,pace:32000", "no-kernels:0,pace:3200000"});
+  open_all({"drop-kernel:0+,pace:32000", "drop-kernel:0+,pace:3200000"});
   (void)pass(24 * kMiB);
   EXPECT_LE(bytes(1), 2 * kMiB);
   EXPECT_GE(bytes(1), pipeline_.least_chunk_bytes);

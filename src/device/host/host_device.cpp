@@ -193,8 +193,8 @@ class HostStream : public Stream {
   }
   Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
     void *memory = reinterpret_cast<void *>(buffer.address() + offset);
-    return push([=] {
-      memset(memory, 0, bytes);
+    return push([=, this] {
+      if (!fault_.drops_zero()) memset(memory, 0, bytes);
       return Status();
     });
   }
@@ -223,6 +223,7 @@ class HostStream : public Stream {
     return push([=, this, groups = launch.groups, lanes = launch.group_lanes,
                  local_bytes = launch.local_bytes] {
       LC_TRY(fault_.on_run());
+      if (fault_.drops_kernel()) return Status();
       const uint32_t threads = std::min(threads_, groups);
       std::vector<std::thread> others;
       for (uint32_t t = 1; t < threads; ++t)
@@ -266,6 +267,7 @@ class HostStream : public Stream {
       uint64_t copied = bytes;
       if (way == Way::kUp) copied = fault_.on_upload(bytes);
       if (way == Way::kDown) copied = fault_.on_download(bytes);
+      if (way == Way::kDown && fault_.drops_download()) return Status();
       if (copied != 0) memcpy(to, from, copied);  // no bytes may have no address
       if (copied < bytes) return HostFault::lost();
       if (way == Way::kDown) fault_.after_download(to, bytes);

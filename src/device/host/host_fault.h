@@ -34,7 +34,9 @@ namespace lanecrypt::device {
 //   stuck:N          kernel N does not end while the device is open
 //   no-reach:0       no kernel reaches pinned memory, and the device says so
 //   pace:N           uploads take N nanoseconds a KiB at least
-//   no-kernels:N     none runs after kernel N, and nobody says so (not in the emulator)
+//   drop-kernel:N    kernel N does not run, and nobody says so, once
+//   drop-zero:N      what is to be zeroed the Nth time is not, and nobody says so, once
+//   drop-download:N  download N brings nothing, and nobody says so, once
 // With a + behind it, as in no-memory:0+, what happens once happens from N on.
 class HostFault {
  public:
@@ -50,7 +52,9 @@ class HostFault {
   Status on_run();       // when it is to run
   bool strikes_stuck();  // of on_run(), whether it would not return
   Status on_run_if_not_stuck();
-  bool skips_kernel() { return serving_ && strikes("no-kernels", true); }
+  bool drops_kernel() { return serving_ && strikes("drop-kernel"); }
+  bool drops_zero() { return serving_ && strikes("drop-zero"); }
+  bool drops_download() { return serving_ && strikes("drop-download"); }
   // Until release().
   void await_release();
   bool is_released();
