@@ -61,12 +61,9 @@ class Engine : public RsaEngine {
       trust_.time_limit = default_time_limit(device_->properties());
   }
   ~Engine() override {
-    // What passed through was the callers' data.
+    // A launch that failed has left there what others zero themselves.
     for (const std::unique_ptr<Slot> &slot : free_) {
-      for (const auto *buffer : {slot->room.staging.get(), slot->room.results.get()})
-        if (buffer != nullptr) secure::wipe(buffer->host(), buffer->bytes());
-      for (const auto *buffer : {slot->room.in.get(), slot->room.out.get()})
-        if (buffer != nullptr) (void)slot->last().zero(*buffer, 0, buffer->bytes());
+      RsaLaunch::wipe_device(slot->last(), slot->room);
       (void)slot->last().finish();
     }
     free_.clear();
@@ -89,8 +86,12 @@ class Engine : public RsaEngine {
       return std::unique_ptr<RsaBatch>(new Batch(*this, std::move(*slot), std::move(work), looks));
     }
     // What was begun must not use the room any more.
-    const bool is_idle = finish(**slot);
-    RsaLaunch::wipe_staging((*slot)->room, work);
+    bool is_idle = finish(**slot);
+    if (is_idle) {
+      RsaLaunch::wipe_device((*slot)->last(), (*slot)->room);
+      is_idle = finish(**slot);
+    }
+    RsaLaunch::wipe_host((*slot)->room, work);
     (is_idle ? free_ : stuck_).push_back(std::move(*slot));
     return is_idle ? status : stuck_status(trust_.time_limit);
   }
@@ -226,7 +227,7 @@ Status Batch::finish(std::span<uint8_t> right) {
 }
 
 Batch::~Batch() {
-  RsaLaunch::wipe_staging(slot_->room, work_);
+  RsaLaunch::wipe_host(slot_->room, work_);
   engine_.give_back(std::move(slot_), is_over_);
 }
 

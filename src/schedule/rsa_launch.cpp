@@ -304,10 +304,11 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
   work.stride_bytes = shape.stride_bytes;
   work.pieces_at = 2 * aligned(sizeof(RsaShape));
   work.keys_at = work.pieces_at + aligned(count * sizeof(RsaPiece));
-  work.keys_bytes = keys.size() * image_bytes;
-  work.inputs_at = work.keys_at + aligned(work.keys_bytes);
+  const uint64_t key_bytes = keys.size() * image_bytes;
+  work.inputs_at = work.keys_at + aligned(key_bytes);
   const uint64_t input_bytes = uint64_t{count} * shape.stride_bytes;
-  LC_TRY(grow(room.staging, MemoryKind::kPinned, work.inputs_at + input_bytes));
+  work.staged_bytes = work.inputs_at + input_bytes;
+  LC_TRY(grow(room.staging, MemoryKind::kPinned, work.staged_bytes));
   uint8_t *host = room.staging->host();
   memcpy(host, &shape, sizeof shape);
   memcpy(host + aligned(sizeof shape), &power_shape, sizeof power_shape);
@@ -330,14 +331,14 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
   // Room on the device.
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
   work.verdicts_at = input_bytes;
-  const uint64_t result_bytes = input_bytes + count * sizeof(uint32_t);
-  LC_TRY(grow(room.results, MemoryKind::kPinned, result_bytes));
+  work.result_bytes = input_bytes + count * sizeof(uint32_t);
+  LC_TRY(grow(room.results, MemoryKind::kPinned, work.result_bytes));
   LC_TRY(grow(room.shape, kDevice, sizeof shape));
   LC_TRY(grow(room.power_shape, kDevice, sizeof shape));
   LC_TRY(grow(room.pieces, kDevice, count * sizeof(RsaPiece)));
-  LC_TRY(grow(room.keys, kDevice, work.keys_bytes));
+  LC_TRY(grow(room.keys, kDevice, key_bytes));
   LC_TRY(grow(room.in, kDevice, input_bytes));
-  LC_TRY(grow(room.out, kDevice, result_bytes));
+  LC_TRY(grow(room.out, kDevice, work.result_bytes));
   const uint64_t number_bytes = uint64_t{count} * shape.full_limbs * limb_bytes;
   const uint32_t power_groups = groups_of(power, "power_all", 2 * uint64_t{count});
   const uint64_t table_bytes =
@@ -353,12 +354,12 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
   Result<uint32_t> nonce = next_nonce();
   if (!nonce.ok()) return nonce.status();
   work.nonce = *nonce;
-  memset(room.results->host(), 0, result_bytes);
-  LC_TRY(stream.zero(*room.out, 0, result_bytes));
+  memset(room.results->host(), 0, work.result_bytes);
+  LC_TRY(stream.zero(*room.out, 0, work.result_bytes));
   LC_TRY(stream.upload(*room.shape, 0, host, sizeof shape));
   LC_TRY(stream.upload(*room.power_shape, 0, host + aligned(sizeof shape), sizeof shape));
   LC_TRY(stream.upload(*room.pieces, 0, host + work.pieces_at, count * sizeof(RsaPiece)));
-  LC_TRY(stream.upload(*room.keys, 0, host + work.keys_at, work.keys_bytes));
+  LC_TRY(stream.upload(*room.keys, 0, host + work.keys_at, key_bytes));
   LC_TRY(stream.upload(*room.in, 0, host + work.inputs_at, input_bytes));
   if (is_private) {
     const Argument blind[] = {room.shape.get(), room.keys.get(), room.pieces.get(), room.in.get(),
@@ -372,7 +373,7 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
     const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
                                room.halves.get(), room.out.get(),  work.nonce};
     LC_TRY(launch(stream, whole, "finish_all", groups_of(whole, "finish_all", count), finish));
-    LC_TRY(stream.zero(*room.keys, 0, work.keys_bytes));
+    LC_TRY(stream.zero(*room.keys, 0, key_bytes));
     LC_TRY(stream.zero(*room.blinded, 0, number_bytes));
     LC_TRY(stream.zero(*room.halves, 0, number_bytes));
     LC_TRY(stream.zero(*room.table, 0, table_bytes));
@@ -381,7 +382,9 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
                               room.in.get(),    room.out.get(),  work.nonce};
     LC_TRY(launch(stream, whole, "public_all", groups_of(whole, "public_all", count), raise));
   }
-  return stream.download(room.results->host(), *room.out, 0, result_bytes);
+  LC_TRY(stream.zero(*room.in, 0, input_bytes));
+  LC_TRY(stream.download(room.results->host(), *room.out, 0, work.result_bytes));
+  return stream.zero(*room.out, 0, work.result_bytes);
 }
 
 void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right) {
@@ -417,9 +420,17 @@ void RsaLaunch::take_results(const RsaRoom &room, const RsaWork &work,
   }
 }
 
-void RsaLaunch::wipe_staging(RsaRoom &room, const RsaWork &work) {
-  if (room.staging == nullptr || room.staging->bytes() < work.keys_at + work.keys_bytes) return;
-  secure::wipe(room.staging->host() + work.keys_at, work.keys_bytes);
+void RsaLaunch::wipe_host(RsaRoom &room, const RsaWork &work) {
+  for (const auto &[buffer, bytes] :
+       {std::pair(room.staging.get(), work.staged_bytes), {room.results.get(), work.result_bytes}})
+    if (buffer != nullptr) secure::wipe(buffer->host(), std::min(bytes, buffer->bytes()));
+}
+
+void RsaLaunch::wipe_device(device::Stream &stream, RsaRoom &room) {
+  for (const device::Buffer *buffer :
+       {room.keys.get(), room.pieces.get(), room.in.get(), room.blinded.get(), room.halves.get(),
+        room.table.get(), room.out.get()})
+    if (buffer != nullptr) (void)stream.zero(*buffer, 0, buffer->bytes());
 }
 
 }  // namespace lanecrypt::schedule

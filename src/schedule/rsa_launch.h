@@ -54,10 +54,11 @@ struct RsaWork {
   lc_rsa_operation operation = LC_RSA_PRIVATE;
   std::span<const RsaItem> items;
   uint32_t stride_bytes = 0;
-  uint64_t pieces_at = 0, keys_at = 0, keys_bytes = 0, inputs_at = 0;  // in staging
-  uint64_t verdicts_at = 0;                                            // in results, and there
-  uint32_t nonce = 0;  // the verdict of what is right
-  std::string way;     // what runs it
+  uint64_t pieces_at = 0, keys_at = 0, inputs_at = 0;  // in staging
+  uint64_t verdicts_at = 0;                            // in results, and there
+  uint64_t staged_bytes = 0, result_bytes = 0;         // of both from their beginning
+  uint32_t nonce = 0;                                  // the verdict of what is right
+  std::string way;                                     // what runs it
 };
 
 // Where a launch runs. Powers take long: were what comes before and after them in a
@@ -74,7 +75,8 @@ class RsaLaunch {
   RsaLaunch(device::Device &device, RsaArithmetic arithmetic);
 
   // Starts all of it; the results are in room.results when streams.ends gets there, and
-  // then nothing of it runs in the other. Zeroes on the device what was secret.
+  // then nothing of it runs in the other. Zeroes on the device the keys, what was made
+  // with them, the inputs and, once they are copied, the results.
   Status start(const RsaStreams &streams, RsaRoom &room, RsaWork &work);
   // Sets right[n] to 1 where this launch, and no other, found its result right (of a
   // public operation: made it), else to 0.
@@ -85,8 +87,11 @@ class RsaLaunch {
   // Copies the outputs of the items that are right.
   static void take_results(const RsaRoom &room, const RsaWork &work,
                            std::span<const uint8_t> right);
-  // Wipes the room's host memory.
-  static void wipe_staging(RsaRoom &room, const RsaWork &work);
+  // Wipes of the room's host memory what the work had there.
+  static void wipe_host(RsaRoom &room, const RsaWork &work);
+  // Zeroes all of the room's memory on the device, for where a launch may have ended
+  // before it did so. Not waited for.
+  static void wipe_device(device::Stream &stream, RsaRoom &room);
 
   // The operations of a class that run at once in the way of most throughput, and those
   // of them that give each multiprocessor one group; SIZE_MAX where that is not known.

@@ -1,0 +1,203 @@
+// What a batch of RSA leaves in the memory of a device, and in the host's that is pinned
+// for it: neither what it computed, nor what of, nor the keys, however it ended. On the
+// emulator, whose device memory can be read as it lies.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cpu/cpu_rsa.h"
+#include "faulty_device.h"
+#include "forwarding_device.h"
+#include "random_bytes.h"
+#include "rsa_test_key.h"
+#include "schedule/rsa_engine.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Buffer;
+using device::MemoryKind;
+using test::Bytes;
+using test::TestKey;
+
+constexpr size_t kCount = 3;
+// So much of a secret is none that lies there by chance.
+constexpr size_t kWindow = 12;
+
+// All of a device's memory.
+class Memory {
+ public:
+  void add(const Buffer *buffer) { live_.insert(buffer); }
+  void remove(const Buffer *buffer) {
+    freed_.push_back(content(*buffer));
+    live_.erase(buffer);
+  }
+  // Whether any part of it lies in memory of that kind, or did when that was freed.
+  bool holds(const Bytes &secret) const {
+    for (const Bytes &content : freed_)
+      if (is_in(content, secret)) return true;
+    return std::any_of(live_.begin(), live_.end(),
+                       [&](const Buffer *buffer) { return is_in(content(*buffer), secret); });
+  }
+
+ private:
+  static Bytes content(const Buffer &buffer) {
+    const auto *from = reinterpret_cast<const uint8_t *>(buffer.address());
+    return Bytes(from, from + buffer.bytes());
+  }
+  static bool is_in(const Bytes &content, const Bytes &secret) {
+    for (size_t at = 0; at + kWindow <= secret.size(); at += kWindow) {
+      const auto part = secret.begin() + ptrdiff_t(at);
+      if (std::search(content.begin(), content.end(), part, part + kWindow) != content.end())
+        return true;
+    }
+    return false;
+  }
+
+  std::set<const Buffer *> live_;
+  std::vector<Bytes> freed_;
+};
+
+class WatchedBuffer : public test::ForwardingBuffer {
+ public:
+  WatchedBuffer(std::unique_ptr<Buffer> inner, Memory &memory)
+      : ForwardingBuffer(std::move(inner)), memory_(memory) {
+    std::memset(reinterpret_cast<void *>(address()), 0, bytes());
+    memory_.add(this);
+  }
+  ~WatchedBuffer() override { memory_.remove(this); }
+
+ private:
+  Memory &memory_;
+};
+
+class WatchedDevice : public test::ForwardingDevice {
+ public:
+  WatchedDevice(std::unique_ptr<Device> inner, Memory &memory)
+      : ForwardingDevice(std::move(inner)), memory_(memory) {}
+  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
+    Result<std::unique_ptr<Buffer>> buffer = inner().allocate(kind, bytes);
+    if (!buffer.ok()) return buffer.status();
+    return std::unique_ptr<Buffer>(new WatchedBuffer(std::move(*buffer), memory_));
+  }
+
+ private:
+  Memory &memory_;
+};
+
+Bytes reversed(Bytes bytes) {
+  std::reverse(bytes.begin(), bytes.end());
+  return bytes;
+}
+
+class RsaWiped : public testing::Test {
+ protected:
+  void open(const std::string &faults) {
+    engine_.reset();
+    memory_ = Memory();
+    device::Found found = test::wrapped(
+        test::with_faults(test::find_device("host:0"), faults),
+        [this](auto inner) { return std::make_unique<WatchedDevice>(std::move(inner), memory_); });
+    Result<std::unique_ptr<RsaEngine>> engine =
+        make_rsa_engine(found, {.verify = LC_VERIFY_FULL, .skip_self_test = true});
+    ASSERT_TRUE(engine.ok()) << engine.status().text();
+    engine_ = std::move(*engine);
+  }
+  // Of the operation that is to come.
+  void draw(lc_rsa_operation operation) {
+    const lc_rsa_parts parts = numbers_.parts();
+    Result<std::shared_ptr<RsaKey>> key = copy_rsa_key(&parts);
+    ASSERT_TRUE(key.ok() && cpu::prepare(**key).ok());
+    key_ = *key;
+    operation_ = operation;
+    inputs_.assign(kCount, Bytes(numbers_.n.size()));
+    outputs_ = inputs_;
+    items_.clear();
+    secrets_ = {numbers_.p,           numbers_.q, numbers_.dp, numbers_.dq, reversed(numbers_.dp),
+                reversed(numbers_.dq)};
+    for (size_t n = 0; n < kCount; ++n) {
+      random_.fill(inputs_[n].data(), inputs_[n].size());
+      inputs_[n][0] = 0;
+      const Bytes output =
+          numbers_.power(inputs_[n], operation == LC_RSA_PRIVATE ? numbers_.secret.get()
+                                                                 : numbers_.exponent.get());
+      items_.push_back({key_.get(), inputs_[n].data(), outputs_[n].data()});
+      secrets_.push_back(inputs_[n]);
+      secrets_.push_back(output);
+      expected_ = output;
+    }
+  }
+  void expect_no_secrets() {
+    for (size_t n = 0; n < secrets_.size(); ++n)
+      EXPECT_FALSE(memory_.holds(secrets_[n])) << "secret " << n;
+  }
+  // How the batch ended.
+  Status run(std::vector<uint8_t> *right) {
+    right->assign(kCount, 1);
+    Result<std::unique_ptr<RsaBatch>> batch = engine_->start(operation_, items_);
+    if (!batch.ok()) return batch.status();
+    const Status status = (*batch)->finish(*right);
+    // Until it is handed out it is there, and is found there.
+    if (status.ok() && right->back() != 0) {
+      EXPECT_TRUE(memory_.holds(expected_));
+    }
+    return status;
+  }
+
+  Memory memory_;
+  const TestKey &numbers_ = test::key_of_bits(1024);
+  RsaKeyPointer key_;
+  lc_rsa_operation operation_ = LC_RSA_PRIVATE;
+  std::vector<Bytes> inputs_, outputs_;
+  std::vector<RsaItem> items_;
+  std::vector<Bytes> secrets_;
+  Bytes expected_;
+  test::Random random_{17};
+  std::unique_ptr<RsaEngine> engine_;
+};
+
+TEST_F(RsaWiped, AfterABatch) {
+  for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC}) {
+    open("");
+    for (int batch = 0; batch < 2; ++batch) {
+      draw(operation);
+      std::vector<uint8_t> right;
+      const Status status = run(&right);
+      EXPECT_TRUE(status.ok()) << status.text();
+      EXPECT_EQ(expected_, outputs_.back());
+      expect_no_secrets();
+    }
+    engine_.reset();
+    expect_no_secrets();
+  }
+}
+
+// Where a kernel or memory is refused, or a result is wrong.
+TEST_F(RsaWiped, AfterABatchThatFails) {
+  for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC})
+    for (const char *kind : {"fail-launch:", "no-memory:", "drop-kernel:", "flip-bit:"}) {
+      bool struck = true;
+      for (int n = 0; n < 20 && struck; ++n) {
+        SCOPED_TRACE(kind + std::to_string(n));
+        open(kind + std::to_string(n));
+        draw(operation);
+        std::vector<uint8_t> right;
+        const Status status = run(&right);
+        struck = !status.ok() || std::count(right.begin(), right.end(), 0) != 0;
+        expect_no_secrets();
+        engine_.reset();
+        expect_no_secrets();
+      }
+      EXPECT_FALSE(struck) << kind;
+    }
+}
+
+}  // namespace
+}  // namespace lanecrypt::schedule
