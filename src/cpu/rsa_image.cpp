@@ -224,6 +224,8 @@ struct RsaImageCache::Process {
   std::atomic<const BlindingPair *> base_ahead = nullptr;
 };
 
+RsaImageCache::RsaImageCache() : born_in_(process::forks()) {}
+
 RsaImageCache::~RsaImageCache() {
   Process *current = process_.load();
   if (current != nullptr && current->born_in == process::forks()) delete current;
@@ -235,6 +237,7 @@ RsaImageCache::Process *RsaImageCache::process(const RsaKey &key) {
   if (current != nullptr && current->born_in == process::forks()) return current;
   auto made = std::make_unique<Process>(key);
   if (!made->modulus.ok()) return nullptr;
+  if (born_in_ != made->born_in) key.memory.lock();
   if (process_.compare_exchange_strong(current, made.get())) return made.release();
   return current;
 }

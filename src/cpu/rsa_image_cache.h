@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,7 +20,7 @@ namespace lanecrypt::cpu {
 // held for ever, and its blinding is its own.
 class RsaImageCache {
  public:
-  RsaImageCache() = default;
+  RsaImageCache();
   ~RsaImageCache();
   RsaImageCache(const RsaImageCache &) = delete;
 
@@ -32,6 +33,8 @@ class RsaImageCache {
 
   Process *process(const RsaKey &key);
 
+  // Of the process that made the key.
+  const uint64_t born_in_;
   std::atomic<Process *> process_ = nullptr;
 };
 

@@ -37,6 +37,10 @@ KeyMemory::~KeyMemory() {
     munmap(data_, mapped_);
 }
 
+void KeyMemory::lock() const {
+  if (data_ != nullptr) (void)mlock(data_, bytes_);
+}
+
 KeyMemory::KeyMemory(KeyMemory &&other) noexcept { *this = std::move(other); }
 
 KeyMemory &KeyMemory::operator=(KeyMemory &&other) noexcept {

@@ -29,6 +29,9 @@ class KeyMemory {
   uint8_t *data() { return data_; }
   const uint8_t *data() const { return data_; }
   size_t size() const { return bytes_; }
+  // Locks it once more, where the limit allows: a child of fork inherits what is kKept,
+  // and no locks.
+  void lock() const;
   // False where `bytes` could not be had at all.
   bool ok(size_t bytes) const { return bytes_ >= bytes; }
 

@@ -9,15 +9,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "mapping_flags.h"
 #include "tests/test_scale.h"
 
 namespace lanecrypt::test {
@@ -31,19 +29,6 @@ constexpr size_t kSizes[] = {1, 500, 512, 513, 2048, 8192, 8193, 100000};
 bool is_all(const KeyMemory &memory, uint8_t value) {
   return std::all_of(memory.data(), memory.data() + memory.size(),
                      [&](uint8_t byte) { return byte == value; });
-}
-
-// The kernel's flags of the mapping that holds an address.
-std::string flags_of(const void *address) {
-  std::ifstream maps("/proc/self/smaps");
-  bool is_inside = false;
-  for (std::string line; std::getline(maps, line);) {
-    uintptr_t first = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx ", &first, &end) == 2)
-      is_inside = uintptr_t(address) >= first && uintptr_t(address) < end;
-    if (is_inside && line.starts_with("VmFlags:")) return line + " ";
-  }
-  return "";
 }
 
 // What a child of fork says, which must be nothing.

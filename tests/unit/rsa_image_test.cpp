@@ -14,6 +14,7 @@
 #include "cpu/cpu_rsa.h"
 #include "cpu/rsa_image.h"
 #include "kernels/rsa_layout.h"
+#include "mapping_flags.h"
 #include "rsa_test_key.h"
 
 namespace lanecrypt::test {
@@ -231,6 +232,26 @@ TEST(RsaImage, AChildOfForkHasBasesOfItsOwn) {
   EXPECT_NE(of_child, bytes_of(next.inverse(0).get(), 256));
   close(ends[0]);
   close(ends[1]);
+}
+
+// Locks are not inherited.
+TEST(RsaImage, AChildOfForkLocksTheKeyItUses) {
+  const RsaKeyPointer made = prepared(key_of_bits(1024));
+  const uint8_t *const numbers = made->memory.data();
+  if (flags_of(numbers).find(" lo ") == std::string::npos)
+    GTEST_SKIP() << "the limit or the kernel allows no locking";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    const bool before = flags_of(numbers).find(" lo ") != std::string::npos;
+    const Image used(*made, form_of(true, 10, 0));
+    const bool after = flags_of(numbers).find(" lo ") != std::string::npos;
+    _exit(before ? 2 : after ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
 }
 
 }  // namespace
