@@ -20,14 +20,26 @@ MIB = 1 << 20
 ENC_PIECE_BYTES = 4096
 KEYS = ["-pbkdf2", "-pass", "env:DEMO_PASSWORD"]
 
-# Encrypts a file with one call of the cipher, as a program with data in memory does.
+# Encrypts a file with one call of the cipher, as a program with data in memory does, and
+# says how long that call took: the second, as the first starts threads or a device.
 CRYPTOGRAPHY = """
-import sys
+import sys, time
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-encryptor = Cipher(algorithms.AES(bytes(range(32))), modes.CTR(bytes(16))).encryptor()
-with open(sys.argv[1], "rb") as plain, open(sys.argv[2], "wb") as sealed:
-    sealed.write(encryptor.update(plain.read()) + encryptor.finalize())
+plain = open(sys.argv[1], "rb").read()
+sealed = bytearray(len(plain) + 15)
+for _ in range(2):
+    encryptor = Cipher(algorithms.AES(bytes(range(32))), modes.CTR(bytes(16))).encryptor()
+    started = time.monotonic()
+    encryptor.update_into(plain, sealed)
+    seconds = time.monotonic() - started
+with open(sys.argv[2], "wb") as file:
+    file.write(sealed[:len(plain)])
+print(seconds)
 """
+# Without a GPU a device is the CPU by another way, and slow.
+SMALL_BYTES = 8 * MIB
+# More do not help (docs/performance-host.md).
+MOST_CORES = 8
 
 
 class Failed(Exception):
@@ -57,16 +69,15 @@ class Demo:
         self.gpu = bool(gpus)
         self.rows = []
         self.environment = {k: v for k, v in os.environ.items()
-                            if not k.startswith("OPENSSL_")}
+                            if not k.startswith("OPENSSL_") and k != "LANECRYPT_DEVICES"}
         self.environment["DEMO_PASSWORD"] = "correct horse battery staple"
-        if not gpus:
-            self.environment.setdefault("LANECRYPT_DEVICES", "opencl")
         # Where it is not told to use a device, the command has cores encrypt what lies in
         # memory, as the files here may.
-        chosen = ",".join(d["id"] for d in gpus if d["selected"])
-        self.devices = self.environment.get("LANECRYPT_DEVICES", chosen)
+        chosen = ",".join(d["id"] for d in gpus if d["selected"]) or "opencl"
+        self.devices = os.environ.get("LANECRYPT_DEVICES", chosen)
+        self.cores = min(len(os.sched_getaffinity(0)), MOST_CORES)
 
-    def run(self, step, device, size, *command, **environment):
+    def run(self, step, size, *command, **environment):
         """Runs a command, adds its row to the table and returns the row and
         what the command said. Time is of the whole process, start included."""
         before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -77,24 +88,26 @@ class Demo:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode != 0:
             raise Failed(f"{step}: exit status {done.returncode}: {done.stderr.strip()}")
-        row = {"step": step, "device": device, "bytes": size, "gb_per_s": size / seconds / 1e9,
+        row = {"step": step, "where": "CPU", "bytes": size, "gb_per_s": size / seconds / 1e9,
                "cpu_seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
                "device_bytes": 0, "same": None}
         self.rows.append(row)
         return row, done.stdout
 
-    def lanecrypt(self, verb, cipher, source, target):
-        row, said = self.run(f"lanecrypt {verb} -{cipher}", "", source.stat().st_size, LANECRYPT,
-                             verb, f"-{cipher}", *KEYS, "-in", source, "-out", target, "--json",
-                             LANECRYPT_DEVICES=self.devices)
+    def lanecrypt(self, verb, cipher, source, target, on_device):
+        row, said = self.run(f"lanecrypt {verb} -{cipher}", source.stat().st_size, LANECRYPT, verb,
+                             f"-{cipher}", *KEYS, "-in", source, "-out", target, "--json",
+                             **({"LANECRYPT_DEVICES": self.devices} if on_device else {}))
         told = json.loads(said.splitlines()[-1])
-        row["device"], row["device_bytes"] = told["device"], told["device_bytes"]
-        if not told["device_bytes"]:
+        row["device_bytes"] = told["device_bytes"]
+        if told["device_bytes"]:
+            row["where"] = told["device"]
+        elif on_device:
             raise Failed(f"{row['step']} ran no byte on a device: {told.get('note', '')}")
         return row
 
     def openssl(self, verb, cipher, source, target, step="", options=(), **environment):
-        row, _ = self.run(step or f"openssl enc {verb} -{cipher}", "cpu", source.stat().st_size,
+        row, _ = self.run(step or f"openssl enc {verb} -{cipher}", source.stat().st_size,
                           "openssl", "enc", verb, f"-{cipher}", *KEYS, "-in", source,
                           "-out", target, *options, **environment)
         return row
@@ -107,7 +120,18 @@ class Demo:
         if same.returncode != 0:
             raise Failed(f"{rows[0]['step']}: {same.stdout}{same.stderr}".strip())
 
-    def provider(self, threshold):
+    def there_and_back(self, plain, on_device):
+        """The command and the machine's openssl open each other's files."""
+        sealed, opened = self.folder / "sealed", self.folder / "opened"
+        one = self.lanecrypt("enc", "aes-256-ctr", plain, sealed, on_device)
+        two = self.openssl("-d", "aes-256-ctr", sealed, opened)
+        self.compare(plain, opened, one, two)
+        for cipher in ("aes-256-ctr", "aes-256-cbc"):
+            one = self.openssl("-e", cipher, plain, sealed)
+            two = self.lanecrypt("dec", cipher, sealed, opened, on_device)
+            self.compare(plain, opened, one, two)
+
+    def provider(self, **settings):
         """An openssl.cnf that turns the provider on, and the file of its counters."""
         stats = self.folder / f"stats-{len(self.rows)}"
         config = self.folder / f"openssl-{len(self.rows)}.cnf"
@@ -118,7 +142,7 @@ class Demo:
             "[algorithms]\ndefault_properties = ?provider=gpu\n"
             "[default_provider]\nactivate = 1\n"
             f"[gpu_provider]\nmodule = {MODULES}/gpu.so\nstats_file = {stats}\n"
-            + (f"threshold_bytes = {threshold}\n" if threshold is not None else "")
+            + "".join(f"{name} = {value}\n" for name, value in settings.items())
             + "activate = 1\n")
         return config, stats
 
@@ -129,91 +153,136 @@ class Demo:
         lines = [json.loads(line) for line in stats.read_text().splitlines()]
         row["device_bytes"] = sum(line["device_bytes"] for line in lines)
         used = [d["id"] for line in lines for d in line["devices"] if d["bytes"]]
-        row["device"] = used[0] if used else "cpu"
+        if used:
+            row["where"] = used[0]
+        elif any(line["cores_bytes"] for line in lines):
+            row["where"] = f"{self.cores} cores"
 
-    def provider_enc(self, name, source, threshold):
+    def devices_for(self, settings):
+        """The variable that names the devices, where the settings allow any."""
+        return {"LANECRYPT_DEVICES": self.devices} if "in_process" in settings else {}
+
+    def provider_enc(self, source, **settings):
         """`openssl enc` through the provider; opened again without it."""
-        config, stats = self.provider(threshold)
+        config, stats = self.provider(**settings)
         sealed, opened = self.folder / "sealed", self.folder / "opened"
-        row = self.openssl("-e", "aes-256-ctr", source, sealed, step=name,
+        row = self.openssl("-e", "aes-256-ctr", source, sealed,
+                           step=f"openssl enc, gpu: {told_of(settings)}",
                            options=["-provider-path", MODULES, "-provider", "default",
                                     "-provider", "gpu", "-propquery", "?provider=gpu"],
-                           OPENSSL_CONF=str(config))
+                           OPENSSL_CONF=str(config), **self.devices_for(settings))
         self.note_stats(row, stats)
         back = self.openssl("-d", "aes-256-ctr", sealed, opened)
         self.compare(source, opened, row, back)
         return row
 
-    def provider_large(self, source):
-        """A program that hands over all at once, through the provider and without."""
-        config, stats = self.provider("1M")
-        through, without = self.folder / "sealed", self.folder / "opened"
+    def program(self, step, source, target, **environment):
+        """A program that hands over all at once; its row is of that call alone."""
         size = source.stat().st_size
-        row, _ = self.run("python3-cryptography, provider on", "", size, sys.executable, "-c",
-                          CRYPTOGRAPHY, source, through, OPENSSL_CONF=str(config))
+        row, said = self.run(step, size, sys.executable, "-c", CRYPTOGRAPHY, source, target,
+                             **environment)
+        row["gb_per_s"] = size / float(said) / 1e9
+        return row
+
+    def provider_large(self, source, **settings):
+        """The program through the provider and without."""
+        config, stats = self.provider(**settings)
+        through, without = self.folder / "sealed", self.folder / "opened"
+        cpu = self.program("Python, one call", source, without)
+        row = self.program(f"Python, gpu: {told_of(settings)}", source, through,
+                           OPENSSL_CONF=str(config), **self.devices_for(settings))
         self.note_stats(row, stats)
-        cpu, _ = self.run("python3-cryptography, provider off", "cpu", size, sys.executable, "-c",
-                          CRYPTOGRAPHY, source, without)
         self.compare(through, without, row, cpu)
         return row
 
-    def print_table(self):
-        print(f"\n{'step':<42} {'device':<10} {'bytes':>13} {'GB/s':>7} {'CPU s':>7} "
-              f"{'on a device':>13}  same bytes")
+    def print_table(self, with_speed):
+        """The rows since the last table."""
+        if not self.rows:
+            return
+        print(f"\n  {'':<58} {'ran on':<9} {'MB':>6} "
+              + (f"{'GB/s':>6} {'CPU s':>6} " if with_speed else "") + " same bytes")
         for row in self.rows:
             same = {True: "yes", False: "NO", None: "not compared"}[row["same"]]
-            print(f"{row['step']:<42} {row['device']:<10} {row['bytes']:>13,} "
-                  f"{row['gb_per_s']:>7.3f} {row['cpu_seconds']:>7.2f} "
-                  f"{row['device_bytes']:>13,}  {same}")
+            print(f"  {row['step']:<58} {row['where']:<9} {row['bytes'] / 1e6:>6.0f} "
+                  + (f"{row['gb_per_s']:>6.2f} {row['cpu_seconds']:>6.2f} " if with_speed else "")
+                  + f" {same}")
+        print(flush=True)
+        self.rows.clear()
+
+
+def told_of(settings):
+    return ", ".join(f"{name} = {value}" for name, value in settings.items()) or "no setting"
 
 
 def say(text):
     print(text, flush=True)
 
 
-def steps(demo, size):
-    plain, sealed, opened = (demo.folder / name for name in ("plain", "sealed", "opened"))
+def has_cryptography():
+    try:
+        import cryptography  # noqa: F401  pylint: disable=unused-import,import-outside-toplevel
+    except ImportError:
+        say("There is no python3-cryptography here; its step is left out.")
+        return False
+    return True
+
+
+def show_defaults(demo, plain):
+    """What a user gets who asks for no device."""
+    say("By default no device is asked for. The command has the cores encrypt what lies in memory. "
+        "The provider\ngpu leaves all to OpenSSL on one core, and large requests to several where "
+        "`cores` allows it. GB/s is of the\nwhole program, start and files included; of Python's "
+        "cryptography, which has all in memory, of the call.")
+    demo.there_and_back(plain, on_device=False)
+    demo.provider_enc(plain)
+    if not has_cryptography():
+        return
+    row = demo.provider_large(plain, cores=demo.cores)
+    # One core alone has nobody to share a request with.
+    if demo.cores > 1 and not row["where"].endswith("cores"):
+        raise Failed(f"{row['step']}: it ran on one core")
+
+
+def show_device(demo, plain, part):
+    """The same on a device. openssl enc takes `part` alone, piece by piece."""
+    demo.there_and_back(plain, on_device=True)
+    # Too little to gain from a device: it shows that it is right there too.
+    rows = [demo.provider_enc(part, in_process="yes", threshold_bytes=ENC_PIECE_BYTES)]
+    if has_cryptography():
+        rows.append(demo.provider_large(plain, in_process="yes", threshold_bytes="1M"))
+    for row in rows:
+        if not row["device_bytes"]:
+            raise Failed(f"{row['step']}: no byte ran on a device")
+
+
+def steps(demo, size, opencl):
+    plain, part, small = (demo.folder / name for name in ("plain", "part", "small"))
     say(f"Writing {size // MIB} MiB: bytes 0 to 255 repeated, 0xAA, random in a growing range, "
-        "random")
+        "random.\n")
     write_contents(plain, size)
+    show_defaults(demo, plain)
+    demo.print_table(with_speed=True)
 
-    say("AES-256-CTR: lanecrypt encrypts, the machine's openssl decrypts")
-    one = demo.lanecrypt("enc", "aes-256-ctr", plain, sealed)
-    two = demo.openssl("-d", "aes-256-ctr", sealed, opened)
-    demo.compare(plain, opened, one, two)
-
-    for cipher in ("aes-256-ctr", "aes-256-cbc"):
-        say(f"{cipher.upper()}: openssl encrypts, lanecrypt decrypts")
-        one = demo.openssl("-e", cipher, plain, sealed)
-        two = demo.lanecrypt("dec", cipher, sealed, opened)
-        demo.compare(plain, opened, one, two)
-
-    say("openssl enc through the provider gpu, with its default settings. openssl enc hands over "
-        f"{ENC_PIECE_BYTES} bytes at a time, too little to gain from a device, so they stay on "
-        "the CPU")
-    demo.provider_enc("openssl enc, provider gpu", plain, None)
-    part = demo.folder / "part"
     with open(plain, "rb") as whole:
         # From the middle: two kinds of content.
         whole.seek(size // 2 - 2 * MIB)
         part.write_bytes(whole.read(4 * MIB))
-    say(f"The same for {part.stat().st_size // MIB} MiB with threshold_bytes = {ENC_PIECE_BYTES}, "
-        "which sends each piece to the device, at a loss, to show that it is right there too")
-    row = demo.provider_enc("openssl enc, provider gpu, threshold 4096", part, ENC_PIECE_BYTES)
-    if not row["device_bytes"]:
-        raise Failed(f"{row['step']}: no byte ran on a device")
-
-    try:
-        import cryptography  # noqa: F401  pylint: disable=unused-import,import-outside-toplevel
-    except ImportError:
-        say("There is no python3-cryptography here; its step is left out")
+    if demo.gpu:
+        say(f"On {demo.devices}, since it is asked for. A single file passes the bus twice, and "
+            "its start takes\nabout half a second; docs/performance.md says where a GPU gains.")
+        show_device(demo, plain, part)
+        demo.print_table(with_speed=True)
         return
-    say("Python's cryptography, unchanged, with the provider on by OPENSSL_CONF: all in one call, "
-        "with threshold_bytes = 1M. Without that a device would have to be sooner, by measurement, "
-        "and the program longer at work than to open one takes")
-    row = demo.provider_large(plain)
-    if not row["device_bytes"]:
-        raise Failed(f"{row['step']}: no byte ran on a device")
+    if "LANECRYPT_DEVICES" in os.environ:
+        say(f"On {demo.devices}, as LANECRYPT_DEVICES says.")
+    elif opencl:
+        say(f"There is no GPU here. OpenCL on the CPU ({', '.join(opencl)}) stands in for one: it "
+            "shows that\na device's bytes are right, and nothing of how fast a GPU is.")
+    else:
+        raise Failed("there is no GPU and no OpenCL device here (package pocl-opencl-icd)")
+    write_contents(small, SMALL_BYTES)
+    show_device(demo, small, part)
+    demo.print_table(with_speed=False)
 
 
 def main():
@@ -230,15 +299,8 @@ def main():
     gpus = [d for d in devices if d["is_gpu"]]
     if gpus:
         say("GPUs here: " + ", ".join(f"{d['id']} {d['name']}" for d in gpus))
-    else:
-        opencl = [d["name"] for d in devices if d["api"] == "opencl"]
-        if not opencl and "LANECRYPT_DEVICES" not in os.environ:
-            say("demo: there is no GPU and no OpenCL device here (package pocl-opencl-icd)")
-            return 1
-        say("There is no GPU here. What follows runs through OpenCL on the CPU "
-            f"({', '.join(opencl)}): it shows that all is right, not how fast a GPU is.")
 
-    size = (options.mib or (1024 if gpus else 64)) * MIB
+    size = (options.mib or (1024 if gpus else 256)) * MIB
     size -= size % (4 * MIB)
     size = max(size, 8 * MIB)
     shm = pathlib.Path("/dev/shm")
@@ -248,14 +310,14 @@ def main():
         demo = Demo(pathlib.Path(name), gpus)
         failure = None
         try:
-            steps(demo, size)
+            steps(demo, size, [d["name"] for d in devices if d["api"] == "opencl"])
         except Failed as failed:
             failure = failed
-        demo.print_table()
+            demo.print_table(with_speed=False)
     if failure:
-        say(f"\ndemo: FAILED: {failure}")
+        say(f"demo: FAILED: {failure}")
         return 1
-    say("\nEvery file came back byte for byte.")
+    say("Every file came back byte for byte.")
     return 0
 
 
