@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from provider_fixtures import Configuration, IV, KEY
+
 # Encrypts FIPS 197's example (appendix C.1) on the device that it may use.
 CONSUMER = r"""
 #include <lanecrypt/lanecrypt.h>
@@ -98,6 +100,10 @@ def library(prefix):
     return only(prefix.glob("**/liblanecrypt.so"))
 
 
+def probe(prefix):
+    return library(prefix).parent / "lanecrypt" / "lanecrypt-probe"
+
+
 def check_consumer(program, prefix):
     told = run(program, env={**os.environ, "LANECRYPT_DEVICES": "host",
                              "LD_LIBRARY_PATH": str(library(prefix).parent)})
@@ -143,7 +149,7 @@ def test_the_library_exports_the_abi_alone(prefix):
     assert [name for name in names if not name.startswith("lc_")] == []
     header = (prefix / "include" / "lanecrypt" / "lanecrypt.h").read_text()
     assert sorted(names) == sorted(set(re.findall(r"^LC_API [^(;]*?\b(lc_\w+)\(", header, re.M)))
-    # What the command and lanecrypt-probe alone take, and no installed header names.
+    # What the command and lanecrypt-probe take, and no installed header names.
     private = [name for name, version in symbols if version == "LANECRYPT_PRIVATE"]
     assert private == ["lc_device_fragment_places", "lc_device_xor", "lc_probe"]
     for file in [*prefix.glob("include/**/*.h"), *prefix.glob("include/**/*.hpp")]:
@@ -161,7 +167,8 @@ def test_the_library_needs_no_driver_and_no_libcrypto(prefix):
 def test_installed_names_hold_no_build_folder(prefix, build):
     for file in [*prefix.glob("**/*.pc"), *prefix.glob("**/*.cmake")]:
         assert str(build) not in file.read_text(), file
-    for file in [library(prefix), *prefix.glob("**/gpu.so"), *prefix.glob("bin/*")]:
+    for file in [library(prefix), probe(prefix), *prefix.glob("**/gpu.so"),
+                 *prefix.glob("bin/*")]:
         assert str(build) not in "".join(
             re.findall(r"(?:RPATH|RUNPATH).*", run("readelf", "-d", file))), file
 
@@ -170,6 +177,44 @@ def test_the_command_runs_where_it_was_installed(prefix):
     command = prefix / "bin" / "lanecrypt"
     assert "0.1.0" in run(command, "--version")
     assert "host:0" in run(command, "devices", env={**os.environ, "LANECRYPT_DEVICES": "host"})
+
+
+@pytest.fixture(scope="module")
+def moved(prefix, tmp_path_factory):
+    """The same after somebody has moved it."""
+    folder = tmp_path_factory.mktemp("moved") / "else where"
+    shutil.copytree(prefix, folder, symlinks=True)
+    return folder
+
+
+def test_what_was_moved_finds_its_probe(moved, tmp_path, devices):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+
+    def ask():
+        done = subprocess.run([moved / "bin" / "lanecrypt", "devices", "--devices", "opencl"],
+                              capture_output=True, text=True, timeout=120, env=environment)
+        return done.stdout + done.stderr
+
+    told = ask()
+    assert "lanecrypt-probe" not in told
+    if any(device["api"] == "opencl" for device in devices):
+        assert "opencl:0" in told
+    shutil.rmtree(tmp_path / "lanecrypt")
+    hidden = probe(moved).rename(tmp_path / "hidden")
+    try:
+        assert "lanecrypt-probe, which looks for devices, is not installed" in ask()
+    finally:
+        hidden.rename(probe(moved))
+
+
+def test_the_provider_that_was_moved_finds_its_library(moved, tmp_path):
+    configuration = Configuration(tmp_path, moved, devices="host", threshold_bytes="0")
+    module = only(moved.glob("**/gpu.so"))
+    configuration.path.write_text(
+        configuration.path.read_text().replace(f"{moved}/lib/gpu.so", str(module)))
+    configuration.run("openssl", "enc", "-aes-256-ctr", "-K", KEY, "-iv", IV, "-in", module,
+                      "-out", os.devnull)
+    assert configuration.counters()["device_bytes"] > 0
 
 
 def test_openssl_loads_the_installed_provider(prefix):
