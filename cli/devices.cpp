@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device_engine.h"
@@ -39,7 +41,31 @@ std::string self_test_text(const lc_device_info &info) {
   return "unusable";
 }
 
-void print_json(const std::vector<lc_device_info> &devices) {
+// An API without a device here, where there is more to say of it than that.
+struct Missing {
+  std::string api, why;
+};
+
+std::vector<Missing> missing_apis(const std::vector<lc_device_info> &devices) {
+  std::vector<Missing> missing;
+  for (const char *api : {"cuda", "opencl", "gl"}) {
+    if (std::any_of(devices.begin(), devices.end(),
+                    [&](const lc_device_info &info) { return info.api == std::string_view(api); }))
+      continue;
+    try {
+      (void)Context(api).device_count();
+    } catch (const Error &error) {
+      // The library says why behind that there is none.
+      constexpr std::string_view kNone = " here. ";
+      const std::string text = error.what();
+      if (const size_t at = text.find(kNone); at != std::string::npos)
+        missing.push_back({api, text.substr(at + kNone.size())});
+    }
+  }
+  return missing;
+}
+
+void print_json(const std::vector<lc_device_info> &devices, const std::vector<Missing> &missing) {
   auto list = nlohmann::ordered_json::array();
   for (size_t i = 0; i < devices.size(); i++) {
     const lc_device_info &info = devices[i];
@@ -55,11 +81,13 @@ void print_json(const std::vector<lc_device_info> &devices) {
                     {"self_test", self_test_text(info)},
                     {"reason", info.reason}});
   }
-  const nlohmann::ordered_json json = {{"devices", list}};
+  auto others = nlohmann::ordered_json::array();
+  for (const Missing &one : missing) others.push_back({{"api", one.api}, {"reason", one.why}});
+  const nlohmann::ordered_json json = {{"devices", list}, {"missing", others}};
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void print_table(const std::vector<lc_device_info> &devices) {
+void print_table(const std::vector<lc_device_info> &devices, const std::vector<Missing> &missing) {
   constexpr size_t kColumns = 7;
   std::vector<std::array<std::string, kColumns>> rows = {
       {"INDEX", "ID", "NAME", "MEMORY", "DRIVER", "SELF-TEST", "SELECTED"}};
@@ -85,6 +113,7 @@ void print_table(const std::vector<lc_device_info> &devices) {
     if (i > 0 && devices[i - 1].reason[0] != '\0') fmt::print("       {}\n", devices[i - 1].reason);
   }
   if (devices.empty()) fmt::print("No device was found. Everything runs on the CPU.\n");
+  for (const Missing &one : missing) fmt::print("{}: {}\n", one.api, one.why);
 }
 
 class Devices : public Subcommand {
@@ -120,7 +149,10 @@ class Devices : public Subcommand {
         list.push_back(context.device(i));
         selected_failed |= failed && list.back().selected;
       }
-      json_ ? print_json(list) : print_table(list);
+      // Whoever names some wants to hear of these alone.
+      std::vector<Missing> missing;
+      if (!devices_ && secure_getenv("LANECRYPT_DEVICES") == nullptr) missing = missing_apis(list);
+      json_ ? print_json(list, missing) : print_table(list, missing);
       if (selected_failed)
         throw Failure(ExitCode::kNoDevice, "a selected device did not pass its self-test");
     } catch (const Error &error) {

@@ -202,7 +202,11 @@ def test_what_was_moved_finds_its_probe(moved, tmp_path, devices):
     shutil.rmtree(tmp_path / "lanecrypt")
     hidden = probe(moved).rename(tmp_path / "hidden")
     try:
-        assert "lanecrypt-probe, which looks for devices, is not installed" in ask()
+        why = "lanecrypt-probe, which looks for devices, is not installed"
+        assert why in ask()
+        # Nor is it a secret where nothing was named.
+        listed = run(moved / "bin" / "lanecrypt", "devices", env=environment)
+        assert f"\ncuda: {why}\nopencl: {why}\ngl: {why}\n" in listed
     finally:
         hidden.rename(probe(moved))
 

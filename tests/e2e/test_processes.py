@@ -243,6 +243,8 @@ def test_a_driver_that_harms_hurts_nobody(build, tmp_path, client, harm):
     listed = subprocess.run([build / "bin" / "lanecrypt", "devices", "--json"], timeout=60,
                             env=configuration.environment, capture_output=True, check=False)
     assert listed.returncode == 0, listed.stderr
+    assert {"api": "opencl", "reason": "the driver of opencl hung or crashed when it was asked for "
+            "its devices"} in json.loads(listed.stdout)["missing"]
 
 
 # ---- Ends ---------------------------------------------------------------------
