@@ -11,6 +11,9 @@ Usage: bench/openssl_speed.py [--module DIR] [--openssl PROGRAM] [--rounds N]
            [--seconds S] [--ciphers LIST] [--sizes LIST] [--decrypt]
            [--setting NAME=VALUE ...] [--out FILE] [--check]
 
+Without a --setting the provider leaves all to OpenSSL; in_process=yes allows devices, and
+cores=N several cores.
+
 --check exits with 1 where the ratio is below 0.95 from 1 KiB on, or below 0.6
 for less.
 """
