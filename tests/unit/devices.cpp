@@ -15,13 +15,15 @@ std::string environment(const char *name) {
 }
 
 std::vector<DeviceCase> present_devices() {
-  Context none("none", LC_FALLBACK_NONE);
+  // Of every API: a list is what decides which of them are looked at.
+  const ScopedEnvironment nobodys("LANECRYPT_DEVICES", nullptr);
+  Context all(nullptr, LC_FALLBACK_CPU);
   uint32_t count = 0;
-  if (lc_device_count(none.get(), &count) != LC_OK)
+  if (lc_device_count(all.get(), &count) != LC_OK)
     throw std::runtime_error(std::string("no list of devices: ") + lc_last_error());
   std::vector<DeviceCase> found;
   for (uint32_t index = 0; index < count; index++) {
-    lc_device_info info = none.device(index);
+    lc_device_info info = all.device(index);
     found.push_back({info.id, "", info.is_gpu != 0, false});
   }
   return found;
