@@ -81,6 +81,22 @@ bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t byte
   return raise_failed() != 0;
 }
 
+// Text that would be longer than its IV allows: none of it is done, and the message has no
+// tag. OpenSSL's context would look too late, or, as ChaCha20-Poly1305, never.
+[[gnu::cold]] int refuse_length(CipherContext &context) {
+  if (context.message == nullptr)
+    context.message = new_ended_message();
+  else
+    end_message(context);
+  return raise_failed();
+}
+
+bool may_take(const CipherContext &context, size_t bytes) {
+  const uint64_t before =
+      context.message != nullptr ? context.message->text_bytes : context.text_bytes;
+  return has_room(context.algorithm(), before, bytes);
+}
+
 // Whole blocks, which begin with a block of the message.
 Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
   AeadMessage *message = context.message;
@@ -121,6 +137,7 @@ Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
 int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
                 size_t in_bytes) {
   size_t head = 0, bulk = 0, done = 0;
+  if (!may_take(context, in_bytes)) return refuse_length(context);
   if (is_for_device(context, out, in, in_bytes)) {
     const unsigned unit = context.algorithm().unit_bytes();
     const uint64_t before =
@@ -452,6 +469,8 @@ int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t
   if (context.message != nullptr ||
       (!context.openssl_only && out != nullptr && is_for_device(context, out, in, in_bytes)))
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
+  if (!context.openssl_only && out != nullptr && !may_take(context, in_bytes))
+    return refuse_length(context);
   if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
   size_t written = 0;
   if (!context.fallback.at_once(out, &written, in, in_bytes)) return 0;

@@ -398,6 +398,14 @@ void end_message(AeadMessage &message) {
   message.is_over = true;
 }
 
+AeadMessage *new_ended_message() {
+  void *memory = OPENSSL_zalloc(sizeof(AeadMessage));
+  if (memory == nullptr) return nullptr;
+  AeadMessage *message = static_cast<AeadMessage *>(memory);
+  message->is_over = true;
+  return message;
+}
+
 void free_message(AeadMessage *message) {
   if (message == nullptr) return;
   end_message(*message);
@@ -408,6 +416,7 @@ bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint
                     size_t bytes) {
   // What is hashed is still in the cache.
   constexpr size_t kPieceBytes = 16 << 10;
+  if (!has_room(kAlgorithms[message.index], message.text_bytes, bytes)) return false;
   if (bytes > 0 && message.text_bytes == message.summed_bytes && !start_on_cpu(message))
     return false;
   while (bytes > 0) {

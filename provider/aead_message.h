@@ -16,6 +16,7 @@
 
 #include "kernels/gf128.h"
 #include "kernels/poly1305_field.h"
+#include "provider/algorithms.h"
 #include "provider/fallback_cipher.h"
 #include "provider/provider.h"
 
@@ -65,7 +66,17 @@ void end_message(AeadMessage &message);
 // Wipes; nullptr is allowed.
 void free_message(AeadMessage *message);
 
-// Goes on with text, of any length, on the CPU.
+// Whether a text that has had `before` bytes may have so many more under its IV.
+inline bool has_room(const Algorithm &algorithm, uint64_t before, uint64_t bytes) {
+  const uint64_t most = algorithm.traits().most_text_bytes;
+  return before <= most && bytes <= most - before;
+}
+
+// What takes nothing, as after end_message().
+AeadMessage *new_ended_message();
+
+// Goes on with text, of any length, on the CPU. Fails, with nothing written, where the text
+// would be too long.
 bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,
                     size_t bytes);
 // Adds the text that went through update_message() to the sum. Unless the message

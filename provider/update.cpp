@@ -194,10 +194,13 @@ template <Passing kPassing>
   return pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
 }
 
-// A message that is OpenSSL's context's so far, and that it will not refuse.
-bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in) {
+// A message that is OpenSSL's context's so far, and that it will not refuse; nor shall we,
+// since it is not so long that an IV might not allow it.
+bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in,
+              size_t in_bytes) {
+  constexpr uint64_t kAlwaysAllowed = mode_of(LC_AES_GCM).most_text_bytes;
   return in != nullptr && context.message == nullptr && !context.openssl_only &&
-         (out == nullptr || context.key_set);
+         context.text_bytes + in_bytes <= kAlwaysAllowed && (out == nullptr || context.key_set);
 }
 
 // XTS: a request is a data unit, with the tweak that the context has. Ciphertext
@@ -372,7 +375,7 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   // EVP's, on which OpenSSL's context counts.
   constexpr size_t kRoomBytes = kPassing == Passing::kBlocks ? kBlockBytes : 0;
   if (in_bytes == 0 || in_bytes >= context.pass_below || out_size < in_bytes + kRoomBytes ||
-      (kPassing == Passing::kMessage && !is_plain(context, out, in)))
+      (kPassing == Passing::kMessage && !is_plain(context, out, in, in_bytes)))
     return update_at_length(context, out, out_bytes, out_size, in, in_bytes);
   if (!context.counts->count_cpu(in_bytes))
     return count_and_pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);

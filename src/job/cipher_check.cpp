@@ -146,9 +146,8 @@ Status MessageRules::say(Fault fault, const lc_message &message) const {
   return Status();
 }
 
-// What an authenticated message has beside its text, which may be empty. The
-// longest text has 2^32 - 2 blocks of 16 or 64 bytes; CCM's is bounded by the
-// bytes that its nonce leaves for the length.
+// What an authenticated message has beside its text, which may be empty. CCM's text is
+// bounded by the bytes that its nonce leaves for the length.
 Status MessageRules::check_aead(const lc_message &message) const {
   const lc_cipher_job &job = *job_;
   const Mode &mode = *mode_;
@@ -158,11 +157,8 @@ Status MessageRules::check_aead(const lc_message &message) const {
   if (message.tag == nullptr && message.part == nullptr) return wrong("no tag, or no place for it");
   if (message.aad_length != 0 && message.aad == nullptr) return wrong("no additional data");
   if (message.aad_length > UINT64_MAX / 16) return wrong("its additional data are too long");
-  const uint64_t most = mode.cipher == LC_CHACHA20_POLY1305 ? (uint64_t{1} << 38) - 64
-                        : mode.cipher == LC_AES_GCM         ? (uint64_t{1} << 36) - 32
-                                                            : UINT64_MAX;
   const uint64_t before = message.part == nullptr ? 0 : message.part->text_before;
-  if (before > most || message.length > most - before)
+  if (before > mode.most_text_bytes || message.length > mode.most_text_bytes - before)
     return wrong("its length is more than the mode allows under one IV");
   if (mode.cipher == LC_AES_CCM) {
     const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);

@@ -55,6 +55,9 @@ struct Mode {
   // how many bits a block of ciphertext has; 0 for OFB.
   const char *encrypt_kernel = nullptr, *decrypt_kernel = nullptr;
   int16_t feedback_bits = -1;
+  // The longest text under one IV, where a counter of 32 bits bounds it: after that its
+  // keystream would come again (SP 800-38D, 5.2.1.1; RFC 8439, 2.8).
+  uint64_t most_text_bytes = UINT64_MAX;
 
   bool is_feedback() const { return feedback_bits >= 0; }
   bool steals() const { return tail_bytes != 0; }
@@ -112,6 +115,11 @@ constexpr Mode cbc_cts(lc_cipher cipher, const char *name, const char *title,
   return mode;
 }
 
+constexpr Mode longest(uint64_t most_text_bytes, Mode mode) {
+  mode.most_text_bytes = most_text_bytes;
+  return mode;
+}
+
 // By the numbers of lc_cipher.
 inline constexpr Mode kModes[] = {
     // cipher, name, title, openssl, cts, aes, sizes, keys, iv, granule, least,
@@ -136,8 +144,9 @@ inline constexpr Mode kModes[] = {
     cbc_cts(LC_AES_CBC_CS1, "cs1", "CBC-CS1", "CS1"),
     cbc_cts(LC_AES_CBC_CS2, "cs2", "CBC-CS2", "CS2"),
     cbc_cts(LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CS3"),
-    {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
-     false, false, false, false, true, Continuation::kMessage, 0},
+    longest((uint64_t{1} << 36) - 32,
+            {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
+             false, false, false, false, true, Continuation::kMessage, 0}),
     {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true,
      kAnyAesKey, 1,     12,    1,     0,  //
      false,      false, true,  true,  true,    Continuation::kMac,
@@ -145,9 +154,10 @@ inline constexpr Mode kModes[] = {
      "ccm",      "ccm"},
     {LC_CHACHA20, "chacha20", "ChaCha20", "ChaCha20", nullptr, false, kKey256, 1, 16, 1, 1,  //
      true, false, false, false, false, Continuation::kChaChaCounter, 0},
-    {LC_CHACHA20_POLY1305, "chacha20_poly1305", "ChaCha20-Poly1305", "ChaCha20-Poly1305", nullptr,
-     false, kKey256, 1, 12, 1, 0,  //
-     false, false, false, false, true, Continuation::kMessage, 0},
+    longest((uint64_t{1} << 38) - 64,
+            {LC_CHACHA20_POLY1305, "chacha20_poly1305", "ChaCha20-Poly1305", "ChaCha20-Poly1305",
+             nullptr, false, kKey256, 1, 12, 1, 0,  //
+             false, false, false, false, true, Continuation::kMessage, 0}),
 };
 inline constexpr int kModeCount = sizeof kModes / sizeof kModes[0];
 

@@ -231,6 +231,27 @@ TEST(Streams, CarryTheCounter) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 200u);
 }
 
+// ChaCha20 counts in 64 bits, as OpenSSL's does: where the first 32 wrap, what RFC 8439 has
+// as the nonce's first word counts on; where 64 do, nothing beyond.
+TEST(Streams, CarryChaCha20sCounter) {
+  Library library({{"devices", devices_under_test()}, {"threshold_bytes", "0"}});
+  ASSERT_TRUE(library.is_ready()) << library.errors();
+  Random random(6);
+  for (size_t ones : {4, 8})
+    for (int before = 0; before < 8; ++before) {
+      Bytes key = random_bytes(random, 32), iv = random_bytes(random, 16);
+      std::fill(iv.begin(), iv.begin() + long(ones), uint8_t{0xFF});
+      iv[0] = uint8_t(0xFF - before);
+      Twins twins(library, "ChaCha20");
+      twins.init(key.data(), iv.data(), 1);
+      for (size_t bytes : {size_t(5), size_t(64 * before + 11), size_t(256), size_t(4096)})
+        twins.update(random_bytes(random, bytes), Twins::Place::kApart, 3);
+      twins.finish();
+      ASSERT_TRUE(twins.is_whole()) << ones << ", " << before << ": " << twins.difference();
+    }
+  EXPECT_GT(library.counter("lanecrypt.device-jobs"), 30u);
+}
+
 // Requests as large as real ones: pieces, several streams, the default
 // threshold.
 TEST(Streams, CarryMegabytes) {

@@ -148,6 +148,45 @@ TEST_P(AeadPart, WrongParts) {
   run(right);
 }
 
+// The last blocks that an IV has, and a byte more: on the device, and on the CPU.
+TEST_P(AeadPart, LongestText) {
+  Context none("none", LC_FALLBACK_CPU);
+  for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
+    constexpr uint64_t kLast = 3 * 64;
+    const bool gcm = cipher == LC_AES_GCM;
+    const uint64_t most = gcm ? (uint64_t{1} << 36) - 32 : (uint64_t{1} << 38) - 64;
+    const uint32_t counter = static_cast<uint32_t>((uint64_t{1} << 32) - kLast / (gcm ? 16 : 64));
+    uint8_t start[16] = {};
+    std::memcpy(start + (gcm ? 0 : 4), iv_, 12);
+    for (int n = 0; n < 4; ++n) start[gcm ? 15 - n : n] = static_cast<uint8_t>(counter >> (8 * n));
+    Bytes text(kLast + 1), made(kLast + 1), expected(kLast);
+    random_.fill(text.data(), text.size());
+    reference_crypt({gcm ? LC_AES_CTR : LC_CHACHA20, LC_ENCRYPT, 32}, key_, start, text.data(),
+                    expected.data(), kLast);
+    lc_aead_part part = {};
+    part.text_before = most - kLast;
+    lc_message message = {};
+    message.key = key_;
+    message.iv = iv_;
+    message.in = text.data();
+    message.out = made.data();
+    message.part = &part;
+    message.length = kLast;
+    run(job_of(cipher, LC_ENCRYPT, message));
+    EXPECT_EQ(Bytes(made.begin(), made.begin() + kLast), expected) << cipher_name(cipher, 32);
+    std::fill(made.begin(), made.end(), 0);
+    const lc_cipher_job job = job_of(cipher, LC_ENCRYPT, message);
+    part.text_before = most - kLast;
+    EXPECT_EQ(lc_run(none.get(), &job, nullptr), LC_OK) << lc_last_error();
+    EXPECT_EQ(Bytes(made.begin(), made.begin() + kLast), expected) << cipher_name(cipher, 32);
+    std::fill(made.begin(), made.end(), 0);
+    message.length = kLast + 1;
+    for (lc_context *const one : {context(), none.get()})
+      EXPECT_EQ(lc_run(one, &job, nullptr), LC_ERROR_ARGUMENT);
+    EXPECT_EQ(made, Bytes(kLast + 1));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, AeadPart, testing::ValuesIn(devices_under_test()),
                          device_case_name);
 
