@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -96,6 +97,48 @@ TEST(Sandbox, OfAContainerIsNoneAndAFurtherOneIs) {
       if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 2;
       return watch.has_come() ? 0 : 3;
     });
+  });
+  if (code == 77) GTEST_SKIP() << "this kernel has no seccomp";
+  EXPECT_EQ(0, code);
+}
+
+// Servers close what they do not know, and open their own at its place: that is not read.
+TEST(Sandbox, IsToldWhereTheProgramClosedOurFile) {
+  EXPECT_EQ(0, in_child([] {
+              const SandboxWatch watch;
+              int ends[2];
+              if (close_range(3, ~0u, 0) != 0 || pipe(ends) != 0 || write(ends[1], "x", 1) != 1)
+                return 77;
+              for (int number = 100; number < 1024; ++number) (void)dup2(ends[0], number);
+              if (watch.has_come() || watch.had_come_lately()) return 1;
+              char byte = 0;
+              if (read(ends[0], &byte, 1) != 1 || byte != 'x') return 2;
+              if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 3;
+              return watch.has_come() && watch.had_come_lately() && watch.had_come_lately() ? 0 : 4;
+            }));
+}
+
+// As sshd's, whose child may do little more than read.
+TEST(Sandbox, MayForbidToAskOrToOpen) {
+  const int code = in_child([] {
+    const SandboxWatch watch;
+    const pid_t worker = fork();
+    if (worker != 0) {
+      int status = -1;
+      (void)waitpid(worker, &status, 0);
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+    }
+    sock_filter forbid[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    const sock_fprog filter = {5, forbid};
+    (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) _exit(77);
+    _exit(watch.has_come() && watch.had_come_lately() ? 0 : 3);
   });
   if (code == 77) GTEST_SKIP() << "this kernel has no seccomp";
   EXPECT_EQ(0, code);
