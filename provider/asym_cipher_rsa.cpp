@@ -221,7 +221,8 @@ bool is_regular(const CipherContextRsa &context, size_t room) {
   }
 }
 
-// Takes the padding off; the bytes of the message, or -1 with an error raised.
+// Takes the padding off; the bytes of the message, or -1 with an error raised. Whether the
+// padding is right decides no step, but where it cannot be wrong.
 int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encoded,
            ByteSpan ciphertext, const RsaDeviceKey &device_key) {
   const DecryptingState &state = context.state;
@@ -248,17 +249,7 @@ int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encode
         if (message_bytes < 0) ERR_raise(ERR_LIB_RSA, ERR_R_INTERNAL_ERROR);
         return message_bytes;
       }
-      // Raised either way, so that the two take the same time; of no use where
-      // the padding is right.
-      ERR_set_mark();
-      const int message_bytes =
-          RSA_padding_check_PKCS1_type_2(out, bytes, encoded.data(), bytes, bytes);
-      ERR_raise(ERR_LIB_RSA, RSA_R_PADDING_CHECK_FAILED);
-      if (message_bytes >= 0)
-        ERR_pop_to_mark();
-      else
-        ERR_clear_last_mark();
-      return message_bytes;
+      return decode_pkcs1(out, encoded);
     }
     default:  // RSA_NO_PADDING
       std::memcpy(out, encoded.data(), encoded.size());
@@ -288,8 +279,7 @@ int decrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
       const int message_bytes =
           decode(context, out, room, {encoded, bytes}, {ciphertext, bytes}, operation.device_key());
       OPENSSL_cleanse(encoded, bytes);
-      *out_bytes = message_bytes >= 0 ? size_t(message_bytes) : before;
-      return message_bytes >= 0 ? 1 : 0;
+      return conclude_decryption(out_bytes, message_bytes, before);
     }
     if (taken == RsaTaken::kFailed) return 0;
   }

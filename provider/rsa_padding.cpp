@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "provider/rsa_padding.h"
 
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 
@@ -248,6 +251,27 @@ bool is_below(ByteSpan in, const uint8_t *modulus) {
   for (size_t at = in.size(); at-- > 0;)
     borrow = hide(uint32_t(in[at]) - modulus[at] - borrow) >> 31;
   return borrow != 0;
+}
+
+int decode_pkcs1(uint8_t *out, ByteSpan encoded) {
+  const int bytes = int(encoded.size());
+  const auto check = [&] {
+    return RSA_padding_check_PKCS1_type_2(out, bytes, encoded.data(), bytes, bytes);
+  };
+  (void)check();
+  // OpenSSL raises two errors, and marks each as void where the padding is right, which only
+  // libcrypto can do. The second is that of the same check once more, under another name.
+  const int message_bytes = check();
+  ERR_set_debug(OPENSSL_FILE, OPENSSL_LINE, OPENSSL_FUNC);
+  ERR_set_error(ERR_LIB_RSA, RSA_R_PADDING_CHECK_FAILED, nullptr);
+  return message_bytes;
+}
+
+int conclude_decryption(size_t *out_bytes, int message_bytes, size_t otherwise) {
+  const uint32_t wrong = mask_of_top_bit(uint32_t(message_bytes));
+  const size_t mask = size_t(0) - (wrong & 1);
+  *out_bytes = (mask & otherwise) | (~mask & size_t(message_bytes));
+  return int(~wrong & 1);
 }
 
 int decode_pkcs1_implicitly(uint8_t *out, ByteSpan encoded, ByteSpan ciphertext,

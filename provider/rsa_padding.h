@@ -35,6 +35,14 @@ void take_smaller_x931(std::span<uint8_t> signature, const uint8_t *modulus);
 // Whether in < modulus, both of one length, in constant time.
 bool is_below(ByteSpan in, const uint8_t *modulus);
 
+// Decryption with PKCS#1 v1.5, where wrong padding is an error: the bytes of the message in
+// `out`, which has room for `encoded`, or -1 with OpenSSL's errors raised. It takes the same
+// steps for all padding, right or wrong; what it returns is as secret as the message.
+int decode_pkcs1(uint8_t *out, ByteSpan encoded);
+// What a decryption gives its caller, who learns here whether the padding was right: 1 and
+// the length, or 0 and `otherwise`, by the same steps. message_bytes: -1 for wrong padding.
+int conclude_decryption(size_t *out_bytes, int message_bytes, size_t otherwise);
+
 // Decryption with PKCS#1 v1.5, where wrong padding gives the message that
 // OpenSSL makes of the private exponent's hash and the ciphertext, in the same
 // time. `encoded` and `ciphertext` are as long as the modulus. The bytes of the
