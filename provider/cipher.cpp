@@ -17,6 +17,7 @@
 #include "provider/ccm.h"
 #include "provider/find_param.h"
 #include "provider/keystream_ahead.h"
+#include "provider/random_generator.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -130,6 +131,7 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_KEY_LENGTH);
     return 0;
   }
+  note_generator_signs(context, key, iv, encrypt);
   if (!begin_again(context, key, iv)) return 0;
   context.message_is_over = false;
   const uint8_t *start = iv;

@@ -38,9 +38,13 @@ struct CcmState {
   size_t key_iv_bytes, key_tag_bytes;
 };
 
+// Whether its initialisations are those of a random generator: see random_generator.h.
+enum class GeneratorSigns : uint8_t { kNew, kAsGenerators, kNone };
+
 struct CipherContext {
   Provider *provider;
   int index;  // into kAlgorithms
+  GeneratorSigns generator_signs;
   FallbackContext fallback;
   // An update of fewer bytes is OpenSSL's context's alone, and counted there.
   size_t pass_below;

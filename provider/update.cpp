@@ -18,6 +18,7 @@
 #include "provider/aead.h"
 #include "provider/cipher.h"
 #include "provider/keystream_ahead.h"
+#include "provider/random_generator.h"
 
 namespace lanecrypt::provider {
 
@@ -255,7 +256,8 @@ bool gains_by_cores(const CipherContext &context, size_t in_bytes) {
 
 Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in, size_t in_bytes) {
   const Settings &settings = context.provider->settings;
-  if (in_bytes < settings.least_device_bytes()) return Side::kOpenssl;
+  if (in_bytes < settings.least_device_bytes() || may_be_generators(context, in_bytes))
+    return Side::kOpenssl;
   if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits)
     return Side::kOpenssl;
   if (!context.provider->may_use_devices()) {

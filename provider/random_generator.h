@@ -1,0 +1,30 @@
+// Which contexts may be those of OpenSSL's own random generator, a CTR-DRBG, which before
+// 3.5 fetches AES as the application's default properties say, and so may get ours. What a
+// generator asks for goes to no device and no other thread, whatever the settings say:
+// random numbers would wait for them, under the generator's locks, and leave the process's
+// locked memory.
+//
+// All these versions use three contexts, each in a way that is hardly anybody else's:
+// - CTR, begun without key and IV, which then never come together; an update has at most
+//   64 KiB, the most that a generator gives at once;
+// - ECB, begun without a key; an update has at most three blocks;
+// - ECB with the key of the derivation function (SP 800-90A, 10.3.2); the same.
+// An application that does so stays on the CPU with such updates, where they are done sooner.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "provider/cipher.h"
+
+namespace lanecrypt::provider {
+
+// Before each initialisation.
+void note_generator_signs(CipherContext &context, const uint8_t *key, const uint8_t *iv,
+                          bool encrypt);
+
+inline bool may_be_generators(const CipherContext &context, size_t in_bytes) {
+  return context.generator_signs == GeneratorSigns::kAsGenerators &&
+         in_bytes <= (context.algorithm().mode == EVP_CIPH_CTR_MODE ? 65536 : 3 * kBlockBytes);
+}
+
+}  // namespace lanecrypt::provider
