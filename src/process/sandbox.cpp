@@ -34,10 +34,16 @@ int64_t field_of(const char *text, const char *field) {
 class StatusFile {
  public:
   static StatusFile &of_process() {
-    static StatusFile file;
-    return file;
+    static auto *const file = new StatusFile();
+    return *file;
   }
   StatusFile(const StatusFile &) = delete;
+
+  // When this is unloaded. At exit() that comes after all who ask, unlike the destructors
+  // of static objects.
+  __attribute__((destructor)) static void end() {
+    if (is_made_) of_process().close_own();
+  }
 
   // Whoever is being loaded may open files, whatever sandbox has come before.
   void begin_anew() {
@@ -60,10 +66,10 @@ class StatusFile {
 
  private:
   StatusFile() {
+    is_made_ = true;
     open_own();
     (void)pthread_atfork(nullptr, nullptr, [] { of_process().begin_child(); });
   }
-  ~StatusFile() { close_own(); }
 
   // Another thread's turn takes microseconds. A child of fork may inherit it taken.
   void lock() {
@@ -142,6 +148,7 @@ class StatusFile {
     if (may_open) open_own();
   }
 
+  static inline bool is_made_ = false;
   int descriptor_ = -1;
   struct stat file_ = {};
   uint64_t born_in_ = 0;

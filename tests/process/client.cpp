@@ -74,7 +74,7 @@ int number(const char *name, int otherwise) {
 
 // As a careful server's: what it does not need any more ends it.
 void forbid_what_is_not_needed() {
-  constexpr int kForbidden[] = {SYS_clone,  SYS_clone3, SYS_fork,   SYS_vfork,  SYS_open,
+  constexpr int kForbidden[] = {SYS_clone,  SYS_clone3, SYS_fork,   SYS_vfork,   SYS_open,
                                 SYS_openat, SYS_execve, SYS_socket, SYS_connect, SYS_prctl};
   std::vector<sock_filter> filter;
   filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
