@@ -117,7 +117,7 @@ TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
 // RSA goes on, by the CPU, and no signature is wrong.
 TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
   for (const char *how : {"lost-after:0", "lost-after:7", "lost-after:30", "lost-upload:6",
-                          "lost-download:3", "fail-launch:4", "wrong-byte:0", "wrong-byte:40"}) {
+                          "lost-download:3", "fail-launch:4", "wrong-byte:0", "wrong-byte:20"}) {
     fail(how);
     Library library({{"devices", "host"}, {"rsa", "always"}});
     ASSERT_TRUE(library.is_ready()) << library.errors();
