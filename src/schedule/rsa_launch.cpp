@@ -12,6 +12,7 @@
 #include "cpu/cpu_rsa.h"
 #include "kernels/rsa_layout.h"
 #include "process/diagnostics.h"
+#include "schedule/secret_pages.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -205,10 +206,14 @@ Status RsaLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind,
   if (buffer != nullptr) outgrown_.push_back(std::move(buffer));
   // Room to spare, so that slowly growing batches do not allocate each time.
   const uint64_t wanted = aligned(bytes + bytes / 4);
-  Result<std::unique_ptr<device::Buffer>> made = device_.allocate(kind, wanted);
+  const auto allocate = [&] {
+    return kind == MemoryKind::kPinned ? allocate_secret_pages(device_, wanted)
+                                       : device_.allocate(kind, wanted);
+  };
+  Result<std::unique_ptr<device::Buffer>> made = allocate();
   if (made.status().code() == LC_ERROR_MEMORY && !outgrown_.empty()) {
     free_outgrown();
-    made = device_.allocate(kind, wanted);
+    made = allocate();
   }
   if (!made.ok()) return made.status();
   buffer = std::move(*made);

@@ -273,6 +273,7 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
   static const char *const kKinds[] = {"lost-upload", "lost-after", "lost-download", "fail-launch",
                                        "wrong-blocks"};
   const uint64_t stride = kIsSanitized || !is_emulator() ? 6 : 3;
+  const uint64_t pinned = device::count_pinned_in_place();  // by stuck devices
   uint64_t found = 0;
   for (const Case &what : kCases)
     for (const char *kind : kKinds) {
@@ -297,7 +298,7 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
         ASSERT_EQ("", batch.check());
         struck = state() == LC_DEVICE_LOST;
         found += struck;
-        ASSERT_EQ(0u, device::count_pinned_in_place());
+        ASSERT_EQ(pinned, device::count_pinned_in_place());
       }
       EXPECT_LT(n, 40u + stride) << kind << " strikes for ever";
     }
@@ -325,6 +326,7 @@ TEST_P(Trust, SealedInPlaceDataSurviveEveryLoss) {
 // The tests above go the way that they mean: output in place is never pinned.
 TEST_P(Trust, PinnedMemoryIsUsed) {
   if (!is_emulator()) GTEST_SKIP() << "only the emulator tells what is pinned";
+  const uint64_t pinned = device::count_pinned_in_place();  // by stuck devices
   for (const bool in_place : {false, true}) {
     DispatcherOptions options = options_for(LC_VERIFY_SAMPLED);
     options.pipeline.saves_cpu = true;
@@ -336,7 +338,7 @@ TEST_P(Trust, PinnedMemoryIsUsed) {
     const uint64_t before = device::pinnings_in_place();
     EXPECT_EQ("", run(one(LC_AES_CTR, LC_ENCRYPT, 9 * kMiB, in_place)));
     EXPECT_EQ(in_place ? 2u : 4u, device::pinnings_in_place() - before);
-    EXPECT_EQ(0u, device::count_pinned_in_place());
+    EXPECT_EQ(pinned, device::count_pinned_in_place());
   }
 }
 
