@@ -37,21 +37,27 @@ std::atomic<uint32_t> *make_mark() {
   return &plain;
 }
 
-// Made at load, and by no first caller: a child could inherit that half done.
-std::atomic<uint32_t> *const mark = make_mark();
+std::atomic<uint32_t> &made_mark() {
+  static std::atomic<uint32_t> *const made = make_mark();
+  return *made;
+}
+
+// At load, by whichever static object asks first: a child could inherit it half made.
+[[maybe_unused]] const uint64_t at_load = forks();
 
 }  // namespace
 
 uint64_t forks() {
-  if (mark->load(std::memory_order_acquire) == 1) return count.load(std::memory_order_relaxed);
+  std::atomic<uint32_t> &mark = made_mark();
+  if (mark.load(std::memory_order_acquire) == 1) return count.load(std::memory_order_relaxed);
   // The first thread of a child counts; the others wait until it has.
   uint32_t empty = 0;
   constexpr uint32_t kCounting = 2;
-  if (mark->compare_exchange_strong(empty, kCounting)) {
+  if (mark.compare_exchange_strong(empty, kCounting)) {
     ++count;
-    mark->store(1, std::memory_order_release);
+    mark.store(1, std::memory_order_release);
   }
-  while (mark->load(std::memory_order_acquire) != 1) {
+  while (mark.load(std::memory_order_acquire) != 1) {
   }
   return count.load(std::memory_order_relaxed);
 }

@@ -129,8 +129,7 @@ class StatusFile {
   static std::optional<Rights> rights_of(char *text, ssize_t bytes) {
     if (bytes <= 0) return std::nullopt;
     text[bytes] = '\0';
-    const Rights rights = {.no_new_privs = field_of(text, "\nNoNewPrivs:"),
-                           .seccomp = field_of(text, "\nSeccomp:"),
+    const Rights rights = {.seccomp = field_of(text, "\nSeccomp:"),
                            .filters = field_of(text, "\nSeccomp_filters:")};
     return rights;
   }
@@ -158,7 +157,7 @@ class StatusFile {
 
 Rights rights_at_load() {
   StatusFile::of_process().begin_anew();
-  return StatusFile::of_process().read_rights().value_or(Rights{-1, -1});
+  return StatusFile::of_process().read_rights().value_or(Rights{.seccomp = -1});
 }
 
 }  // namespace

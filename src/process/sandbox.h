@@ -1,6 +1,7 @@
-// Whether the process has given up rights since we were loaded. A sandbox may end a
-// process that starts a thread, opens a file or asks how it stands, so then we do nothing
-// of the kind.
+// Whether the process has sandboxed itself since we were loaded, by seccomp. A sandbox may
+// end a process that starts a thread, opens a file or asks how it stands, so then we do
+// nothing of the kind. (no_new_privs by itself forbids nothing that we do: HAProxy's workers
+// set it.)
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,10 +11,9 @@
 
 namespace lanecrypt::process {
 
-// What a process has given up, as /proc/self/status says.
+// What /proc/self/status says of seccomp.
 struct Rights {
-  int64_t no_new_privs = 0;
-  int64_t seccomp = 0;
+  int64_t seccomp = 0;  // its mode; 0: none
   // How many filters seccomp has; -1: the kernel does not tell.
   int64_t filters = -1;
   bool operator==(const Rights &) const = default;
