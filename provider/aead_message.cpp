@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "provider/cipher.h"
 #include "provider/fallback.h"
@@ -322,12 +324,20 @@ bool begin_openssl(CipherContext &context) {
   return context.fallback.at_once(nullptr, &bytes, nothing, 0);
 }
 
+// All zeros. A child of fork goes on with it.
+AeadMessage *new_message() {
+  secure::KeyMemory memory(sizeof(AeadMessage), secure::KeyMemory::Fork::kKept);
+  if (memory.data() == nullptr) return nullptr;
+  AeadMessage *message = new (memory.data()) AeadMessage{};
+  message->memory = std::move(memory);
+  return message;
+}
+
 }  // namespace
 
 AeadMessage *take_over_message(CipherContext &context) {
-  void *memory = OPENSSL_zalloc(sizeof(AeadMessage));
-  if (memory == nullptr) return nullptr;
-  AeadMessage *message = static_cast<AeadMessage *>(memory);
+  AeadMessage *message = new_message();
+  if (message == nullptr) return nullptr;
   const Algorithm &algorithm = context.algorithm();
   message->provider = context.provider;
   message->index = context.index;
@@ -375,10 +385,9 @@ bool set_own_tag(FallbackContext &context, size_t bytes) {
 }
 
 AeadMessage *copy_message(const AeadMessage &message) {
-  void *memory = OPENSSL_zalloc(sizeof(AeadMessage));
-  if (memory == nullptr) return nullptr;
-  AeadMessage *copy = static_cast<AeadMessage *>(memory);
-  *copy = message;
+  AeadMessage *copy = new_message();
+  if (copy == nullptr) return nullptr;
+  static_cast<AeadState &>(*copy) = message;
   copy->cipher = copy->gmac = {};
   copy->poly1305 = nullptr;
   const bool ok = (!message.cipher.exists() || copy->cipher.make_copy_of(message.cipher)) &&
@@ -393,23 +402,23 @@ void end_message(AeadMessage &message) {
   message.cipher.free();
   message.gmac.free();
   EVP_MAC_CTX_free(message.poly1305);
-  OPENSSL_cleanse(&message, sizeof message);
-  message = {};
-  message.is_over = true;
+  AeadState &state = message;
+  OPENSSL_cleanse(&state, sizeof state);
+  state = {};
+  state.is_over = true;
 }
 
 AeadMessage *new_ended_message() {
-  void *memory = OPENSSL_zalloc(sizeof(AeadMessage));
-  if (memory == nullptr) return nullptr;
-  AeadMessage *message = static_cast<AeadMessage *>(memory);
-  message->is_over = true;
+  AeadMessage *message = new_message();
+  if (message != nullptr) message->is_over = true;
   return message;
 }
 
 void free_message(AeadMessage *message) {
   if (message == nullptr) return;
   end_message(*message);
-  OPENSSL_free(message);
+  const secure::KeyMemory memory = std::move(message->memory);
+  message->~AeadMessage();
 }
 
 bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,

@@ -19,6 +19,7 @@
 #include "provider/algorithms.h"
 #include "provider/fallback_cipher.h"
 #include "provider/provider.h"
+#include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
 
@@ -27,7 +28,8 @@ struct CipherContext;
 // The longest IV that OpenSSL takes for GCM.
 inline constexpr size_t kMostIvBytes = 128;
 
-struct AeadMessage {
+// Plain data, but for what it owns.
+struct AeadState {
   Provider *provider;
   int index;  // of kAlgorithms
   uint8_t key[32];
@@ -54,6 +56,10 @@ struct AeadMessage {
   EVP_MAC_CTX *poly1305;
 
   bool is_over;
+};
+
+struct AeadMessage : AeadState {
+  secure::KeyMemory memory;  // in which it lies itself
 };
 
 // From OpenSSL's context, which has had whole blocks of the text; nullptr where

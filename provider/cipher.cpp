@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <new>
 
 #include "provider/aead_message.h"
 #include "provider/ccm.h"
@@ -70,10 +71,24 @@ bool find_start(CipherContext &context, uint8_t current_iv[kBlockBytes], const u
 
 }  // namespace
 
+namespace {
+
+// A child of fork goes on with what its parent has begun.
+CipherContext *allocate_context() {
+  CipherContext *context = new (std::nothrow) CipherContext{};
+  if (context == nullptr) return nullptr;
+  context->key_memory = secure::KeyMemory(kMostKeyBytes, secure::KeyMemory::Fork::kKept);
+  context->key = context->key_memory.data();
+  if (context->key != nullptr) return context;
+  delete context;
+  return nullptr;
+}
+
+}  // namespace
+
 CipherContext *new_cipher_context(Provider &provider, int index) {
-  void *memory = OPENSSL_zalloc(sizeof(CipherContext));
-  if (memory == nullptr) return nullptr;
-  CipherContext *context = static_cast<CipherContext *>(memory);
+  CipherContext *context = allocate_context();
+  if (context == nullptr) return nullptr;
   context->provider = &provider;
   context->index = index;
   // Ciphertext stealing counts its updates, and CCM keeps what comes before its text.
@@ -91,10 +106,12 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
 
 CipherContext *copy_cipher_context(CipherContext &context) {
   if (!catch_up(context)) return nullptr;
-  void *memory = OPENSSL_zalloc(sizeof(CipherContext));
-  if (memory == nullptr) return nullptr;
-  CipherContext *copy = static_cast<CipherContext *>(memory);
-  *copy = context;
+  CipherContext *copy = allocate_context();
+  if (copy == nullptr) return nullptr;
+  uint8_t *const key = copy->key;
+  static_cast<CipherState &>(*copy) = context;
+  copy->key = key;
+  std::memcpy(key, context.key, kMostKeyBytes);
   copy->message = nullptr;
   if (copy->ahead != nullptr) {
     copy->ahead = nullptr;
@@ -117,7 +134,8 @@ void free_cipher_context(CipherContext *context) {
   free_message(context->message);
   free_ccm(*context);
   context->fallback.free();
-  OPENSSL_clear_free(context, sizeof *context);
+  OPENSSL_cleanse(static_cast<CipherState *>(context), sizeof(CipherState));
+  delete context;
 }
 
 int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,

@@ -15,6 +15,7 @@
 #include "provider/algorithms.h"
 #include "provider/fallback_cipher.h"
 #include "provider/provider.h"
+#include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
 
@@ -41,7 +42,10 @@ struct CcmState {
 // Whether its initialisations are those of a random generator: see random_generator.h.
 enum class GeneratorSigns : uint8_t { kNew, kAsGenerators, kNone };
 
-struct CipherContext {
+inline constexpr size_t kMostKeyBytes = 64;
+
+// Plain data: all zeros at first, and copied with its context.
+struct CipherState {
   Provider *provider;
   int index;  // into kAlgorithms
   GeneratorSigns generator_signs;
@@ -61,7 +65,7 @@ struct CipherContext {
   bool tls_records;             // OpenSSL does TLS's padding and MAC within
   bool counts_bits;             // CFB1: lengths are in bits
   bool message_is_over;         // ciphertext stealing: it has had its one update
-  uint8_t key[64];
+  uint8_t *key;                 // kMostKeyBytes, in key memory
   // Bytes that OpenSSL's context holds back: part of a block, or the last
   // block while decrypting with padding.
   size_t held_bytes;
@@ -108,6 +112,10 @@ struct CipherContext {
   }
   // See held_bytes.
   bool is_block_mode() const { return algorithm().is_block_mode(); }
+};
+
+struct CipherContext : CipherState {
+  secure::KeyMemory key_memory;
 };
 
 // What OpenSSL's context tells about the stream.

@@ -15,6 +15,7 @@ KeystreamPool::~KeystreamPool() {
   }
   for (uint8_t *slab : free_) {
     (void)madvise(slab, kSlabBytes, MADV_DOFORK);
+    (void)madvise(slab, kSlabBytes, MADV_DODUMP);
     lc_free_pinned(devices_, slab);
   }
 }
@@ -37,8 +38,9 @@ bool KeystreamPool::add_slab() {
   free_.reserve(slabs_ + 1);
   parked_.reserve(slabs_ + 1);
   if (lc_alloc_pinned(devices_, kSlabBytes, &slab) != LC_OK) return false;
-  // A child is to have no copy.
+  // A child is to have no copy, nor a core dump.
   (void)madvise(slab, kSlabBytes, MADV_DONTFORK);
+  (void)madvise(slab, kSlabBytes, MADV_DONTDUMP);
   free_.push_back(static_cast<uint8_t *>(slab));
   ++slabs_;
   return true;

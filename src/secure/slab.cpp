@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <new>
@@ -17,10 +18,19 @@
 namespace lanecrypt::secure {
 namespace {
 
-// A prime, a key's numbers, its image; pages of 4 KiB divide each slab.
-constexpr size_t kSlotBytes[] = {512, 2048, 8192};
-constexpr size_t kSizes = std::size(kSlotBytes);
+// Of blocks that are many, the first slab is a page and the next ones are four times as
+// long each, up to so many words: programs may have two for each connection.
+struct Size {
+  size_t slot_bytes, most_words;
+};
+// A cipher's key; a prime; a key's numbers; its image.
+constexpr Size kSlots[] = {{64, Slab::kMostWords}, {512, 1}, {2048, 1}, {8192, 1}};
+constexpr size_t kSizes = std::size(kSlots);
 constexpr size_t kMostSlabs = 256;
+
+size_t words_of(const Size &size, size_t n) {
+  return n < 3 ? std::min(size.most_words, size_t{1} << (2 * n)) : size.most_words;
+}
 
 // Trivially destroyed: threads may use it while the process ends.
 struct Shelf {
@@ -32,17 +42,18 @@ struct Shelf {
 constinit Shelf shelves[2][kSizes] = {};
 
 // Another slab at place `n`, unless another thread puts one there meanwhile.
-bool add_slab(Shelf &shelf, size_t n, size_t slot_bytes, KeyMemory::Fork fork) {
-  uint8_t *const memory = map_pages(Slab::kSlots * slot_bytes, fork);
+bool add_slab(Shelf &shelf, size_t n, const Size &size, KeyMemory::Fork fork) {
+  const size_t words = words_of(size, n), bytes = words * Slab::kSlotsOfWord * size.slot_bytes;
+  uint8_t *const memory = map_pages(bytes, fork);
   if (memory == nullptr) return false;
-  Slab *const slab = new (std::nothrow) Slab(memory, slot_bytes);
+  Slab *const slab = new (std::nothrow) Slab(memory, size.slot_bytes, words);
   Slab *there = nullptr;
   if (slab != nullptr &&
       shelf.slabs[n].compare_exchange_strong(there, slab, std::memory_order_acq_rel))
     return true;
   delete slab;
-  ASAN_UNPOISON_MEMORY_REGION(memory, Slab::kSlots * slot_bytes);
-  munmap(memory, Slab::kSlots * slot_bytes);
+  ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
+  munmap(memory, bytes);
   return there != nullptr;
 }
 
@@ -58,32 +69,41 @@ uint8_t *map_pages(size_t bytes, KeyMemory::Fork fork) {
   return static_cast<uint8_t *>(memory);
 }
 
-Slab::Slab(uint8_t *memory, size_t slot_bytes) : memory_(memory), slot_bytes_(slot_bytes) {
-  ASAN_POISON_MEMORY_REGION(memory_, kSlots * slot_bytes_);
+Slab::Slab(uint8_t *memory, size_t slot_bytes, size_t words)
+    : memory_(memory), slot_bytes_(slot_bytes), words_(words) {
+  ASAN_POISON_MEMORY_REGION(memory_, bytes());
+  for (size_t word = 0; word < words_; ++word) free_[word] = UINT64_MAX;
 }
 
 uint8_t *Slab::take() {
-  uint64_t free = free_.load(std::memory_order_relaxed);
-  while (free != 0) {
-    if (!free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire,
-                                     std::memory_order_relaxed))
-      continue;
-    uint8_t *const block = memory_ + size_t(std::countr_zero(free)) * slot_bytes_;
-    ASAN_UNPOISON_MEMORY_REGION(block, slot_bytes_);
-    return block;
+  const size_t first = hint_.load(std::memory_order_relaxed);
+  for (size_t tried = 0; tried < words_; ++tried) {
+    const size_t word = (first + tried) % words_;
+    uint64_t free = free_[word].load(std::memory_order_relaxed);
+    while (free != 0) {
+      if (!free_[word].compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire,
+                                             std::memory_order_relaxed))
+        continue;
+      if (tried != 0) hint_.store(word, std::memory_order_relaxed);
+      const size_t slot = word * kSlotsOfWord + size_t(std::countr_zero(free));
+      uint8_t *const block = memory_ + slot * slot_bytes_;
+      ASAN_UNPOISON_MEMORY_REGION(block, slot_bytes_);
+      return block;
+    }
   }
   return nullptr;
 }
 
 void Slab::give_back(uint8_t *block) {
   ASAN_POISON_MEMORY_REGION(block, slot_bytes_);
-  const size_t slot = size_t(block - memory_) / slot_bytes_;
-  free_.fetch_or(uint64_t{1} << slot, std::memory_order_release);
+  const size_t slot = size_t(block - memory_) / slot_bytes_, word = slot / kSlotsOfWord;
+  free_[word].fetch_or(uint64_t{1} << slot % kSlotsOfWord, std::memory_order_release);
+  hint_.store(word, std::memory_order_relaxed);
 }
 
 Block take_block(size_t bytes, KeyMemory::Fork fork) {
   size_t size = 0;
-  while (size < kSizes && kSlotBytes[size] < bytes) ++size;
+  while (size < kSizes && kSlots[size].slot_bytes < bytes) ++size;
   if (size == kSizes) return {};
   Shelf &shelf = shelves[fork == KeyMemory::Fork::kKept ? 1 : 0][size];
   const auto slab_at = [&](size_t n) { return shelf.slabs[n].load(std::memory_order_acquire); };
@@ -98,7 +118,7 @@ Block take_block(size_t bytes, KeyMemory::Fork fork) {
     }
   }
   for (size_t n = count; n < kMostSlabs; ++n) {
-    if (slab_at(n) == nullptr && !add_slab(shelf, n, kSlotBytes[size], fork)) break;
+    if (slab_at(n) == nullptr && !add_slab(shelf, n, kSlots[size], fork)) break;
     if (uint8_t *const data = slab_at(n)->take(); data != nullptr) return {data, slab_at(n)};
   }
   return {};

@@ -16,14 +16,15 @@ namespace lanecrypt::secure {
 // zeroed. nullptr where there are none.
 uint8_t *map_pages(size_t bytes, KeyMemory::Fork fork);
 
-// A mapping cut into kSlots blocks of one size. What is free is one word, changed
-// without a lock: a child of fork may use it whatever other threads did meanwhile.
+// A mapping cut into blocks of one size. What is free is a bit each, changed without a
+// lock: a child of fork may use it whatever other threads did meanwhile.
 class Slab {
  public:
-  static constexpr size_t kSlots = 64;
+  static constexpr size_t kSlotsOfWord = 64, kMostWords = 64;
 
-  // Takes the memory over, of kSlots * slot_bytes.
-  Slab(uint8_t *memory, size_t slot_bytes);
+  // Takes the memory over, of words * kSlotsOfWord * slot_bytes.
+  Slab(uint8_t *memory, size_t slot_bytes, size_t words);
+  size_t bytes() const { return words_ * kSlotsOfWord * slot_bytes_; }
   // A zeroed block; nullptr where all are taken.
   uint8_t *take();
   // Of a block that was taken, and zeroed again.
@@ -31,8 +32,10 @@ class Slab {
 
  private:
   uint8_t *const memory_;
-  const size_t slot_bytes_;
-  std::atomic<uint64_t> free_{UINT64_MAX};
+  const size_t slot_bytes_, words_;
+  // Where a block was free last.
+  std::atomic<size_t> hint_{0};
+  std::atomic<uint64_t> free_[kMostWords] = {};
 };
 
 struct Block {

@@ -24,7 +24,7 @@ namespace {
 using secure::KeyMemory;
 
 // Of each way to get one: shared pages of each size, and own pages.
-constexpr size_t kSizes[] = {1, 500, 512, 513, 2048, 8192, 8193, 100000};
+constexpr size_t kSizes[] = {1, 64, 65, 500, 512, 513, 2048, 8192, 8193, 100000};
 
 bool is_all(const KeyMemory &memory, uint8_t value) {
   return std::all_of(memory.data(), memory.data() + memory.size(),
@@ -67,6 +67,34 @@ TEST(KeyMemory, IsNobodyElses) {
     }
   for (size_t n = 0; n < all.size(); ++n)
     ASSERT_TRUE(is_all(all[n], uint8_t(n / std::size(kSizes)))) << n;
+}
+
+// As a server of many connections has them: the slabs grow, and what is given back in the
+// middle is found again.
+TEST(KeyMemory, HasManyShortOnes) {
+  constexpr size_t kCount = 30000;
+  std::vector<KeyMemory> all;
+  for (size_t n = 0; n < kCount; ++n) {
+    all.emplace_back(64, KeyMemory::Fork::kKept);
+    std::memcpy(all.back().data(), &n, sizeof n);
+  }
+  for (size_t n = 0; n < kCount; n += 7) all[n] = KeyMemory();
+  for (size_t n = 0; n < kCount; n += 7) {
+    all[n] = KeyMemory(64, KeyMemory::Fork::kKept);
+    ASSERT_TRUE(is_all(all[n], 0)) << n;
+    std::memcpy(all[n].data(), &n, sizeof n);
+  }
+  std::vector<uintptr_t> pages;
+  for (size_t n = 0; n < kCount; ++n) {
+    size_t mark = 0;
+    std::memcpy(&mark, all[n].data(), sizeof mark);
+    ASSERT_EQ(n, mark);
+    pages.push_back(uintptr_t(all[n].data()) / 4096);
+  }
+  // A page of its own for none of them.
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  EXPECT_LE(pages.size(), kCount / 64 + 64);
 }
 
 TEST(KeyMemory, NothingIsNoMemory) {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "devices.h"
+#include "mapping_flags.h"
 #include "random_bytes.h"
 
 namespace lanecrypt::test {
@@ -168,6 +169,18 @@ TEST_F(KeystreamOfDevice, DoesNotWaitForADeviceThatHangs) {
   uint8_t *slabs[2];
   EXPECT_FALSE(pool_->take(slabs));
   expect_all_is_wiped();
+}
+
+// It encrypts what is to come.
+TEST_F(KeystreamOfDevice, IsLeftOutOfCoreDumps) {
+  if (flags_of(this).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
+  open();
+  uint8_t *slabs[2];
+  ASSERT_TRUE(pool_->take(slabs));
+  for (uint8_t *slab : slabs)
+    for (const size_t at : {size_t{0}, kSlabBytes - 1})
+      EXPECT_NE(std::string::npos, flags_of(slab + at).find(" dd ")) << at;
+  for (uint8_t *slab : slabs) pool_->give_back(slab);
 }
 
 TEST_F(KeystreamOfDevice, IsOverWhereTheDeviceIsLost) {
