@@ -12,8 +12,9 @@
 
 namespace lanecrypt::provider {
 
-// The default provider alone, whatever the application prefers.
-inline constexpr char kFallbackProperties[] = "provider=default";
+// The default provider alone, whatever the application prefers, or asks of all that it
+// fetches: our child context has its default properties too.
+inline constexpr char kFallbackProperties[] = "provider=default,-fips";
 
 // Each nullptr, with an error raised, where the default provider cannot be had.
 EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);

@@ -197,7 +197,7 @@ int update_message(void *pointer, const unsigned char *data, size_t bytes) {
 // The encoded message, as long as the modulus. False: OpenSSL's own signs, or
 // says why it does not.
 bool encode(SignatureContext &context, std::span<uint8_t> out, ByteSpan in) {
-  if (!read_state(context)) return false;
+  if (const ErrorMark mark; !read_state(context)) return false;
   const SigningState &state = context.state;
   if (state.digest != nullptr && in.size() != state.digest_bytes) return false;
   switch (state.padding) {

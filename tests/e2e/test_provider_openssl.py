@@ -59,6 +59,21 @@ def test_enc_by_options_alone(build, data):
     assert ours == plain(*enc("aes-256-ctr", "-e", "-in", data)).stdout
 
 
+@pytest.mark.parametrize("threshold", ["0", "1G"])
+def test_enc_where_fips_is_the_default(tmp_path, build, data, threshold):
+    """Default properties demand what nothing here has, and a fetch takes that back."""
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=threshold)
+    text = configuration.path.read_text()
+    configuration.path.write_text(text.replace("= ?provider=gpu", "= fips=yes,?provider=gpu"))
+    command = enc("aes-256-ctr", "-e", "-in", data)
+    ours = configuration.run(*command, "-propquery", "?provider=gpu,-fips")
+    assert ours.stdout == plain(*command).stdout
+    assert ours.stderr == b""
+    counters = configuration.counters()
+    assert counters["device_bytes" if threshold == "0" else "cpu_bytes"] >= 290_000
+    assert configuration.run(*command, check=False).returncode != 0
+
+
 def test_enc_refuses_a_wrong_key_as_openssl_does(tmp_path, build, data):
     configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0)
     sealed = plain(*enc("aes-128-cbc", "-e", "-in", data)).stdout
