@@ -234,7 +234,7 @@ int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encode
                                                state.mgf1_digest);
     case RSA_PKCS1_WITH_TLS_PADDING: {
       uint8_t random[kPremasterBytes];
-      if (RAND_priv_bytes_ex(context.provider->fallback, random, sizeof random, 0) <= 0) {
+      if (RAND_priv_bytes_ex(context.provider->program, random, sizeof random, 0) <= 0) {
         ERR_raise(ERR_LIB_RSA, ERR_R_INTERNAL_ERROR);
         return -1;
       }

@@ -23,6 +23,7 @@
 #include "provider/fallback.h"
 #include "provider/fallback_cipher.h"
 #include "provider/keystream_ahead.h"
+#include "provider/program_random.h"
 #include "provider/statistics.h"
 
 namespace lanecrypt::provider {
@@ -161,6 +162,7 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
     provider->sandbox.emplace();
   provider->errors = ErrorSink(handle, core);
 
+  provider->program = library_of_program(handle, core);
   provider->fallback = OSSL_LIB_CTX_new_child(handle, core);
   if (provider->fallback == nullptr)
     return Status(LC_ERROR_MEMORY, "cannot make a library context for OpenSSL's own ciphers");

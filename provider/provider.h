@@ -27,6 +27,8 @@ struct Provider {
   // Holds OpenSSL's own implementation, for all that stays on the CPU. It
   // mirrors the providers of the application's library context.
   OSSL_LIB_CTX *fallback = nullptr;
+  // The application's own, whose random generator is ours: see program_random.h.
+  OSSL_LIB_CTX *program = nullptr;
   // OpenSSL's default provider, where it had to be loaded for that.
   std::atomic<OSSL_PROVIDER *> fallback_provider{nullptr};
   // Its ciphers, each fetched when the first context wants it: not while

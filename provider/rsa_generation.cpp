@@ -3,7 +3,6 @@
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>
-#include <openssl/rand.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +13,7 @@
 
 #include "provider/fallback.h"
 #include "provider/fleet.h"
+#include "provider/program_random.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
@@ -134,8 +134,8 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
 
   struct Call {
     Run run;
-    OSSL_LIB_CTX *random;
-  } call{{provider, type, tell, argument}, provider.fallback};
+    PrivateGenerator random;
+  } call{{provider, type, tell, argument}, PrivateGenerator(provider.program)};
   lc_rsa_generation generation{};
   generation.struct_size = sizeof generation;
   generation.bits = uint32_t(wish.bits());
@@ -143,21 +143,17 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   generation.count = 1;
   // A device that must be used is waited for.
   generation.device = is_forced ? 0 : LC_ANY_DEVICE;
+  // On this thread, as the next: what they call may want its generator.
   generation.on_key = [](void *of, uint64_t, const lc_rsa_parts *parts) {
+    const auto pause = static_cast<Call *>(of)->random.pause();
     return static_cast<Call *>(of)->run.take(*parts);
   };
   generation.on_progress = [](void *of, const lc_rsa_progress *progress) {
+    const auto pause = static_cast<Call *>(of)->random.pause();
     return static_cast<Call *>(of)->run.hear(*progress);
   };
   generation.random = [](void *of, void *to, size_t bytes) {
-    // The generator gives at most this at once.
-    constexpr size_t kMost = 1 << 16;
-    auto *at = static_cast<unsigned char *>(to);
-    for (size_t part; bytes > 0; bytes -= part, at += part) {
-      part = std::min(bytes, kMost);
-      if (RAND_priv_bytes_ex(static_cast<Call *>(of)->random, at, part, 0) != 1) return 0;
-    }
-    return 1;
+    return static_cast<Call *>(of)->random.fill(to, bytes) ? 1 : 0;
   };
   generation.argument = &call;
   lc_result told{};

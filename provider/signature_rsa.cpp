@@ -213,7 +213,7 @@ bool encode(SignatureContext &context, std::span<uint8_t> out, ByteSpan in) {
       return state.digest != nullptr && state.mgf1_digest != nullptr &&
              encode_pss(out, context.key->bits(), in, state.digest, state.mgf1_digest,
                         state.salt_bytes, context.key->least_salt_bytes(),
-                        context.provider->fallback);
+                        context.provider->program);
     case RSA_X931_PADDING:
       return encode_x931(out, in, state.digest);
     case RSA_NO_PADDING:

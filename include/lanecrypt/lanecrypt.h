@@ -406,6 +406,11 @@ typedef struct lc_rsa_parts {
   lc_number n, e;
   lc_number p, q, dp, dq, qinv;
   lc_number d;
+  /* Of a private key that is handed in: where the random numbers come from that blind it,
+   * as lc_rsa_generation.random has it; called while jobs with the key are under way. NULL:
+   * the private random generator of a library context of Lanecrypt's own, of OpenSSL. */
+  int (*random)(void *argument, void *to, size_t bytes);
+  void *argument;
 } lc_rsa_parts;
 
 /* Copies a key into memory of Lanecrypt's that is locked where the system

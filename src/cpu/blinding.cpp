@@ -9,11 +9,6 @@ constexpr uint32_t kPairsOfOne = 32;
 // An inversion takes as long as a private operation.
 constexpr size_t kPairsOfOneInversion = 8;
 
-// Below the modulus and not 0.
-bool draw(BIGNUM *r, const Modulus &modulus, BN_CTX *context) {
-  return BN_priv_rand_range_ex(r, modulus.n(), 0, context) == 1 && !BN_is_zero(r);
-}
-
 // Montgomery's way: the inverse of the product of all r, times the other r, is that
 // of one. False too where one of them has none.
 bool draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *context) {
@@ -22,7 +17,7 @@ bool draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *
   const BIGNUM *product = nullptr;
   for (BlindingPair &pair : pairs) {
     BIGNUM *r = pair.power.get();
-    if (!pair.ok() || !draw(r, modulus, context)) return false;
+    if (!pair.ok() || !modulus.draw(r, context)) return false;
     if (product == nullptr ? BN_copy(pair.inverse.get(), r) == nullptr
                            : !modulus.multiply(pair.inverse.get(), product, r, context))
       return false;
@@ -48,10 +43,29 @@ bool draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *
 }  // namespace
 
 Modulus::Modulus(const RsaKey &key)
-    : n_(number_of(key.numbers.n)), e_(number_of(key.numbers.e)), montgomery_(BN_MONT_CTX_new()) {
+    : n_(number_of(key.numbers.n)),
+      e_(number_of(key.numbers.e)),
+      montgomery_(BN_MONT_CTX_new()),
+      random_(key.random),
+      random_argument_(key.random_argument) {
   const NumberContext context(BN_CTX_new_ex(private_library()));
   is_made_ = n_ != nullptr && e_ != nullptr && montgomery_ != nullptr && context != nullptr &&
              BN_MONT_CTX_set(montgomery_.get(), n_.get(), context.get()) == 1;
+}
+
+bool Modulus::draw(BIGNUM *r, BN_CTX *context) const {
+  if (random_ == nullptr) return BN_priv_rand_range_ex(r, n(), 0, context) == 1 && !BN_is_zero(r);
+  const size_t bits = static_cast<size_t>(BN_num_bits(n())), bytes = (bits + 7) / 8;
+  secure::KeyMemory memory(bytes);
+  if (!memory.ok(bytes)) return false;
+  // Each is below n with a chance of a half or more.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (random_(random_argument_, memory.data(), bytes) != 1) return false;
+    memory.data()[0] &= static_cast<uint8_t>(0xff >> (8 * bytes - bits));
+    if (BN_bin2bn(memory.data(), static_cast<int>(bytes), r) == nullptr) return false;
+    if (!BN_is_zero(r) && BN_cmp(r, n()) < 0) return true;
+  }
+  return false;
 }
 
 bool Modulus::multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const {

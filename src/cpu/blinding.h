@@ -23,10 +23,14 @@ class Modulus {
   bool multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const;
   bool raise_to_e(BIGNUM *x, BN_CTX *context) const;
   bool to_montgomery(BIGNUM *x, BN_CTX *context) const;
+  // A secret number below n and not 0, of the key's random generator.
+  bool draw(BIGNUM *r, BN_CTX *context) const;
 
  private:
   const Number n_, e_;
   const Montgomery montgomery_;
+  int (*const random_)(void *argument, void *to, size_t bytes);
+  void *const random_argument_;
   bool is_made_ = false;
 };
 
@@ -36,7 +40,7 @@ struct BlindingPair {
   bool ok() const { return power != nullptr && inverse != nullptr; }
 };
 
-// Pairs of fresh r from the private random generator, up to as many as are wanted;
+// Pairs of fresh r from the key's random generator, up to as many as are wanted;
 // none after a failure.
 std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_CTX *context);
 

@@ -208,4 +208,11 @@ Status random_bytes(void *to, size_t bytes) {
   return Status();
 }
 
+Status random_bytes_for(const RsaKey &key, void *to, size_t bytes) {
+  if (key.random == nullptr) return random_bytes(to, bytes);
+  return key.random(key.random_argument, to, bytes) == 1
+             ? Status()
+             : Status(LC_ERROR_INTERNAL, "the random generator of the key's caller failed");
+}
+
 }  // namespace lanecrypt::cpu

@@ -20,5 +20,7 @@ Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in,
 
 // Bytes that nobody can guess, of the private random generator. Any thread.
 Status random_bytes(void *to, size_t bytes);
+// The same, of the generator by which the key is blinded.
+Status random_bytes_for(const RsaKey &key, void *to, size_t bytes);
 
 }  // namespace lanecrypt::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paddings of RSA are called through here, deprecated as they are.
+// The paddings of RSA and the methods of RAND are called through here, deprecated as they are.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "libcrypto/forward.h"

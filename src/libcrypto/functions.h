@@ -313,6 +313,14 @@ F(int, 0, RAND_bytes_ex,
 F(int, 0, RAND_priv_bytes_ex,
   (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
   (context, out, bytes, strength))
+F(EVP_RAND_CTX *, nullptr, RAND_get0_primary, (OSSL_LIB_CTX * context), (context))
+F(EVP_RAND_CTX *, nullptr, RAND_get0_private, (OSSL_LIB_CTX * context), (context))
+F(int, 0, EVP_RAND_generate,
+  (EVP_RAND_CTX * generator, unsigned char *out, size_t bytes, unsigned int strength,
+   int prediction_resistance, const unsigned char *additional, size_t additional_bytes),
+  (generator, out, bytes, strength, prediction_resistance, additional, additional_bytes))
+F(const RAND_METHOD *, nullptr, RAND_get_rand_method, (void), ())
+F(RAND_METHOD *, nullptr, RAND_OpenSSL, (void), ())
 
 // Errors; ERR_set_error(), which takes any number of arguments, is in forward.cpp
 F(void, , ERR_new, (void), ())

@@ -88,6 +88,16 @@ Status follow(device::Stream &stream, device::Stream &other, device::Event &turn
   return stream.await(turn);
 }
 
+// Secret bits for each operation, by its key's generator; at once where that is the same.
+Status draw_blinds(std::span<const RsaItem> items, std::vector<uint32_t> &to) {
+  for (size_t first = 0, end; first < items.size(); first = end) {
+    for (end = first + 1; end < items.size(); ++end)
+      if (!items[end].key->draws_as(*items[first].key)) break;
+    LC_TRY(cpu::random_bytes_for(*items[first].key, &to[first], (end - first) * sizeof to[0]));
+  }
+  return Status();
+}
+
 }  // namespace
 
 const RsaClass &rsa_class(RsaKind kind) { return kClasses[kind - 1]; }
@@ -320,7 +330,7 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
   for (size_t n = 0; n < keys.size(); ++n)
     LC_TRY(cpu::write_rsa_image(*keys[n], form, host + work.keys_at + n * image_bytes));
   std::vector<uint32_t> random(is_private ? count : 0);
-  if (is_private) LC_TRY(cpu::random_bytes(random.data(), random.size() * sizeof random[0]));
+  if (is_private) LC_TRY(draw_blinds(work.items, random));
   for (uint32_t n = 0; n < count; ++n) {
     const RsaItem &item = work.items[n];
     const RsaPiece piece = {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#include "provider/program_random.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+
+namespace lanecrypt::provider {
+namespace {
+
+// One that the program gave OpenSSL before there were contexts. It takes the place of all
+// others, and is for any thread.
+bool has_method() { return RAND_get_rand_method() != RAND_OpenSSL(); }
+
+// At most 64 KiB at once, as generators give them.
+template <typename Draw>
+bool draw_in_parts(void *to, size_t bytes, const Draw &draw) {
+  constexpr size_t kMost = 1 << 16;
+  auto *at = static_cast<unsigned char *>(to);
+  for (size_t part; bytes > 0; bytes -= part, at += part) {
+    part = std::min(bytes, kMost);
+    if (!draw(at, part)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+  OSSL_FUNC_core_get_libctx_fn *get = nullptr;
+  for (; core->function_id != 0; ++core)
+    if (core->function_id == OSSL_FUNC_CORE_GET_LIBCTX) get = OSSL_FUNC_core_get_libctx(core);
+  // OpenSSL's manual reserves this to its own providers, since another may be linked with
+  // another libcrypto, to which the context means nothing. This one is linked with none: it
+  // calls the very libcrypto that has loaded it (forward.h), and to that the core's context is
+  // the OSSL_LIB_CTX that its own providers take it for.
+  return get == nullptr ? nullptr : reinterpret_cast<OSSL_LIB_CTX *>(get(handle));
+}
+
+PrivateGenerator::PrivateGenerator(OSSL_LIB_CTX *program)
+    : program_(program), generator_(has_method() ? nullptr : RAND_get0_private(program)) {}
+
+bool PrivateGenerator::fill(void *to, size_t bytes) {
+  return draw_in_parts(to, bytes, [this](unsigned char *at, size_t part) {
+    if (has_method()) return RAND_priv_bytes_ex(program_, at, part, 0) == 1;
+    const std::lock_guard lock(mutex_);
+    return generator_ != nullptr && EVP_RAND_generate(generator_, at, part, 0, 0, nullptr, 0) == 1;
+  });
+}
+
+bool fill_by_primary(OSSL_LIB_CTX *program, void *to, size_t bytes) {
+  return draw_in_parts(to, bytes, [program](unsigned char *at, size_t part) {
+    if (has_method()) return RAND_priv_bytes_ex(program, at, part, 0) == 1;
+    EVP_RAND_CTX *const primary = RAND_get0_primary(program);
+    return primary != nullptr && EVP_RAND_generate(primary, at, part, 0, 0, nullptr, 0) == 1;
+  });
+}
+
+}  // namespace lanecrypt::provider

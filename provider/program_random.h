@@ -1,0 +1,43 @@
+// The random generator of the program that loaded the provider, as the program configured
+// it. The provider's own library context, a child of the program's, would have another, which
+// knows nothing of that. OpenSSL's own implementations, also where the child has them, draw
+// from the program's.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/rand.h>
+#include <openssl/types.h>
+
+#include <cstddef>
+#include <mutex>
+
+namespace lanecrypt::provider {
+
+// The library context that the provider is loaded in. nullptr is one, too: the default. For
+// RAND_bytes_ex() and RAND_priv_bytes_ex() on threads of the program, and for this file.
+OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
+
+// The private generator of the thread that makes this, for threads that work for it while it
+// waits. A generator of their own in the program's context would outlive that.
+class PrivateGenerator {
+ public:
+  explicit PrivateGenerator(OSSL_LIB_CTX *program);
+  // Any thread, several at once.
+  bool fill(void *to, size_t bytes);
+  // Keeps others out while the thread that made it may draw by itself.
+  std::unique_lock<std::mutex> pause() { return std::unique_lock(mutex_); }
+
+ private:
+  OSSL_LIB_CTX *const program_;
+  EVP_RAND_CTX *const generator_;
+  std::mutex mutex_;
+};
+
+// By the program's primary generator, from which those of its threads are seeded, for threads
+// that work for many. Any thread.
+bool fill_by_primary(OSSL_LIB_CTX *program, void *to, size_t bytes);
+
+}  // namespace lanecrypt::provider
