@@ -14,6 +14,11 @@ namespace {
 // others, and is for any thread.
 bool has_method() { return RAND_get_rand_method() != RAND_OpenSSL(); }
 
+// Since 3.5 a whole provider may take their place, as the FIPS provider does, and nobody is told.
+bool may_have_random_provider() {
+  return 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 305;
+}
+
 // At most 64 KiB at once, as generators give them.
 template <typename Draw>
 bool draw_in_parts(void *to, size_t bytes, const Draw &draw) {
@@ -40,13 +45,21 @@ OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISP
 }
 
 PrivateGenerator::PrivateGenerator(OSSL_LIB_CTX *program)
-    : program_(program), generator_(has_method() ? nullptr : RAND_get0_private(program)) {}
+    : program_(program),
+      owner_(std::this_thread::get_id()),
+      generator_(has_method() || may_have_random_provider() ? nullptr
+                                                            : RAND_get0_private(program)) {}
 
 bool PrivateGenerator::fill(void *to, size_t bytes) {
   return draw_in_parts(to, bytes, [this](unsigned char *at, size_t part) {
-    if (has_method()) return RAND_priv_bytes_ex(program_, at, part, 0) == 1;
-    const std::lock_guard lock(mutex_);
-    return generator_ != nullptr && EVP_RAND_generate(generator_, at, part, 0, 0, nullptr, 0) == 1;
+    if (generator_ != nullptr) {
+      const std::lock_guard lock(mutex_);
+      return EVP_RAND_generate(generator_, at, part, 0, 0, nullptr, 0) == 1;
+    }
+    const bool done = RAND_priv_bytes_ex(program_, at, part, 0) == 1;
+    // A generator of this thread's must not stay in the program's context, which may go first.
+    if (std::this_thread::get_id() != owner_) OPENSSL_thread_stop_ex(program_);
+    return done;
   });
 }
 

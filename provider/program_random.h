@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <thread>
 
 namespace lanecrypt::provider {
 
@@ -21,7 +22,8 @@ namespace lanecrypt::provider {
 OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
 
 // The private generator of the thread that makes this, for threads that work for it while it
-// waits. A generator of their own in the program's context would outlive that.
+// waits. From 3.5 on it is whatever OpenSSL gives each of them in the program's context, since a
+// random provider may stand in for the generators.
 class PrivateGenerator {
  public:
   explicit PrivateGenerator(OSSL_LIB_CTX *program);
@@ -32,7 +34,8 @@ class PrivateGenerator {
 
  private:
   OSSL_LIB_CTX *const program_;
-  EVP_RAND_CTX *const generator_;
+  const std::thread::id owner_;
+  EVP_RAND_CTX *const generator_;  // nullptr: RAND_priv_bytes_ex() finds it
   std::mutex mutex_;
 };
 

@@ -88,8 +88,8 @@ int make_device_key(const OSSL_PARAM params[], void *argument) {
   parts.dp = numbers[5];
   parts.dq = numbers[6];
   parts.qinv = numbers[7];
-  parts.random = [](void *provider, void *to, size_t bytes) {
-    return fill_by_primary(static_cast<Provider *>(provider)->program, to, bytes) ? 1 : 0;
+  parts.random = [](void *provider, void *to, size_t wanted) {
+    return fill_by_primary(static_cast<Provider *>(provider)->program, to, wanted) ? 1 : 0;
   };
   parts.argument = &making.provider;
   return lc_rsa_key_new(&parts, &making.made.key) == LC_OK ? 1 : 0;

@@ -340,5 +340,6 @@ F(const char *, nullptr, ERR_reason_error_string, (unsigned long error), (error)
 F(const char *, "", OpenSSL_version, (int what), (what))
 F(int, 0, OPENSSL_init_crypto, (uint64_t options, const OPENSSL_INIT_SETTINGS *settings),
   (options, settings))
+F(void, , OPENSSL_thread_stop_ex, (OSSL_LIB_CTX * context), (context))
 F(unsigned int, 0, OPENSSL_version_major, (void), ())
 F(unsigned int, 0, OPENSSL_version_minor, (void), ())

@@ -130,6 +130,12 @@ TEST_F(ProgramRandom, GivesPremasterSecrets) {
 // That of the thread that asks for the key, though others search for it.
 TEST_F(ProgramRandom, GivesKeys) {
   give(for_all(), {});
+  // Since 3.5 the threads that search have generators of their own there, which have nothing.
+  if (100 * O(OPENSSL_version_major)() + O(OPENSSL_version_minor)() >= 305) {
+    give(for_secrets(), {});
+    EXPECT_FALSE(generate());
+    return;
+  }
   EXPECT_TRUE(generate());
   EXPECT_EQ(1u, library.counter("lanecrypt.rsa-device-keys"));
   give(for_secrets(), {});
