@@ -72,7 +72,7 @@ Status Rounds::make_tables(Session &session) {
   if (settings_.xor_by == Xor::kRaster &&
       (gl.LogicOp == nullptr || !session.context->limits().is_desktop))
     return {LC_ERROR_UNSUPPORTED,
-            "LANECRYPT_GL=xor=raster needs desktop OpenGL: OpenGL ES has no logic operation"};
+            "xor=raster needs desktop OpenGL: OpenGL ES has no logic operation"};
   gl.GenVertexArrays(1, &vertices_);
   gl.ActiveTexture(GL_TEXTURE0);
   for (uint32_t row = 0; row < 4; ++row)
