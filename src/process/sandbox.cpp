@@ -19,6 +19,7 @@ namespace lanecrypt::process {
 namespace {
 
 constexpr int64_t kYoungMs = 5000, kLookAgainMs = 10;
+constexpr uint32_t kYoungLooks = 1000;
 // Files get the lowest number that is free: at this one a program that closes ours unseen
 // has none of its own soon.
 constexpr int kHighDescriptor = 1000;
@@ -177,11 +178,14 @@ bool SandboxWatch::had_come_lately() const {
   const int64_t now_ms = int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1000000;
   if (const uint64_t born_in = forks(); looked_after_forks_ != born_in) {
     first_look_ = now_ms;
+    looks_ = 0;
     looked_after_forks_ = born_in;
-  } else if (now_ms - first_look_ > kYoungMs && now_ms - last_look_ < kLookAgainMs) {
+  } else if ((now_ms - first_look_ > kYoungMs || looks_ > kYoungLooks) &&
+             now_ms - last_look_ < kLookAgainMs) {
     return false;
   }
   if (has_come()) return true;
+  ++looks_;
   last_look_ = now_ms;
   return false;
 }

@@ -31,8 +31,9 @@ class SandboxWatch {
   // Whether a sandbox has come since, or nobody knows. Three system calls, some 20
   // microseconds. Any thread.
   bool has_come() const;
-  // The same for many questions: once a process has been asking for some seconds, the
-  // answer may be a hundredth of a second old. Programs sandbox themselves when they begin.
+  // The same for many questions: once a process has been asking for some seconds, or a
+  // thousand times, the answer may be a hundredth of a second old. Programs sandbox
+  // themselves when they begin.
   bool had_come_lately() const;
 
  private:
@@ -41,6 +42,7 @@ class SandboxWatch {
   // after how many forks these were.
   mutable std::atomic<int64_t> first_look_{0}, last_look_{0};
   mutable std::atomic<uint64_t> looked_after_forks_{UINT64_MAX};
+  mutable std::atomic<uint32_t> looks_{0};
 };
 
 }  // namespace lanecrypt::process
