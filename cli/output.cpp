@@ -7,6 +7,7 @@
 #include <openssl/rand.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -79,12 +80,21 @@ Output::Output(const std::string &path, const struct stat &input, Readers reader
       reaches_stdout_ = out.st_dev == replaced_.st_dev && out.st_ino == replaced_.st_ino;
     if (S_ISDIR(replaced_.st_mode))
       throw Failure(ExitCode::kFailed, fmt::format("{} is a directory, not a file", name_));
+    struct stat link {};
+    const bool is_link = lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+    // /dev/stdout is a link of the system's.
+    if (readers == Readers::kOwner && is_link && link.st_uid != 0)
+      throw Failure(ExitCode::kFailed,
+                    fmt::format("{} is a symbolic link: name the file itself", name_));
+    // What another user reads from.
+    if (readers == Readers::kOwner && S_ISFIFO(replaced_.st_mode) &&
+        replaced_.st_uid != geteuid() && !reaches_stdout_)
+      throw Failure(ExitCode::kFailed, fmt::format("{} is another user's pipe", name_));
     if (!S_ISREG(replaced_.st_mode)) return;
     // A rename needs no leave to write the file itself; its owner's no counts.
     if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
       throw_errno(fmt::format("cannot open {} for writing", name_), errno);
-    if (struct stat link{};
-        readers == Readers::kOwner && lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
+    if (readers == Readers::kOwner && is_link)
       throw Failure(ExitCode::kFailed,
                     fmt::format("{} is a symbolic link: name the file itself", name_));
     replaces_ = true;
@@ -111,6 +121,11 @@ void Output::create() {
   if (!positioned_) {
     file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file_) throw_errno(fmt::format("cannot open {} for writing", name_), errno);
+    // Another may be there by now.
+    if (struct stat opened{}; fstat(file_.get(), &opened) != 0 ||
+                              opened.st_dev != replaced_.st_dev ||
+                              opened.st_ino != replaced_.st_ino)
+      throw Failure(ExitCode::kFailed, fmt::format("{} has become another file", name_));
     descriptor_ = file_.get();
     return;
   }

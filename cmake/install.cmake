@@ -42,21 +42,28 @@ install(TARGETS lanecrypt EXPORT lanecrypt LIBRARY DESTINATION ${CMAKE_INSTALL_L
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lanecrypt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+# Where programs look for the library is the same in the build folder and where they are
+# installed. CMake would change the one into the other, and make room for the longer by empty
+# names, which stand for whatever folder is the current one.
+
 # In a folder of its own beside the library, which looks there.
-set_target_properties(lanecrypt_probe PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+set_target_properties(lanecrypt_probe PROPERTIES
+  INSTALL_RPATH "$ORIGIN/.." BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS lanecrypt_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/lanecrypt)
 
 if(TARGET gpu)
   lanecrypt_relative(origin "${LANECRYPT_MODULES_DIR}" "${CMAKE_INSTALL_LIBDIR}"
                      "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")
-  set_target_properties(gpu PROPERTIES INSTALL_RPATH "${origin}")
+  set_target_properties(gpu PROPERTIES
+    INSTALL_RPATH "$ORIGIN;${origin}" BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS gpu LIBRARY DESTINATION ${LANECRYPT_MODULES_DIR})
 endif()
 
 if(TARGET lanecrypt_main)
   lanecrypt_relative(origin "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_LIBDIR}"
                      "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")
-  set_target_properties(lanecrypt_main PROPERTIES INSTALL_RPATH "${origin}")
+  set_target_properties(lanecrypt_main PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../lib;${origin}" BUILD_WITH_INSTALL_RPATH ON)
   # Where `lanecrypt bench rsa` finds the provider.
   lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."
                      "${LANECRYPT_MODULES_DIR}")

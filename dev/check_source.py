@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "src/job": ["src/secure"],
     "src/libcrypto": ["src/job"],
     "src/cpu": ["src/libcrypto", "src/process", "src/secure", "src/job", "kernels"],
-    "src/cache": [],
+    "src/cache": ["src/process"],
     "src/device": ["src/cache", "src/process", "src/job"],
     "src/device/cuda": ["src/device/device.h", "src/job", "kernels"],
     "src/device/opencl": ["src/device/device.h", "src/cache", "src/process", "src/job", "kernels"],

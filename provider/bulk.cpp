@@ -64,13 +64,16 @@ lc_cipher_job job_of(const CipherContext &context, lc_cipher cipher, const lc_me
 }
 
 Bulk run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &message) {
+  lc_context *const library = context.provider->devices();
+  if (library == nullptr) return Bulk::kNotTaken;
   const lc_cipher_job job = job_of(context, cipher, message, LC_CPU);
-  if (lc_run(context.provider->devices(), &job, nullptr) == LC_OK) {
+  const lc_status status = lc_run(library, &job, nullptr);
+  if (status == LC_OK) {
     context.provider->counters.count_cores(message.length);
     return Bulk::kDone;
   }
-  // As on a device: want of memory, or exit().
-  if (message.out != message.in) return Bulk::kNotTaken;
+  // As on a device: want of threads, with nothing begun, want of memory, or exit().
+  if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
   ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
   return Bulk::kFailed;
 }
@@ -129,6 +132,9 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   const char *why_none = provider.no_device.load(std::memory_order_acquire);
   if (why_none == nullptr && !provider.may_use_devices())
     why_none = "the process has sandboxed itself since the provider was loaded";
+  lc_context *const library = why_none != nullptr ? nullptr : provider.devices();
+  if (why_none == nullptr && library == nullptr)
+    why_none = "liblanecrypt cannot be loaded, or takes the setting of devices for wrong";
   if (why_none != nullptr) {
     if (!must) return Bulk::kNotTaken;
     provider.counters.count_failure();
@@ -142,7 +148,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   lc_result result{};
   result.struct_size = sizeof result;
   provider.asked_devices.store(true, std::memory_order_relaxed);
-  const lc_status status = lc_run(provider.devices(), &job, &result);
+  const lc_status status = lc_run(library, &job, &result);
 
   if (status != LC_OK && status != LC_ERROR_TAG) {
     // lc_last_error() lasts until this thread's next call.

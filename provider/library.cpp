@@ -8,6 +8,7 @@
 #include <new>
 
 #include "lanecrypt/lanecrypt.h"
+#include "process/cancellation.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -52,6 +53,7 @@ const Table *load() {
 
 bool load_library() {
   if (loaded.load(std::memory_order_acquire) != nullptr) return true;
+  const process::CancellationOff not_cancelled;
   const Table *made = load(), *before = nullptr;
   if (made == nullptr) return false;
   if (!loaded.compare_exchange_strong(before, made, std::memory_order_acq_rel)) delete made;

@@ -11,6 +11,9 @@
 #include <cstring>
 #include <mutex>
 
+#include "process/cancellation.h"
+#include "process/file_size_signal.h"
+
 namespace lanecrypt::provider {
 namespace {
 
@@ -73,13 +76,15 @@ void append_line(Provider &provider) {
   if (file < 0) return;
   struct stat entry;
   // One write: lines of processes that end together do not mix.
-  if (fstat(file, &entry) == 0 && S_ISREG(entry.st_mode)) {
+  if (fstat(file, &entry) == 0 && S_ISREG(entry.st_mode) && entry.st_nlink == 1) {
+    const process::FileSizeSignalBlocked blocked;
     [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
   }
   close(file);
 }
 
 void append_line_quietly(Provider &provider) noexcept {
+  const process::CancellationOff not_cancelled;
   try {
     append_line(provider);
   } catch (...) {  // out of memory

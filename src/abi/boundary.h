@@ -8,12 +8,13 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "abi/context.h"
 #include "abi/process_end.h"
 #include "job/status.h"
 #include "lanecrypt/lanecrypt.h"
-#include "process/thread.h"
+#include "process/cancellation.h"
 #include "schedule/openings.h"
 
 struct lc_context : lanecrypt::Context {
@@ -35,6 +36,9 @@ class Call {
     if (schedule::Opening::await_own()) arrange_process_end();
   }
   Call(const Call &) = delete;
+
+ private:
+  const process::CancellationOff not_cancelled_;
 };
 
 // No exception crosses the ABI: all that the inside can throw is want of
@@ -44,7 +48,7 @@ lc_status guarded(Body body) noexcept {
   const Call call;
   try {
     return body();
-  } catch (const process::Sandboxed &error) {
+  } catch (const std::system_error &error) {  // no threads, so nothing was begun
     return tell(LC_ERROR_NO_DEVICE, error.what());
   } catch (const std::bad_alloc &) {
     return tell(LC_ERROR_MEMORY, "out of memory");

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "process/file_size_signal.h"
+
 namespace lanecrypt::cache {
 namespace {
 
@@ -157,6 +159,7 @@ void store(const char *folder_name, const std::string &key, const std::string &c
   File file(openat(folder.get(), temporary.c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.open()) return;
+  const process::FileSizeSignalBlocked blocked;
   const bool written = write_all(file.get(), &header, sizeof header) &&
                        write_all(file.get(), key.data(), key.size()) &&
                        write_all(file.get(), content.data(), content.size()) && file.shut();

@@ -22,9 +22,10 @@ namespace {
 using process::Program;
 
 constexpr char kCacheFolder[] = "devices";
-// For so long an API whose program failed is not asked again.
-constexpr int64_t kFailureSeconds = 600;
-constexpr char kFailed[] = "failed ", kNone[] = "none ";
+// For so long an API without a device, or whose program failed, is not asked again: a driver
+// may not have been ready, or a process may have had too little memory for it.
+constexpr int64_t kNoneSeconds = 600;
+constexpr char kFailed[] = "failed", kNone[] = "none ";
 
 // What starts with one of these changes what drivers say.
 constexpr const char *kVariables[] = {
@@ -68,19 +69,24 @@ std::string nodes_of(const std::string &folder, const char *beginning) {
   return text + "\n";
 }
 
+// The library, or the program, that this is part of: "" where that cannot be told. At load,
+// since its name may begin at the folder that was the current one then.
+const std::string *const own_path = [] {
+  Dl_info info;
+  const char *name = nullptr;
+  if (dladdr(reinterpret_cast<const void *>(&contents_of), &info) != 0) name = info.dli_fname;
+  // A program that was started without a folder in its name does not tell where it is.
+  if (name == nullptr || std::strchr(name, '/') == nullptr) name = "/proc/self/exe";
+  char *const whole = realpath(name, nullptr);
+  auto *const path = new std::string(whole == nullptr ? "" : whole);
+  std::free(whole);
+  return path;
+}();
+
 // lanecrypt-probe, beside the library or the program that this is part of.
 std::string find_probe() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void *>(&find_probe), &info) == 0 || info.dli_fname == nullptr)
-    return "";
-  std::string here = info.dli_fname;
-  // A program that was started without a folder in its name does not tell where it is.
-  if (here.find('/') == std::string::npos) {
-    char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-    if (length <= 0) return "";
-    here.assign(path, static_cast<size_t>(length));
-  }
+  std::string here = *own_path;
+  if (here.empty()) return "";
   here.resize(here.rfind('/') + 1);
   for (const char *place : {"lanecrypt/lanecrypt-probe", "../lib/lanecrypt/lanecrypt-probe"})
     if (access((here + place).c_str(), X_OK) == 0) return here + place;
@@ -129,10 +135,7 @@ struct Surveyor::Question {
       return;
     }
     key = key_of(api, find_probe());
-    if (const auto kept = cache::load(kCacheFolder, key); kept && is_good(*kept)) {
-      answer = *kept;
-      return;
-    }
+    if (const auto kept = cache::load(kCacheFolder, key); kept && take_kept(*kept)) return;
     std::string why;
     program = start_probe({"look", api}, &why);
     if (program == nullptr) answer = kNone + why;
@@ -145,12 +148,20 @@ struct Surveyor::Question {
     answer = all.empty() ? kNone + why_none_here(api) : to_text(all);
   }
 
+  // An answer, behind when it came.
+  void keep() { cache::store(kCacheFolder, key, std::to_string(time(nullptr)) + "\n" + answer); }
+  bool take_kept(const std::string &kept) {
+    const size_t line = kept.find('\n');
+    if (line == std::string::npos) return false;
+    const int64_t age = time(nullptr) - std::strtoll(kept.c_str(), nullptr, 10);
+    answer = kept.substr(line + 1);
+    std::vector<Properties> all;
+    if (from_text(answer, &all)) return true;
+    return (answer == kFailed || answer.starts_with(kNone)) && age >= 0 && age < kNoneSeconds;
+  }
+
+  // What a program may say.
   static bool is_good(const std::string &text) {
-    if (text.starts_with(kFailed)) {
-      const int64_t since = std::strtoll(text.c_str() + std::strlen(kFailed), nullptr, 10);
-      const int64_t age = time(nullptr) - since;
-      return age >= 0 && age < kFailureSeconds;
-    }
     std::vector<Properties> all;
     return text.starts_with(kNone) || from_text(text, &all);
   }
@@ -161,13 +172,13 @@ struct Surveyor::Question {
     if (state == Program::State::kRuns) return;
     answer = program->output();
     if (state == Program::State::kFailed || !is_good(answer)) fail();
-    cache::store(kCacheFolder, key, answer);
+    keep();
     program.reset();
   }
-  void fail() { answer = kFailed + std::to_string(time(nullptr)); }
+  void fail() { answer = kFailed; }
 
   std::string why_none() const {
-    if (answer.starts_with(kFailed))
+    if (answer == kFailed)
       return "the driver of " + api + " hung or crashed when it was asked for its devices";
     return answer.starts_with(kNone) ? answer.substr(std::strlen(kNone)) : "";
   }
@@ -201,7 +212,7 @@ Survey Surveyor::take() {
   for (const std::unique_ptr<Question> &question : questions_) {
     if (question->is_open()) {
       question->fail();
-      cache::store(kCacheFolder, question->key, question->answer);
+      question->keep();
       question->program.reset();
     }
     std::vector<Properties> all;

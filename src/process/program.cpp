@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@ namespace {
 
 constexpr size_t kMostOutputBytes = 4 << 20;
 constexpr size_t kStackBytes = 64 << 10;
+constexpr int kTurnsToEnd = 100, kTurnUs = 2000;
 
 // What the new process needs before it becomes the program. Until then it shares this
 // process's memory, so it calls nothing that takes a lock or changes what is ours.
@@ -30,6 +33,7 @@ struct Start {
   int output, nothing;
   sigset_t signals;
   int error = 0;
+  int told = -1;  // where the error is told, by who does not share this
 };
 
 int become_program(void *pointer) {
@@ -60,12 +64,71 @@ int start_and_leave(void *pointer) {
   _exit(0);
 }
 
+// A program may have closed its standard files: ours must not take their place.
+int no_standard_one(int descriptor) {
+  if (descriptor < 0 || descriptor > 2) return descriptor;
+  const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+  close(descriptor);
+  return higher;
+}
+
+// After unshare(CLONE_NEWPID) the first child is the first process of the new namespace, which
+// ends with it: that must be the program's own.
+bool is_other_namespace_ahead() {
+  char own[64] = "", next[64] = "";
+  const ssize_t bytes = readlink("/proc/self/ns/pid", own, sizeof own - 1);
+  return bytes > 0 && (readlink("/proc/self/ns/pid_for_children", next, sizeof next - 1) != bytes ||
+                       std::strcmp(own, next) != 0);
+}
+
+// Whether who has lost its parent becomes a child of this process.
+bool adopts_orphans() {
+  int is_subreaper = 0;
+  return getpid() == 1 ||
+         (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0) == 0 && is_subreaper != 0);
+}
+
+// The process between, of one that adopts orphans: it has its own memory, stays as long as
+// the program runs, and holds nothing open.
+[[noreturn]] void start_and_stay(Start &start) {
+  (void)setsid();
+  (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  if (clone(become_program, start.stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &start) < 0)
+    start.error = errno;
+  if (start.error != 0) (void)!write(start.told, &start.error, sizeof start.error);
+  (void)close_range(0, ~0u, 0);
+  while (waitpid(-1, nullptr, __WALL) > 0 || errno == EINTR) {
+  }
+  _exit(0);
+}
+
 std::vector<char *> environment_without_openssl() {
   std::vector<char *> kept;
   for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (std::strncmp(*entry, "OPENSSL_", 8) != 0) kept.push_back(*entry);
   kept.push_back(nullptr);
   return kept;
+}
+
+// The number of a process between that stays; -1 with start.error set where there is none.
+pid_t start_staying(Start &start) {
+  int told[2];
+  if (pipe2(told, O_CLOEXEC) != 0) {
+    start.error = errno;
+    return -1;
+  }
+  start.told = told[1];
+  // As fork(), but that no signal comes when it ends and no wait() but ours sees it, and that
+  // nobody's handlers of fork() run.
+  const auto staying = static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0));
+  if (staying == 0) start_and_stay(start);
+  if (staying < 0) start.error = errno;
+  close(told[1]);
+  // Nothing, and its end, where the program has begun.
+  while (staying > 0 && read(told[0], &start.error, sizeof start.error) < 0 && errno == EINTR) {
+  }
+  close(told[0]);
+  return staying;
 }
 
 }  // namespace
@@ -87,11 +150,18 @@ std::unique_ptr<Program> Program::start(const std::string &path,
   words.push_back(nullptr);
   const std::vector<char *> environment = environment_without_openssl();
 
+  if (is_other_namespace_ahead()) {
+    *why = "this process's children get a PID namespace of their own";
+    return nullptr;
+  }
+
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return fail("no pipe");
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int &end : ends) end = no_standard_one(end);
+  const int nothing = no_standard_one(open("/dev/null", O_RDWR | O_CLOEXEC));
   void *stacks = mmap(nullptr, 2 * kStackBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  pid_t staying = -1;
   Start start = {.path = path.c_str(),
                  .arguments = words.data(),
                  .environment = environment.data(),
@@ -99,7 +169,7 @@ std::unique_ptr<Program> Program::start(const std::string &path,
                  .output = ends[1],
                  .nothing = nothing,
                  .signals = {}};
-  if (nothing < 0 || stacks == MAP_FAILED) {
+  if (nothing < 0 || ends[0] < 0 || ends[1] < 0 || stacks == MAP_FAILED) {
     start.error = errno;
   } else {
     // The program writes without regard to whether there is room.
@@ -108,10 +178,14 @@ std::unique_ptr<Program> Program::start(const std::string &path,
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &start.signals);
     // No signal when it ends, in the flags' lowest byte: then no wait() but this sees it.
-    const pid_t between = clone(start_and_leave, static_cast<char *>(stacks) + kStackBytes,
-                                CLONE_VM | CLONE_VFORK, &start);
-    if (between < 0) start.error = errno;
-    while (between > 0 && waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+    if (adopts_orphans()) {
+      staying = start_staying(start);
+    } else {
+      const pid_t between = clone(start_and_leave, static_cast<char *>(stacks) + kStackBytes,
+                                  CLONE_VM | CLONE_VFORK, &start);
+      if (between < 0) start.error = errno;
+      while (between > 0 && waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+      }
     }
     (void)pthread_sigmask(SIG_SETMASK, &start.signals, nullptr);
   }
@@ -123,7 +197,7 @@ std::unique_ptr<Program> Program::start(const std::string &path,
     errno = start.error;
     return fail(path.c_str());
   }
-  return std::unique_ptr<Program>(new Program(ends[0]));
+  return std::unique_ptr<Program>(new Program(ends[0], staying));
 }
 
 Program::~Program() { (void)end(State::kFailed); }
@@ -131,6 +205,13 @@ Program::~Program() { (void)end(State::kFailed); }
 Program::State Program::end(State state) {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
+  // The program has nothing to do any more but to end, as far as its driver lets it.
+  for (int turn = 0; staying_ > 0 && turn < kTurnsToEnd; ++turn) {
+    if (waitpid(staying_, nullptr, WNOHANG | __WCLONE) != 0)
+      staying_ = -1;
+    else
+      usleep(kTurnUs);
+  }
   return state_ = state;
 }
 

@@ -40,10 +40,11 @@ class Program {
   const std::string &output() const { return output_; }
 
  private:
-  explicit Program(int output) : descriptor_(output) {}
+  Program(int output, int staying) : descriptor_(output), staying_(staying) {}
   State end(State state);
 
   int descriptor_;
+  int staying_;  // the process between, where it stays; -1 otherwise
   State state_ = State::kRuns;
   std::string output_;
 };

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "process/cancellation.h"
 #include "process/forks.h"
 
 namespace lanecrypt::process {
@@ -79,13 +80,13 @@ class StatusFile {
   void unlock() { busy_.clear(std::memory_order_release); }
 
   void open_own() {
-    int opened = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const int low = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (low < 0) return;
+    int opened = fcntl(low, F_DUPFD_CLOEXEC, kHighDescriptor);
+    // Where the limit forbids so high a number, any will do that is not a standard one.
+    if (opened < 0) opened = fcntl(low, F_DUPFD_CLOEXEC, 3);
+    close(low);
     if (opened < 0) return;
-    // Where the limit forbids so high a number, the low one will do.
-    if (const int high = fcntl(opened, F_DUPFD_CLOEXEC, kHighDescriptor); high >= 0) {
-      close(opened);
-      opened = high;
-    }
     if (fstat(opened, &file_) == 0) {
       descriptor_ = opened;
       born_in_ = forks();
@@ -163,13 +164,21 @@ Rights rights_at_load() {
 
 }  // namespace
 
-SandboxWatch::SandboxWatch() : at_load_(rights_at_load()) {}
+Root Root::now() {
+  struct stat root;
+  if (stat("/", &root) != 0) return {};
+  return {root.st_dev, root.st_ino};
+}
+
+SandboxWatch::SandboxWatch() : at_load_(rights_at_load()), root_at_load_(Root::now()) {}
 
 bool SandboxWatch::has_come() const {
+  const CancellationOff not_cancelled;  // to read a file is to wait
   const std::optional<Rights> now = StatusFile::of_process().read_rights();
   if (!now || *now != at_load_) return true;
   // Who has filters may add more. Where the kernel does not tell how many: be careful.
-  return now->seccomp != 0 && now->filters < 0;
+  if (now->seccomp != 0 && now->filters < 0) return true;
+  return root_at_load_ == Root{} || Root::now() != root_at_load_;
 }
 
 bool SandboxWatch::had_come_lately() const {

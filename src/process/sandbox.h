@@ -1,6 +1,7 @@
 // Whether the process has sandboxed itself since we were loaded, by seccomp. A sandbox may
 // end a process that starts a thread, opens a file or asks how it stands, so then we do
-// nothing of the kind. (no_new_privs by itself forbids nothing that we do: HAProxy's workers
+// nothing of the kind. Nor after chroot() or the like, since what lies under our names then
+// may be anybody's. (no_new_privs by itself forbids nothing that we do: HAProxy's workers
 // set it.)
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -17,6 +18,13 @@ struct Rights {
   // How many filters seccomp has; -1: the kernel does not tell.
   int64_t filters = -1;
   bool operator==(const Rights &) const = default;
+};
+
+// Which folder "/" is; all zeros: it cannot be told.
+struct Root {
+  uint64_t device = 0, inode = 0;
+  static Root now();
+  bool operator==(const Root &) const = default;
 };
 
 // How a process stands at one moment. /proc/self/status is kept open from then on, since
@@ -38,6 +46,7 @@ class SandboxWatch {
 
  private:
   const Rights at_load_;
+  const Root root_at_load_;
   // Of had_come_lately(), in milliseconds: the first look of a process and the last, and
   // after how many forks these were.
   mutable std::atomic<int64_t> first_look_{0}, last_look_{0};

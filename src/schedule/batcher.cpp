@@ -75,7 +75,7 @@ DeviceService Batcher::service() const {
 void Batcher::begin() {
   if (thread_.joinable()) return;
   const SignalsBlocked blocked;
-  for (size_t count = teller_count(); count > 0; --count)
+  while (tellers_.size() < teller_count())
     tellers_.push_back(process::start_thread([this] { tell(); }));
   opening_.emplace();
   try {

@@ -48,8 +48,15 @@ void CpuWorker::submit(RequestPointer request) {
     return request->end();
   }
   if (!thread_.joinable()) {
-    const SignalsBlocked blocked;
-    thread_ = process::start_thread([this] { run(); });
+    try {
+      const SignalsBlocked blocked;
+      thread_ = process::start_thread([this] { run(); });
+    } catch (const std::exception &) {
+      // Who asks does it: a device's thread too, whose device is lost and has done a part.
+      finish(*request);
+      lock.unlock();
+      return request->end();
+    }
   }
   ++present_;
   queue_.push_back(std::move(request));

@@ -89,8 +89,8 @@ void Executor::ensure_thread() {
 bool Executor::submit(const RequestPointer &request) {
   std::lock_guard lock(mutex_);
   if (stopping_) return false;
-  load_bytes_ += request->load_bytes;
   ensure_thread();
+  load_bytes_ += request->load_bytes;
   arrived_.push_back(request);
   changed_.notify_all();
   bell_.ring();

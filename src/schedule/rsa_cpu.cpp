@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/rsa_cpu.h"
 
+#include <exception>
+
 #include "cpu/core_count.h"
 #include "cpu/cpu_rsa.h"
 #include "process/thread.h"
@@ -27,11 +29,21 @@ void RsaCpu::submit(const RsaRequestPointer &request) {
     request->failure = process_ends();
     return request->end();
   }
+  try {
+    const SignalsBlocked blocked;
+    for (size_t wanted = request->todo.size();
+         wanted > waiting_threads_ && threads_.size() < most_threads_; --wanted)
+      threads_.push_back(process::start_thread([this] { run(); }));
+  } catch (const std::exception &error) {
+    // Those that there are will do. Where there is none, nothing may stay behind that nobody
+    // does: its caller would be gone.
+    if (threads_.empty()) {
+      lock.unlock();
+      request->failure = Status(LC_ERROR_NO_DEVICE, error.what());
+      return request->end();
+    }
+  }
   queue_.push_back(request);
-  const SignalsBlocked blocked;
-  for (size_t wanted = request->todo.size();
-       wanted > waiting_threads_ && threads_.size() < most_threads_; --wanted)
-    threads_.push_back(process::start_thread([this] { run(); }));
   changed_.notify_all();
 }
 

@@ -8,6 +8,8 @@ LANECRYPT_TEST_ENDS is how many processes each way of ending is tried by (10 by 
 import concurrent.futures
 import json
 import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -258,6 +260,43 @@ def test_ends_with_its_own_status(tmp_path, client, build, settings, end):
         ended = list(pool.map(lambda work: client(configuration, timeout=120, **work), works))
     for work, done in zip(works, ended):
         assert ways.ended_as_told(end, done), (work, done.returncode, done.stdout, done.stderr)
+
+
+# ---- Limits -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", ["cores", "forced"])
+def test_where_no_thread_can_be_had_openssl_does_all(set_uid_client, tmp_path, settings):
+    """In place too: nothing was begun, so nothing is lost."""
+    folder = set_uid_client
+    os.chmod(folder + "/client", 0o755)
+    words = {"in_process": None, "cores": "4"} if settings == "cores" else FORCED
+    configuration = Configuration(tmp_path, folder, **{**words, "stats_file": None})
+    text = configuration.path.read_text().replace("/lib/gpu.so", "/gpu.so")
+    with open(folder + "/openssl.cnf", "w", encoding="utf-8") as file:
+        file.write(text)
+    done = subprocess.run(
+        [folder + "/client", f"key={folder}/key.pem", f"config={folder}/openssl.cnf", "signs=2",
+         "updates=2", "kib=4096"], env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"},
+        capture_output=True, timeout=120, check=False, user=65534, group=65534, extra_groups=[],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)))
+    assert ways.ended_as_told("return", done), (done.returncode, done.stderr)
+
+
+def test_a_limit_of_files_ends_no_program(tmp_path, build):
+    configuration = Configuration(tmp_path, build, in_process=None)
+    done = subprocess.run(
+        ["openssl", "version"], env=configuration.environment, capture_output=True, timeout=60,
+        check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+    assert (done.returncode, done.stdout[:7]) == (0, b"OpenSSL")
+
+
+def test_nothing_is_looked_for_in_the_current_folder(build):
+    """An empty name in what a file says of its libraries stands for that."""
+    for file in ("lib/gpu.so", "lib/lanecrypt/lanecrypt-probe", "bin/lanecrypt"):
+        said = plain("readelf", "-d", build / file).stdout.decode()
+        path = re.search(r"runpath: \[(.*)\]", said)[1]
+        assert all(name.startswith(("/", "$ORIGIN")) for name in path.split(":")), (file, path)
 
 
 # ---- Sandboxes ------------------------------------------------------------------

@@ -13,6 +13,7 @@
 //   driver=cuda     starts NVIDIA's driver by itself before it works, as programs do
 //   fork=no|before|after|thread   the work is done by a child: of main before it has
 //                   worked, or after, or of another thread between main's own work
+//   cancel=yes      before it works, threads that work are cancelled
 //   sandbox=no|yes  forbids threads, files and programs to itself, before it works
 //   exec=yes        begins itself anew after the work, which then ends at once
 //   cleanup=yes     calls OPENSSL_cleanup() at the end
@@ -34,6 +35,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/provider.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -118,8 +120,11 @@ void encipher(int updates, size_t update_bytes) {
   for (int n = 0; n < updates; ++n) {
     int bytes = 0;
     memset(text.data(), n, update_bytes);
-    if (EVP_EncryptUpdate(there, enciphered.data(), &bytes, text.data(), int(update_bytes)) != 1 ||
-        EVP_DecryptUpdate(back, again.data(), &bytes, enciphered.data(), int(update_bytes)) != 1 ||
+    if (EVP_EncryptUpdate(there, enciphered.data(), &bytes, text.data(), int(update_bytes)) != 1)
+      fail("no text");
+    // In place.
+    again = enciphered;
+    if (EVP_DecryptUpdate(back, again.data(), &bytes, again.data(), int(update_bytes)) != 1 ||
         again != text)
       fail("wrong text");
   }
@@ -138,6 +143,22 @@ void work(EVP_PKEY *key) {
   std::vector<std::thread> threads;
   for (int n = 0; n < count; ++n) threads.emplace_back(mine);
   for (std::thread &thread : threads) thread.join();
+}
+
+// Each at a moment of its own. What it held is lost, as with libcrypto alone.
+void cancel_workers(EVP_PKEY *key) {
+  for (int n = 0; n < 20; ++n) {
+    std::thread worker([key] {
+      while (true) {
+        if (key != nullptr) sign(key, 1);
+        encipher(1, size_t(number("kib", 64)) << 10);
+        pthread_testcancel();
+      }
+    });
+    usleep(useconds_t(n * 300));
+    pthread_cancel(worker.native_handle());
+    worker.join();
+  }
 }
 
 // In a child, whose end is this program's.
@@ -206,6 +227,7 @@ int main(int count, char **arguments) {
     if (key != nullptr) sign(key, 1);
     forbid_what_is_not_needed();
   }
+  if (word("cancel") == "yes") cancel_workers(key);
   if (forks == "before") {
     work_in_child(key);
   } else if (forks == "thread") {

@@ -17,6 +17,7 @@ ENDS = {
     "signal": {"end": "signal"}, "throw": {"end": "throw"}, "cleanup": {"cleanup": "yes"},
     "unload": {"library": "yes"}, "exec": {"exec": "yes"}, "fork-before": {"fork": "before"},
     "fork-after": {"fork": "after"}, "fork-in-thread": {"fork": "thread"},
+    "cancel": {"cancel": "yes"},
 }
 EXPECTED = {"signal": -signal.SIGTERM, "throw": -signal.SIGABRT}
 

@@ -1,6 +1,7 @@
 // The seams to the process that we live in: forks, sandboxes, and programs of our own.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -154,7 +155,61 @@ TEST(Sandbox, MayForbidToAskOrToOpen) {
   EXPECT_EQ(0, code);
 }
 
+// What lies under our names then may be anybody's.
+TEST(Sandbox, IsAnotherRoot) {
+  const int code = in_child([] {
+    const SandboxWatch watch;
+    if (watch.has_come()) return 1;
+    if (chroot("/proc/self") != 0) return 77;
+    return watch.has_come() ? 0 : 2;
+  });
+  if (code == 77) GTEST_SKIP() << "only root changes the root";
+  EXPECT_EQ(0, code);
+}
+
 std::atomic<int> children_heard_of{0};
+
+// As the first process of a container is, which gets all orphans for children.
+TEST(Program, IsNobodysChildWhereOrphansAreAdopted) {
+  EXPECT_EQ(0, in_child([] {
+              if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return 77;
+              children_heard_of = 0;
+              (void)signal(SIGCHLD, [](int) { ++children_heard_of; });
+              std::string why;
+              const auto program =
+                  Program::start("/bin/sh", {"-c", "sleep 0.1; echo said; echo end"}, &why);
+              if (program == nullptr) return 1;
+              if (waitpid(-1, nullptr, WNOHANG) != -1) return 2;
+              if (program->wait(milliseconds(30000)) != Program::State::kDone) return 3;
+              if (program->output() != "said\n") return 4;
+              if (waitpid(-1, nullptr, WNOHANG | __WALL) != -1) return 5;
+              std::string missing;
+              if (Program::start("/nowhere", {}, &missing) != nullptr || missing.empty()) return 6;
+              return children_heard_of == 0 ? 0 : 7;
+            }));
+}
+
+// The first child is the program's: a PID namespace ends with its first process.
+TEST(Program, IsNotTheFirstOfAPidNamespace) {
+  const int code = in_child([] {
+    if (unshare(CLONE_NEWPID) != 0) return 77;
+    std::string why;
+    if (Program::start("/bin/true", {}, &why) != nullptr || why.empty()) return 1;
+    return in_child([] { return getpid() == 1 ? 0 : 2; });
+  });
+  if (code == 77) GTEST_SKIP() << "this machine makes no namespaces";
+  EXPECT_EQ(0, code);
+}
+
+TEST(Program, NeedsNoStandardFiles) {
+  EXPECT_EQ(0, in_child([] {
+              for (int number = 0; number < 3; ++number) close(number);
+              std::string why;
+              const auto program = Program::start("/bin/sh", {"-c", "echo end"}, &why);
+              if (program == nullptr || fcntl(0, F_GETFD) != -1) return 1;
+              return program->wait(milliseconds(30000)) == Program::State::kDone ? 0 : 2;
+            }));
+}
 
 TEST(Program, IsNobodysChild) {
   children_heard_of = 0;

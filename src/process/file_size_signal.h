@@ -1,0 +1,38 @@
+// A file that would pass the limit of its size (RLIMIT_FSIZE) ends the process by SIGXFSZ.
+// What is written beside a program's own work must not.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace lanecrypt::process {
+
+// While it lives this thread's writes fail instead (EFBIG).
+class FileSizeSignalBlocked {
+ public:
+  FileSizeSignalBlocked() {
+    sigemptyset(&only_);
+    sigaddset(&only_, SIGXFSZ);
+    was_pending_ = is_pending();
+    pthread_sigmask(SIG_BLOCK, &only_, &before_);
+  }
+  ~FileSizeSignalBlocked() {
+    constexpr timespec kNow = {};
+    if (!was_pending_ && is_pending()) (void)sigtimedwait(&only_, nullptr, &kNow);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  FileSizeSignalBlocked(const FileSizeSignalBlocked &) = delete;
+
+ private:
+  static bool is_pending() {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+  }
+
+  sigset_t only_, before_;
+  bool was_pending_;
+};
+
+}  // namespace lanecrypt::process
