@@ -36,6 +36,9 @@ class SandboxWatch {
   // Remembers how it stands now, before it can have sandboxed itself: at load.
   SandboxWatch();
 
+  // Whether it could be told then how it stood: not without /proc.
+  bool could_tell() const { return at_load_.seccomp >= 0 && root_at_load_ != Root{}; }
+
   // Whether a sandbox has come since, or nobody knows. Three system calls, some 20
   // microseconds. Any thread.
   bool has_come() const;

@@ -11,6 +11,8 @@ const SandboxWatch watch;
 
 }  // namespace
 
-bool is_sandboxed() { return watch.has_come(); }
+// Where nobody could tell from the start, who loaded this on purpose wants its threads; the
+// provider does not load it there.
+bool is_sandboxed() { return watch.could_tell() && watch.has_come(); }
 
 }  // namespace lanecrypt::process

@@ -364,13 +364,17 @@ def test_output_that_nobody_reads():
     assert process.wait(timeout=300) == FAILED
 
 
+# A program does not find what lies beside it without /proc, which some tests hide.
+LIBRARIES = os.path.join(os.path.dirname(os.path.dirname(LANECRYPT)), "lib")
+
+
 def in_namespace(script, *arguments):
     """Runs a shell script where it may mount; skips where that is forbidden."""
     command = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", script, "sh", *map(str, arguments)]
     if shutil.which("unshare") is None:
         pytest.skip("unshare is not here")
     # The leak sanitizer needs /proc, which some of these scripts hide.
-    env = environment(ASAN_OPTIONS="detect_leaks=0")
+    env = environment(ASAN_OPTIONS="detect_leaks=0", LD_LIBRARY_PATH=LIBRARIES)
     done = subprocess.run(command, capture_output=True, env=env, timeout=300, start_new_session=True)
     if b"not permitted" in done.stderr or b"ermission denied" in done.stderr:
         pytest.skip("mounting is forbidden here")
@@ -423,8 +427,8 @@ def start_slow(folder, *prefix):
     """A run that has begun to write and waits for more input."""
     process = subprocess.Popen([*prefix, LANECRYPT, "enc", "-aes-256-ctr", *PW, "-out", folder / "out",
                                 "--chunk", "65536"],
-                               stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
-                               start_new_session=True)
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment(LD_LIBRARY_PATH=LIBRARIES), start_new_session=True)
     process.stdin.write(data(1 << 20) * 12)
     process.stdin.flush()
     time.sleep(0.7)
