@@ -121,7 +121,8 @@ TEST_F(FipsQuery, RsaSignsAndDecrypts) {
     O(OSSL_PARAM_free)(numbers);
     ASSERT_NE(made, nullptr);
     EXPECT_EQ(take_error_texts(), "");
-    decrypt(made, kOurs);
+    // From 3.2 on OpenSSL's own PKCS#1 v1.5 fetches a digest that nobody then has.
+    if (O(OpenSSL_version_num)() < 0x30200000) decrypt(made, kOurs);
     O(EVP_PKEY_free)(made);
     EXPECT_EQ(take_error_texts(), "");
     EXPECT_EQ(rsa_device_jobs(library) >= 3, std::strcmp(rsa, "always") == 0);
