@@ -177,10 +177,10 @@ std::unique_ptr<Program> Program::start(const std::string &path,
     sigset_t all;
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &start.signals);
-    // No signal when it ends, in the flags' lowest byte: then no wait() but this sees it.
     if (adopts_orphans()) {
       staying = start_staying(start);
     } else {
+      // No signal when it ends, in the flags' lowest byte: then no wait() but this sees it.
       const pid_t between = clone(start_and_leave, static_cast<char *>(stacks) + kStackBytes,
                                   CLONE_VM | CLONE_VFORK, &start);
       if (between < 0) start.error = errno;
