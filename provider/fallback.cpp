@@ -25,23 +25,34 @@ bool load_fallback_provider(Provider &provider) {
   return provider.fallback_provider != nullptr;
 }
 
+OSSL_LIB_CTX *library_of_fallback(Provider &provider) {
+  int has = provider.program_has_default.load(std::memory_order_relaxed);
+  if (has == 0) {
+    has = OSSL_PROVIDER_available(provider.program, "default") == 1 ? 1 : -1;
+    provider.program_has_default.store(has, std::memory_order_relaxed);
+  }
+  return has > 0 ? provider.program : provider.fallback;
+}
+
 EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss) {
-  return fetch_once(provider, provider.fallback_rsa_keymgmt[pss ? 1 : 0], pss ? "RSA-PSS" : "RSA",
+  return fetch_once(provider, library_of_fallback(provider),
+                    provider.fallback_rsa_keymgmt[pss ? 1 : 0], pss ? "RSA-PSS" : "RSA",
                     EVP_KEYMGMT_fetch, EVP_KEYMGMT_free);
 }
 
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider) {
-  return fetch_once(provider, provider.fallback_rsa_signature, "RSA", EVP_SIGNATURE_fetch,
-                    EVP_SIGNATURE_free);
+  return fetch_once(provider, library_of_fallback(provider), provider.fallback_rsa_signature, "RSA",
+                    EVP_SIGNATURE_fetch, EVP_SIGNATURE_free);
 }
 
 EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider) {
-  return fetch_once(provider, provider.fallback_rsa_cipher, "RSA", EVP_ASYM_CIPHER_fetch,
-                    EVP_ASYM_CIPHER_free);
+  return fetch_once(provider, library_of_fallback(provider), provider.fallback_rsa_cipher, "RSA",
+                    EVP_ASYM_CIPHER_fetch, EVP_ASYM_CIPHER_free);
 }
 
 EVP_MAC *fallback_poly1305(Provider &provider) {
-  return fetch_once(provider, provider.fallback_poly1305, "POLY1305", EVP_MAC_fetch, EVP_MAC_free);
+  return fetch_once(provider, library_of_fallback(provider), provider.fallback_poly1305, "POLY1305",
+                    EVP_MAC_fetch, EVP_MAC_free);
 }
 
 void free_fallbacks(Provider &provider) {

@@ -16,6 +16,11 @@ namespace lanecrypt::provider {
 // fetches: our child context has its default properties too.
 inline constexpr char kFallbackProperties[] = "provider=default,-fips";
 
+// Where EVP finds it: in the program's own library context, which has made the names and
+// methods of its providers already, or in ours where the program has not loaded it. To fill
+// ours takes longer than a signature. Any thread.
+OSSL_LIB_CTX *library_of_fallback(Provider &provider);
+
 // Each nullptr, with an error raised, where the default provider cannot be had.
 EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider);
@@ -30,12 +35,12 @@ void free_fallbacks(Provider &provider);
 // Fetched by the first who wants it, not while the provider loads: the default
 // provider may not be there yet.
 template <typename T, typename Fetch, typename Free>
-T *fetch_once(Provider &provider, std::atomic<T *> &place, const char *name, Fetch fetch,
-              Free free) {
+T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place, const char *name,
+              Fetch fetch, Free free) {
   T *method = place.load(std::memory_order_acquire);
   if (method != nullptr) return method;
   ERR_set_mark();
-  method = fetch(provider.fallback, name, kFallbackProperties);
+  method = fetch(library, name, kFallbackProperties);
   // An application may have loaded this provider and no other.
   if (method == nullptr && load_fallback_provider(provider))
     method = fetch(provider.fallback, name, kFallbackProperties);

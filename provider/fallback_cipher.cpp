@@ -97,7 +97,7 @@ const FallbackCipher *fallback_cipher(Provider &provider, int index) {
     cipher->room_bytes = algorithm.block_bytes == 1 ? 0 : algorithm.block_bytes;
     return ask_functions(*cipher, library, what) ? cipher.release() : nullptr;
   };
-  return fetch_once(provider, place, name, fetch, ReleaseCipher());
+  return fetch_once(provider, provider.fallback, place, name, fetch, ReleaseCipher());
 }
 
 void release_fallback_ciphers(Provider &provider) {

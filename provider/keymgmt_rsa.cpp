@@ -32,7 +32,8 @@ void free_key(void *key) { RsaKey::release(key_of(key)); }
 // A context of the default provider's; nullptr with an error raised.
 EVP_PKEY_CTX *new_context(Provider &provider, RsaType type) {
   if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
-  return EVP_PKEY_CTX_new_from_name(provider.fallback, name_of(type), kFallbackProperties);
+  return EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), name_of(type),
+                                    kFallbackProperties);
 }
 
 int has(const void *pointer, int selection) {
@@ -71,8 +72,8 @@ int validate(const void *pointer, int selection, int check_type) {
   // OpenSSL's own has nothing to check of the parameters.
   if (pair == 0) return 1;
   if (key->fallback() == nullptr) return 0;
-  EVP_PKEY_CTX *context =
-      EVP_PKEY_CTX_new_from_pkey(key->provider().fallback, key->fallback(), kFallbackProperties);
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(library_of_fallback(key->provider()),
+                                                     key->fallback(), kFallbackProperties);
   if (context == nullptr) return 0;
   int valid = 0;
   if (pair == OSSL_KEYMGMT_SELECT_KEYPAIR)

@@ -29,7 +29,9 @@ struct Provider {
   OSSL_LIB_CTX *fallback = nullptr;
   // The application's own, whose random generator is ours: see program_random.h.
   OSSL_LIB_CTX *program = nullptr;
-  // OpenSSL's default provider, where it had to be loaded for that.
+  // Whether OpenSSL's default provider is there; 0: not looked yet, -1: it is not.
+  std::atomic<int> program_has_default{0};
+  // It, where it had to be loaded into ours.
   std::atomic<OSSL_PROVIDER *> fallback_provider{nullptr};
   // Its ciphers, each fetched when the first context wants it: not while
   // the provider loads, when the default provider may not be there yet.

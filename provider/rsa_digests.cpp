@@ -28,7 +28,7 @@ void DigestQueries::forget() {
 
 const char *DigestQueries::query_for(Provider &provider, const char *name) const {
   const ErrorMark mark;
-  EVP_MD *found = EVP_MD_fetch(provider.fallback, name, general.c_str());
+  EVP_MD *found = EVP_MD_fetch(library_of_fallback(provider), name, general.c_str());
   EVP_MD_free(found);
   return found != nullptr ? general.c_str() : kFallbackProperties;
 }
@@ -61,7 +61,8 @@ bool sets_digest(const OSSL_PARAM params[]) {
 }
 
 EVP_MD *fetch_digest(Provider &provider, const char *name, const char *query) {
-  EVP_MD *digest = *name == '\0' ? nullptr : EVP_MD_fetch(provider.fallback, name, query);
+  EVP_MD *digest =
+      *name == '\0' ? nullptr : EVP_MD_fetch(library_of_fallback(provider), name, query);
   if (digest == nullptr || EVP_MD_get_size(digest) <= EVP_MAX_MD_SIZE) return digest;
   EVP_MD_free(digest);
   return nullptr;

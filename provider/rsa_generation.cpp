@@ -192,7 +192,7 @@ EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,
   if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
   EVP_PKEY *made = nullptr;
   EVP_PKEY_CTX *context =
-      EVP_PKEY_CTX_new_from_name(provider.fallback, name_of(type), kFallbackProperties);
+      EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), name_of(type), kFallbackProperties);
   // The parameters are only read.
   if (context == nullptr || EVP_PKEY_fromdata_init(context) != 1 ||
       EVP_PKEY_fromdata(context, &made, selection, const_cast<OSSL_PARAM *>(params)) != 1) {

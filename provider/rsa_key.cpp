@@ -68,7 +68,8 @@ int make_device_key(const OSSL_PARAM params[], void *argument) {
     if (param == nullptr || !write_number(*param, place, bytes)) return 0;
     numbers[part] = {.bytes = place, .length = bytes};
   }
-  EVP_MD *sha256 = EVP_MD_fetch(making.provider.fallback, "SHA256", kFallbackProperties);
+  EVP_MD *sha256 =
+      EVP_MD_fetch(library_of_fallback(making.provider), "SHA256", kFallbackProperties);
   EVP_MD_CTX *hash = EVP_MD_CTX_new();
   const bool hashed = sha256 != nullptr && hash != nullptr &&
                       EVP_DigestInit_ex2(hash, sha256, nullptr) &&

@@ -118,7 +118,8 @@ const RsaTemplate *RsaTemplates::find(Provider &provider, EVP_PKEY *key, RsaUse 
 EVP_PKEY_CTX *begin_fallback(Provider &provider, EVP_PKEY *key, RsaUse use,
                              const OSSL_PARAM params[]) {
   if (key == nullptr) return nullptr;
-  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(provider.fallback, key, kFallbackProperties);
+  EVP_PKEY_CTX *context =
+      EVP_PKEY_CTX_new_from_pkey(library_of_fallback(provider), key, kFallbackProperties);
   int begun = 0;
   switch (use) {
     case RsaUse::kSign:

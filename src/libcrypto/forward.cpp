@@ -30,7 +30,7 @@ namespace lanecrypt {
 namespace {
 
 struct Table {
-  const void *base;  // where the bound libcrypto begins
+  uintptr_t begin;  // of the bound libcrypto in memory
   decltype(&::OPENSSL_cleanse) OPENSSL_cleanse;
 #define F(result, failure, name, parameters, arguments) decltype(&::name) name;
 #include "libcrypto/functions.h"
@@ -41,14 +41,16 @@ struct Table {
 // parent was just binding.
 std::atomic<const Table *> bound{nullptr};
 
-// Where an object lies in memory. dladdr() would tell of each address too, but looks
-// through all the names of the object for it.
-struct Extent {
-  uintptr_t base, begin = UINTPTR_MAX, end = 0;
+// The loaded object that holds `address`. dladdr() tells of it too, but looks through all the
+// names of the object for that of the address.
+struct Object {
+  const uintptr_t address;
+  uintptr_t begin, end;
+  std::string path;  // "": the program itself
 };
 
-int note_extent(struct dl_phdr_info *info, size_t, void *pointer) {
-  Extent &extent = *static_cast<Extent *>(pointer);
+int find_object(struct dl_phdr_info *info, size_t, void *pointer) {
+  Object &object = *static_cast<Object *>(pointer);
   uintptr_t begin = UINTPTR_MAX, end = 0;
   for (int n = 0; n < info->dlpi_phnum; ++n) {
     const ElfW(Phdr) &part = info->dlpi_phdr[n];
@@ -56,26 +58,27 @@ int note_extent(struct dl_phdr_info *info, size_t, void *pointer) {
     begin = std::min<uintptr_t>(begin, info->dlpi_addr + part.p_vaddr);
     end = std::max<uintptr_t>(end, info->dlpi_addr + part.p_vaddr + part.p_memsz);
   }
-  if (extent.base < begin || extent.base >= end) return 0;
-  extent.begin = begin;
-  extent.end = end;
+  if (object.address < begin || object.address >= end) return 0;
+  object.begin = begin;
+  object.end = end;
+  if (info->dlpi_name != nullptr) object.path = info->dlpi_name;
   return 1;
 }
 
 // The symbol, or nullptr where the object itself does not export it: dlsym() also looks
 // into what that object links.
-void *symbol_of(void *handle, const Extent &extent, const char *name) {
+void *symbol_of(void *handle, const Object &object, const char *name) {
   void *symbol = dlsym(handle, name);
   const auto address = reinterpret_cast<uintptr_t>(symbol);
-  return address >= extent.begin && address < extent.end ? symbol : nullptr;
+  return address >= object.begin && address < object.end ? symbol : nullptr;
 }
 
-// Binds the object loaded at `base`. The handle is kept for good, so that the
-// object is not unloaded under the table.
-Status bind_handle(void *handle, const void *base, const std::string &path) {
+// Binds the object. The handle is kept for good, so that the object is not unloaded
+// under the table.
+Status bind_handle(void *handle, const Object &object, const std::string &path) {
   Table *table = new (std::nothrow) Table{};
   if (table == nullptr) return Status(LC_ERROR_MEMORY, "out of memory");
-  table->base = base;
+  table->begin = object.begin;
   const struct {
     const char *name;
     void *place;
@@ -85,10 +88,8 @@ Status bind_handle(void *handle, const void *base, const std::string &path) {
 #include "libcrypto/functions.h"
 #undef F
   };
-  Extent extent = {.base = reinterpret_cast<uintptr_t>(base)};
-  dl_iterate_phdr(note_extent, &extent);
   for (const auto &entry : entries) {
-    void *symbol = symbol_of(handle, extent, entry.name);
+    void *symbol = symbol_of(handle, object, entry.name);
     if (symbol == nullptr) {
       delete table;
       return Status(LC_ERROR_UNSUPPORTED,
@@ -100,7 +101,7 @@ Status bind_handle(void *handle, const void *base, const std::string &path) {
   const Table *before = nullptr;
   if (!bound.compare_exchange_strong(before, table, std::memory_order_acq_rel)) {
     delete table;
-    if (before->base != base)
+    if (before->begin != object.begin)
       return Status(LC_ERROR_UNSUPPORTED,
                     "this process has two copies of libcrypto, and Lanecrypt already works with "
                     "another than that in " +
@@ -121,22 +122,19 @@ int note_libcrypto(struct dl_phdr_info *info, size_t, void *path) {
 }  // namespace
 
 Status bind_libcrypto_of(const void *address) {
-  Dl_info info;
-  struct link_map *map = nullptr;
-  if (dladdr1(address, &info, reinterpret_cast<void **>(&map), RTLD_DL_LINKMAP) == 0 ||
-      map == nullptr)
+  Object object = {reinterpret_cast<uintptr_t>(address), 0, 0, ""};
+  if (dl_iterate_phdr(find_object, &object) == 0)
     return Status(LC_ERROR_UNSUPPORTED, "cannot tell which libcrypto is calling");
   if (const Table *table = bound.load(std::memory_order_acquire);
-      table != nullptr && table->base == info.dli_fbase)
+      table != nullptr && table->begin == object.begin)
     return Status();
-  // The main program has an empty name in the list of the dynamic linker.
-  const bool is_program = map->l_name == nullptr || map->l_name[0] == '\0';
-  const std::string path = is_program ? "the program itself" : map->l_name;
+  const bool is_program = object.path.empty();
+  const std::string path = is_program ? "the program itself" : object.path;
   void *handle = is_program ? dlopen(nullptr, RTLD_NOW | RTLD_LOCAL)
-                            : dlopen(map->l_name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+                            : dlopen(object.path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (handle == nullptr)
     return Status(LC_ERROR_UNSUPPORTED, "cannot reach the libcrypto in " + path);
-  Status status = bind_handle(handle, info.dli_fbase, path);
+  Status status = bind_handle(handle, object, path);
   if (!status.ok()) dlclose(handle);
   return status;
 }
