@@ -5,8 +5,9 @@
 Starts: whole runs of `openssl`, in turn without the provider and with it at its default
 settings. Ends: test_client (tests/process/) works in many threads and ends in every way at
 random moments; counted are those that hang, and those that end otherwise than told. How long
-one takes to end is measured beside a bare program of the driver's: one that starts it and
-ends. Prints a table, and writes the figures as JSON in the format of bench/results.
+one takes to end, from its own last moment on, is also measured alone, beside bare programs
+that start NVIDIA's driver and end. And what a process takes of memory, its own and a card's.
+Prints tables, and writes the figures as JSON in the format of bench/results.
 
 Usage: bench/process_costs.py [--build DIR] [--openssl PROGRAM] [--runs N] [--ends N]
            [--devices LIST] [--settings LIST] [--minutes N] [--out FILE]
@@ -19,13 +20,14 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-from whole_programs import CONFIG, ROOT, write_results
+from whole_programs import CONFIG, ROOT, gpu_and_driver, write_results
 
 sys.path.insert(0, str(ROOT / "tests" / "process"))
 import ways  # noqa: E402
@@ -66,6 +68,60 @@ def measure_starts(folder, openssl, sides, runs):
             results.append(spread(f"process.start.{name}.{side}", figures, "ms"))
         plain, provider = (statistics.median(taken[side]) for side in ("plain", "provider"))
         print(f"| {name} | {plain:.2f} | {provider:.2f} | {provider - plain:+.2f} |", flush=True)
+    return results
+
+
+def card_mib():
+    """What all processes use of the first card; None without one."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=memory.used",
+                               "--format=csv,noheader,nounits"],
+                              capture_output=True, text=True, check=True)
+        return float(done.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return None
+
+
+def measure_memory(folder, build, environments, runs):
+    """At the most, of a process that has signed and encrypted once: its own and the card's."""
+    words = {"key": folder / "key.pem", "signs": 1, "updates": 1, "kib": 2048, "after_us": 5000000}
+    results = []
+    print("\n| settings | memory, MiB | of the card, MiB |\n| --- | ---: | ---: |")
+    for settings, environment in environments.items():
+        own, of_card = [], []
+        for _ in range(runs):
+            before = card_mib()
+            process = subprocess.Popen(ways.command(build, words), env=environment,
+                                       stdout=subprocess.DEVNULL)
+            time.sleep(3)  # by then it waits for its end
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+            own.append(int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1]) / 1024)
+            if before is not None:
+                of_card.append(card_mib() - before)
+            process.kill()
+            process.wait()
+        for what, figures in (("memory", own), ("card-memory", of_card)):
+            if figures:
+                results.append(spread(f"process.{what}.{settings}", figures, "MiB"))
+        print(f"| {settings} | {statistics.median(own):.1f} | "
+              f"{f'{statistics.median(of_card):.0f}' if of_card else ''} |", flush=True)
+    return results
+
+
+def measure_first_use(folder, build, environments, runs):
+    """A process that signs and encrypts once, with all that it opens for that."""
+    words = {"key": folder / "key.pem", "signs": 1, "updates": 1, "kib": 2048}
+    results = []
+    print("\n| settings | until the first work is done, ms |\n| --- | ---: |")
+    for settings, environment in environments.items():
+        taken = []
+        for _ in range(runs):
+            begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            done = subprocess.run(ways.command(build, words), env=environment, check=False,
+                                  stdout=subprocess.PIPE)
+            taken.append((int(done.stdout.split()[-1]) - begin) / 1e6)
+        results.append(spread(f"process.first-use.{settings}", taken, "ms"))
+        print(f"| {settings} | {statistics.median(taken):.1f} |", flush=True)
     return results
 
 
@@ -124,16 +180,27 @@ def survey_ends(folder, build, environments, ends, minutes):
     return results, bad
 
 
-def measure_driver(build, environment, runs):
-    """What a bare program takes to end that has started NVIDIA's driver."""
-    taken = []
+def measure_lone_ends(folder, build, environments, runs):
+    """What one takes to end, alone on the machine and after work: beside those with our settings,
+    bare programs that have started NVIDIA's driver, or the card's context too."""
+    plain = environments["plain"]
+    cases = {}
+    if gpu_and_driver()[0]:
+        cases = {"bare-driver": (plain, "", {"driver": "cuda"}),
+                 "bare-context": (plain, "", {"driver": "cuda-context"})}
+    for settings, environment in environments.items():
+        cases[settings] = (environment, folder / "key.pem",
+                           {"signs": 1, "updates": 1, "kib": 2048, "after_us": 200000})
+    taken = {name: [] for name in cases}
     for _ in range(runs):
-        what, milliseconds, _ = end_once(build, "", environment, "return", {"driver": "cuda"})
-        if what != "as told":
-            return []
-        taken.append(milliseconds)
-    print(f"a bare program of the driver's ends in {statistics.median(taken):.2f} ms")
-    return [spread("process.exit.ms.bare-driver", taken, "ms")]
+        for name, (environment, key, words) in cases.items():
+            what, milliseconds, _ = end_once(build, key, environment, "return", words)
+            if what == "as told":
+                taken[name].append(milliseconds)
+    print("\n| alone | end, ms | slowest |\n| --- | ---: | ---: |")
+    for name, figures in taken.items():
+        print(f"| {name} | {statistics.median(figures):.2f} | {max(figures):.1f} |")
+    return [spread(f"process.exit.alone.{name}", figures, "ms") for name, figures in taken.items()]
 
 
 def main():
@@ -177,7 +244,9 @@ def main():
                       **{side: with_settings(side, every[side])
                          for side in options.settings.split(",")}}
             ends, bad = survey_ends(folder, build, chosen, options.ends, options.minutes)
-            results += ends + measure_driver(build, plain, 20)
+            results += ends + measure_lone_ends(folder, build, chosen, 20)
+            results += measure_first_use(folder, build, chosen, 20)
+            results += measure_memory(folder, build, chosen, 3)
         if options.out:
             write_results(options.out, results, module, options.openssl)
     return 1 if bad else 0

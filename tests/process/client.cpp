@@ -10,7 +10,8 @@
 //   config=FILE     loaded by the program itself; otherwise OpenSSL finds its own
 //   library=yes     works by a library context of its own, which it loads the configuration
 //                   into and frees after the work: the provider's module is unloaded
-//   driver=cuda     starts NVIDIA's driver by itself before it works, as programs do
+//   driver=cuda|cuda-context   starts NVIDIA's driver by itself before it works, as programs
+//                   do, and the card's context too
 //   fork=no|before|after|thread   the work is done by a child: of main before it has
 //                   worked, or after, or of another thread between main's own work
 //   cancel=yes      before it works, threads that work are cancelled
@@ -176,11 +177,16 @@ void work_in_child(EVP_PKEY *key) {
   }
 }
 
-void start_driver(const char *name) {
-  void *driver = dlopen(name, RTLD_NOW);
+void start_driver(bool context) {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == nullptr) fail("no driver");
   const auto start = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
   if (start == nullptr || start(0) != 0) fail("the driver does not start");
+  if (!context) return;
+  const auto retain =
+      reinterpret_cast<int (*)(void **, int)>(dlsym(driver, "cuDevicePrimaryCtxRetain"));
+  void *made = nullptr;
+  if (retain == nullptr || retain(&made, 0) != 0) fail("the card does not start");
 }
 
 // Configured as programs are that know nothing of it, and apart from them.
@@ -218,7 +224,7 @@ int main(int count, char **arguments) {
     OPENSSL_INIT_free(settings);
   }
   if (word("library") == "yes") make_library(getenv("OPENSSL_CONF"));
-  if (word("driver") == "cuda") start_driver("libcuda.so.1");
+  if (!word("driver").empty()) start_driver(word("driver") == "cuda-context");
   EVP_PKEY *key = read_key(word("key"));
   const std::string forks = word("fork", "no");
   if (word("sandbox") == "yes") {
