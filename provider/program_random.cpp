@@ -41,7 +41,10 @@ OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISP
   // another libcrypto, to which the context means nothing. This one is linked with none: it
   // calls the very libcrypto that has loaded it (forward.h), and to that the core's context is
   // the OSSL_LIB_CTX that its own providers take it for.
-  return get == nullptr ? nullptr : reinterpret_cast<OSSL_LIB_CTX *>(get(handle));
+  OSSL_LIB_CTX *const library =
+      get == nullptr ? nullptr : reinterpret_cast<OSSL_LIB_CTX *>(get(handle));
+  // nullptr is what this thread has as its default now, and another thread, or later, another.
+  return library != nullptr ? library : OSSL_LIB_CTX_set0_default(nullptr);
 }
 
 PrivateGenerator::PrivateGenerator(OSSL_LIB_CTX *program)

@@ -17,8 +17,7 @@
 
 namespace lanecrypt::provider {
 
-// The library context that the provider is loaded in. nullptr is one, too: the default. For
-// RAND_bytes_ex() and RAND_priv_bytes_ex() on threads of the program, and for this file.
+// The library context that the provider is being loaded in. For threads of the program.
 OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
 
 // The private generator of the thread that makes this, for threads that work for it while it

@@ -27,7 +27,8 @@ struct Provider {
   // Holds OpenSSL's own implementation, for all that stays on the CPU. It
   // mirrors the providers of the application's library context.
   OSSL_LIB_CTX *fallback = nullptr;
-  // The application's own, whose random generator is ours: see program_random.h.
+  // The application's own, whose random generator is ours (program_random.h), and whose RSA,
+  // where it has loaded the default provider (fallback.h).
   OSSL_LIB_CTX *program = nullptr;
   // Whether OpenSSL's default provider is there; 0: not looked yet, -1: it is not.
   std::atomic<int> program_has_default{0};

@@ -10,6 +10,7 @@ F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_new, (void), ())
 F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_new_child,
   (const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in), (handle, in))
 F(void, , OSSL_LIB_CTX_free, (OSSL_LIB_CTX * context), (context))
+F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_set0_default, (OSSL_LIB_CTX * context), (context))
 F(OSSL_PROVIDER *, nullptr, OSSL_PROVIDER_load, (OSSL_LIB_CTX * context, const char *name),
   (context, name))
 F(int, 0, OSSL_PROVIDER_unload, (OSSL_PROVIDER * provider), (provider))
