@@ -5,8 +5,8 @@
 Starts: whole runs of `openssl`, in turn without the provider and with it at its default
 settings. Ends: test_client (tests/process/) works in many threads and ends in every way at
 random moments; counted are those that hang, and those that end otherwise than told. How long
-one takes to end, from its own last moment on, is also measured alone, beside bare programs
-that start NVIDIA's driver and end. And what a process takes of memory, its own and a card's.
+one takes to end, from its own last moment on, is also measured alone and among many, beside
+bare programs that start NVIDIA's driver and end. And what a process takes of memory, its own and a card's.
 Prints tables, and writes the figures as JSON in the format of bench/results.
 
 Usage: bench/process_costs.py [--build DIR] [--openssl PROGRAM] [--runs N] [--ends N]
@@ -38,6 +38,11 @@ HUNG_AFTER_S = 60  # beside as many others as there are cores
 def spread(name, figures, unit):
     return {"name": name, "value": statistics.median(figures), "unit": unit,
             "runs": len(figures), "min": min(figures), "max": max(figures)}
+
+
+def count(name, number, of):
+    return {"name": name, "value": number, "unit": "processes", "runs": of, "min": number,
+            "max": number}
 
 
 def commands(folder, openssl):
@@ -164,25 +169,26 @@ def survey_ends(folder, build, environments, ends, minutes):
                 return end_once(build, folder / "key.pem", environment, *case)
 
             ended = [one for one in pool.map(try_it, every) if one is not None]
-            count = {what: sum(1 for one in ended if one[0] == what) for what in ("hung", "crashed")}
             taken = [one[1] for one in ended if one[1] is not None]
-            for what, number_of in count.items():
-                results.append({"name": f"process.exit.{what}.{settings}", "value": number_of,
-                                "unit": "processes", "runs": len(ended)})
+            hung, crashed = (sum(1 for one in ended if one[0] == what)
+                             for what in ("hung", "crashed"))
+            results.append(count(f"process.exit.hung.{settings}", hung, len(ended)))
+            results.append(count(f"process.exit.crashed.{settings}", crashed, len(ended)))
             results.append(spread(f"process.exit.ms.{settings}", taken, "ms"))
-            bad += sum(count.values())
-            print(f"| {settings} | {len(ended)} | {count['hung']} | {count['crashed']} | "
+            bad += hung + crashed
+            print(f"| {settings} | {len(ended)} | {hung} | {crashed} | "
                   f"{statistics.median(taken):.2f} | {max(taken):.1f} |", flush=True)
     for what in ("hung", "crashed"):
         of = [one for one in results if one["name"].startswith(f"process.exit.{what}.")]
-        results.append({"name": f"process.exit.{what}", "value": sum(one["value"] for one in of),
-                        "unit": "processes", "runs": sum(one["runs"] for one in of)})
+        results.append(count(f"process.exit.{what}", sum(one["value"] for one in of),
+                             sum(one["runs"] for one in of)))
     return results, bad
 
 
-def measure_lone_ends(folder, build, environments, runs):
-    """What one takes to end, alone on the machine and after work: beside those with our settings,
-    bare programs that have started NVIDIA's driver, or the card's context too."""
+def compare_ends(folder, build, environments, runs):
+    """What one takes to end after work: beside those with our settings, bare programs that have
+    started NVIDIA's driver, or the card's context too. Each alone on the machine, and then as
+    many of a kind together as there are cores, which wait for one another in the driver."""
     plain = environments["plain"]
     cases = {}
     if gpu_and_driver()[0]:
@@ -191,16 +197,17 @@ def measure_lone_ends(folder, build, environments, runs):
     for settings, environment in environments.items():
         cases[settings] = (environment, folder / "key.pem",
                            {"signs": 1, "updates": 1, "kib": 2048, "after_us": 200000})
-    taken = {name: [] for name in cases}
-    for _ in range(runs):
+    results = []
+    for how, at_once in (("alone", 1), ("together", os.cpu_count() or 2)):
+        print(f"\n| {how} | end, ms | slowest |\n| --- | ---: | ---: |")
         for name, (environment, key, words) in cases.items():
-            what, milliseconds, _ = end_once(build, key, environment, "return", words)
-            if what == "as told":
-                taken[name].append(milliseconds)
-    print("\n| alone | end, ms | slowest |\n| --- | ---: | ---: |")
-    for name, figures in taken.items():
-        print(f"| {name} | {statistics.median(figures):.2f} | {max(figures):.1f} |")
-    return [spread(f"process.exit.alone.{name}", figures, "ms") for name, figures in taken.items()]
+            with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+                ended = list(pool.map(lambda _, of=(build, key, environment, "return", words):
+                                      end_once(*of), range(max(runs, 3 * at_once))))
+            taken = [milliseconds for what, milliseconds, _ in ended if what == "as told"]
+            print(f"| {name} | {statistics.median(taken):.2f} | {max(taken):.1f} |", flush=True)
+            results.append(spread(f"process.exit.{how}.{name}", taken, "ms"))
+    return results
 
 
 def main():
@@ -244,7 +251,7 @@ def main():
                       **{side: with_settings(side, every[side])
                          for side in options.settings.split(",")}}
             ends, bad = survey_ends(folder, build, chosen, options.ends, options.minutes)
-            results += ends + measure_lone_ends(folder, build, chosen, 20)
+            results += ends + compare_ends(folder, build, chosen, 20)
             results += measure_first_use(folder, build, chosen, 20)
             results += measure_memory(folder, build, chosen, 3)
         if options.out:
