@@ -133,7 +133,7 @@ LC_API lc_status lc_open(const lc_options *options, lc_context **context);
  *
  * exit() and the return from main() stop what is not closed, before libcrypto and the
  * drivers end: what a device has begun is waited for, all else ends with
- * LC_ERROR_STOPPED. That holds once the program's own threads are out of this library's
+ * LC_ERROR_STOPPED, its output whole, in part or untouched. That holds once the program's own threads are out of this library's
  * functions: one that is in them then may crash the process, as it may in libcrypto.
  * lc_close(), after these threads have ended, is the way that always holds. */
 LC_API void lc_close(lc_context *context);
@@ -359,7 +359,7 @@ typedef struct lc_completion {
   size_t struct_size;
   /* Called once, from a thread of Lanecrypt's, with no lock held: it must be short
    * and must not wait for another job, nor for a thread that is in lc_ticket_wait()
-   * for this one. May be NULL. */
+   * for this one, nor close the context, nor call exit(). May be NULL. */
   void (*callback)(void *argument, lc_status status);
   void *argument;
   /* An eventfd(2) to which 1 is added; -1 for none. Stays the caller's. */
