@@ -133,9 +133,9 @@ LC_API lc_status lc_open(const lc_options *options, lc_context **context);
  *
  * exit() and the return from main() stop what is not closed, before libcrypto and the
  * drivers end: what a device has begun is waited for, all else ends with
- * LC_ERROR_STOPPED, its output whole, in part or untouched. That holds once the program's own threads are out of this library's
- * functions: one that is in them then may crash the process, as it may in libcrypto.
- * lc_close(), after these threads have ended, is the way that always holds. */
+ * LC_ERROR_STOPPED, its output whole, in part or untouched. That holds once the program's own
+ * threads are out of this library's functions: one that is in them then may crash the process, as
+ * it may in libcrypto. lc_close(), after these threads have ended, is the way that always holds. */
 LC_API void lc_close(lc_context *context);
 
 /* ---- Devices ----------------------------------------------------------- */
