@@ -15,7 +15,7 @@
 #include "job/status.h"
 #include "lanecrypt/lanecrypt.h"
 #include "process/cancellation.h"
-#include "schedule/openings.h"
+#include "thread/openings.h"
 
 struct lc_context : lanecrypt::Context {
   using Context::Context;

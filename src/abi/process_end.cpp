@@ -13,7 +13,7 @@
 #include "libcrypto/forward.h"
 #include "process/forks.h"
 #include "process/thread.h"
-#include "schedule/signals.h"
+#include "thread/signals.h"
 
 namespace lanecrypt {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "abi/boundary.h"
-#include "schedule/ending.h"
+#include "thread/ending.h"
 
 struct lc_ticket {
   lanecrypt::schedule::EndingPointer request;

@@ -8,8 +8,8 @@
 #include "cpu/cpu_rsa.h"
 #include "cpu/rsa_image.h"
 #include "process/thread.h"
-#include "schedule/signals.h"
-#include "schedule/stuck.h"
+#include "thread/signals.h"
+#include "thread/stuck.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "schedule/executor.h"
-#include "schedule/openings.h"
 #include "schedule/rsa_engine.h"
 #include "schedule/rsa_request.h"
+#include "thread/openings.h"
 
 namespace lanecrypt::schedule {
 

@@ -8,7 +8,7 @@
 #include "cpu/cpu_cipher.h"
 #include "process/thread.h"
 #include "schedule/chunk.h"
-#include "schedule/signals.h"
+#include "thread/signals.h"
 
 namespace lanecrypt::schedule {
 namespace {

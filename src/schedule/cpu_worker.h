@@ -7,7 +7,7 @@
 #include <list>
 
 #include "schedule/executor.h"
-#include "schedule/workers.h"
+#include "thread/workers.h"
 
 namespace lanecrypt::schedule {
 

@@ -6,8 +6,8 @@
 
 #include "process/thread.h"
 #include "schedule/shared_work.h"
-#include "schedule/signals.h"
-#include "schedule/stuck.h"
+#include "thread/signals.h"
+#include "thread/stuck.h"
 #include "verify/known_answers.h"
 #include "verify/sample.h"
 

@@ -12,8 +12,8 @@
 #include <optional>
 #include <thread>
 
-#include "schedule/openings.h"
 #include "schedule/pipeline.h"
+#include "thread/openings.h"
 
 namespace lanecrypt::schedule {
 

@@ -16,7 +16,7 @@
 
 #include "schedule/driver_turn.h"
 #include "schedule/host_runs.h"
-#include "schedule/workers.h"
+#include "thread/workers.h"
 
 namespace lanecrypt::schedule {
 

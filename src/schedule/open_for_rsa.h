@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "schedule/rsa_launch.h"
-#include "schedule/stuck.h"
+#include "thread/stuck.h"
 
 namespace lanecrypt::schedule {
 

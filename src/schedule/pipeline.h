@@ -8,10 +8,10 @@
 #include <chrono>
 #include <deque>
 
-#include "schedule/bell.h"
 #include "schedule/device_memory.h"
 #include "schedule/key_numbers.h"
 #include "schedule/slot.h"
+#include "thread/bell.h"
 
 namespace lanecrypt::schedule {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "schedule/pipeline.h"
-#include "schedule/stuck.h"
+#include "thread/stuck.h"
 
 namespace lanecrypt::schedule {
 namespace {

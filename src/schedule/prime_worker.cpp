@@ -8,8 +8,8 @@
 #include <numbers>
 
 #include "process/thread.h"
-#include "schedule/signals.h"
-#include "schedule/stuck.h"
+#include "thread/signals.h"
+#include "thread/stuck.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "schedule/executor.h"
 #include "schedule/generation.h"
-#include "schedule/openings.h"
 #include "schedule/prime_tester.h"
+#include "thread/openings.h"
 
 namespace lanecrypt::schedule {
 

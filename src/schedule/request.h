@@ -9,8 +9,8 @@
 #include "device/device.h"
 #include "job/cipher_job.h"
 #include "schedule/aead_tally.h"
-#include "schedule/ending.h"
 #include "schedule/todo.h"
+#include "thread/ending.h"
 
 namespace lanecrypt::schedule {
 

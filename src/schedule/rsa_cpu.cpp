@@ -6,7 +6,7 @@
 #include "cpu/core_count.h"
 #include "cpu/cpu_rsa.h"
 #include "process/thread.h"
-#include "schedule/signals.h"
+#include "thread/signals.h"
 
 namespace lanecrypt::schedule {
 

@@ -9,7 +9,7 @@
 #include "cpu/cpu_rsa.h"
 #include "schedule/open_for_rsa.h"
 #include "schedule/output_check.h"
-#include "schedule/stuck.h"
+#include "thread/stuck.h"
 #include "verify/rsa_known_answer.h"
 
 namespace lanecrypt::schedule {

@@ -9,7 +9,7 @@
 #include "cpu/prime_key.h"
 #include "process/thread.h"
 #include "schedule/rsa_engine.h"
-#include "schedule/signals.h"
+#include "thread/signals.h"
 
 namespace lanecrypt::schedule {
 namespace {

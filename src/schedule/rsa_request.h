@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "job/rsa_job.h"
-#include "schedule/ending.h"
+#include "thread/ending.h"
 
 namespace lanecrypt::schedule {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "batch.h"
-#include "schedule/signals.h"
+#include "thread/signals.h"
 
 namespace {
 

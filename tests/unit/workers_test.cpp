@@ -1,7 +1,7 @@
 // Threads that share work with who gives it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/workers.h"
+#include "thread/workers.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

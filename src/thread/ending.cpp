@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/ending.h"
+#include "thread/ending.h"
 
 namespace lanecrypt::schedule {
 

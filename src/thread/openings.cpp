@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/openings.h"
+#include "thread/openings.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/workers.h"
+#include "thread/workers.h"
 
 #include <algorithm>
 #include <atomic>
 #include <system_error>
 
 #include "process/thread.h"
-#include "schedule/signals.h"
+#include "thread/signals.h"
 
 namespace lanecrypt::schedule {
 

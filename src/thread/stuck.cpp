@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/stuck.h"
+#include "thread/stuck.h"
 
 #include <list>
 #include <mutex>
