@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/aes_layout.h"
-#include "schedule/aead_launch.h"
+#include "launch/aead_launch.h"
 #include "schedule/request.h"
 
 namespace lanecrypt::schedule {

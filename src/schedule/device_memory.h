@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "schedule/aes_launch.h"
+#include "launch/aes_launch.h"
 #include "schedule/chunk.h"
 
 namespace lanecrypt::schedule {

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "schedule/aead_launch.h"
+#include "launch/aead_launch.h"
 #include "schedule/chunk.h"
 #include "schedule/host_side.h"
 #include "schedule/output_check.h"

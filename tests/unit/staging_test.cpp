@@ -1,7 +1,7 @@
 // How the small things of a launch come to the device.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/staging.h"
+#include "launch/staging.h"
 
 #include <gtest/gtest.h>
 

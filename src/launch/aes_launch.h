@@ -9,8 +9,8 @@
 #include "device/device.h"
 #include "job/cipher_job.h"
 #include "kernels/aes_layout.h"
-#include "schedule/aes_parts.h"
-#include "schedule/staging.h"
+#include "launch/aes_parts.h"
+#include "launch/staging.h"
 
 namespace lanecrypt::schedule {
 

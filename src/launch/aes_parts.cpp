@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/aes_parts.h"
+#include "launch/aes_parts.h"
 
 #include <algorithm>
 

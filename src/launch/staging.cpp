@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/staging.h"
+#include "launch/staging.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 
 #include "cpu/cpu_aead.h"
 #include "kernels/aead_layout.h"
-#include "schedule/aes_launch.h"
+#include "launch/aes_launch.h"
 
 namespace lanecrypt::schedule {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/aes_launch.h"
+#include "launch/aes_launch.h"
 #include "process/diagnostics.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "schedule/aead_launch.h"
+#include "launch/aead_launch.h"
 
 namespace lanecrypt::schedule {
 
