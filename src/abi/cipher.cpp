@@ -7,7 +7,7 @@
 
 #include "abi/ticket.h"
 #include "job/cipher_job.h"
-#include "schedule/request.h"
+#include "work/request.h"
 
 using lanecrypt::Result;
 using lanecrypt::Status;

@@ -7,8 +7,8 @@
 #include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
 #include "process/thread.h"
-#include "schedule/chunk.h"
 #include "thread/signals.h"
+#include "work/chunk.h"
 
 namespace lanecrypt::schedule {
 namespace {

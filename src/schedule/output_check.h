@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "schedule/chunk.h"
 #include "verify/sample.h"
+#include "work/chunk.h"
 
 namespace lanecrypt::schedule {
 

@@ -8,10 +8,10 @@
 #include <chrono>
 #include <deque>
 
-#include "schedule/device_memory.h"
-#include "schedule/key_numbers.h"
 #include "schedule/slot.h"
 #include "thread/bell.h"
+#include "work/device_memory.h"
+#include "work/key_numbers.h"
 
 namespace lanecrypt::schedule {
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "schedule/chunk.h"
+#include "work/chunk.h"
 
 namespace lanecrypt::schedule {
 

@@ -7,9 +7,9 @@
 #include <atomic>
 
 #include "launch/aead_launch.h"
-#include "schedule/chunk.h"
 #include "schedule/host_side.h"
 #include "schedule/output_check.h"
+#include "work/chunk.h"
 
 namespace lanecrypt::schedule {
 

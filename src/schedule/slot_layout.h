@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "schedule/key_numbers.h"
 #include "schedule/slot.h"
+#include "work/key_numbers.h"
 
 namespace lanecrypt::schedule {
 

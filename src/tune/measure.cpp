@@ -8,7 +8,7 @@
 
 #include "cpu/cpu_aead.h"
 #include "cpu/cpu_cipher.h"
-#include "schedule/request.h"
+#include "work/request.h"
 
 namespace lanecrypt::tune {
 namespace {

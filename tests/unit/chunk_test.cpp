@@ -1,7 +1,7 @@
 // How requests are cut into chunks, and how a chunk's bytes pass the ring.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/chunk.h"
+#include "work/chunk.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "random_bytes.h"
-#include "schedule/todo.h"
+#include "work/todo.h"
 
 namespace lanecrypt {
 namespace {

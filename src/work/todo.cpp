@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/todo.h"
+#include "work/todo.h"
 
 #include "job/ccm_format.h"
 

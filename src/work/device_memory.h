@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "launch/aes_launch.h"
-#include "schedule/chunk.h"
+#include "work/chunk.h"
 
 namespace lanecrypt::schedule {
 

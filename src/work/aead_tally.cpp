@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/aead_tally.h"
+#include "work/aead_tally.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "job/ccm_format.h"
-#include "schedule/request.h"
+#include "work/request.h"
 
 namespace lanecrypt::schedule {
 

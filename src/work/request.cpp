@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/request.h"
+#include "work/request.h"
 
 #include <algorithm>
 #include <cstring>

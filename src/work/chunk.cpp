@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/chunk.h"
+#include "work/chunk.h"
 
 #include <algorithm>
 #include <cmath>

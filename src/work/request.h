@@ -8,9 +8,9 @@
 
 #include "device/device.h"
 #include "job/cipher_job.h"
-#include "schedule/aead_tally.h"
-#include "schedule/todo.h"
 #include "thread/ending.h"
+#include "work/aead_tally.h"
+#include "work/todo.h"
 
 namespace lanecrypt::schedule {
 

@@ -8,7 +8,7 @@
 
 #include "kernels/aes_layout.h"
 #include "launch/aead_launch.h"
-#include "schedule/request.h"
+#include "work/request.h"
 
 namespace lanecrypt::schedule {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/device_memory.h"
+#include "work/device_memory.h"
 
 #include <algorithm>
 #include <cstring>
