@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-#include "schedule/pipeline.h"
+#include "pipeline/pipeline.h"
 #include "thread/openings.h"
 
 namespace lanecrypt::schedule {

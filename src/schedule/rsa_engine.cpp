@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cpu/cpu_rsa.h"
+#include "pipeline/output_check.h"
 #include "schedule/open_for_rsa.h"
-#include "schedule/output_check.h"
 #include "thread/stuck.h"
 #include "verify/rsa_known_answer.h"
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "pipeline/host_runs.h"
 #include "random_bytes.h"
-#include "schedule/host_runs.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -9,7 +9,7 @@
 namespace lanecrypt::test {
 namespace {
 
-constexpr uint64_t kChunkBytes = 16 << 20;  // as in src/schedule/pipeline.h
+constexpr uint64_t kChunkBytes = 16 << 20;  // as in src/pipeline/pipeline.h
 
 // Sets the low `bits` bits of a counter block so that block number `at` of the
 // message is the first after they wrap to 0.

@@ -9,7 +9,7 @@ namespace lanecrypt::test {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
-// As in src/schedule/pipeline.h. Were it to change, these tests would still
+// As in src/pipeline/pipeline.h. Were it to change, these tests would still
 // hold, but might no longer meet a seam where they mean to.
 constexpr uint64_t kChunkBytes = 16 * kMiB;
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "forwarding_device.h"
+#include "pipeline/pipeline.h"
 #include "random_bytes.h"
-#include "schedule/pipeline.h"
 
 namespace lanecrypt::schedule {
 namespace {

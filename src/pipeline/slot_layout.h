@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "schedule/slot.h"
+#include "pipeline/slot.h"
 #include "work/key_numbers.h"
 
 namespace lanecrypt::schedule {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/host_side.h"
+#include "pipeline/host_side.h"
 
 #include <stdlib.h>
 

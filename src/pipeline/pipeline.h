@@ -8,7 +8,7 @@
 #include <chrono>
 #include <deque>
 
-#include "schedule/slot.h"
+#include "pipeline/slot.h"
 #include "thread/bell.h"
 #include "work/device_memory.h"
 #include "work/key_numbers.h"

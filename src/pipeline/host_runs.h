@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "schedule/pinned_memory.h"
+#include "pipeline/pinned_memory.h"
 
 namespace lanecrypt::schedule {
 

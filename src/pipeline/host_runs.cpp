@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/host_runs.h"
+#include "pipeline/host_runs.h"
 
 #include <unistd.h>
 

@@ -14,8 +14,8 @@
 
 #include <atomic>
 
-#include "schedule/driver_turn.h"
-#include "schedule/host_runs.h"
+#include "pipeline/driver_turn.h"
+#include "pipeline/host_runs.h"
 #include "thread/workers.h"
 
 namespace lanecrypt::schedule {

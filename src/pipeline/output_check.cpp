@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/output_check.h"
+#include "pipeline/output_check.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/pipeline.h"
+#include "pipeline/pipeline.h"
 
 #include <algorithm>
 
-#include "schedule/slot_layout.h"
+#include "pipeline/slot_layout.h"
 
 namespace lanecrypt::schedule {
 namespace {

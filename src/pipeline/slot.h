@@ -7,8 +7,8 @@
 #include <atomic>
 
 #include "launch/aead_launch.h"
-#include "schedule/host_side.h"
-#include "schedule/output_check.h"
+#include "pipeline/host_side.h"
+#include "pipeline/output_check.h"
 #include "work/chunk.h"
 
 namespace lanecrypt::schedule {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "schedule/pipeline.h"
+#include "pipeline/pipeline.h"
 #include "thread/stuck.h"
 
 namespace lanecrypt::schedule {

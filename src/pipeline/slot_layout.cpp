@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/slot_layout.h"
+#include "pipeline/slot_layout.h"
 
 #include "job/ccm_format.h"
 
