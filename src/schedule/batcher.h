@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "schedule/executor.h"
+#include "cipher/executor.h"
 #include "schedule/rsa_engine.h"
 #include "schedule/rsa_request.h"
 #include "thread/openings.h"

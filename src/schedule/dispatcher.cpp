@@ -5,9 +5,9 @@
 #include <optional>
 #include <set>
 
+#include "cipher/shared_work.h"
 #include "cpu/core_count.h"
 #include "job/device_list.h"
-#include "schedule/shared_work.h"
 
 namespace lanecrypt::schedule {
 namespace {

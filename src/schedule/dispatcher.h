@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "cipher/cpu_worker.h"
+#include "cipher/executor.h"
 #include "device/survey.h"
-#include "schedule/cpu_worker.h"
-#include "schedule/executor.h"
 #include "schedule/rsa_dispatcher.h"
 #include "schedule/rsa_generator.h"
 

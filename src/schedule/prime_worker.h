@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "schedule/executor.h"
+#include "cipher/executor.h"
 #include "schedule/generation.h"
 #include "schedule/prime_tester.h"
 #include "thread/openings.h"

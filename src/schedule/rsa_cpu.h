@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "schedule/executor.h"
+#include "cipher/executor.h"
 #include "schedule/rsa_request.h"
 
 namespace lanecrypt::schedule {

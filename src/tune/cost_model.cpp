@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "schedule/cpu_worker.h"
+#include "cipher/cpu_worker.h"
 
 namespace lanecrypt::tune {
 namespace {

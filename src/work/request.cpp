@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cipher/shared_work.h"
 #include "job/ccm_format.h"
-#include "schedule/shared_work.h"
 
 namespace lanecrypt::schedule {
 

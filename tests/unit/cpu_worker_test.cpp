@@ -2,7 +2,7 @@
 // and how many cores there are for it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/cpu_worker.h"
+#include "cipher/cpu_worker.h"
 
 #include <gtest/gtest.h>
 #include <limits.h>

@@ -11,10 +11,10 @@
 #include <map>
 #include <mutex>
 
+#include "cipher/executor.h"
 #include "forwarding_device.h"
 #include "random_bytes.h"
 #include "reference.h"
-#include "schedule/executor.h"
 
 namespace lanecrypt::schedule {
 namespace {

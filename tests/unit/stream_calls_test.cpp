@@ -7,8 +7,8 @@
 
 #include <map>
 
+#include "cipher/executor.h"
 #include "forwarding_device.h"
-#include "schedule/executor.h"
 
 namespace lanecrypt::schedule {
 namespace {

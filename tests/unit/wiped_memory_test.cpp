@@ -11,11 +11,11 @@
 #include <cstring>
 #include <map>
 
+#include "cipher/executor.h"
 #include "device/survey.h"
 #include "forwarding_device.h"
 #include "random_bytes.h"
 #include "reference.h"
-#include "schedule/executor.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/cpu_worker.h"
+#include "cipher/cpu_worker.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 
 #include <list>
 
-#include "schedule/executor.h"
+#include "cipher/executor.h"
 #include "thread/workers.h"
 
 namespace lanecrypt::schedule {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/executor.h"
+#include "cipher/executor.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "cipher/shared_work.h"
 #include "process/thread.h"
-#include "schedule/shared_work.h"
 #include "thread/signals.h"
 #include "thread/stuck.h"
 #include "verify/known_answers.h"

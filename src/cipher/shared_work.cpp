@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/shared_work.h"
+#include "cipher/shared_work.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "schedule/executor.h"
+#include "cipher/executor.h"
 #include "verify/sample.h"
 
 namespace lanecrypt::schedule {
