@@ -28,8 +28,8 @@
 #include "cpu/prime_candidates.h"
 #include "device/survey.h"
 #include "lanecrypt/lanecrypt.h"
+#include "rsa/rsa_engine.h"
 #include "schedule/prime_tester.h"
-#include "schedule/rsa_engine.h"
 #include "schedule/rsa_generator.h"
 
 namespace lanecrypt::bench {

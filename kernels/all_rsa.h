@@ -1,7 +1,7 @@
 // Every kernel of RSA, for a target that compiles them from one source. A
 // target defines LC_RSA_FP64 where its FP64 units are worth it (or can be
 // tested), LC_RSA_U32, or both. Which instances there are, and what they are
-// called, schedule/rsa_launch.cpp knows.
+// called, rsa/rsa_launch.cpp knows.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -9,7 +9,7 @@
 #include "cpu/cpu_rsa.h"
 #include "job/rsa_generation.h"
 #include "job/rsa_job.h"
-#include "schedule/rsa_request.h"
+#include "rsa/rsa_request.h"
 
 using lanecrypt::Result;
 using lanecrypt::Status;

@@ -8,7 +8,7 @@
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_key.h"
 #include "kernels/prime_layout.h"
-#include "schedule/open_for_rsa.h"
+#include "rsa/open_for_rsa.h"
 #include "schedule/prime_tester.h"
 #include "verify/rsa_known_answer.h"
 

@@ -12,7 +12,7 @@
 #include "cipher/cpu_worker.h"
 #include "cipher/executor.h"
 #include "device/survey.h"
-#include "schedule/rsa_dispatcher.h"
+#include "rsa/rsa_dispatcher.h"
 #include "schedule/rsa_generator.h"
 
 namespace lanecrypt::schedule {

@@ -7,7 +7,7 @@
 
 #include "cpu/prime_candidates.h"
 #include "device/device.h"
-#include "schedule/rsa_engine.h"
+#include "rsa/rsa_engine.h"
 
 namespace lanecrypt::schedule {
 

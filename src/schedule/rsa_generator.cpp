@@ -8,7 +8,7 @@
 #include "cpu/core_count.h"
 #include "cpu/prime_key.h"
 #include "process/thread.h"
-#include "schedule/rsa_engine.h"
+#include "rsa/rsa_engine.h"
 #include "thread/signals.h"
 
 namespace lanecrypt::schedule {

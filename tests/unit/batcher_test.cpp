@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "cpu/cpu_rsa.h"
-#include "schedule/batcher.h"
-#include "schedule/rsa_choice.h"
-#include "schedule/rsa_dispatcher.h"
+#include "rsa/batcher.h"
+#include "rsa/rsa_choice.h"
+#include "rsa/rsa_dispatcher.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -13,8 +13,8 @@
 #include "device/survey.h"
 #include "long_numbers.h"
 #include "public_exponents.h"
+#include "rsa/rsa_launch.h"
 #include "schedule/prime_tester.h"
-#include "schedule/rsa_launch.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -17,8 +17,8 @@
 #include "forwarding_device.h"
 #include "mapping_flags.h"
 #include "random_bytes.h"
+#include "rsa/rsa_engine.h"
 #include "rsa_test_key.h"
-#include "schedule/rsa_engine.h"
 
 namespace lanecrypt::schedule {
 namespace {

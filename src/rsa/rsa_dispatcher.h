@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "schedule/batcher.h"
-#include "schedule/rsa_choice.h"
-#include "schedule/rsa_cpu.h"
+#include "rsa/batcher.h"
+#include "rsa/rsa_choice.h"
+#include "rsa/rsa_cpu.h"
 
 namespace lanecrypt::schedule {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "schedule/rsa_launch.h"
+#include "rsa/rsa_launch.h"
 #include "thread/stuck.h"
 
 namespace lanecrypt::schedule {

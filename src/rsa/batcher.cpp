@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/batcher.h"
+#include "rsa/batcher.h"
 
 #include <algorithm>
 #include <bit>

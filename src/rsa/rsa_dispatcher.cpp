@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/rsa_dispatcher.h"
+#include "rsa/rsa_dispatcher.h"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/rsa_choice.h"
+#include "rsa/rsa_choice.h"
 
 #include <algorithm>
 

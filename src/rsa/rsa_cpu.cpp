@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/rsa_cpu.h"
+#include "rsa/rsa_cpu.h"
 
 #include <exception>
 

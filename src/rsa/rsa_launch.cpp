@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/rsa_launch.h"
+#include "rsa/rsa_launch.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "cpu/cpu_rsa.h"
 #include "kernels/rsa_layout.h"
 #include "process/diagnostics.h"
-#include "schedule/secret_pages.h"
+#include "rsa/secret_pages.h"
 
 namespace lanecrypt::schedule {
 namespace {

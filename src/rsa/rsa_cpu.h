@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cipher/executor.h"
-#include "schedule/rsa_request.h"
+#include "rsa/rsa_request.h"
 
 namespace lanecrypt::schedule {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/rsa_engine.h"
+#include "rsa/rsa_engine.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "cpu/cpu_rsa.h"
 #include "pipeline/output_check.h"
-#include "schedule/open_for_rsa.h"
+#include "rsa/open_for_rsa.h"
 #include "thread/stuck.h"
 #include "verify/rsa_known_answer.h"
 

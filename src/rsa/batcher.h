@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "cipher/executor.h"
-#include "schedule/rsa_engine.h"
-#include "schedule/rsa_request.h"
+#include "rsa/rsa_engine.h"
+#include "rsa/rsa_request.h"
 #include "thread/openings.h"
 
 namespace lanecrypt::schedule {

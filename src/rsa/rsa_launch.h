@@ -10,7 +10,7 @@
 
 #include "cpu/rsa_image.h"
 #include "device/device.h"
-#include "schedule/rsa_engine.h"
+#include "rsa/rsa_engine.h"
 
 namespace lanecrypt::schedule {
 
