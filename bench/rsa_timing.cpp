@@ -28,9 +28,9 @@
 #include "cpu/prime_candidates.h"
 #include "device/survey.h"
 #include "lanecrypt/lanecrypt.h"
+#include "primes/prime_tester.h"
+#include "primes/rsa_generator.h"
 #include "rsa/rsa_engine.h"
-#include "schedule/prime_tester.h"
-#include "schedule/rsa_generator.h"
 
 namespace lanecrypt::bench {
 namespace {

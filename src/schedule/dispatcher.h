@@ -12,8 +12,8 @@
 #include "cipher/cpu_worker.h"
 #include "cipher/executor.h"
 #include "device/survey.h"
+#include "primes/rsa_generator.h"
 #include "rsa/rsa_dispatcher.h"
-#include "schedule/rsa_generator.h"
 
 namespace lanecrypt::schedule {
 

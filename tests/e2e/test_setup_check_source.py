@@ -53,7 +53,7 @@ def test_a_breach_is_found(check, path, line):
 
 
 @pytest.mark.parametrize("path, line", [
-    ("src/schedule/a.cpp", '#include "device/device.h"'),
+    ("src/launch/a.cpp", '#include "device/device.h"'),
     ("src/job/a.cpp", '#include "secure/key_memory.h"'),
     ("src/device/cuda/a.cpp", '#include "device/cuda/driver.h"'),
     ("src/device/opencl/a.cpp", "#include <CL/cl.h>"),

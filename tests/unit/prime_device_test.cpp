@@ -12,9 +12,9 @@
 #include "cpu/prime_key.h"
 #include "device/survey.h"
 #include "long_numbers.h"
+#include "primes/prime_tester.h"
 #include "public_exponents.h"
 #include "rsa/rsa_launch.h"
-#include "schedule/prime_tester.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "cpu/cpu_rsa.h"
 #include "long_numbers.h"
+#include "primes/rsa_generator.h"
 #include "public_exponents.h"
-#include "schedule/rsa_generator.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "cipher/executor.h"
-#include "schedule/generation.h"
-#include "schedule/prime_tester.h"
+#include "primes/generation.h"
+#include "primes/prime_tester.h"
 #include "thread/openings.h"
 
 namespace lanecrypt::schedule {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/prime_worker.h"
+#include "primes/prime_worker.h"
 
 #include <algorithm>
 #include <cmath>

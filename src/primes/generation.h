@@ -12,7 +12,7 @@
 #include "cpu/prime_candidates.h"
 #include "job/rsa_generation.h"
 #include "job/rsa_job.h"
-#include "schedule/prime_pool.h"
+#include "primes/prime_pool.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::schedule {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "schedule/prime_worker.h"
+#include "primes/prime_worker.h"
 
 namespace lanecrypt::schedule {
 

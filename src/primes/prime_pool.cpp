@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/prime_pool.h"
+#include "primes/prime_pool.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/generation.h"
+#include "primes/generation.h"
 
 #include <algorithm>
 
 #include "cpu/cpu_rsa.h"
-#include "schedule/prime_worker.h"
+#include "primes/prime_worker.h"
 
 namespace lanecrypt::schedule {
 namespace {

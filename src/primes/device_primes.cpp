@@ -8,8 +8,8 @@
 #include "cpu/cpu_rsa.h"
 #include "cpu/prime_key.h"
 #include "kernels/prime_layout.h"
+#include "primes/prime_tester.h"
 #include "rsa/open_for_rsa.h"
-#include "schedule/prime_tester.h"
 #include "verify/rsa_known_answer.h"
 
 namespace lanecrypt::schedule {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cpu/prime_key.h"
+#include "primes/prime_tester.h"
 #include "process/thread.h"
-#include "schedule/prime_tester.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::schedule {

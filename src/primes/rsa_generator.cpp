@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/rsa_generator.h"
+#include "primes/rsa_generator.h"
 
 #include <algorithm>
 #include <new>
