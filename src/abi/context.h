@@ -11,9 +11,9 @@
 #include <mutex>
 
 #include "abi/inquiry.h"
-#include "schedule/dispatcher.h"
-#include "tune/cost_model.h"
-#include "tune/measure.h"
+#include "place/cost_model.h"
+#include "place/dispatcher.h"
+#include "place/measure.h"
 
 namespace lanecrypt {
 

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "device/survey.h"
+#include "place/calibration.h"
 #include "process/program.h"
-#include "tune/calibration.h"
 
 namespace lanecrypt {
 

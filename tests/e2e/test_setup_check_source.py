@@ -11,7 +11,7 @@ LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 FILES = {
     "include/lanecrypt/lanecrypt.h", "src/job/status.h", "src/secure/key_memory.h",
     "src/device/device.h", "src/device/cuda/driver.h", "src/device/gl/loader.h",
-    "src/schedule/dispatcher.h",
+    "src/place/dispatcher.h",
     "src/libcrypto/forward.h", "provider/settings.h", "cli/hex.h", "kernels/platform.h",
     "kernels/aes_table.h", "kernels/aes_key.h",
 }
@@ -28,17 +28,17 @@ def check():
 
 @pytest.mark.parametrize("path, line", [
     ("src/job/a.cpp", '#include "device/device.h"'),
-    ("src/device/find_here.cpp", '#include "schedule/dispatcher.h"'),
-    ("src/schedule/a.cpp", '#include "device/cuda/driver.h"'),
+    ("src/device/find_here.cpp", '#include "place/dispatcher.h"'),
+    ("src/cipher/a.cpp", '#include "device/cuda/driver.h"'),
     ("src/device/opencl/a.cpp", '#include "device/cuda/driver.h"'),
     ("src/device/host/a.cpp", "#include <cuda.h>"),
     ("src/device/cuda/a.cpp", "#include <CL/cl.h>"),
     ("src/device/opencl/a.cpp", '#include "device/gl/loader.h"'),
     ("src/device/cuda/a.cpp", "#include <EGL/egl.h>"),
-    ("src/schedule/a.cpp", "#include <GLES3/gl32.h>"),
-    ("src/schedule/a.cpp", "#include <openssl/evp.h>"),
+    ("src/cipher/a.cpp", "#include <GLES3/gl32.h>"),
+    ("src/cipher/a.cpp", "#include <openssl/evp.h>"),
     ("cli/a.cpp", 'const char *value = std::getenv("NAME");'),
-    ("provider/a.cpp", '#include "schedule/dispatcher.h"'),
+    ("provider/a.cpp", '#include "place/dispatcher.h"'),
     ("provider/a.cpp", '#include "cli/hex.h"'),
     ("cli/a.cpp", '#include "libcrypto/forward.h"'),
     ("cli/a.cpp", '#include "job/status.h"'),

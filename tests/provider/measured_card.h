@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "device/device.h"
+#include "place/calibration.h"
+#include "place/measure.h"
 #include "temporary_folder.h"
-#include "tune/calibration.h"
-#include "tune/measure.h"
 
 namespace provider_test {
 

@@ -11,8 +11,8 @@
 #include "cpu/cpu_rsa.h"
 #include "devices.h"
 #include "faulty_device.h"
+#include "place/dispatcher.h"
 #include "rsa_test_key.h"
-#include "schedule/dispatcher.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "schedule/dispatcher.h"
+#include "place/dispatcher.h"
 
 namespace lanecrypt::test {
 

@@ -14,10 +14,10 @@
 #include <thread>
 
 #include "devices.h"
+#include "place/cost_model.h"
+#include "place/measure.h"
 #include "random_bytes.h"
 #include "temporary_folder.h"
-#include "tune/cost_model.h"
-#include "tune/measure.h"
 
 namespace lanecrypt::test {
 namespace {

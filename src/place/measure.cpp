@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/measure.h"
+#include "place/measure.h"
 
 #include <time.h>
 

@@ -5,9 +5,9 @@
 
 #include <functional>
 
-#include "schedule/dispatcher.h"
-#include "tune/calibration.h"
-#include "tune/own_cpu_time.h"
+#include "place/calibration.h"
+#include "place/dispatcher.h"
+#include "place/own_cpu_time.h"
 
 namespace lanecrypt::tune {
 

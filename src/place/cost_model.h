@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "tune/calibration.h"
+#include "place/calibration.h"
 
 namespace lanecrypt::tune {
 

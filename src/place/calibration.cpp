@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/calibration.h"
+#include "place/calibration.h"
 
 #include <algorithm>
 #include <fstream>

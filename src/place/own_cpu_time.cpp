@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/own_cpu_time.h"
+#include "place/own_cpu_time.h"
 
 #include <dirent.h>
 #include <time.h>

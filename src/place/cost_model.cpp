@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/cost_model.h"
+#include "place/cost_model.h"
 
 #include <algorithm>
 
