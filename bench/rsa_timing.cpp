@@ -24,8 +24,8 @@
 
 #include "cli/bench_results.h"
 #include "cli/compare_times.h"
-#include "cpu/cpu_rsa.h"
-#include "cpu/prime_candidates.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/rsa/prime_candidates.h"
 #include "device/survey.h"
 #include "lanecrypt/lanecrypt.h"
 #include "primes/prime_tester.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "abi/ticket.h"
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "job/rsa_generation.h"
 #include "job/rsa_job.h"
 #include "rsa/rsa_request.h"

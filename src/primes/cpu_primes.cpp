@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/prime_key.h"
+#include "cpu/rsa/prime_key.h"
 #include "primes/prime_tester.h"
 #include "process/thread.h"
 #include "secure/key_memory.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "cpu/cpu_rsa.h"
-#include "cpu/prime_key.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/rsa/prime_key.h"
 #include "kernels/prime_layout.h"
 #include "primes/prime_tester.h"
 #include "rsa/open_for_rsa.h"

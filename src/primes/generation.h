@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "cpu/prime_candidates.h"
+#include "cpu/rsa/prime_candidates.h"
 #include "job/rsa_generation.h"
 #include "job/rsa_job.h"
 #include "primes/prime_pool.h"

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <optional>
 
-#include "cpu/prime_candidates.h"
+#include "cpu/rsa/prime_candidates.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::schedule {

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "cpu/prime_candidates.h"
+#include "cpu/rsa/prime_candidates.h"
 #include "device/device.h"
 #include "rsa/rsa_engine.h"
 

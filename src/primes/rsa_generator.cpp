@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cpu/core_count.h"
-#include "cpu/prime_key.h"
+#include "cpu/rsa/prime_key.h"
 #include "process/thread.h"
 #include "rsa/rsa_engine.h"
 #include "thread/signals.h"

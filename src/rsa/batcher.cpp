@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "cpu/core_count.h"
-#include "cpu/cpu_rsa.h"
-#include "cpu/rsa_image.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/rsa/rsa_image.h"
 #include "process/thread.h"
 #include "thread/signals.h"
 #include "thread/stuck.h"

@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "cpu/core_count.h"
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "process/thread.h"
 #include "thread/signals.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "pipeline/output_check.h"
 #include "rsa/open_for_rsa.h"
 #include "thread/stuck.h"

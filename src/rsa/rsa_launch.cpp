@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "kernels/rsa_layout.h"
 #include "process/diagnostics.h"
 #include "rsa/secret_pages.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/rsa_image.h"
+#include "cpu/rsa/rsa_image.h"
 #include "device/device.h"
 #include "rsa/rsa_engine.h"
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 
 namespace lanecrypt::verify {
 namespace {

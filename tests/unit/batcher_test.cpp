@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "rsa/batcher.h"
 #include "rsa/rsa_choice.h"
 #include "rsa/rsa_dispatcher.h"

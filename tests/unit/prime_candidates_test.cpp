@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "cpu/cpu_rsa.h"
-#include "cpu/prime_candidates.h"
-#include "cpu/prime_key.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/rsa/prime_candidates.h"
+#include "cpu/rsa/prime_key.h"
 #include "long_numbers.h"
 #include "public_exponents.h"
 

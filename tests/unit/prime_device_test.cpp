@@ -8,8 +8,8 @@
 #include <map>
 
 #include "cavp_file.h"
-#include "cpu/cpu_rsa.h"
-#include "cpu/prime_key.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/rsa/prime_key.h"
 #include "device/survey.h"
 #include "long_numbers.h"
 #include "primes/prime_tester.h"

@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "long_numbers.h"
 #include "primes/rsa_generator.h"
 #include "public_exponents.h"

@@ -11,8 +11,8 @@
 #include <set>
 #include <thread>
 
-#include "cpu/cpu_rsa.h"
-#include "cpu/rsa_image.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/rsa/rsa_image.h"
 #include "kernels/rsa_layout.h"
 #include "mapping_flags.h"
 #include "rsa_test_key.h"
@@ -22,7 +22,7 @@ namespace {
 
 using cpu::RsaImageForm;
 
-// The same uses of a base as in src/cpu/blinding.cpp, and more than it draws at once.
+// The same uses of a base as in src/cpu/rsa/blinding.cpp, and more than it draws at once.
 constexpr size_t kSquares = 32, kWrites = 300;
 
 RsaImageForm form_of(bool fp64, uint32_t half_limbs, uint32_t blind_windows) {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <memory>
 
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "devices.h"
 #include "faulty_device.h"
 #include "place/dispatcher.h"

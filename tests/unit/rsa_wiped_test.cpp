@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 #include "faulty_device.h"
 #include "forwarding_device.h"
 #include "mapping_flags.h"

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "cpu/openssl_object.h"
-#include "cpu/rsa_image_cache.h"
+#include "cpu/rsa/openssl_object.h"
+#include "cpu/rsa/rsa_image_cache.h"
 
 namespace lanecrypt::cpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/prime_candidates.h"
+#include "cpu/rsa/prime_candidates.h"
 
 #include <algorithm>
 #include <cstring>

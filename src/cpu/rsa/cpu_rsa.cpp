@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/cpu_rsa.h"
+#include "cpu/rsa/cpu_rsa.h"
 
 #include <openssl/core_names.h>
 #include <openssl/err.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/openssl_key.h"
+#include "cpu/rsa/openssl_key.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {

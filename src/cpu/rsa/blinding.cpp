@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/blinding.h"
+#include "cpu/rsa/blinding.h"
 
 namespace lanecrypt::cpu {
 namespace {

@@ -25,7 +25,7 @@ struct RsaImageForm {
 
 // Writes the image to `to`, form.bytes() of memory. What does not change is
 // made once for each key; each call of a private key's has another blinding
-// base (cpu/blinding.h). Any thread.
+// base (cpu/rsa/blinding.h). Any thread.
 Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
 
 // Makes the base that the next image of a private key takes, unless it is there or

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/rsa_image.h"
+#include "cpu/rsa/rsa_image.h"
 
 #include <openssl/err.h>
 
 #include <cstring>
 
-#include "cpu/blinding.h"
-#include "cpu/openssl_key.h"
+#include "cpu/rsa/blinding.h"
+#include "cpu/rsa/openssl_key.h"
 #include "kernels/rsa_layout.h"
 #include "process/forks.h"
 

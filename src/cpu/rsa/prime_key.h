@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "cpu/prime_candidates.h"
+#include "cpu/rsa/prime_candidates.h"
 #include "job/rsa_job.h"
 
 namespace lanecrypt::cpu {

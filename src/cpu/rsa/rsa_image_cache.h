@@ -11,8 +11,8 @@
 #include <mutex>
 #include <vector>
 
-#include "cpu/openssl_object.h"
-#include "cpu/rsa_image.h"
+#include "cpu/rsa/openssl_object.h"
+#include "cpu/rsa/rsa_image.h"
 
 namespace lanecrypt::cpu {
 

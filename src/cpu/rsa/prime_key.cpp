@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/prime_key.h"
+#include "cpu/rsa/prime_key.h"
 
 #include <openssl/err.h>
 
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
-#include "cpu/cpu_rsa.h"
-#include "cpu/openssl_object.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/rsa/openssl_object.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::cpu {
