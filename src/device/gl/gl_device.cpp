@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "device/gl/compute_kernels.h"
-#include "device/gl/fragment_kernels.h"
+#include "device/gl/fragment/fragment_kernels.h"
 #include "device/gl/settings.h"
 #include "device/gl/stream.h"
 #include "process/diagnostics.h"

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "device/gl/byte_layer.h"
+#include "device/gl/fragment/byte_layer.h"
+#include "device/gl/fragment/piece_passes.h"
 #include "device/gl/memory.h"
-#include "device/gl/piece_passes.h"
 
 namespace lanecrypt::device::gl {
 

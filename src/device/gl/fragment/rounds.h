@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "device/gl/byte_layer.h"
+#include "device/gl/fragment/byte_layer.h"
 #include "device/gl/settings.h"
 
 namespace lanecrypt::device::gl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/fragment_kernels.h"
+#include "device/gl/fragment/fragment_kernels.h"
 
 #include <algorithm>
 #include <cstring>

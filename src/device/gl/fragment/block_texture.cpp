@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/block_texture.h"
+#include "device/gl/fragment/block_texture.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/rounds.h"
+#include "device/gl/fragment/rounds.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/byte_layer.h"
+#include "device/gl/fragment/byte_layer.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/piece_passes.h"
+#include "device/gl/fragment/piece_passes.h"
 
 #include <algorithm>
 

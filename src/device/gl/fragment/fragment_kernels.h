@@ -6,9 +6,9 @@
 
 #include <map>
 
-#include "device/gl/block_texture.h"
-#include "device/gl/pass_memory.h"
-#include "device/gl/rounds.h"
+#include "device/gl/fragment/block_texture.h"
+#include "device/gl/fragment/pass_memory.h"
+#include "device/gl/fragment/rounds.h"
 
 namespace lanecrypt::device::gl {
 

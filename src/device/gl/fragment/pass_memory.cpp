@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/pass_memory.h"
+#include "device/gl/fragment/pass_memory.h"
 
 #include <algorithm>
 #include <span>
