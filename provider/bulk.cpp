@@ -11,7 +11,7 @@
 
 #include "provider/cipher.h"
 #include "provider/fleet.h"
-#include "provider/keystream.h"
+#include "provider/keystream/keystream.h"
 
 namespace lanecrypt::provider {
 namespace {

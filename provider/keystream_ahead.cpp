@@ -10,7 +10,7 @@
 #include <new>
 
 #include "process/forks.h"
-#include "provider/keystream.h"
+#include "provider/keystream/keystream.h"
 
 namespace lanecrypt::provider {
 

@@ -2,7 +2,7 @@
 // the stream is, used once, and wiped.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/keystream.h"
+#include "provider/keystream/keystream.h"
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/keystream_pool.h"
+#include "provider/keystream/keystream_pool.h"
 
 #include <openssl/crypto.h>
 #include <sys/mman.h>

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "provider/keystream_pool.h"
+#include "provider/keystream/keystream_pool.h"
 
 namespace lanecrypt::provider {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/keystream.h"
+#include "provider/keystream/keystream.h"
 
 #include <openssl/crypto.h>
 
