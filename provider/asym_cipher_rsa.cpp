@@ -15,7 +15,7 @@
 #include <cstring>
 #include <new>
 
-#include "provider/algorithms.h"
+#include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa_device.h"
 #include "provider/rsa_digests.h"

@@ -8,7 +8,7 @@
 #include <openssl/core_dispatch.h>
 #include <openssl/evp.h>
 
-#include "provider/algorithms.h"
+#include "provider/cipher/algorithms.h"
 #include "provider/rsa_key.h"
 
 namespace lanecrypt::provider {

@@ -9,7 +9,7 @@
 
 #include <new>
 
-#include "provider/algorithms.h"
+#include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa_generation.h"
 #include "provider/rsa_key.h"

@@ -19,10 +19,10 @@
 #include <new>
 
 #include "libcrypto/forward.h"
-#include "provider/algorithms.h"
+#include "provider/cipher/algorithms.h"
+#include "provider/cipher/fallback_cipher.h"
+#include "provider/cipher/keystream_ahead.h"
 #include "provider/fallback.h"
-#include "provider/fallback_cipher.h"
-#include "provider/keystream_ahead.h"
 #include "provider/program_random.h"
 #include "provider/statistics.h"
 

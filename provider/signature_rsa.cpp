@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "provider/algorithms.h"
+#include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa_device.h"
 #include "provider/rsa_digests.h"

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "kernels/gf128.h"
-#include "provider/aead_message.h"
-#include "provider/cipher.h"
+#include "provider/cipher/aead_message.h"
+#include "provider/cipher/cipher.h"
 #include "provider/provider_under_test.h"
 #include "provider/random_input.h"
 #include "provider/sealed_message.h"

@@ -16,8 +16,8 @@
 
 #include "kernels/gf128.h"
 #include "kernels/poly1305_field.h"
-#include "provider/algorithms.h"
-#include "provider/fallback_cipher.h"
+#include "provider/cipher/algorithms.h"
+#include "provider/cipher/fallback_cipher.h"
 #include "provider/provider.h"
 #include "secure/key_memory.h"
 

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "provider/algorithms.h"
-#include "provider/fallback_cipher.h"
+#include "provider/cipher/algorithms.h"
+#include "provider/cipher/fallback_cipher.h"
 #include "provider/provider.h"
 #include "secure/key_memory.h"
 

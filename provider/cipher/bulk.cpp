@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "provider/cipher.h"
+#include "provider/cipher/cipher.h"
 #include "provider/fleet.h"
 #include "provider/keystream/keystream.h"
 

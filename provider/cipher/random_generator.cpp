@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/random_generator.h"
+#include "provider/cipher/random_generator.h"
 
 namespace lanecrypt::provider {
 namespace {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "provider/cipher.h"
+#include "provider/cipher/cipher.h"
 
 namespace lanecrypt::provider {
 

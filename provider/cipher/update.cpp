@@ -15,10 +15,10 @@
 #include <climits>
 #include <cstring>
 
-#include "provider/aead.h"
-#include "provider/cipher.h"
-#include "provider/keystream_ahead.h"
-#include "provider/random_generator.h"
+#include "provider/cipher/aead.h"
+#include "provider/cipher/cipher.h"
+#include "provider/cipher/keystream_ahead.h"
+#include "provider/cipher/random_generator.h"
 
 namespace lanecrypt::provider {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/keystream_ahead.h"
+#include "provider/cipher/keystream_ahead.h"
 
 #include <openssl/crypto.h>
 #include <time.h>

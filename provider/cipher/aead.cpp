@@ -8,7 +8,7 @@
 // place, and it refuses what comes; it goes only when that context has begun another one.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/aead.h"
+#include "provider/cipher/aead.h"
 
 #include <openssl/core_names.h>
 #include <openssl/err.h>
@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "provider/aead_message.h"
-#include "provider/ccm.h"
+#include "provider/cipher/aead_message.h"
+#include "provider/cipher/ccm.h"
 #include "provider/find_param.h"
 
 namespace lanecrypt::provider {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/fallback_cipher.h"
+#include "provider/cipher/fallback_cipher.h"
 
 #include <openssl/provider.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 #include <new>
 #include <string_view>
 
-#include "provider/algorithms.h"
+#include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
 
 namespace lanecrypt::provider {

@@ -2,7 +2,7 @@
 // context hears all of it; this file keeps what bulk on a device needs beside.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/cipher.h"
+#include "provider/cipher/cipher.h"
 
 #include <openssl/core_names.h>
 #include <openssl/err.h>
@@ -14,11 +14,11 @@
 #include <cstring>
 #include <new>
 
-#include "provider/aead_message.h"
-#include "provider/ccm.h"
+#include "provider/cipher/aead_message.h"
+#include "provider/cipher/ccm.h"
+#include "provider/cipher/keystream_ahead.h"
+#include "provider/cipher/random_generator.h"
 #include "provider/find_param.h"
-#include "provider/keystream_ahead.h"
-#include "provider/random_generator.h"
 
 namespace lanecrypt::provider {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/aead_message.h"
+#include "provider/cipher/aead_message.h"
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "provider/cipher.h"
+#include "provider/cipher/cipher.h"
 #include "provider/fallback.h"
 
 namespace lanecrypt::provider {

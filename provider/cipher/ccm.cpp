@@ -4,7 +4,7 @@
 // What OpenSSL's context would refuse, or do in a way of its own, it is given.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/ccm.h"
+#include "provider/cipher/ccm.h"
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>

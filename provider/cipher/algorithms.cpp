@@ -1,7 +1,7 @@
 // The ciphers as OpenSSL's core sees them.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/algorithms.h"
+#include "provider/cipher/algorithms.h"
 
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
@@ -13,8 +13,8 @@
 #include <array>
 #include <utility>
 
-#include "provider/aead.h"
-#include "provider/cipher.h"
+#include "provider/cipher/aead.h"
+#include "provider/cipher/cipher.h"
 
 namespace lanecrypt::provider {
 
