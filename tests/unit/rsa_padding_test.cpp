@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
 
-#include "provider/rsa_padding.h"
+#include "provider/rsa/rsa_padding.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_template.h"
+#include "provider/rsa/rsa_template.h"
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>

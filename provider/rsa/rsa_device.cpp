@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_device.h"
+#include "provider/rsa/rsa_device.h"
 
 #include "provider/fleet.h"
-#include "provider/rsa_wait.h"
+#include "provider/rsa/rsa_wait.h"
 
 namespace lanecrypt::provider {
 namespace {

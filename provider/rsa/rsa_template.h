@@ -11,8 +11,8 @@
 #include <string>
 
 #include "provider/provider.h"
-#include "provider/rsa_digests.h"
-#include "provider/rsa_padding.h"
+#include "provider/rsa/rsa_digests.h"
+#include "provider/rsa/rsa_padding.h"
 
 namespace lanecrypt::provider {
 

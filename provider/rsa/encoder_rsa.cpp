@@ -9,7 +9,7 @@
 #include <openssl/evp.h>
 
 #include "provider/cipher/algorithms.h"
-#include "provider/rsa_key.h"
+#include "provider/rsa/rsa_key.h"
 
 namespace lanecrypt::provider {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
-#include "provider/rsa_generation.h"
-#include "provider/rsa_key.h"
+#include "provider/rsa/rsa_generation.h"
+#include "provider/rsa/rsa_key.h"
 
 namespace lanecrypt::provider {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_wait.h"
+#include "provider/rsa/rsa_wait.h"
 
 #include <openssl/async.h>
 #include <sys/eventfd.h>

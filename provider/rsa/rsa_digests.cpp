@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_digests.h"
+#include "provider/rsa/rsa_digests.h"
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>

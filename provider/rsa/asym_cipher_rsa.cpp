@@ -17,11 +17,11 @@
 
 #include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
-#include "provider/rsa_device.h"
-#include "provider/rsa_digests.h"
-#include "provider/rsa_key.h"
-#include "provider/rsa_padding.h"
-#include "provider/rsa_template.h"
+#include "provider/rsa/rsa_device.h"
+#include "provider/rsa/rsa_digests.h"
+#include "provider/rsa/rsa_key.h"
+#include "provider/rsa/rsa_padding.h"
+#include "provider/rsa/rsa_template.h"
 
 namespace lanecrypt::provider {
 namespace {

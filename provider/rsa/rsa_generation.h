@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "provider/rsa_key.h"
+#include "provider/rsa/rsa_key.h"
 
 namespace lanecrypt::provider {
 

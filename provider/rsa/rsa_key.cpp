@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_key.h"
+#include "provider/rsa/rsa_key.h"
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "provider/rsa_key.h"
+#include "provider/rsa/rsa_key.h"
 
 namespace lanecrypt::provider {
 

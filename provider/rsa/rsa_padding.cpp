@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
 
-#include "provider/rsa_padding.h"
+#include "provider/rsa/rsa_padding.h"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "provider/provider.h"
-#include "provider/rsa_template.h"
+#include "provider/rsa/rsa_template.h"
 
 namespace lanecrypt::provider {
 
