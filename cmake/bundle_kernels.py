@@ -4,7 +4,7 @@
 
 An OpenCL driver compiles from memory and knows no folders, so each
 `#include "..."` is replaced by the file it names, looked for beside the file
-that includes it. A file with `#pragma once` comes in the first time only; one
+that includes it and then from --root. A file with `#pragma once` comes in the first time only; one
 without, every time. `#include <...>` and everything else stays as it is;
 `#line` directives keep the compiler's messages pointing at the real files.
 
@@ -33,7 +33,7 @@ class BundleError(Exception):
 
 
 def bundle(entry: Path, instead: dict[str, Path] | None = None,
-           with_lines: bool = True) -> tuple[str, list[Path]]:
+           with_lines: bool = True, root: Path | None = None) -> tuple[str, list[Path]]:
     """The text of `entry` with its includes in place, and all files read."""
     lines: list[str] = []
     files: list[Path] = []
@@ -59,6 +59,8 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
             named = INCLUDE.match(line)
             if named:
                 included = (instead or {}).get(named[1], path.parent / named[1])
+                if root and not included.is_file():
+                    included = root / named[1]
                 if not included.is_file():
                     raise BundleError(f"{path}:{number}: no file {named[1]} to include")
                 inline(included, depth + 1)
@@ -112,6 +114,7 @@ def main() -> int:
     parser.add_argument("entry", type=Path, help="the source to begin with")
     parser.add_argument("output", type=Path, help="the C++ source to write")
     parser.add_argument("--depfile", type=Path, help="write what was read, in make's format")
+    parser.add_argument("--root", type=Path, help="where else to look for what is included")
     parser.add_argument("--name", required=True, help="of the text in C++")
     parser.add_argument("--glsl", action="store_true", help="without #line")
     parser.add_argument("--instead", action="append", default=[], metavar="FILE=PATH",
@@ -119,7 +122,8 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         instead = {name: Path(path) for name, path in (i.split("=", 1) for i in arguments.instead)}
-        text, files = bundle(arguments.entry, instead, not arguments.glsl)
+        text, files = bundle(arguments.entry, instead, not arguments.glsl,
+                             arguments.root)
         source = cxx_source(text, arguments.name)
     except (BundleError, OSError, UnicodeDecodeError) as error:
         print(f"bundle_kernels.py: {error}", file=sys.stderr)

@@ -34,7 +34,7 @@ if(LANECRYPT_NVCC)
   endif()
   set(checked_fatbins)
 
-  file(GLOB kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.h)
+  file(GLOB_RECURSE kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.h)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
   # One for each set of kernels (device.h): sets FATBIN to the file made of SOURCE.
   function(lanecrypt_add_fatbin fatbin source)
@@ -42,7 +42,7 @@ if(LANECRYPT_NVCC)
     add_custom_command(
       OUTPUT ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
       COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 ${gencode}
-              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}/kernels
+              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}
               -o ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
               ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
       DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
@@ -52,7 +52,7 @@ if(LANECRYPT_NVCC)
     add_custom_command(
       OUTPUT ${checked}
       COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -t 2 ${fast_compile} ${every_gencode}
-              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}/kernels
+              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}
               -o ${checked} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
       DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
       COMMENT "Looking that ${source} compiles for CUDA (${every_arch})"

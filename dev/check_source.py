@@ -54,7 +54,7 @@ MAY_INCLUDE = {
     "cli": ["src/abi/device_xor.h", "src/cpu/core_count.h", "src/process/diagnostics.h"],
 }
 # Where a header may lie that "a/b.h" names.
-ROOTS = ("", "src/", "include/", "kernels/", "tests/")
+ROOTS = ("", "src/", "include/", "tests/")
 # Headers of an API, and the one folder that may include them.
 API_HEADERS = [
     (re.compile(r"(CL/|opencl)"), ["src/device/opencl"], "OpenCL"),

@@ -82,6 +82,21 @@ class BundleTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("raw string", done.stderr)
 
+    def test_the_root_comes_after_the_folder(self):
+        inner = self.folder / "inner"
+        inner.mkdir()
+        (inner / "entry.h").write_text('#include "part.h"\n#include "inner/last.h"\n')
+        (inner / "last.h").write_text("last\n")
+        (inner / "part.h").write_text("beside\n")
+        self.write(part="from the root\n")
+        done, _ = self.run_script(inner / "entry.h")
+        self.assertIn("entry.h:2: no file inner/last.h", done.stderr)
+        done, output = self.run_script(inner / "entry.h", "--root", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("beside\n", output.read_text())
+        self.assertIn("last\n", output.read_text())
+        self.assertNotIn("from the root", output.read_text())
+
     def test_the_depfile_names_all_files(self):
         entry = self.write(all='#include "part.h"\n', part="inner\n")
         depfile = self.folder / "out.d"

@@ -1,4 +1,4 @@
 // The kernels as nvcc reads them.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "all.h"
+#include "kernels/all.h"

@@ -1,9 +1,9 @@
 // The kernels of RSA as nvcc reads them.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "teams.h"
+#include "kernels/teams.h"
 #ifdef FAST_FP64
 #define LC_RSA_FP64
 #endif
 #define LC_RSA_U32
-#include "all_rsa.h"
+#include "kernels/all_rsa.h"

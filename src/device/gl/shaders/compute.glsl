@@ -15,7 +15,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../../../../kernels/aes_word.h"
+#include "kernels/aes_word.h"
 
 layout(local_size_x = LC_LANES) in;
 

@@ -7,7 +7,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../../../../kernels/aes_word.h"
+#include "kernels/aes_word.h"
 #include "planes.glsl"
 
 #define TEXEL(texture, n) texelFetch(texture, ivec2(int((n) % ROW), int((n) / ROW)), 0)
