@@ -15,7 +15,8 @@ import sys
 PUBLIC = "include/lanecrypt"
 MAY_INCLUDE = {
     "include": [],
-    "kernels": [],
+    "kernels": ["kernels/number"],
+    "kernels/number": ["kernels/platform.h"],
     "src/process": [],
     "src/secure": [],
     "src/job": ["src/secure"],
@@ -74,7 +75,7 @@ COMPILER_TESTS = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__OPENCL_VERSION__|__O
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # What knows the compilers, and its host side.
-COMPILER_AWARE = ("kernels/platform.h", "kernels/teams.h", "kernels/host_lane.h")
+COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_lane.h")
 
 # From so many lines on a file is listed, for a reader to judge whether it is one idea.
 LONG_FILE = 600

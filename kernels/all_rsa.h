@@ -27,7 +27,7 @@
 #define RSA_UNROLL UNROLL
 
 #ifdef LC_RSA_FP64
-#include "limbs_fp64.h"
+#include "kernels/number/limbs_fp64.h"
 
 #define RSA_LONE
 #define RSA_ENTRIES_AHEAD 3
@@ -132,11 +132,11 @@
 #undef RSA_POWER_RESIDENT
 #endif
 #undef RSA_FORM
-#include "limbs_end.h"
+#include "kernels/number/limbs_end.h"
 #endif
 
 #ifdef LC_RSA_U32
-#include "limbs_u32.h"
+#include "kernels/number/limbs_u32.h"
 
 #if RSA_WANTED(1)
 #define RSA_LONE
@@ -220,6 +220,6 @@
 #endif
 #undef RSA_POWER_RESIDENT
 #undef RSA_FORM
-#include "limbs_end.h"
+#include "kernels/number/limbs_end.h"
 #endif
 #undef RSA_WANTED

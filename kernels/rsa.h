@@ -8,7 +8,7 @@
 // last again, without writing, since lanes must stay together.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "montgomery.h"
+#include "kernels/number/montgomery.h"
 
 #define Key RSA_NAME(Key)
 
@@ -273,7 +273,7 @@ KERNEL(RSA_NAME(public_all), RSA_GROUP)
 
 #ifndef RSA_NO_POWER
 
-#include "window_table.h"
+#include "kernels/number/window_table.h"
 
 // The powers mod p of all operations, then those mod q. `table` has
 // RSA_WINDOW_ENTRIES * LANE_LIMBS limbs for each of RSA_GROUP lanes of a group.

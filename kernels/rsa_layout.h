@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "teams.h"
+#include "kernels/number/teams.h"
 
 // Lanes of a group of every kernel of RSA.
 #define RSA_GROUP 128

@@ -36,7 +36,7 @@
 #ifndef LANECRYPT_KERNELS_TEAMS_H
 #define LANECRYPT_KERNELS_TEAMS_H
 
-#include "platform.h"
+#include "kernels/platform.h"
 
 #if defined(__OPENCL_VERSION__)
 
