@@ -15,8 +15,9 @@ import sys
 PUBLIC = "include/lanecrypt"
 MAY_INCLUDE = {
     "include": [],
-    "kernels": ["kernels/number"],
+    "kernels": ["kernels/rsa", "kernels/number"],
     "kernels/number": ["kernels/platform.h"],
+    "kernels/rsa": ["kernels/number", "kernels/platform.h"],
     "src/process": [],
     "src/secure": [],
     "src/job": ["src/secure"],

@@ -6,8 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "prime_layout.h"
-#include "rsa_layout.h"
+#include "kernels/rsa/prime_layout.h"
+#include "kernels/rsa/rsa_layout.h"
 
 // Where all instances at once take a driver minutes to compile, LC_RSA_ONLY names
 // one of LC_RSA_U32 by its limbs; 1 is the lone one, 0 what is of no instance.
@@ -18,7 +18,7 @@
 #endif
 
 #if RSA_WANTED(0)
-#include "prime_sieve.h"
+#include "kernels/rsa/prime_sieve.h"
 #endif
 
 #define RSA_PASTE(form, limbs, x) rsa_##form##_##limbs##_##x
@@ -36,24 +36,24 @@
 #define LANE_LIMBS 10
 #define RSA_SQUARE_BLOCK 10
 #define RSA_POWER_RESIDENT 4
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_SQUARE_BLOCK
 #undef RSA_POWER_RESIDENT
 #define LANE_LIMBS 20
 #define RSA_SQUARE_BLOCK 20
 #define RSA_POWER_RESIDENT 3
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_SQUARE_BLOCK
 #undef RSA_POWER_RESIDENT
 #define LANE_LIMBS 30
 #define RSA_SQUARE_BLOCK 5
 #define RSA_POWER_RESIDENT 2
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 40
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_SQUARE_BLOCK
 #undef RSA_POWER_RESIDENT
@@ -67,12 +67,12 @@
 #define LANE_LIMBS 1
 #define RSA_FORM fp64_wide_20
 #define RSA_WIDE_LIMBS 20
-#include "rsa_wide.h"
+#include "kernels/rsa/rsa_wide.h"
 #undef RSA_WIDE_LIMBS
 #undef RSA_FORM
 #define RSA_FORM fp64_wide_30
 #define RSA_WIDE_LIMBS 30
-#include "rsa_wide.h"
+#include "kernels/rsa/rsa_wide.h"
 #undef RSA_WIDE_LIMBS
 #undef RSA_FORM
 #undef LANE_LIMBS
@@ -83,50 +83,50 @@
 #ifndef LONE_TEAMS
 #define LANE_LIMBS 5
 #define RSA_POWER_RESIDENT 4
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_POWER_RESIDENT
 #define LANE_LIMBS 10
 #define RSA_POWER_RESIDENT 3
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_POWER_RESIDENT
 #define LANE_LIMBS 15
 #define RSA_POWER_RESIDENT 2
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define RSA_POWER_ONLY
 #define LANE_LIMBS 20
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_POWER_ONLY
 #undef RSA_POWER_RESIDENT
 #else
 #define RSA_POWER_RESIDENT 1
 #define LANE_LIMBS 10
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 20
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 30
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 40
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 60
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 80
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define RSA_NO_POWER
 #define LANE_LIMBS 120
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #define LANE_LIMBS 160
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_NO_POWER
 #undef RSA_POWER_RESIDENT
@@ -145,7 +145,7 @@
 #define RSA_POWER_RESIDENT 2
 #define RSA_SQUARE_BLOCK 13
 #define LANE_LIMBS 39
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #undef RSA_SQUARE_BLOCK
 #undef RSA_POWER_RESIDENT
@@ -158,23 +158,23 @@
 #define RSA_POWER_RESIDENT 2
 #if RSA_WANTED(20)
 #define LANE_LIMBS 20
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #if RSA_WANTED(39)
 #define LANE_LIMBS 39
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #ifndef LONE_TEAMS
 #if RSA_WANTED(10)
 #define LANE_LIMBS 10
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #if RSA_WANTED(29)
 #define LANE_LIMBS 29
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #else
@@ -183,38 +183,38 @@
 #define RSA_NO_POWER
 #if RSA_WANTED(40)
 #define LANE_LIMBS 40
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #if RSA_WANTED(232)
 #define LANE_LIMBS 232
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #if RSA_WANTED(312)
 #define LANE_LIMBS 312
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #undef RSA_NO_POWER
 #if RSA_WANTED(58)
 #define LANE_LIMBS 58
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #if RSA_WANTED(78)
 #define LANE_LIMBS 78
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #if RSA_WANTED(116)
 #define LANE_LIMBS 116
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #if RSA_WANTED(156)
 #define LANE_LIMBS 156
-#include "rsa.h"
+#include "kernels/rsa/rsa.h"
 #undef LANE_LIMBS
 #endif
 #endif

@@ -7,7 +7,7 @@
 
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_key.h"
-#include "kernels/prime_layout.h"
+#include "kernels/rsa/prime_layout.h"
 #include "primes/prime_tester.h"
 #include "rsa/open_for_rsa.h"
 #include "verify/rsa_known_answer.h"

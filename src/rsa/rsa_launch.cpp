@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "kernels/rsa_layout.h"
+#include "kernels/rsa/rsa_layout.h"
 #include "process/diagnostics.h"
 #include "rsa/secret_pages.h"
 

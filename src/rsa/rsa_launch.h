@@ -35,7 +35,7 @@ struct RsaTeams {
   uint32_t lanes = 1;   // of one operation
   uint32_t limbs = 0;   // of one lane
   bool lone = false;
-  bool wide = false;  // a whole warp for each (kernels/rsa_wide.h)
+  bool wide = false;  // a whole warp for each (kernels/rsa/rsa_wide.h)
 };
 
 // What a way is for: numbers as long as the modulus, powers mod its primes, or tests

@@ -13,7 +13,7 @@
 
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/rsa_image.h"
-#include "kernels/rsa_layout.h"
+#include "kernels/rsa/rsa_layout.h"
 #include "mapping_flags.h"
 #include "rsa_test_key.h"
 

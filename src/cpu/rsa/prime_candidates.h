@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "job/status.h"
-#include "kernels/prime_layout.h"
+#include "kernels/rsa/prime_layout.h"
 
 namespace lanecrypt::cpu {
 
@@ -23,7 +23,7 @@ using RandomBytes = std::function<Status(void *to, size_t bytes)>;
 // of 8.
 constexpr uint32_t prime_stride_bytes(uint32_t bits) { return (bits + 63) / 64 * 8; }
 
-// What candidates of one length are divided by; see kernels/prime_layout.h.
+// What candidates of one length are divided by; see kernels/rsa/prime_layout.h.
 struct SieveTable {
   uint32_t stride_bytes = 0;
   uint32_t blocks = 0;

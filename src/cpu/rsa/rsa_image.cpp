@@ -7,7 +7,7 @@
 
 #include "cpu/rsa/blinding.h"
 #include "cpu/rsa/openssl_key.h"
-#include "kernels/rsa_layout.h"
+#include "kernels/rsa/rsa_layout.h"
 #include "process/forks.h"
 
 namespace lanecrypt::cpu {

@@ -1,4 +1,4 @@
-// A key as the kernels of RSA want it (kernels/rsa_layout.h): Montgomery
+// A key as the kernels of RSA want it (kernels/rsa/rsa_layout.h): Montgomery
 // constants and pairs for blinding, made by OpenSSL's arithmetic.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -8,7 +8,7 @@
 
 namespace lanecrypt::cpu {
 
-// How numbers are split; see kernels/rsa_layout.h.
+// How numbers are split; see kernels/rsa/rsa_layout.h.
 struct RsaImageForm {
   bool fp64;           // limbs of 52 bits in doubles, else of 27 bits in u32
   uint32_t limb_bits;  // of one of them
