@@ -15,7 +15,8 @@ import sys
 PUBLIC = "include/lanecrypt"
 MAY_INCLUDE = {
     "include": [],
-    "kernels": ["kernels/rsa", "kernels/number"],
+    "kernels": ["kernels/rsa", "kernels/number", "kernels/aes"],
+    "kernels/aes": ["kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/number": ["kernels/platform.h"],
     "kernels/rsa": ["kernels/number", "kernels/platform.h"],
     "src/process": [],

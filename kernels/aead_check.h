@@ -5,7 +5,7 @@
 #pragma once
 
 #include "aead_layout.h"
-#include "aes_tiles.h"
+#include "kernels/aes/aes_tiles.h"
 #include "poly1305_field.h"
 
 // All groups look at every message, and wipe a share of each that is wrong.

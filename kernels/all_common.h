@@ -5,8 +5,8 @@
 #pragma once
 
 #include "aead_check.h"
-#include "aes_key.h"
 #include "ghash.h"
+#include "kernels/aes/aes_key.h"
 #include "poly1305.h"
 #ifdef LC_BIT_MATRIX_KERNELS
 #include "ghash_matrix.h"

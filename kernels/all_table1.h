@@ -4,5 +4,5 @@
 #pragma once
 
 #define AES_TABLES 1
-#include "aes_table.h"
+#include "kernels/aes/table/aes_table.h"
 #undef AES_TABLES

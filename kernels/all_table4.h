@@ -4,10 +4,10 @@
 #pragma once
 
 #define AES_TABLES 4
-#include "aes_table.h"
+#include "kernels/aes/table/aes_table.h"
 #ifdef HAS_KEY_SLOT
 #define AES_KEY_SLOT
-#include "aes_table.h"
+#include "kernels/aes/table/aes_table.h"
 #undef AES_KEY_SLOT
 #endif
 #undef AES_TABLES

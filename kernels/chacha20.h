@@ -6,7 +6,7 @@
 #pragma once
 
 #include "aead_layout.h"
-#include "aes_tiles.h"
+#include "kernels/aes/aes_tiles.h"
 
 #define CHACHA20_STEP(a, b, d, bits)  \
   do {                                \

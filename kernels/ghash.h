@@ -6,8 +6,8 @@
 #pragma once
 
 #include "aead_layout.h"
-#include "aes_tiles.h"
 #include "gf128.h"
+#include "kernels/aes/aes_tiles.h"
 
 FN Gf128 ghash_load(GLOBAL const u32 *from) {
   const Block b = load_block((GLOBAL const u8 *)from);

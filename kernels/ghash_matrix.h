@@ -17,8 +17,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aes_bitslice.h"
 #include "ghash.h"
+#include "kernels/aes/bitslice/aes_bitslice.h"
 
 // The word of matrices[] that holds, for group `j` of columns and the lane that
 // holds column g and part t of the rows: depth d and word w of the block, or

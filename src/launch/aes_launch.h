@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "job/cipher_job.h"
-#include "kernels/aes_layout.h"
+#include "kernels/aes/aes_layout.h"
 #include "launch/aes_parts.h"
 #include "launch/staging.h"
 

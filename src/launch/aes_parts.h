@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "job/cipher_job.h"
-#include "kernels/aes_layout.h"
+#include "kernels/aes/aes_layout.h"
 
 namespace lanecrypt::schedule {
 

@@ -6,7 +6,7 @@
 #include <list>
 #include <vector>
 
-#include "kernels/aes_layout.h"
+#include "kernels/aes/aes_layout.h"
 #include "launch/aead_launch.h"
 #include "work/request.h"
 

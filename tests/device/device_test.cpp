@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "kernels/aes_layout.h"
+#include "kernels/aes/aes_layout.h"
 #include "tests/device/test_devices.h"
 
 namespace lanecrypt::device {

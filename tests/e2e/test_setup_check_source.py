@@ -13,7 +13,7 @@ FILES = {
     "src/device/device.h", "src/device/cuda/driver.h", "src/device/gl/loader.h",
     "src/place/dispatcher.h",
     "src/libcrypto/forward.h", "provider/settings.h", "cli/hex.h", "kernels/platform.h",
-    "kernels/aes_table.h", "kernels/aes_key.h",
+    "kernels/aes/table/aes_table.h", "kernels/aes/aes_key.h",
 }
 
 

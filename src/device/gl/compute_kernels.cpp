@@ -6,7 +6,7 @@
 
 #include "device/gl/memory.h"
 #include "device/gl/program.h"
-#include "kernels/aes_layout.h"
+#include "kernels/aes/aes_layout.h"
 
 // shaders/compute.glsl with what it includes (cmake/bundle_kernels.py).
 extern "C" const char lanecrypt_gl_compute[];

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/aes_layout.h"
+#include "kernels/aes/aes_layout.h"
 
 namespace lanecrypt::device::gl {
 

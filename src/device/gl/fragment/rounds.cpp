@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/gl/program.h"
-#include "kernels/aes_layout.h"
-#include "kernels/aes_word.h"
+#include "kernels/aes/aes_layout.h"
+#include "kernels/aes/aes_word.h"
 
 extern "C" const char lanecrypt_gl_round[], lanecrypt_gl_whole_screen[];
 

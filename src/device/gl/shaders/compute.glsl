@@ -1,5 +1,5 @@
-// AES by compute shaders: the kernels of kernels/aes_key.h and of the one-table
-// form of kernels/aes_table.h, under the same names and with the same
+// AES by compute shaders: the kernels of kernels/aes/aes_key.h and of the one-table
+// form of kernels/aes/table/aes_table.h, under the same names and with the same
 // parameters, in a language that has no pointers and no 64-bit numbers. What is
 // arithmetic on words comes from kernels/ itself; compute_kernels.cpp puts the
 // layout of AesPiece and these in front:
@@ -15,7 +15,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/aes_word.h"
+#include "kernels/aes/aes_word.h"
 
 layout(local_size_x = LC_LANES) in;
 
@@ -31,7 +31,7 @@ layout(location = 0) uniform uint count;
 layout(location = 1) uniform uint key_words;
 layout(location = 2) uniform uint inverse;
 
-// As in kernels/aes_key.h.
+// As in kernels/aes/aes_key.h.
 void main() {
   uint rounds = key_words + 6u;
   for (uint k = group_id() * uint(LC_LANES) + lane_id(); k < count;
@@ -99,7 +99,7 @@ layout(location = 4) uniform uint rows;
 
 #include "bytes.glsl"
 
-// ---- Pieces and tiles, as in kernels/aes_tiles.h ----------------------------
+// ---- Pieces and tiles, as in kernels/aes/aes_tiles.h ----------------------------
 
 struct Piece {
   uint from, to, length, first_tile, schedule, chain;
@@ -154,7 +154,7 @@ uvec4 counter_block(uvec4 first, uint number) {
 
 #include "counter_window.glsl"
 
-// As in kernels/aes_table_ctr.h.
+// As in kernels/aes/table/aes_table_ctr.h.
 void main() {
   fill_tables(lane_id());
   uint p = 0u, window_size = 256u * rows;

@@ -7,7 +7,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/aes_word.h"
+#include "kernels/aes/aes_word.h"
 #include "planes.glsl"
 
 #define TEXEL(texture, n) texelFetch(texture, ivec2(int((n) % ROW), int((n) / ROW)), 0)
@@ -20,7 +20,7 @@ uniform usampler2D keys;
 uniform uint key_words, inverse;
 layout(location = 0) out uvec4 round_key;
 
-// As in kernels/aes_key.h, but every fragment goes from the key to the round key
+// As in kernels/aes/aes_key.h, but every fragment goes from the key to the round key
 // that is its own.
 void main() {
   uint key = pixel_number() / SCHEDULE_TEXELS, round = pixel_number() % SCHEDULE_TEXELS;

@@ -1,6 +1,6 @@
 // One table of AES in shared memory, a copy a bank, and the rounds by it, as in
-// kernels/aes_table.h (AES_TABLES 1). The table is made of the gates of
-// kernels/aes_sbox_planes.h, so no address depends on a secret but the
+// kernels/aes/table/aes_table.h (AES_TABLES 1). The table is made of the gates of
+// kernels/aes/aes_sbox_planes.h, so no address depends on a secret but the
 // look-ups', which are free of conflicts where there are 32 banks.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -14,8 +14,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "aes_sbox.h"
-#include "aes_tiles.h"
+#include "kernels/aes/aes_sbox.h"
+#include "kernels/aes/aes_tiles.h"
 
 #if defined(AES_KEY_SLOT)
 #define AES_NAME(name) aes_table4_slot_##name

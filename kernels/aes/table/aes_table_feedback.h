@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "aes_streams.h"
+#include "kernels/aes/aes_streams.h"
 
 // CFB encryption with segments of 128, 8 or 1 bits, and OFB (`segment` 0): a
 // lane a stream. One whose stream ends takes its next at once, and does not

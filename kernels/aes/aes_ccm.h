@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aead_layout.h"
 #include "aes_streams.h"
+#include "kernels/aead_layout.h"
 
 // The counter block `number`. The bytes that count are zeros in block 0.
 FN Block aes_ccm_counter(GLOBAL const CcmStream *stream, u64 number) {

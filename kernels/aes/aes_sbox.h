@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform.h"
+#include "kernels/platform.h"
 
 // clang-format off
 TABLE u8 kAesSbox[256] = {

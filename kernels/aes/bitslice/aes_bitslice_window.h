@@ -7,7 +7,7 @@
 #pragma once
 
 #include "aes_bitslice_rounds.h"
-#include "aes_key.h"
+#include "kernels/aes/aes_key.h"
 
 typedef struct AesBitsliceWindow {
   u32 row;       // byte 14 of the first row, XOR that byte of round key 0

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "aes_streams.h"
+#include "kernels/aes/aes_streams.h"
 
 #define AES_TILE_PARAMETERS                                                                      \
   (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds, \

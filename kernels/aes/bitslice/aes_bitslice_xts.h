@@ -4,7 +4,7 @@
 #pragma once
 
 #include "aes_bitslice.h"
-#include "xts_tweak.h"
+#include "kernels/aes/xts_tweak.h"
 
 // As in the table form; 32 points a lane, which have one key or few.
 KERNEL(aes_bitslice_xts_points, AES_BITSLICE_LANES)

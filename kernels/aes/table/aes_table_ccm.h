@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "aes_ccm.h"
+#include "kernels/aes/aes_ccm.h"
 
 // A lane a stream, taken as in feedback. The MAC of one block and the keystream
 // of the next are made side by side, and with the last block's MAC the mask of

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform.h"
+#include "kernels/platform.h"
 
 // A run of bytes of one message under one key; a launch takes a list of them.
 // `in` and `out` count from the launch's base pointers. The first block is

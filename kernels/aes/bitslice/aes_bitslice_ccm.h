@@ -4,7 +4,7 @@
 #pragma once
 
 #include "aes_bitslice_feedback.h"
-#include "aes_ccm.h"
+#include "kernels/aes/aes_ccm.h"
 
 // As in the table form; 32 streams a lane, pieces 32 * n to 32 * n + 31 under
 // planes n. Keystream and MAC take the planes in turn; the MACs stay in `chain`.

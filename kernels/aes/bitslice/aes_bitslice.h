@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aes_sbox_planes.h"
-#include "aes_tiles.h"
+#include "kernels/aes/aes_sbox_planes.h"
+#include "kernels/aes/aes_tiles.h"
 
 // The state is 128 words: word 8 * i + j is bit j of byte i (FIPS 197, 3.4:
 // row i % 4, column i / 4) of each of the 32 blocks.

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform.h"
+#include "kernels/platform.h"
 
 // x[0] to x[7]: the bit planes of the input bytes, most significant first.
 // Leaves the planes of S(x) XOR 0x63 in their place.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "aes_bitslice.h"
-#include "aes_streams.h"
+#include "kernels/aes/aes_streams.h"
 
 FN Block aes_chain_start(GLOBAL const AesPiece *piece, GLOBAL const u32 *chain) {
   return piece->continues ? load_block((GLOBAL const u8 *)(chain + (u64)piece->chain * 4))

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-#include "xts_tweak.h"
+#include "kernels/aes/xts_tweak.h"
 
 #ifndef AES_KEY_SLOT
 
