@@ -15,8 +15,9 @@ import sys
 PUBLIC = "include/lanecrypt"
 MAY_INCLUDE = {
     "include": [],
-    "kernels": ["kernels/rsa", "kernels/number", "kernels/aes"],
+    "kernels": ["kernels/aead", "kernels/aes", "kernels/rsa", "kernels/number"],
     "kernels/aes": ["kernels/aead_layout.h", "kernels/platform.h"],
+    "kernels/aead": ["kernels/aes", "kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/number": ["kernels/platform.h"],
     "kernels/rsa": ["kernels/number", "kernels/platform.h"],
     "src/process": [],
@@ -51,7 +52,7 @@ MAY_INCLUDE = {
     # Status is what libcrypto/ speaks in; the modes are constants.
     "provider": ["src/libcrypto", "src/process", "src/secure", "src/job/status.h",
                  "src/job/mode.h", "src/job/device_list.h",
-                 "kernels/gf128.h", "kernels/poly1305_field.h", "kernels/platform.h"],
+                 "kernels/aead/gf128.h", "kernels/aead/poly1305_field.h", "kernels/platform.h"],
     "probe": ["src/abi/probe.h"],
     # No part of the C ABI: for its benchmarks, and for its own threads.
     "cli": ["src/abi/device_xor.h", "src/cpu/core_count.h", "src/process/diagnostics.h"],

@@ -4,11 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aead_check.h"
-#include "ghash.h"
+#include "kernels/aead/aead_check.h"
+#include "kernels/aead/ghash.h"
+#include "kernels/aead/poly1305.h"
 #include "kernels/aes/aes_key.h"
-#include "poly1305.h"
 #ifdef LC_BIT_MATRIX_KERNELS
-#include "ghash_matrix.h"
-#include "poly1305_matrix.h"
+#include "kernels/aead/ghash_matrix.h"
+#include "kernels/aead/poly1305_matrix.h"
 #endif

@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/gf128.h"
-#include "kernels/poly1305_field.h"
+#include "kernels/aead/gf128.h"
+#include "kernels/aead/poly1305_field.h"
 #include "provider/cipher/algorithms.h"
 #include "provider/cipher/fallback_cipher.h"
 #include "provider/provider.h"

@@ -10,8 +10,8 @@
 
 #include "cpu/cpu_cipher.h"
 #include "job/ccm_format.h"
-#include "kernels/gf128.h"
-#include "kernels/poly1305_field.h"
+#include "kernels/aead/gf128.h"
+#include "kernels/aead/poly1305_field.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "kernels/gf128.h"
+#include "kernels/aead/gf128.h"
 #include "provider/provider_under_test.h"
 #include "provider/random_input.h"
 #include "provider/sealed_message.h"

@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "kernels/gf128.h"
+#include "kernels/aead/gf128.h"
 #include "provider/cipher/aead_message.h"
 #include "provider/cipher/cipher.h"
 #include "provider/provider_under_test.h"

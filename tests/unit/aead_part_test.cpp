@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "devices.h"
-#include "kernels/gf128.h"
-#include "kernels/poly1305_field.h"
+#include "kernels/aead/gf128.h"
+#include "kernels/aead/poly1305_field.h"
 #include "random_bytes.h"
 
 namespace lanecrypt::test {

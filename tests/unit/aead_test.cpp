@@ -8,7 +8,7 @@
 
 #include "devices.h"
 #include "job/mode.h"
-#include "kernels/gf128.h"
+#include "kernels/aead/gf128.h"
 
 namespace lanecrypt::test {
 namespace {

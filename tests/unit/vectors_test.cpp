@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "devices.h"
-#include "kernels/poly1305_field.h"
+#include "kernels/aead/poly1305_field.h"
 #include "vector_file.h"
 
 namespace lanecrypt::test {

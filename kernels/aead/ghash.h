@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aead_layout.h"
 #include "gf128.h"
+#include "kernels/aead_layout.h"
 #include "kernels/aes/aes_tiles.h"
 
 FN Gf128 ghash_load(GLOBAL const u32 *from) {

@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform.h"
+#include "kernels/platform.h"
 
 // The coefficient of x^i is bit 127 - i of the number whose least significant
 // word is w[0]: the block read as one big-endian number.

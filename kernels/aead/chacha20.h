@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aead_layout.h"
+#include "kernels/aead_layout.h"
 #include "kernels/aes/aes_tiles.h"
 
 #define CHACHA20_STEP(a, b, d, bits)  \

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aead_layout.h"
+#include "kernels/aead_layout.h"
 #include "kernels/aes/aes_tiles.h"
 #include "poly1305_field.h"
 

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform.h"
+#include "kernels/platform.h"
 
 // Limbs of less than 2^27.
 typedef struct Poly {
