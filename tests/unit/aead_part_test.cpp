@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "devices.h"
 #include "kernels/aead/gf128.h"
 #include "kernels/aead/poly1305_field.h"
-#include "random_bytes.h"
+#include "unit/support/devices.h"
+#include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "devices.h"
 #include "job/mode.h"
 #include "kernels/aead/gf128.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <functional>
 
-#include "devices.h"
+#include "unit/support/devices.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // OfMemory asks for more than there is, which must be a null pointer as it is

@@ -1,7 +1,7 @@
 // Many messages in one job, of every kind of memory, against OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

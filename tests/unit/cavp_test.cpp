@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "cavp_file.h"
-#include "devices.h"
 #include "job/mode.h"
+#include "unit/support/cavp_file.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

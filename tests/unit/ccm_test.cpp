@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

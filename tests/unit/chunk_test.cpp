@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "pipeline/host_runs.h"
-#include "random_bytes.h"
+#include "unit/support/random_bytes.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "random_bytes.h"
+#include "unit/support/random_bytes.h"
 #include "work/todo.h"
 
 namespace lanecrypt {

@@ -14,10 +14,10 @@
 #include <future>
 
 #include "cpu/core_count.h"
-#include "devices.h"
 #include "job/mode.h"
-#include "rsa_test_key.h"
 #include "temporary_folder.h"
+#include "unit/support/devices.h"
+#include "unit/support/rsa_test_key.h"
 
 namespace lanecrypt::test {
 namespace {

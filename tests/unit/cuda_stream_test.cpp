@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "batch.h"
 #include "thread/signals.h"
+#include "unit/support/batch.h"
 
 namespace {
 

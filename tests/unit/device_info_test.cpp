@@ -5,7 +5,7 @@
 #include <cstring>
 #include <set>
 
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

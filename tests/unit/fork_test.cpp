@@ -17,8 +17,8 @@
 #include <set>
 #include <thread>
 
-#include "devices.h"
 #include "test_scale.h"
+#include "unit/support/devices.h"
 
 // A child that ends while its jobs run leaves behind what is theirs: no leak.
 static bool leaves_jobs = false;

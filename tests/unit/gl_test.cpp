@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "abi/device_xor.h"
-#include "devices.h"
 #include "lanecrypt/lanecrypt.hpp"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -12,9 +12,9 @@
 #include <mutex>
 
 #include "cipher/executor.h"
-#include "forwarding_device.h"
-#include "random_bytes.h"
-#include "reference.h"
+#include "unit/support/forwarding_device.h"
+#include "unit/support/random_bytes.h"
+#include "unit/support/reference.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "mapping_flags.h"
 #include "tests/test_scale.h"
+#include "unit/support/mapping_flags.h"
 
 namespace lanecrypt::test {
 namespace {

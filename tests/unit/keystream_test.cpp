@@ -13,9 +13,9 @@
 #include <memory>
 #include <thread>
 
-#include "devices.h"
-#include "mapping_flags.h"
-#include "random_bytes.h"
+#include "unit/support/devices.h"
+#include "unit/support/mapping_flags.h"
+#include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test {
 namespace {

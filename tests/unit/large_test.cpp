@@ -2,8 +2,8 @@
 // of data, of counters and of CBC chains.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "devices.h"
 #include "job/mode.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -1,8 +1,8 @@
 // Every short length, alone and together, against OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "devices.h"
 #include "job/mode.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -2,7 +2,7 @@
 // LANECRYPT_HOST_FAULT says so.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

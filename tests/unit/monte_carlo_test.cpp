@@ -11,8 +11,8 @@
 #include <string_view>
 #include <thread>
 
-#include "devices.h"
-#include "vector_file.h"
+#include "unit/support/devices.h"
+#include "unit/support/vector_file.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -7,8 +7,8 @@
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_candidates.h"
 #include "cpu/rsa/prime_key.h"
-#include "long_numbers.h"
 #include "public_exponents.h"
+#include "unit/support/long_numbers.h"
 
 namespace lanecrypt::schedule {
 namespace {

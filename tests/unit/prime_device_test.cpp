@@ -7,14 +7,14 @@
 
 #include <map>
 
-#include "cavp_file.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_key.h"
 #include "device/survey.h"
-#include "long_numbers.h"
 #include "primes/prime_tester.h"
 #include "public_exponents.h"
 #include "rsa/rsa_launch.h"
+#include "unit/support/cavp_file.h"
+#include "unit/support/long_numbers.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -18,8 +18,8 @@
 #include <gmp.h>
 #endif
 
-#include "devices.h"
-#include "rsa_test_key.h"
+#include "unit/support/devices.h"
+#include "unit/support/rsa_test_key.h"
 
 namespace lanecrypt::test {
 namespace {

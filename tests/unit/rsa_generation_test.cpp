@@ -10,8 +10,8 @@
 #include <atomic>
 #include <set>
 
-#include "devices.h"
-#include "long_numbers.h"
+#include "unit/support/devices.h"
+#include "unit/support/long_numbers.h"
 
 namespace lanecrypt::test {
 namespace {

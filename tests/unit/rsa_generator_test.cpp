@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "long_numbers.h"
 #include "primes/rsa_generator.h"
 #include "public_exponents.h"
+#include "unit/support/long_numbers.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -14,8 +14,8 @@
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/rsa_image.h"
 #include "kernels/rsa/rsa_layout.h"
-#include "mapping_flags.h"
-#include "rsa_test_key.h"
+#include "unit/support/mapping_flags.h"
+#include "unit/support/rsa_test_key.h"
 
 namespace lanecrypt::test {
 namespace {

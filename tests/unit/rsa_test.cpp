@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "devices.h"
-#include "rsa_test_key.h"
+#include "unit/support/devices.h"
+#include "unit/support/rsa_test_key.h"
 
 namespace lanecrypt::test {
 namespace {

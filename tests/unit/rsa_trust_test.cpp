@@ -9,10 +9,10 @@
 #include <memory>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "devices.h"
-#include "faulty_device.h"
 #include "place/dispatcher.h"
-#include "rsa_test_key.h"
+#include "unit/support/devices.h"
+#include "unit/support/faulty_device.h"
+#include "unit/support/rsa_test_key.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "faulty_device.h"
-#include "forwarding_device.h"
-#include "mapping_flags.h"
-#include "random_bytes.h"
 #include "rsa/rsa_engine.h"
-#include "rsa_test_key.h"
+#include "unit/support/faulty_device.h"
+#include "unit/support/forwarding_device.h"
+#include "unit/support/mapping_flags.h"
+#include "unit/support/random_bytes.h"
+#include "unit/support/rsa_test_key.h"
 
 namespace lanecrypt::schedule {
 namespace {

@@ -1,7 +1,7 @@
 // All devices that are here, in one context: each takes its share of the jobs.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "forwarding_device.h"
 #include "pipeline/pipeline.h"
-#include "random_bytes.h"
+#include "unit/support/forwarding_device.h"
+#include "unit/support/random_bytes.h"
 
 namespace lanecrypt::schedule {
 namespace {

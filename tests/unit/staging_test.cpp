@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "forwarding_device.h"
+#include "unit/support/forwarding_device.h"
 
 namespace lanecrypt::schedule {
 namespace {

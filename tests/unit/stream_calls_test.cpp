@@ -8,7 +8,7 @@
 #include <map>
 
 #include "cipher/executor.h"
-#include "forwarding_device.h"
+#include "unit/support/forwarding_device.h"
 
 namespace lanecrypt::schedule {
 namespace {

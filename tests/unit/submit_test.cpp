@@ -9,7 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -14,8 +14,8 @@
 #include <cerrno>
 #include <thread>
 
-#include "devices.h"
-#include "reference.h"
+#include "unit/support/devices.h"
+#include "unit/support/reference.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -12,15 +12,15 @@
 #include <thread>
 #include <vector>
 
-#include "batch.h"
 #include "device/host/host_device.h"
-#include "devices.h"
-#include "faulty_device.h"
 #include "place/dispatcher.h"
-#include "reference.h"
-#include "sealed_message.h"
-#include "submit_job.h"
 #include "test_scale.h"
+#include "unit/support/batch.h"
+#include "unit/support/devices.h"
+#include "unit/support/faulty_device.h"
+#include "unit/support/reference.h"
+#include "unit/support/sealed_message.h"
+#include "unit/support/submit_job.h"
 
 namespace lanecrypt::test {
 namespace {

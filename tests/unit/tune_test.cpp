@@ -13,11 +13,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "devices.h"
 #include "place/cost_model.h"
 #include "place/measure.h"
-#include "random_bytes.h"
 #include "temporary_folder.h"
+#include "unit/support/devices.h"
+#include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test {
 namespace {

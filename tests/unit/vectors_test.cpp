@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "devices.h"
 #include "kernels/aead/poly1305_field.h"
-#include "vector_file.h"
+#include "unit/support/devices.h"
+#include "unit/support/vector_file.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "devices.h"
+#include "unit/support/devices.h"
 
 namespace lanecrypt::test {
 namespace {
