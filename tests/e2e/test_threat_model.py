@@ -42,8 +42,8 @@ def test_the_tests_are_there(repository):
 @pytest.mark.parametrize("cell, name", [
     ("`e2e/test_nothing.py`", "e2e/test_nothing.py"),
     ("`e2e/test_threat_model.py`: `test_nothing`", "test_nothing"),
-    ("`unit/process_test.cpp`: `Forks.AreCountedTwice`", "Forks.AreCountedTwice"),
-    ("`unit/process_test.cpp`: `Nothing.*`", "Nothing.*"),
+    ("`unit/inside/process_test.cpp`: `Forks.AreCountedTwice`", "Forks.AreCountedTwice"),
+    ("`unit/inside/process_test.cpp`: `Nothing.*`", "Nothing.*"),
 ])
 def test_one_that_is_not_there_is_missed(repository, cell, name):
     assert missing_of(f"| A line | {cell} |\n", repository) == [name]
