@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "provider/rsa_twins.h"
+#include "provider/rsa/rsa_twins.h"
 #include "provider/system_log.h"
 
 namespace provider_test {

@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "provider/rsa_twins.h"
+#include "provider/rsa/rsa_twins.h"
 
 namespace provider_test {
 namespace {

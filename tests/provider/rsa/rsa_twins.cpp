@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_twins.h"
+#include "provider/rsa/rsa_twins.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-#include "provider/rsa_twins.h"
+#include "provider/rsa/rsa_twins.h"
 
 namespace provider_test {
 namespace {

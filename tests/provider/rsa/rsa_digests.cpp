@@ -9,7 +9,7 @@
 #include <cstring>
 #include <functional>
 
-#include "provider/rsa_twins.h"
+#include "provider/rsa/rsa_twins.h"
 
 namespace provider_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "provider/random_input.h"
-#include "provider/rsa_twins.h"
+#include "provider/rsa/rsa_twins.h"
 
 namespace provider_test {
 namespace {

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <thread>
 
-#include "provider/rsa_twins.h"
+#include "provider/rsa/rsa_twins.h"
 #include "test_scale.h"
 
 namespace provider_test {

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/x509.h>
 
-#include "provider/rsa_vector_files.h"
+#include "provider/rsa/rsa_vector_files.h"
 
 namespace provider_test {
 namespace {

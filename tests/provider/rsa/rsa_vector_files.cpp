@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_vector_files.h"
+#include "provider/rsa/rsa_vector_files.h"
 
 #include <openssl/bn.h>
 

@@ -2,7 +2,7 @@
 // RSASSA-PSS that came with PKCS #1, through the provider.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa_vector_files.h"
+#include "provider/rsa/rsa_vector_files.h"
 
 namespace provider_test {
 namespace {
