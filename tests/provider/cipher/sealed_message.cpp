@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/sealed_message.h"
+#include "provider/cipher/sealed_message.h"
 
 #include <gtest/gtest.h>
 

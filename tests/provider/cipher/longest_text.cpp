@@ -12,9 +12,9 @@
 #include "kernels/aead/gf128.h"
 #include "provider/cipher/aead_message.h"
 #include "provider/cipher/cipher.h"
+#include "provider/cipher/sealed_message.h"
 #include "provider/provider_under_test.h"
 #include "provider/random_input.h"
-#include "provider/sealed_message.h"
 
 namespace provider_test {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <cstdlib>
 
+#include "provider/cipher/sealed_message.h"
 #include "provider/provider_under_test.h"
 #include "provider/random_input.h"
-#include "provider/sealed_message.h"
 
 namespace provider_test {
 namespace {
