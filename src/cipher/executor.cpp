@@ -37,6 +37,13 @@ struct Stuck {
   std::unique_ptr<device::Device> device;
 };
 
+// A part of shared work is over when there is no work left for it to take.
+bool is_over(const Request &request) {
+  if (request.chunks_under_way != 0) return false;
+  if (!request.failure.ok()) return true;
+  return request.todo.empty() && (request.shared == nullptr || request.shared->has_nothing_left());
+}
+
 }  // namespace
 
 Executor::Executor(device::Found found, const PipelineOptions &options, const PinnedMemory &pinned,
@@ -421,17 +428,17 @@ void Executor::count_done(Request &request, uint64_t bytes) {
 }
 
 void Executor::end_if_over(std::list<RequestPointer> &queue, const RequestPointer &request) {
-  const bool is_over = request->is_over();
-  if (is_over) {
+  const bool over = is_over(*request);
+  if (over) {
     if (request->chain != nullptr) pipeline_->wipe(*request->chain);
     request->chain.reset();
     load_bytes_ -= request->load_bytes;
   }
   if (request->shared != nullptr) {
-    if (is_over) queue.remove(request);
-    return request->shared->report(*request, is_over);
+    if (over) queue.remove(request);
+    return request->shared->report(*request, over);
   }
-  if (!is_over) return;
+  if (!over) return;
   request->settle();
   if (request->aead != nullptr && request->aead->was_misled())
     distrust(verify::wrong_output(request->job.kind));

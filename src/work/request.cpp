@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cipher/shared_work.h"
 #include "job/ccm_format.h"
 
 namespace lanecrypt::schedule {
@@ -29,12 +28,6 @@ Request::Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_
       load_bytes(its_load_bytes),
       aead(whole.aead),
       is_settled_(true) {}
-
-bool Request::is_over() const {
-  if (chunks_under_way != 0) return false;
-  if (!failure.ok()) return true;
-  return todo.empty() && (shared == nullptr || shared->has_nothing_left());
-}
 
 void Request::start_over() {
   must_start_over = shared != nullptr;

@@ -69,9 +69,6 @@ class Request : public Ending {
   // Of shared work: what it did is not to be trusted.
   bool must_start_over = false;
 
-  // Of shared work: and others have nothing for it either.
-  bool is_over() const;
-
   bool ends_message(const Piece &piece) const {
     return !piece.is_aad && piece.offset + piece.length == stream_bytes(job, piece.message);
   }
