@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 namespace lanecrypt::schedule {
 namespace {
@@ -67,25 +66,13 @@ Status check_whole_aead(const ChunkPiece &part, const uint8_t *out, const cpu::A
 
 }  // namespace
 
-Dice::Dice() {
-  std::random_device device;
-  state_ = uint64_t{device()} << 32 | device();
-}
-
-uint64_t Dice::throw_below(uint64_t bound) {
-  uint64_t mixed = state_ += 0x9E3779B97F4A7C15u;
-  mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
-  mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
-  return bound == 0 ? 0 : (mixed ^ mixed >> 31) % bound;
-}
-
 void OutputCheck::clear() {
   secure::wipe(entries_.data(), entries_.size() * sizeof(Entry));
   entries_.clear();
 }
 
 void OutputCheck::choose(const std::vector<ChunkPiece> &pieces, const std::vector<uint64_t> &places,
-                         uint64_t bytes, Dice &dice) {
+                         uint64_t bytes, verify::Dice &dice) {
   clear();
   const size_t wanted = bytes < kLargeBytes ? 1 : kMostSamples;
   // Additional data come back from nowhere, and some pieces have no sample.

@@ -6,21 +6,11 @@
 #include <functional>
 #include <vector>
 
+#include "verify/dice.h"
 #include "verify/sample.h"
 #include "work/chunk.h"
 
 namespace lanecrypt::schedule {
-
-// Where samples are taken; no secret hangs on it (Sebastiano Vigna's
-// splitmix64).
-class Dice {
- public:
-  Dice();
-  uint64_t throw_below(uint64_t bound);
-
- private:
-  uint64_t state_;
-};
 
 // One chunk's. It keeps the input it needs, which output in place overwrites.
 class OutputCheck {
@@ -46,7 +36,7 @@ class OutputCheck {
   void clear();
   // `places`: where the text of each piece begins in the chunk, of `bytes` bytes.
   void choose(const std::vector<ChunkPiece> &pieces, const std::vector<uint64_t> &places,
-              uint64_t bytes, Dice &dice);
+              uint64_t bytes, verify::Dice &dice);
   const std::vector<Entry> &entries() const { return entries_; }
 
   // LC_ERROR_DEVICE where one is wrong. read(n, to) gives the output of

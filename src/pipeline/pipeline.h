@@ -147,7 +147,7 @@ class Pipeline {
   uint64_t chunks_ = 0;
   // Of lay_out(): the keys of one request in one chunk.
   KeyNumbers key_numbers_;
-  Dice dice_;
+  verify::Dice dice_;
   Clock::time_point waiting_since_;
   bool is_stuck_ = false;
   // Wait for the kernels, and for the output, of one chunk after the other.

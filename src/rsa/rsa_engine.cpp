@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "pipeline/output_check.h"
 #include "rsa/open_for_rsa.h"
 #include "thread/stuck.h"
+#include "verify/dice.h"
 #include "verify/rsa_known_answer.h"
 
 namespace lanecrypt::schedule {
@@ -207,7 +207,7 @@ class Engine : public RsaEngine {
   size_t under_way_ = 0;
   // The ways in which batches ran.
   std::set<std::string> known_;
-  Dice dice_;
+  verify::Dice dice_;
   uint64_t test_launches_ = 0;
 };
 

@@ -1,0 +1,20 @@
+// Where a sample is taken of what a device gives back.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace lanecrypt::verify {
+
+// No secret hangs on it (Sebastiano Vigna's splitmix64).
+class Dice {
+ public:
+  Dice();
+  uint64_t throw_below(uint64_t bound);
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace lanecrypt::verify
