@@ -13,19 +13,10 @@
 #include <thread>
 
 #include "pipeline/pipeline.h"
+#include "thread/counters.h"
 #include "thread/openings.h"
 
 namespace lanecrypt::schedule {
-
-struct Counters {
-  std::atomic<uint64_t> jobs = 0, bytes = 0, launches = 0, failures = 0, operations = 0;
-};
-
-// What a device is to a part of ours.
-struct DeviceService {
-  lc_device_state state = LC_DEVICE_UNTRIED;
-  std::string reason;  // why it is unusable or lost
-};
 
 // Any thread, except where noted. The device is opened, used and closed on the
 // executor's thread alone, which starts at the first call that needs it.

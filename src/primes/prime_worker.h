@@ -13,9 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "cipher/executor.h"
 #include "primes/generation.h"
 #include "primes/prime_tester.h"
+#include "thread/counters.h"
+#include "thread/device_service.h"
 #include "thread/openings.h"
 
 namespace lanecrypt::schedule {

@@ -19,9 +19,10 @@
 #include <thread>
 #include <vector>
 
-#include "cipher/executor.h"
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_request.h"
+#include "thread/counters.h"
+#include "thread/device_service.h"
 #include "thread/openings.h"
 
 namespace lanecrypt::schedule {

@@ -3,12 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <list>
+#include <mutex>
 #include <thread>
 #include <vector>
 
-#include "cipher/executor.h"
 #include "rsa/rsa_request.h"
+#include "thread/counters.h"
 
 namespace lanecrypt::schedule {
 

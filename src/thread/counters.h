@@ -1,0 +1,15 @@
+// What a device or the CPU has done, counted by all of its threads.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lanecrypt::schedule {
+
+struct Counters {
+  std::atomic<uint64_t> jobs = 0, bytes = 0, launches = 0, failures = 0, operations = 0;
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,18 @@
+// Whether a device serves one part of the library, and why not.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "lanecrypt/lanecrypt.h"
+
+namespace lanecrypt::schedule {
+
+// What a device is to a part of ours.
+struct DeviceService {
+  lc_device_state state = LC_DEVICE_UNTRIED;
+  std::string reason;  // why it is unusable or lost
+};
+
+}  // namespace lanecrypt::schedule
