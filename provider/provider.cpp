@@ -24,6 +24,7 @@
 #include "provider/cipher/keystream_ahead.h"
 #include "provider/fallback.h"
 #include "provider/program_random.h"
+#include "provider/rsa/rsa_operations.h"
 #include "provider/statistics.h"
 
 namespace lanecrypt::provider {

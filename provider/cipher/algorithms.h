@@ -64,9 +64,5 @@ extern const Algorithm kAlgorithms[kCipherCount];
 
 // For OSSL_FUNC_provider_query_operation.
 const OSSL_ALGORITHM *cipher_operations();
-extern const OSSL_ALGORITHM kRsaKeymgmtOperations[];
-extern const OSSL_ALGORITHM kRsaSignatureOperations[];
-extern const OSSL_ALGORITHM kRsaCipherOperations[];
-extern const OSSL_ALGORITHM kRsaEncoderOperations[];
 
 }  // namespace lanecrypt::provider

@@ -15,11 +15,11 @@
 #include <cstring>
 #include <new>
 
-#include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa/rsa_device.h"
 #include "provider/rsa/rsa_digests.h"
 #include "provider/rsa/rsa_key.h"
+#include "provider/rsa/rsa_operations.h"
 #include "provider/rsa/rsa_padding.h"
 #include "provider/rsa/rsa_template.h"
 

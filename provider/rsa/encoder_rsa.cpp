@@ -8,8 +8,8 @@
 #include <openssl/core_dispatch.h>
 #include <openssl/evp.h>
 
-#include "provider/cipher/algorithms.h"
 #include "provider/rsa/rsa_key.h"
+#include "provider/rsa/rsa_operations.h"
 
 namespace lanecrypt::provider {
 namespace {

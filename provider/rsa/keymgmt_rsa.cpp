@@ -9,10 +9,10 @@
 
 #include <new>
 
-#include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa/rsa_generation.h"
 #include "provider/rsa/rsa_key.h"
+#include "provider/rsa/rsa_operations.h"
 
 namespace lanecrypt::provider {
 namespace {

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "provider/cipher/algorithms.h"
 #include "provider/fallback.h"
 #include "provider/rsa/rsa_device.h"
 #include "provider/rsa/rsa_digests.h"
 #include "provider/rsa/rsa_key.h"
+#include "provider/rsa/rsa_operations.h"
 #include "provider/rsa/rsa_padding.h"
 #include "provider/rsa/rsa_template.h"
 
