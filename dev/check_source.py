@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what docs/HACKING.md says about the rooms: which folder may include
 which, that only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name
-no API, that files carry the licence. Lists long files. Prints each breach as
-FILE:LINE: what; exits with 1 when there is one.
+no API, that files carry the licence. Lists long files and functions, and folders of
+many files. Prints each breach as FILE:LINE: what; exits with 1 when there is one.
 """
 
+import collections
 import pathlib
 import re
 import subprocess
 import sys
 
 # What a folder may include, beside its own files, <lanecrypt/...> and the
-# system's headers. The most specific folder counts.
+# system's headers. The most specific folder counts. A folder names only folders that
+# stand before it, so that there are no circles; of others, single headers.
 PUBLIC = "include/lanecrypt"
 MAY_INCLUDE = {
     "include": [],
-    "kernels": ["kernels/aead", "kernels/aes", "kernels/rsa", "kernels/number"],
     "kernels/aes": ["kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/aead": ["kernels/aes", "kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/number": ["kernels/platform.h"],
     "kernels/rsa": ["kernels/number", "kernels/platform.h"],
+    "kernels": ["kernels/aead", "kernels/aes", "kernels/rsa", "kernels/number"],
     "src/process": [],
     "src/secure": [],
     "src/job": ["src/secure"],
@@ -49,10 +51,15 @@ MAY_INCLUDE = {
                   "src/cache", "src/cpu", "src/job"],
     "src/abi": ["src/place", "src/rsa", "src/work", "src/thread", "src/device/survey.h",
                 "src/cpu", "src/libcrypto", "src/process", "src/job"],
-    # Status is what libcrypto/ speaks in; the modes are constants.
-    "provider": ["src/libcrypto", "src/process", "src/secure", "src/job/status.h",
-                 "src/job/mode.h", "src/job/device_list.h",
-                 "kernels/aead/gf128.h", "kernels/aead/poly1305_field.h", "kernels/platform.h"],
+    "provider/keystream": [],
+    "provider/cipher": ["provider/keystream", "provider/fallback.h", "provider/find_param.h",
+                        "provider/fleet.h", "provider/provider.h", "src/process", "src/secure",
+                        "src/job/mode.h", "kernels/aead/gf128.h", "kernels/aead/poly1305_field.h"],
+    "provider/rsa": ["provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
+                     "provider/provider.h", "src/secure"],
+    # Status is what libcrypto/ speaks in.
+    "provider": ["provider/cipher", "provider/rsa", "src/libcrypto", "src/process", "src/secure",
+                 "src/job/status.h", "src/job/device_list.h"],
     "probe": ["src/abi/probe.h"],
     # No part of the C ABI: for its benchmarks, and for its own threads.
     "cli": ["src/abi/device_xor.h", "src/cpu/core_count.h", "src/process/diagnostics.h"],
@@ -80,8 +87,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # What knows the compilers, and its host side.
 COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_lane.h")
 
-# From so many lines on a file is listed, for a reader to judge whether it is one idea.
+# What is larger is listed, for a reader to judge whether it is one idea: lines of a file,
+# lines of a function, files of a folder.
 LONG_FILE = 600
+LONG_FUNCTION = 100
+LARGE_FOLDER = 20
 SOURCE = {".c", ".h", ".cpp", ".hpp", ".cu", ".py", ".sh"}
 CODE = {".c", ".h", ".cpp", ".hpp", ".cu"}
 # A path that only one person's machine has.
@@ -158,13 +168,40 @@ def check_file(path, text, files):
                 yield number, f"names a path of one machine: {found.group(0)}"
 
 
+def check_arrows(may_include):
+    """What folders name that does not stand before them."""
+    before = set()
+    for room, allowed in may_include.items():
+        yield from (f"{room} names {other}, which does not stand before it"
+                    for other in allowed if other in may_include and other not in before)
+        before.add(room)
+
+
+def long_functions(text):
+    """The first line and the length of each long function, as clang-format leaves them."""
+    first, number_of_first, has_body = None, 0, False
+    for number, line in enumerate(text.splitlines()):
+        if first is None and re.match(r"[A-Za-z].*\(", line):
+            first, number_of_first, has_body = line, number, False
+        has_body = has_body or line.endswith("{")
+        if line.startswith("}"):
+            if first is not None and number - number_of_first >= LONG_FUNCTION:
+                yield first, number - number_of_first + 1
+            first = None
+        elif not has_body and (not line or line.endswith(";")):
+            first = None
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parents[1]
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root, check=True, capture_output=True, text=True).stdout.split("\0")
     files = {name for name in listed if name and (root / name).is_file()}
-    breaches, long_files = 0, []
+    breaches, listed_ones, in_folder = 0, [], collections.Counter()
+    for what in check_arrows(MAY_INCLUDE):
+        print(f"dev/check_source.py: {what}")
+        breaches += 1
     for path in sorted(files):
         if path.startswith("bench/results/"):
             continue
@@ -175,10 +212,19 @@ def main():
         for number, what in check_file(path, text, files):
             print(f"{path}:{number}: {what}")
             breaches += 1
-        if pathlib.PurePosixPath(path).suffix in SOURCE and text.count("\n") > LONG_FILE:
-            long_files.append(f"{path} ({text.count(chr(10))})")
-    if long_files:
-        print("long, which is no fault by itself: " + ", ".join(long_files))
+        suffix = pathlib.PurePosixPath(path).suffix
+        if suffix not in SOURCE:
+            continue
+        in_folder[str(pathlib.PurePosixPath(path).parent)] += 1
+        if text.count("\n") > LONG_FILE:
+            listed_ones.append(f"{path} ({text.count(chr(10))} lines)")
+        if suffix in CODE and not path.startswith("tests/"):
+            listed_ones += [f"{path}: {first.split('(')[0].split()[-1]}() ({length} lines)"
+                            for first, length in long_functions(text)]
+    listed_ones += [f"{folder}/ ({count} files)" for folder, count in sorted(in_folder.items())
+                    if count > LARGE_FOLDER]
+    if listed_ones:
+        print("large, which is no fault by itself: " + ", ".join(listed_ones))
     return 1 if breaches else 0
 
 

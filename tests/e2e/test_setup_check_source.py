@@ -11,19 +11,24 @@ LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 FILES = {
     "include/lanecrypt/lanecrypt.h", "src/job/status.h", "src/secure/key_memory.h",
     "src/device/device.h", "src/device/cuda/driver.h", "src/device/gl/loader.h",
-    "src/place/dispatcher.h",
+    "src/place/dispatcher.h", "src/cipher/executor.h", "provider/cipher/algorithms.h",
     "src/libcrypto/forward.h", "provider/settings.h", "cli/hex.h", "kernels/platform.h",
     "kernels/aes/table/aes_table.h", "kernels/aes/aes_key.h",
 }
 
 
 @pytest.fixture(scope="module")
-def check():
+def script():
     path = REPOSITORY / "dev" / "check_source.py"
     spec = importlib.util.spec_from_file_location("check_source", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return lambda path, text: [what for _, what in module.check_file(path, text, FILES)]
+    return module
+
+
+@pytest.fixture(scope="module")
+def check(script):
+    return lambda path, text: [what for _, what in script.check_file(path, text, FILES)]
 
 
 @pytest.mark.parametrize("path, line", [
@@ -40,6 +45,8 @@ def check():
     ("cli/a.cpp", 'const char *value = std::getenv("NAME");'),
     ("provider/a.cpp", '#include "place/dispatcher.h"'),
     ("provider/a.cpp", '#include "cli/hex.h"'),
+    ("provider/rsa/a.cpp", '#include "provider/cipher/algorithms.h"'),
+    ("src/rsa/a.cpp", '#include "cipher/executor.h"'),
     ("cli/a.cpp", '#include "libcrypto/forward.h"'),
     ("cli/a.cpp", '#include "job/status.h"'),
     ("kernels/a.h", '#include "job/status.h"'),
@@ -76,3 +83,15 @@ def test_form(check):
     assert check("src/job/a.cpp", LICENCE + "\n" * 1000) == []
     assert len(check("docs/a.md", "see /home/" + "someone/lanecrypt\n")) == 1
     assert check("docs/a.md", "see /usr/lib and ~/.cache, $HOME/work/x\n") == []
+
+
+def test_arrows_point_down(script):
+    assert list(script.check_arrows(script.MAY_INCLUDE)) == []
+    assert len(list(script.check_arrows({"low": ["high"], "high": ["low"]}))) == 1
+    assert list(script.check_arrows({"low": ["high/one.h"], "high": ["low"]})) == []
+
+
+def test_long_functions_are_told(script):
+    body = "  a();\n" * script.LONG_FUNCTION
+    text = f"int declared(\n    int a);\n\nint f(int a,\n      int b) {{\n{body}}}\n\nint g() {{\n  b();\n}}\n"
+    assert [first for first, _ in script.long_functions(text)] == ["int f(int a,"]
