@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aes_cipher.h"
-#include "input.h"
+#include "cli/io/input.h"
 #include "pipeline.h"
 #include "secret_bytes.h"
 

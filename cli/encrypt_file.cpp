@@ -8,14 +8,14 @@
 #include <cstdlib>
 
 #include "chain_engine.h"
+#include "cli/io/input.h"
+#include "cli/io/output.h"
 #include "console.h"
 #include "cores_engine.h"
 #include "device_engine.h"
 #include "failure.h"
 #include "hex.h"
-#include "input.h"
 #include "interrupt.h"
-#include "output.h"
 #include "passphrase.h"
 #include "pipeline.h"
 #include "progress_line.h"

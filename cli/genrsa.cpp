@@ -14,12 +14,12 @@
 #include <optional>
 #include <string>
 
+#include "cli/io/output.h"
 #include "console.h"
 #include "device_engine.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "key_folder.h"
-#include "output.h"
 #include "private_key_file.h"
 #include "progress_line.h"
 #include "subcommand.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <thread>
 
-#include "file_descriptor.h"
+#include "cli/io/file_descriptor.h"
 
 namespace lanecrypt::cli {
 

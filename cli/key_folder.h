@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "file_descriptor.h"
+#include "cli/io/file_descriptor.h"
 #include "secret_bytes.h"
 
 namespace lanecrypt::cli {

@@ -14,8 +14,8 @@
 #include <span>
 
 #include "bench_data.h"
+#include "cli/io/file_descriptor.h"
 #include "failure.h"
-#include "file_descriptor.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/io/file_descriptor.h"
 #include "console.h"
 #include "failure.h"
-#include "file_descriptor.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <map>
 #include <mutex>
 
+#include "cli/io/ring_files.h"
 #include "cpu/core_count.h"
 #include "failure.h"
 #include "padding.h"
-#include "ring_files.h"
 #include "threads.h"
 
 namespace lanecrypt::cli {

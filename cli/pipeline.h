@@ -13,10 +13,10 @@
 #include <string>
 
 #include "aes_cipher.h"
+#include "cli/io/input.h"
+#include "cli/io/output.h"
 #include "counter_block.h"
-#include "input.h"
 #include "lanecrypt/lanecrypt.hpp"
-#include "output.h"
 #include "progress_line.h"
 
 namespace lanecrypt::cli {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "input.h"
+#include "cli/io/input.h"
 #include "key_material.h"
 
 namespace lanecrypt::cli {

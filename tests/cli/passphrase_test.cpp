@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "cli/io/file_descriptor.h"
 #include "failure.h"
-#include "file_descriptor.h"
 
 namespace lanecrypt::cli {
 namespace {

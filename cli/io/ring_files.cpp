@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ring_files.h"
+#include "cli/io/ring_files.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "file_descriptor.h"
+#include "cli/io/file_descriptor.h"
 
 namespace lanecrypt::cli {
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "file_ring.h"
-#include "input.h"
-#include "output.h"
+#include "cli/io/file_ring.h"
+#include "cli/io/input.h"
+#include "cli/io/output.h"
 
 namespace lanecrypt::cli {
 

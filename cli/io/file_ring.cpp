@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "file_ring.h"
+#include "cli/io/file_ring.h"
 
 #ifdef LANECRYPT_HAVE_URING
 
@@ -8,8 +8,8 @@
 
 #include <cerrno>
 
+#include "cli/io/file_descriptor.h"
 #include "failure.h"
-#include "file_descriptor.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input.h"
+#include "cli/io/input.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output.h"
+#include "cli/io/output.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "file_descriptor.h"
+#include "cli/io/file_descriptor.h"
 
 namespace lanecrypt::cli {
 
