@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/aes_cipher.h"
 #include "cli/bench_results.h"
+#include "cli/crypt/aes_cipher.h"
 #include "cli/provider_library.h"
 
 namespace lanecrypt::bench {

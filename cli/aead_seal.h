@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
 
 namespace lanecrypt::cli {
 

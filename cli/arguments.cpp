@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
 
 namespace lanecrypt::cli {
 namespace {

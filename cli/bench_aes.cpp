@@ -14,7 +14,7 @@
 #include "bench_mixed.h"
 #include "bench_openssl.h"
 #include "bench_pass.h"
-#include "device_engine.h"
+#include "cli/crypt/device_engine.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {

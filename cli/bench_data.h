@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "aes_cipher.h"
-#include "counter_block.h"
+#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/counter_block.h"
 
 namespace lanecrypt::cli {
 

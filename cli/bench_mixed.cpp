@@ -12,8 +12,8 @@
 
 #include "aead_seal.h"
 #include "bench_log.h"
+#include "cli/crypt/device_engine.h"
 #include "cpu/core_count.h"
-#include "device_engine.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {

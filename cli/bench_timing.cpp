@@ -9,9 +9,9 @@
 #include <cstring>
 #include <random>
 
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/device_engine.h"
 #include "compare_times.h"
-#include "device_engine.h"
 #include "failure.h"
 #include "process/diagnostics.h"
 

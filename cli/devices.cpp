@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device_engine.h"
+#include "cli/crypt/device_engine.h"
 #include "lanecrypt/lanecrypt.hpp"
 #include "subcommand.h"
 

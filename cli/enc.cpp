@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "encrypt_file.h"
+#include "cli/crypt/encrypt_file.h"
 #include "failure.h"
 #include "subcommand.h"
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "aes_cipher.h"
 #include "bench_data.h"
+#include "cli/crypt/aes_cipher.h"
 #include "provider_library.h"
 
 namespace lanecrypt::cli {

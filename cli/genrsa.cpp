@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 
+#include "cli/crypt/device_engine.h"
 #include "cli/io/output.h"
 #include "console.h"
-#include "device_engine.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "key_folder.h"

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
 #include "secret_bytes.h"
 
 namespace lanecrypt::cli {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench_data.h"
-#include "pipeline.h"
+#include "cli/crypt/pipeline.h"
 
 namespace lanecrypt::cli {
 

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <thread>
 
-#include "device_engine.h"
+#include "cli/crypt/device_engine.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "load_trace.h"

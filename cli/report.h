@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device_engine.h"
+#include "cli/crypt/device_engine.h"
 
 namespace lanecrypt::cli {
 

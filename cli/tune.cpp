@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "device_engine.h"
+#include "cli/crypt/device_engine.h"
 #include "lanecrypt/lanecrypt.hpp"
 #include "subcommand.h"
 

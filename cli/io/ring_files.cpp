@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "cli/crypt/pipeline.h"
 #include "failure.h"
-#include "pipeline.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cores_engine.h"
+#include "cli/crypt/cores_engine.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counter_block.h"
+#include "cli/crypt/counter_block.h"
 
 #include <gtest/gtest.h>
 

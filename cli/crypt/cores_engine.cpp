@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cores_engine.h"
+#include "cli/crypt/cores_engine.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <new>
 
-#include "bus_error.h"
+#include "cli/crypt/bus_error.h"
 #include "failure.h"
 
 namespace lanecrypt::cli {

@@ -12,10 +12,10 @@
 #include <span>
 #include <string>
 
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/counter_block.h"
 #include "cli/io/input.h"
 #include "cli/io/output.h"
-#include "counter_block.h"
 #include "lanecrypt/lanecrypt.hpp"
 #include "progress_line.h"
 

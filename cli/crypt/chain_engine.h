@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "aes_cipher.h"
-#include "pipeline.h"
+#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/pipeline.h"
 #include "secret_bytes.h"
 
 namespace lanecrypt::cli {

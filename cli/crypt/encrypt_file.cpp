@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "encrypt_file.h"
+#include "cli/crypt/encrypt_file.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,20 +7,20 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "chain_engine.h"
+#include "cli/crypt/chain_engine.h"
+#include "cli/crypt/cores_engine.h"
+#include "cli/crypt/device_engine.h"
+#include "cli/crypt/pipeline.h"
+#include "cli/crypt/salted_file.h"
 #include "cli/io/input.h"
 #include "cli/io/output.h"
 #include "console.h"
-#include "cores_engine.h"
-#include "device_engine.h"
 #include "failure.h"
 #include "hex.h"
 #include "interrupt.h"
 #include "passphrase.h"
-#include "pipeline.h"
 #include "progress_line.h"
 #include "report.h"
-#include "salted_file.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bus_error.h"
+#include "cli/crypt/bus_error.h"
 
 #include <setjmp.h>
 #include <signal.h>

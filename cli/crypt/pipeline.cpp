@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline.h"
+#include "cli/crypt/pipeline.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include <map>
 #include <mutex>
 
+#include "cli/crypt/padding.h"
 #include "cli/io/ring_files.h"
 #include "cpu/core_count.h"
 #include "failure.h"
-#include "padding.h"
 #include "threads.h"
 
 namespace lanecrypt::cli {

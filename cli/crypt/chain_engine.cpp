@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chain_engine.h"
+#include "cli/crypt/chain_engine.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device_engine.h"
+#include "cli/crypt/device_engine.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "salted_file.h"
+#include "cli/crypt/salted_file.h"
 
 #include <fmt/format.h>
 

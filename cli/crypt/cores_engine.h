@@ -8,9 +8,9 @@
 #include <mutex>
 #include <vector>
 
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/pipeline.h"
 #include "cli/io/input.h"
-#include "pipeline.h"
 #include "secret_bytes.h"
 
 namespace lanecrypt::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
 
 #include <fmt/format.h>
 

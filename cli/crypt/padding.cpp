@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "padding.h"
+#include "cli/crypt/padding.h"
 
 namespace lanecrypt::cli {
 

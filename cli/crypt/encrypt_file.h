@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "aes_cipher.h"
+#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/pipeline.h"
 #include "key_material.h"
-#include "pipeline.h"
 #include "secret_bytes.h"
 
 namespace lanecrypt::cli {

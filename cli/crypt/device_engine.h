@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/crypt/pipeline.h"
 #include "failure.h"
-#include "pipeline.h"
 #include "secret_bytes.h"
 
 namespace lanecrypt::cli {
