@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "secret_bytes.h"
+#include "cli/keys/secret_bytes.h"
 
 namespace lanecrypt::cli {
 

@@ -16,11 +16,11 @@
 
 #include "cli/crypt/device_engine.h"
 #include "cli/io/output.h"
+#include "cli/keys/key_folder.h"
+#include "cli/keys/private_key_file.h"
 #include "console.h"
 #include "failure.h"
 #include "interrupt.h"
-#include "key_folder.h"
-#include "private_key_file.h"
 #include "progress_line.h"
 #include "subcommand.h"
 

@@ -11,7 +11,7 @@
 #include "cli/crypt/aes_cipher.h"
 #include "cli/crypt/pipeline.h"
 #include "cli/io/input.h"
-#include "secret_bytes.h"
+#include "cli/keys/secret_bytes.h"
 
 namespace lanecrypt::cli {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cli/crypt/pipeline.h"
+#include "cli/keys/secret_bytes.h"
 #include "failure.h"
-#include "secret_bytes.h"
 
 namespace lanecrypt::cli {
 

@@ -14,11 +14,11 @@
 #include "cli/crypt/salted_file.h"
 #include "cli/io/input.h"
 #include "cli/io/output.h"
+#include "cli/keys/hex.h"
+#include "cli/keys/passphrase.h"
 #include "console.h"
 #include "failure.h"
-#include "hex.h"
 #include "interrupt.h"
-#include "passphrase.h"
 #include "progress_line.h"
 #include "report.h"
 

@@ -8,8 +8,8 @@
 
 #include "cli/crypt/aes_cipher.h"
 #include "cli/crypt/pipeline.h"
-#include "key_material.h"
-#include "secret_bytes.h"
+#include "cli/keys/key_material.h"
+#include "cli/keys/secret_bytes.h"
 
 namespace lanecrypt::cli {
 

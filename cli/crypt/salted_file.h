@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "cli/io/input.h"
-#include "key_material.h"
+#include "cli/keys/key_material.h"
 
 namespace lanecrypt::cli {
 

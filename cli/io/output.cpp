@@ -15,8 +15,8 @@
 #include <cstring>
 #include <memory>
 
+#include "cli/keys/hex.h"
 #include "failure.h"
-#include "hex.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

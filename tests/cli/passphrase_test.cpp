@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passphrase.h"
+#include "cli/keys/passphrase.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@ FILES = {
     "include/lanecrypt/lanecrypt.h", "src/job/status.h", "src/secure/key_memory.h",
     "src/device/device.h", "src/device/cuda/driver.h", "src/device/gl/loader.h",
     "src/place/dispatcher.h", "src/cipher/executor.h", "provider/cipher/algorithms.h",
-    "src/libcrypto/forward.h", "provider/settings.h", "cli/hex.h", "kernels/platform.h",
+    "src/libcrypto/forward.h", "provider/settings.h", "cli/keys/hex.h", "kernels/platform.h",
     "kernels/aes/table/aes_table.h", "kernels/aes/aes_key.h",
 }
 
@@ -44,7 +44,7 @@ def check(script):
     ("src/cipher/a.cpp", "#include <openssl/evp.h>"),
     ("cli/a.cpp", 'const char *value = std::getenv("NAME");'),
     ("provider/a.cpp", '#include "place/dispatcher.h"'),
-    ("provider/a.cpp", '#include "cli/hex.h"'),
+    ("provider/a.cpp", '#include "cli/keys/hex.h"'),
     ("provider/rsa/a.cpp", '#include "provider/cipher/algorithms.h"'),
     ("src/rsa/a.cpp", '#include "cipher/executor.h"'),
     ("cli/a.cpp", '#include "libcrypto/forward.h"'),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "private_key_file.h"
+#include "cli/keys/private_key_file.h"
 
 #include <fmt/format.h>
 #include <openssl/bio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "key_folder.h"
+#include "cli/keys/key_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/io/file_descriptor.h"
-#include "secret_bytes.h"
+#include "cli/keys/secret_bytes.h"
 
 namespace lanecrypt::cli {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "secret_bytes.h"
+#include "cli/keys/secret_bytes.h"
 
 namespace lanecrypt::cli {
 

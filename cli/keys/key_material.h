@@ -11,7 +11,7 @@
 #include <string>
 
 #include "cli/crypt/aes_cipher.h"
-#include "secret_bytes.h"
+#include "cli/keys/secret_bytes.h"
 
 namespace lanecrypt::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "key_material.h"
+#include "cli/keys/key_material.h"
 
 #include <fmt/format.h>
 #include <openssl/err.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hex.h"
+#include "cli/keys/hex.h"
 
 #include <fmt/format.h>
 

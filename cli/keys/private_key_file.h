@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "cli/keys/secret_bytes.h"
 #include "lanecrypt/lanecrypt.h"
-#include "secret_bytes.h"
 
 namespace lanecrypt::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secret_bytes.h"
+#include "cli/keys/secret_bytes.h"
 
 #include <openssl/crypto.h>
 #include <sys/mman.h>
