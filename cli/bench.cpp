@@ -22,13 +22,13 @@
 #include "bench_results.h"
 #include "bench_rsa.h"
 #include "bench_timing.h"
+#include "cli/console.h"
 #include "cli/crypt/device_engine.h"
+#include "cli/failure.h"
 #include "cli/io/output.h"
-#include "console.h"
-#include "failure.h"
+#include "cli/subcommand.h"
 #include "process/diagnostics.h"
 #include "provider_library.h"
-#include "subcommand.h"
 
 namespace lanecrypt::cli {
 namespace {

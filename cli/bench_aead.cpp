@@ -11,7 +11,7 @@
 
 #include "aead_seal.h"
 #include "bench_log.h"
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "bench_openssl.h"
 #include "bench_pass.h"
 #include "cli/crypt/device_engine.h"
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <future>
 
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <list>
 #include <map>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

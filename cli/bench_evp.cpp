@@ -11,8 +11,8 @@
 #include <span>
 
 #include "bench_turns.h"
+#include "cli/failure.h"
 #include "evp_load.h"
-#include "failure.h"
 #include "provider_library.h"
 
 namespace lanecrypt::cli {

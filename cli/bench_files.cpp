@@ -21,8 +21,8 @@
 #include <future>
 
 #include "bench_turns.h"
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

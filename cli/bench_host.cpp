@@ -18,7 +18,7 @@
 #include "bench_pass.h"
 #include "bench_reference.h"
 #include "bench_turns.h"
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

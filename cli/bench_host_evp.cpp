@@ -10,8 +10,8 @@
 
 #include "bench_reference.h"
 #include "bench_turns.h"
+#include "cli/failure.h"
 #include "evp_update.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "bench_log.h"
 #include "bench_pass.h"
 #include "bench_reference.h"
+#include "cli/failure.h"
 #include "core_share.h"
 #include "evp_update.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

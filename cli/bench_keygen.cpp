@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "bench_rsa_batch.h"
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "console.h"
+#include "cli/console.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

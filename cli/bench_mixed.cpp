@@ -13,8 +13,8 @@
 #include "aead_seal.h"
 #include "bench_log.h"
 #include "cli/crypt/device_engine.h"
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

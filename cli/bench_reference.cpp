@@ -6,8 +6,8 @@
 #include <future>
 
 #include "bench_openssl.h"
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 

@@ -12,8 +12,8 @@
 #include <chrono>
 #include <thread>
 
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "cli/crypt/aes_cipher.h"
 #include "cli/crypt/device_engine.h"
+#include "cli/failure.h"
 #include "compare_times.h"
-#include "failure.h"
 #include "process/diagnostics.h"
 
 namespace lanecrypt::cli {

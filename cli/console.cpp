@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "console.h"
+#include "cli/console.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 

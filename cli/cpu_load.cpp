@@ -10,8 +10,8 @@
 #include <chrono>
 
 #include "bench_data.h"
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 

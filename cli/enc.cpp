@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/crypt/encrypt_file.h"
-#include "failure.h"
-#include "subcommand.h"
+#include "cli/failure.h"
+#include "cli/subcommand.h"
 
 namespace lanecrypt::cli {
 namespace {

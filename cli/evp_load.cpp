@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bench_pass.h"
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "failure.h"
+#include "cli/failure.h"
 
 #include <fmt/format.h>
 

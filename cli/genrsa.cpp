@@ -14,15 +14,15 @@
 #include <optional>
 #include <string>
 
+#include "cli/console.h"
 #include "cli/crypt/device_engine.h"
+#include "cli/failure.h"
+#include "cli/interrupt.h"
 #include "cli/io/output.h"
 #include "cli/keys/key_folder.h"
 #include "cli/keys/private_key_file.h"
-#include "console.h"
-#include "failure.h"
-#include "interrupt.h"
-#include "progress_line.h"
-#include "subcommand.h"
+#include "cli/progress_line.h"
+#include "cli/subcommand.h"
 
 namespace lanecrypt::cli {
 namespace {

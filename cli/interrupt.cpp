@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interrupt.h"
+#include "cli/interrupt.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "failure.h"
-#include "threads.h"
+#include "cli/failure.h"
+#include "cli/threads.h"
 
 namespace lanecrypt::cli {
 namespace {

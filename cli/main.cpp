@@ -14,11 +14,11 @@
 #include <string>
 #include <string_view>
 
-#include "arguments.h"
-#include "console.h"
-#include "failure.h"
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "cli/failure.h"
+#include "cli/subcommand.h"
 #include "lanecrypt/lanecrypt.h"
-#include "subcommand.h"
 
 namespace lanecrypt::cli {
 namespace {

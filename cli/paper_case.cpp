@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 

@@ -14,8 +14,8 @@
 #include <span>
 
 #include "bench_data.h"
+#include "cli/failure.h"
 #include "cli/io/file_descriptor.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

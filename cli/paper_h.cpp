@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "failure.h"
+#include "cli/failure.h"
 #include "process/diagnostics.h"
 
 namespace lanecrypt::cli {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "abi/device_xor.h"
-#include "failure.h"
+#include "cli/failure.h"
 #include "paper_h.h"
 
 namespace lanecrypt::cli {

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "failure.h"
+#include "cli/failure.h"
 #include "paper_h.h"
 
 namespace lanecrypt::cli {

@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "cli/crypt/device_engine.h"
-#include "failure.h"
-#include "interrupt.h"
+#include "cli/failure.h"
+#include "cli/interrupt.h"
 #include "load_trace.h"
 #include "paper_engines.h"
 #include "paper_files.h"

@@ -11,8 +11,8 @@
 
 #include "bench_keygen.h"
 #include "bench_rsa_batch.h"
+#include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "failure.h"
 #include "paper_case.h"
 
 namespace lanecrypt::cli {

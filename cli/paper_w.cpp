@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "failure.h"
+#include "cli/failure.h"
 #include "paper_case.h"
 
 namespace lanecrypt::cli {

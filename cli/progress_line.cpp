@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "progress_line.h"
+#include "cli/progress_line.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <utility>
 
-#include "console.h"
-#include "threads.h"
+#include "cli/console.h"
+#include "cli/threads.h"
 
 namespace lanecrypt::cli {
 namespace {

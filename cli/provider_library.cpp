@@ -10,7 +10,7 @@
 
 #include <filesystem>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report.h"
+#include "cli/report.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "progress_line.h"
+#include "cli/progress_line.h"
 
 namespace lanecrypt::cli {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cli/crypt/device_engine.h"
+#include "cli/subcommand.h"
 #include "lanecrypt/lanecrypt.hpp"
-#include "subcommand.h"
 
 namespace lanecrypt::cli {
 namespace {

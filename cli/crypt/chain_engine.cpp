@@ -5,8 +5,8 @@
 
 #include <new>
 
-#include "failure.h"
-#include "threads.h"
+#include "cli/failure.h"
+#include "cli/threads.h"
 
 namespace lanecrypt::cli {
 

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "cli/crypt/bus_error.h"
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

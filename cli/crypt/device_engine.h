@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cli/crypt/pipeline.h"
+#include "cli/failure.h"
 #include "cli/keys/secret_bytes.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 

@@ -7,20 +7,20 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "cli/console.h"
 #include "cli/crypt/chain_engine.h"
 #include "cli/crypt/cores_engine.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/crypt/pipeline.h"
 #include "cli/crypt/salted_file.h"
+#include "cli/failure.h"
+#include "cli/interrupt.h"
 #include "cli/io/input.h"
 #include "cli/io/output.h"
 #include "cli/keys/hex.h"
 #include "cli/keys/passphrase.h"
-#include "console.h"
-#include "failure.h"
-#include "interrupt.h"
-#include "progress_line.h"
-#include "report.h"
+#include "cli/progress_line.h"
+#include "cli/report.h"
 
 namespace lanecrypt::cli {
 namespace {

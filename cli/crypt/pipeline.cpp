@@ -11,10 +11,10 @@
 #include <mutex>
 
 #include "cli/crypt/padding.h"
+#include "cli/failure.h"
 #include "cli/io/ring_files.h"
+#include "cli/threads.h"
 #include "cpu/core_count.h"
-#include "failure.h"
-#include "threads.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -16,8 +16,8 @@
 #include "cli/crypt/counter_block.h"
 #include "cli/io/input.h"
 #include "cli/io/output.h"
+#include "cli/progress_line.h"
 #include "lanecrypt/lanecrypt.hpp"
-#include "progress_line.h"
 
 namespace lanecrypt::cli {
 

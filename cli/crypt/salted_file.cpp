@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <cerrno>
 
+#include "cli/failure.h"
 #include "cli/io/file_descriptor.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -15,8 +15,8 @@
 #include <cstring>
 #include <memory>
 
+#include "cli/failure.h"
 #include "cli/keys/hex.h"
-#include "failure.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

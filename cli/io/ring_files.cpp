@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/crypt/pipeline.h"
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

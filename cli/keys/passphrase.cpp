@@ -15,9 +15,9 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/io/file_descriptor.h"
-#include "console.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

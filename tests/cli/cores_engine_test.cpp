@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

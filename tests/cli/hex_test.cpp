@@ -6,7 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "failure.h"
+#include "cli/failure.h"
 
 namespace lanecrypt::cli {
 namespace {

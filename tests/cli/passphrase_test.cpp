@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "cli/failure.h"
 #include "cli/io/file_descriptor.h"
-#include "failure.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "progress_line.h"
+#include "cli/progress_line.h"
 
 #include <gtest/gtest.h>
 
