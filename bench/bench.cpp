@@ -15,10 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/papers/papers.h"
 #include "bench_aes.h"
 #include "bench_host.h"
 #include "bench_log.h"
-#include "bench_papers.h"
 #include "bench_results.h"
 #include "bench_rsa.h"
 #include "bench_timing.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "abi/device_xor.h"
+#include "bench/papers/harrison.h"
 #include "cli/failure.h"
-#include "paper_h.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "paper_case.h"
+#include "bench/papers/case.h"
 
 namespace lanecrypt::cli {
 

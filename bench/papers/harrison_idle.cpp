@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "bench/papers/harrison.h"
 #include "core_share.h"
-#include "paper_h.h"
 
 namespace lanecrypt::cli {
 

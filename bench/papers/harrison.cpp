@@ -2,7 +2,7 @@
 // to write a round, and against the size of packets.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "paper_h.h"
+#include "bench/papers/harrison.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paper_engines.h"
+#include "bench/papers/engines.h"
 
 #include <algorithm>
 

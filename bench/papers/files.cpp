@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paper_files.h"
+#include "bench/papers/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "bench/papers/case.h"
 #include "cli/failure.h"
-#include "paper_case.h"
 
 namespace lanecrypt::cli {
 namespace {

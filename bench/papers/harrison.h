@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "paper_case.h"
+#include "bench/papers/case.h"
 
 namespace lanecrypt::cli {
 

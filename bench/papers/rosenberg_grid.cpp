@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "paper_r.h"
+#include "bench/papers/rosenberg.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "bench/papers/case.h"
 #include "cpu_load.h"
-#include "paper_case.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_papers.h"
+#include "bench/papers/papers.h"
 
-#include "paper_case.h"
+#include "bench/papers/case.h"
 
 namespace lanecrypt::cli {
 namespace {

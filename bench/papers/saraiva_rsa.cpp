@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "bench/papers/case.h"
 #include "bench_keygen.h"
 #include "bench_rsa_batch.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
-#include "paper_case.h"
 
 namespace lanecrypt::cli {
 namespace {

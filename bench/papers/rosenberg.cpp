@@ -3,7 +3,7 @@
 // takes of the CPU, and the cards of electricity.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "paper_r.h"
+#include "bench/papers/rosenberg.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -15,13 +15,13 @@
 #include <mutex>
 #include <thread>
 
+#include "bench/papers/engines.h"
+#include "bench/papers/files.h"
+#include "bench/papers/harrison.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 #include "load_trace.h"
-#include "paper_engines.h"
-#include "paper_files.h"
-#include "paper_h.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paper_case.h"
+#include "bench/papers/case.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <vector>
 
+#include "bench/papers/harrison.h"
 #include "cli/failure.h"
-#include "paper_h.h"
 
 namespace lanecrypt::cli {
 namespace {
