@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/host/host.h"
 #include "bench/papers/papers.h"
 #include "bench_aes.h"
-#include "bench_host.h"
 #include "bench_log.h"
 #include "bench_results.h"
 #include "bench_rsa.h"

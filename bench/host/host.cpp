@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_host.h"
+#include "bench/host/host.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <optional>
 #include <utility>
 
+#include "bench/host/cores.h"
+#include "bench/host/evp.h"
+#include "bench/host/files.h"
+#include "bench/host/idle.h"
 #include "bench_devices.h"
-#include "bench_files.h"
-#include "bench_host_cores.h"
-#include "bench_host_evp.h"
-#include "bench_host_idle.h"
 #include "bench_openssl.h"
 #include "bench_pass.h"
 #include "bench_reference.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/host/evp.h"
 #include "bench_data.h"
-#include "bench_host_evp.h"
 #include "bench_log.h"
 
 namespace lanecrypt::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_host_cores.h"
+#include "bench/host/cores.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_files.h"
+#include "bench/host/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_host_idle.h"
+#include "bench/host/idle.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_host_evp.h"
+#include "bench/host/evp.h"
 
 #include <fmt/format.h>
 
