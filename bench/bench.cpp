@@ -15,13 +15,13 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/aes/aes.h"
+#include "bench/aes/timing.h"
 #include "bench/host/host.h"
 #include "bench/papers/papers.h"
-#include "bench_aes.h"
 #include "bench_log.h"
 #include "bench_results.h"
 #include "bench_rsa.h"
-#include "bench_timing.h"
 #include "cli/console.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"

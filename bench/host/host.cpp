@@ -9,11 +9,11 @@
 #include <optional>
 #include <utility>
 
+#include "bench/aes/devices.h"
 #include "bench/host/cores.h"
 #include "bench/host/evp.h"
 #include "bench/host/files.h"
 #include "bench/host/idle.h"
-#include "bench_devices.h"
 #include "bench_openssl.h"
 #include "bench_pass.h"
 #include "bench_reference.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_mixed.h"
+#include "bench/aes/mixed.h"
 
 #include <fmt/format.h>
 #include <openssl/rand.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_aes.h"
+#include "bench/aes/aes.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <memory>
 #include <utility>
 
-#include "bench_aead.h"
+#include "bench/aes/aead.h"
+#include "bench/aes/devices.h"
+#include "bench/aes/mixed.h"
 #include "bench_data.h"
-#include "bench_devices.h"
 #include "bench_log.h"
-#include "bench_mixed.h"
 #include "bench_openssl.h"
 #include "bench_pass.h"
 #include "cli/crypt/device_engine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_devices.h"
+#include "bench/aes/devices.h"
 
 #include <fmt/format.h>
 

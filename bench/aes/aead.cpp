@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_aead.h"
+#include "bench/aes/aead.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_timing.h"
+#include "bench/aes/timing.h"
 
 #include <fmt/format.h>
 
