@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "bench/papers/case.h"
-#include "bench_keygen.h"
-#include "bench_rsa_batch.h"
+#include "bench/rsa/batch.h"
+#include "bench/rsa/keygen.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 

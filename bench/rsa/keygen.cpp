@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_keygen.h"
+#include "bench/rsa/keygen.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -7,7 +7,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "bench_rsa_batch.h"
+#include "bench/rsa/batch.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_rsa_batch.h"
+#include "bench/rsa/batch.h"
 
 #include <fmt/format.h>
 #include <openssl/bn.h>

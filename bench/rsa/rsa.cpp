@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_rsa.h"
+#include "bench/rsa/rsa.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "bench_evp.h"
-#include "bench_keygen.h"
-#include "bench_rsa_batch.h"
+#include "bench/rsa/batch.h"
+#include "bench/rsa/evp.h"
+#include "bench/rsa/keygen.h"
 #include "cpu/core_count.h"
 
 namespace lanecrypt::cli {

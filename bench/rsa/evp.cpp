@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_evp.h"
+#include "bench/rsa/evp.h"
 
 #include <fmt/format.h>
 #include <openssl/rsa.h>
