@@ -18,17 +18,17 @@
 #include "bench/aes/aes.h"
 #include "bench/aes/timing.h"
 #include "bench/host/host.h"
+#include "bench/load/provider_library.h"
 #include "bench/papers/papers.h"
+#include "bench/report/log.h"
+#include "bench/report/results.h"
 #include "bench/rsa/rsa.h"
-#include "bench_log.h"
-#include "bench_results.h"
 #include "cli/console.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
 #include "cli/io/output.h"
 #include "cli/subcommand.h"
 #include "process/diagnostics.h"
-#include "provider_library.h"
 
 namespace lanecrypt::cli {
 namespace {

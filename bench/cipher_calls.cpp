@@ -21,9 +21,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench_results.h"
+#include "bench/load/provider_library.h"
+#include "bench/report/results.h"
 #include "cli/crypt/aes_cipher.h"
-#include "cli/provider_library.h"
 
 namespace lanecrypt::bench {
 namespace {

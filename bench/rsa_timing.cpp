@@ -22,8 +22,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/bench_results.h"
-#include "cli/compare_times.h"
+#include "bench/report/compare_times.h"
+#include "bench/report/results.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_candidates.h"
 #include "device/survey.h"

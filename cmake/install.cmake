@@ -67,7 +67,7 @@ if(TARGET lanecrypt_main)
   # Where `lanecrypt bench rsa` finds the provider.
   lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."
                      "${LANECRYPT_MODULES_DIR}")
-  set_property(SOURCE ${PROJECT_SOURCE_DIR}/cli/provider_library.cpp
+  set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/load/provider_library.cpp
     DIRECTORY ${PROJECT_SOURCE_DIR}/cli APPEND PROPERTY
     COMPILE_DEFINITIONS LANECRYPT_MODULES_FROM_COMMAND="${modules}")
   install(TARGETS lanecrypt_main RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

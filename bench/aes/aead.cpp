@@ -9,8 +9,8 @@
 #include <cstring>
 #include <optional>
 
-#include "aead_seal.h"
-#include "bench_log.h"
+#include "bench/load/aead_seal.h"
+#include "bench/report/log.h"
 #include "cli/failure.h"
 
 namespace lanecrypt::cli {

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench_data.h"
-#include "bench_log.h"
+#include "bench/load/data.h"
+#include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench_data.h"
-#include "bench_log.h"
+#include "bench/load/data.h"
+#include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

@@ -10,8 +10,8 @@
 #include <future>
 #include <random>
 
-#include "aead_seal.h"
-#include "bench_log.h"
+#include "bench/load/aead_seal.h"
+#include "bench/report/log.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"

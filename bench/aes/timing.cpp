@@ -9,10 +9,10 @@
 #include <cstring>
 #include <random>
 
+#include "bench/report/compare_times.h"
 #include "cli/crypt/aes_cipher.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
-#include "compare_times.h"
 #include "process/diagnostics.h"
 
 namespace lanecrypt::cli {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <optional>
-#include "bench_log.h"
+#include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

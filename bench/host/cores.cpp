@@ -5,11 +5,11 @@
 
 #include <cstring>
 
-#include "bench_openssl.h"
-#include "bench_reference.h"
-#include "bench_turns.h"
+#include "bench/load/evp_update.h"
+#include "bench/load/openssl.h"
+#include "bench/load/reference.h"
+#include "bench/report/turns.h"
 #include "cli/failure.h"
-#include "evp_update.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include <list>
 #include <memory>
 
-#include "bench_reference.h"
-#include "bench_turns.h"
+#include "bench/load/evp_update.h"
+#include "bench/load/reference.h"
+#include "bench/report/turns.h"
 #include "cli/failure.h"
-#include "evp_update.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "bench_data.h"
-#include "bench_log.h"
+#include "bench/load/data.h"
+#include "bench/report/log.h"
 
 namespace lanecrypt::cli {
 

@@ -20,7 +20,7 @@
 #include <fstream>
 #include <future>
 
-#include "bench_turns.h"
+#include "bench/report/turns.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 

@@ -14,10 +14,10 @@
 #include "bench/host/evp.h"
 #include "bench/host/files.h"
 #include "bench/host/idle.h"
-#include "bench_openssl.h"
-#include "bench_pass.h"
-#include "bench_reference.h"
-#include "bench_turns.h"
+#include "bench/load/openssl.h"
+#include "bench/load/pass.h"
+#include "bench/load/reference.h"
+#include "bench/report/turns.h"
 #include "cli/failure.h"
 
 namespace lanecrypt::cli {

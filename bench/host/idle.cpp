@@ -9,12 +9,12 @@
 #include <thread>
 #include <utility>
 
-#include "bench_log.h"
-#include "bench_pass.h"
-#include "bench_reference.h"
+#include "bench/load/evp_update.h"
+#include "bench/load/pass.h"
+#include "bench/load/reference.h"
+#include "bench/report/core_share.h"
+#include "bench/report/log.h"
 #include "cli/failure.h"
-#include "core_share.h"
-#include "evp_update.h"
 
 namespace lanecrypt::cli {
 namespace {

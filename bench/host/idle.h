@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/host/evp.h"
-#include "bench_data.h"
-#include "bench_log.h"
+#include "bench/load/data.h"
+#include "bench/report/log.h"
 
 namespace lanecrypt::cli {
 

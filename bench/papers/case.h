@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "bench_data.h"
-#include "bench_log.h"
-#include "bench_pass.h"
+#include "bench/load/data.h"
+#include "bench/load/pass.h"
+#include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

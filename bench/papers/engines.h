@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "bench_data.h"
+#include "bench/load/data.h"
 #include "cli/crypt/pipeline.h"
 
 namespace lanecrypt::cli {

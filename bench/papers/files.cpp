@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <span>
 
-#include "bench_data.h"
+#include "bench/load/data.h"
 #include "cli/failure.h"
 #include "cli/io/file_descriptor.h"
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "bench/papers/harrison.h"
-#include "core_share.h"
+#include "bench/report/core_share.h"
 
 namespace lanecrypt::cli {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "bench_log.h"
+#include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

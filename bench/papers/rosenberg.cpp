@@ -18,10 +18,10 @@
 #include "bench/papers/engines.h"
 #include "bench/papers/files.h"
 #include "bench/papers/harrison.h"
+#include "bench/report/load_trace.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
 #include "cli/interrupt.h"
-#include "load_trace.h"
 
 namespace lanecrypt::cli {
 namespace {

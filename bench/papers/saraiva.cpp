@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "bench/load/cpu_load.h"
 #include "bench/papers/case.h"
-#include "cpu_load.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench_results.h"
+#include "bench/report/results.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

@@ -10,10 +10,10 @@
 #include <memory>
 #include <span>
 
-#include "bench_turns.h"
+#include "bench/load/evp_load.h"
+#include "bench/load/provider_library.h"
+#include "bench/report/turns.h"
 #include "cli/failure.h"
-#include "evp_load.h"
-#include "provider_library.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench_log.h"
+#include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <string>
-#include "bench_log.h"
+#include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "aead_seal.h"
+#include "bench/load/aead_seal.h"
 
 #include <fmt/format.h>
 

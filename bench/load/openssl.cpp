@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_openssl.h"
+#include "bench/load/openssl.h"
 
 #include <algorithm>
 #include <thread>
 
-#include "bench_pass.h"
+#include "bench/load/pass.h"
 #include "cpu/core_count.h"
 
 namespace lanecrypt::cli {

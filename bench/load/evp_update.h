@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "bench_data.h"
+#include "bench/load/data.h"
+#include "bench/load/provider_library.h"
 #include "cli/crypt/aes_cipher.h"
-#include "provider_library.h"
 
 namespace lanecrypt::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_log.h"
+#include "bench/report/log.h"
 
 #include <fmt/format.h>
 

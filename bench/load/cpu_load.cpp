@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_load.h"
+#include "bench/load/cpu_load.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 #include <chrono>
 
-#include "bench_data.h"
+#include "bench/load/data.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 

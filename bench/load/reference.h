@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench_pass.h"
+#include "bench/load/pass.h"
 
 namespace lanecrypt::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider_library.h"
+#include "bench/load/provider_library.h"
 
 #include <fmt/format.h>
 #include <openssl/conf.h>

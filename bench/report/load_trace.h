@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench_results.h"
+#include "bench/report/results.h"
 
 namespace lanecrypt::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_results.h"
+#include "bench/report/results.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bench/report/cpu_model.h"
 #include "commit.h"
-#include "cpu_model.h"
 
 namespace lanecrypt::cli {
 namespace {

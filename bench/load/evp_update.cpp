@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evp_update.h"
+#include "bench/load/evp_update.h"
 
 #include <sys/mman.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench_results.h"
+#include "bench/report/results.h"
 
 namespace lanecrypt::cli {
 

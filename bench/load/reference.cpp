@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_reference.h"
+#include "bench/load/reference.h"
 
 #include <algorithm>
 #include <cstring>
 #include <future>
 
-#include "bench_openssl.h"
+#include "bench/load/openssl.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 

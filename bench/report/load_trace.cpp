@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "load_trace.h"
+#include "bench/report/load_trace.h"
 
 #include <dlfcn.h>
 
 #include <chrono>
 
-#include "bench_pass.h"
+#include "bench/load/pass.h"
 
 namespace lanecrypt::cli {
 

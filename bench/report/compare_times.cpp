@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compare_times.h"
+#include "bench/report/compare_times.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evp_load.h"
+#include "bench/load/evp_load.h"
 
 #include <openssl/async.h>
 #include <openssl/rsa.h>
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench_pass.h"
+#include "bench/load/pass.h"
 #include "cli/failure.h"
 
 namespace lanecrypt::cli {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "bench_data.h"
-#include "bench_results.h"
+#include "bench/load/data.h"
+#include "bench/report/results.h"
 
 namespace lanecrypt::cli {
 

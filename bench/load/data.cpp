@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_data.h"
+#include "bench/load/data.h"
 
 #include <fmt/format.h>
 #include <openssl/core_names.h>

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "aead_seal.h"
-#include "bench_data.h"
+#include "bench/load/aead_seal.h"
+#include "bench/load/data.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core_share.h"
+#include "bench/report/core_share.h"
 
 #include <atomic>
 #include <exception>
 #include <thread>
 
-#include "bench_pass.h"
+#include "bench/load/pass.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_pass.h"
+#include "bench/load/pass.h"
 
 #include <time.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench_log.h"
+#include "bench/report/log.h"
 
 namespace lanecrypt::cli {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_turns.h"
+#include "bench/report/turns.h"
 
 #include <sys/resource.h>
 
-#include "bench_log.h"
-#include "bench_pass.h"
+#include "bench/load/pass.h"
+#include "bench/report/log.h"
 
 namespace lanecrypt::cli {
 namespace {
