@@ -1,22 +1,16 @@
-// The command lanecrypt: finds the subcommand, runs it, and turns what it
-// throws into a sentence and an exit code.
+// The command lanecrypt: finds the subcommand and runs it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <csignal>
-#include <functional>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 
-#include "cli/arguments.h"
+#include "cli/bench.h"
 #include "cli/console.h"
 #include "cli/failure.h"
+#include "cli/program.h"
 #include "cli/subcommand.h"
 #include "lanecrypt/lanecrypt.h"
 
@@ -37,43 +31,16 @@ Examples:
 struct Entry {
   const char *name;
   const char *summary;
-  std::unique_ptr<Subcommand> (*make)();
+  std::unique_ptr<Subcommand> (*make)();  // nullptr: bench, a program of its own
 };
 constexpr Entry kEntries[] = {
     {"enc", "encrypt a file, in the format of openssl enc", make_enc},
     {"dec", "decrypt a file of lanecrypt enc or openssl enc", make_dec},
     {"genrsa", "make RSA keys, one or many", make_genrsa},
     {"devices", "list the devices", make_devices},
-    {"bench", "measure", make_bench},
+    {"bench", "measure", nullptr},
     {"tune", "measure what runs where", make_tune},
 };
-
-int fail(ExitCode code, std::string_view text) {
-  say(fmt::format("lanecrypt: {}\n", text));
-  return static_cast<int>(code);
-}
-
-int run_subcommand(const Entry &entry, int argc, char **argv) {
-  const std::unique_ptr<Subcommand> subcommand = entry.make();
-  CLI::App app;
-  app.name(std::string("lanecrypt ") + entry.name);
-  app.get_formatter()->column_width(28);
-  subcommand->declare(app);
-  Arguments arguments = translate_arguments(argc, argv, 2, subcommand->option_names());
-  try {
-    // The parser takes them from the back.
-    std::reverse(arguments.words.begin(), arguments.words.end());
-    app.parse(std::move(arguments.words));
-  } catch (const CLI::CallForHelp &) {
-    fmt::print("{}", app.help());
-    return 0;
-  } catch (const CLI::ParseError &error) {
-    return fail(ExitCode::kUsage,
-                fmt::format("{} (see lanecrypt {} --help)", error.what(), entry.name));
-  }
-  subcommand->run(std::move(arguments.secrets));
-  return 0;
-}
 
 int run(int argc, char **argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
@@ -82,7 +49,10 @@ int run(int argc, char **argv) {
     return 0;
   }
   for (const Entry &entry : kEntries)
-    if (word == entry.name) return run_subcommand(entry, argc, argv);
+    if (word == entry.name) {
+      if (entry.make == nullptr) become_bench(argv);
+      return run_subcommand(word, *entry.make(), argc, argv, 2);
+    }
   const bool help = word == "--help" || word == "-help" || word == "-h" || word == "help";
   if (!help && !word.empty())
     return fail(ExitCode::kUsage, fmt::format("unknown command '{}' (see lanecrypt --help)", word));
@@ -103,23 +73,5 @@ int run(int argc, char **argv) {
 }  // namespace lanecrypt::cli
 
 int main(int argc, char **argv) {
-  using namespace lanecrypt::cli;
-  hold_standard_descriptors();
-  // A reader that goes away and a limit on the size of files are errors of
-  // writing, told like any other.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-  // What openssl.cnf activates is for other programs: here OpenSSL is the CPU.
-  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  try {
-    const int code = run(argc, argv);
-    finish_standard_output();
-    return code;
-  } catch (const Failure &failure) {
-    return fail(failure.code(), failure.what());
-  } catch (const std::bad_alloc &) {
-    return fail(ExitCode::kFailed, "out of memory");
-  } catch (const std::exception &error) {
-    return fail(ExitCode::kFailed, error.what());
-  }
+  return lanecrypt::cli::run_program([&] { return lanecrypt::cli::run(argc, argv); });
 }

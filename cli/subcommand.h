@@ -28,7 +28,6 @@ std::unique_ptr<Subcommand> make_enc();
 std::unique_ptr<Subcommand> make_dec();
 std::unique_ptr<Subcommand> make_genrsa();
 std::unique_ptr<Subcommand> make_devices();
-std::unique_ptr<Subcommand> make_bench();
 std::unique_ptr<Subcommand> make_tune();
 
 }  // namespace lanecrypt::cli

@@ -59,18 +59,22 @@ if(TARGET gpu)
   install(TARGETS gpu LIBRARY DESTINATION ${LANECRYPT_MODULES_DIR})
 endif()
 
-if(TARGET lanecrypt_main)
-  lanecrypt_relative(origin "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_LIBDIR}"
-                     "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")
-  set_target_properties(lanecrypt_main PROPERTIES
-    INSTALL_RPATH "$ORIGIN/../lib;${origin}" BUILD_WITH_INSTALL_RPATH ON)
+foreach(program lanecrypt_main lanecrypt_bench)
+  if(TARGET ${program})
+    lanecrypt_relative(origin "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_LIBDIR}"
+                       "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set_target_properties(${program} PROPERTIES
+      INSTALL_RPATH "$ORIGIN/../lib;${origin}" BUILD_WITH_INSTALL_RPATH ON)
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+if(TARGET lanecrypt_bench)
   # Where `lanecrypt bench rsa` finds the provider.
   lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."
                      "${LANECRYPT_MODULES_DIR}")
   set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/load/provider_library.cpp
-    DIRECTORY ${PROJECT_SOURCE_DIR}/cli APPEND PROPERTY
+    DIRECTORY ${PROJECT_SOURCE_DIR}/bench APPEND PROPERTY
     COMPILE_DEFINITIONS LANECRYPT_MODULES_FROM_COMMAND="${modules}")
-  install(TARGETS lanecrypt_main RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
 foreach(section 1 3 5 7)

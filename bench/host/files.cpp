@@ -22,6 +22,7 @@
 
 #include "bench/report/turns.h"
 #include "cli/failure.h"
+#include "cli/program.h"
 #include "cpu/core_count.h"
 
 namespace lanecrypt::cli {
@@ -103,7 +104,7 @@ void write_data(const std::string &path, const BenchData &data, uint64_t bytes) 
 }
 
 // Until it ends; it must end well.
-void run_program(const std::vector<std::string> &words) {
+void run_to_end(const std::vector<std::string> &words) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
@@ -146,10 +147,11 @@ void bench_files(const std::string &folder, const std::vector<EvpDevice> &device
   std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
       {row + ".openssl", {"openssl", "enc"}},
       {row + ".openssl-bufsize-1M", {"openssl", "enc", "-bufsize", "1048576"}}};
-  programs.push_back({row + ".own-choice", {"/proc/self/exe", "enc"}});
+  const std::string command = program_beside("lanecrypt");
+  programs.push_back({row + ".own-choice", {command, "enc"}});
   for (const EvpDevice &device : devices)
-    programs.push_back({row + "." + device.where,
-                        {"/proc/self/exe", "enc", "-devices", device.id, "-require-gpu"}});
+    programs.push_back(
+        {row + "." + device.where, {command, "enc", "-devices", device.id, "-require-gpu"}});
   std::erase_if(programs, [&](const auto &program) { return !log.wants(program.first); });
   if (programs.empty()) return;
   log.tell(fmt::format("{}, {} bytes", row, bytes));
@@ -170,12 +172,12 @@ void bench_files(const std::string &folder, const std::vector<EvpDevice> &device
       words.push_back(word);
     return words;
   };
-  run_program(words_of({"openssl", "enc"}, expected));
+  run_to_end(words_of({"openssl", "enc"}, expected));
   std::vector<Contender> contenders;
   for (const auto &[name, program] : programs)
     contenders.push_back({name,
                           bytes,
-                          [words = words_of(program, out)] { run_program(words); },
+                          [words = words_of(program, out)] { run_to_end(words); },
                           [&, name = name] {
                             if (!(MappedFile(out) == MappedFile(expected)))
                               throw Failure(ExitCode::kFailed,

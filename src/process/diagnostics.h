@@ -16,7 +16,7 @@ constexpr bool kHasDiagnostics = false;
 #endif
 
 // nullptr where it is not set. What includes this is listed in src/CMakeLists.txt or
-// cli/CMakeLists.txt, as one of the files that know the option.
+// bench/CMakeLists.txt, as one of the files that know the option.
 [[maybe_unused]] static const char *diagnostic_variable([[maybe_unused]] const char *name) {
 #ifdef LANECRYPT_DIAGNOSTICS
   return secure_getenv(name);

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from cli_fixtures import BUILD, FAILED, LANECRYPT, NO_DEVICE, REPOSITORY, USAGE, fails, lanecrypt, ok, openssl, report
+from cli_fixtures import (BUILD, FAILED, LANECRYPT, NO_DEVICE, REPOSITORY, USAGE, environment, fails, lanecrypt, ok,
+                          openssl, report)
 
 
 def listed(*words, **options):
@@ -102,6 +103,28 @@ def test_a_device_that_fails_its_self_test_is_not_used(tmp_path):
     fails(NO_DEVICE, "wrong output of AES", *words, "-require-gpu", env=BROKEN, stdin=b"abc")
     assert os.listdir(tmp_path) == []
     assert b'"device":"cpu"' in ok(*words, "-json", env=BROKEN, stdin=b"abc").stdout
+
+
+def test_bench_is_a_program_of_its_own(tmp_path):
+    alone = subprocess.run([BUILD / "bin" / "lanecrypt-bench", "--help"], capture_output=True, timeout=300)
+    assert alone.returncode == 0 and b"lanecrypt bench [OPTIONS]" in alone.stdout
+    assert ok("bench", "--help").stdout == alone.stdout
+    # The command finds it from where it lies itself, whatever its caller names it.
+    (tmp_path / "link").symlink_to(LANECRYPT)
+    linked = subprocess.run(["lanecrypt", "bench", "--help"], executable=tmp_path / "link", capture_output=True,
+                            timeout=300)
+    assert linked.stdout == alone.stdout
+
+
+def test_bench_that_is_not_installed(tmp_path):
+    shutil.copy(LANECRYPT, tmp_path)
+    env = environment(LD_LIBRARY_PATH=str(BUILD / "lib"))
+    done = subprocess.run([tmp_path / "lanecrypt", "bench", "aes"], capture_output=True, env=env, timeout=300)
+    said = f"lanecrypt: {tmp_path}/lanecrypt-bench, which measures, is not installed"
+    assert done.returncode == FAILED and done.stderr.decode().startswith(said), done
+    (tmp_path / "lanecrypt-bench").write_bytes(b"")
+    done = subprocess.run([tmp_path / "lanecrypt", "bench", "aes"], capture_output=True, env=env, timeout=300)
+    assert done.returncode == FAILED and b"cannot run " in done.stderr and b"Permission denied" in done.stderr
 
 
 def test_bench_writes_the_form_of_the_results(tmp_path):

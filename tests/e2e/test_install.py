@@ -177,6 +177,7 @@ def test_the_command_runs_where_it_was_installed(prefix):
     command = prefix / "bin" / "lanecrypt"
     assert "0.1.0" in run(command, "--version")
     assert "host:0" in run(command, "devices", env={**os.environ, "LANECRYPT_DEVICES": "host"})
+    assert "Usage: lanecrypt bench" in run(command, "bench", "--help")
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +198,7 @@ def test_what_was_moved_finds_its_probe(moved, tmp_path, devices):
 
     told = ask()
     assert "lanecrypt-probe" not in told
+    assert "Usage: lanecrypt bench" in run(moved / "bin" / "lanecrypt", "bench", "--help")
     if any(device["api"] == "opencl" for device in devices):
         assert "opencl:0" in told
     shutil.rmtree(tmp_path / "lanecrypt")

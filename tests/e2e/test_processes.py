@@ -314,7 +314,8 @@ def test_a_limit_of_files_ends_no_program(tmp_path, build):
 
 def test_nothing_is_looked_for_in_the_current_folder(build):
     """An empty name in what a file says of its libraries stands for that."""
-    for file in ("lib/gpu.so", "lib/lanecrypt/lanecrypt-probe", "bin/lanecrypt"):
+    for file in ("lib/gpu.so", "lib/lanecrypt/lanecrypt-probe", "bin/lanecrypt",
+                 "bin/lanecrypt-bench"):
         said = plain("readelf", "-d", build / file).stdout.decode()
         path = re.search(r"runpath: \[(.*)\]", said)[1]
         assert all(name.startswith(("/", "$ORIGIN")) for name in path.split(":")), (file, path)

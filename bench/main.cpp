@@ -1,4 +1,4 @@
-// `lanecrypt bench`: the command around the measurements.
+// lanecrypt-bench, which `lanecrypt bench` becomes: the program around the measurements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -27,6 +27,7 @@
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
 #include "cli/io/output.h"
+#include "cli/program.h"
 #include "cli/subcommand.h"
 #include "process/diagnostics.h"
 
@@ -250,7 +251,12 @@ class Bench : public Subcommand {
 };
 
 }  // namespace
-
-std::unique_ptr<Subcommand> make_bench() { return std::make_unique<Bench>(); }
-
 }  // namespace lanecrypt::cli
+
+int main(int argc, char **argv) {
+  using namespace lanecrypt::cli;
+  return run_program([&] {
+    Bench bench;
+    return run_subcommand("bench", bench, argc, argv, 1);
+  });
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include "cli/console.h"
+
+namespace lanecrypt::cli {
+
+int fail(ExitCode code, std::string_view text) {
+  say(fmt::format("lanecrypt: {}\n", text));
+  return static_cast<int>(code);
+}
+
+int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char **argv,
+                   int first) {
+  CLI::App app;
+  app.name(fmt::format("lanecrypt {}", name));
+  app.get_formatter()->column_width(28);
+  subcommand.declare(app);
+  Arguments arguments = translate_arguments(argc, argv, first, subcommand.option_names());
+  try {
+    // The parser takes them from the back.
+    std::reverse(arguments.words.begin(), arguments.words.end());
+    app.parse(std::move(arguments.words));
+  } catch (const CLI::CallForHelp &) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError &error) {
+    return fail(ExitCode::kUsage, fmt::format("{} (see lanecrypt {} --help)", error.what(), name));
+  }
+  subcommand.run(std::move(arguments.secrets));
+  return 0;
+}
+
+std::string program_beside(const char *name) {
+  if (getauxval(AT_SECURE) != 0)
+    throw Failure(ExitCode::kFailed,
+                  fmt::format("{} is not run with more rights than its caller has", name));
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) throw Failure(ExitCode::kFailed, fmt::format("{} is not found without /proc", name));
+  return self.parent_path() / name;
+}
+
+int run_program(const std::function<int()> &run) {
+  hold_standard_descriptors();
+  // A reader that goes away and a limit on the size of files are errors of
+  // writing, told like any other.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  // What openssl.cnf activates is for other programs: here OpenSSL is the CPU.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  try {
+    const int code = run();
+    finish_standard_output();
+    return code;
+  } catch (const Failure &failure) {
+    return fail(failure.code(), failure.what());
+  } catch (const std::bad_alloc &) {
+    return fail(ExitCode::kFailed, "out of memory");
+  } catch (const std::exception &error) {
+    return fail(ExitCode::kFailed, error.what());
+  }
+}
+
+}  // namespace lanecrypt::cli
