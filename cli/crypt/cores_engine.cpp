@@ -6,8 +6,8 @@
 #include <chrono>
 #include <new>
 
-#include "cli/crypt/bus_error.h"
 #include "cli/failure.h"
+#include "cli/io/bus_error.h"
 
 namespace lanecrypt::cli {
 namespace {

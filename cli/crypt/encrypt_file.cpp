@@ -12,6 +12,7 @@
 #include "cli/crypt/cores_engine.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/crypt/pipeline.h"
+#include "cli/crypt/report.h"
 #include "cli/crypt/salted_file.h"
 #include "cli/failure.h"
 #include "cli/interrupt.h"
@@ -20,7 +21,6 @@
 #include "cli/keys/hex.h"
 #include "cli/keys/passphrase.h"
 #include "cli/progress_line.h"
-#include "cli/report.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/crypt/bus_error.h"
+#include "cli/io/bus_error.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/report.h"
+#include "cli/crypt/report.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
