@@ -15,6 +15,12 @@ import sys
 # system's headers. The most specific folder counts. A folder names only folders that
 # stand before it, so that there are no circles; of others, single headers.
 PUBLIC = "include/lanecrypt"
+# What lanecrypt-bench takes of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
+COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h",
+                "cli/crypt/aes_cipher.h", "cli/crypt/counter_block.h", "cli/crypt/device_engine.h",
+                "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"]
+# What every folder of benchmarks takes.
+MEASURING = ["bench/load", "bench/report", "src/cpu/core_count.h"] + COMMAND_BASE
 MAY_INCLUDE = {
     "include": [],
     "kernels/aes": ["kernels/aead_layout.h", "kernels/platform.h"],
@@ -61,8 +67,22 @@ MAY_INCLUDE = {
     "provider": ["provider/cipher", "provider/rsa", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h"],
     "probe": ["src/abi/probe.h"],
-    # No part of the C ABI: for its benchmarks, and for its own threads.
-    "cli": ["src/abi/device_xor.h", "src/cpu/core_count.h", "src/process/diagnostics.h"],
+    "cli": ["cli/io", "cli/crypt", "cli/keys"],
+    # The chunks of the pipeline are what rings read and write.
+    "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],
+    "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_descriptor.h", "cli/crypt/aes_cipher.h"],
+    # core_count.h is no part of the C ABI: it is compiled into the command for its own threads.
+    "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
+                  "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"],
+    # rsa_timing measures the kernels from inside the library.
+    "bench": ["bench", "src"] + COMMAND_BASE,
+    "bench/report": MEASURING,
+    "bench/load": MEASURING,
+    "bench/aes": MEASURING + ["src/process/diagnostics.h"],
+    "bench/host": MEASURING + ["bench/aes/devices.h"],
+    "bench/rsa": MEASURING,
+    # device_xor.h is no part of the C ABI.
+    "bench/papers": MEASURING + ["bench/rsa", "src/abi/device_xor.h", "src/process/diagnostics.h"],
 }
 # Where a header may lie that "a/b.h" names.
 ROOTS = ("", "src/", "include/", "tests/")
