@@ -5,7 +5,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 target_include_directories(lanecrypt INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-set(lanecrypt_exports ${PROJECT_SOURCE_DIR}/src/exports.map)
+# What is named there must be there, for some linkers.
+set(LANECRYPT_DIAGNOSTIC_EXPORTS "")
+if(LANECRYPT_DIAGNOSTICS)
+  set(LANECRYPT_DIAGNOSTIC_EXPORTS "lc_device_xor; lc_device_fragment_places; ")
+endif()
+set(lanecrypt_exports ${PROJECT_BINARY_DIR}/exports.map)
+configure_file(${PROJECT_SOURCE_DIR}/src/exports.map.in ${lanecrypt_exports} @ONLY)
 target_link_options(lanecrypt PRIVATE -Wl,--version-script=${lanecrypt_exports})
 set_property(TARGET lanecrypt APPEND PROPERTY LINK_DEPENDS ${lanecrypt_exports})
 

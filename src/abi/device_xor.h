@@ -1,6 +1,6 @@
-/* What the library has for `lanecrypt bench papers` alone, to be measured. No part of
- * the C ABI: this header is not installed, its symbols have the version
- * LANECRYPT_PRIVATE, and all of it may change with any release.
+/* What the library has for `lanecrypt bench papers` alone, to be measured, where it is
+ * built with LANECRYPT_DIAGNOSTICS, as no release is. No part of the C ABI: this header is
+ * not installed, its symbols have the version LANECRYPT_PRIVATE, and all of it may change.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
