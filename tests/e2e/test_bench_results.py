@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The form of the results in bench/results: each file says where, when and of which
-source its figures are, and how far apart the runs were."""
+"""The form of the results in bench/results and of the trials in docs/lab: each file says
+where, when and of which source its figures are, and how far apart the runs were. And that
+the files are there that the docs name."""
 
 import copy
 import datetime
@@ -13,6 +14,9 @@ import pytest
 from conftest import REPOSITORY
 
 RESULTS = REPOSITORY / "bench" / "results"
+LAB = REPOSITORY / "docs" / "lab"
+FILES = sorted([*RESULTS.iterdir(), *LAB.glob("*.json")])
+PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 
 # What files lack that were written before all of it was asked for. No file is added here:
 # one that is new has all.
@@ -109,14 +113,35 @@ def no_constant(text):
     raise ValueError(f"{text} is no JSON")
 
 
-@pytest.mark.parametrize("path", sorted(RESULTS.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_has_the_form(path):
     told = json.loads(path.read_text(encoding="utf-8"), parse_constant=no_constant)
     assert lacks_of(path.name, told) == OLDER.get(path.name, set())
 
 
 def test_the_older_ones_are_there():
-    assert {name for name in OLDER if not (RESULTS / name).exists()} == set()
+    assert set(OLDER) - {path.name for path in FILES} == set()
+
+
+def missing_of(text):
+    """Files of figures that a page names and that are not there. One that is named without
+    a folder lies in bench/results."""
+    named = re.findall(r"((?:[\w.-]+/)*)(\d{4}-\d\d-\d\d-[\w.-]+\.json)", text)
+    folders = {"": RESULTS, "bench/results/": RESULTS, "lab/": LAB, "docs/lab/": LAB}
+    return [folder + name for folder, name in named
+            if folder not in folders or not (folders[folder] / name).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_the_docs_name_is_there(page):
+    assert missing_of(page.read_text(encoding="utf-8")) == []
+
+
+def test_what_is_not_there_is_found():
+    result, trial = (next(folder.glob("*.json")).name for folder in (RESULTS, LAB))
+    assert missing_of(f"(`{result}`, `bench/results/{result}`, `lab/{trial}`)") == []
+    for text in ("`2026-11-22-h200-none.json`", f"`lab/{result}`", f"`{trial}`", f"`bench/{result}`"):
+        assert len(missing_of(text)) == 1, text
 
 
 GOOD = {
