@@ -67,22 +67,22 @@ MAY_INCLUDE = {
     "provider": ["provider/cipher", "provider/rsa", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h"],
     "probe": ["src/abi/probe.h"],
-    "cli": ["cli/io", "cli/crypt", "cli/keys"],
     # The chunks of the pipeline are what rings read and write.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],
     "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_descriptor.h", "cli/crypt/aes_cipher.h"],
     # core_count.h is no part of the C ABI: it is compiled into the command for its own threads.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
                   "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"],
-    # rsa_timing measures the kernels from inside the library.
-    "bench": ["bench", "src"] + COMMAND_BASE,
-    "bench/report": MEASURING,
-    "bench/load": MEASURING,
+    "cli": ["cli/io", "cli/keys", "cli/crypt"],
+    "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
+    "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],
     "bench/host": MEASURING + ["bench/aes/devices.h"],
     "bench/rsa": MEASURING,
     # device_xor.h is no part of the C ABI.
     "bench/papers": MEASURING + ["bench/rsa", "src/abi/device_xor.h", "src/process/diagnostics.h"],
+    # rsa_timing measures the kernels from inside the library.
+    "bench": MEASURING + ["bench/aes", "bench/host", "bench/rsa", "bench/papers", "src"],
 }
 # Where a header may lie that "a/b.h" names.
 ROOTS = ("", "src/", "include/", "tests/")
