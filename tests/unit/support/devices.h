@@ -4,6 +4,7 @@
 // LANECRYPT_TEST_DEVICES  ids or APIs, separated by commas: only these. One
 //                         that is not here fails its tests.
 // LANECRYPT_REQUIRE_GPU   1: a test that needs a GPU fails without one.
+// LANECRYPT_TEST_EVERY_FORM   1: OpenCL and OpenGL on a CPU in every form too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -37,8 +38,8 @@ void PrintTo(const DeviceCase &device, std::ostream *stream);
 // LANECRYPT_TEST_DEVICES does not say that this is meant, one absent "gpu"
 // stands for it, so that what is not tested is seen by name.
 std::vector<DeviceCase> devices_under_test();
-// Each of them in every form of the kernels. The ones above take the form that
-// the device takes for its users.
+// GPUs and the emulator in every form of the kernels; OpenCL and OpenGL on a CPU, as the
+// ones above, in the form that the device takes for its users.
 std::vector<DeviceCase> devices_in_every_form();
 // Emulators in a table form: a long CBC encryption, of one stream, would leave
 // 31 of the 32 lanes of their bitsliced kernels idle.
@@ -87,7 +88,8 @@ class Context {
   lc_context *context_ = nullptr;
 };
 
-// Opens the device of the parameter alone, as device 0, without fallback.
+// Has the device of the parameter alone, as device 0, without fallback. All tests of a
+// device and form share a context.
 class DeviceTest : public testing::TestWithParam<DeviceCase> {
  protected:
   void SetUp() override;
@@ -111,7 +113,8 @@ class DeviceTest : public testing::TestWithParam<DeviceCase> {
 
  private:
   std::unique_ptr<ScopedEnvironment> form_;
-  std::unique_ptr<Context> context_;
+  Context *context_ = nullptr;
+  lc_counters before_ = {};
   uint64_t jobs_ = 0, bytes_ = 0;
 };
 
