@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what dev/test ran: each test of GoogleTest and of pytest, each other
-program that ctest started, each step of the script. Names what failed and what
-was skipped, then prints 'N passed, N failed, N skipped'.
+program that ctest started, each step of the script. Names what failed, says why
+tests were skipped and how many, by --list-skipped which, then prints 'N passed,
+N failed, N skipped'.
 
 Exits with 1 when a test failed, when none passed, and with --require-gpu when
 one was skipped for want of a GPU.
@@ -137,31 +138,40 @@ def all_outcomes(results):
             yield Outcome(stage, re.sub(r"@[\w-]+$", "", name), what, why)
 
 
+def reason(outcome):
+    """Why it was skipped, without the place in the source, which GoogleTest tells first, and
+    tells twice."""
+    text = re.sub(r"\S+:\d+(: Skipped)? ", "", outcome.why)
+    half = len(text) // 2
+    return text[:half] if text[:half] == text[half:] else text
+
+
+def print_skipped(elsewhere, for_gpu, with_names):
+    if with_names and elsewhere + for_gpu:
+        print("\nSkipped:")
+        for o in elsewhere + for_gpu:
+            print(f"  {o.stage}: {o.name}: {reason(o)}")
+        return
+    if elsewhere:
+        print("\nSkipped, and how many:")
+        for why, count in collections.Counter(map(reason, elsewhere)).most_common():
+            print(f"  {count}: {why}")
+    if for_gpu:
+        print(f"\nSkipped for want of a GPU: {len(for_gpu)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("--require-gpu", action="store_true")
+    parser.add_argument("--list-skipped", action="store_true")
     options = parser.parse_args()
 
     outcomes = list(all_outcomes(options.results))
     skipped = [o for o in outcomes if o.what == "skipped"]
     for_gpu = [o for o in skipped if NEEDS_GPU.search(o.why) and o.stage not in WITHOUT_GPU]
     elsewhere = [o for o in skipped if o not in for_gpu]
-    if elsewhere:
-        print("\nSkipped:")
-        # The host-only runs skip every other device's tests, for one reason.
-        reasons = collections.Counter((o.stage, o.why) for o in elsewhere)
-        shown = set()
-        for o in elsewhere:
-            if reasons[o.stage, o.why] <= 3:
-                print(f"  {o.stage}: {o.name}: {o.why}")
-            elif (o.stage, o.why) not in shown:
-                shown.add((o.stage, o.why))
-                print(f"  {o.stage}: {reasons[o.stage, o.why]} tests, such as {o.name}: {o.why}")
-    if for_gpu:
-        print("\nSkipped for want of a GPU:")
-        for o in for_gpu:
-            print(f"  {o.stage}: {o.name}")
+    print_skipped(elsewhere, for_gpu, options.list_skipped or options.require_gpu)
     failed = [o for o in outcomes if o.what == "failed"]
     if options.require_gpu:
         failed += for_gpu

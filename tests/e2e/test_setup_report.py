@@ -88,12 +88,12 @@ def test_a_program_that_died_before_it_told(repository, results):
 def test_a_program_that_died_in_a_test(repository, results):
     """What it had done counts; that test and the two that it had not begun have failed."""
     folder = results(gtest=None, ctest="fail", output=DEATH.format("terminate called"))
-    code, last, said = report(repository, folder)
+    code, last, said = report(repository, folder, "--list-skipped")
     assert (code, last) == (1, "1 passed, 4 failed, 1 skipped")
     assert "aes_test: Aes.Wrong\n" in said
     assert "aes_test: Rsa.Dies/1, in which it died or ran out of time\n" in said
     assert "aes_test: a test that it had not begun (2 times)\n" in said
-    assert "Skipped for want of a GPU" in said and "aes_test: Aes.OnCard/gpu\n" in said
+    assert "aes_test: Aes.OnCard/gpu: needs a GPU: none here\n" in said
 
 
 def test_a_program_that_died_between_tests(repository, results):
@@ -138,7 +138,8 @@ def test_skips_for_want_of_a_gpu(repository, results, where):
         folder, passed, name = results(pytest_why="needs a GPU: none"), 2, "t.skipped"
     code, last, said = report(repository, folder)
     assert (code, last) == (0, f"{passed} passed, 0 failed, 1 skipped")
-    assert "Skipped for want of a GPU" in said and name in said
+    assert "Skipped for want of a GPU: 1" in said and name not in said
+    assert f"{name}: needs a GPU: none" in report(repository, folder, "--list-skipped")[2]
     code, last, said = report(repository, folder, "--require-gpu")
     assert (code, last) == (1, f"{passed} passed, 1 failed, 0 skipped")
 
@@ -175,4 +176,4 @@ def test_groups_of_pytest_are_no_part_of_a_name(repository, results):
     folder = results(pytest_why="needs a GPU: none")
     path = folder / "e2e.pytest.xml"
     path.write_text(path.read_text().replace('name="skipped"', 'name="skipped[a@b]@ports"'))
-    assert "e2e: t.skipped[a@b]\n" in report(repository, folder)[2]
+    assert "e2e: t.skipped[a@b]: needs" in report(repository, folder, "--list-skipped")[2]
