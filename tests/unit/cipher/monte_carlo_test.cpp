@@ -2,7 +2,7 @@
 // next, so each is a job of its own. The chains of a file run side by side,
 // a thread each, so their jobs meet in the device's queue.
 //
-// LANECRYPT_TEST_FULL  1: all answers on emulated devices too, not the first ones.
+// LANECRYPT_TEST_EVERY_ANSWER  1: all answers on emulated devices too, not the first ones.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kFirstAnswers = 2;
 
 bool wants_all() {
-  const char *value = std::getenv("LANECRYPT_TEST_FULL");
+  const char *value = std::getenv("LANECRYPT_TEST_EVERY_ANSWER");
   return value && std::string_view(value) == "1";
 }
 
