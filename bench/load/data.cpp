@@ -20,14 +20,6 @@ namespace {
 constexpr uint64_t kMostUpdateBytes = 1 << 30;
 constexpr uint64_t kChachaBlockBytes = 64;
 
-// Little-endian, as XTS numbers its data units.
-Block advance_tweak(Block tweak, uint64_t units) {
-  std::reverse(tweak.begin(), tweak.end());
-  tweak = advance_counter(tweak, units);
-  std::reverse(tweak.begin(), tweak.end());
-  return tweak;
-}
-
 // Decryption needs the ciphertext before: that of CBC, and all of CFB.
 bool reads_back(const BenchCase &run) {
   const lc_cipher mode = run.cipher.mode;

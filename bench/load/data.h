@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/crypt/aes_cipher.h"
-#include "cli/crypt/counter_block.h"
+#include "job/counter.h"
 
 namespace lanecrypt::cli {
 

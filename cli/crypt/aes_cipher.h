@@ -5,6 +5,8 @@
 
 #include <openssl/evp.h>
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +18,7 @@
 namespace lanecrypt::cli {
 
 constexpr size_t kBlockBytes = 16;
+using Block = std::array<uint8_t, kBlockBytes>;
 
 struct AesCipher {
   std::string name;  // "aes-256-ctr"

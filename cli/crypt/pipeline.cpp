@@ -15,6 +15,7 @@
 #include "cli/io/ring_files.h"
 #include "cli/threads.h"
 #include "cpu/core_count.h"
+#include "job/counter.h"
 
 namespace lanecrypt::cli {
 namespace {

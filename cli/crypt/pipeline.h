@@ -13,7 +13,6 @@
 #include <string>
 
 #include "cli/crypt/aes_cipher.h"
-#include "cli/crypt/counter_block.h"
 #include "cli/io/input.h"
 #include "cli/io/output.h"
 #include "cli/progress_line.h"

@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "job/counter.h"
 #include "provider/cipher/cipher.h"
 #include "provider/fallback.h"
 
@@ -220,14 +221,10 @@ bool take_over_sum(AeadMessage &message, const FallbackContext &context) {
 // The block of keystream for the text's next byte.
 void counter_at(const AeadMessage &message, uint64_t text_bytes, uint8_t iv[16]) {
   std::memcpy(iv, message.start, 16);
-  const bool gcm = is_gcm(message);
-  uint64_t carry = text_bytes / (gcm ? 16 : 64) + 1;
-  for (int n = 0; n < 4; ++n) {
-    uint8_t &byte = gcm ? iv[15 - n] : iv[n];
-    carry = (carry & 0xFFFFFFFFu) + byte;
-    byte = uint8_t(carry);
-    carry >>= 8;
-  }
+  if (is_gcm(message))
+    advance_gcm(iv, text_bytes / 16 + 1);
+  else
+    advance_chacha20_poly1305(iv, text_bytes / 64 + 1);
 }
 
 // How many bytes of text there are until GCM's counter of 32 bits wraps, where
@@ -236,9 +233,7 @@ uint64_t bytes_until_wrap(const AeadMessage &message) {
   if (!is_gcm(message)) return UINT64_MAX;
   uint8_t iv[16];
   counter_at(message, message.text_bytes, iv);
-  const uint32_t counter =
-      uint32_t{iv[12]} << 24 | uint32_t{iv[13]} << 16 | uint32_t{iv[14]} << 8 | iv[15];
-  return (uint64_t{UINT32_MAX} - counter + 1) * 16 - message.text_bytes % 16;
+  return blocks_until_gcm_wraps(iv) * 16 - message.text_bytes % 16;
 }
 
 bool start_hash(AeadMessage &message) {

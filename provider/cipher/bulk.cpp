@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "job/counter.h"
 #include "provider/cipher/cipher.h"
 #include "provider/fleet.h"
-#include "provider/keystream/keystream.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -99,16 +99,6 @@ bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
     context.first_iv_is_here = true;
   }
   return context.fallback.init_iv(iv, kBlockBytes);
-}
-
-void advance_chacha20(uint8_t iv[kBlockBytes], uint64_t blocks) {
-  unsigned carry = 0;
-  for (int at = 0; at < 8; ++at) {
-    const unsigned sum = iv[at] + unsigned(blocks & 0xFF) + carry;
-    iv[at] = uint8_t(sum);
-    carry = sum >> 8;
-    blocks >>= 8;
-  }
 }
 
 void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {

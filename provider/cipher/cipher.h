@@ -128,8 +128,6 @@ bool ask_state(CipherContext &context, StreamState *state);
 // Gives it the IV of the block that comes next.
 bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]);
 
-// Adds `blocks` to ChaCha20's counter, the first 64 bits, little-endian.
-void advance_chacha20(uint8_t iv[kBlockBytes], uint64_t blocks);
 // `bytes` more of the keystream were used.
 void advance_chacha20_stream(CipherContext &context, uint64_t bytes);
 

@@ -10,6 +10,8 @@
 #include <new>
 #include <thread>
 
+#include "job/counter.h"
+
 namespace lanecrypt::provider {
 namespace {
 
@@ -22,16 +24,6 @@ constexpr uint64_t kPartOfStream = 16, kLeastPieceBytes = 4096;
 constexpr std::chrono::milliseconds kEndOfPiece{200};
 
 }  // namespace
-
-void advance_counter(uint8_t counter[16], uint64_t blocks) {
-  unsigned carry = 0;
-  for (int at = 15; at >= 0; --at) {
-    const unsigned sum = counter[at] + unsigned(blocks & 0xFF) + carry;
-    counter[at] = uint8_t(sum);
-    carry = sum >> 8;
-    blocks >>= 8;
-  }
-}
 
 // The compiler makes of a line what each CPU has.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \

@@ -11,9 +11,6 @@
 
 namespace lanecrypt::provider {
 
-// Adds `blocks` to the big-endian counter of 128 bits.
-void advance_counter(uint8_t counter[16], uint64_t blocks);
-
 // One thread at a time. No byte of keystream is used twice: it is wiped as it is used.
 class Keystream {
  public:

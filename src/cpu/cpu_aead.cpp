@@ -152,9 +152,7 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
   // that wraps.
   for (uint64_t at = 0; at < piece.length;) {
     const Iv iv = aead_counter(kind, start, (piece.offset + at) / kBlockBytes + 1);
-    const uint32_t counter =
-        uint32_t{iv[12]} << 24 | uint32_t{iv[13]} << 16 | uint32_t{iv[14]} << 8 | iv[15];
-    const uint64_t room = (uint64_t{UINT32_MAX} - counter + 1) * kBlockBytes;
+    const uint64_t room = blocks_until_gcm_wraps(iv.data()) * kBlockBytes;
     const uint64_t bytes = std::min(room, piece.length - at);
     LC_TRY(run_cipher({LC_AES_CTR, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = iv},
                       piece.in + at, piece.out + at, bytes));
@@ -244,14 +242,10 @@ Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t 
 
 Iv aead_counter(const CipherKind &kind, const Iv &start, uint64_t blocks) {
   Iv iv = start;
-  const bool big = is_gcm(kind);
-  uint64_t carry = blocks & UINT32_MAX;
-  for (int i = 0; i < 4; ++i) {
-    uint8_t &byte = big ? iv[15 - i] : iv[i];
-    carry += byte;
-    byte = static_cast<uint8_t>(carry);
-    carry >>= 8;
-  }
+  if (is_gcm(kind))
+    advance_gcm(iv.data(), blocks);
+  else
+    advance_chacha20_poly1305(iv.data(), blocks);
   return iv;
 }
 

@@ -305,33 +305,4 @@ std::array<uint32_t, 4> aead_lengths(const CipherKind &kind, uint64_t aad_length
   return words;
 }
 
-Iv advance_counter(const Iv &iv, uint64_t blocks) {
-  Iv next = iv;
-  unsigned carry = 0;
-  for (int i = 15; i >= 0; --i) {
-    const unsigned sum = next[i] + static_cast<unsigned>(blocks & 0xff) + carry;
-    next[i] = static_cast<uint8_t>(sum);
-    carry = sum >> 8;
-    blocks >>= 8;
-  }
-  return next;
-}
-
-Iv advance_chacha20(const Iv &iv, uint64_t blocks) {
-  Iv next = iv;
-  uint64_t counter = 0;
-  for (int i = 7; i >= 0; --i) counter = counter << 8 | iv[i];
-  counter += blocks;
-  for (int i = 0; i < 8; ++i) next[i] = static_cast<uint8_t>(counter >> (8 * i));
-  return next;
-}
-
-Iv advance_tweak(const Iv &iv, uint64_t units) {
-  Iv reversed;
-  std::reverse_copy(iv.begin(), iv.end(), reversed.begin());
-  reversed = advance_counter(reversed, units);
-  std::reverse(reversed.begin(), reversed.end());
-  return reversed;
-}
-
 }  // namespace lanecrypt

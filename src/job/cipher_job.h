@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "job/counter.h"
 #include "job/kept_memory.h"
 #include "job/mode.h"
 #include "job/status.h"
@@ -17,7 +18,6 @@
 
 namespace lanecrypt {
 
-using Iv = std::array<uint8_t, 16>;
 constexpr uint64_t kBlockBytes = 16;
 constexpr uint64_t kChaChaBlockBytes = 64;
 // A data unit of XTS has at most 2^20 blocks (SP 800-38E).
@@ -106,15 +106,5 @@ using RunParts = std::function<void(size_t count, const std::function<void(size_
 // sentence of an error names the message that is at fault. Nothing of the job is on its
 // way meanwhile: `run_parts`, where it is given, is called where there are very many.
 Result<CipherJob> make_cipher_job(const lc_cipher_job *job, const RunParts &run_parts = nullptr);
-
-// The IV of a piece that begins `blocks` blocks after `iv`, for CTR: 128-bit
-// big-endian addition.
-Iv advance_counter(const Iv &iv, uint64_t blocks);
-// The same for ChaCha20: the first 64 bits, little-endian, count blocks of 64
-// bytes, as OpenSSL has it where the counter of 32 bits wraps.
-Iv advance_chacha20(const Iv &iv, uint64_t blocks);
-// The tweak of the data unit `units` after that of `iv`: 128-bit little-endian
-// addition.
-Iv advance_tweak(const Iv &iv, uint64_t units);
 
 }  // namespace lanecrypt

@@ -90,23 +90,13 @@ bool can_be_cut(const CipherKind &kind) {
          kind.mode().reads_back(kind.direction);
 }
 
-// 128 bits, big-endian, as the kernels count.
-void advance_counter(uint32_t *iv, uint64_t blocks) {
-  uint64_t carry = 0;
-  for (int i = 3; i >= 0; --i) {
-    const uint64_t add = i == 3 ? blocks & UINT32_MAX : i == 2 ? blocks >> 32 : 0;
-    const uint64_t sum = uint64_t{__builtin_bswap32(iv[i])} + add + carry;
-    iv[i] = __builtin_bswap32(static_cast<uint32_t>(sum));
-    carry = sum >> 32;
-  }
-}
-
 AesPiece cut_off(const CipherKind &kind, AesPiece &piece, uint64_t cut) {
   AesPiece rest = piece;
   rest.in += cut * kBlockBytes;
   rest.out += cut * kBlockBytes;
   rest.length -= cut * kBlockBytes;
-  if (kind.mode().continuation == Continuation::kCounter) advance_counter(rest.iv, cut);
+  if (kind.mode().continuation == Continuation::kCounter)
+    advance_counter(reinterpret_cast<uint8_t *>(rest.iv), cut);
   if (kind.mode().continuation == Continuation::kCiphertext) rest.continues = 1;
   piece.length = cut * kBlockBytes;
   return rest;
