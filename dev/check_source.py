@@ -61,7 +61,7 @@ MAY_INCLUDE = {
     "provider/keystream": ["src/job/counter.h"],
     "provider/cipher": ["provider/keystream", "provider/fallback.h", "provider/find_param.h",
                         "provider/fleet.h", "provider/provider.h", "src/process", "src/secure",
-                        "src/job/counter.h", "src/job/mode.h",
+                        "src/job/counter.h", "src/job/mode.h", "src/job/stealing.h",
                         "kernels/aead/gf128.h", "kernels/aead/poly1305_field.h"],
     "provider/rsa": ["provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
                      "provider/provider.h", "src/secure"],

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "job/counter.h"
+#include "job/stealing.h"
 #include "provider/cipher/cipher.h"
 #include "provider/fleet.h"
 
@@ -31,13 +32,10 @@ bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
   return false;
 }
 
-// Where the last block of ciphertext lies in a message with stealing: what was
-// stolen from the one before lies behind it, unless the way is CS1.
+// Where the last block of ciphertext lies in a message with stealing.
 size_t last_block_at(lc_cipher cipher, size_t bytes) {
-  const size_t part = (bytes - 1) % kBlockBytes + 1;
-  const bool is_swapped =
-      cipher == LC_AES_CBC_CS3 || (cipher == LC_AES_CBC_CS2 && part != kBlockBytes);
-  return is_swapped && bytes > kBlockBytes ? bytes - part - kBlockBytes : bytes - kBlockBytes;
+  const StealingEnd end = stealing_end(cipher, bytes);
+  return bytes - kBlockBytes - (end.is_swapped ? end.part_bytes : 0);
 }
 
 // Stops asking for devices, and keeps the reason for those who must have one.

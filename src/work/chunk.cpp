@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "job/stealing.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -148,16 +150,13 @@ bool has_short_streams(const Request &request, const ChunkLimits &limits) {
   return request.todo.size() >= kStreamsOfChunk && are_short(request, limits);
 }
 
-// Ciphertext stealing (the addendum to SP 800-38A): the last two blocks of a
-// message are apart from the rest, unless they are as in plain CBC.
+// Ciphertext stealing: the last two blocks of a message are apart from the rest, unless
+// they are as in plain CBC.
 void set_stealing(lc_cipher cipher, AesPiece &piece) {
-  if (piece.length == kBlockBytes) return;
-  const uint64_t part = (piece.length - 1) % kBlockBytes + 1;
-  const bool swapped =
-      cipher == LC_AES_CBC_CS3 || (cipher == LC_AES_CBC_CS2 && part != kBlockBytes);
-  if (part == kBlockBytes && !swapped) return;
-  piece.tail_bytes = static_cast<uint16_t>(kBlockBytes + part);
-  piece.swapped = swapped ? 1 : 0;
+  const StealingEnd end = stealing_end(cipher, piece.length);
+  if (end.is_plain()) return;
+  piece.tail_bytes = static_cast<uint16_t>(kBlockBytes + end.part_bytes);
+  piece.swapped = end.is_swapped ? 1 : 0;
   piece.length -= piece.tail_bytes;
 }
 
