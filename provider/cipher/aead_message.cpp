@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "cpu/tag_arithmetic.h"
 #include "job/counter.h"
 #include "provider/cipher/cipher.h"
 #include "provider/fallback.h"
@@ -17,18 +18,10 @@
 namespace lanecrypt::provider {
 namespace {
 
+using cpu::load_block;
+using cpu::poly_sum;
+
 bool is_gcm(const AeadMessage &message) { return kAlgorithms[message.index].cipher == LC_AES_GCM; }
-
-Block load(const uint8_t *bytes) {
-  Block block;
-  std::memcpy(&block, bytes, sizeof block);
-  return block;
-}
-
-Block exclusive_or(Block a, Block b) {
-  for (int n = 0; n < 4; ++n) a.w[n] ^= b.w[n];
-  return a;
-}
 
 // Another cipher's number, that has keys as long.
 int index_of(lc_cipher cipher, unsigned key_bytes) {
@@ -60,26 +53,8 @@ bool crypt(FallbackContext &context, uint8_t *out, const uint8_t *in, size_t byt
   return context.update(out, &written, in, bytes) && written == bytes;
 }
 
-// The block of lengths: in bits and big-endian for GCM, in bytes and
-// little-endian for ChaCha20-Poly1305.
-Block lengths(bool gcm, uint64_t aad_bytes, uint64_t text_bytes) {
-  uint8_t bytes[16];
-  for (int n = 0; n < 8; ++n) {
-    const int shift = gcm ? 56 - 8 * n : 8 * n;
-    bytes[n] = uint8_t((gcm ? 8 * aad_bytes : aad_bytes) >> shift);
-    bytes[8 + n] = uint8_t((gcm ? 8 * text_bytes : text_bytes) >> shift);
-  }
-  return load(bytes);
-}
-
-Gf128 weighed_lengths(const AeadMessage &message, uint64_t aad_bytes, uint64_t text_bytes) {
-  return gf128_multiply(gf128_of_block(lengths(true, aad_bytes, text_bytes)), message.h);
-}
-
-Poly reduced_sum(Poly a, Poly b) {
-  u64 sums[5];
-  for (int n = 0; n < 5; ++n) sums[n] = u64{a.w[n]} + b.w[n];
-  return poly_carry(sums);
+Block lengths(const AeadMessage &message, uint64_t aad_bytes, uint64_t text_bytes) {
+  return cpu::lengths_block(kAlgorithms[message.index].cipher, aad_bytes, text_bytes);
 }
 
 Poly negative(Poly a) {
@@ -121,29 +96,15 @@ bool derive_gcm(AeadMessage &message, unsigned key_bytes) {
                          &ecb) &&
             crypt(ecb, blocks, blocks, 16);
   if (ok) {
-    message.h = gf128_of_block(load(blocks));
-    if (message.iv_bytes == 12) {
-      std::memcpy(message.start, message.iv, 12);
-      message.start[15] = 1;
-    } else {
-      Gf128 hash = {};
-      for (size_t at = 0; at < message.iv_bytes; at += 16) {
-        uint8_t part[16] = {};
-        std::memcpy(part, message.iv + at, std::min<size_t>(16, message.iv_bytes - at));
-        hash = gf128_multiply(gf128_add(hash, gf128_of_block(load(part))), message.h);
-      }
-      hash = gf128_multiply(gf128_add(hash, gf128_of_block(lengths(true, 0, message.iv_bytes))),
-                            message.h);
-      const Block block = gf128_to_block(hash);
-      std::memcpy(message.start, &block, sizeof block);
-    }
+    message.h = gf128_of_block(load_block(blocks));
+    cpu::gcm_start(message.h, message.iv, message.iv_bytes, message.start);
     // GMAC runs with an IV of zeros: its tags stay here.
     std::memset(blocks, 0, sizeof blocks);
     std::memcpy(blocks, message.start, 16);
     blocks[31] = 1;
     ok = crypt(ecb, blocks, blocks, 32);
-    message.mask = load(blocks);
-    message.gmac_mask = load(blocks + 16);
+    message.mask = load_block(blocks);
+    message.gmac_mask = load_block(blocks + 16);
   }
   OPENSSL_cleanse(blocks, sizeof blocks);
   ecb.free();
@@ -158,12 +119,7 @@ bool derive_poly1305(AeadMessage &message) {
   const bool ok = start_cipher(*message.provider, index_of(LC_CHACHA20, 32), message.key,
                                message.start, &chacha20) &&
                   crypt(chacha20, bytes, bytes, sizeof bytes);
-  Block r = load(bytes);
-  r.w[0] &= 0x0fffffffu;
-  for (int n = 1; n < 4; ++n) r.w[n] &= 0x0ffffffcu;
-  message.r = poly_of_block(r);
-  message.r.w[4] &= 0xffffffu;
-  message.mask = load(bytes + 16);
+  cpu::poly1305_key(bytes, &message.r, &message.mask);
   OPENSSL_cleanse(bytes, sizeof bytes);
   chacha20.free();
   return ok;
@@ -191,9 +147,8 @@ bool take_over_sum(AeadMessage &message, const FallbackContext &context) {
   Block tag;
   if (!ask_tag(context, nullptr, &tag)) return false;
   if (is_gcm(message)) {
-    const Gf128 closing = weighed_lengths(message, message.aad_bytes, message.text_bytes);
-    const Gf128 sum = gf128_add(gf128_of_block(exclusive_or(tag, message.mask)), closing);
-    const Block block = gf128_to_block(sum);
+    const Block block = gf128_to_block(
+        cpu::gcm_hash_of_tag(message.h, tag, message.mask, message.aad_bytes, message.text_bytes));
     std::memcpy(message.sum, &block, sizeof block);
     return true;
   }
@@ -201,19 +156,19 @@ bool take_over_sum(AeadMessage &message, const FallbackContext &context) {
   Block tag_of_more;
   if (!ask_tag(context, more, &tag_of_more)) return false;
   const Poly closing = poly_multiply(
-      poly_of_block(lengths(false, message.aad_bytes, message.text_bytes)), message.r);
-  const Poly block = poly_multiply(poly_of_block(load(more)), message.r);
-  const Poly later = poly_of_block(lengths(false, message.aad_bytes, message.text_bytes + 16));
+      poly_of_block(lengths(message, message.aad_bytes, message.text_bytes)), message.r);
+  const Poly block = poly_multiply(poly_of_block(load_block(more)), message.r);
+  const Poly later = poly_of_block(lengths(message, message.aad_bytes, message.text_bytes + 16));
   Poly closed;
   const bool found = find_number(
       difference(tag, message.mask), tag_of_more,
       [&](Poly candidate) {
-        const Poly sum = reduced_sum(candidate, negative(closing));
-        const Poly all = reduced_sum(reduced_sum(sum, block), later);
+        const Poly sum = poly_sum(candidate, negative(closing));
+        const Poly all = poly_sum(poly_sum(sum, block), later);
         return poly_finish(poly_multiply(all, message.r), message.mask);
       },
       &closed);
-  const Poly sum = reduced_sum(closed, negative(closing));
+  const Poly sum = poly_sum(closed, negative(closing));
   std::memcpy(message.sum, sum.w, sizeof sum.w);
   return found;
 }
@@ -278,8 +233,7 @@ bool sum_gmac(AeadMessage &message, uint64_t bytes, Gf128 *sum) {
                           OSSL_PARAM_UNMODIFIED},
                          OSSL_PARAM_END};
   if (!message.gmac.finish(nothing, &written) || !message.gmac.get_params(params)) return false;
-  *sum = gf128_add(gf128_of_block(exclusive_or(tag, message.gmac_mask)),
-                   weighed_lengths(message, bytes, 0));
+  *sum = cpu::gcm_hash_of_tag(message.h, tag, message.gmac_mask, bytes, 0);
   return true;
 }
 
@@ -300,7 +254,7 @@ bool sum_poly1305(AeadMessage &message, uint64_t bytes, Poly *sum) {
   if (!ok || !find_number(
                  end, end_of_more,
                  [&](Poly candidate) {
-                   const Poly more = reduced_sum(candidate, poly_of_block(none));
+                   const Poly more = poly_sum(candidate, poly_of_block(none));
                    return poly_finish(poly_multiply(more, message.r), none);
                  },
                  &number))
@@ -450,14 +404,13 @@ bool sum_up(AeadMessage &message) {
     if (!sum_gmac(message, bytes, &more)) return false;
     const Gf128 before =
         gf128_of_block({{message.sum[0], message.sum[1], message.sum[2], message.sum[3]}});
-    const Block sum =
-        gf128_to_block(gf128_add(gf128_multiply(before, gf128_power(message.h, blocks)), more));
+    const Block sum = gf128_to_block(cpu::join_shares(message.h, before, more, blocks));
     std::memcpy(message.sum, &sum, sizeof sum);
   } else {
     Poly more, before;
     if (!sum_poly1305(message, bytes, &more)) return false;
     std::memcpy(before.w, message.sum, sizeof before.w);
-    const Poly sum = reduced_sum(poly_multiply(before, poly_power(message.r, blocks)), more);
+    const Poly sum = cpu::join_shares(message.r, before, more, blocks);
     std::memcpy(message.sum, sum.w, sizeof sum.w);
   }
   message.summed_bytes = message.text_bytes;
@@ -467,16 +420,17 @@ bool sum_up(AeadMessage &message) {
 void make_tag(const AeadMessage &message, uint8_t tag[16]) {
   Block made;
   if (is_gcm(message)) {
-    const Block sum = {{message.sum[0], message.sum[1], message.sum[2], message.sum[3]}};
-    const Block closing =
-        gf128_to_block(weighed_lengths(message, message.aad_bytes, message.text_bytes));
-    made = exclusive_or(exclusive_or(sum, closing), message.mask);
+    const Gf128 sum =
+        gf128_of_block({{message.sum[0], message.sum[1], message.sum[2], message.sum[3]}});
+    made = gf128_to_block(gf128_add(
+        gf128_add(sum, cpu::gcm_closing(message.h, message.aad_bytes, message.text_bytes)),
+        gf128_of_block(message.mask)));
   } else {
     Poly sum;
     std::memcpy(sum.w, message.sum, sizeof sum.w);
     const Poly closing = poly_multiply(
-        poly_of_block(lengths(false, message.aad_bytes, message.text_bytes)), message.r);
-    made = poly_finish(reduced_sum(sum, closing), message.mask);
+        poly_of_block(lengths(message, message.aad_bytes, message.text_bytes)), message.r);
+    made = poly_finish(poly_sum(sum, closing), message.mask);
   }
   std::memcpy(tag, &made, sizeof made);
 }

@@ -9,9 +9,8 @@
 #include <memory>
 
 #include "cpu/cpu_cipher.h"
+#include "cpu/tag_arithmetic.h"
 #include "job/ccm_format.h"
-#include "kernels/aead/gf128.h"
-#include "kernels/aead/poly1305_field.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {
@@ -47,43 +46,28 @@ Status encrypt_block(const CipherKind &kind, const uint8_t *key, const uint8_t *
   return run_cipher(ecb, {.key = key, .iv = {}}, in, out, kBlockBytes);
 }
 
-Block load_words(const uint8_t *from, uint64_t bytes) {
-  Block block = {};
-  memcpy(&block, from, std::min<uint64_t>(bytes, kBlockBytes));
-  return block;
-}
-
 Result<Gf128> ghash_key(const CipherKind &kind, const uint8_t *key) {
   uint8_t h[kBlockBytes] = {};
   LC_TRY(encrypt_block(kind, key, h, h));
-  const Gf128 value = gf128_of_block(load_words(h, sizeof h));
+  const Gf128 value = gf128_of_block(load_block(h));
   secure::wipe(h, sizeof h);
   return value;
 }
 
-Gf128 ghash(const Gf128 &h, Gf128 sum, const uint8_t *from, uint64_t length) {
-  for (uint64_t at = 0; at < length; at += kBlockBytes)
-    sum = gf128_multiply(gf128_add(sum, gf128_of_block(load_words(from + at, length - at))), h);
-  return sum;
-}
+// The limbs of a sum of ChaCha20-Poly1305.
+Poly hash_of(const uint32_t *sum) { return {{sum[0], sum[1], sum[2], sum[3], sum[4]}}; }
 
 struct OneTimeKey {
   Poly r;
   Block s;
 };
 
-// RFC 8439, 2.6: the first half of the keystream's block 0.
 Result<OneTimeKey> one_time_key(const CipherKind &kind, const uint8_t *key, const Iv &start) {
   uint8_t bytes[32] = {};
   LC_TRY(run_cipher({LC_CHACHA20, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = start}, bytes,
                     bytes, sizeof bytes));
-  Block r = load_words(bytes, kBlockBytes);
   OneTimeKey made = {};
-  r.w[0] &= 0x0fffffffu;
-  for (int i = 1; i < 4; ++i) r.w[i] &= 0x0ffffffcu;
-  made.r = poly_of_block(r);
-  made.r.w[4] &= 0xffffffu;
-  made.s = load_words(bytes + kBlockBytes, kBlockBytes);
+  poly1305_key(bytes, &made.r, &made.s);
   secure::wipe(bytes, sizeof bytes);
   return made;
 }
@@ -102,12 +86,9 @@ Status hash_by_gmac(const CipherKind &kind, const uint8_t *key, const Gf128 &h, 
   const AeadInput input = {key, iv, sizeof iv, from, length};
   LC_TRY(run_aead(encryption, input, &nothing, &nothing, 0, tag, sizeof tag));
   LC_TRY(encrypt_block(kind, key, start, mask));
-  const std::array<uint32_t, 4> words = aead_lengths(kind, length, 0);
-  const Gf128 lengths = gf128_of_block({{words[0], words[1], words[2], words[3]}});
-  Gf128 hash = gf128_add(gf128_of_block(load_words(tag, sizeof tag)),
-                         gf128_of_block(load_words(mask, sizeof mask)));
+  Gf128 hash = gcm_hash_of_tag(h, load_block(tag), load_block(mask), length, 0);
   secure::wipe(mask, sizeof mask);
-  hash = gf128_multiply(gf128_add(hash, gf128_multiply(lengths, h)), gf128_power(h, exponent - 2));
+  hash = gf128_multiply(hash, gf128_power(h, exponent - 2));
   const Block block = gf128_to_block(hash);
   for (int i = 0; i < 4; ++i) (*sum)[i] ^= block.w[i];
   return Status();
@@ -131,7 +112,7 @@ Status hash_piece(const CipherKind &kind, const uint8_t *key, const Iv &start, c
   if (!one_time.ok()) return one_time.status();
   Poly hash = poly_zero();
   for (uint64_t at = 0; at < length; at += kBlockBytes)
-    hash = poly_multiply(poly_add(hash, poly_of_block(load_words(from + at, length - at))),
+    hash = poly_multiply(poly_add(hash, poly_of_block(load_block(from + at, length - at))),
                          one_time->r);
   hash = poly_multiply(hash, poly_power(one_time->r, exponent - 1));
   AeadSum more = {};
@@ -224,19 +205,9 @@ Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t 
     memcpy(start.data() + 4, iv, 12);
     return start;
   }
-  if (iv_bytes == 12) {
-    memcpy(start.data(), iv, 12);
-    start[15] = 1;
-    return start;
-  }
-  Result<Gf128> h = ghash_key(kind, key);
+  Result<Gf128> h = iv_bytes == 12 ? Gf128{} : ghash_key(kind, key);
   if (!h.ok()) return h.status();
-  Gf128 sum = ghash(*h, Gf128{}, iv, iv_bytes);
-  uint8_t bits[kBlockBytes] = {};
-  for (int i = 0; i < 8; ++i)
-    bits[15 - i] = static_cast<uint8_t>(uint64_t{iv_bytes} * 8 >> (8 * i));
-  const Block block = gf128_to_block(ghash(*h, sum, bits, sizeof bits));
-  memcpy(start.data(), &block, sizeof block);
+  gcm_start(*h, iv, iv_bytes, start.data());
   return start;
 }
 
@@ -263,14 +234,14 @@ Status run_aead_piece(const CipherKind &kind, const uint8_t *key, const Iv &star
 
 Status close_aead(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t aad_length,
                   uint64_t length, AeadSum *sum) {
-  const std::array<uint32_t, 4> words = aead_lengths(kind, aad_length, length);
+  const Block block_of_lengths = lengths_block(kind.cipher, aad_length, length);
   uint8_t lengths[kBlockBytes];
-  memcpy(lengths, words.data(), sizeof lengths);
+  memcpy(lengths, &block_of_lengths, sizeof lengths);
   LC_TRY(hash_piece(kind, key, start, lengths, sizeof lengths, 1, sum));
   if (!is_gcm(kind)) return Status();  // s came with the hash
   uint8_t mask[kBlockBytes];
   LC_TRY(encrypt_block(kind, key, start.data(), mask));
-  const Block block = load_words(mask, sizeof mask);
+  const Block block = load_block(mask);
   for (int i = 0; i < 4; ++i) (*sum)[i] ^= block.w[i];
   return Status();
 }
@@ -284,9 +255,7 @@ void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum) {
     for (int i = 0; i < 4; ++i) (*sum)[i] ^= more[i];
     return;
   }
-  u64 sums[5];
-  for (int i = 0; i < 5; ++i) sums[i] = uint64_t{(*sum)[i]} + more[i];
-  const Poly total = poly_carry(sums);
+  const Poly total = poly_sum(hash_of(sum->data()), hash_of(more.data()));
   std::copy(std::begin(total.w), std::end(total.w), sum->begin());
   std::copy(more.begin() + 8, more.end(), sum->begin() + 8);
 }
@@ -294,9 +263,8 @@ void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum) {
 std::array<uint8_t, 16> aead_tag(const CipherKind &kind, const AeadSum &sum) {
   Block tag = {{sum[0], sum[1], sum[2], sum[3]}};
   if (kind.cipher == LC_CHACHA20_POLY1305) {
-    const Poly hash = {{sum[0], sum[1], sum[2], sum[3], sum[4]}};
     const Block s = {{sum[8], sum[9], sum[10], sum[11]}};
-    tag = poly_finish(hash, s);
+    tag = poly_finish(hash_of(sum.data()), s);
   }
   std::array<uint8_t, 16> bytes;
   memcpy(bytes.data(), &tag, sizeof tag);
@@ -309,17 +277,14 @@ Status add_aead_part(const CipherKind &kind, const uint8_t *key, const Iv &start
     Result<Gf128> h = ghash_key(kind, key);
     if (!h.ok()) return h.status();
     const Gf128 before = gf128_of_block({{sum[0], sum[1], sum[2], sum[3]}});
-    const Block moved = gf128_to_block(gf128_multiply(before, gf128_power(*h, blocks)));
-    for (int i = 0; i < 4; ++i) sum[i] = moved.w[i] ^ part[i];
+    const Gf128 more = gf128_of_block({{part[0], part[1], part[2], part[3]}});
+    const Block total = gf128_to_block(join_shares(*h, before, more, blocks));
+    std::copy(std::begin(total.w), std::end(total.w), sum);
     return Status();
   }
   Result<OneTimeKey> one_time = one_time_key(kind, key, start);
   if (!one_time.ok()) return one_time.status();
-  const Poly before = {{sum[0], sum[1], sum[2], sum[3], sum[4]}};
-  const Poly moved = poly_multiply(before, poly_power(one_time->r, blocks));
-  u64 sums[5];
-  for (int i = 0; i < 5; ++i) sums[i] = uint64_t{moved.w[i]} + part[i];
-  const Poly total = poly_carry(sums);
+  const Poly total = join_shares(one_time->r, hash_of(sum), hash_of(part.data()), blocks);
   std::copy(std::begin(total.w), std::end(total.w), sum);
   return Status();
 }

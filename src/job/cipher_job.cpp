@@ -292,17 +292,4 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
   return result;
 }
 
-std::array<uint32_t, 4> aead_lengths(const CipherKind &kind, uint64_t aad_length, uint64_t length) {
-  const bool is_gcm = kind.cipher == LC_AES_GCM;
-  uint8_t bytes[16];
-  for (int i = 0; i < 8; ++i) {
-    bytes[i] =
-        static_cast<uint8_t>(is_gcm ? 8 * aad_length >> (56 - 8 * i) : aad_length >> (8 * i));
-    bytes[8 + i] = static_cast<uint8_t>(is_gcm ? 8 * length >> (56 - 8 * i) : length >> (8 * i));
-  }
-  std::array<uint32_t, 4> words;
-  std::memcpy(words.data(), bytes, sizeof bytes);
-  return words;
-}
-
 }  // namespace lanecrypt

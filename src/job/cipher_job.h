@@ -94,11 +94,6 @@ struct CipherJob {
 // and text are filled up to whole blocks each.
 constexpr uint64_t hash_blocks(uint64_t bytes) { return whole_blocks(bytes) / kBlockBytes; }
 
-// The last block of the hash, as words of memory: both lengths, in bits and
-// big-endian for GCM (SP 800-38D, 7.1), in bytes and little-endian for
-// ChaCha20-Poly1305 (RFC 8439, 2.8).
-std::array<uint32_t, 4> aead_lengths(const CipherKind &kind, uint64_t aad_length, uint64_t length);
-
 // Runs part(0) to part(count - 1), several at once; returns when all are done.
 using RunParts = std::function<void(size_t count, const std::function<void(size_t)> &part)>;
 

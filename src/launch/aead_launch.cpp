@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "job/counter.h"
+
 namespace lanecrypt::schedule {
 namespace {
 
@@ -85,9 +87,7 @@ void AeadLaunch::plan_counters(const AesWork &work, AeadWork &aead) const {
   for (AesPiece piece : work.pieces) {
     uint8_t iv[16];
     memcpy(iv, piece.iv, sizeof iv);
-    const uint32_t counter =
-        uint32_t{iv[12]} << 24 | uint32_t{iv[13]} << 16 | uint32_t{iv[14]} << 8 | iv[15];
-    const uint64_t room = ((uint64_t{1} << 32) - counter) * kBlockBytes;
+    const uint64_t room = blocks_until_gcm_wraps(iv) * kBlockBytes;
     if (piece.length > room) {
       AesPiece front = piece;
       front.length = room;

@@ -2,9 +2,11 @@
 #include "work/chunk.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
+#include "cpu/tag_arithmetic.h"
 #include "job/stealing.h"
 
 namespace lanecrypt::schedule {
@@ -198,6 +200,8 @@ AeadPart describe_part(const Request &request, const Piece &piece, uint32_t inde
                        uint64_t aad_at) {
   const CipherMessage &message = request.job.messages[piece.message];
   const TextSpan text = request.text_of(piece);
+  const Block lengths = cpu::lengths_block(
+      request.job.kind.cipher, request.job.aead[piece.message].aad_length, message.length);
   const bool has_none = piece.is_aad || piece.length == 0;
   return {.piece = has_none ? AeadPart::kNoPiece : index,
           .aad_at = aad_at,
@@ -209,8 +213,7 @@ AeadPart describe_part(const Request &request, const Piece &piece, uint32_t inde
           .start = request.aead->start(piece.message),
           .is_aad = piece.is_aad,
           .closes = closes(request, piece),
-          .lengths = aead_lengths(request.job.kind, request.job.aead[piece.message].aad_length,
-                                  message.length)};
+          .lengths = std::to_array(lengths.w)};
 }
 
 Piece cut_front(const Request &request, Piece &piece, uint64_t bytes) {
