@@ -164,9 +164,7 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
         case Bulk::kWrongTag:  // no part has one
           return 0;
       }
-    } else if (context.provider->settings.require_gpu) {
-      context.provider->counters.count_failure();
-      context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
+    } else if (do_without_device(*context.provider, hindrance) == Bulk::kFailed) {
       return 0;
     }
   }

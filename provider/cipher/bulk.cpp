@@ -86,6 +86,13 @@ void note_that_others_took_over(Provider &provider, bool a_device_failed, bool d
   if (fleet.usable == 0) give_up_devices(provider, "no usable device");
 }
 
+Bulk do_without_device(Provider &provider, const char *why) {
+  if (!provider.settings.require_gpu) return Bulk::kNotTaken;
+  provider.counters.count_failure();
+  provider.errors.raise(Reason::kDeviceRequired, why);
+  return Bulk::kFailed;
+}
+
 bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
   if (!context.first_iv_is_here) {
     const void *first = nullptr;
@@ -116,19 +123,13 @@ void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {
 Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
                    uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
-  const bool must = provider.settings.require_gpu;
   const char *why_none = provider.no_device.load(std::memory_order_acquire);
   if (why_none == nullptr && !provider.may_use_devices())
     why_none = "the process has sandboxed itself since the provider was loaded";
   lc_context *const library = why_none != nullptr ? nullptr : provider.devices();
   if (why_none == nullptr && library == nullptr)
     why_none = "liblanecrypt cannot be loaded, or takes the setting of devices for wrong";
-  if (why_none != nullptr) {
-    if (!must) return Bulk::kNotTaken;
-    provider.counters.count_failure();
-    provider.errors.raise(Reason::kDeviceRequired, why_none);
-    return Bulk::kFailed;
-  }
+  if (why_none != nullptr) return do_without_device(provider, why_none);
 
   lc_cipher_job job = job_of(context, cipher, message, LC_ANY_DEVICE);
   job.iv_bytes = iv_bytes;
@@ -145,11 +146,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     why[sizeof why - 1] = '\0';
     (void)look_at_devices(provider);
     if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
-    if (must) {
-      provider.counters.count_failure();
-      provider.errors.raise(Reason::kDeviceRequired, why);
-      return Bulk::kFailed;
-    }
+    if (provider.settings.require_gpu) return do_without_device(provider, why);
     if (status != LC_ERROR_NO_DEVICE) provider.counters.count_failure();
     // Input that was overwritten in part is lost; input apart is whole.
     if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;

@@ -183,6 +183,10 @@ enum class Bulk {
 // had taken it, and could not do it or all of it.
 void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part);
 
+// What becomes of a request that no device can have, and why: kNotTaken, or where a device
+// must do it kFailed, which is counted.
+Bulk do_without_device(Provider &provider, const char *why);
+
 // Runs one message, and nothing else. iv_bytes and tag_bytes: 0 for the usual.
 Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
                    uint32_t iv_bytes, uint32_t tag_bytes = 0);

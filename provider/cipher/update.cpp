@@ -92,8 +92,10 @@ bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t 
   return out_at + division.head_out + division.bulk <= in_at || in_at + in_bytes <= out_at;
 }
 
-// What keeps a context to OpenSSL's own implementation; nullptr for nothing.
-const char *what_hinders(const CipherContext &context, const StreamState &state) {
+// What keeps a request, so divided, to OpenSSL's own implementation; nullptr for nothing.
+const char *what_hinders(const CipherContext &context, const StreamState &state,
+                         const Division &division, const uint8_t *out, const uint8_t *in,
+                         size_t in_bytes) {
   if (context.chacha20_is_lost) return "a new key came without an IV";
   if (context.tls_records) return "it is a TLS record";
   if (context.algorithm().traits().inverts && context.encrypting != context.key_was_set_encrypting)
@@ -105,6 +107,7 @@ const char *what_hinders(const CipherContext &context, const StreamState &state)
   if (context.is_block_mode() && context.held_bytes == kBlockBytes &&
       (context.encrypting || !state.padding))
     return "padding was switched off within a stream";
+  if (!can_be_divided(division, out, in, in_bytes)) return "its input and output overlap in part";
   return nullptr;
 }
 
@@ -205,6 +208,15 @@ bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *i
          context.text_bytes + in_bytes <= kAlwaysAllowed && (out == nullptr || context.key_set);
 }
 
+// All of a request as bulk.
+Bulk run_undivided(CipherContext &context, Side side, const StreamState &state, uint8_t *out,
+                   const uint8_t *in, size_t in_bytes) {
+  const Division all{0, 0, in_bytes, 0};
+  const char *hindrance = what_hinders(context, state, all, out, in, in_bytes);
+  return hindrance == nullptr ? run_bulk(context, side, state.iv, out, in, in_bytes)
+                              : do_without_device(*context.provider, hindrance);
+}
+
 // XTS: a request is a data unit, with the tweak that the context has. Ciphertext
 // stealing: it is the message.
 Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
@@ -216,15 +228,7 @@ Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint
       (context.algorithm().has_data_units() && in_bytes > kMostDataUnitBytes) ||
       out_size < in_bytes || !ask_state(context, &state))
     return Bulk::kNotTaken;
-  const char *hindrance = what_hinders(context, state);
-  const Division all{0, 0, in_bytes, 0};
-  if (hindrance == nullptr && !can_be_divided(all, out, in, in_bytes))
-    hindrance = "its input and output overlap in part";
-  if (hindrance == nullptr) return run_bulk(context, side, state.iv, out, in, in_bytes);
-  if (!context.provider->settings.require_gpu) return Bulk::kNotTaken;
-  context.provider->counters.count_failure();
-  context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
-  return Bulk::kFailed;
+  return run_undivided(context, side, state, out, in, in_bytes);
 }
 
 }  // namespace
@@ -328,16 +332,11 @@ namespace {
     return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
   const Division division = divide(context, state, in_bytes);
   if (division.bulk == 0) return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
-  const char *hindrance = what_hinders(context, state);
-  if (hindrance == nullptr && !can_be_divided(division, out, in, in_bytes))
-    hindrance = "its input and output overlap in part";
-  if (hindrance != nullptr) {
-    if (!context.provider->settings.require_gpu)
-      return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
-    context.provider->counters.count_failure();
-    context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
-    return 0;
-  }
+  const char *hindrance = what_hinders(context, state, division, out, in, in_bytes);
+  if (hindrance != nullptr)
+    return do_without_device(*context.provider, hindrance) == Bulk::kNotTaken
+               ? update_on_cpu(context, out, out_bytes, out_size, in, in_bytes)
+               : 0;
   const size_t whole = division.head_out + division.bulk;
   if (out_size < (context.is_block_mode() ? whole : in_bytes)) return raise_too_small();
 
@@ -418,17 +417,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
       may_run && !has_data_units ? side_of(context, out, in, in_bytes) : Side::kOpenssl;
   if (side != Side::kOpenssl && in_bytes % kBlockBytes == 0 && context.held_bytes == 0 &&
       ask_state(context, &state)) {
-    const Division all{0, 0, in_bytes, 0};
-    const char *hindrance = what_hinders(context, state);
-    if (hindrance == nullptr && !can_be_divided(all, out, in, in_bytes))
-      hindrance = "its input and output overlap in part";
-    if (hindrance != nullptr && context.provider->settings.require_gpu) {
-      context.provider->counters.count_failure();
-      context.provider->errors.raise(Reason::kDeviceRequired, hindrance);
-      return 0;
-    }
-    const Bulk bulk = hindrance != nullptr ? Bulk::kNotTaken
-                                           : run_bulk(context, side, state.iv, out, in, in_bytes);
+    const Bulk bulk = run_undivided(context, side, state, out, in, in_bytes);
     if (bulk == Bulk::kFailed) return 0;
     if (bulk == Bulk::kDone) {
       *out_bytes = in_bytes;
