@@ -26,6 +26,7 @@ enum class Continuation : uint8_t {
   kMac             // the MAC so far, of a message whose header comes first
 };
 
+// A row leaves out what has the value that stands here.
 struct Mode {
   lc_cipher cipher;
   // Of the kernels: aes_FORM_NAME, with _encrypt or _decrypt where the two
@@ -35,22 +36,22 @@ struct Mode {
   // OpenSSL's name is AES-BITS-OPENSSL, or OPENSSL alone for what is not AES;
   // openssl_cts is its parameter for ciphertext stealing, or nullptr.
   const char *openssl;
-  const char *openssl_cts;
+  const char *openssl_cts = nullptr;
   bool is_aes;
-  uint8_t key_sizes;      // of one key
-  uint8_t keys;           // that stand one behind the other in lc_message.key
-  uint8_t iv_bytes;       // the usual number; 0: it has none
-  uint8_t granule_bytes;  // a message is a multiple of this
-  uint8_t least_bytes;    // and, unless it is empty, at least this
-  bool is_own_inverse;    // decryption is encryption
-  bool inverts;           // decryption uses the inverse of the block cipher
-  bool encrypt_is_chain;  // each block waits for the one before it, so that a
-  bool decrypt_is_chain;  // message is one lane's work
-  bool is_aead;
+  uint8_t key_sizes;            // of one key
+  uint8_t keys = 1;             // that stand one behind the other in lc_message.key
+  uint8_t iv_bytes;             // the usual number; 0: it has none
+  uint8_t granule_bytes;        // a message is a multiple of this
+  uint8_t least_bytes;          // and, unless it is empty, at least this
+  bool is_own_inverse = false;  // decryption is encryption
+  bool inverts = false;         // decryption uses the inverse of the block cipher
+  // Each block waits for the one before it, so that a message is one lane's work.
+  bool encrypt_is_chain = false, decrypt_is_chain = false;
+  bool is_aead = false;
   Continuation continuation;
   // What stays together at the end of a message that is cut: ciphertext
   // stealing exchanges bytes of the last two blocks.
-  uint8_t tail_bytes;
+  uint8_t tail_bytes = 0;
   // Kernels that several modes share: aes_FORM_... Those of feedback are told
   // how many bits a block of ciphertext has; 0 for OFB.
   const char *encrypt_kernel = nullptr, *decrypt_kernel = nullptr;
@@ -59,17 +60,17 @@ struct Mode {
   // keystream would come again (SP 800-38D, 5.2.1.1; RFC 8439, 2.8).
   uint64_t most_text_bytes = UINT64_MAX;
 
-  bool is_feedback() const { return feedback_bits >= 0; }
-  bool steals() const { return tail_bytes != 0; }
-  bool is_chain(lc_direction direction) const {
+  constexpr bool is_feedback() const { return feedback_bits >= 0; }
+  constexpr bool steals() const { return tail_bytes != 0; }
+  constexpr bool is_chain(lc_direction direction) const {
     return direction == LC_ENCRYPT ? encrypt_is_chain : decrypt_is_chain;
   }
   // Output at one place depends on input before it, so that parallel lanes
   // must not overwrite their input.
-  bool reads_back(lc_direction direction) const {
+  constexpr bool reads_back(lc_direction direction) const {
     return !is_chain(direction) && continuation == Continuation::kCiphertext;
   }
-  bool takes_key(uint32_t key_bytes) const {
+  constexpr bool takes_key(uint32_t key_bytes) const {
     const uint32_t one = key_bytes / keys;
     if (key_bytes % keys != 0) return false;
     return (one == 16 && (key_sizes & kKey128)) || (one == 24 && (key_sizes & kKey192)) ||
@@ -83,20 +84,13 @@ constexpr Mode cfb(lc_cipher cipher, const char *name, const char *title, const 
           .name = name,
           .title = title,
           .openssl = openssl,
-          .openssl_cts = nullptr,
           .is_aes = true,
           .key_sizes = kAnyAesKey,
-          .keys = 1,
           .iv_bytes = 16,
           .granule_bytes = 1,
           .least_bytes = 1,
-          .is_own_inverse = false,
-          .inverts = false,
           .encrypt_is_chain = true,
-          .decrypt_is_chain = false,
-          .is_aead = false,
           .continuation = Continuation::kCiphertext,
-          .tail_bytes = 0,
           .encrypt_kernel = "feedback",
           .decrypt_kernel = "cfb_decrypt",
           .feedback_bits = feedback_bits};
@@ -105,59 +99,144 @@ constexpr Mode cfb(lc_cipher cipher, const char *name, const char *title, const 
 // CBC with ciphertext stealing, which leaves CBC's kernels all but the end.
 constexpr Mode cbc_cts(lc_cipher cipher, const char *name, const char *title,
                        const char *openssl_cts) {
-  Mode mode = cfb(cipher, name, title, "CBC-CTS", -1);
-  mode.openssl_cts = openssl_cts;
-  mode.least_bytes = 16;
-  mode.inverts = true;
-  mode.tail_bytes = 32;
-  mode.encrypt_kernel = "cbc_encrypt";
-  mode.decrypt_kernel = "cbc_decrypt";
-  return mode;
-}
-
-constexpr Mode longest(uint64_t most_text_bytes, Mode mode) {
-  mode.most_text_bytes = most_text_bytes;
-  return mode;
+  return {.cipher = cipher,
+          .name = name,
+          .title = title,
+          .openssl = "CBC-CTS",
+          .openssl_cts = openssl_cts,
+          .is_aes = true,
+          .key_sizes = kAnyAesKey,
+          .iv_bytes = 16,
+          .granule_bytes = 1,
+          .least_bytes = 16,
+          .inverts = true,
+          .encrypt_is_chain = true,
+          .continuation = Continuation::kCiphertext,
+          .tail_bytes = 32,
+          .encrypt_kernel = "cbc_encrypt",
+          .decrypt_kernel = "cbc_decrypt"};
 }
 
 // By the numbers of lc_cipher.
 inline constexpr Mode kModes[] = {
-    // cipher, name, title, openssl, cts, aes, sizes, keys, iv, granule, least,
-    //   own inverse, inverts, chains: encrypt, decrypt, aead, continuation, tail
-    //   kernels: encrypt, decrypt, feedback bits
-    {LC_AES_ECB, "ecb", "ECB", "ECB", nullptr, true, kAnyAesKey, 1, 0, 16, 16,  //
-     false, true, false, false, false, Continuation::kNothing, 0},
-    {LC_AES_CBC, "cbc", "CBC", "CBC", nullptr, true, kAnyAesKey, 1, 16, 16, 16,  //
-     false, true, true, false, false, Continuation::kCiphertext, 0},
-    {LC_AES_CTR, "ctr", "CTR", "CTR", nullptr, true, kAnyAesKey, 1, 16, 1, 1,  //
-     true, false, false, false, false, Continuation::kCounter, 0},
-    {LC_AES_XTS, "xts", "XTS", "XTS", nullptr, true, kKey128 | kKey256, 2, 16, 1, 16,  //
-     false, true, false, false, false, Continuation::kDataUnits, 0},
+    {.cipher = LC_AES_ECB,
+     .name = "ecb",
+     .title = "ECB",
+     .openssl = "ECB",
+     .is_aes = true,
+     .key_sizes = kAnyAesKey,
+     .iv_bytes = 0,
+     .granule_bytes = 16,
+     .least_bytes = 16,
+     .inverts = true,
+     .continuation = Continuation::kNothing},
+    {.cipher = LC_AES_CBC,
+     .name = "cbc",
+     .title = "CBC",
+     .openssl = "CBC",
+     .is_aes = true,
+     .key_sizes = kAnyAesKey,
+     .iv_bytes = 16,
+     .granule_bytes = 16,
+     .least_bytes = 16,
+     .inverts = true,
+     .encrypt_is_chain = true,
+     .continuation = Continuation::kCiphertext},
+    {.cipher = LC_AES_CTR,
+     .name = "ctr",
+     .title = "CTR",
+     .openssl = "CTR",
+     .is_aes = true,
+     .key_sizes = kAnyAesKey,
+     .iv_bytes = 16,
+     .granule_bytes = 1,
+     .least_bytes = 1,
+     .is_own_inverse = true,
+     .continuation = Continuation::kCounter},
+    {.cipher = LC_AES_XTS,
+     .name = "xts",
+     .title = "XTS",
+     .openssl = "XTS",
+     .is_aes = true,
+     .key_sizes = kKey128 | kKey256,
+     .keys = 2,
+     .iv_bytes = 16,
+     .granule_bytes = 1,
+     .least_bytes = 16,
+     .inverts = true,
+     .continuation = Continuation::kDataUnits},
     cfb(LC_AES_CFB128, "cfb128", "CFB128", "CFB", 128),
     cfb(LC_AES_CFB8, "cfb8", "CFB8", "CFB8", 8),
     cfb(LC_AES_CFB1, "cfb1", "CFB1", "CFB1", 1),
-    {LC_AES_OFB, "ofb",      "OFB", "OFB", nullptr, true,
-     kAnyAesKey, 1,          16,    1,     1,  //
-     true,       false,      true,  true,  false,   Continuation::kKeystream,
-     0,  //
-     "feedback", "feedback", 0},
+    {.cipher = LC_AES_OFB,
+     .name = "ofb",
+     .title = "OFB",
+     .openssl = "OFB",
+     .is_aes = true,
+     .key_sizes = kAnyAesKey,
+     .iv_bytes = 16,
+     .granule_bytes = 1,
+     .least_bytes = 1,
+     .is_own_inverse = true,
+     .encrypt_is_chain = true,
+     .decrypt_is_chain = true,
+     .continuation = Continuation::kKeystream,
+     .encrypt_kernel = "feedback",
+     .decrypt_kernel = "feedback",
+     .feedback_bits = 0},
     cbc_cts(LC_AES_CBC_CS1, "cs1", "CBC-CS1", "CS1"),
     cbc_cts(LC_AES_CBC_CS2, "cs2", "CBC-CS2", "CS2"),
     cbc_cts(LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CS3"),
-    longest((uint64_t{1} << 36) - 32,
-            {LC_AES_GCM, "gcm", "GCM", "GCM", nullptr, true, kAnyAesKey, 1, 12, 1, 0,  //
-             false, false, false, false, true, Continuation::kMessage, 0}),
-    {LC_AES_CCM, "ccm", "CCM", "CCM", nullptr, true,
-     kAnyAesKey, 1,     12,    1,     0,  //
-     false,      false, true,  true,  true,    Continuation::kMac,
-     0,  //
-     "ccm",      "ccm"},
-    {LC_CHACHA20, "chacha20", "ChaCha20", "ChaCha20", nullptr, false, kKey256, 1, 16, 1, 1,  //
-     true, false, false, false, false, Continuation::kChaChaCounter, 0},
-    longest((uint64_t{1} << 38) - 64,
-            {LC_CHACHA20_POLY1305, "chacha20_poly1305", "ChaCha20-Poly1305", "ChaCha20-Poly1305",
-             nullptr, false, kKey256, 1, 12, 1, 0,  //
-             false, false, false, false, true, Continuation::kMessage, 0}),
+    {.cipher = LC_AES_GCM,
+     .name = "gcm",
+     .title = "GCM",
+     .openssl = "GCM",
+     .is_aes = true,
+     .key_sizes = kAnyAesKey,
+     .iv_bytes = 12,
+     .granule_bytes = 1,
+     .least_bytes = 0,
+     .is_aead = true,
+     .continuation = Continuation::kMessage,
+     .most_text_bytes = (uint64_t{1} << 36) - 32},
+    {.cipher = LC_AES_CCM,
+     .name = "ccm",
+     .title = "CCM",
+     .openssl = "CCM",
+     .is_aes = true,
+     .key_sizes = kAnyAesKey,
+     .iv_bytes = 12,
+     .granule_bytes = 1,
+     .least_bytes = 0,
+     .encrypt_is_chain = true,
+     .decrypt_is_chain = true,
+     .is_aead = true,
+     .continuation = Continuation::kMac,
+     .encrypt_kernel = "ccm",
+     .decrypt_kernel = "ccm"},
+    {.cipher = LC_CHACHA20,
+     .name = "chacha20",
+     .title = "ChaCha20",
+     .openssl = "ChaCha20",
+     .is_aes = false,
+     .key_sizes = kKey256,
+     .iv_bytes = 16,
+     .granule_bytes = 1,
+     .least_bytes = 1,
+     .is_own_inverse = true,
+     .continuation = Continuation::kChaChaCounter},
+    {.cipher = LC_CHACHA20_POLY1305,
+     .name = "chacha20_poly1305",
+     .title = "ChaCha20-Poly1305",
+     .openssl = "ChaCha20-Poly1305",
+     .is_aes = false,
+     .key_sizes = kKey256,
+     .iv_bytes = 12,
+     .granule_bytes = 1,
+     .least_bytes = 0,
+     .is_aead = true,
+     .continuation = Continuation::kMessage,
+     .most_text_bytes = (uint64_t{1} << 38) - 64},
 };
 inline constexpr int kModeCount = sizeof kModes / sizeof kModes[0];
 
