@@ -11,52 +11,129 @@
 #include <openssl/proverr.h>
 
 #include <array>
+#include <bit>
+#include <string_view>
 #include <utility>
 
 #include "provider/cipher/aead.h"
 #include "provider/cipher/cipher.h"
 
 namespace lanecrypt::provider {
+namespace {
+
+constexpr unsigned evp_mode(lc_cipher cipher) {
+  switch (cipher) {
+    case LC_AES_ECB:
+      return EVP_CIPH_ECB_MODE;
+    case LC_AES_CBC:
+    case LC_AES_CBC_CS1:
+    case LC_AES_CBC_CS2:
+    case LC_AES_CBC_CS3:
+      return EVP_CIPH_CBC_MODE;
+    case LC_AES_CTR:
+      return EVP_CIPH_CTR_MODE;
+    case LC_AES_XTS:
+      return EVP_CIPH_XTS_MODE;
+    case LC_AES_CFB128:
+    case LC_AES_CFB8:
+    case LC_AES_CFB1:
+      return EVP_CIPH_CFB_MODE;
+    case LC_AES_OFB:
+      return EVP_CIPH_OFB_MODE;
+    case LC_AES_GCM:
+      return EVP_CIPH_GCM_MODE;
+    case LC_AES_CCM:
+      return EVP_CIPH_CCM_MODE;
+    case LC_CHACHA20:
+    case LC_CHACHA20_POLY1305:
+      break;
+  }
+  return EVP_CIPH_STREAM_CIPHER;
+}
+
+// All but the names follows from the row of its mode. Ciphertext stealing is a block mode for
+// OpenSSL, although a message may have any length.
+constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes) {
+  const Mode &mode = mode_of(cipher);
+  return {.names = names,
+          .cipher = cipher,
+          .mode = evp_mode(cipher),
+          .key_bytes = key_bytes,
+          .iv_bytes = mode.iv_bytes,
+          .block_bytes = mode.granule_bytes == 16 || mode.steals() ? 16u : 1u};
+}
+
+}  // namespace
 
 // Names, aliases and object identifiers are OpenSSL's (NIST's, and IEEE's for XTS).
 constexpr Algorithm kAlgorithms[kCipherCount] = {
-    {"AES-128-ECB:2.16.840.1.101.3.4.1.1", LC_AES_ECB, EVP_CIPH_ECB_MODE, 16, 0, 16},
-    {"AES-192-ECB:2.16.840.1.101.3.4.1.21", LC_AES_ECB, EVP_CIPH_ECB_MODE, 24, 0, 16},
-    {"AES-256-ECB:2.16.840.1.101.3.4.1.41", LC_AES_ECB, EVP_CIPH_ECB_MODE, 32, 0, 16},
-    {"AES-128-CBC:AES128:2.16.840.1.101.3.4.1.2", LC_AES_CBC, EVP_CIPH_CBC_MODE, 16, 16, 16},
-    {"AES-192-CBC:AES192:2.16.840.1.101.3.4.1.22", LC_AES_CBC, EVP_CIPH_CBC_MODE, 24, 16, 16},
-    {"AES-256-CBC:AES256:2.16.840.1.101.3.4.1.42", LC_AES_CBC, EVP_CIPH_CBC_MODE, 32, 16, 16},
-    {"AES-128-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 16, 16, 1},
-    {"AES-192-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 24, 16, 1},
-    {"AES-256-CTR", LC_AES_CTR, EVP_CIPH_CTR_MODE, 32, 16, 1},
-    {"AES-128-CFB:2.16.840.1.101.3.4.1.4", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 16, 16, 1},
-    {"AES-192-CFB:2.16.840.1.101.3.4.1.24", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 24, 16, 1},
-    {"AES-256-CFB:2.16.840.1.101.3.4.1.44", LC_AES_CFB128, EVP_CIPH_CFB_MODE, 32, 16, 1},
-    {"AES-128-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 16, 16, 1},
-    {"AES-192-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 24, 16, 1},
-    {"AES-256-CFB8", LC_AES_CFB8, EVP_CIPH_CFB_MODE, 32, 16, 1},
-    {"AES-128-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 16, 16, 1},
-    {"AES-192-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 24, 16, 1},
-    {"AES-256-CFB1", LC_AES_CFB1, EVP_CIPH_CFB_MODE, 32, 16, 1},
-    {"AES-128-OFB:2.16.840.1.101.3.4.1.3", LC_AES_OFB, EVP_CIPH_OFB_MODE, 16, 16, 1},
-    {"AES-192-OFB:2.16.840.1.101.3.4.1.23", LC_AES_OFB, EVP_CIPH_OFB_MODE, 24, 16, 1},
-    {"AES-256-OFB:2.16.840.1.101.3.4.1.43", LC_AES_OFB, EVP_CIPH_OFB_MODE, 32, 16, 1},
-    {"AES-128-XTS:1.3.111.2.1619.0.1.1", LC_AES_XTS, EVP_CIPH_XTS_MODE, 32, 16, 1},
-    {"AES-256-XTS:1.3.111.2.1619.0.1.2", LC_AES_XTS, EVP_CIPH_XTS_MODE, 64, 16, 1},
-    {"AES-128-CBC-CTS", LC_AES_CBC_CS1, EVP_CIPH_CBC_MODE, 16, 16, 16},
-    {"AES-192-CBC-CTS", LC_AES_CBC_CS1, EVP_CIPH_CBC_MODE, 24, 16, 16},
-    {"AES-256-CBC-CTS", LC_AES_CBC_CS1, EVP_CIPH_CBC_MODE, 32, 16, 16},
-    {"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6", LC_AES_GCM, EVP_CIPH_GCM_MODE, 16, 12, 1},
-    {"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26", LC_AES_GCM, EVP_CIPH_GCM_MODE, 24, 12, 1},
-    {"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46", LC_AES_GCM, EVP_CIPH_GCM_MODE, 32, 12, 1},
-    {"AES-128-CCM:id-aes128-CCM:2.16.840.1.101.3.4.1.7", LC_AES_CCM, EVP_CIPH_CCM_MODE, 16, 12, 1},
-    {"AES-192-CCM:id-aes192-CCM:2.16.840.1.101.3.4.1.27", LC_AES_CCM, EVP_CIPH_CCM_MODE, 24, 12, 1},
-    {"AES-256-CCM:id-aes256-CCM:2.16.840.1.101.3.4.1.47", LC_AES_CCM, EVP_CIPH_CCM_MODE, 32, 12, 1},
-    {"ChaCha20", LC_CHACHA20, EVP_CIPH_STREAM_CIPHER, 32, 16, 1},
-    {"ChaCha20-Poly1305", LC_CHACHA20_POLY1305, EVP_CIPH_STREAM_CIPHER, 32, 12, 1},
+    row("AES-128-ECB:2.16.840.1.101.3.4.1.1", LC_AES_ECB, 16),
+    row("AES-192-ECB:2.16.840.1.101.3.4.1.21", LC_AES_ECB, 24),
+    row("AES-256-ECB:2.16.840.1.101.3.4.1.41", LC_AES_ECB, 32),
+    row("AES-128-CBC:AES128:2.16.840.1.101.3.4.1.2", LC_AES_CBC, 16),
+    row("AES-192-CBC:AES192:2.16.840.1.101.3.4.1.22", LC_AES_CBC, 24),
+    row("AES-256-CBC:AES256:2.16.840.1.101.3.4.1.42", LC_AES_CBC, 32),
+    row("AES-128-CTR", LC_AES_CTR, 16),
+    row("AES-192-CTR", LC_AES_CTR, 24),
+    row("AES-256-CTR", LC_AES_CTR, 32),
+    row("AES-128-CFB:2.16.840.1.101.3.4.1.4", LC_AES_CFB128, 16),
+    row("AES-192-CFB:2.16.840.1.101.3.4.1.24", LC_AES_CFB128, 24),
+    row("AES-256-CFB:2.16.840.1.101.3.4.1.44", LC_AES_CFB128, 32),
+    row("AES-128-CFB8", LC_AES_CFB8, 16),
+    row("AES-192-CFB8", LC_AES_CFB8, 24),
+    row("AES-256-CFB8", LC_AES_CFB8, 32),
+    row("AES-128-CFB1", LC_AES_CFB1, 16),
+    row("AES-192-CFB1", LC_AES_CFB1, 24),
+    row("AES-256-CFB1", LC_AES_CFB1, 32),
+    row("AES-128-OFB:2.16.840.1.101.3.4.1.3", LC_AES_OFB, 16),
+    row("AES-192-OFB:2.16.840.1.101.3.4.1.23", LC_AES_OFB, 24),
+    row("AES-256-OFB:2.16.840.1.101.3.4.1.43", LC_AES_OFB, 32),
+    row("AES-128-XTS:1.3.111.2.1619.0.1.1", LC_AES_XTS, 32),
+    row("AES-256-XTS:1.3.111.2.1619.0.1.2", LC_AES_XTS, 64),
+    row("AES-128-CBC-CTS", LC_AES_CBC_CS1, 16),
+    row("AES-192-CBC-CTS", LC_AES_CBC_CS1, 24),
+    row("AES-256-CBC-CTS", LC_AES_CBC_CS1, 32),
+    row("AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6", LC_AES_GCM, 16),
+    row("AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26", LC_AES_GCM, 24),
+    row("AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46", LC_AES_GCM, 32),
+    row("AES-128-CCM:id-aes128-CCM:2.16.840.1.101.3.4.1.7", LC_AES_CCM, 16),
+    row("AES-192-CCM:id-aes192-CCM:2.16.840.1.101.3.4.1.27", LC_AES_CCM, 24),
+    row("AES-256-CCM:id-aes256-CCM:2.16.840.1.101.3.4.1.47", LC_AES_CCM, 32),
+    row("ChaCha20", LC_CHACHA20, 32),
+    row("ChaCha20-Poly1305", LC_CHACHA20_POLY1305, 32),
 };
 
 namespace {
+
+// As kModes has it: AES-BITS-MODE, or the mode's name alone.
+constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
+  const Mode &mode = algorithm.traits();
+  std::string_view name = algorithm.names;
+  name = name.substr(0, name.find(':'));
+  if (mode.is_aes) {
+    const unsigned one_key_bytes = algorithm.key_bytes / mode.keys;
+    const std::string_view front = one_key_bytes == 16   ? "AES-128-"
+                                   : one_key_bytes == 24 ? "AES-192-"
+                                                         : "AES-256-";
+    if (!name.starts_with(front)) return false;
+    name.remove_prefix(front.size());
+  }
+  return name == mode.openssl && mode.takes_key(algorithm.key_bytes);
+}
+
+// Each mode is here with each of its keys, but ciphertext stealing once, for its three ways.
+constexpr bool follow_from_modes() {
+  int wanted = 0;
+  for (const Mode &mode : kModes)
+    if (!mode.steals() || mode.cipher == LC_AES_CBC_CS1) wanted += std::popcount(mode.key_sizes);
+  for (int n = 0; n < kCipherCount; ++n) {
+    if (!has_name_of_its_mode(kAlgorithms[n])) return false;
+    for (int other = 0; other < n; ++other)
+      if (std::string_view(kAlgorithms[other].names) == kAlgorithms[n].names) return false;
+  }
+  return wanted == kCipherCount;
+}
+static_assert(follow_from_modes());
 
 CipherContext &context_of(void *pointer) { return *static_cast<CipherContext *>(pointer); }
 
