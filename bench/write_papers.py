@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/papers.md from the JSON of `lanecrypt bench papers`.
+"""Writes the tables of docs/lab/papers.md from the JSON of `lanecrypt bench papers`.
 
 A table stands between `<!-- table NAME -->` and `<!-- end -->`; what is between is
 replaced, and nothing else. A table whose figures are in no file is left as it is,
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from paper_results import REPOSITORY, Papers, newest, size_text
 
-DOCUMENT = REPOSITORY / "docs" / "papers.md"
+DOCUMENT = REPOSITORY / "docs" / "lab" / "papers.md"
 MARKED = re.compile(r"(<!-- table (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 DASH = "–"
 

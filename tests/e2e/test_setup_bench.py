@@ -12,7 +12,7 @@ from cli_fixtures import BUILD, REPOSITORY
 
 @pytest.fixture
 def tree(tmp_path):
-    for folder in ("dev", "build", "docs", "bench/results"):
+    for folder in ("dev", "build", "docs/lab", "bench/results"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(REPOSITORY / "dev" / "bench", tmp_path / "dev")
     (tmp_path / "dev" / "build").write_text("#!/bin/sh\n")
@@ -21,7 +21,7 @@ def tree(tmp_path):
         (tmp_path / "build" / folder).symlink_to(BUILD / folder)
     for script in (REPOSITORY / "bench").glob("*.py"):
         shutil.copy(script, tmp_path / "bench")
-    shutil.copy(REPOSITORY / "docs" / "papers.md", tmp_path / "docs")
+    shutil.copy(REPOSITORY / "docs" / "lab" / "papers.md", tmp_path / "docs" / "lab")
     return tmp_path
 
 
@@ -41,7 +41,7 @@ def test_bench_papers_writes_draws_and_fills_the_tables(tree):
     assert os.listdir(tree / "docs" / "plots") == ["papers-m.svg"]
     assert content["machine"]["gpu"] in (tree / "docs" / "plots" / "papers-m.svg").read_text()
     # Of the emulator no table is filled; where and when is.
-    assert f"(`{results.name}`)" in (tree / "docs" / "papers.md").read_text()
+    assert f"(`{results.name}`)" in (tree / "docs" / "lab" / "papers.md").read_text()
     assert sorted(os.listdir(tree / "build")) == ["bin", "lib"]
 
 
