@@ -138,9 +138,9 @@ class Timing {
       const uint64_t input = places_[(data_varies ? kInputs : 0) + random_() % kInputs];
       in_.fill_from(inputs_.data() + input * kMostBytes, run.bytes);
       if (opens) context_.run(job);
-      // What has just come over the bus takes a time of its own to be read, even by a
-      // plain copy (docs/performance.md). Another key reads it first: so the timed launch
-      // is not in the wake of the bus, and finds nothing of its own in a cache.
+      // Data that have just come over the bus are read in a time that depends on them,
+      // even by a plain copy (docs/lab/2026-11-23-timing.md). So another key reads them
+      // first. The timed launch then finds nothing of its own in a cache.
       context_.run(before);
       const lc_result told = context_.run(opens ? open : job);
       if (told.kernel_ns == 0)

@@ -64,8 +64,8 @@ uint32_t choose_rows(const CipherKind &kind, AesForm form, const AesTeams &teams
 
 // Where one piece is cut in two, the second for bitsliced teams; 0: nowhere.
 uint64_t choose_cut(const CipherKind &kind, const AesTeams &teams, const AesPiece &piece) {
-  // What part of the work gates do while look-ups do the rest, measured on an
-  // H200 (docs/performance.md): the inverse S-box takes more gates.
+  // The share that bitsliced teams take while tables do the rest, measured on an H200
+  // (docs/lab/2026-11-22-aes-bounds.md). The inverse S-box has more gates, so less.
   const double share = kind.is_inverse() ? 0.08 : 0.12;
   constexpr uint64_t kLeastTrips = 4;
   const uint64_t blocks = blocks_of(kind, piece);
