@@ -38,7 +38,7 @@ print(seconds)
 """
 # Without a GPU a device is the CPU by another way, and slow.
 SMALL_BYTES = 8 * MIB
-# More do not help (docs/performance-host.md).
+# As many as the command takes at most (docs/lab/2026-11-22-files.md).
 MOST_CORES = 8
 
 

@@ -247,8 +247,9 @@ lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
   return lc_cipher_choose(context.provider->devices(), &question);
 }
 
-// Of several cores without a device. Below so much they lost to one on every machine
-// that was measured (docs/performance-host.md); what one core must do alone is not theirs.
+// Whether several cores do an update sooner than one, where no device may. Below
+// kLeastBytes they were slower on every machine that was measured. Chains, data units,
+// stealing and authenticated modes stay on one core.
 bool gains_by_cores(const CipherContext &context, size_t in_bytes) {
   constexpr size_t kLeastBytes = size_t{2} << 20;
   const Algorithm &algorithm = context.algorithm();
