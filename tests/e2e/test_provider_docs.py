@@ -10,7 +10,7 @@ import pytest
 
 from provider_fixtures import IV, KEY, OPENSSL, plain
 
-DOCUMENTS = ("README.md", "docs/provider.md", "docs/lanecrypt-provider.7")
+DOCUMENTS = ("README.md", "docs/operate.md", "docs/lanecrypt-provider.7")
 
 
 def configuration(repository, document):
@@ -119,7 +119,7 @@ MinProtocol = TLSv1.2
 
 
 def put_into(text, block):
-    """As docs/provider.md says it: with the sections' names that the file has."""
+    """As docs/operate.md says it: with the sections' names that the file has."""
     first, rest = block.split("\n", 1)
     start = value(text, None, "openssl_conf")
     if start is None:
@@ -141,7 +141,7 @@ def test_the_file_of_a_system(tmp_path, repository, build, document, form):
 def test_every_setting_is_told(repository):
     names = re.findall(r'text\("(\w+)"', (repository / "provider" / "settings.cpp").read_text())
     assert len(names) > 5
-    table = (repository / "docs" / "provider.md").read_text()
+    table = (repository / "docs" / "operate.md").read_text()
     page = (repository / "docs" / "lanecrypt-provider.7").read_text()
     for name in names:
         assert f"\n| `{name}` | " in table and f"\n.TP\n.B {name}\n" in page, name
