@@ -139,11 +139,11 @@ def all_outcomes(results):
 
 
 def reason(outcome):
-    """Why it was skipped, without the place in the source, which GoogleTest tells first, and
-    tells twice."""
-    text = re.sub(r"\S+:\d+(: Skipped)? ", "", outcome.why)
-    half = len(text) // 2
-    return text[:half] if text[:half] == text[half:] else text
+    """Why it was skipped, without the place in the source, which stands before it, and with
+    which it may stand twice."""
+    place = r"\.*(?:/\S+|\b[\w.]+)\.(?:cpp|h|py):\d+:?(?: Skipped)?"
+    parts = [part.strip() for part in re.split(place, outcome.why)]
+    return next(filter(None, parts), "")
 
 
 def print_skipped(elsewhere, for_gpu, with_names):
