@@ -16,9 +16,9 @@ namespace lanecrypt::provider {
 // fetches: our child context has its default properties too.
 inline constexpr char kFallbackProperties[] = "provider=default,-fips";
 
-// Where EVP finds it: in the program's own library context, which has made the names and
-// methods of its providers already, or in ours where the program has not loaded it. To fill
-// ours takes longer than a signature. Any thread.
+// The library context in which EVP finds the default provider: the program's own, which has its
+// names and methods already, or ours where the program has not loaded it. To make the names
+// in ours takes millions of instructions. Any thread.
 OSSL_LIB_CTX *library_of_fallback(Provider &provider);
 
 // Each nullptr, with an error raised, where the default provider cannot be had.

@@ -43,7 +43,7 @@ OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISP
   // the OSSL_LIB_CTX that its own providers take it for.
   OSSL_LIB_CTX *const library =
       get == nullptr ? nullptr : reinterpret_cast<OSSL_LIB_CTX *>(get(handle));
-  // nullptr is what this thread has as its default now, and another thread, or later, another.
+  // nullptr means the default of the thread that asks, which may change: keep what it is now.
   return library != nullptr ? library : OSSL_LIB_CTX_set0_default(nullptr);
 }
 

@@ -30,9 +30,9 @@ struct Provider {
   // The application's own, whose random generator is ours (program_random.h), and whose RSA,
   // where it has loaded the default provider (fallback.h).
   OSSL_LIB_CTX *program = nullptr;
-  // Whether OpenSSL's default provider is there; 0: not looked yet, -1: it is not.
+  // Whether `program` has OpenSSL's default provider: 1 or -1; 0: not looked yet.
   std::atomic<int> program_has_default{0};
-  // It, where it had to be loaded into ours.
+  // OpenSSL's default provider, where it had to be loaded into `fallback`.
   std::atomic<OSSL_PROVIDER *> fallback_provider{nullptr};
   // Its ciphers, each fetched when the first context wants it: not while
   // the provider loads, when the default provider may not be there yet.
