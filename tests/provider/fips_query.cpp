@@ -99,7 +99,8 @@ TEST_F(FipsQuery, RsaSignsAndDecrypts) {
                                     secret.size()),
                 1);
       EXPECT_EQ(O(EVP_PKEY_decrypt_init)(decrypting.get()), 1);
-      const PkeyContext theirs = context_for(library, keys.sides[0].get(), "provider=default,-fips");
+      const PkeyContext theirs =
+          context_for(library, keys.sides[0].get(), "provider=default,-fips");
       EXPECT_EQ(O(EVP_PKEY_decrypt_init)(theirs.get()), 1);
       size_t their_bytes = opened.size();
       const bool they_can = O(EVP_PKEY_decrypt)(theirs.get(), opened.data(), &their_bytes,
