@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/gl/program.h"
+#include "process/diagnostics.h"
 
 // shaders/fragment.glsl and whole_screen.glsl with what they include
 // (cmake/bundle_kernels.py).
@@ -93,10 +94,21 @@ Result<std::vector<AesPiece>> read_pieces(Session &session, const Spot &spot, ui
 
 }  // namespace
 
+FragmentKernels::FragmentKernels([[maybe_unused]] const Settings &settings, const Limits &limits)
+    : tells_places_(limits.tells_places) {
+#ifdef LANECRYPT_DIAGNOSTICS
+  rounds_ = make_rounds(settings);
+#endif
+}
+
 std::vector<std::string> FragmentKernels::names() const {
   std::vector<std::string> all;
-  for (const FragmentKernel &kernel : kFragmentKernels)
-    if (std::string_view(kernel.name) != kPlaces || tells_places_) all.push_back(kernel.name);
+  for (const FragmentKernel &kernel : kFragmentKernels) {
+    const std::string_view name = kernel.name;
+    // What is measured, and no job has.
+    if (!process::kHasDiagnostics && (name == kXorBlocks || name == kPlaces)) continue;
+    if (name != kPlaces || tells_places_) all.push_back(kernel.name);
+  }
   return all;
 }
 
@@ -209,14 +221,14 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
     return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};
   const auto schedule_blocks = static_cast<uint32_t>(key_blocks);
   const std::string kernel = launch.kernel;
-  const bool round_by_round = settings_.xor_by != Xor::kInteger && kernel == kEcbEncrypt;
+  const bool round_by_round = rounds_ != nullptr && kernel == kEcbEncrypt;
   LC_TRY(schedules_.reserve(session, schedule_blocks));
   schedules_.fill(session, keys->allocation->name(), keys->offset, schedule_blocks);
   Status status;
   if (!round_by_round) status = turn_keys(session, kernel.ends_with("_decrypt"), schedule_blocks);
   const Limits &limits = session.context->limits();
   PiecePasses passes(*pieces,
-                     round_by_round ? rounds_.most_blocks(limits) : most_texture_blocks(limits),
+                     round_by_round ? rounds_->most_blocks(limits) : most_texture_blocks(limits),
                      kernel == kCbcDecrypt, round_by_round);
   Pass pass;
   while (status.ok() && passes.next(pass)) {
@@ -225,8 +237,8 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
     if (!status.ok()) break;
     const uint64_t key = uint64_t{pass.pieces.front().key} * AES_SCHEDULE_WORDS * 4;
     status = round_by_round
-                 ? rounds_.encrypt(session, *from, {keys->allocation->name(), keys->offset + key},
-                                   *rounds, pass.blocks, *to)
+                 ? rounds_->encrypt(session, *from, {keys->allocation->name(), keys->offset + key},
+                                    *rounds, pass.blocks, *to)
                  : draw(session, kernel, pass, *rounds, *from, *to);
     if (status.ok()) memory_.scatter(session, pass, *out);
   }
@@ -247,9 +259,9 @@ Status FragmentKernels::xor_blocks(Session &session, const Launch &launch) {
     return {LC_ERROR_INTERNAL, "a launch has more blocks than its buffers hold"};
   const GLuint first = a->allocation->name(), second = b->allocation->name(),
                result = out->allocation->name();
-  if (settings_.xor_by != Xor::kInteger)
-    return rounds_.xor_blocks(session, {first, a->offset}, {second, b->offset}, *blocks, *times,
-                              {result, out->offset});
+  if (rounds_ != nullptr)
+    return rounds_->xor_blocks(session, {first, a->offset}, {second, b->offset}, *blocks, *times,
+                               {result, out->offset});
   auto program = use_program(session, launch.kernel);
   if (!program.ok()) return program.status();
   const Gl &gl = session.context->gl();
@@ -289,7 +301,7 @@ void FragmentKernels::close(Session &session) {
   const Gl &gl = session.context->gl();
   for (const auto &[name, program] : programs_) gl.DeleteProgram(program);
   programs_.clear();
-  rounds_.close(session);
+  if (rounds_ != nullptr) rounds_->close(session);
   if (vertices_ != 0) gl.DeleteVertexArrays(1, &vertices_);
   vertices_ = 0;
   for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_, &others_})

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 
 #include "device/gl/fragment/block_texture.h"
 #include "device/gl/fragment/pass_memory.h"
@@ -14,8 +15,7 @@ namespace lanecrypt::device::gl {
 
 class FragmentKernels : public Kernels {
  public:
-  FragmentKernels(const Settings &settings, const Limits &limits)
-      : settings_(settings), tells_places_(limits.tells_places), rounds_(settings) {}
+  FragmentKernels(const Settings &settings, const Limits &limits);
   std::vector<std::string> names() const override;
   Status launch(Session &session, const Launch &launch) override;
   void close(Session &session) override;
@@ -31,9 +31,8 @@ class FragmentKernels : public Kernels {
   Status draw(Session &session, const std::string &kernel, const Pass &pass, uint32_t rounds,
               const BufferPlace &from, const BufferPlace &to);
 
-  const Settings settings_;
   const bool tells_places_;
-  Rounds rounds_;
+  std::unique_ptr<Rounds> rounds_;  // for ECB encryption, if that is not to be by integers
 
   std::map<std::string, GLuint, std::less<>> programs_;
   GLuint vertices_ = 0;  // none, but OpenGL wants to be told so

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <vector>
 
 #include "device/gl/program.h"
@@ -64,9 +65,38 @@ std::vector<uint8_t> round_table(uint32_t row) {
   return table;
 }
 
-}  // namespace
+// A draw for each round or part of one, between two layers in turn.
+class DrawnRounds : public Rounds {
+ public:
+  explicit DrawnRounds(const Settings &settings) : settings_(settings) {}
+  uint64_t most_blocks(const Limits &limits) const override;
+  Status encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
+                 uint32_t rounds, uint32_t blocks, const BufferPlace &to) override;
+  Status xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b, uint32_t blocks,
+                    uint32_t times, const BufferPlace &to) override;
+  void close(Session &session) override;
 
-Status Rounds::make_tables(Session &session) {
+ private:
+  Status make_tables(Session &session);
+  Result<GLuint> use_program(Session &session, int step);
+  Status begin(Session &session, uint32_t blocks);
+  Status xor_part(Session &session, const BufferPlace &a, const BufferPlace &b, uint32_t blocks,
+                  uint32_t times, const BufferPlace &to);
+  Status draw(Session &session, int step, uint32_t round, const ByteLayer &from,
+              const ByteLayer &to);
+  Status draw_round(Session &session, uint32_t round, bool is_last, const ByteLayer &from,
+                    const ByteLayer &to);
+
+  const Settings settings_;
+  std::map<int, GLuint> programs_;  // by step
+  GLuint vertices_ = 0, xor_table_ = 0;
+  GLuint tables_[4] = {};
+  uint32_t rows_ = 0;  // of blocks, in the layers of this call
+  ByteLayer linear_;   // four texels in a row, as buffers have them
+  ByteLayer layers_[2], keys_;
+};
+
+Status DrawnRounds::make_tables(Session &session) {
   if (vertices_ != 0) return Status();
   const Gl &gl = session.context->gl();
   if (settings_.xor_by == Xor::kRaster &&
@@ -92,7 +122,7 @@ Status Rounds::make_tables(Session &session) {
   return session.check("making tables");
 }
 
-Result<GLuint> Rounds::use_program(Session &session, int step) {
+Result<GLuint> DrawnRounds::use_program(Session &session, int step) {
   const Gl &gl = session.context->gl();
   GLuint &program = programs_[step];
   if (program == 0) {
@@ -122,8 +152,8 @@ Result<GLuint> Rounds::use_program(Session &session, int step) {
   return program;
 }
 
-Status Rounds::draw(Session &session, int step, uint32_t round, const ByteLayer &from,
-                    const ByteLayer &to) {
+Status DrawnRounds::draw(Session &session, int step, uint32_t round, const ByteLayer &from,
+                         const ByteLayer &to) {
   auto program = use_program(session, step);
   if (!program.ok()) return program.status();
   const Gl &gl = session.context->gl();
@@ -137,7 +167,7 @@ Status Rounds::draw(Session &session, int step, uint32_t round, const ByteLayer 
   return Status();
 }
 
-Status Rounds::begin(Session &session, uint32_t blocks) {
+Status DrawnRounds::begin(Session &session, uint32_t blocks) {
   const Gl &gl = session.context->gl();
   LC_TRY(make_tables(session));
   gl.BindVertexArray(vertices_);
@@ -146,8 +176,8 @@ Status Rounds::begin(Session &session, uint32_t blocks) {
   return Status();
 }
 
-Status Rounds::draw_round(Session &session, uint32_t round, bool is_last, const ByteLayer &from,
-                          const ByteLayer &to) {
+Status DrawnRounds::draw_round(Session &session, uint32_t round, bool is_last,
+                               const ByteLayer &from, const ByteLayer &to) {
   if (settings_.xor_by != Xor::kRaster)
     return draw(session, round == 0 ? kFirst : is_last ? kLast : kMiddle, round, from, to);
   const Gl &gl = session.context->gl();
@@ -167,13 +197,13 @@ Status Rounds::draw_round(Session &session, uint32_t round, bool is_last, const 
   return status;
 }
 
-uint64_t Rounds::most_blocks(const Limits &limits) const {
+uint64_t DrawnRounds::most_blocks(const Limits &limits) const {
   const uint64_t rows = std::bit_floor(limits.texture_side);  // as ByteLayer rounds them up
   return kRowBlocks * (settings_.gather == Gather::kSquare ? rows / 2 : rows);
 }
 
-Status Rounds::encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
-                       uint32_t rounds, uint32_t blocks, const BufferPlace &to) {
+Status DrawnRounds::encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
+                            uint32_t rounds, uint32_t blocks, const BufferPlace &to) {
   const Gl &gl = session.context->gl();
   LC_TRY(begin(session, blocks));
   const bool multi = settings_.gather == Gather::kMulti, row = settings_.gather == Gather::kRow;
@@ -206,8 +236,8 @@ Status Rounds::encrypt(Session &session, const BufferPlace &from, const BufferPl
   return session.check("encrypting round by round");
 }
 
-Status Rounds::xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b,
-                          uint32_t blocks, uint32_t times, const BufferPlace &to) {
+Status DrawnRounds::xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b,
+                               uint32_t blocks, uint32_t times, const BufferPlace &to) {
   const uint64_t rows = std::bit_floor(session.context->limits().texture_side);
   const uint64_t most = kRowBlocks * rows;
   for (uint64_t done = 0; done < blocks; done += most) {
@@ -219,8 +249,8 @@ Status Rounds::xor_blocks(Session &session, const BufferPlace &a, const BufferPl
   return Status();
 }
 
-Status Rounds::xor_part(Session &session, const BufferPlace &a, const BufferPlace &b,
-                        uint32_t blocks, uint32_t times, const BufferPlace &to) {
+Status DrawnRounds::xor_part(Session &session, const BufferPlace &a, const BufferPlace &b,
+                             uint32_t blocks, uint32_t times, const BufferPlace &to) {
   const Gl &gl = session.context->gl();
   LC_TRY(begin(session, blocks));
   for (ByteLayer *layer : {&layers_[0], &layers_[1], &linear_})
@@ -252,7 +282,7 @@ Status Rounds::xor_part(Session &session, const BufferPlace &a, const BufferPlac
   return session.check("XORing");
 }
 
-void Rounds::close(Session &session) {
+void DrawnRounds::close(Session &session) {
   const Gl &gl = session.context->gl();
   for (const auto &[step, program] : programs_) gl.DeleteProgram(program);
   programs_.clear();
@@ -263,6 +293,13 @@ void Rounds::close(Session &session) {
   }
   vertices_ = xor_table_ = 0;
   for (ByteLayer *layer : {&linear_, &layers_[0], &layers_[1], &keys_}) layer->close(session);
+}
+
+}  // namespace
+
+std::unique_ptr<Rounds> make_rounds(const Settings &settings) {
+  if (settings.xor_by == Xor::kInteger) return nullptr;
+  return std::make_unique<DrawnRounds>(settings);
 }
 
 }  // namespace lanecrypt::device::gl
