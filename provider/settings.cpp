@@ -4,7 +4,12 @@
 #include <openssl/core_dispatch.h>
 #include <openssl/params.h>
 
+#include <strings.h>
+
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <iterator>
 
 #include "job/device_list.h"
 #include "process/privilege.h"
@@ -12,7 +17,9 @@
 namespace lanecrypt::provider {
 namespace {
 
-// The number that a text such as "65536", "64k" or "1M" means.
+// What each setting's text means; nothing where it is wrong.
+
+// A number such as "65536", "64k" or "1M".
 std::optional<uint64_t> parse_bytes(const std::string &text) {
   size_t at = 0;
   uint64_t value = 0;
@@ -30,6 +37,13 @@ std::optional<uint64_t> parse_bytes(const std::string &text) {
   return value;
 }
 
+template <uint32_t kLeast, uint32_t kMost>
+std::optional<uint32_t> parse_count(const std::string &text) {
+  const std::optional<uint64_t> count = parse_bytes(text);
+  if (!count || *count < kLeast || *count > kMost) return std::nullopt;
+  return uint32_t(*count);
+}
+
 std::optional<bool> parse_switch(const std::string &text) {
   for (const char *yes : {"yes", "on", "true", "1"})
     if (strcasecmp(text.c_str(), yes) == 0) return true;
@@ -45,125 +59,138 @@ std::optional<Settings::Use> parse_use(const std::string &text) {
   return std::nullopt;
 }
 
+std::optional<lc_verify> parse_verify(const std::string &text) {
+  if (strcasecmp(text.c_str(), "sampled") == 0) return LC_VERIFY_SAMPLED;
+  if (strcasecmp(text.c_str(), "full") == 0) return LC_VERIFY_FULL;
+  if (strcasecmp(text.c_str(), "off") == 0) return LC_VERIFY_OFF;
+  return std::nullopt;
+}
+
+std::optional<lc_prefer> parse_prefer(const std::string &text) {
+  if (strcasecmp(text.c_str(), "speed") == 0) return LC_PREFER_SPEED;
+  if (strcasecmp(text.c_str(), "offload") == 0) return LC_PREFER_OFFLOAD;
+  return std::nullopt;
+}
+
+// Programs change their folder, so a relative path would say nothing.
+std::optional<std::string> parse_path(const std::string &text) {
+  if (text[0] != '/') return std::nullopt;
+  return text;
+}
+
 Status wrong(const char *setting, const std::string &value, const char *expected) {
   return Status(LC_ERROR_ARGUMENT, std::string("the setting ") + setting + " = " + value +
                                        " is wrong: it must be " + expected);
 }
 
-}  // namespace
+struct Setting {
+  const char *name;
+  const char *expected;  // how an error ends: "it must be ..."
+  // Stores what the text means.
+  Status (*take)(const Setting &setting, const std::string &text, Settings &settings);
+};
 
-Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+// For a setting that is one field and has one parser.
+template <auto kField, auto kParse>
+Status take(const Setting &setting, const std::string &text, Settings &settings) {
+  const auto value = kParse(text);
+  if (!value) return wrong(setting.name, text, setting.expected);
+  settings.*kField = *value;
+  return {};
+}
+
+Status take_devices(const Setting &, const std::string &text, Settings &settings) {
+  LC_TRY(check_device_list(text));
+  settings.devices = text;
+  return {};
+}
+
+Status take_threshold(const Setting &setting, const std::string &text, Settings &settings) {
+  settings.threshold_is_set = true;
+  return take<&Settings::threshold_bytes, parse_bytes>(setting, text, settings);
+}
+
+constexpr char kBytes[] = "a number of bytes, such as 1048576, 1024k or 1M";
+constexpr char kUse[] = "auto, always or off";
+constexpr char kSwitch[] = "yes or no";
+
+// Where several settings are wrong, the error names the first of this order.
+constexpr Setting kSettings[] = {
+    {.name = "devices", .expected = nullptr, .take = take_devices},
+    {.name = "threshold_bytes", .expected = kBytes, .take = take_threshold},
+    {.name = "keystream_after",
+     .expected = kBytes,
+     .take = take<&Settings::keystream_after_bytes, parse_bytes>},
+    {.name = "keystream_memory",
+     .expected = kBytes,
+     .take = take<&Settings::keystream_memory_bytes, parse_bytes>},
+    {.name = "pinned_bytes",
+     .expected = kBytes,
+     .take = take<&Settings::pinned_bytes, parse_bytes>},
+    {.name = "keystream", .expected = kUse, .take = take<&Settings::keystream, parse_use>},
+    {.name = "rsa", .expected = kUse, .take = take<&Settings::rsa, parse_use>},
+    {.name = "require_gpu",
+     .expected = kSwitch,
+     .take = take<&Settings::require_gpu, parse_switch>},
+    {.name = "in_process", .expected = kSwitch, .take = take<&Settings::in_process, parse_switch>},
+    {.name = "cores",
+     .expected = "a number of cores, from 1 to 1024",
+     .take = take<&Settings::cores, parse_count<1, 1024>>},
+    {.name = "verify",
+     .expected = "off, sampled or full",
+     .take = take<&Settings::verify, parse_verify>},
+    {.name = "prefer",
+     .expected = "speed or offload",
+     .take = take<&Settings::prefer, parse_prefer>},
+    {.name = "prime_pool",
+     .expected = "a number of primes, from 0 to 65536",
+     .take = take<&Settings::prime_pool, parse_count<0, 65536>>},
+    {.name = "stats_file",
+     .expected = "an absolute path",
+     .take = take<&Settings::stats_file, parse_path>},
+};
+constexpr size_t kCount = std::size(kSettings);
+
+// The text of each setting of kSettings; nullptr where it is not set.
+using Texts = std::array<const char *, kCount>;
+
+Result<Texts> ask_core(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+  Texts texts{};
   OSSL_FUNC_core_get_params_fn *get_params = nullptr;
   for (; core->function_id != 0; ++core)
     if (core->function_id == OSSL_FUNC_CORE_GET_PARAMS)
       get_params = OSSL_FUNC_core_get_params(core);
-  Settings settings;
-  if (get_params == nullptr) return settings;
+  if (get_params == nullptr) return texts;
 
-  const char *devices = nullptr, *threshold = nullptr, *require = nullptr, *stats = nullptr,
-             *rsa = nullptr, *verify = nullptr, *prefer = nullptr, *pool = nullptr,
-             *keystream = nullptr, *after = nullptr, *memory = nullptr, *pinned = nullptr,
-             *in_process = nullptr, *cores = nullptr;
-  const auto text = [](const char *key, const char **value) {
-    return OSSL_PARAM{key, OSSL_PARAM_UTF8_PTR, value, 0, OSSL_PARAM_UNMODIFIED};
-  };
-  OSSL_PARAM params[] = {text("devices", &devices),
-                         text("threshold_bytes", &threshold),
-                         text("require_gpu", &require),
-                         text("stats_file", &stats),
-                         text("rsa", &rsa),
-                         text("verify", &verify),
-                         text("prefer", &prefer),
-                         text("prime_pool", &pool),
-                         text("keystream", &keystream),
-                         text("keystream_after", &after),
-                         text("keystream_memory", &memory),
-                         text("pinned_bytes", &pinned),
-                         text("in_process", &in_process),
-                         text("cores", &cores),
-                         OSSL_PARAM_END};
-  if (get_params(handle, params) == 0)
+  std::array<OSSL_PARAM, kCount + 1> params;
+  for (size_t n = 0; n < kCount; ++n)
+    params[n] = {kSettings[n].name, OSSL_PARAM_UTF8_PTR, &texts[n], 0, OSSL_PARAM_UNMODIFIED};
+  params[kCount] = OSSL_PARAM_END;
+  if (get_params(handle, params.data()) == 0)
     return Status(LC_ERROR_INTERNAL, "the core does not tell the provider's settings");
+  return texts;
+}
 
-  if (devices != nullptr) {
-    if (const Status list = check_device_list(devices); !list.ok()) return list;
-    settings.devices = devices;
-  }
-  settings.threshold_is_set = threshold != nullptr;
-  const struct {
-    const char *name, *value;
-    uint64_t *bytes;
-  } sizes[] = {{"threshold_bytes", threshold, &settings.threshold_bytes},
-               {"keystream_after", after, &settings.keystream_after_bytes},
-               {"keystream_memory", memory, &settings.keystream_memory_bytes},
-               {"pinned_bytes", pinned, &settings.pinned_bytes}};
-  for (const auto &size : sizes) {
-    if (size.value == nullptr) continue;
-    const std::optional<uint64_t> bytes = parse_bytes(size.value);
-    if (!bytes)
-      return wrong(size.name, size.value, "a number of bytes, such as 1048576, 1024k or 1M");
-    *size.bytes = *bytes;
-  }
-  const struct {
-    const char *name, *value;
-    Settings::Use *use;
-  } uses[] = {{"keystream", keystream, &settings.keystream}, {"rsa", rsa, &settings.rsa}};
-  for (const auto &use : uses) {
-    if (use.value == nullptr) continue;
-    const std::optional<Settings::Use> value = parse_use(use.value);
-    if (!value) return wrong(use.name, use.value, "auto, always or off");
-    *use.use = *value;
-  }
-  const struct {
-    const char *name, *value;
-    bool *is_on;
-  } switches[] = {{"require_gpu", require, &settings.require_gpu},
-                  {"in_process", in_process, &settings.in_process}};
-  for (const auto &one : switches) {
-    if (one.value == nullptr) continue;
-    const std::optional<bool> value = parse_switch(one.value);
-    if (!value) return wrong(one.name, one.value, "yes or no");
-    *one.is_on = *value;
+const char *text_of(const char *name, const Texts &texts) {
+  const auto is_it = [name](const Setting &setting) {
+    return std::strcmp(setting.name, name) == 0;
+  };
+  return texts[std::find_if(std::begin(kSettings), std::end(kSettings), is_it) - kSettings];
+}
+
+}  // namespace
+
+Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+  Result<Texts> texts = ask_core(handle, core);
+  if (!texts.ok()) return texts.status();
+  Settings settings;
+  for (size_t n = 0; n < kCount; ++n) {
+    const char *text = (*texts)[n];
+    if (text != nullptr) LC_TRY(kSettings[n].take(kSettings[n], text, settings));
   }
   if (settings.require_gpu && !settings.in_process)
-    return wrong("require_gpu", require, "set together with in_process = yes, which it needs");
-  if (cores != nullptr) {
-    constexpr uint64_t kMostCores = 1024;
-    const std::optional<uint64_t> value = parse_bytes(cores);
-    if (!value || *value == 0 || *value > kMostCores)
-      return wrong("cores", cores, "a number of cores, from 1 to 1024");
-    settings.cores = uint32_t(*value);
-  }
-  if (verify != nullptr) {
-    if (strcasecmp(verify, "sampled") == 0)
-      settings.verify = LC_VERIFY_SAMPLED;
-    else if (strcasecmp(verify, "full") == 0)
-      settings.verify = LC_VERIFY_FULL;
-    else if (strcasecmp(verify, "off") == 0)
-      settings.verify = LC_VERIFY_OFF;
-    else
-      return wrong("verify", verify, "off, sampled or full");
-  }
-  if (prefer != nullptr) {
-    if (strcasecmp(prefer, "speed") == 0)
-      settings.prefer = LC_PREFER_SPEED;
-    else if (strcasecmp(prefer, "offload") == 0)
-      settings.prefer = LC_PREFER_OFFLOAD;
-    else
-      return wrong("prefer", prefer, "speed or offload");
-  }
-  if (pool != nullptr) {
-    constexpr uint64_t kMostPrimes = 65536;
-    const std::optional<uint64_t> primes = parse_bytes(pool);
-    if (!primes || *primes > kMostPrimes)
-      return wrong("prime_pool", pool, "a number of primes, from 0 to 65536");
-    settings.prime_pool = uint32_t(*primes);
-  }
-  if (stats != nullptr) {
-    // Programs change their folder, so a relative path would say nothing.
-    if (stats[0] != '/') return wrong("stats_file", stats, "an absolute path");
-    settings.stats_file = stats;
-  }
+    return wrong("require_gpu", text_of("require_gpu", *texts),
+                 "set together with in_process = yes, which it needs");
   if (process::serves_a_stranger()) settings.leave_all_to_openssl();
   return settings;
 }
