@@ -3,15 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Threads: every function may be called from any thread, except that
- * lc_close() must be the last call on its context and lc_ticket_free() the
- * last on its ticket.
- * Errors: a function that returns lc_status leaves a sentence for a person in
- * lc_last_error() when it fails. Nothing is printed, nothing aborts.
- * Structs that begin with struct_size: set it to sizeof the struct; fields
- * that a later version adds are then known to be absent.
- * Fork: a child of fork starts with no device open; tickets and memory of the
- * parent must not be used there.
+ * Threads: any thread may call every function. lc_close() must be the last call
+ * on its context, and lc_ticket_free() the last on its ticket.
+ * Errors: when a function that returns lc_status fails, lc_last_error() has a
+ * sentence about it for a person. The library prints nothing and never aborts.
+ * Structs that begin with struct_size: set it to sizeof the struct. So the library
+ * knows that fields which a later version adds are absent.
+ * Fork: a child of fork starts with no device open. It must not use tickets and
+ * memory of the parent.
  */
 #ifndef LANECRYPT_LANECRYPT_H
 #define LANECRYPT_LANECRYPT_H
@@ -39,14 +38,14 @@ typedef enum lc_status {
   LC_OK = 0,
   LC_PENDING = 1,           /* a ticket's job is still under way */
   LC_ERROR_ARGUMENT = 2,    /* an argument is wrong; nothing was done */
-  LC_ERROR_UNSUPPORTED = 3, /* right in itself, but not offered here */
+  LC_ERROR_UNSUPPORTED = 3, /* a valid request, but not offered here */
   LC_ERROR_MEMORY = 4,      /* host or device memory ran out */
   LC_ERROR_NO_DEVICE = 5,   /* no usable device, and the CPU was not allowed */
   LC_ERROR_DEVICE = 6,      /* the device failed and nothing else took over */
   LC_ERROR_SELF_TEST = 7,   /* the device gave wrong answers to known questions */
   LC_ERROR_INTERNAL = 8,    /* a fault of Lanecrypt's own */
   LC_ERROR_TAG = 9,         /* a tag is wrong: no plaintext was given out */
-  LC_ERROR_STOPPED = 10     /* a callback of the caller's asked for it, or exit() */
+  LC_ERROR_STOPPED = 10     /* a callback of the caller or exit() stopped it */
 } lc_status;
 
 /* A set of devices, their queues and their memory. */
@@ -66,76 +65,77 @@ LC_API const char *lc_status_text(lc_status status);
 
 /* ---- Contexts ---------------------------------------------------------- */
 
-/* What may run on the CPU, by OpenSSL, when no device can do a job. */
+/* What happens to a job that no device can do. */
 typedef enum lc_fallback {
-  LC_FALLBACK_CPU = 0, /* the job, or what is left of it, runs on the CPU */
+  LC_FALLBACK_CPU = 0, /* the job, or what is left of it, runs on the CPU, by OpenSSL */
   LC_FALLBACK_NONE = 1 /* the job fails instead */
 } lc_fallback;
 
-/* Whether what devices give back is computed again on the CPU. Where it
- * differs, the device is lost, with the reason in lc_device_info, and what it
- * did of the jobs under way is done again by others: but not of messages in
- * place, whose input is gone where pieces were found right before. Jobs in
- * device memory are not looked at. Of RSA each private result is checked on the
- * device against the public exponent, and one of a batch looked at, always. */
+/* How much of a device's output the CPU computes again. Where it differs, the device
+ * is lost, with the reason in lc_device_info, and others do again what it did of the
+ * jobs under way. They cannot where a message is in place and some of its pieces were
+ * found right before: that input is gone. Jobs in device memory are not checked.
+ * RSA, whatever is set here: the device checks each private result against the public
+ * exponent, and the CPU checks one result of each batch. */
 typedef enum lc_verify {
-  /* Of every chunk that comes back (up to 16 MiB), up to four blocks chosen at
-   * random; one where it is below 1 MiB. Of tags only those that are found wrong
-   * are looked at. Of a batch of RSA one result. */
+  /* Up to four blocks, chosen at random, of each chunk of up to 16 MiB that comes back;
+   * one block of a chunk below 1 MiB. Of tags, only those that the device found wrong. */
   LC_VERIFY_SAMPLED = 0,
   LC_VERIFY_OFF = 1,
-  LC_VERIFY_FULL = 2 /* all of it, tags too, but not those of CCM: slower than the CPU alone */
+  /* All of it, tags too, but not those of CCM. Slower than the CPU alone. */
+  LC_VERIFY_FULL = 2
 } lc_verify;
 
-/* What lc_cipher_choose() goes by, and how data pass through this machine. */
+/* What lc_cipher_choose() goes by, and by which way data pass through this machine. */
 typedef enum lc_prefer {
-  LC_PREFER_SPEED = 0, /* what is done sooner */
+  LC_PREFER_SPEED = 0, /* what ends sooner */
   /* What takes less CPU time, unless it takes more than twice as long. */
   LC_PREFER_OFFLOAD = 1
 } lc_prefer;
 
 typedef struct lc_options {
   size_t struct_size;
-  /* Which devices to use, in order of preference: names of lc_device_info.id
-   * or of an API ("cuda", "opencl", "gl", "host": all of its devices), separated by
-   * commas. NULL: the environment variable LANECRYPT_DEVICES, and where that
-   * is not set every GPU, each through its best API. "none": no device. */
+  /* Which devices to use, in order of preference, separated by commas: names as in
+   * lc_device_info.id, or an API ("cuda", "opencl", "gl", "host") for all of its
+   * devices. "none": no device. NULL: as the environment variable LANECRYPT_DEVICES
+   * says; where that is not set, every GPU, each through its best API. */
   const char *devices;
   lc_fallback fallback;
-  /* Most pinned host memory the queues of one device may hold, in bytes.
+  /* The most pinned host memory, in bytes, that the queues of one device may hold.
    * 0: 256 MiB. */
   uint64_t pinned_bytes;
   lc_verify verify;
-  /* A device on which nothing has ended for so long, though there is work, is
-   * lost. 0: a minute, or ten for a device that is no GPU. Waiting in a stream
-   * of the caller's is not counted; large batches of RSA have longer. */
+  /* A device is lost when it has work and ends nothing for so long. 0: a minute, or ten
+   * minutes for a device that is no GPU. Waiting in the caller's stream does not count.
+   * Large batches of RSA have longer. */
   uint32_t time_limit_ms;
   lc_prefer prefer;
-  /* How many primes for later RSA keys may be kept, of all lengths and exponents
-   * together, at most 65536: a device that searches for a key's finds more at the same
-   * time. Each is used once. With a number here also those of callers with a random
-   * function of their own (lc_rsa_generation.random), who then must all draw from one
-   * source. 0: as the environment variable LANECRYPT_PRIME_POOL says, for callers
-   * without one; none where that is not set. */
+  /* How many primes may be kept for later RSA keys, of all lengths and exponents
+   * together, at most 65536. A device that searches for a key then finds more primes at
+   * the same time. Each is used once. With a number here, primes are kept for callers
+   * with a random function of their own (lc_rsa_generation.random) too; all of these
+   * must then draw from one source. 0: as the environment variable LANECRYPT_PRIME_POOL
+   * says, and only for callers without such a function; none where it is not set. */
   uint32_t prime_pool;
-  /* Most cores at one job that is the CPU's (LC_CPU), the caller's own not counted where
-   * it waits. 0: what this library takes for best, at most 8. */
+  /* The most cores that work at one job of the CPU (LC_CPU). The caller's core does not
+   * count where the caller waits. 0: what this library takes for best, at most 8. */
   uint32_t cores;
 } lc_options;
 
-/* Opens a context. Touches no device and starts no thread: that happens at
- * the first call that needs one. options may be NULL. A name in
- * options->devices that is no device of this machine is reported by that
- * first call, not here; a malformed list is LC_ERROR_ARGUMENT. */
+/* Opens a context. options may be NULL. It touches no device and starts no thread:
+ * the first call that needs one does. That call also reports a name in
+ * options->devices that is no device of this machine. A malformed list is
+ * LC_ERROR_ARGUMENT here. */
 LC_API lc_status lc_open(const lc_options *options, lc_context **context);
 /* Waits for the jobs under way, wipes what is secret and frees everything.
- * NULL is allowed. It must come before OPENSSL_cleanup(), where a program calls that.
+ * NULL is allowed. A program that calls OPENSSL_cleanup() must call this before.
  *
- * exit() and the return from main() stop what is not closed, before libcrypto and the
- * drivers end: what a device has begun is waited for, all else ends with
- * LC_ERROR_STOPPED, its output whole, in part or untouched. That holds once the program's own
- * threads are out of this library's functions: one that is in them then may crash the process, as
- * it may in libcrypto. lc_close(), after these threads have ended, is the way that always holds. */
+ * exit() and the return from main() stop a context that is not closed, before libcrypto
+ * and the drivers end. They wait for what a device has begun. All else ends with
+ * LC_ERROR_STOPPED, its output whole, in part or untouched. This is safe only when the
+ * program's own threads are out of this library's functions: a thread that is inside may
+ * crash the process, as it may in libcrypto. lc_close(), after these threads have ended,
+ * is always safe. */
 LC_API void lc_close(lc_context *context);
 
 /* ---- Devices ----------------------------------------------------------- */
@@ -153,28 +153,28 @@ typedef struct lc_device_info {
   char api[16];           /* "cuda", "opencl", "gl", "host" */
   char name[128];         /* the model, as its driver calls it */
   char driver[128];       /* version of the driver or platform */
-  char reason[256];       /* why it is unusable or lost, for RSA alone too; "" otherwise */
-  uint64_t memory_bytes;  /* device memory in all; of OpenGL, which does not tell,
-                           * the most that can be had at once, and 0 before use */
+  char reason[256];       /* why it is unusable or lost, be it only for RSA; "" otherwise */
+  uint64_t memory_bytes;  /* all device memory. OpenGL does not tell: there the most
+                           * that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
-  int is_gpu;             /* 0 for what computes on the CPU, and the emulator */
+  int is_gpu;             /* 0 for a device that computes on the CPU, and the emulator */
   int selected;           /* 1 when jobs may go there */
   lc_device_state state;
-  /* The same for RSA, which opens a device once more: it may be lost for RSA, or for
-   * new keys of it, alone. */
+  /* The state for RSA, which opens the device once more. A device may be lost only for
+   * RSA, or only for new RSA keys. */
   lc_device_state rsa_state;
 } lc_device_info;
 
-/* How many devices the APIs have that lc_options.devices names, selected or not, usable
- * or not. Looks for them on the first call, in other processes: no driver is loaded into
- * this one before a device of it is used. */
+/* How many devices there are by the APIs that lc_options.devices names, selected or not,
+ * usable or not. The first call looks for them, in other processes. A driver is loaded
+ * into this process only when a device of it is used. */
 LC_API lc_status lc_device_count(lc_context *context, uint32_t *count);
 /* Describes device `index`, from 0. Selected devices come first, in order of
  * preference. */
 LC_API lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *info);
 /* Opens a device and runs its known-answer tests now instead of at its first
  * job. LC_ERROR_SELF_TEST, LC_ERROR_NO_DEVICE or LC_ERROR_DEVICE says that it
- * cannot be used. A device that is not selected is tested all the same. */
+ * cannot be used. It tests a device that is not selected, too. */
 LC_API lc_status lc_device_test(lc_context *context, uint32_t index);
 
 /* ---- Memory ------------------------------------------------------------ */
@@ -184,22 +184,22 @@ typedef enum lc_memory {
   LC_MEMORY_DEVICE = 1 /* memory on one device; nothing is copied */
 } lc_memory;
 
-/* Allocates `bytes` of host memory that every device of the context can read
- * and write at full bus speed, aligned to a page. Where no device can pin
- * memory it is ordinary memory. Zeroed. Freed by lc_free_pinned(). */
+/* Allocates `bytes` of zeroed host memory, aligned to a page, that every device of the
+ * context can read and write at full bus speed. Where no device can pin memory it is
+ * ordinary memory. lc_free_pinned() frees it. */
 LC_API lc_status lc_alloc_pinned(lc_context *context, size_t bytes, void **pointer);
 LC_API void lc_free_pinned(lc_context *context, void *pointer);
 
-/* Allocates `bytes` on device `index`; *pointer is a device address, aligned
- * to 256 bytes, for lc_message.in and .out with LC_MEMORY_DEVICE and for the
- * two copies below; the host must not touch it. On a CUDA device it is an
- * ordinary CUDA pointer of the device's primary context. */
+/* Allocates `bytes` on device `index`. *pointer is a device address, aligned to 256
+ * bytes, for lc_message.in and .out with LC_MEMORY_DEVICE and for the two copies below.
+ * The host must not access it. On a CUDA device it is an ordinary CUDA pointer of the
+ * device's primary context. */
 LC_API lc_status lc_alloc_device(lc_context *context, uint32_t index, uint64_t bytes,
                                  void **pointer);
 /* Frees it. Jobs that use it must be over. */
 LC_API lc_status lc_free_device(lc_context *context, uint32_t index, void *pointer);
-/* Copies to and from memory of lc_alloc_device() and, on CUDA, any device
- * pointer of the primary context; returns when the copy is done. */
+/* Copy to and from memory of lc_alloc_device() and, on CUDA, of any device pointer of
+ * the primary context. They return when the copy is done. */
 LC_API lc_status lc_copy_to_device(lc_context *context, uint32_t index, void *device_pointer,
                                    const void *host_pointer, uint64_t bytes);
 LC_API lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *host_pointer,
@@ -207,29 +207,29 @@ LC_API lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *
 
 /* ---- Jobs -------------------------------------------------------------- */
 
-/* AES is FIPS 197, its modes are those of SP 800-38A where no other standard is
- * named. Messages may have any length, in whole bytes, where nothing is said.
+/* AES is that of FIPS 197. Its modes are those of SP 800-38A where no other standard is
+ * named. Messages may have any length in whole bytes, unless a comment says otherwise.
  * A cipher that this version does not offer yet is LC_ERROR_UNSUPPORTED. */
 typedef enum lc_cipher {
   LC_AES_ECB = 0, /* whole blocks */
   LC_AES_CBC = 1, /* no padding: whole blocks */
   LC_AES_CTR = 2, /* the whole 128 bits count, big-endian */
-  /* IEEE 1619, SP 800-38E: key_bytes is 32 or 64, the data's key and then the
-   * tweak's, which must differ for encryption. The IV is the tweak of the first
-   * data unit, little-endian; see data_unit_bytes. 16 bytes or more. */
+  /* IEEE 1619, SP 800-38E. key_bytes is 32 or 64: the data's key and then the tweak's,
+   * which must differ for encryption. The IV is the tweak of the first data unit,
+   * little-endian; see data_unit_bytes. A message has 16 bytes or more. */
   LC_AES_XTS = 3,
   LC_AES_CFB128 = 4,
   LC_AES_CFB8 = 5,
-  LC_AES_CFB1 = 6, /* whole bytes, the first bit the most significant */
+  LC_AES_CFB1 = 6, /* whole bytes; the first bit of a byte is the most significant */
   LC_AES_OFB = 7,
-  /* CBC with ciphertext stealing, the addendum to SP 800-38A; 16 bytes or more */
+  /* CBC with ciphertext stealing, by the addendum to SP 800-38A; 16 bytes or more */
   LC_AES_CBC_CS1 = 8,
   LC_AES_CBC_CS2 = 9,
   LC_AES_CBC_CS3 = 10,
   LC_AES_GCM = 11, /* SP 800-38D: with aad and tag */
-  /* SP 800-38C: with aad and tag. The nonce has 7 to 13 bytes, and 15 less these
-   * hold the text's length; the tag has 4, 6, 8, 10, 12, 14 or 16. Each block
-   * waits for the one before it: give many messages at once. */
+  /* SP 800-38C: with aad and tag. The nonce has 7 to 13 bytes. The rest of 15 bytes
+   * holds the text's length, and so bounds it. The tag has 4, 6, 8, 10, 12, 14 or 16.
+   * Each block waits for the one before it: give many messages at once. */
   LC_AES_CCM = 12,
   /* RFC 8439. The IV has 16 bytes: the 32-bit block counter, little-endian, and
    * the nonce, as OpenSSL has it. key_bytes is 32. */
@@ -239,19 +239,19 @@ typedef enum lc_cipher {
 
 typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;
 
-/* Where a part of a longer message of GCM or ChaCha20-Poly1305 stands, for a
- * caller who hashes the additional data, and makes and compares the tag,
- * himself. */
+/* Where a part of a longer message of GCM or ChaCha20-Poly1305 stands. It is for a
+ * caller who himself hashes the additional data, and makes and compares the tag. */
 typedef struct lc_aead_part {
-  /* Bytes of the message's text before this part: whole blocks, which are of 16
-   * bytes in GCM and of 64 in ChaCha20-Poly1305. */
+  /* Bytes of the message's text before this part: whole blocks, of 16 bytes in GCM and
+   * of 64 in ChaCha20-Poly1305. */
   uint64_t text_before;
-  /* Read, and written when the job is over well: what all before it, and then
-   * all up to its end, adds to the tag; zeros where nothing was before. With L,
-   * the block of lengths, the tag of GCM is sum ^ L H ^ E(J0) (SP 800-38D, in
-   * the field of GHASH), and that of ChaCha20-Poly1305 sum + L r + s (RFC 8439).
-   * GCM: a block of 16 bytes. ChaCha20-Poly1305: a number modulo 2^130 - 5 as
-   * five uint32_t, each of 26 bits, the least first. */
+  /* The sum of the tag. The caller sets it to what the message adds to the tag before
+   * this part, zeros for nothing. When the job has ended well, it is what the message
+   * adds up to the end of this part. In GCM it is a block of 16 bytes, in
+   * ChaCha20-Poly1305 a number modulo 2^130 - 5 as five uint32_t of 26 bits each, the
+   * least first. With L, the block of lengths, the tag of GCM is sum ^ L H ^ E(J0)
+   * (SP 800-38D, in the field of GHASH), and that of ChaCha20-Poly1305 is sum + L r + s
+   * (RFC 8439). */
   uint32_t sum[8];
 } lc_aead_part;
 
@@ -260,32 +260,32 @@ typedef struct lc_message {
   /* key_bytes of the job, host memory. Messages that give the same pointer
    * share one key schedule. */
   const void *key;
-  /* iv_bytes of the job, host memory: the IV, the nonce, the initial counter
-   * block, or the tweak. Ignored for ECB, where it may be NULL. */
+  /* iv_bytes of the job, host memory: the IV, the nonce, the first counter block, or the
+   * tweak. ECB ignores it; it may be NULL there. */
   const void *iv;
-  /* length bytes each, at any alignment. out == in works in place; any other
-   * overlap, within a message or between messages, is an error of the caller
-   * and gives undefined output. */
+  /* length bytes each, at any alignment. out == in works in place. Any other overlap,
+   * within a message or between messages, is an error of the caller, and the output is
+   * then undefined. */
   const void *in;
   void *out;
   /* Bytes. A multiple of 16 for ECB and CBC. 0 is allowed. */
   uint64_t length;
-  /* GCM, CCM and ChaCha20-Poly1305: the additional data that is authenticated
-   * and not encrypted, host memory; may be NULL where aad_length is 0. */
+  /* GCM, CCM and ChaCha20-Poly1305: the additional data, which is authenticated and not
+   * encrypted, host memory. It may be NULL where aad_length is 0. */
   const void *aad;
   uint64_t aad_length;
-  /* And the tag, tag_bytes of the job, host memory: written by encryption, read
-   * by decryption. */
+  /* Their tag, tag_bytes of the job, host memory: encryption writes it, decryption
+   * reads it. */
   void *tag;
-  /* NULL, or where in a longer message this is a part; in and out are then host
-   * memory, and there is neither aad nor tag. Decryption verifies nothing: its
-   * text must not be trusted before the caller has compared the tag. */
+  /* NULL, or where this stands as a part of a longer message. Then in and out are host
+   * memory, and there is neither aad nor tag. Decryption of a part verifies nothing: do
+   * not trust the text before the caller has compared the tag. */
   lc_aead_part *part;
 } lc_message;
 
 /* Any device of the right kind. */
 #define LC_ANY_DEVICE UINT32_MAX
-/* Not a device: the CPU, to which jobs fall back. */
+/* No device but the CPU, to which jobs fall back. */
 #define LC_CPU (UINT32_MAX - 1)
 
 typedef struct lc_cipher_job {
@@ -294,43 +294,44 @@ typedef struct lc_cipher_job {
   lc_direction direction;
   uint32_t key_bytes; /* 16, 24 or 32, of every message; see lc_cipher */
   lc_memory memory;   /* of every message's in and out */
-  /* The device to use; a device named here is used even if it is not selected. LC_CPU takes
-   * OpenSSL (host memory): of 2 MiB or more on up to 8 cores, but for authenticated modes; a
-   * chain's stream and a data unit of XTS are one core's. LC_ANY_DEVICE lets Lanecrypt choose
-   * (host memory): a job of 32 MiB or more is done by all that are selected, each taking of it
-   * as it gets free. Of device memory, each message is then done where its memory of
-   * lc_alloc_device() lies, on all of these at once, and other memory is taken to be device 0's. */
+  /* Who does the job:
+   * - The index of a device, selected or not.
+   * - LC_CPU: OpenSSL, with host memory. A job of 2 MiB or more takes up to 8 cores, except
+   *   in authenticated modes. One core does a whole stream of a chain, and a whole data
+   *   unit of XTS.
+   * - LC_ANY_DEVICE: Lanecrypt chooses. With host memory all selected devices share a job
+   *   of 32 MiB or more: each takes more of it when it is free. With device memory each
+   *   message is done on the device of lc_alloc_device() where it lies, all of these at
+   *   once. Other memory is taken to be device 0's. */
   uint32_t device;
-  /* With LC_MEMORY_DEVICE on CUDA: the CUstream or cudaStream_t of the primary
-   * context in whose order the job runs: after what is in the stream already,
-   * before what comes later. The call returns once the work is in the stream.
-   * NULL: the input must be ready, and the output is when the job ends. */
+  /* With LC_MEMORY_DEVICE on CUDA: a CUstream or cudaStream_t of the primary context. The
+   * job runs in its order: after what is in the stream already, before what comes later.
+   * lc_submit() returns once the work is in the stream. NULL: the input must be ready
+   * before the call, and the output is ready when the job ends. */
   void *stream;
   const lc_message *messages;
   size_t message_count;
   size_t message_size; /* sizeof(lc_message) */
-  /* Bytes of every IV. 0: the usual, which is 16, and 12 for GCM, CCM and
-   * ChaCha20-Poly1305. Another number only where the mode's standard has it. */
+  /* Bytes of every IV. 0: the usual number, 12 for GCM, CCM and ChaCha20-Poly1305 and 16
+   * for the others. Any other number only where the mode's standard allows it. */
   uint32_t iv_bytes;
   /* Bytes of every tag. 0: 16. */
   uint32_t tag_bytes;
-  /* XTS: a message is a run of data units of this many bytes, of which the last
-   * may be shorter (16 at least), and each has the tweak of the one before plus
-   * 1. At least 16 and at most 16 MiB (2^20 blocks). 0: a message is one data
-   * unit, and no longer than that. */
+  /* XTS: a message is a run of data units of this many bytes, from 16 to 16 MiB (2^20
+   * blocks). The last unit may be shorter, 16 bytes at least. The tweak of each is that
+   * of the one before plus 1. 0: a message is one data unit, of at most 16 MiB. */
   uint64_t data_unit_bytes;
-  /* message_count of them, or NULL. Decrypting with a tag, that of a message is
-   * LC_OK, or LC_ERROR_TAG where its tag is wrong, when the job is over. With
-   * LC_ERROR_TAG as the result of the whole job, the outputs of the messages
-   * whose tags are wrong were wiped, and all others are good. While the job
-   * runs, an output in host memory may hold text that is not verified yet; one
-   * in device memory is wiped in the order of the stream. */
+  /* One for each message, or NULL. When a job that decrypts with tags is over, that of a
+   * message is LC_OK, or LC_ERROR_TAG where its tag is wrong. If the whole job ends with
+   * LC_ERROR_TAG, the outputs of the messages with wrong tags were wiped, and all others
+   * are good. While the job runs, an output in host memory may hold text that is not
+   * verified yet. One in device memory is wiped in the order of the stream. */
   lc_status *message_status;
 } lc_cipher_job;
 
-/* Where a job ran and how long its parts took. Times are the device's own,
- * summed over all pieces; pieces overlap, so they may add up to more than the
- * job took. 0 where the device tells no time. */
+/* Where a job ran, and how long its steps took. Times are by the device's own clock, summed
+ * over all pieces, and 0 where the device tells none. Pieces overlap, so the times may add
+ * up to more than the job took. */
 typedef struct lc_result {
   size_t struct_size;
   uint64_t device_bytes;
@@ -338,102 +339,101 @@ typedef struct lc_result {
   uint64_t upload_ns;
   uint64_t kernel_ns;
   uint64_t download_ns;
-  /* RSA operations; device_bytes and cpu_bytes then count their inputs. */
+  /* RSA operations. Of RSA, device_bytes and cpu_bytes count the inputs. */
   uint64_t device_operations;
   uint64_t cpu_operations;
-  /* Of those, the operations whose result failed its check on the device and
-   * was made again on the CPU. */
+  /* Of cpu_operations, those whose result failed its check on the device and was made
+   * again on the CPU. */
   uint64_t failed_checks;
-  /* Devices that the job, or a part of it, was on, and that could not do it: others
-   * or the CPU did what was left. None that has no kernels for such a job. */
+  /* Devices that had the job, or a part of it, and could not do it. Others or the CPU did
+   * what was left. A device that has no kernels for such a job is not counted. */
   uint64_t failed_devices;
 } lc_result;
 
-/* Runs a job and waits for it. result may be NULL. With LC_MEMORY_DEVICE and
- * a stream it waits for the device too. On an error of the device with
- * LC_FALLBACK_NONE, outputs are either whole pieces or untouched. */
+/* Runs a job and waits for it. result may be NULL. With LC_MEMORY_DEVICE and a stream it
+ * waits for the device too. If the device fails with LC_FALLBACK_NONE, each piece of the
+ * output is either whole or untouched. */
 LC_API lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *result);
 
 /* How a caller hears that an asynchronous job is over. */
 typedef struct lc_completion {
   size_t struct_size;
-  /* Called once, from a thread of Lanecrypt's, with no lock held: it must be short
-   * and must not wait for another job, nor for a thread that is in lc_ticket_wait()
-   * for this one, nor close the context, nor call exit(). May be NULL. */
+  /* Called once, from a thread of Lanecrypt's, with no lock held. It must be short. It must
+   * not wait for another job, nor for a thread that is in lc_ticket_wait() for this one. It
+   * must not close the context or call exit(). May be NULL. */
   void (*callback)(void *argument, lc_status status);
   void *argument;
-  /* An eventfd(2) to which 1 is added; -1 for none. Stays the caller's. */
+  /* An eventfd(2) to which 1 is added; -1 for none. The caller keeps it and closes it. */
   int eventfd;
 } lc_completion;
 
-/* Starts a job. Messages, keys and IVs are copied before it returns; inputs
- * and outputs must stay until the job is over. The first job of a device waits until
- * that is open. completion may be NULL. ticket
- * may be NULL when completion is not: then nothing needs to be freed. When it
- * returns an error the job was not started and completion is not told. */
+/* Starts a job. Messages, keys and IVs are copied before it returns. Inputs and outputs must
+ * stay until the job is over. The first job of a device waits until the device is open.
+ * completion may be NULL. ticket may be NULL when completion is not: then nothing needs to
+ * be freed. When it returns an error, the job was not started and completion is not told. */
 LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
                            const lc_completion *completion, lc_ticket **ticket);
 /* LC_PENDING, or how the job ended. */
 LC_API lc_status lc_ticket_status(const lc_ticket *ticket);
-/* The same, with its result where it has ended; result may be NULL. Waits for nothing:
- * the completion's callback may still be running. */
+/* The same, and the job's result where it has ended. result may be NULL. It waits for
+ * nothing: the completion's callback may still be running. */
 LC_API lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result);
-/* Waits for the end, and until the completion's callback has returned, and returns how
- * it ended; lc_last_error() says more. result may be NULL. */
+/* Waits until the job is over and the completion's callback has returned. Returns how the
+ * job ended; lc_last_error() says more. result may be NULL. */
 LC_API lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result);
-/* Lets go of a ticket, at any time: a job under way goes on. NULL is allowed. */
+/* Frees a ticket, at any time. A job under way goes on. NULL is allowed. */
 LC_API void lc_ticket_free(lc_ticket *ticket);
 
 /* ---- RSA --------------------------------------------------------------- */
 
-/* An RSA key. It belongs to no context, and may be used from many threads and
- * in a child of fork. */
+/* An RSA key. It belongs to no context. Many threads may use it, and so may a child of
+ * fork. */
 typedef struct lc_rsa_key lc_rsa_key;
 
-/* A number, unsigned, big-endian; leading zeros are allowed. Where a number is
- * left out, length is 0. */
+/* A number, unsigned, big-endian. Leading zeros are allowed. A length of 0 says that the
+ * number is left out. */
 typedef struct lc_number {
   const void *bytes;
   size_t length;
 } lc_number;
 
-/* RFC 8017, section 3: n and e alone make a public key. With the five of the
- * second representation (p, q, dp = d mod p-1, dq = d mod q-1, qinv = 1/q mod
- * p) it is a private key, of two primes. d may be given beside them; where it
- * is left out it is computed. */
+/* A key by RFC 8017, section 3. n and e alone make a public key. With the five numbers of
+ * the second representation (p, q, dp = d mod p-1, dq = d mod q-1, qinv = 1/q mod p) it is
+ * a private key of two primes. d may be given beside them, and is computed if it is left
+ * out. */
 typedef struct lc_rsa_parts {
   size_t struct_size;
   lc_number n, e;
   lc_number p, q, dp, dq, qinv;
   lc_number d;
-  /* Of a private key that is handed in: where the random numbers come from that blind it,
-   * as lc_rsa_generation.random has it; called while jobs with the key are under way. NULL:
-   * the private random generator of a library context of Lanecrypt's own, of OpenSSL. */
+  /* Of a private key that the caller gives: where the random numbers for its blinding come
+   * from, a function as lc_rsa_generation.random. It is called while jobs with the key are
+   * under way. NULL: OpenSSL's private random generator, in a library context of
+   * Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
 } lc_rsa_parts;
 
-/* Copies a key into memory of Lanecrypt's that is locked where the system
- * allows and wiped when the key goes. n has 512 to 16384 bits; e is odd, at
- * least 3 and less than n. Where the parts do not belong together (n = p q, dp
- * e = 1 mod p-1, dq e = 1 mod q-1, qinv q = 1 mod p) it is LC_ERROR_ARGUMENT;
- * that p and q are prime is not tested. */
+/* Copies a key into memory of Lanecrypt's that is locked where the system allows it, and
+ * wiped when the key is freed. n has 512 to 16384 bits. e is odd, at least 3 and less than
+ * n. Parts that do not belong together are LC_ERROR_ARGUMENT: n = p q, dp e = 1 mod p-1,
+ * dq e = 1 mod q-1 and qinv q = 1 mod p must hold. Whether p and q are prime is not
+ * tested. */
 LC_API lc_status lc_rsa_key_new(const lc_rsa_parts *parts, lc_rsa_key **key);
-/* Lets go of a key, at any time: jobs under way keep what they need of it.
- * NULL is allowed. */
+/* Frees a key, at any time. Jobs under way keep what they need of it. NULL is allowed. */
 LC_API void lc_rsa_key_free(lc_rsa_key *key);
-/* Bytes of the modulus: of every input and output under this key. */
+/* Bytes of the modulus, which every input and output under this key has. */
 LC_API size_t lc_rsa_key_bytes(const lc_rsa_key *key);
 
 /* RFC 8017, sections 5.1 and 5.2: numbers in, numbers out, with no padding. */
 typedef enum lc_rsa_operation {
   LC_RSA_PUBLIC = 0, /* in^e mod n: encryption, verification */
-  LC_RSA_PRIVATE = 1 /* in^d mod n: decryption, signature; by CRT, blinded,
-                      * checked against e before it leaves, in constant time */
+  LC_RSA_PRIVATE = 1 /* in^d mod n: decryption, signature; by CRT, blinded, in constant
+                      * time, and checked against e before it leaves */
 } lc_rsa_operation;
 
-/* One operation: lc_rsa_key_bytes(key) bytes each, big-endian, host memory, at
- * any alignment. in is less than n. out == in works in place; any other overlap
+/* One operation. in and out have lc_rsa_key_bytes(key) bytes each, big-endian, in host
+ * memory, at any alignment. in is less than n. out == in works in place. Any other overlap
  * is an error of the caller. */
 typedef struct lc_rsa_message {
   const lc_rsa_key *key;
@@ -445,11 +445,10 @@ typedef struct lc_rsa_message {
 typedef struct lc_rsa_job {
   size_t struct_size;
   lc_rsa_operation operation;
-  /* The device to use, though it be not selected; LC_ANY_DEVICE lets Lanecrypt
-   * choose; LC_CPU takes OpenSSL. A device takes keys of 1024 to 8192 bits with
-   * an e of at most 64 bits and, for private operations, primes of about equal
-   * length; other keys' operations go to the CPU, or, with LC_FALLBACK_NONE,
-   * make the job LC_ERROR_UNSUPPORTED. */
+  /* The device to use, selected or not; LC_ANY_DEVICE: Lanecrypt chooses; LC_CPU: OpenSSL.
+   * A device takes keys of 1024 to 8192 bits with an e of at most 64 bits and, for private
+   * operations, primes of about equal length. Operations of other keys go to the CPU. With
+   * LC_FALLBACK_NONE they make the job LC_ERROR_UNSUPPORTED. */
   uint32_t device;
   const lc_rsa_message *messages;
   size_t message_count;
@@ -459,88 +458,87 @@ typedef struct lc_rsa_job {
 /* Runs a job and waits for it. result may be NULL. An input that is not less
  * than its n is LC_ERROR_ARGUMENT, and nothing is done. */
 LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result);
-/* Starts a job, as lc_submit(): messages are copied before it returns and keys
- * are kept; inputs and outputs must stay until the job is over. */
+/* Starts a job, as lc_submit() does. Messages are copied before it returns, and keys are
+ * kept. Inputs and outputs must stay until the job is over. */
 LC_API lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job,
                                const lc_completion *completion, lc_ticket **ticket);
 
-/* Where a single private operation runs, for a caller who can do it by means of
- * his own, as the provider can by OpenSSL. Under a modulus of `bits` bits, 1: it
- * ends sooner on a device, if it is handed to lc_rsa_run() or lc_rsa_submit()
- * now. 0: on the calling thread; the caller then says by lc_rsa_ran_on_cpu() how
- * long it took (0: unknown), which is what the next answers go by. in_line: how many
- * operations the thread has to do that would wait for one another: 1, or more
- * for a thread that runs several jobs in turn. When a device would first be asked,
- * programs look for devices, and until they have done so the answer is 0; one call
- * then waits until they are open, half a second on an NVIDIA card. */
+/* Where a single private operation under a modulus of `bits` bits ends sooner, for a caller
+ * who can also do it himself, as the provider can by OpenSSL. 1: on a device, if the caller
+ * hands it to lc_rsa_run() or lc_rsa_submit() now. 0: on the calling thread; the caller then
+ * tells lc_rsa_ran_on_cpu() how long it took (0: unknown), and later answers go by that.
+ * in_line: how many operations of this thread would wait for one another: 1, or more for a
+ * thread that runs several jobs in turn.
+ * When a device would first pay, other programs look for devices. Until they have done so
+ * the answer is 0. One call then waits until the devices are open, half a second on an
+ * NVIDIA card. */
 LC_API int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line);
 LC_API void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds);
 
 /* ---- Making RSA keys --------------------------------------------------- */
 
-/* How far it is. */
+/* How far lc_rsa_generate() is. */
 typedef struct lc_rsa_progress {
   size_t struct_size;
   uint64_t candidates; /* random numbers drawn for primes */
-  uint64_t tests;      /* rounds of Miller and Rabin that were made of them */
-  uint64_t primes;     /* found */
-  uint64_t keys;       /* finished */
+  uint64_t tests;      /* rounds of Miller and Rabin made with them */
+  uint64_t primes;     /* primes found */
+  uint64_t keys;       /* keys finished */
 } lc_rsa_progress;
 
-/* New keys, all of one length and one e, of two probable primes each: FIPS 186-5,
- * A.1.3. Every candidate is a fresh random number; each prime passes the rounds of
- * Miller and Rabin that table B.1 asks for (below 2048 bits, of which it does not
- * speak, 8), and the finished key is checked on the CPU, one more round for each
- * prime among it: see docs/security.md. */
+/* New keys, all of one length and one e, of two probable primes each, by FIPS 186-5, A.1.3.
+ * Every candidate is a fresh random number. Each prime passes the rounds of Miller and Rabin
+ * that table B.1 asks for, and 8 below 2048 bits, which the table does not cover. The CPU
+ * checks the finished key, with one more round for each prime: see docs/security.md. */
 typedef struct lc_rsa_generation {
   size_t struct_size;
   uint32_t bits;      /* of the modulus: even, 1024 to 16384 */
-  lc_number exponent; /* e: odd, from 65537 to 2^256 - 1. Left out: 65537 */
+  lc_number exponent; /* e: odd, from 65537 to 2^256 - 1. 65537 if it is left out */
   uint64_t count;     /* keys to make */
-  /* The device to use, which is waited for until it is open; LC_CPU; or
-   * LC_ANY_DEVICE: the CPU searches until a device is open. A device takes keys of
-   * 1024 to 8192 bits. Where it fails, another goes on, or the CPU where
-   * LC_FALLBACK_CPU allows it. */
+  /* The device to use: the call waits until it is open. LC_CPU: none. LC_ANY_DEVICE:
+   * Lanecrypt chooses, and the CPU searches until a device is open. A device takes keys of
+   * 1024 to 8192 bits. Where it fails, another goes on, or the CPU where LC_FALLBACK_CPU
+   * allows it. */
   uint32_t device;
-  /* Takes each finished key, number 0 the first; its numbers are big-endian, d
-   * among them, and are wiped after the call. On the calling thread, as the next. 1: go
-   * on; 0: enough, which ends the call with LC_ERROR_STOPPED. */
+  /* Takes each finished key; the first is number 0. The key's numbers are big-endian, d
+   * among them, and are wiped after the call. Called on the thread that called
+   * lc_rsa_generate(). Returns 1 to go on, or 0 to end with LC_ERROR_STOPPED. */
   int (*on_key)(void *argument, uint64_t number, const lc_rsa_parts *key);
-  /* Hears now and then how far it is; answers as on_key. May be NULL. */
+  /* Hears now and then how far it is, on the same thread, and returns the same. May be
+   * NULL. */
   int (*on_progress)(void *argument, const lc_rsa_progress *progress);
-  /* Where all random bits come from, such as RAND_priv_bytes_ex() of a library
-   * context: fills `bytes` bytes and returns 1, or returns 0, which fails the call.
-   * Called on threads of Lanecrypt's, several at once. NULL: the private random
-   * generator of a library context of Lanecrypt's own, of OpenSSL. */
+  /* Where all random bits come from, such as RAND_priv_bytes_ex() of a library context. It
+   * fills `bytes` bytes and returns 1, or returns 0, which fails the call. Called on threads
+   * of Lanecrypt's, several at once. NULL: OpenSSL's private random generator, in a library
+   * context of Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
 } lc_rsa_generation;
 
-/* Makes keys; returns when they are made. result may be NULL; its operations are
- * rounds of Miller and Rabin, and failed_checks counts primes of a device that the
- * CPU found to be none: the device is then used no more. */
+/* Makes keys, and returns when they are made. result may be NULL. Its operations are rounds
+ * of Miller and Rabin. Its failed_checks counts numbers that a device called primes and the
+ * CPU found to be none; that device is used no more. */
 LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generation,
                                  lc_result *result);
 
-/* For a caller that can make a key by means of its own: whether a single one is
- * made sooner by lc_rsa_generate() with LC_ANY_DEVICE. 1 where a device is open for
- * it, or where a key of that length takes longer than to open one (from 4096 bits on;
- * the CPU's cores search meanwhile). After the answer was 0 eight times, one call waits
- * until a device is open. Always 0 where the lanes of
- * no selected device share a number, as CUDA's do: one lane by itself takes seconds to
- * minutes to find a long prime, and only many keys at once pay there. */
+/* Whether lc_rsa_generate() with LC_ANY_DEVICE makes a single key sooner, for a caller who can
+ * also make it himself. 1 where a device is open for it, or where a key of that length takes
+ * longer than to open one (from 4096 bits on; the CPU's cores search meanwhile). When the
+ * answer was 0 eight times, one call waits until a device is open. Always 0 unless lanes
+ * share a number on a selected device, as on CUDA's. Elsewhere one lane by itself takes
+ * seconds to minutes to find a long prime, and only many keys at once pay. */
 LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
 
 /* ---- Calibration -------------------------------------------------------- */
 
 typedef enum lc_tune_depth {
   LC_TUNE_STORED = 0, /* only what is known already */
-  LC_TUNE_QUICK = 1,  /* what may pay in one message; about a second on a GPU */
+  LC_TUNE_QUICK = 1,  /* what may gain in one message; about a second on a GPU */
   LC_TUNE_FULL = 2    /* every mode and key, ordinary and pinned memory; longer */
 } lc_tune_depth;
 
-/* One request in place that was measured on both sides, with nothing else under
- * way. Times in nanoseconds. */
+/* One request in place, measured on a device and on the CPU with nothing else under way.
+ * Times in nanoseconds. */
 typedef struct lc_tune_point {
   size_t struct_size;
   lc_cipher cipher;
@@ -548,20 +546,19 @@ typedef struct lc_tune_point {
   uint32_t key_bytes;
   int pinned;             /* 1 in memory of lc_alloc_pinned(), 0 in ordinary */
   uint32_t streams;       /* messages */
-  uint64_t bytes;         /* of all of them */
-  uint64_t device_ns;     /* until the call was over */
-  uint64_t device_cpu_ns; /* of all this process's threads meanwhile */
+  uint64_t bytes;         /* of all messages */
+  uint64_t device_ns;     /* by the device, until the call was over */
+  uint64_t device_cpu_ns; /* CPU time of all threads of this process meanwhile */
   uint64_t cpu_ns;        /* by OpenSSL on one core */
-  uint64_t cores_ns;      /* by LC_CPU, on several; 0: not for such work, or memory */
+  uint64_t cores_ns;      /* by LC_CPU on several; 0: they do not share such work or memory */
 } lc_tune_point;
 
-/* Measures device `index`, and the CPU beside it, and keeps the result under
- * XDG_CACHE_HOME for this machine, device and version; all contexts that look for
- * devices after that, and this one at once, go by it. Nothing else should run
- * meanwhile. on_point (NULL: nobody) is told each point, on the calling thread, and
- * stops by returning other than 0: LC_ERROR_STOPPED, and nothing is kept. With
- * LC_TUNE_STORED nothing is measured, and LC_ERROR_UNSUPPORTED says that nothing is
- * known. */
+/* Measures device `index`, and the CPU beside it, and keeps the result under XDG_CACHE_HOME
+ * for this machine, device and version. This context goes by it at once, and so do all that
+ * look for devices later. Nothing else should run meanwhile. on_point hears of each point, on
+ * the calling thread; it may be NULL. If it returns other than 0, the call ends with
+ * LC_ERROR_STOPPED, and nothing is kept. With LC_TUNE_STORED nothing is measured, and
+ * LC_ERROR_UNSUPPORTED says that nothing is known. */
 LC_API lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
                          int (*on_point)(void *argument, const lc_tune_point *point),
                          void *argument);
@@ -583,17 +580,18 @@ typedef enum lc_choice {
   LC_CHOICE_CORES = 3    /* lc_run() with LC_CPU: several cores, in the CPU time of one */
 } lc_choice;
 
-/* Where a request belongs by lc_options.prefer, for a caller who can also do it by
- * OpenSSL: by its kind and size, by what was measured, and by what waits for devices
- * now. The CPU has wrong questions, and all below 64 KiB. After 1 GiB of requests other
- * programs look for devices and measure what nobody has (LC_TUNE_QUICK, which is kept),
- * and nobody waits for them. Where a device then is sooner, one call waits until it is
- * open. Before, nothing touches a device. */
+/* Where a request should run, for a caller who can also do it by OpenSSL. The answer goes by
+ * lc_options.prefer, by the request's kind and size, by what was measured, and by what waits
+ * for devices now. For a wrong question, and for less than 64 KiB, it is the CPU.
+ * Until 1 GiB of requests has been asked about, nothing touches a device. Then other programs
+ * look for devices and measure what is not known (LC_TUNE_QUICK, and keep it), and nobody
+ * waits for them. Where a device then is sooner, one call waits until it is open. */
 LC_API lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question);
 
-/* Whether a selected device is open and passed its tests: 1 or 0. Touches nothing.
- * Where none is, and opens_now is not 0, other programs look for devices, for which
- * nobody waits; a call that finds them known opens the first that can be used. */
+/* Whether a selected device is open and has passed its tests: 1 or 0. With opens_now 0 it
+ * touches nothing. Otherwise, where none is open, other programs look for devices, and nobody
+ * waits for them. A later call that finds the devices known opens the first that can be
+ * used. */
 LC_API int lc_is_open(lc_context *context, int opens_now);
 
 /* ---- Counters ---------------------------------------------------------- */
@@ -604,7 +602,7 @@ typedef struct lc_counters {
   uint64_t bytes;      /* bytes that ran here */
   uint64_t launches;   /* kernels started; 0 for the CPU */
   uint64_t failures;   /* launches, copies, self-tests or checks that failed */
-  uint64_t operations; /* RSA operations that ran here; rounds of tests of primes, too */
+  uint64_t operations; /* RSA operations that ran here, and rounds of tests of primes */
 } lc_counters;
 
 /* What device `index`, or LC_CPU, has done since the context was opened.
