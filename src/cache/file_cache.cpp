@@ -36,8 +36,8 @@ class File {
   int descriptor_;
 };
 
-// FNV-1a, 64 bits: finds damage and names files. Against an attacker stands
-// the ownership of the folder, not this.
+// FNV-1a, 64 bits: finds damage and names files. Against an attacker the folder's
+// ownership protects, not this.
 uint64_t hash(const std::string &bytes) {
   uint64_t value = 0xcbf29ce484222325u;
   for (const char c : bytes) value = (value ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
@@ -51,8 +51,8 @@ struct Header {
 constexpr char kMagic[8] = {'l', 'c', 'o', 'p', 'e', 'n', 'c', '1'};
 constexpr uint64_t kMostBytes = 256u << 20;
 
-// "" where there is no place for a cache. secure_getenv gives nothing to a
-// set-uid program: its files would belong to another than the one who calls.
+// "" where there is no place for a cache. In a set-uid program secure_getenv() gives
+// nothing: its files would belong to another user than its caller.
 std::string folder_path(const char *folder) {
   if (const char *cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {
     return std::string(cache) + "/lanecrypt/" + folder;
@@ -63,7 +63,7 @@ std::string folder_path(const char *folder) {
   return "";
 }
 
-// Ours, and written by nobody else.
+// Whether it belongs to this user, and nobody else can write it.
 bool trusted(int descriptor, mode_t type) {
   struct stat info;
   return fstat(descriptor, &info) == 0 && (info.st_mode & S_IFMT) == type &&
@@ -123,7 +123,7 @@ bool write_all(int descriptor, const void *from, size_t bytes) {
 std::optional<std::string> load(const char *folder_name, const std::string &key) {
   const File folder(open_folder(folder_name, false));
   if (!folder.open()) return {};
-  // O_NONBLOCK: a FIFO of that name must not hold us up.
+  // O_NONBLOCK, since a FIFO of that name must not hold us up.
   const File file(
       openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file.open() || !trusted(file.get(), S_IFREG)) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paddings of RSA and the methods of RAND are called through here, deprecated as they are.
+// The RSA paddings and the RAND methods are deprecated, and called here all the same.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "libcrypto/forward.h"
@@ -37,12 +37,12 @@ struct Table {
 #undef F
 };
 
-// Set once and never freed. No lock: it must work in a child of fork whose
+// Set once and never freed. It has no lock, since it must work in a child of fork whose
 // parent was just binding.
 std::atomic<const Table *> bound{nullptr};
 
-// The loaded object that holds `address`. dladdr() tells of it too, but looks through all the
-// names of the object for that of the address.
+// The loaded object that holds `address`. dladdr() tells it too, but searches all names
+// of the object for that of the address.
 struct Object {
   const uintptr_t address;
   uintptr_t begin, end;
@@ -65,16 +65,16 @@ int find_object(struct dl_phdr_info *info, size_t, void *pointer) {
   return 1;
 }
 
-// The symbol, or nullptr where the object itself does not export it: dlsym() also looks
-// into what that object links.
+// The symbol, or nullptr where the object does not export it itself: dlsym() also looks
+// into the objects that it links.
 void *symbol_of(void *handle, const Object &object, const char *name) {
   void *symbol = dlsym(handle, name);
   const auto address = reinterpret_cast<uintptr_t>(symbol);
   return address >= object.begin && address < object.end ? symbol : nullptr;
 }
 
-// Binds the object. The handle is kept for good, so that the object is not unloaded
-// under the table.
+// Binds the object. The handle is kept for good, so the object is not unloaded under the
+// table.
 Status bind_handle(void *handle, const Object &object, const std::string &path) {
   Table *table = new (std::nothrow) Table{};
   if (table == nullptr) return Status(LC_ERROR_MEMORY, "out of memory");
@@ -141,8 +141,8 @@ Status bind_libcrypto_of(const void *address) {
 
 Status bind_libcrypto_of_process() {
   if (bound.load(std::memory_order_acquire) != nullptr) return Status();
-  // What the program sees; then a libcrypto that something keeps to itself, as
-  // Python's modules do; then the system's.
+  // First the libcrypto that the program sees. Then one that something keeps to itself,
+  // as Python's modules do. Then the system's.
   if (void *seen = dlsym(RTLD_DEFAULT, "OSSL_LIB_CTX_new"); seen != nullptr)
     if (bind_libcrypto_of(seen).ok()) return Status();
   std::string path;
@@ -155,14 +155,14 @@ Status bind_libcrypto_of_process() {
     Status status = inside == nullptr
                         ? Status(LC_ERROR_UNSUPPORTED, std::string(name) + " is older than 3.0")
                         : bind_libcrypto_of(inside);
-    dlclose(handle);  // bind_libcrypto_of() holds one of its own
+    dlclose(handle);  // bind_libcrypto_of() holds its own handle
     if (status.ok() || bound.load(std::memory_order_acquire) != nullptr) return Status();
   }
   return Status(LC_ERROR_UNSUPPORTED,
                 "found no libcrypto of OpenSSL 3.0 or later (libcrypto.so.3 or libcrypto.so.4)");
 }
 
-// Without an option it arranges nothing; this one changes nothing for anybody.
+// It arranges nothing without an option. This option changes nothing for anybody.
 void begin_libcrypto() { (void)::OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr); }
 
 namespace {
@@ -188,7 +188,7 @@ extern "C" {
 #include "libcrypto/functions.h"
 #undef F
 
-// Wipes, libcrypto or not.
+// Wipes, with a libcrypto or without.
 void OPENSSL_cleanse(void *pointer, size_t bytes) {
   if (const lanecrypt::Table *table = lanecrypt::table_of_process(); table != nullptr)
     return table->OPENSSL_cleanse(pointer, bytes);
@@ -196,7 +196,7 @@ void OPENSSL_cleanse(void *pointer, size_t bytes) {
   while (bytes-- > 0) *byte++ = 0;
 }
 
-// What ERR_raise() and ERR_raise_data() end in.
+// ERR_raise() and ERR_raise_data() expand to this.
 void ERR_set_error(int lib, int reason, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

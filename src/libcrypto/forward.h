@@ -15,20 +15,20 @@
 
 namespace lanecrypt {
 
-// Binds the libcrypto that holds `address`, such as a function that the
-// loading core handed to OSSL_provider_init(). Where another libcrypto is
-// bound already, or the one that holds `address` keeps its functions to
-// itself, it is an error. Any thread, any number of times, also after fork().
+// Binds the libcrypto that holds `address`, such as a function that the loading core
+// handed to OSSL_provider_init(). It is an error if another libcrypto is bound already,
+// or if this one does not export its functions. Any thread may call it, any number of
+// times, also after fork().
 Status bind_libcrypto_of(const void *address);
 
-// Binds the libcrypto that the process has loaded, under any name; where there
-// is none, loads the system's. A libcrypto bound before stays. The first call
-// of a forwarding function does this by itself; one that then finds no
-// libcrypto returns what it returns on failure.
+// Binds the libcrypto that the process has loaded, under any name, or loads the system's
+// where there is none. A libcrypto that is bound already stays. The first call of a
+// forwarding function does this by itself. If that finds no libcrypto, the function
+// returns what it returns on failure.
 Status bind_libcrypto_of_process();
 
-// Has libcrypto, if there is one, arrange now for what it does when the process
-// ends, as its first use in most programs does.
+// Makes libcrypto, if there is one, arrange now what it does at the end of the process,
+// as its first use in most programs does.
 void begin_libcrypto();
 
 }  // namespace lanecrypt

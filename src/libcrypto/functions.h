@@ -254,8 +254,7 @@ F(const OSSL_PARAM *, nullptr, EVP_ASYM_CIPHER_gettable_ctx_params, (const EVP_A
 F(const OSSL_PARAM *, nullptr, EVP_ASYM_CIPHER_settable_ctx_params, (const EVP_ASYM_CIPHER *cipher),
   (cipher))
 
-// Paddings of RSA, which check in constant time. Deprecated since 3.0, and
-// there through 4.0.
+// RSA paddings that check in constant time. Deprecated since 3.0, and still there in 4.0.
 F(int, -1, RSA_padding_check_PKCS1_OAEP_mgf1,
   (unsigned char *to, int to_size, const unsigned char *from, int from_bytes, int modulus_bytes,
    const unsigned char *label, int label_bytes, const EVP_MD *digest, const EVP_MD *mgf1_digest),

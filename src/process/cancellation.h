@@ -1,5 +1,6 @@
-// pthread_cancel() ends a thread at most of its waits by an exception of the C library's,
-// which passes neither a call of ours nor a lock that it holds.
+// pthread_cancel() ends a thread at most of its waits, by an exception of the C
+// library's. That exception must not pass through a call of ours or a lock that the call
+// holds.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace lanecrypt::process {
 
-// While it lives this thread is not cancelled; whoever wants that waits.
+// While it lives this thread is not cancelled. Who wants to cancel it waits.
 class CancellationOff {
  public:
   CancellationOff() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

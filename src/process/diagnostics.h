@@ -1,6 +1,6 @@
-// What tests and benchmarks may change by the environment: simulated faults, the shape
-// of the emulator, and forms of kernels that are there for comparison. A build without
-// the option LANECRYPT_DIAGNOSTICS, as a release is, reads none of it.
+// What tests and benchmarks may change by the environment: simulated faults, the shape of
+// the emulator, and forms of kernels for comparison. Only a build with the option
+// LANECRYPT_DIAGNOSTICS reads any of it. A release has not that option.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,8 +15,8 @@ constexpr bool kHasDiagnostics = true;
 constexpr bool kHasDiagnostics = false;
 #endif
 
-// nullptr where it is not set. What includes this is listed in src/CMakeLists.txt or
-// bench/CMakeLists.txt, as one of the files that know the option.
+// nullptr where it is not set. src/CMakeLists.txt and bench/CMakeLists.txt list the files
+// that include this, since they know the option.
 [[maybe_unused]] static const char *diagnostic_variable([[maybe_unused]] const char *name) {
 #ifdef LANECRYPT_DIAGNOSTICS
   return secure_getenv(name);

@@ -1,5 +1,5 @@
-// A file that would pass the limit of its size (RLIMIT_FSIZE) ends the process by SIGXFSZ.
-// What is written beside a program's own work must not.
+// A write beyond the limit of a file's size (RLIMIT_FSIZE) ends the process by SIGXFSZ.
+// What we write beside a program's own work must not do that.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace lanecrypt::process {
 
-// While it lives this thread's writes fail instead (EFBIG).
+// While it lives such writes of this thread fail instead (EFBIG).
 class FileSizeSignalBlocked {
  public:
   FileSizeSignalBlocked() {

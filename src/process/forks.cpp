@@ -27,8 +27,8 @@ std::atomic<uint32_t> *map_mark() {
   return mark;
 }
 
-// Kernels before 4.14 empty no pages. There the C library tells of fork(), if of
-// nothing else.
+// Kernels before 4.14 empty no pages. There the C library tells of fork(), though of no
+// other call.
 std::atomic<uint32_t> *make_mark() {
   std::atomic<uint32_t> *mark = map_mark();
   if (mark != nullptr) return mark;
@@ -42,7 +42,8 @@ std::atomic<uint32_t> &made_mark() {
   return *made;
 }
 
-// At load, by whichever static object asks first: a child could inherit it half made.
+// Made at load, by whichever static object asks first. Made later, a child could inherit
+// it half made.
 [[maybe_unused]] const uint64_t at_load = forks();
 
 }  // namespace
@@ -50,7 +51,7 @@ std::atomic<uint32_t> &made_mark() {
 uint64_t forks() {
   std::atomic<uint32_t> &mark = made_mark();
   if (mark.load(std::memory_order_acquire) == 1) return count.load(std::memory_order_relaxed);
-  // The first thread of a child counts; the others wait until it has.
+  // The first thread of a child counts. The others wait until it has.
   uint32_t empty = 0;
   constexpr uint32_t kCounting = 2;
   if (mark.compare_exchange_strong(empty, kCounting)) {

@@ -1,5 +1,5 @@
-// Whether this process has more rights than whoever started it, as a set-uid program
-// has. Its environment and its files are then those of a stranger.
+// Whether this process has more rights than whoever started it, as a set-uid program has.
+// Then a stranger made its environment and its files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace lanecrypt::process {
 
-// Such a process loads no driver, starts no thread and starts no program for us.
+// If so, we load no driver in it, start no thread and start no program.
 inline bool serves_a_stranger() { return getauxval(AT_SECURE) != 0; }
 
 }  // namespace lanecrypt::process

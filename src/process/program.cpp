@@ -24,31 +24,31 @@ constexpr size_t kStackBytes = 64 << 10;
 constexpr int kTurnsToEnd = 100, kTurnUs = 2000;
 
 // What the new process needs before it becomes the program. Until then it shares this
-// process's memory, so it calls nothing that takes a lock or changes what is ours.
+// process's memory, so it calls nothing that takes a lock or changes our state.
 struct Start {
   const char *path;
   char *const *arguments;
   char *const *environment;
-  char *stack;  // of the second of the two
+  char *stack;  // of the second process
   int output, nothing;
   sigset_t signals;
   int error = 0;
-  int told = -1;  // where the error is told, by who does not share this
+  int told = -1;  // where a process that does not share this tells the error
 };
 
 int become_program(void *pointer) {
   Start &start = *static_cast<Start *>(pointer);
-  // A handler of this process would run in its memory.
+  // Without this, a handler of this process would run in this process's memory.
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action = {};
     action.sa_handler = SIG_DFL;
     (void)sigaction(number, &action, nullptr);
   }
   (void)sigprocmask(SIG_SETMASK, &start.signals, nullptr);
-  // Its own session: what a terminal sends to this process's group is not for it.
+  // Its own session: what a terminal sends to this process's group must not reach it.
   (void)setsid();
   if (dup2(start.nothing, 0) >= 0 && dup2(start.output, 1) >= 0 && dup2(start.nothing, 2) >= 0) {
-    // Whatever of this process's was not marked to be closed.
+    // Closes whatever descriptors this process has not marked to be closed.
     (void)close_range(3, ~0u, 0);
     execve(start.path, start.arguments, start.environment);
   }
@@ -56,15 +56,16 @@ int become_program(void *pointer) {
   _exit(127);
 }
 
-// The process between: when it ends, the program is nobody's child any more. (What
-// begins a program anew gets SIGCHLD back as its last signal, so one step will not do.)
+// The process between us and the program. When it ends, the program is nobody's child any
+// more. (The kernel sets the last signal of a process back to SIGCHLD when it begins a
+// new program, so one step will not do.)
 int start_and_leave(void *pointer) {
   Start &start = *static_cast<Start *>(pointer);
   if (clone(become_program, start.stack, CLONE_VM | CLONE_VFORK, &start) < 0) start.error = errno;
   _exit(0);
 }
 
-// A program may have closed its standard files: ours must not take their place.
+// A program may have closed its standard descriptors. Ours must not take their numbers.
 int no_standard_one(int descriptor) {
   if (descriptor < 0 || descriptor > 2) return descriptor;
   const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
@@ -72,8 +73,8 @@ int no_standard_one(int descriptor) {
   return higher;
 }
 
-// After unshare(CLONE_NEWPID) the first child is the first process of the new namespace, which
-// ends with it: that must be the program's own.
+// After unshare(CLONE_NEWPID) the first child is the first process of the new namespace,
+// which ends with it. That child must be the program's own.
 bool is_other_namespace_ahead() {
   char own[64] = "", next[64] = "";
   const ssize_t bytes = readlink("/proc/self/ns/pid", own, sizeof own - 1);
@@ -81,15 +82,15 @@ bool is_other_namespace_ahead() {
                        std::strcmp(own, next) != 0);
 }
 
-// Whether who has lost its parent becomes a child of this process.
+// Whether a process that has lost its parent becomes a child of this process.
 bool adopts_orphans() {
   int is_subreaper = 0;
   return getpid() == 1 ||
          (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0) == 0 && is_subreaper != 0);
 }
 
-// The process between, of one that adopts orphans: it has its own memory, stays as long as
-// the program runs, and holds nothing open.
+// The process between, for a process that adopts orphans. It has its own memory, stays as
+// long as the program runs, and holds nothing open.
 [[noreturn]] void start_and_stay(Start &start) {
   (void)setsid();
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -110,7 +111,8 @@ std::vector<char *> environment_without_openssl() {
   return kept;
 }
 
-// The number of a process between that stays; -1 with start.error set where there is none.
+// The process number of a process between that stays; -1 with start.error set where there
+// is none.
 pid_t start_staying(Start &start) {
   int told[2];
   if (pipe2(told, O_CLOEXEC) != 0) {
@@ -118,13 +120,13 @@ pid_t start_staying(Start &start) {
     return -1;
   }
   start.told = told[1];
-  // As fork(), but that no signal comes when it ends and no wait() but ours sees it, and that
-  // nobody's handlers of fork() run.
+  // As fork(), with these differences: no signal comes when the child ends, only our
+  // wait() sees it, and nobody's fork handlers run.
   const auto staying = static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0));
   if (staying == 0) start_and_stay(start);
   if (staying < 0) start.error = errno;
   close(told[1]);
-  // Nothing, and its end, where the program has begun.
+  // Reads nothing, and the end of the pipe, where the program has begun.
   while (staying > 0 && read(told[0], &start.error, sizeof start.error) < 0 && errno == EINTR) {
   }
   close(told[0]);
@@ -172,7 +174,7 @@ std::unique_ptr<Program> Program::start(const std::string &path,
   if (nothing < 0 || ends[0] < 0 || ends[1] < 0 || stacks == MAP_FAILED) {
     start.error = errno;
   } else {
-    // The program writes without regard to whether there is room.
+    // The program writes as if there were always room.
     (void)fcntl(ends[1], F_SETFL, 0);
     sigset_t all;
     sigfillset(&all);
@@ -180,7 +182,8 @@ std::unique_ptr<Program> Program::start(const std::string &path,
     if (adopts_orphans()) {
       staying = start_staying(start);
     } else {
-      // No signal when it ends, in the flags' lowest byte: then no wait() but this sees it.
+      // Its lowest byte, the signal at the end, is 0: no signal comes, and only this
+      // wait() sees it.
       const pid_t between = clone(start_and_leave, static_cast<char *>(stacks) + kStackBytes,
                                   CLONE_VM | CLONE_VFORK, &start);
       if (between < 0) start.error = errno;
@@ -205,7 +208,7 @@ Program::~Program() { (void)end(State::kFailed); }
 Program::State Program::end(State state) {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
-  // The program has nothing to do any more but to end, as far as its driver lets it.
+  // The program now only has to end, as soon as its driver lets it.
   for (int turn = 0; staying_ > 0 && turn < kTurnsToEnd; ++turn) {
     if (waitpid(staying_, nullptr, WNOHANG | __WCLONE) != 0)
       staying_ = -1;

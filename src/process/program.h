@@ -1,6 +1,6 @@
-// Programs of ours that a library starts in somebody else's process, without its
-// noticing: they are nobody's child, so no SIGCHLD comes when they end, and no wait()
-// of the process finds them.
+// Programs of ours that a library starts in somebody else's process, unnoticed. They are
+// nobody's child: no SIGCHLD comes when they end, and no wait() of the process finds
+// them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,15 +13,16 @@
 
 namespace lanecrypt::process {
 
-// A program under way, whose standard output is kept. Since nobody waits for it, it must
-// end by itself, in bounded time, and end its output by the line kLastLine. One thread
-// at a time; a child of fork can go on reading where its parent has not.
+// A program under way, whose standard output is kept. Nobody waits for its end, so it
+// must end by itself, in bounded time, and its output must end with the line kLastLine.
+// One thread at a time may use this. A child of fork can go on reading what its parent
+// has not read.
 class Program {
  public:
   static constexpr char kLastLine[] = "end\n";
 
-  // Starts the file `path` with these arguments, the environment of this process less
-  // what configures OpenSSL, and nothing on its standard input; its errors are
+  // Starts the file `path` with these arguments. It gets this process's environment
+  // without what configures OpenSSL, and an empty standard input. Its errors are
   // discarded. nullptr where it cannot be started, with the reason in `why`.
   static std::unique_ptr<Program> start(const std::string &path,
                                         const std::vector<std::string> &arguments,
@@ -34,9 +35,9 @@ class Program {
     kDone,    // the output is whole
     kFailed,  // it ended before its last line, or wrote too much
   };
-  // Reads what is there, and waits for more and for the end, so long at the most.
+  // Reads what is there. Waits for more, and for the end, at most for `limit`.
   State wait(std::chrono::milliseconds limit);
-  // Without the last line.
+  // The output without its last line.
   const std::string &output() const { return output_; }
 
  private:

@@ -21,8 +21,8 @@ namespace {
 
 constexpr int64_t kYoungMs = 5000, kLookAgainMs = 10;
 constexpr uint32_t kYoungLooks = 1000;
-// Files get the lowest number that is free: at this one a program that closes ours unseen
-// has none of its own soon.
+// A new file gets the lowest free number. If the program closes our file unseen, it will
+// not soon have one of its own at this number.
 constexpr int kHighDescriptor = 1000;
 constexpr size_t kMostStatusBytes = 16384;
 
@@ -41,20 +41,20 @@ class StatusFile {
   }
   StatusFile(const StatusFile &) = delete;
 
-  // When this is unloaded. At exit() that comes after all who ask, unlike the destructors
-  // of static objects.
+  // Runs when this is unloaded. At exit() that is after all who ask, unlike the
+  // destructors of static objects.
   __attribute__((destructor)) static void end() {
     if (is_made_) of_process().close_own();
   }
 
-  // Whoever is being loaded may open files, whatever sandbox has come before.
+  // A library that is being loaded may open files, whatever sandbox came before.
   void begin_anew() {
     lock();
     close_own();
     open_own();
     unlock();
   }
-  // Nothing where it cannot be told.
+  // Nothing where the kernel does not tell.
   std::optional<Rights> read_rights() {
     lock();
     std::optional<Rights> rights;
@@ -73,7 +73,7 @@ class StatusFile {
     (void)pthread_atfork(nullptr, nullptr, [] { of_process().begin_child(); });
   }
 
-  // Another thread's turn takes microseconds. A child of fork may inherit it taken.
+  // Another thread holds it for microseconds. A child of fork may inherit it held.
   void lock() {
     while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
   }
@@ -83,7 +83,8 @@ class StatusFile {
     const int low = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (low < 0) return;
     int opened = fcntl(low, F_DUPFD_CLOEXEC, kHighDescriptor);
-    // Where the limit forbids so high a number, any will do that is not a standard one.
+    // Where the limit forbids so high a number, any number will do that is not of a
+    // standard file.
     if (opened < 0) opened = fcntl(low, F_DUPFD_CLOEXEC, 3);
     close(low);
     if (opened < 0) return;
@@ -97,7 +98,8 @@ class StatusFile {
     }
   }
 
-  // Only what is ours: the program may have closed it, and opened another there.
+  // Closes it only if it is still ours: the program may have closed it, and opened
+  // another file there.
   void close_own() {
     if (is_ours()) close(descriptor_);
     descriptor_ = -1;
@@ -107,8 +109,8 @@ class StatusFile {
     struct stat now;
     return descriptor_ >= 0 && fstat(descriptor_, &now) == 0 && is_same(now);
   }
-  // Servers close whatever they do not know. Where a sandbox forbids to look, the error is
-  // another.
+  // Servers close descriptors that they do not know. Where a sandbox forbids the call,
+  // the error is another.
   bool is_closed() const {
     struct stat now;
     if (descriptor_ < 0) return false;
@@ -118,12 +120,13 @@ class StatusFile {
     return now.st_dev == file_.st_dev && now.st_ino == file_.st_ino;
   }
 
-  // By read(), which every sandbox allows.
+  // Uses read(), which every sandbox allows.
   std::optional<Rights> read_open() {
     if (!is_ours()) return std::nullopt;
     char text[kMostStatusBytes];
     const std::optional<Rights> rights = rights_of(text, read(descriptor_, text, sizeof text - 1));
-    // A sandbox might forbid this; then nobody looks again.
+    // A new sandbox might forbid this call. Nobody reads again once there is one, so it
+    // is not made.
     if (!at_open_ || rights == at_open_) (void)lseek(descriptor_, 0, SEEK_SET);
     return rights;
   }
@@ -136,12 +139,13 @@ class StatusFile {
     return rights;
   }
 
-  // A child stands as its parent does, whose file it has inherited. Where that is as it
-  // was, a sandbox does not forbid to open another.
+  // A child begins with its parent's sandbox, and has inherited the parent's file. If
+  // nothing has changed since that was opened, no sandbox forbids the child to open its
+  // own.
   void begin_child() {
     unlock();
     char text[kMostStatusBytes];
-    // Without a change of the place that parent and child share.
+    // Parent and child share the place in the file. This does not change it.
     const bool may_open =
         is_ours() ? rights_of(text, pread(descriptor_, text, sizeof text - 1, 0)) == at_open_
                   : is_closed();
@@ -173,10 +177,11 @@ Root Root::now() {
 SandboxWatch::SandboxWatch() : at_load_(rights_at_load()), root_at_load_(Root::now()) {}
 
 bool SandboxWatch::has_come() const {
-  const CancellationOff not_cancelled;  // to read a file is to wait
+  const CancellationOff not_cancelled;  // reading a file is a wait
   const std::optional<Rights> now = StatusFile::of_process().read_rights();
   if (!now || *now != at_load_) return true;
-  // Who has filters may add more. Where the kernel does not tell how many: be careful.
+  // A process that has filters may add more. Where the kernel does not tell how many
+  // there are, be careful.
   if (now->seccomp != 0 && now->filters < 0) return true;
   return root_at_load_ == Root{} || Root::now() != root_at_load_;
 }

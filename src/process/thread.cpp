@@ -11,8 +11,8 @@ const SandboxWatch watch;
 
 }  // namespace
 
-// Where nobody could tell from the start, who loaded this on purpose wants its threads; the
-// provider does not load it there.
+// Where the state at load could not be told, we start threads: whoever loaded this on
+// purpose wants them, and the provider does not load it there.
 bool is_sandboxed() { return watch.could_tell() && watch.has_come(); }
 
 }  // namespace lanecrypt::process

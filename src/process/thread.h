@@ -1,5 +1,5 @@
 // Threads of ours. A process that has sandboxed itself since this was loaded gets none:
-// its sandbox may end it for that.
+// its sandbox may end it for starting one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::process {
 
-// As where the system gives no more threads.
+// Thrown as where the system gives no more threads.
 class Sandboxed : public std::system_error {
  public:
   Sandboxed()

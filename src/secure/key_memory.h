@@ -1,6 +1,6 @@
-// Memory for keys on the host: locked where the limit allows, out of core
-// dumps, empty in a child of fork unless it must work on there, and wiped when
-// it goes. Short ones share pages (slab.h).
+// Memory for keys on the host. It is locked where the limit allows, left out of core
+// dumps, empty in a child of fork unless the child must go on with it, and wiped when it
+// is freed. Short keys share pages (slab.h).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@ namespace lanecrypt::secure {
 
 class Slab;
 
-// A zeroed block that cannot be copied. Where locking is refused
-// (RLIMIT_MEMLOCK) it is used all the same: the rest of its guards hold.
+// A zeroed block that cannot be copied. Where the system refuses to lock it
+// (RLIMIT_MEMLOCK), it is used all the same: its other guards hold.
 class KeyMemory {
  public:
   // What a child of fork finds in it.
@@ -29,17 +29,17 @@ class KeyMemory {
   uint8_t *data() { return data_; }
   const uint8_t *data() const { return data_; }
   size_t size() const { return bytes_; }
-  // Locks it once more, where the limit allows: a child of fork inherits what is kKept,
-  // and no locks.
+  // Locks it again, where the limit allows: a child of fork inherits kKept memory, but no
+  // locks.
   void lock() const;
-  // False where `bytes` could not be had at all.
+  // False where so many bytes could not be had.
   bool ok(size_t bytes) const { return bytes_ >= bytes; }
 
  private:
   uint8_t *data_ = nullptr;
   size_t bytes_ = 0;
-  size_t mapped_ = 0;     // of its own pages, where
-  Slab *slab_ = nullptr;  // it does not share those of this
+  size_t mapped_ = 0;     // bytes of its own pages; 0 where
+  Slab *slab_ = nullptr;  // it shares those of this one
 };
 
 // Zeroes memory in a way that the compiler keeps.

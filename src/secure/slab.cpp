@@ -18,12 +18,13 @@
 namespace lanecrypt::secure {
 namespace {
 
-// Of blocks that are many, the first slab is a page and the next ones are four times as
-// long each, up to so many words: programs may have two for each connection.
+// For the sizes of which there are many blocks, the first slab is a page, and each
+// further one is four times as long, up to `most_words` words: programs may have two
+// blocks for each connection.
 struct Size {
   size_t slot_bytes, most_words;
 };
-// A cipher's key; a prime; a key's numbers; its image.
+// For a cipher's key, a prime, a key's numbers, and a key's image.
 constexpr Size kSlots[] = {{64, Slab::kMostWords}, {512, 1}, {2048, 1}, {8192, 1}};
 constexpr size_t kSizes = std::size(kSlots);
 constexpr size_t kMostSlabs = 256;
@@ -32,10 +33,10 @@ size_t words_of(const Size &size, size_t n) {
   return n < 3 ? std::min(size.most_words, size_t{1} << (2 * n)) : size.most_words;
 }
 
-// Trivially destroyed: threads may use it while the process ends.
+// Its destructor does nothing: threads may use it while the process ends.
 struct Shelf {
   std::atomic<Slab *> slabs[kMostSlabs];
-  // Where a block was free last.
+  // The slab that last had a free block.
   std::atomic<size_t> hint;
 };
 
@@ -62,7 +63,7 @@ bool add_slab(Shelf &shelf, size_t n, const Size &size, KeyMemory::Fork fork) {
 uint8_t *map_pages(size_t bytes, KeyMemory::Fork fork) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  // Each of these may be refused; the memory still serves.
+  // The system may refuse each of these. The memory still serves.
   (void)mlock(memory, bytes);
   (void)madvise(memory, bytes, MADV_DONTDUMP);
   if (fork == KeyMemory::Fork::kEmpty) (void)madvise(memory, bytes, MADV_WIPEONFORK);

@@ -1,5 +1,5 @@
-// What a thread waits on that has several things to wait for: whoever brings
-// one about rings.
+// A bell for one thread that waits for several things at once. Whoever brings one of them
+// about rings it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::schedule {
 
-// Any thread rings; one thread waits.
+// Any thread may ring. One thread waits.
 class Bell {
  public:
   void ring() {
@@ -18,8 +18,8 @@ class Bell {
     rung_ = true;
     changed_.notify_one();
   }
-  // Returns at once if it was rung since the last wait; false where it is not
-  // rung for so long.
+  // Waits for a ring, but no longer than `limit`; returns at once if it was rung since
+  // the last wait. False where it was not rung.
   bool wait(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     const bool rung = changed_.wait_for(lock, limit, [&] { return rung_; });

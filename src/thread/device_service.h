@@ -9,7 +9,7 @@
 
 namespace lanecrypt::schedule {
 
-// What a device is to a part of ours.
+// The state of a device as one part of the library sees it.
 struct DeviceService {
   lc_device_state state = LC_DEVICE_UNTRIED;
   std::string reason;  // why it is unusable or lost

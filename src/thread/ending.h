@@ -1,4 +1,4 @@
-// How a job ends, whatever it is: its outcome, and who is told of it.
+// How a job of any kind ends: with which outcome, and who is told.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,18 +12,18 @@
 
 namespace lanecrypt::schedule {
 
-// The part of a request that its caller waits on; shared with the caller, who
-// may let go of it at any time.
+// The part of a request that its caller waits on. The caller shares it, and may release
+// it at any time.
 class Ending {
  public:
   using Callback = std::function<void(const Status &)>;
 
-  // on_end is called once, by the thread that ends the request.
+  // The thread that ends the request calls on_end, once.
   explicit Ending(Callback on_end);
   virtual ~Ending() = default;
 
-  // The business of whoever has the request, until it has ended.
-  // Set when a part failed for good; what is under way is still waited for.
+  // Until the request has ended, only whoever has it uses this. Set when a part failed
+  // for good; what is under way is still waited for.
   Status failure;
   lc_result result = {};
 
@@ -36,7 +36,7 @@ class Ending {
   bool ended(Status *status);
 
  protected:
-  // Ends it, with `failure` or well.
+  // Ends the request, with `failure` if that is set.
   void tell();
 
  private:

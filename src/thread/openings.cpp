@@ -43,7 +43,7 @@ Opening::Opening() {
 Opening::~Opening() {
   UnderWay &all = UnderWay::of_process();
   const std::lock_guard lock(all.mutex);
-  // Not in a child of fork: it inherited the opening and not the count.
+  // A child of fork inherited the opening but not the count.
   if (all.count > 0 && --all.count == 0) all.changed.notify_all();
 }
 

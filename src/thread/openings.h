@@ -1,8 +1,10 @@
-// Devices that are being opened. A driver arranges for the end of the process when it is
-// loaded, and again while a device is opened. exit() undoes first what was arranged last,
-// so it must not come in between: then the driver would end under the thread that opens.
-// So a call that begins an opening returns when that is over, and what ends our threads
-// is arranged after it. Then no opening is under way while the program is not in a call.
+// Devices that are being opened.
+// A driver arranges for the end of the process when it is loaded, and again while a
+// device is opened. exit() undoes first what was arranged last. If it came in the middle
+// of an opening, the driver would end under the thread that opens.
+// So a call that begins an opening returns only when the opening is over, and our
+// threads' end is arranged after it. No opening is then under way while the program is
+// outside our calls.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,14 +14,14 @@ namespace lanecrypt::schedule {
 // One opening, from the call that wants it to its end on the device's own thread.
 class Opening {
  public:
-  // On the thread of the caller, whose call is to wait for it.
+  // Called on the thread of the caller, whose call will wait for it.
   Opening();
-  // Over, well or not.
+  // The opening is over, well or not.
   ~Opening();
   Opening(const Opening &) = delete;
 
-  // Waits until those that this thread has begun are over, with all others that are
-  // under way. False where it has begun none since it was last asked.
+  // Waits until the openings that this thread has begun are over, with all others under
+  // way. False where it has begun none since it was last asked.
   static bool await_own();
 };
 

@@ -1,5 +1,5 @@
-// Signals are the program's business. A thread of ours that took one would run
-// the program's handler, and the thread that waits for it would sleep on.
+// Signals are for the program. If one of our threads took a signal, it would run the
+// program's handler, and the program's thread that waits for the signal would sleep on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace lanecrypt::schedule {
 
-// Threads that are started while this lives, and those that they start, are
-// sent no signal but of a fault of their own.
+// Threads that are started while this lives, and those that they start, get no signals
+// but those of their own faults.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -22,7 +22,7 @@ std::chrono::milliseconds default_time_limit(const device::Properties &propertie
 
 bool await_within(device::Event &event, std::chrono::milliseconds limit) {
   using Clock = std::chrono::steady_clock;
-  // A short job is over before a sleep would end.
+  // A short job is over before the shortest sleep would be.
   for (int n = 0; n < kLooksWithoutSleep; ++n)
     if (event.reached()) return true;
   for (const Clock::time_point end = Clock::now() + limit; Clock::now() < end;) {

@@ -48,7 +48,8 @@ void Workers::give(size_t count, std::function<void(size_t)> part, std::function
 }
 
 void Workers::share(size_t count, const std::function<void(size_t)> &part) {
-  // Whoever comes when all is begun finds nothing to do, and `part` may be gone.
+  // A thread that comes when all parts are begun finds nothing to do, and `part` may be
+  // gone by then.
   struct Shared {
     std::atomic<size_t> begun = 0, ended = 0;
   };
@@ -68,9 +69,9 @@ void Workers::share(size_t count, const std::function<void(size_t)> &part) {
     shared->ended.wait(ended);
 }
 
-// False where the system gives no more threads: fewer must do.
+// False where the system gives no more threads. Then fewer must do.
 bool Workers::start_thread() {
-  // The first work may come from a caller's thread.
+  // The first work may come from a thread of the caller's.
   const SignalsBlocked blocked;
   try {
     threads_.push_back(process::start_thread([this] { serve(); }));

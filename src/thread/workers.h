@@ -1,4 +1,4 @@
-// Threads that do in parts what one thread would take too long for.
+// Threads that share work which would take one thread too long.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,22 +13,22 @@
 
 namespace lanecrypt::schedule {
 
-// Any thread. With one thread it is a queue: what is given first is done first.
+// Any thread may call it. With one thread it is a queue: what is given first is done
+// first.
 class Workers {
  public:
-  // The threads start with the first work; each calls on_start first.
+  // The threads start with the first work. Each calls on_start first.
   explicit Workers(unsigned most_threads, std::function<void()> on_start = nullptr);
-  // Does what was given, and ends the threads.
+  // Does all work that was given, then ends the threads.
   ~Workers();
 
   unsigned most_threads() const { return most_threads_; }
-  // Runs part(0) to part(count - 1), several at once, and then after(), on
-  // these threads; where there can be none, on this one, before it returns. after
-  // may be empty.
+  // Runs part(0) to part(count - 1), several at once, and then after(), on these threads.
+  // Where there can be none, this thread runs them before it returns. after may be empty.
   void give(size_t count, std::function<void(size_t)> part, std::function<void()> after);
   void give(std::function<void()> work) { give(0, nullptr, std::move(work)); }
-  // Runs them on this thread, and on those of these that are free meanwhile, and returns
-  // when all are done. No part may throw.
+  // Runs the parts on this thread, and on those of the workers that are free meanwhile.
+  // Returns when all are done. No part may throw.
   void share(size_t count, const std::function<void(size_t)> &part);
 
  private:
