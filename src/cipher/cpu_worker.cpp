@@ -13,8 +13,8 @@
 namespace lanecrypt::schedule {
 namespace {
 
-// What a thread takes at a time: 0.1 ms with AES-NI, much longer than it takes to ask for
-// it, and much shorter than what all are at.
+// What a thread takes at a time: 0.1 ms with AES-NI. That is much longer than it takes to
+// ask for it, and much shorter than the whole request.
 constexpr uint64_t kPartBytes = 512 << 10;
 constexpr uint32_t kMostPieces = 4096;
 
@@ -23,7 +23,7 @@ Status run_piece(const Request &request, const Piece &piece) {
   const cpu::CipherInput input = {request.job.key(message.key), piece.iv,
                                   request.job.data_unit_bytes};
   CipherKind kind = request.job.kind;
-  // Before the last two blocks ciphertext stealing is plain CBC.
+  // Except in the last two blocks, ciphertext stealing is plain CBC.
   if (kind.mode().steals() && !request.ends_message(piece)) kind.cipher = LC_AES_CBC;
   return cpu::run_cipher(kind, input, message.in + piece.offset, message.out + piece.offset,
                          piece.length);
@@ -52,7 +52,8 @@ void CpuWorker::submit(RequestPointer request) {
       const SignalsBlocked blocked;
       thread_ = process::start_thread([this] { run(); });
     } catch (const std::exception &) {
-      // Who asks does it: a device's thread too, whose device is lost and has done a part.
+      // The thread that asks does it. That may be the thread of a device that was lost
+      // and has done a part.
       finish(*request);
       lock.unlock();
       return request->end();
@@ -83,8 +84,8 @@ void CpuWorker::count(Request &request, uint64_t bytes) {
   request.result.cpu_bytes += bytes;
 }
 
-// A piece of a message of which a device has done other pieces; or, of a message
-// that no device has seen, the whole.
+// A piece of a message of which a device has done other pieces, or a whole message that
+// no device has seen.
 Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
   const CipherJob &job = request.job;
   const CipherMessage &message = job.messages[piece.message];
@@ -154,9 +155,10 @@ uint64_t CpuWorker::take_part(Request &request, std::mutex &mutex, uint64_t most
       request.failure = process_ends();
       break;
     }
-    // What follows a piece takes its IV from the input, here, before the piece is run.
+    // The next piece takes its IV from the input of this one. It must do so here, before
+    // this one is run.
     if (take_share(request, {most_bytes, kMostPieces}, &mine) == 0) {
-      // A message of XTS that is one data unit.
+      // A message of XTS that is one data unit cannot be cut.
       mine.push_back(request.todo.front());
       request.todo.pop_front();
     }

@@ -1,5 +1,5 @@
-// The CPU in the place of a device: does, by OpenSSL, what no device can, and what is
-// sooner done by several cores.
+// The CPU in the place of a device. By OpenSSL it does what no device can, and what
+// several cores do sooner.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,37 +11,38 @@
 
 namespace lanecrypt::schedule {
 
-// Less is one thread's: the others would hardly have woken.
+// One thread does less than this by itself: the others would hardly have woken.
 constexpr uint64_t kLeastForCores = 2 << 20;
 
-// Any thread. Starts its thread with the first request; what is long, and can be cut or
-// is of several messages, it does with others together, but not authenticated modes.
+// Any thread. It starts its thread with the first request. Other threads help with a long
+// request that can be cut or has several messages, except in authenticated modes.
 class CpuWorker {
  public:
-  // At most `cores` threads at a request: its own, and those of `workers` that are free.
+  // At most `cores` threads work at a request: its own, and free ones of `workers`.
   CpuWorker(Workers &workers, unsigned cores) : workers_(workers), cores_(cores) {}
   ~CpuWorker() { stop(); }
-  // Finishes what waits, and ends the thread; what comes later is refused. hurry()
-  // has it leave undone what is not begun.
+  // Finishes what waits, ends the thread, and refuses what comes later. After hurry() it
+  // leaves undone what is not begun.
   void stop();
   void hurry() { hurries_ = true; }
   Counters &counters() { return counters_; }
   const Counters &counters() const { return counters_; }
   unsigned cores() const { return cores_; }
   bool is_idle() const { return present_ == 0; }
-  // What other threads than its own did.
+  // Bytes that threads other than its own did.
   uint64_t bytes_of_others() const { return bytes_of_others_; }
-  // Requests in host memory only. Ends each one.
+  // Takes requests in host memory only, and ends each one.
   void submit(RequestPointer request);
 
  private:
   void run();
   void finish(Request &request);
-  // One after the other, on this thread.
+  // Runs them one after the other, on this thread.
   void finish_aead(Request &request);
   Status finish_aead(Request &request, const Piece &piece);
-  // What is left of it, with all threads that call this with the same mutex; at most so
-  // much at a time, if it can be cut there. How much this thread did.
+  // Does what is left of the request, together with all threads that call this with the
+  // same mutex; at most so much at a time, if it can be cut there. Returns how much this
+  // thread did.
   uint64_t take_part(Request &request, std::mutex &mutex, uint64_t most_bytes);
   void count(Request &request, uint64_t bytes);
 

@@ -14,14 +14,14 @@
 namespace lanecrypt::schedule {
 
 struct Executor::Call {
-  const Work *work;  // nullptr: only make ready
+  const Work *work;  // nullptr: only make the device ready
   Status status;
   bool done = false;
 };
 
 namespace {
 
-// Until work that others are to take is looked at again.
+// How long until it looks again at work that others are to take.
 constexpr std::chrono::milliseconds kLookAgain{2};
 
 PipelineOptions complete(PipelineOptions options, const device::Properties &properties) {
@@ -29,7 +29,7 @@ PipelineOptions complete(PipelineOptions options, const device::Properties &prop
   return options;
 }
 
-// What a stuck device may still reach, for ever.
+// What a stuck device may still reach; kept for ever.
 struct Stuck {
   std::list<std::unique_ptr<device::Buffer>> chains;
   std::unique_ptr<Pipeline> pipeline;
@@ -37,7 +37,7 @@ struct Stuck {
   std::unique_ptr<device::Device> device;
 };
 
-// A part of shared work is over when there is no work left for it to take.
+// A part of shared work is over when there is no more work for it to take.
 bool is_over(const Request &request) {
   if (request.chunks_under_way != 0) return false;
   if (!request.failure.ok()) return true;
@@ -80,7 +80,7 @@ std::string Executor::reason() const {
   return status_.text();
 }
 
-// Under the lock.
+// The caller holds the lock.
 void Executor::ensure_thread() {
   if (thread_.joinable()) return;
   const SignalsBlocked blocked;
@@ -176,7 +176,7 @@ Status Executor::open_device() {
 
 namespace {
 
-// The sums that came back, for the tags.
+// Adds the sums that came back to the tags.
 Status take_retired(Retired retired) {
   if (retired.gave_wrong_output)
     return Status(LC_ERROR_SELF_TEST, "its self-test failed: " + retired.status.text());
@@ -190,7 +190,7 @@ Status take_retired(Retired retired) {
 
 }  // namespace
 
-// Each known answer goes the way that every job goes.
+// Each known answer is asked for in the way of every job.
 Status Executor::self_test() {
   if (options_.skip_self_test) return Status();
   Result<std::vector<verify::KnownAnswer>> answers = verify::known_answers();
@@ -255,7 +255,7 @@ void Executor::run() {
     opening_.reset();
     lock.lock();
     if (!status.ok()) {
-      // Nothing can be done here: say so to all who ask.
+      // This device can do nothing: say so to all who ask.
       for (Call *call : calls_) {
         call->status = status;
         call->done = true;
@@ -276,7 +276,7 @@ void Executor::run() {
   close_device();
 }
 
-// Until nothing waits and nothing is under way.
+// Runs until nothing waits and nothing is under way.
 void Executor::serve(std::unique_lock<std::mutex> &lock) {
   std::list<RequestPointer> queue;
   while (true) {
@@ -316,7 +316,7 @@ bool Executor::retire_what_is_over(std::list<RequestPointer> &queue) {
   return any;
 }
 
-// Until something is over, or something new is here.
+// Waits until something is over, or something new is here.
 void Executor::wait(std::list<RequestPointer> &queue) {
   if (!pipeline_->waits_for_device_alone() || !pipeline_->poll_oldest()) {
     pipeline_->hand_over();
@@ -325,8 +325,8 @@ void Executor::wait(std::list<RequestPointer> &queue) {
   if (pipeline_->is_stuck()) retire(queue);
 }
 
-// Whether the first in the queue has something to do now. Of shared work, more is
-// taken.
+// Whether the first request in the queue has something to do now. If it is a part of
+// shared work, it takes more.
 bool Executor::find_work(std::list<RequestPointer> &queue) {
   for (size_t n = queue.size(); n > 0; --n) {
     const RequestPointer request = queue.front();
@@ -342,7 +342,7 @@ bool Executor::find_work(std::list<RequestPointer> &queue) {
   return false;
 }
 
-// Starts one chunk if there is one and a slot for it.
+// Starts one chunk, if there is one and a slot for it.
 bool Executor::start_next(std::list<RequestPointer> &queue) {
   if (queue.empty() || !pipeline_->has_free_slot() || !find_work(queue)) return false;
   if (const CipherKind &kind = queue.front()->job.kind; !offers(kind)) {
@@ -410,7 +410,7 @@ void Executor::retire(std::list<RequestPointer> &queue) {
       if (request->leaves.ok())
         request->leaves = state_ == LC_DEVICE_LOST ? Status(status.code(), reason()) : status;
     }
-    // Its other chunks may be under way still; the last one hands it back.
+    // Its other chunks may still be under way. The last one hands the request back.
     if (request->leaves.ok() || !request->failure.ok())
       end_if_over(queue, request);
     else if (request->chunks_under_way == 0)
@@ -449,12 +449,12 @@ void Executor::give_back(const RequestPointer &request, const Status &status) {
   const Status why = status;
   request->leaves = Status();
   if (request->chain != nullptr) pipeline_->wipe(*request->chain);
-  // To free it would wait for the device.
+  // To free a stuck pipeline would wait for the device.
   if (pipeline_ != nullptr && pipeline_->is_stuck())
     stuck_chains_.push_back(std::move(request->chain));
   request->leave_device();
   request->broken_from = UINT64_MAX;
-  // What it made before is not to be trusted either.
+  // Do not trust what it made before, either.
   if (gave_wrong_output_) request->start_over();
   load_bytes_ -= request->load_bytes;
   hand_back_(request, why);

@@ -1,5 +1,5 @@
-// A device with its thread: takes requests as they come, batches what waits
-// into chunks, keeps the pipeline full, and hands back what it could not do.
+// A device with its thread. It takes requests as they come, batches what waits into
+// chunks, keeps the pipeline full, and hands back what it could not do.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,23 +18,23 @@
 
 namespace lanecrypt::schedule {
 
-// Any thread, except where noted. The device is opened, used and closed on the
-// executor's thread alone, which starts at the first call that needs it.
+// Any thread may call it, except where noted. The executor's thread alone opens, uses and
+// closes the device. It starts at the first call that needs it.
 class Executor {
  public:
-  // Given a request that this device cannot finish, with the reason. Called on
-  // the executor's thread.
+  // Called on the executor's thread with a request that this device cannot finish, and
+  // the reason.
   using HandBack = std::function<void(const RequestPointer &, const Status &)>;
 
   Executor(device::Found found, const PipelineOptions &options, const PinnedMemory &pinned,
            Movers &movers, HandBack hand_back);
   ~Executor();
-  // Finishes what waits and closes the device; takes nothing more.
+  // Finishes what waits, closes the device, and takes nothing more.
   void stop();
-  // Has stop() leave undone what is not begun.
+  // Makes stop() leave undone what is not begun.
   void hurry();
 
-  // Once the device is ready they may say more.
+  // They may say more once the device is ready.
   const device::Properties &properties() const { return *properties_; }
   const Counters &counters() const { return counters_; }
   // For others who use the device.
@@ -44,24 +44,24 @@ class Executor {
   bool may_work() const {
     return !stopping_ && (state_ == LC_DEVICE_UNTRIED || state_ == LC_DEVICE_READY);
   }
-  // Whether the device has the kernels for this; a device that is not open yet
-  // may turn out not to.
+  // Whether the device has the kernels for this kind. A device that is not open yet may
+  // turn out to lack them.
   bool offers(const CipherKind &kind) const;
   Status does_not_offer(const CipherKind &kind) const;
-  // It took part in what turned out wrong: it is used no more. Any thread.
+  // The device took part in something that turned out wrong: it is used no more. Any
+  // thread.
   void distrust(const Status &why);
-  // Bytes a second of the last job that it shared with others; 0: none yet.
+  // Bytes a second in the last job that it shared with others; 0: it has shared none.
   double shared_rate() const { return shared_rate_; }
   void set_shared_rate(double bytes_a_second) { shared_rate_ = bytes_a_second; }
   // Bytes of the requests that wait or are under way.
   uint64_t load_bytes() const { return load_bytes_; }
 
-  // Queues a request; one that a lost or failed device gets is handed back.
-  // False once stopped.
+  // Queues a request. A lost or failed device hands it back. False once stopped.
   bool submit(const RequestPointer &request);
 
-  // Runs `work` on the device's thread, behind no request, and waits for it.
-  // The device has passed its self-test.
+  // Runs `work` on the device's thread, without waiting for any request, and waits for
+  // its end. The device has passed its self-test.
   using Work = std::function<Status(device::Device &, DeviceMemory &)>;
   Status call(const Work &work);
   // Opens the device and runs its self-test, if that has not been done.
@@ -99,7 +99,7 @@ class Executor {
   std::atomic<double> shared_rate_ = 0;
   std::atomic<bool> gave_wrong_output_ = false;
   std::atomic<bool> kernels_are_known_ = false;  // with open_properties_ and form_
-  // found_'s, or those of the open device, which stay when it is closed.
+  // Those of found_, or of the open device; the latter stay when it is closed.
   std::atomic<const device::Properties *> properties_ = &found_.properties;
   device::Properties open_properties_;
   AesForm form_ = AesForm::kBitslice;   // of the open device
@@ -108,7 +108,7 @@ class Executor {
 
   // For the executor's thread, while chunks are under way.
   Bell bell_;
-  // The executor's thread alone.
+  // For the executor's thread alone.
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<Pipeline> pipeline_;

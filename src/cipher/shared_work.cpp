@@ -10,10 +10,11 @@
 namespace lanecrypt::schedule {
 namespace {
 
-// A device of which nothing is known yet has two small chunks under way: one on
-// the bus, one in its kernels.
+// A device of which nothing is known yet has two small chunks under way: one on the bus,
+// one in its kernels.
 constexpr uint64_t kBlindChunks = 2;
-// What tells a device's rate from that of its first chunk's way there and back.
+// From so many bytes on a device's rate can be told from the time of its first chunk's
+// way there and back.
 constexpr uint64_t kTellingBytes = 64 << 20;
 
 double seconds(std::chrono::steady_clock::duration span) {
@@ -47,7 +48,7 @@ void SharedWork::begin(const RequestPointer &part) {
   if (!members_[part->member].executor->submit(part)) leave(*part, process_ends());
 }
 
-// Of what is taken there is no more.
+// Nothing more can be taken from it.
 bool SharedWork::is_closed() const {
   return is_concluded_ || must_start_over_ || !whole_->failure.ok() || whole_->todo.empty();
 }
@@ -63,15 +64,15 @@ uint64_t SharedWork::waiting_bytes(const Request &part) {
   return left_bytes_ / members_.size();
 }
 
-// Bytes a second; 0: nothing tells.
+// Bytes a second; 0: not known yet.
 double SharedWork::rate(const Member &member, Clock::time_point now) const {
   if (member.done_bytes == 0) return member.known_rate;
   const Clock::duration busy = member.busy + (member.has_work ? now - member.begun : now - now);
   return static_cast<double>(member.done_bytes) / std::max(seconds(busy), 1e-6);
 }
 
-// Not where the others will have done all that is left before this device would
-// have done `bytes` of it.
+// False if the others will have done all that is left before this device would have done
+// `bytes` of it.
 bool SharedWork::is_worth_it(const Member &member, uint64_t bytes, Clock::time_point now) const {
   const double its_rate = rate(member, now);
   if (its_rate == 0) return member.taken_bytes == 0 || member.taken_bytes < kBlindChunks * bytes;
@@ -81,7 +82,7 @@ bool SharedWork::is_worth_it(const Member &member, uint64_t bytes, Clock::time_p
     const double other_rate = rate(other, now);
     if (&other == &member || !other.is_here || other_rate == 0) continue;
     double alone = static_cast<double>(other.taken_bytes + bytes) / other_rate;
-    // One that has not been heard of for long may be silent for as long again.
+    // A device that was silent for long may be silent for as long again.
     alone = std::max(alone, seconds(now - other.last_heard));
     soonest = std::min(soonest, alone);
     rates += other_rate;
@@ -138,7 +139,7 @@ void SharedWork::add_result(Request &part) {
 void SharedWork::report(Request &part, bool is_over) {
   {
     std::lock_guard lock(mutex_);
-    if (is_concluded_) return;  // it has come too late for any of it
+    if (is_concluded_) return;  // it came too late for any of the work
     Member &member = members_[part.member];
     add_result(part);
     if (part.chunks_under_way == 0 && part.todo.empty()) end_work(member);
@@ -166,7 +167,7 @@ void SharedWork::leave(Request &part, const Status &why) {
     must_start_over_ = must_start_over_ || part.must_start_over;
     whole_->tried.insert(whole_->tried.end(), part.tried.begin(), part.tried.end());
     if (whole_->job.memory == LC_MEMORY_DEVICE) {
-      // No other device reaches it.
+      // No other device can reach this memory.
       if (whole_->failure.ok()) whole_->failure = why;
     } else {
       left_bytes_ += part.text_left();
@@ -191,14 +192,14 @@ void SharedWork::conclude_if_over() {
   conclude();
 }
 
-// No device has any of it, nor will.
+// No device has any of it, or will have.
 void SharedWork::conclude() {
   if (whole_->failure.ok()) {
     if (must_start_over_) whole_->start_over();
     if (!whole_->todo.empty()) return place_again_(whole_, why_);
   }
   whole_->settle();
-  // Which of them it was, nobody knows.
+  // Nobody knows which device it was.
   if (whole_->aead != nullptr && whole_->aead->was_misled())
     for (const Member &member : members_)
       if (member.done_bytes != 0) member.executor->distrust(verify::wrong_output(whole_->job.kind));

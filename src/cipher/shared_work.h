@@ -1,5 +1,5 @@
-// One job on several devices at once: each takes of it as it gets free, which
-// gives each what it can do, whatever that is.
+// One job on several devices at once. Each takes more of it whenever it is free, so each
+// does as much as it can.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,12 +16,12 @@ namespace lanecrypt::schedule {
 
 class Executor;
 
-// A device has a request of its own, its part, which is given it as any other and
-// which takes its work from here. Any thread, but each part's calls are those of
-// the thread that has the part.
+// Each device has a request of its own, its part. It is handed to the device like any
+// other request, and takes its work from here. Any thread may call this, but the calls
+// about a part are made by the thread that has the part.
 class SharedWork : public std::enable_shared_from_this<SharedWork> {
  public:
-  // Has others do what is left of the whole when no device that shares it does.
+  // Makes others do what is left of the whole, when no device that shares it does.
   using PlaceAgain = std::function<void(const RequestPointer &whole, const Status &why)>;
 
   SharedWork(RequestPointer whole, PlaceAgain place_again)
@@ -29,26 +29,26 @@ class SharedWork : public std::enable_shared_from_this<SharedWork> {
         place_again_(std::move(place_again)),
         left_bytes_(whole_->text_left()) {}
 
-  // First of all calls: a part for each device, which takes part as it can; or one
-  // that does the pieces that are `its`, and no others.
+  // Comes before all other calls: makes a part for a device, which takes as much as it
+  // can, or a part that does the pieces that are `its` and no others.
   RequestPointer add(Executor &executor, uint64_t load_bytes);
   RequestPointer add(Executor &executor, const std::function<bool(const Piece &)> &its);
-  // Then, for each part. The last of them may end the whole.
+  // Then called for each part. The last of them may end the whole.
   void begin(const RequestPointer &part);
 
   enum class Answer {
     kTaken,
-    kLater,  // the others have done all of it before this device would end a chunk
+    kLater,  // the others will have done all of it before this device would end a chunk
     kNothingLeft,
   };
   Answer take(Request &part, const ChunkLimits &limits);
-  // By which its chunks are sized: less towards the end, and at first.
+  // How many bytes the size of its chunks goes by: fewer at first, and towards the end.
   uint64_t waiting_bytes(const Request &part);
   bool has_nothing_left();
 
-  // A chunk of a part came back well. is_over: and the part takes no more.
+  // A chunk of a part came back well. is_over: the part takes no more.
   void report(Request &part, bool is_over);
-  // A device cannot do its part.
+  // Its device cannot do this part.
   void leave(Request &part, const Status &why);
 
  private:
@@ -56,14 +56,14 @@ class SharedWork : public std::enable_shared_from_this<SharedWork> {
   struct Member {
     Executor *executor = nullptr;
     bool is_here = true;
-    // It has taken what has not come back.
+    // It has taken work that has not come back.
     bool has_work = false;
-    uint64_t taken_bytes = 0;  // and not done yet
+    uint64_t taken_bytes = 0;  // taken and not done yet
     uint64_t done_bytes = 0;
-    // While it had work.
+    // How long it had work.
     Clock::duration busy{0};
     Clock::time_point begun, last_heard = Clock::now();
-    double known_rate = 0;  // of its last job
+    double known_rate = 0;  // in its last job
   };
 
   bool is_closed() const;
@@ -82,7 +82,7 @@ class SharedWork : public std::enable_shared_from_this<SharedWork> {
   uint64_t left_bytes_;
   bool must_start_over_ = false;
   bool is_concluded_ = false;
-  Status why_;  // the last device that left did
+  Status why_;  // why the last device left
 };
 
 }  // namespace lanecrypt::schedule

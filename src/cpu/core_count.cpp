@@ -19,7 +19,7 @@ std::string read_line(const std::string &path) {
   return line;
 }
 
-// "max", "-1" and what is not there are no limit.
+// "max", "-1" and a missing quota are no limit.
 unsigned limit_of(const std::string &quota_and_period) {
   std::istringstream text(quota_and_period);
   double quota = 0, period = 0;
@@ -32,14 +32,15 @@ unsigned limit_of(const std::string &quota_and_period) {
 unsigned group_cores(const std::string &list, const std::string &mount) {
   unsigned least = UINT_MAX;
   std::ifstream groups(list);
-  // "0::/a/b", or of the first version "3:cpu,cpuacct:/a/b".
+  // A line is "0::/a/b", or of the first version "3:cpu,cpuacct:/a/b".
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string kinds = line.substr(first + 1, second - first - 1);
     const bool is_second_version = kinds.empty();
     if (!is_second_version && ("," + kinds + ",").find(",cpu,") == std::string::npos) continue;
-    // A container may see its own group as the mount, and the name that it has outside.
+    // In a container the mount may be the process's own group, while the name is the one
+    // that the group has outside.
     for (std::string group = line.substr(second + 1);; group.erase(group.rfind('/'))) {
       const std::string folder = mount + (is_second_version ? "" : "/cpu") + group + "/";
       least = std::min(least,

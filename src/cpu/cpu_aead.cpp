@@ -40,7 +40,7 @@ Status update(EVP_CIPHER_CTX *context, uint8_t *out, const uint8_t *in, uint64_t
   return Status();
 }
 
-// One block under the block cipher itself.
+// Encrypts one block by the block cipher itself.
 Status encrypt_block(const CipherKind &kind, const uint8_t *key, const uint8_t *in, uint8_t *out) {
   const CipherKind ecb = {LC_AES_ECB, LC_ENCRYPT, kind.key_bytes};
   return run_cipher(ecb, {.key = key, .iv = {}}, in, out, kBlockBytes);
@@ -72,12 +72,12 @@ Result<OneTimeKey> one_time_key(const CipherKind &kind, const uint8_t *key, cons
   return made;
 }
 
-// From here on OpenSSL's GHASH is worth a context of its own.
+// From so many bytes on OpenSSL's GHASH gains more than a context of its own costs.
 constexpr uint64_t kLeastBytesForGmac = 1024;
 
-// The hash of a long piece as that of additional data alone: OpenSSL's tag of
-// those is their hash, whose last block has the power 2, with the block of
-// lengths and a mask, which are taken off.
+// The hash of a long piece, computed as if the piece were additional data alone.
+// OpenSSL's tag of such data is their hash, whose last block has the power 2, plus the
+// block of lengths and a mask. Both are taken off again.
 Status hash_by_gmac(const CipherKind &kind, const uint8_t *key, const Gf128 &h, const uint8_t *from,
                     uint64_t length, uint64_t exponent, AeadSum *sum) {
   const uint8_t iv[12] = {}, start[kBlockBytes] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
@@ -101,7 +101,7 @@ Status hash_piece(const CipherKind &kind, const uint8_t *key, const Iv &start, c
     if (!h.ok()) return h.status();
     if (length >= kLeastBytesForGmac && exponent >= 2)
       return hash_by_gmac(kind, key, *h, from, length, exponent, sum);
-    // ghash() gives the last block the power 1.
+    // ghash() leaves the last block at the power 1.
     const Gf128 hash =
         gf128_multiply(ghash(*h, Gf128{}, from, length), gf128_power(*h, exponent - 1));
     const Block block = gf128_to_block(hash);
@@ -129,8 +129,8 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
     return run_cipher({LC_CHACHA20, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = iv}, piece.in,
                       piece.out, piece.length);
   }
-  // CTR counts on into the bytes before the counter of 32 bits: it is cut where
-  // that wraps.
+  // OpenSSL's CTR carries from the counter of 32 bits into the bytes before it. So the
+  // piece is cut where the counter wraps.
   for (uint64_t at = 0; at < piece.length;) {
     const Iv iv = aead_counter(kind, start, (piece.offset + at) / kBlockBytes + 1);
     const uint64_t room = blocks_until_gcm_wraps(iv.data()) * kBlockBytes;
@@ -147,7 +147,7 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
 bool takes_whole(const CipherKind &kind, const AeadInput &input, uint64_t length) {
   constexpr uint32_t kMostIvBytes = 128;
   if (input.iv_bytes > kMostIvBytes) return false;
-  // OpenSSL wants the text and the additional data of CCM in one call each.
+  // OpenSSL takes the text of CCM in one call, and the additional data in one call.
   return !kind.is_ccm() || (length <= kMostUpdateBytes && input.aad_length <= kMostUpdateBytes);
 }
 
@@ -159,7 +159,7 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
   const bool encrypt = kind.direction == LC_ENCRYPT, ccm = kind.is_ccm();
   size_t iv_bytes = input.iv_bytes, tag_size = tag_bytes;
-  // CCM wants to know the tag's length first, and the tag itself to decrypt.
+  // CCM needs the tag's length first, and to decrypt the tag itself.
   const OSSL_PARAM sizes[] = {
       {OSSL_CIPHER_PARAM_IVLEN, OSSL_PARAM_UNSIGNED_INTEGER, &iv_bytes, sizeof iv_bytes, 0},
       {ccm || !encrypt ? OSSL_CIPHER_PARAM_AEAD_TAG : nullptr, OSSL_PARAM_OCTET_STRING,
@@ -178,7 +178,7 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
   uint8_t nothing = 0;
   bool is_right = true;
   if (ccm) {
-    // One call for all of it; decrypting, it fails where the tag is wrong.
+    // One call for all of the text. Decryption fails where the tag is wrong.
     is_right = EVP_CipherUpdate(context.get(), length == 0 ? &nothing : out, &written,
                                 length == 0 ? &kNothing : in, static_cast<int>(length)) == 1;
     if (encrypt && !is_right) return failed();
@@ -292,7 +292,7 @@ Status add_aead_part(const CipherKind &kind, const uint8_t *key, const Iv &start
 bool same_tag(const uint8_t *a, const uint8_t *b, uint32_t bytes) {
   uint32_t difference = 0;
   for (uint32_t n = 0; n < bytes; ++n) difference |= a[n] ^ b[n];
-  // No early end, and no comparison that a compiler could make one of.
+  // It never ends early, and the compiler can make no comparison of it that would.
   return ((difference - 1) >> 31) != 0;
 }
 

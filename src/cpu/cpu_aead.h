@@ -1,5 +1,5 @@
-// Authenticated modes on the CPU: whole messages by OpenSSL's default provider,
-// and the pieces and sums of messages of which a device has done a part.
+// Authenticated modes on the CPU: whole messages by OpenSSL's default provider, and
+// pieces and sums of messages of which a device did a part.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace lanecrypt::cpu {
 
-// What a piece adds to its message's tag, as the kernels give it: for GCM the
-// block to be XORed; for ChaCha20-Poly1305 five limbs, and at 8 the words of s;
-// for CCM, whose pieces come in order, the MAC so far, or at the end the tag.
+// What a piece adds to its message's tag, in the form of the kernels. GCM: a block to be
+// XORed. ChaCha20-Poly1305: five limbs, and from word 8 on the words of s. CCM, whose
+// pieces come in order: the MAC so far, and at the end the tag.
 using AeadSum = std::array<uint32_t, 12>;
 
 struct AeadInput {
@@ -24,24 +24,24 @@ struct AeadInput {
 // Whether OpenSSL can do a message whole.
 bool takes_whole(const CipherKind &kind, const AeadInput &input, uint64_t length);
 
-// A whole message. Encrypting, the tag is written; decrypting, it is checked,
-// and LC_ERROR_TAG says that it is wrong and `out` was wiped. Any thread.
+// Runs a whole message. Encryption writes the tag. Decryption checks it: LC_ERROR_TAG
+// says that it is wrong and `out` was wiped. Any thread.
 Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *in, uint8_t *out,
                 uint64_t length, uint8_t *tag, uint32_t tag_bytes);
 
-// The counter block from which a message starts: J0 of GCM (SP 800-38D, 7.1);
-// counter 0 and the nonce of ChaCha20-Poly1305; block 0 of CCM. The first block of the text has
-// the counter plus 1.
+// The first counter block of a message: J0 of GCM (SP 800-38D, 7.1), counter 0 and the
+// nonce of ChaCha20-Poly1305, block 0 of CCM. The first block of the text has that
+// counter plus 1.
 Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t *iv,
                       uint32_t iv_bytes);
 
-// `start` with `blocks` added to its counter: 32 bits that wrap, big-endian in
-// the last bytes for GCM, little-endian in the first for ChaCha20.
+// `start` with `blocks` added to its counter. The counter has 32 bits and wraps:
+// big-endian in the last bytes for GCM, little-endian in the first for ChaCha20.
 Iv aead_counter(const CipherKind &kind, const Iv &start, uint64_t blocks);
 
-// A piece that begins `offset` bytes into the text (whole blocks of 64 bytes),
-// and its sum, whose last block has the power `exponent` of H. in == out is
-// allowed; `aad` pieces are only hashed.
+// A piece that begins `offset` bytes into the text (whole blocks of 64 bytes), and its
+// sum, whose last block has the power `exponent` of H. in == out is allowed. An `aad`
+// piece is only hashed.
 struct AeadPiece {
   const uint8_t *in;
   uint8_t *out;
@@ -50,20 +50,20 @@ struct AeadPiece {
 };
 Status run_aead_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
                       const AeadPiece &piece, AeadSum *sum);
-// What closes a message: the block of its lengths, and the mask of its tag.
+// The last share of a message's tag: the block of its lengths, and the mask.
 Status close_aead(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t aad_length,
                   uint64_t length, AeadSum *sum);
 
 void add_aead_sum(const CipherKind &kind, const AeadSum &more, AeadSum *sum);
-// The tag of 16 bytes from the sum of all pieces and of the closing.
+// The tag of 16 bytes, from the sum of all pieces and of close_aead().
 std::array<uint8_t, 16> aead_tag(const CipherKind &kind, const AeadSum &sum);
 
-// What a part of a message adds, whose last block has the power 2, to the sum of
-// what was before it: as lc_aead_part has it. blocks: of the part's text.
+// Adds what a part of a message gives, whose last block has the power 2, to the sum of
+// what was before it, as lc_aead_part says. blocks: of the part's text.
 Status add_aead_part(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t blocks,
                      const AeadSum &part, uint32_t sum[8]);
 
-// Whether the first `bytes` are alike, in a time that does not tell where not.
+// Whether the first `bytes` are equal, in a time that does not tell where they differ.
 bool same_tag(const uint8_t *a, const uint8_t *b, uint32_t bytes);
 
 }  // namespace lanecrypt::cpu

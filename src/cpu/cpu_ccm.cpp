@@ -10,7 +10,7 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// Text that waits for its MAC; wiped when it goes.
+// Text that waits for its MAC. It is wiped at the end.
 class Room {
  public:
   static constexpr uint64_t kBytes = 32 << 10;
@@ -23,8 +23,8 @@ class Room {
   std::array<uint8_t, kBytes> bytes_;
 };
 
-// The first `bytes` of the room, filled up with zeros, go into the MAC, and are
-// overwritten.
+// Puts the first `bytes` of the room, filled up with zeros, into the MAC, and overwrites
+// them.
 Status authenticate(const CipherKind &kind, const uint8_t *key, Room &room, uint64_t bytes,
                     Iv *mac) {
   const uint64_t whole = whole_blocks(bytes);

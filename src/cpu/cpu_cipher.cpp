@@ -22,8 +22,8 @@ struct Free {
 };
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Free<EVP_CIPHER_CTX_free>>;
 
-// All modes' ciphers, fetched once. Never freed: at exit libcrypto may have gone
-// first.
+// The ciphers of all modes, fetched once. Never freed: at exit libcrypto may have ended
+// before.
 struct Ciphers {
   Status status;
   OSSL_LIB_CTX *library = nullptr;
@@ -82,7 +82,7 @@ Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_
     return failed();
   if (mode.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
     return failed();
-  // OpenSSL counts bytes in an int, and takes an update for one data unit.
+  // OpenSSL counts bytes in an int, and takes each update as one data unit.
   const bool has_units = mode.continuation == Continuation::kDataUnits;
   const uint64_t most = has_units && input.data_unit_bytes != 0 ? input.data_unit_bytes : 1 << 30;
   Iv iv = input.iv;

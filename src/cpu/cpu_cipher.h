@@ -1,5 +1,5 @@
-// A block cipher on the CPU, by OpenSSL's default provider: what takes over
-// when a device cannot do its work, and what its answers are checked against.
+// Ciphers on the CPU, by OpenSSL's default provider. They take over when a device cannot
+// do its work, and a device's answers are checked against them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,15 +13,15 @@ namespace lanecrypt::cpu {
 struct CipherInput {
   const uint8_t *key;  // kind.key_bytes
   Iv iv;
-  uint64_t data_unit_bytes = 0;  // XTS; 0: all is one
+  uint64_t data_unit_bytes = 0;  // XTS; 0: all of it is one unit
 };
 
 // OpenSSL's cipher of a kind, fetched once. Never freed.
 Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind);
 
-// Runs `length` bytes from `in` to `out` (which may be `in`). Any thread. Uses
-// a library context of its own, so that neither the application's configuration
-// nor the provider `gpu` is asked.
+// Runs `length` bytes from `in` to `out` (which may be `in`). Any thread. It uses a
+// library context of its own, so it asks neither the application's configuration nor the
+// provider `gpu`.
 Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
                   uint64_t length);
 

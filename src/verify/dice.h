@@ -1,4 +1,4 @@
-// Where a sample is taken of what a device gives back.
+// Chooses where to take a sample of what a device gives back.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace lanecrypt::verify {
 
-// No secret hangs on it (Sebastiano Vigna's splitmix64).
+// No secret depends on it (Sebastiano Vigna's splitmix64).
 class Dice {
  public:
   Dice();

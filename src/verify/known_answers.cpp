@@ -116,21 +116,21 @@ void add_example(std::vector<KnownAnswer> &answers, const AeadExample &example) 
   answers.push_back(answer);
 }
 
-// Every tile of it holds other bytes, and its counter passes 2^64.
+// Every tile of the message holds other bytes, and its counter passes 2^64.
 Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
                         lc_direction direction) {
   constexpr size_t kBytes = 1 << 20;
   KnownAnswer answer;
   const Mode &mode = mode_of(cipher);
   answer.kind = {cipher, direction, (mode.key_sizes & kKey128 ? 16u : 32u) * mode.keys};
-  // As many different bytes as the longest key needs.
+  // As many different bytes as the longest key has.
   answer.key = from_hex(kExamples[2].key);
   answer.key.insert(answer.key.end(), answer.key.rbegin(), answer.key.rend());
   answer.iv.fill(0xff);
   answer.iv[0] = 0x7f;
-  // Shorter than a tile, to cross units within one.
+  // Shorter than a tile, so that a tile crosses data units.
   answer.data_unit_bytes = mode.continuation == Continuation::kDataUnits ? 528 : 0;
-  // A chain is one lane's work, however long.
+  // One lane does a chain, however long it is.
   answer.input.resize(answer.kind.is_chain()   ? 1024
                       : mode.feedback_bits > 0 ? kBytes * mode.feedback_bits / 128
                       : mode.is_aead           ? kBytes + 8197
@@ -142,7 +142,7 @@ Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
   }
   answer.expected.resize(answer.input.size());
   if (mode.is_aead) {
-    // Sealed, and then opened by the other answer.
+    // This answer encrypts it, and the other one then decrypts it.
     answer.nonce.assign(mode.iv_bytes, 0x7f);
     answer.aad.assign(answer.input.begin(), answer.input.begin() + 20);
     answer.tag.resize(kBlockBytes);

@@ -1,5 +1,5 @@
-// What a device must answer before it is trusted: the examples of the
-// standards, and a long message whose answer the CPU gives.
+// What a device must answer before it is trusted: the examples of the standards, and a
+// long message whose answer the CPU gives.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,10 +19,10 @@ struct KnownAnswer {
   std::vector<uint8_t> nonce, aad, tag;  // of authenticated modes
 };
 
-// For every kind: an example (SP 800-38A, appendix F; for authenticated modes
-// those of GCM's authors and of RFC 8439, 2.8.2) where there is one, and one message that reaches
-// every group of a large device. The latter's expected output is computed by OpenSSL. Secret of
-// nobody.
+// For every kind an example, where there is one (SP 800-38A, appendix F; for
+// authenticated modes those of GCM's authors and of RFC 8439, 2.8.2), and one message
+// that reaches every group of a large device. OpenSSL computes the expected output of the
+// latter. None of it is secret.
 Result<std::vector<KnownAnswer>> known_answers();
 
 }  // namespace lanecrypt::verify

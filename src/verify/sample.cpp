@@ -19,7 +19,7 @@ bool counts(const Mode &mode) {
          mode.continuation == Continuation::kMessage || mode.continuation == Continuation::kMac;
 }
 
-// Of a piece, or of a data unit, from its start on.
+// The bytes, from the start of a piece or a data unit, that are not in its stolen blocks.
 uint64_t plain_bytes(const Span &span, uint64_t length) {
   const Mode &mode = span.kind.mode();
   const bool has_units = mode.continuation == Continuation::kDataUnits;
@@ -34,7 +34,7 @@ bool is_stolen(const Span &span, const Sample &sample) {
   return span.kind.mode().is_aes && sample.length > kBlockBytes;
 }
 
-// The mode that gives blocks before these alone.
+// The mode that gives the blocks before the stolen ones.
 CipherKind plain_kind(const CipherKind &kind) {
   const Mode &mode = kind.mode();
   if (mode.steals()) return {LC_AES_CBC, kind.direction, kind.key_bytes};
@@ -67,7 +67,7 @@ Iv iv_of_block(const Span &span, const Sample &sample, const uint8_t *out_before
   return iv;
 }
 
-// Times x, in the field of IEEE 1619; without a branch on secret bits.
+// Multiplies by x in the field of IEEE 1619, without a branch on secret bits.
 void double_tweak(std::array<uint64_t, 2> &tweak) {
   const uint64_t over = tweak[1] >> 63;
   tweak[1] = tweak[1] << 1 | tweak[0] >> 63;
@@ -107,7 +107,7 @@ Status run_xts_block(const Span &span, const std::array<uint64_t, 2> &tweak, con
   return Status();
 }
 
-// Within a data unit, which OpenSSL would begin at its start.
+// Computes blocks within a data unit, where OpenSSL would begin at the unit's start.
 Status run_xts(const Span &span, const Sample &sample, uint8_t *to) {
   const uint64_t unit = span.data_unit_bytes == 0 ? span.length : span.data_unit_bytes;
   const uint32_t key_bytes = span.kind.one_key_bytes();
@@ -118,7 +118,7 @@ Status run_xts(const Span &span, const Sample &sample, uint8_t *to) {
                          number.data(), reinterpret_cast<uint8_t *>(tweak.data()), kBlockBytes));
   tweak = multiply(tweak, power_of_x(sample.offset % unit / kBlockBytes));
   if (!is_stolen(span, sample)) return run_xts_block(span, tweak, sample.in.data(), to);
-  // 5.3.2 and 5.4.2: decryption takes the two tweaks the other way round.
+  // 5.3.2 and 5.4.2: decryption takes the two tweaks in the other order.
   std::array<uint64_t, 2> first = tweak, second = tweak;
   double_tweak(span.kind.direction == LC_ENCRYPT ? second : first);
   const size_t part = sample.length - kBlockBytes;
@@ -137,7 +137,7 @@ Status recompute(const Span &span, const Sample &sample, const uint8_t *out_befo
                          to, sample.length);
 }
 
-// What fails on the CPU is not the device's fault.
+// The device is not to blame for a failure of the CPU.
 Status not_checked(const Status &status) {
   return Status(LC_ERROR_MEMORY, "the output could not be checked: " + status.text());
 }
@@ -158,7 +158,7 @@ Sample take_sample(const Span &span, const uint8_t *in, uint64_t near) {
   const uint64_t all = std::min(unit, span.length - start), plain = plain_bytes(span, all);
   const uint64_t block = block_bytes(mode);
   uint64_t at = std::min((near - start) / block * block, plain);
-  // The second block follows from the first.
+  // If the IV is not known, take the second block: it follows from the first.
   if (!span.iv_is_known && at == 0 && !counts(mode) && mode.iv_bytes != 0) at = block;
   if (at >= all) return sample;
   sample.offset = start + at;

@@ -1,5 +1,5 @@
-// A few bytes of what a device gives back, computed again on the CPU. Memory
-// that fails and cards that run too hot give wrong bytes and no error.
+// A few bytes of what a device gives back, computed again on the CPU. Memory that fails
+// and cards that run too hot give wrong bytes and no error.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,36 +12,35 @@ namespace lanecrypt::verify {
 struct Span {
   CipherKind kind;
   const uint8_t *key;
-  Iv iv;             // of its first block; of authenticated modes, its counter
+  Iv iv;             // of its first block; in authenticated modes, the counter of that
   bool iv_is_known;  // false: the device alone has it, from the slice before
   bool ends_message;
   uint64_t length;
   uint64_t data_unit_bytes;
 };
 
-// Bytes of a piece that follow from what lies beside them: one block, or less
-// at the end; or, where ciphertext is stolen, the last two blocks. Tags are not
-// covered.
+// Bytes of a piece that follow from the bytes beside them: one block, or less at the end,
+// or the last two blocks where ciphertext is stolen. Samples do not cover tags.
 struct Sample {
   uint64_t offset = 0;  // in the piece
-  uint32_t length = 0;  // 0: nothing of the piece will do
+  uint32_t length = 0;  // 0: no part of the piece can be a sample
   std::array<uint8_t, kChaChaBlockBytes> in;
-  Iv in_before;  // the 16 bytes before, where offset is not 0
+  Iv in_before;  // the 16 bytes of input before it, where offset is not 0
 };
 
 // The sample at or near byte `near` of a piece whose input lies at `in`.
 Sample take_sample(const Span &span, const uint8_t *in, uint64_t near);
 
-// LC_ERROR_DEVICE where `out`, sample.length bytes, is wrong. out_before: the 16
-// bytes before it, where its offset is not 0.
+// LC_ERROR_DEVICE where `out`, of sample.length bytes, is wrong. out_before: the 16 bytes
+// before it, where its offset is not 0.
 Status check_sample(const Span &span, const Sample &sample, const uint8_t *out,
                     const uint8_t *out_before);
 
-// The same for a whole piece; of authenticated modes only of CCM. Where the IV
-// is not known, the first block is only that from which the second follows.
+// The same for a whole piece. Of the authenticated modes only for CCM. Where the IV is
+// not known, the first block is not checked, and only the second is computed from it.
 Status check_all(const Span &span, const uint8_t *in, const uint8_t *out);
 
-// What is said of a device that gives wrong output.
+// The error of a device that gives wrong output.
 Status wrong_output(const CipherKind &kind);
 
 }  // namespace lanecrypt::verify

@@ -6,14 +6,14 @@ namespace {
 
 // As often as OpenSSL's own (BN_BLINDING_COUNTER).
 constexpr uint32_t kPairsOfOne = 32;
-// An inversion takes as long as a private operation.
+// One inversion takes as long as a private operation.
 constexpr size_t kPairsOfOneInversion = 8;
 
-// Montgomery's way: the inverse of the product of all r, times the other r, is that
-// of one. False too where one of them has none.
+// Montgomery's trick: the inverse of the product of all r, times the other r, is the
+// inverse of one. False too where an r has no inverse.
 bool draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *context) {
-  // Until they are known, r stands for its power, and the product of all r so far for
-  // the inverse.
+  // Until the pairs are known, r stands in the place of its power, and the product of all
+  // r so far in the place of the inverse.
   const BIGNUM *product = nullptr;
   for (BlindingPair &pair : pairs) {
     BIGNUM *r = pair.power.get();
@@ -23,7 +23,7 @@ bool draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *
       return false;
     product = pair.inverse.get();
   }
-  // Of r R it is 1/r 1/R, and R/r is wanted.
+  // The inverse of r R is 1/r 1/R. R/r is wanted.
   const Number inverse(BN_new());
   if (!inverse || BN_mod_inverse(inverse.get(), product, modulus.n(), context) == nullptr ||
       !modulus.to_montgomery(inverse.get(), context) ||
@@ -58,7 +58,7 @@ bool Modulus::draw(BIGNUM *r, BN_CTX *context) const {
   const size_t bits = static_cast<size_t>(BN_num_bits(n())), bytes = (bits + 7) / 8;
   secure::KeyMemory memory(bytes);
   if (!memory.ok(bytes)) return false;
-  // Each is below n with a chance of a half or more.
+  // Each draw is below n with a chance of a half or more.
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (random_(random_argument_, memory.data(), bytes) != 1) return false;
     memory.data()[0] &= static_cast<uint8_t>(0xff >> (8 * bytes - bits));
@@ -83,8 +83,8 @@ bool Modulus::to_montgomery(BIGNUM *x, BN_CTX *context) const {
 }
 
 std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_CTX *context) {
-  // Of two long primes, one r in about 2^500 has no inverse. Where one is short, many
-  // have none, and fewer lone ones than products.
+  // With two long primes, one r in about 2^500 has no inverse. With a short prime many
+  // have none, and a product of several even more often.
   for (int attempt = 0; attempt < 8; ++attempt) {
     std::vector<BlindingPair> pairs(attempt == 0 ? wanted : 1);
     if (draw_all(pairs, modulus, context)) return pairs;
@@ -93,7 +93,7 @@ std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_C
 }
 
 const BlindingPair *BlindingChain::next(const Modulus &modulus, BN_CTX *context) {
-  // After a failure, which may have left half a pair, a fresh one.
+  // After a failure, which may have left half a pair, a fresh one is drawn.
   made_ = advance(modulus, context) ? made_ + 1 : 0;
   return made_ == 0 ? nullptr : &pair_;
 }
@@ -103,7 +103,7 @@ bool BlindingChain::advance(const Modulus &modulus, BN_CTX *context) {
   if (made_ % kPairsOfOne != 0)
     return modulus.multiply(power, power, power, context) &&
            modulus.multiply(inverse, inverse, inverse, context);
-  // A key that is new may not be used much.
+  // A new key may not be used much.
   if (fresh_.empty()) fresh_ = draw_pairs(made_ == 0 ? 1 : kPairsOfOneInversion, modulus, context);
   if (fresh_.empty()) return false;
   pair_ = std::move(fresh_.back());

@@ -1,5 +1,5 @@
-// Pairs (r^e, 1/r) mod n of secret random r, by which the operations of a key are
-// blinded; numbers mod n are in OpenSSL's Montgomery form.
+// Pairs (r^e, 1/r) mod n of secret random r, which blind the operations of a key. Numbers
+// mod n are in OpenSSL's Montgomery form.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace lanecrypt::cpu {
 
-// Arithmetic mod n of one key, for any thread that brings a context of its own.
+// Arithmetic modulo the n of one key. Any thread may use it with a context of its own.
 class Modulus {
  public:
   explicit Modulus(const RsaKey &key);
@@ -19,11 +19,12 @@ class Modulus {
   bool ok() const { return is_made_; }
 
   const BIGNUM *n() const { return n_.get(); }
-  // Of two numbers in Montgomery form; if one of them is in none, so is the product.
+  // The product of two numbers in Montgomery form. If one of them is not in that form,
+  // neither is the product.
   bool multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const;
   bool raise_to_e(BIGNUM *x, BN_CTX *context) const;
   bool to_montgomery(BIGNUM *x, BN_CTX *context) const;
-  // A secret number below n and not 0, of the key's random generator.
+  // A secret number below n and not 0, from the key's random generator.
   bool draw(BIGNUM *r, BN_CTX *context) const;
 
  private:
@@ -40,15 +41,16 @@ struct BlindingPair {
   bool ok() const { return power != nullptr && inverse != nullptr; }
 };
 
-// Pairs of fresh r from the key's random generator, up to as many as are wanted;
-// none after a failure.
+// Pairs of fresh r from the key's random generator, at most as many as are wanted; none
+// after a failure.
 std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_CTX *context);
 
-// One pair after the other: the last one squared, and after 32 of them a fresh one,
+// Gives one pair after the other: the last one squared, and after 32 of them a fresh one,
 // as in OpenSSL's own blinding.
 class BlindingChain {
  public:
-  // nullptr after a failure; else what it points to is good until the next call.
+  // nullptr after a failure. Otherwise it points to a pair that is good until the next
+  // call.
   const BlindingPair *next(const Modulus &modulus, BN_CTX *context);
 
  private:

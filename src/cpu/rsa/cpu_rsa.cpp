@@ -30,8 +30,7 @@ Number to_number(std::span<const uint8_t> bytes) {
   return number;
 }
 
-// What the numbers of a private key must be to each other; and d, where it was
-// left out.
+// Checks how the numbers of a private key relate, and computes d where it was left out.
 class Relations {
  public:
   explicit Relations(const RsaNumbers &numbers)
@@ -72,8 +71,7 @@ class Relations {
     return Status();
   }
 
-  // 1/e mod (p-1)(q-1), which serves as well as that mod their least common
-  // multiple.
+  // 1/e mod (p-1)(q-1). It serves as well as 1/e mod their least common multiple.
   Number compute_d() {
     Number d(BN_new());
     if (!d || BN_mul(product_.get(), p_less_.get(), q_less_.get(), context_.get()) != 1)
@@ -196,7 +194,7 @@ Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in,
 }
 
 Status random_bytes(void *to, size_t bytes) {
-  // The generator gives at most this at once.
+  // The generator gives at most so much at once.
   constexpr size_t kMost = 1 << 16;
   uint8_t *at = static_cast<uint8_t *>(to);
   for (size_t left = bytes; left > 0;) {

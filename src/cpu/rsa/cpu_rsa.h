@@ -1,6 +1,6 @@
-// RSA on the CPU, by OpenSSL's default provider: what takes over when a device
-// cannot do its work, and what its answers are checked against. Also the
-// numbers that a device needs of a key.
+// RSA on the CPU, by OpenSSL's default provider. It takes over when a device cannot do
+// its work, and a device's answers are checked against it. Also the numbers of a key that
+// a device needs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace lanecrypt::cpu {
 
-// Checks that the parts of a key belong together (LC_ERROR_ARGUMENT), and has
-// OpenSSL make its own form of it, into key.on_cpu.
+// Checks that the parts of a key belong together (LC_ERROR_ARGUMENT), and has OpenSSL
+// make its own form of the key, in key.on_cpu.
 Status prepare(RsaKey &key);
 
 // in^e or in^d mod n (RFC 8017, sections 5.1 and 5.2), key.modulus_bytes each;
@@ -18,9 +18,9 @@ Status prepare(RsaKey &key);
 // thread.
 Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in, uint8_t *out);
 
-// Bytes that nobody can guess, of the private random generator. Any thread.
+// Bytes that nobody can guess, from the private random generator. Any thread.
 Status random_bytes(void *to, size_t bytes);
-// The same, of the generator by which the key is blinded.
+// The same, from the generator by which the key is blinded.
 Status random_bytes_for(const RsaKey &key, void *to, size_t bytes);
 
 }  // namespace lanecrypt::cpu

@@ -12,7 +12,7 @@ namespace lanecrypt::cpu {
 
 class OpensslKey {
  public:
-  // It locks for itself: any number of threads may use one EVP_PKEY.
+  // It has its own lock: any number of threads may use one EVP_PKEY.
   Pkey pkey;
   mutable RsaImageCache images;
 };

@@ -34,9 +34,9 @@ inline Number number_of(std::span<const uint8_t> big_endian) {
   return Number(BN_bin2bn(big_endian.data(), static_cast<int>(big_endian.size()), nullptr));
 }
 
-// A library context of Lanecrypt's own, so that neither the application's
-// configuration nor the provider `gpu` is asked; made once and never freed: at
-// exit libcrypto may have gone first. nullptr: there is no libcrypto.
+// A library context of Lanecrypt's own, so that neither the application's configuration
+// nor the provider `gpu` is asked. Made once and never freed: at exit libcrypto may have
+// ended before. nullptr: there is no libcrypto.
 OSSL_LIB_CTX *private_library();
 
 inline Status openssl_failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }

@@ -9,14 +9,14 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// Small primes to divide by, e among them where it is short.
+// How many small primes to divide by. e is one of them where it is short.
 constexpr size_t kSmallPrimes = 1024;
 static_assert(kSmallPrimes % PRIME_SIEVE_BLOCK == 0);
-// Sums of the remainders' parts have room in 64 bits.
+// So sums of the parts of remainders fit into 64 bits.
 constexpr uint64_t kMostDivisor = 1 << 17;
 
-// The first 64 bits of sqrt(2) 2^(bits-1), and 1: from here on a number is not
-// less. (2^-64 of those that are not less are left out with the others.)
+// The first 64 bits of sqrt(2) 2^(bits-1), plus 1. A number with such a top is not less
+// than that. (2^-64 of the numbers that are not less are left out too.)
 constexpr uint64_t kLeastTop = 0xb504f333f9de6485;
 
 // The odd ones among the first primes.
@@ -39,7 +39,7 @@ uint64_t remainder_of(std::span<const uint8_t> number, uint64_t divisor) {
   return rest;
 }
 
-// The number where it is at most `most`; else 0.
+// The number if it is at most `most`, and otherwise 0.
 uint64_t short_number(std::span<const uint8_t> number, uint64_t most) {
   uint64_t value = 0;
   for (const uint8_t byte : number) {
@@ -49,7 +49,7 @@ uint64_t short_number(std::span<const uint8_t> number, uint64_t most) {
   return value;
 }
 
-// Whether a < b, both of as many bytes, in the same time for all of them.
+// Whether a < b. Both have as many bytes, and the time is the same for all of them.
 bool is_less(const uint8_t *a, const uint8_t *b, size_t bytes) {
   unsigned borrow = 0;
   for (size_t n = bytes; n-- > 0;) borrow = (unsigned{a[n]} - b[n] - borrow) >> 31;
@@ -71,7 +71,7 @@ SieveTable make_sieve_table(uint32_t stride_bytes, std::span<const uint8_t> expo
   table.blocks = kSmallPrimes / PRIME_SIEVE_BLOCK;
   for (const uint32_t prime : small_primes(kSmallPrimes))
     table.primes.push_back({prime, remainder_of(exponent, prime) == 0 ? 1u : 0u});
-  // e itself, in the place of the largest: no candidate may be 1 modulo it.
+  // e itself, in the place of the largest prime: no candidate may be 1 modulo e.
   if (const uint64_t e = short_number(exponent, kMostDivisor); e > table.primes.back().prime)
     table.primes.back() = {uint32_t(e), 1};
   for (const SmallPrime &small : table.primes)
@@ -118,8 +118,8 @@ bool survives(const SieveTable &table, const uint8_t *candidate) {
 Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8_t> to) {
   const uint32_t stride = prime_stride_bytes(bits);
   LC_TRY(random(to.data(), to.size()));
-  // The upper 64 bits are drawn until they are not too small: the rest of a
-  // number that is thrown away would be thrown away with them.
+  // The upper 64 bits are drawn again until they are large enough. Only then is the rest
+  // drawn, since it would be thrown away with them.
   uint64_t tops[512];
   size_t next = std::size(tops);
   Status status;
@@ -139,7 +139,7 @@ Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8
     uint8_t *byte = number + (8 * stride - bits) / 8;
     for (uint32_t n = 0; n < 8; ++n) byte[n] |= uint8_t(top >> (56 - 8 * n) >> shift);
     if (shift != 0) byte[8] |= uint8_t(top << (8 - shift));
-    // FIPS 186-5, A.1.3, step 4.3: an even one gets 1 more.
+    // FIPS 186-5, A.1.3, step 4.3: 1 is added to an even number.
     number[stride - 1] |= 1;
   }
   secure::wipe(tops, sizeof tops);

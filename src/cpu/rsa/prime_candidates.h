@@ -19,8 +19,7 @@ namespace lanecrypt::cpu {
 // Fills memory with bytes of a private random generator.
 using RandomBytes = std::function<Status(void *to, size_t bytes)>;
 
-// Bytes of a number of that many bits, where it lies among others: a multiple
-// of 8.
+// Bytes between numbers of so many bits that lie side by side: a multiple of 8.
 constexpr uint32_t prime_stride_bytes(uint32_t bits) { return (bits + 63) / 64 * 8; }
 
 // What candidates of one length are divided by; see kernels/rsa/prime_layout.h.
@@ -29,27 +28,26 @@ struct SieveTable {
   uint32_t blocks = 0;
   std::vector<SmallPrime> primes;
   std::vector<uint32_t> powers;
-  // Of random odd numbers, the part that no small prime divides.
+  // The part of random odd numbers that no small prime divides.
   double survivors = 1;
 };
 
-// `exponent` is e, of which the small prime factors are looked for.
+// `exponent` is e; the table has its small prime factors too.
 SieveTable make_sieve_table(uint32_t stride_bytes, std::span<const uint8_t> exponent);
-// As the kernel prime_sieve.
+// Decides as the kernel prime_sieve does.
 bool survives(const SieveTable &table, const uint8_t *candidate);
 
-// Odd numbers of `bits` bits that are at least sqrt(2) 2^(bits-1), each as likely
-// as any other; bits is at least 128.
+// Odd numbers of `bits` bits, at least sqrt(2) 2^(bits-1), all equally likely. bits is at
+// least 128.
 Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8_t> to);
 
-// For each number of `trials` a number below that candidate, each as likely as
-// any other.
+// For each number in `trials`, a number below that candidate, all equally likely.
 Status draw_bases(const RandomBytes &random, uint32_t bits, std::span<const uint8_t> candidates,
                   std::span<const uint32_t> trials, std::span<uint8_t> to);
 
-// Rounds of the test of Miller and Rabin for each prime of a modulus of
-// `modulus_bits`: FIPS 186-5, table B.1; for the shorter ones, which it does not
-// have, more than FIPS 186-4, table C.2 asks of primes of 512 bits.
+// Rounds of the test of Miller and Rabin for each prime of a modulus of `modulus_bits`,
+// by FIPS 186-5, table B.1. For lengths below the table's, more than FIPS 186-4, table
+// C.2 asks for primes of 512 bits.
 constexpr uint32_t miller_rabin_rounds(uint32_t modulus_bits) {
   return modulus_bits >= 3072 ? 4 : modulus_bits >= 2048 ? 5 : 8;
 }

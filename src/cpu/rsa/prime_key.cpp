@@ -28,7 +28,7 @@ Number secret_number() {
   return number;
 }
 
-// How often 2 divides an odd number less 1.
+// How often 2 divides candidate - 1.
 uint32_t halvings_of(std::span<const uint8_t> candidate) {
   uint32_t zeros = 0;
   for (size_t n = candidate.size(); n-- > 0; zeros += 8) {
@@ -41,10 +41,10 @@ uint32_t halvings_of(std::span<const uint8_t> candidate) {
 // The numbers of a key, one after another in locked memory.
 class KeyBytes {
  public:
-  // Of seven numbers, none longer than the modulus.
+  // Has room for seven numbers, none longer than the modulus.
   explicit KeyBytes(uint32_t modulus_bits) : memory_(modulus_bits) {}
   bool ok() const { return memory_.ok(1); }
-  // Length 0: it failed.
+  // A length of 0 says that it failed.
   lc_number add(const BIGNUM *number) {
     const int bytes = (BN_num_bits(number) + 7) / 8;
     uint8_t *to = memory_.data() + used_;
@@ -59,14 +59,15 @@ class KeyBytes {
   size_t used_ = 0;
 };
 
-// Whether what goes through the private operation comes back by the public.
+// Whether a random number that goes through the private operation comes back by the
+// public one.
 Result<bool> is_consistent(const RandomBytes &random, const RsaKey &key) {
   std::vector<uint8_t> in(key.modulus_bytes), out(key.modulus_bytes);
   LC_TRY(random(in.data(), in.size()));
-  // Below the modulus, of which the highest bit is set.
+  // Makes it less than the modulus, whose highest bit is set.
   const uint32_t spare = 8 * key.modulus_bytes - key.modulus_bits;
   in[0] &= uint8_t(0x7f >> spare);
-  // OpenSSL's own check, of the private operation's result, may fail too.
+  // OpenSSL checks the private operation's result itself, and that may fail too.
   if (!run_rsa(key, LC_RSA_PRIVATE, in.data(), out.data()).ok() ||
       !run_rsa(key, LC_RSA_PUBLIC, out.data(), out.data()).ok())
     return false;
@@ -113,7 +114,7 @@ Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
   }
   BN_CTX *const with = context.get();
   if (BN_sub(difference.get(), p.get(), q.get()) != 1) return openssl_failed();
-  // More than 2^(bits-100).
+  // |p-q| must be more than 2^(bits-100).
   if (BN_num_bits(difference.get()) <= int(bits) - 99) return made;
   if (BN_sub_word(p_less.get(), 1) != 1 || BN_sub_word(q_less.get(), 1) != 1 ||
       BN_gcd(common.get(), p_less.get(), q_less.get(), with) != 1 ||
@@ -122,7 +123,7 @@ Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
       BN_copy(least.get(), difference.get()) == nullptr)
     return openssl_failed();
   BN_set_flags(least.get(), BN_FLG_CONSTTIME);
-  // None: p-1 or q-1 has a factor of e.
+  // There is no inverse: p-1 or q-1 has a factor of e.
   if (BN_mod_inverse(d.get(), e.get(), least.get(), with) == nullptr) return made;
   if (BN_num_bits(d.get()) <= int(bits) + 1) return made;
   if (BN_nnmod(dp.get(), d.get(), p_less.get(), with) != 1 ||

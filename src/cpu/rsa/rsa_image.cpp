@@ -38,12 +38,12 @@ Number power_of_two(uint32_t bits) {
 uint64_t negative_inverse(const uint8_t *little_endian, uint32_t bits) {
   uint64_t low;
   memcpy(&low, little_endian, sizeof low);
-  uint64_t inverse = low;  // right in 3 bits
+  uint64_t inverse = low;  // correct in 3 bits
   for (int n = 0; n < 5; ++n) inverse *= 2 - low * inverse;
   return (0 - inverse) & ((uint64_t{1} << bits) - 1);
 }
 
-// Arithmetic mod n for one image; every call can fail for want of memory.
+// Arithmetic mod n for one image. Every call can fail for want of memory.
 class Maker {
  public:
   Maker(const Modulus &modulus, const RsaImageForm &form)
@@ -94,8 +94,8 @@ class Maker {
     }
     return true;
   }
-  // The same of a number in OpenSSL's Montgomery form, in the device's; `r` is R
-  // mod n of the device.
+  // The same for a number in OpenSSL's Montgomery form, which it turns into the device's.
+  // `r` is the device's R mod n.
   bool split_montgomery(const BIGNUM *number, const BIGNUM *r, uint8_t *to) {
     return modulus_.multiply(scratch_.get(), number, r, context_.get()) &&
            split(scratch_.get(), to);
@@ -123,7 +123,7 @@ bool write_exponent(std::span<const uint8_t> big_endian, uint32_t words, uint8_t
   return true;
 }
 
-// All but the blinding.
+// Writes all but the blinding.
 bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
   const uint32_t full_bits = form.full_limbs * form.limb_bits;
   const uint32_t half_bits = form.half_limbs * form.limb_bits;
@@ -266,8 +266,8 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
   if (!form.is_private) return Status();
 
   uint8_t *numbers = to + head_bytes(form);
-  // Where somebody is just making one, this does not wait: the two chains are as good
-  // as two keys'.
+  // If another thread is just making a base, this one does not wait for it: two chains of
+  // blinding serve as well as two keys' chains do.
   const std::unique_lock ahead(mine->ahead_mutex, std::try_to_lock);
   const BlindingPair *base = ahead.owns_lock() ? mine->base_ahead.exchange(nullptr) : nullptr;
   if (base == nullptr)
@@ -282,7 +282,8 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
 }
 
 void RsaImageCache::make_base_ahead(const RsaKey &key) {
-  // First without a system call. A child of fork that finds its parent's leaves it be.
+  // First try without a system call. A child of fork that finds its parent's cache leaves
+  // it alone.
   Process *mine = process_.load();
   if (mine != nullptr && mine->base_ahead.load() != nullptr) return;
   mine = process(key);

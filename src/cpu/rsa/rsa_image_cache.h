@@ -16,8 +16,8 @@
 
 namespace lanecrypt::cpu {
 
-// Any thread. A child of fork makes all of it anew: the parent's lock may be
-// held for ever, and its blinding is its own.
+// Any thread. A child of fork makes all of it anew: the parent's lock may stay held for
+// ever, and the child's blinding must be its own.
 class RsaImageCache {
  public:
   RsaImageCache();
@@ -33,7 +33,7 @@ class RsaImageCache {
 
   Process *process(const RsaKey &key);
 
-  // Of the process that made the key.
+  // forks() of the process that made the key.
   const uint64_t born_in_;
   std::atomic<Process *> process_ = nullptr;
 };
