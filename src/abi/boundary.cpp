@@ -1,4 +1,4 @@
-// The texts of errors, and what functions on all subjects check.
+// The texts of errors, and checks that the functions of all subjects need.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/boundary.h"
@@ -8,7 +8,8 @@
 namespace lanecrypt::abi {
 namespace {
 
-// Plain memory: exit() destroys a thread's objects before it asks for the counters.
+// Plain memory, not an object: exit() destroys a thread's objects before it asks for the
+// counters.
 constexpr size_t kMostBytes = 1024;
 thread_local char last_error[kMostBytes] = "";
 

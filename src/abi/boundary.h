@@ -1,5 +1,5 @@
-// What every function of the C ABI does at the boundary: errors told, exceptions kept
-// in, structs of any version filled, devices found.
+// What every function of the C ABI does at the boundary: it tells errors, keeps
+// exceptions in, fills structs of any version and finds devices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,8 +27,8 @@ namespace lanecrypt::abi {
 lc_status tell(const Status &status);
 lc_status tell(lc_status code, const char *text);
 
-// One call of the ABI. What devices it began to open are open, or cannot be, when it
-// returns, and the end of the process is arranged after them.
+// One call of the ABI. When it returns, the devices that it began to open are open, or
+// cannot be, and the end of the process is arranged after them.
 class Call {
  public:
   Call() = default;
@@ -41,8 +41,8 @@ class Call {
   const process::CancellationOff not_cancelled_;
 };
 
-// No exception crosses the ABI: all that the inside can throw is want of
-// memory or of threads.
+// No exception crosses the ABI. The inside can throw only for want of memory or of
+// threads.
 template <typename Body>
 lc_status guarded(Body body) noexcept {
   const Call call;
@@ -68,7 +68,7 @@ lc_status give(const T &value, T *to, const char *wrong_size) {
   return LC_OK;
 }
 
-// Of an enum that a C program may have set to anything.
+// The number in an enum. A C program may have set it to anything.
 template <typename Enum>
 unsigned number_of(const Enum &value) {
   unsigned number = 0;
@@ -79,7 +79,7 @@ unsigned number_of(const Enum &value) {
 
 Result<schedule::Executor *> find_device(lc_context *context, uint32_t index);
 
-// Before anything is done: what comes later cannot be undone.
+// Called before anything is done: what comes later cannot be undone.
 Status check_result(const lc_result *result);
 
 }  // namespace lanecrypt::abi

@@ -1,4 +1,4 @@
-// What the library has for its benchmarks alone: kernels of fragment shaders.
+// What the library has only for its benchmarks: kernels of fragment shaders.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/device_xor.h"
@@ -21,7 +21,7 @@ using lanecrypt::schedule::Executor;
 
 namespace {
 
-// Runs a kernel of fragment shaders, which no job has, over `bytes` at each pointer.
+// Runs a kernel of fragment shaders, which no job uses, over `bytes` at each pointer.
 lc_status draw(lc_context *context, uint32_t index, const char *kernel, const char *missing,
                std::initializer_list<const void *> pointers, uint64_t bytes,
                std::initializer_list<uint32_t> numbers) {

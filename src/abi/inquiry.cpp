@@ -9,7 +9,7 @@ using process::Program;
 using std::chrono::milliseconds;
 
 bool Inquiry::knows_devices() {
-  // Who comes while another looks need not wait for that.
+  // A caller who comes while another one looks need not wait for that.
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   if (survey_) return true;

@@ -1,6 +1,6 @@
-// What programs of ours find out beside, while the CPU does what is asked: which devices
-// there are, and what they take. Neither drivers nor threads come into this process for
-// that, and no caller waits.
+// What programs of ours find out while the CPU does the requests: which devices there
+// are, and how long they take. So neither drivers nor threads come into this process, and
+// no caller waits.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,27 +18,28 @@
 
 namespace lanecrypt {
 
-// Any thread. Of a child of fork it is the parent's, and left alone.
+// Any thread. In a child of fork it is still the parent's, and is left alone.
 class Inquiry {
  public:
-  // Of the devices that this list names.
+  // About the devices that this list names.
   explicit Inquiry(std::string devices) : devices_(std::move(devices)) {}
   Inquiry(const Inquiry &) = delete;
 
-  // Has devices looked for. True once it is known which there are.
+  // Starts the search for devices, if need be. True once it is known which there are.
   bool knows_devices();
-  // Waits until that is known.
+  // Waits until it is known which devices there are.
   device::Survey survey();
 
-  // Has the device measured, with a context of its own.
+  // Starts measuring the device, with a context of its own.
   void measure(const std::string &id);
   struct Measured {
     std::optional<tune::Calibration> calibration;  // nothing where it failed
   };
-  // Once for each that measure() was called for: what came of it; nothing before.
+  // What came of a measure(), once for each; nothing before it has ended.
   std::optional<Measured> measured(const std::string &id);
 
-  // Adds to what the CPU did that a device might have done; the sum so far.
+  // Adds to the bytes that the CPU did and a device might have done. Returns the sum so
+  // far.
   uint64_t count(uint64_t bytes) {
     return bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   }
@@ -49,7 +50,7 @@ class Inquiry {
   std::mutex mutex_;
   std::unique_ptr<device::Surveyor> surveyor_;
   std::optional<device::Survey> survey_;
-  // nullptr: it could not be started.
+  // A nullptr says that it could not be started.
   std::map<std::string, std::unique_ptr<process::Program>> measuring_;
 };
 

@@ -1,4 +1,4 @@
-// A context is opened with its options, and closed.
+// Opens a context with its options, and closes it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Devices asked for in a process of their own, whose driver may do what it likes.
+// Asks drivers for their devices in a process of its own, so that a driver may do what it
+// likes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/probe.h"
@@ -19,10 +20,10 @@
 namespace lanecrypt {
 namespace {
 
-// A driver may take seconds when it is first used; measuring takes some more.
+// A driver may take seconds at its first use. Measuring takes longer.
 constexpr std::chrono::seconds kLookLimit{15}, kMeasureLimit{120};
 
-// Whatever hangs: the process ends itself, and what it has not said is missing.
+// Whatever hangs, the process then ends itself. What it has not said is missing.
 void end_after(std::chrono::seconds limit) {
   std::thread([limit] {
     std::this_thread::sleep_for(limit);
@@ -30,7 +31,7 @@ void end_after(std::chrono::seconds limit) {
   }).detach();
 }
 
-// Drivers may print; what is said goes to where standard output was.
+// Drivers may print to standard output. Our answer goes to where that was.
 int keep_output() {
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC); nothing >= 0)
@@ -38,7 +39,7 @@ int keep_output() {
   return output;
 }
 
-// Ends the process without what drivers have arranged for its end.
+// Ends the process without what drivers have arranged for the end.
 [[noreturn]] void say(int output, const std::string &text) {
   const std::string whole = text + process::Program::kLastLine;
   size_t done = 0;
@@ -56,7 +57,7 @@ std::string look(const std::string &api) {
   return all.empty() ? "none " + device::why_none_here(api) : device::to_text(all);
 }
 
-// On `output`, before the context is closed: that could hang.
+// Tells it on `output` before the context is closed, since closing could hang.
 [[noreturn]] void measure(int output, const std::string &id) {
   schedule::DispatcherOptions options;
   options.devices = id;
@@ -64,7 +65,7 @@ std::string look(const std::string &api) {
   options.find = [api] { return device::Survey{device::find_here(api), {}}; };
   Context context(options);
   if (!context.dispatcher().status().ok() || context.dispatcher().device_count() == 0) _exit(5);
-  // Open, it may tell more of itself, and be known by that.
+  // A device that is open may tell more of itself, and its figures are kept under that.
   if (!context.dispatcher().device(0)->make_ready().ok()) _exit(5);
   Result<tune::Calibration> known = context.known_calibration(0);
   if (!known.ok())

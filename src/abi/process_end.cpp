@@ -20,19 +20,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// For what was begun to end: a launch, or the closing of a device.
+// The most time for what was begun to end, such as a launch or the closing of a device;
+// and between two looks.
 constexpr milliseconds kMost{10000}, kLook{1};
 
-// kBusy: its owner begins or ends it.
+// kBusy: its owner is beginning or ending it.
 enum class State { kFree, kBusy, kLive, kStopping, kStopped };
 
 }  // namespace
 
-// Never freed, but used anew. No lock guards it: a child of fork could inherit that
-// locked.
+// Never freed, but used again. It has no lock: a child of fork could inherit that locked.
 struct AtProcessEnd::Entry {
   std::atomic<State> state{State::kBusy};
-  // Of which process it is, by its forks.
+  // forks() of the process that it belongs to.
   std::atomic<uint64_t> born_in{0};
   std::function<void()> stop, hurry;
   Entry *next = nullptr;
@@ -59,7 +59,7 @@ struct AtProcessEnd::Entry {
     stop();
     state = State::kStopped;
   }
-  // On a thread of its own, since it may hang. A sandbox may forbid threads.
+  // Runs on a thread of its own, since it may hang. A sandbox may forbid threads.
   void begin_to_end() {
     if (!change(State::kLive, State::kStopping)) return;
     try {
@@ -107,13 +107,13 @@ void AtProcessEnd::stop_all(int status) {
     if (std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(kLook);
   }
-  // A thread is stuck in a driver, which would hang or crash when it ends under it.
+  // A thread is stuck in a driver. That would hang or crash if it ended under the thread.
   (void)fflush(nullptr);
   _exit(status);
 }
 
 void arrange_process_end() {
-  // libcrypto arranges its end when it is first used: that comes before this.
+  // libcrypto arranges its end at its first use. That must come before this.
   begin_libcrypto();
   (void)on_exit([](int status, void *) { AtProcessEnd::stop_all(status); }, nullptr);
 }

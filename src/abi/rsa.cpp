@@ -1,4 +1,4 @@
-// RSA: keys handed in, jobs with them, new keys, and whether a device is sooner.
+// RSA: keys from the caller, jobs with them, new keys, and whether a device is sooner.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>

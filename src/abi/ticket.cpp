@@ -1,4 +1,4 @@
-// Tickets, and who is told when a job has ended.
+// Tickets, and telling the caller that a job has ended.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/ticket.h"

@@ -17,14 +17,14 @@ namespace lanecrypt::abi {
 using schedule::Ending;
 using schedule::EndingPointer;
 
-// Checks a job, and has the dispatcher do it.
+// Checks a job, and gives it to the dispatcher.
 template <typename Job>
 using Start = Status (*)(lc_context *context, const Job *job, Ending::Callback callback,
                          EndingPointer *started);
 
 Status check_completion(const lc_completion *completion);
 Ending::Callback make_callback(const lc_completion *completion);
-// Waits for it.
+// Waits until the request has ended.
 lc_status finish(Ending &request, lc_result *result);
 
 template <typename Job>

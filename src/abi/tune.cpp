@@ -1,4 +1,4 @@
-// What devices and the CPU were measured to take, and the choice that follows.
+// What devices and the CPU were measured to take, and the choice that follows from it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>

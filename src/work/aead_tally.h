@@ -1,5 +1,5 @@
-// The tags of one request's messages, gathered while their pieces come back
-// from wherever they ran, in any order.
+// The tags of one request's messages. They are gathered while the pieces come back, in
+// any order, from wherever they ran.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,32 +15,32 @@ namespace lanecrypt::schedule {
 struct Piece;
 class Request;
 
-// One thread at a time, but for add() and mac().
+// One thread at a time, except for add() and mac().
 class AeadTally {
  public:
   // Computes where each message's counter starts.
   Status begin(const CipherJob &job);
 
   const Iv &start(uint32_t message) const { return messages_[message].start; }
-  // CCM: of the pieces that are done. A message's pieces are one thread's.
+  // CCM: the MAC of the pieces that are done. One thread does all pieces of a message.
   Iv mac(uint32_t message) const;
   // Whether no part of a message has been done yet.
   bool is_untouched(uint32_t message) const { return !messages_[message].is_touched; }
 
-  // A piece is done, by a device or by cpu::run_aead_piece().
+  // A piece was done, by a device or by cpu::run_aead_piece().
   void add(const Request &request, const Piece &piece, const cpu::AeadSum &sum);
   // Forgets what was done of a message.
   void start_over(const CipherJob &job, uint32_t message);
-  // A message was done whole on the CPU: its tag is written, or, when it was
-  // wrong, its output is wiped.
+  // A message was done whole on the CPU. Its tag is written or, if it was wrong, its
+  // output is wiped.
   void set_done(uint32_t message, bool tag_is_wrong);
 
-  // Writes or compares the tags of the messages that are done, or adds to the
-  // sums of parts; wipes, in host
-  // memory, all output of decryption whose tag is not right. LC_ERROR_TAG where
-  // one is wrong: in host memory not on a device's word alone.
+  // For the messages that are done, writes the tags, compares them, or adds to the sums
+  // of parts. Wipes, in host memory, all decrypted output whose tag is not right.
+  // LC_ERROR_TAG where a tag is wrong; in host memory a device's word alone is not enough
+  // for that.
   Status finish(const CipherJob &job);
-  // Whether a device made a tag wrong that is right.
+  // Whether a device called a tag wrong that is right.
   bool was_misled() const { return was_misled_; }
 
  private:
@@ -50,7 +50,7 @@ class AeadTally {
     uint64_t bytes_left = 0;  // of all pieces
     bool is_touched = false;
     bool is_closed = false;
-    bool is_done = false;  // whole on the CPU
+    bool is_done = false;  // done whole on the CPU
     bool tag_is_wrong = false;
   };
   Result<bool> is_tag_right(const CipherJob &job, uint32_t message) const;
@@ -60,11 +60,11 @@ class AeadTally {
   bool was_misled_ = false;
 };
 
-// The power of H that the last block of a piece has: 1 is that of the block of
-// lengths, which comes last.
+// The power of H by which the last block of a piece is multiplied. The block of lengths,
+// which comes last, has 1.
 uint64_t aead_exponent(const CipherJob &job, const Piece &piece);
-// The piece that brings the block of lengths and the mask with it; the last of
-// CCM. A part of a message has none.
+// Whether a piece brings the block of lengths and the mask with it, or is the last of
+// CCM. A part of a message has no such piece.
 bool closes(const Request &request, const Piece &piece);
 
 }  // namespace lanecrypt::schedule

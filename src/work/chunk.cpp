@@ -14,13 +14,13 @@ namespace {
 
 constexpr uint64_t kPageBytes = 4096, kLeastOfPages = 1 << 20;
 constexpr uint64_t kStreamsOfChunk = 256;
-// Long streams of a chain that keep a device busy together.
+// So many long streams of a chain keep a device busy together.
 constexpr uint64_t kStreamsOfShare = 512;
-// What passes the bus while a chunk costs what it does beside its bytes, as a part of the
-// least chunk: of 4 MiB, at 50 GB/s, 8 us.
+// How much passes the bus in the time that a chunk takes beside its bytes, as a fraction
+// of the least chunk: of 4 MiB, at 50 GB/s, 8 us.
 constexpr double kOwnCost = 3.0 / 32;
 
-// Splits `bytes`, where the mode allows a cut, off the front of a piece.
+// Splits `bytes` off the front of a piece, where the mode allows a cut.
 Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   Piece front = piece;
   front.length = bytes;
@@ -36,7 +36,7 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
       piece.iv = advance_counter(front.iv, bytes / kBlockBytes);
       break;
     case Continuation::kCiphertext: {
-      // Not overwritten yet, even in place: no piece from here on is done.
+      // Its input is not overwritten yet, even in place: no piece from here on is done.
       const uint8_t *in = request.job.messages[piece.message].in;
       memcpy(piece.iv.data(), in + piece.offset - kBlockBytes, kBlockBytes);
       break;
@@ -56,7 +56,7 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   return front;
 }
 
-// The most bytes, up to `most`, that a cut can leave in front of a piece.
+// The most bytes, at most `most`, that a cut can leave in the front of a piece.
 uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
   const Mode &mode = request.job.kind.mode();
   if (mode.continuation == Continuation::kDataUnits) {
@@ -68,17 +68,17 @@ uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
     return most / kChaChaBlockBytes * kChaChaBlockBytes;
   if (piece.length < most + mode.tail_bytes)
     most = piece.length - std::min<uint64_t>(piece.length, mode.tail_bytes);
-  // What is pinned where it lies is whole pages: a long cut goes between two.
+  // Memory is pinned by whole pages. So a long cut goes between two pages.
   const uint8_t *in = request.job.messages[piece.message].in + piece.offset;
   const uint64_t on_page = (reinterpret_cast<uint64_t>(in) + most) % kPageBytes;
   if (most >= kLeastOfPages && on_page % kBlockBytes == 0) most -= on_page;
   return most / kBlockBytes * kBlockBytes;
 }
 
-// Takes from the front of one request what still fits; false where nothing did.
+// Takes what still fits from the front of one request; false where nothing did.
 bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   const size_t before = chunk.pieces.size();
-  // What a cut leaves room for, to the end of a page or a data unit, is not worth another.
+  // After a cut at a page or a data unit some room is left. It is not worth another cut.
   bool was_cut = false;
   while (!request->todo.empty() && !was_cut && left.bytes >= kBlockBytes && left.pieces > 0) {
     Piece &next = request->todo.front();
@@ -97,8 +97,8 @@ bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk
   return chunk.pieces.size() > before;
 }
 
-// Streams of a chain that begin and end in this chunk. While it is computed, in as
-// many lanes as it has streams, others like it are computed beside it.
+// Takes whole streams of a chain. The chunk is computed in as many lanes as it has
+// streams, and others like it are computed beside it.
 void cut_streams(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   while (!request->todo.empty() && left.pieces > 0) {
     const Piece &next = request->todo.front();
@@ -112,7 +112,7 @@ void cut_streams(const RequestPointer &request, ChunkLimits &left, Chunk &chunk)
   chunk.is_beside = true;
 }
 
-// A slice of every stream, so that all of a request's lanes have work.
+// Takes a slice of every stream, so that all of a request's lanes have work.
 void cut_slices(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   const uint64_t streams =
       std::min<uint64_t>({request->todo.size(), left.pieces, left.bytes / kBlockBytes});
@@ -142,8 +142,8 @@ bool fits(Request &request, const ChunkLimits &left) {
   return true;
 }
 
-// Whether chunks of whole streams have lanes enough, a few of them together. Slices
-// would be bytes of a page here and a page there.
+// Whether a few chunks of whole streams together have lanes enough. Slices would take
+// bytes of a page here and of a page there.
 bool are_short(const Request &request, const ChunkLimits &limits) {
   return whole_blocks(request.longest_stream_bytes) <= limits.bytes / kStreamsOfChunk;
 }
@@ -152,7 +152,7 @@ bool has_short_streams(const Request &request, const ChunkLimits &limits) {
   return request.todo.size() >= kStreamsOfChunk && are_short(request, limits);
 }
 
-// Ciphertext stealing: the last two blocks of a message are apart from the rest, unless
+// Ciphertext stealing: the last two blocks of a message lie apart from the rest, unless
 // they are as in plain CBC.
 void set_stealing(lc_cipher cipher, AesPiece &piece) {
   const StealingEnd end = stealing_end(cipher, piece.length);
@@ -233,7 +233,8 @@ bool may_be_shared(const Request &request, uint64_t least_bytes) {
 
 uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices) {
   if (!whole.job.kind.is_chain() || are_short(whole, limits)) return limits.bytes;
-  // A chunk has a slice of each of its streams, and takes as long for a few.
+  // A chunk has a slice of each of its streams. It takes as long for a few streams as for
+  // many.
   const uint64_t streams = std::max(kStreamsOfShare, whole.todo.size() / (2 * devices));
   uint64_t bytes = 0;
   for (uint64_t n = 0; n < std::min<uint64_t>(streams, whole.todo.size()); ++n)
@@ -272,7 +273,7 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
   for (auto at = queue.begin();
        at != queue.end() && left.bytes >= kBlockBytes && left.pieces > 0;) {
     const RequestPointer request = *at;
-    // Of shared work, it has taken none for now.
+    // A part of shared work may have no pieces for now.
     if (request->todo.empty() || !(request->job.kind == chunk.kind) ||
         request->job.memory != LC_MEMORY_HOST) {
       ++at;
@@ -281,7 +282,8 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
     bool took = true;
     const bool has_streams =
         chunk.kind.is_chain() && !request->is_sliced && has_short_streams(*request, limits);
-    // Of shared work more will come: it must not be one chunk after the other.
+    // A part of shared work gets more pieces. They must not become one chunk after the
+    // other.
     if (has_streams && request->shared != nullptr && chunk.pieces.empty())
       cut_streams(request, left, chunk);
     else if (!chunk.kind.is_chain() || (!request->is_sliced && fits(*request, left)))

@@ -1,4 +1,4 @@
-// What one launch takes: pieces of one kind, from as many requests as wait.
+// A chunk: the pieces of one launch, of one kind, from as many requests as wait.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,16 +19,17 @@ struct ChunkPiece {
 
 struct Chunk {
   CipherKind kind;
-  // Each once, in the order of their pieces, which a request has side by side.
+  // Each request once, in the order of their pieces. The pieces of one request are side
+  // by side.
   std::vector<RequestPointer> requests;
   std::vector<ChunkPiece> pieces;
-  // CBC encryption in slices: the one request whose chain values this chunk
-  // continues; otherwise nullptr.
+  // CBC encryption in slices: the one request whose chain values this chunk continues.
+  // Otherwise nullptr.
   Request *sliced = nullptr;
-  // Streams of a chain, whole, that leave most of the device idle: chunks like it
+  // It has whole streams of a chain, which leave most of the device idle. Chunks like it
   // run side by side.
   bool is_beside = false;
-  // Nothing else waits: what it needs is best done at once.
+  // Nothing else waits, so what the chunk needs is best done at once.
   bool is_all = false;
 };
 
@@ -56,34 +57,32 @@ struct ChunkLimits {
 // It is `most` where a whole message is one unit, and of a chain, where lanes are what counts.
 uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t least, uint64_t most);
 
-// What a kernel must know of a piece, beside where its bytes are, its key and its
-// chain value.
+// What a kernel must know of a piece, except where its bytes are, its key and its chain
+// value.
 AesPiece describe(const Request &request, const Piece &piece);
-// And what is hashed of a piece of an authenticated mode. `index` is that of its
-// AesPiece; without text it has none. aad_at: where its additional data lie.
+// What is hashed of a piece of an authenticated mode. `index` is the number of its
+// AesPiece; a piece without text has none. aad_at: where its additional data lie.
 AeadPart describe_part(const Request &request, const Piece &piece, uint32_t index, uint32_t key,
                        uint64_t aad_at);
 
-// Cuts at most `bytes` off the front of a piece that is longer, where its mode
-// allows a cut: the front is never empty, unless not even the mode's least part
-// fits.
+// Cuts at most `bytes` off the front of a piece that is longer, where its mode allows a
+// cut. The front is empty only if not even the least part that the mode allows fits.
 Piece cut_front(const Request &request, Piece &piece, uint64_t bytes);
 
-// Less is done by one device before another has begun.
+// One device does less than this before another one has begun.
 constexpr uint64_t kLeastSharedBytes = 32 << 20;
-// Whether several devices have work enough in it.
+// Whether several devices have enough work in it.
 bool may_be_shared(const Request &request, uint64_t least_bytes);
-// How much of what is left of it one of several devices takes at a time.
+// How much one of several devices takes at a time of what is left.
 uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices);
-// Moves so much from the front of what is left to `to`; how many bytes of text
+// Moves so much from the front of what is left to `to`. Returns how many bytes of text
 // that is. Streams of a chain are not cut.
 uint64_t take_share(Request &whole, const ChunkLimits &limits, Todo *to);
 
-// Cuts the next chunk from the front of the queue: requests in host memory, of
-// the kind of the first. A request whose last piece is cut leaves the queue;
-// one that is cut in part goes to its end, so that a large one does not hold
-// up small ones. Each piece counts in chunks_under_way of its request once.
-// The queue must not be empty.
+// Cuts the next chunk from the front of the queue, from requests in host memory of the
+// first one's kind. A request leaves the queue when its last piece is cut. One that is
+// cut in part goes to the end, so that a large request does not hold up small ones. Each
+// piece counts once in chunks_under_way of its request. The queue must not be empty.
 Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits);
 
 }  // namespace lanecrypt::schedule

@@ -58,7 +58,7 @@ Result<Place> DeviceMemory::place_to_copy(uint64_t address, uint64_t bytes,
 
 namespace {
 
-// Of one launch.
+// The most in one launch.
 constexpr uint64_t kMostDataUnits = 1 << 22;
 
 struct Ends {
@@ -90,8 +90,8 @@ AesPiece make_piece(const Request &request, const Ends &ends, const Piece &piece
   return made;
 }
 
-// The last part of the first message, so that what comes before it is still
-// ciphertext when its turn comes.
+// Takes the last part of the first message. So what comes before it is still ciphertext
+// when its turn comes.
 Status cut_in_place(Request &request, const DeviceMemory &memory, uint64_t scratch_bytes,
                     DeviceChunk *chunk) {
   Piece &front = request.todo.front();
@@ -135,7 +135,7 @@ Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_piec
     if (needs_scratch(request, message)) break;
     rest.length = 0;
     if (const uint64_t unit = request.job.data_unit_bytes; unit != 0) {
-      // The tweaks of all units lie in memory of the launch's own.
+      // The launch's own memory holds the tweaks of all units.
       if (units == kMostDataUnits) break;
       if ((piece.length + unit - 1) / unit > kMostDataUnits - units) {
         rest = piece;
@@ -164,8 +164,8 @@ Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_piec
   return Status();
 }
 
-// Whole messages, since the device must know a tag to say whether an output may
-// stay.
+// Takes whole messages: the device must know a tag before it can say whether an output
+// may stay.
 Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t max_pieces,
                          DeviceChunk *chunk) {
   std::unordered_map<uint32_t, uint32_t> key_numbers;

@@ -1,5 +1,5 @@
-// The memory of one device that callers have from lc_alloc_device(), and the
-// cutting of requests whose messages lie there.
+// The memory of one device that callers have from lc_alloc_device(). It also cuts
+// requests whose messages lie there.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace lanecrypt::schedule {
 
-// Where an address lies: in a buffer, or, with `buffer` nullptr, at `offset`
-// from the null address of a device with flat addresses.
+// Where an address lies: in a buffer, or, if `buffer` is nullptr, at `offset` from the
+// null address of a device with flat addresses.
 struct Place {
   const device::Buffer *buffer = nullptr;
   uint64_t offset = 0;
 };
 
-// The device's thread alone.
+// For the device's thread alone.
 class DeviceMemory {
  public:
   explicit DeviceMemory(device::Device &device) : device_(device) {}
@@ -28,7 +28,7 @@ class DeviceMemory {
   Status free(uint64_t address);
   // The place of `bytes` from an address on, for a kernel.
   Result<Place> place(uint64_t address, uint64_t bytes) const;
-  // The same for a copy: always with a buffer. `view` keeps it.
+  // The same for a copy, which always has a buffer. `view` keeps it.
   Result<Place> place_to_copy(uint64_t address, uint64_t bytes,
                               std::unique_ptr<device::Buffer> *view) const;
 
@@ -45,15 +45,15 @@ struct DeviceChunk {
   std::vector<Piece> pieces;
   AesWork work;
   AeadWork aead;
-  // CBC decryption in place reads what it overwrites, so its one piece, with
-  // the block before it, is first copied to scratch memory (from
-  // `scratch_from` to `scratch_offset`, that many bytes).
+  // CBC decryption in place reads what it overwrites. So its one piece, with the block
+  // before it, is first copied to scratch memory: scratch_bytes from `scratch_from` to
+  // `scratch_offset`.
   uint64_t scratch_bytes = 0, scratch_offset = 0;
   Place scratch_from;
   std::unique_ptr<device::Buffer> scratch_view;
 };
 
-// Takes the next pieces off request->todo; counts one chunk under way.
+// Takes the next pieces off request->todo, and counts one chunk under way.
 Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const DeviceMemory &memory,
                                      uint32_t max_pieces, uint64_t scratch_bytes);
 

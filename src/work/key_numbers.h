@@ -8,8 +8,8 @@
 
 namespace lanecrypt::schedule {
 
-// Which key of a chunk each key of a request is. A chunk's work is not to grow by the
-// keys of a large request that it has not.
+// Tells for each key of a request which number it has in a chunk. The work for a chunk
+// must not grow with the keys of a large request that the chunk does not use.
 class KeyNumbers {
  public:
   // Forgets all, for a request with so many keys.
@@ -18,7 +18,7 @@ class KeyNumbers {
     used_.clear();
     if (numbers_.size() < keys) numbers_.resize(keys, kNone);
   }
-  // The number of a key, which is `next` where it is new.
+  // The number of a key. A new key gets `next`.
   uint32_t number_of(uint32_t slot, uint32_t next) {
     if (numbers_[slot] == kNone) {
       numbers_[slot] = next;

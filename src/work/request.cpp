@@ -63,10 +63,9 @@ uint64_t Request::text_left() const {
 void Request::put_back(const Piece &piece) {
   Piece whole = piece;
   if (job.kind.is_chain()) {
-    // The slices that follow it were cut from the same message and need its
-    // output: they become one piece again, which begins with an IV that the
-    // host knows.
-    // No piece of this message is without being made.
+    // The slices after it were cut from the same message, and need its output. They
+    // become one piece again, which begins with an IV that the host knows. All pieces of
+    // this message have been made.
     std::deque<Piece> &made = todo.made();
     for (auto other = made.begin(); other != made.end();) {
       if (other->message != piece.message) {
@@ -82,7 +81,7 @@ void Request::put_back(const Piece &piece) {
       whole.length = end - whole.offset;
       other = made.erase(other);
     }
-    // Another device would look for its chain value in vain.
+    // Another device does not have its chain value.
     if (whole.continues) whole.iv = chain_value(whole);
     whole.continues = false;
   }
@@ -99,7 +98,7 @@ void Request::leave_device() {
   is_sliced = false;
 }
 
-// What the slice before a piece, which is back on the host, hands on.
+// The chain value that the slice before a piece hands on. That slice is back on the host.
 Iv Request::chain_value(const Piece &piece) const {
   if (job.kind.is_ccm()) return aead->mac(piece.message);
   const CipherMessage &message = job.messages[piece.message];
@@ -120,7 +119,7 @@ void Request::settle() {
 
 void Request::end() {
   settle();
-  // The key is of no more use, whoever still holds the request.
+  // Nobody needs the key any more, whoever still holds the request.
   secure::wipe(job.keys.data(), job.keys.size());
   if (!keystream.empty()) secure::wipe(keystream.data(), keystream.size() * sizeof(Iv));
   result.failed_devices = tried.size();

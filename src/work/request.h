@@ -1,4 +1,4 @@
-// A cipher job on its way: what is left to do of it.
+// A cipher job on its way, and what is left to do of it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,77 +21,74 @@ struct TextSpan {
 
 class SharedWork;
 
-// Shared by its caller, by the queue it waits in and by the pieces under way;
-// the caller may let go at any time.
+// Shared by its caller, by the queue in which it waits and by the pieces under way. The
+// caller may release it at any time.
 class Request : public Ending {
  public:
-  // `failure` is set where the CPU's part of it fails.
+  // Sets `failure` where the CPU's part of it fails.
   Request(CipherJob job, Callback on_end);
-  // What one device, the `member` of those that share the work, does of `whole`.
-  // Nothing at first. It has no end that is told.
+  // A part of shared work: what one device, number `member` of those that share it, does
+  // of `whole`. It begins with nothing, and nobody is told of its end.
   Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_t member,
           uint64_t its_load_bytes);
 
-  const std::shared_ptr<CipherJob> whole_job;  // one for all who share it
+  const std::shared_ptr<CipherJob> whole_job;  // all who share it have the same
   CipherJob &job = *whole_job;
   const std::shared_ptr<SharedWork> shared;  // nullptr: a whole request
   const uint32_t member = 0;
-  const uint64_t load_bytes;  // what it counts for in a device's queue
+  const uint64_t load_bytes;  // how many bytes it counts in a device's queue
 
-  // The rest is the business of whoever has the request: one executor at a
-  // time.
+  // Only whoever has the request uses the rest: one executor at a time.
   Todo todo{job};
   uint32_t chunks_under_way = 0;
   // The devices, by their numbers, that could not finish it.
   std::vector<uint32_t> tried;
   const uint64_t longest_stream_bytes = job.longest_stream_bytes;
-  // Its chains go on from chunk to chunk on the device that has it.
+  // Its chains go on from one chunk to the next, on the device that has it.
   bool is_sliced = false;
-  // Why the device that has it must hand it back, once no chunk of it is under
-  // way there; OK while it may stay.
+  // Why the device that has it must hand it back when no chunk of it is under way there
+  // any more. OK while it may stay.
   Status leaves;
-  // CBC encryption in slices: the chain value of each message, on the device
-  // that has the request.
+  // CBC encryption in slices: the chain value of each message, on the device that has the
+  // request.
   std::unique_ptr<device::Buffer> chain;
   // Authenticated modes: the messages' tags.
   std::shared_ptr<AeadTally> aead;
-  // OFB in place and in slices: the last keystream of each message that came
-  // back, which the output does not tell any more.
+  // OFB in place and in slices: the last keystream of each message that came back. The
+  // output no longer tells it.
   std::vector<Iv> keystream;
   bool on_device_counted = false, on_cpu_counted = false;
-  // Whether the caller's memory may be pinned where it lies; not after that
-  // was refused.
+  // Whether the caller's memory may be pinned where it lies. False once that was refused.
   bool may_pin = true;
-  // The first chunk that failed on the device that has it, by its number there:
-  // what continues its chains must not run.
+  // The number of the first chunk that failed on the device that has it. Chunks that
+  // continue its chains must not run.
   std::atomic<uint64_t> broken_from = UINT64_MAX;
 
-  // Of shared work: what it did is not to be trusted.
+  // A part of shared work: what it did is not to be trusted.
   bool must_start_over = false;
 
   bool ends_message(const Piece &piece) const {
     return !piece.is_aad && piece.offset + piece.length == stream_bytes(job, piece.message);
   }
-  // All of it, but for additional data and the header of CCM.
+  // All of the piece, except additional data and CCM's header.
   TextSpan text_of(const Piece &piece) const;
-  // Of all pieces that are left to do.
+  // Bytes of text in all pieces that are left to do.
   uint64_t text_left() const;
-  // Puts back a piece that was not done, behind no other piece of its message.
+  // Puts back a piece that was not done, before all other pieces of its message.
   void put_back(const Piece &piece);
 
-  // Before another device or the CPU goes on: what this device's chain values
-  // would have told. No chunk is under way.
+  // Called before another device or the CPU goes on: writes this device's chain values
+  // into the pieces, as their IVs. No chunk may be under way.
   void leave_device();
 
-  // Makes all work that was done undone, of messages whose input is whole: those
-  // that are not in place. No chunk of it is under way. Of shared work it is only
-  // noted.
+  // Undoes all work that was done, for messages whose input is whole, that is, not in
+  // place. No chunk of it may be under way. For a part of shared work this is only noted.
   void start_over();
 
-  // Writes or compares the tags of authenticated modes, the last step before the
-  // end, once.
+  // Writes or compares the tags of authenticated modes. It is the last step before the
+  // end, and done once.
   void settle();
-  // Ends it, with `failure` or well.
+  // Ends the request, with `failure` if that is set.
   void end();
 
  private:

@@ -12,7 +12,7 @@ uint64_t stream_bytes(const CipherJob &job, uint32_t message) {
 
 void Todo::begin() {
   unmade_ = job_.messages.size();
-  // Those of CCM are part of its header.
+  // In CCM the additional data are part of the header.
   if (!job_.kind.is_ccm()) unmade_ += job_.aad_count;
 }
 

@@ -1,6 +1,6 @@
-// What is left to do of a request's messages, as pieces. Those of a message that nobody
-// has begun are made when they are asked for: of a job of very many, that would keep its
-// caller from handing it over.
+// What is left to do of a request's messages, as pieces. The pieces of a message that
+// nobody has begun are made only when they are asked for: to make them for a job of very
+// many messages would delay the call that hands it over.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,34 +11,36 @@
 
 namespace lanecrypt::schedule {
 
-// A run of bytes of one message, with the IV at its start; of CCM, whose
-// messages begin with their headers, the MAC.
+// A run of bytes of one message, with the IV at its start. In CCM a message begins with
+// its header, and the MAC stands in the place of the IV.
 struct Piece {
   uint32_t message;
   uint64_t offset;  // within the message, or the header and the message
   uint64_t length;
   Iv iv;
-  // CBC encryption of a message in slices: the IV is the last block of the
-  // slice before, which may still be on the device.
+  // CBC encryption of a message in slices: the IV is the last block of the slice before.
+  // That may still be on the device.
   bool continues;
-  // Additional data of an authenticated mode: hashed, and nothing comes back.
+  // Additional data of an authenticated mode. They are hashed, and nothing comes back.
   bool is_aad = false;
 };
 
-// Of a message, and of CCM its header.
+// Bytes of a message, in CCM with its header.
 uint64_t stream_bytes(const CipherJob &job, uint32_t message);
 
-// In the order of the messages at first, a message's additional data before its text.
+// In the order of the messages at first. A message's additional data come before its
+// text.
 class Todo {
  public:
-  // Nothing, of this job.
+  // Empty, for this job.
   explicit Todo(const CipherJob &job) : job_(job) {}
-  // All of the job, which has its messages by now. First of all calls.
+  // Fills it with all of the job, which has its messages by now. Comes before all other
+  // calls.
   void begin();
 
   bool empty() const { return made_.empty() && unmade_ == 0; }
   size_t size() const { return made_.size() + unmade_; }
-  // Until another call takes from here, or adds.
+  // Good until another call takes from here, or adds.
   Piece &front() { return at(0); }
   Piece &at(size_t n) {
     while (n >= made_.size()) make_next();
@@ -55,15 +57,14 @@ class Todo {
   }
   void push_back(const Piece &piece) { all().push_back(piece); }
   const Piece &back() { return all().back(); }
-  // Of a message, whole.
+  // Adds a whole message.
   void push_back_message(uint32_t number);
   void clear();
 
-  // The pieces of all messages of which a piece was ever taken, or looked at, are among
-  // these.
+  // Has the pieces of all messages of which a piece was ever taken, or looked at.
   std::deque<Piece> &made() { return made_; }
   const std::deque<Piece> &made() const { return made_; }
-  // Of each message that has all of its pieces left beside them.
+  // Visits, besides these, each message that has all of its pieces left.
   template <typename Visit>
   void each_unmade(Visit visit) const {
     for (uint32_t n = next_; n < job_.messages.size() && unmade_ != 0; ++n) visit(n);
@@ -74,13 +75,13 @@ class Todo {
   }
 
  private:
-  // All of a message; how many pieces that is.
+  // Makes all pieces of a message. Returns how many.
   size_t make(uint32_t number);
   void make_next() { unmade_ -= make(next_++); }
 
   const CipherJob &job_;
   std::deque<Piece> made_;
-  // Pieces that are not made yet: those of the messages from next_ on.
+  // How many pieces are not made yet: those of the messages from next_ on.
   size_t unmade_ = 0;
   uint32_t next_ = 0;
 };
