@@ -18,27 +18,27 @@ struct Totals {
   uint64_t cpu_bytes = 0;     // bytes that ran on the CPU
   uint64_t cores_bytes = 0;   // of these, those that several cores did at once
   uint64_t failures = 0;      // requests that were meant for a device and failed there
-  // Of device_bytes, those for which it had made keystream ahead; and keystream that
+  // Of device_bytes, those for which keystream had been made ahead; and keystream that
   // was made and not used.
   uint64_t keystream_bytes = 0, keystream_wasted_bytes = 0;
-  // Keys of RSA that were made.
+  // RSA keys that were made.
   uint64_t rsa_device_keys = 0, rsa_cpu_keys = 0;
-  // Private operations of RSA; failures of both.
+  // Private operations of RSA; failures of operations and keys.
   uint64_t rsa_device_jobs = 0, rsa_cpu_jobs = 0, rsa_failures = 0;
 };
 
-// Counts from any thread. Small requests are many and short, and an addition that
-// other threads may meet takes as long as the smallest: so the first thread of each
-// line owns it and adds to it alone, and those that come later share others.
+// Counts from any thread. Small requests are many and short. An addition that other
+// threads may meet takes as long as the smallest of them. So the first thread of each
+// line owns it, and only that one adds to it. Threads that come later share other lines.
 class Counters {
   using Counter = std::atomic<uint64_t>;
 
  public:
-  // One line. What counts often remembers where, and asks there first.
+  // One line of counters. Code that counts often remembers its line, and asks it first.
   class alignas(64) Slot {
    public:
-    // As Counters::count_cpu(), but only for the thread that owns the line: false, and
-    // nothing counted, for the others.
+    // As Counters::count_cpu(), but only for the thread that owns the line. For others it
+    // counts nothing and returns false.
     bool count_cpu(uint64_t bytes) {
       if (owner.load(std::memory_order_relaxed) != this_thread()) return false;
       const Line line{*this, true};
@@ -49,13 +49,13 @@ class Counters {
 
    private:
     friend class Counters;
-    Counter owner{0};  // a thread; of the shared ones nobody
+    Counter owner{0};  // a thread; nobody, for a shared line
     Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, cores_bytes{0}, failures{0},
         keystream_bytes{0}, keystream_wasted_bytes{0}, rsa_device_keys{0}, rsa_cpu_keys{0},
         rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
   };
 
-  // Returns where it has counted.
+  // Returns the line in which it has counted.
   Slot &count_cpu(uint64_t bytes) {
     const Line line = line_of_thread();
     line.add(&Slot::cpu_jobs, 1);
@@ -68,7 +68,7 @@ class Counters {
     line.add(&Slot::cpu_bytes, bytes);
     line.add(&Slot::cores_bytes, bytes);
   }
-  // Where the thread counts if it has a line of its own.
+  // The line of this thread, if it has one of its own.
   Slot &slot_of_thread() { return slots_[slot_of(this_thread())]; }
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
     const Line line = line_of_thread();
@@ -76,7 +76,7 @@ class Counters {
     line.add(&Slot::device_bytes, device_bytes);
     line.add(&Slot::cpu_bytes, cpu_bytes);
   }
-  // What the CPU did of a request that a device did the most of.
+  // Counts what the CPU did of a request of which a device did the most.
   void count_cpu_rest(uint64_t bytes) { line_of_thread().add(&Slot::cpu_bytes, bytes); }
   void count_failure() { line_of_thread().add(&Slot::failures, 1); }
   void count_keystream(uint64_t bytes) { line_of_thread().add(&Slot::keystream_bytes, bytes); }
@@ -109,7 +109,8 @@ class Counters {
     return sum;
   }
 
-  // A child of fork begins at nothing. Safe there: no lock, and one thread.
+  // A child of fork begins at nothing. There is no lock and only one thread, so it is
+  // safe there.
   void clear() {
     for (Slot &slot : slots_) {
       slot.owner.store(0, std::memory_order_relaxed);
@@ -134,8 +135,9 @@ class Counters {
     }
   };
   static constexpr size_t kOwned = 16;
-  // The number of a thread is the address of its block, some KiB apart. A thread
-  // that comes after the owner's end may have its number, and then owns the line.
+  // The number of a thread is the address of its block; these are some KiB apart. A
+  // thread that comes after the owner has ended may get the same number, and then owns
+  // the line.
   static uint64_t this_thread() {
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_thread_pointer)

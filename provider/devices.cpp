@@ -18,17 +18,17 @@ lc_context *Provider::devices() {
   if (current != nullptr || is_sandboxed() || !load_library()) return current;
   lc_options options{};
   options.struct_size = sizeof options;
-  // Without leave to load drivers there are the cores.
+  // If drivers may not be loaded, only the cores are left.
   options.devices = !settings.in_process ? "none"
                     : settings.devices   ? settings.devices->c_str()
                                          : nullptr;
-  // The library finishes on the CPU what a device leaves undone: for data in
-  // place nobody else could.
+  // The library finishes on the CPU what a device leaves undone. For data in place nobody
+  // else could.
   options.fallback = settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
   options.pinned_bytes = settings.pinned_bytes;
   options.verify = settings.verify;
   options.prefer = settings.prefer;
-  // All our keys draw from the generator of one library context.
+  // All our keys draw from the generator of one library context, as the library demands.
   options.prime_pool = settings.prime_pool;
   options.cores = settings.cores;
   lc_context *made = nullptr;

@@ -8,7 +8,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// The core takes a pointer that is not const, and does not write to it.
+// The core takes a pointer that is not const, but does not write through it.
 void *text(const char *reason) { return const_cast<char *>(reason); }
 
 }  // namespace

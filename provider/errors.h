@@ -1,5 +1,5 @@
-// The provider's own errors. Those that OpenSSL's ciphers know too are raised
-// as theirs, by ERR_raise(ERR_LIB_PROV, PROV_R_...).
+// The provider's own errors. Errors that OpenSSL's ciphers have too are raised as theirs,
+// by ERR_raise(ERR_LIB_PROV, PROV_R_...).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,23 +13,23 @@ namespace lanecrypt::provider {
 enum class Reason : unsigned {
   kDeviceRequired = 1,    // require_gpu, and no device could do the request
   kDeviceFailed = 2,      // in the middle of data in place
-  kNoDefaultProvider = 3  // the CPU's part cannot be had
+  kNoDefaultProvider = 3  // nothing can do the CPU's part
 };
 
-// For OSSL_FUNC_provider_get_reason_strings: with them a program that prints
-// only an error's reason, and not its data, still says what is the matter.
+// For OSSL_FUNC_provider_get_reason_strings. With these a program that prints only an
+// error's reason, and not its data, still says what is wrong.
 extern const OSSL_ITEM kReasonStrings[];
 
-// How the core takes errors, as it told when the provider was loaded. Needs no
-// libcrypto to be bound.
+// The core's functions for errors, which it told when the provider was loaded. It needs
+// no libcrypto to be bound.
 class ErrorSink {
  public:
   ErrorSink() = default;
   ErrorSink(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
 
-  // `detail` goes with the error as its data.
+  // `detail` becomes the error's data.
   void raise(Reason reason, const char *detail) const;
-  // While loading, when the reasons above are not known yet.
+  // For errors while the provider loads, when the core does not know the reasons above.
   void raise_while_loading(const char *detail) const;
 
  private:

@@ -1,5 +1,5 @@
-// OpenSSL's default provider, by which all is done that stays on the CPU: what
-// of it was fetched once, for as long as our provider lives. Its ciphers are in
+// OpenSSL's default provider, which does all that stays on the CPU. What is fetched of it
+// is fetched once, and kept as long as our provider lives. Its ciphers are in
 // fallback_cipher.h.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -12,28 +12,29 @@
 
 namespace lanecrypt::provider {
 
-// The default provider alone, whatever the application prefers, or asks of all that it
-// fetches: our child context has its default properties too.
+// Names the default provider alone, whatever the application prefers or demands of all
+// that it fetches: our child context has its default properties too.
 inline constexpr char kFallbackProperties[] = "provider=default,-fips";
 
-// The library context in which EVP finds the default provider: the program's own, which has its
-// names and methods already, or ours where the program has not loaded it. To make the names
-// in ours takes millions of instructions. Any thread.
+// The library context in which EVP finds the default provider: the program's own, which
+// already has its names and methods, or ours if the program has not loaded it. To make
+// the names in ours takes millions of instructions. Any thread.
 OSSL_LIB_CTX *library_of_fallback(Provider &provider);
 
-// Each nullptr, with an error raised, where the default provider cannot be had.
+// Each returns nullptr, with an error raised, where there is no default provider.
 EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider);
 EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider);
 EVP_MAC *fallback_poly1305(Provider &provider);
-// It itself, nullptr where `library` has none that is active. It lives as long as `library`.
+// The default provider itself; nullptr where `library` has none that is active. It lives
+// as long as `library`.
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library);
-// What of it the application's library context lacks is loaded into ours.
+// Loads the default provider into our library context, where the application's has none.
 bool load_fallback_provider(Provider &provider);
 void free_fallbacks(Provider &provider);
 
-// Fetched by the first who wants it, not while the provider loads: the default
-// provider may not be there yet.
+// The first who needs it fetches it. While the provider loads would be too early: the
+// default provider may not be there yet.
 template <typename T, typename Fetch, typename Free>
 T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place, const char *name,
               Fetch fetch, Free free) {
@@ -41,7 +42,7 @@ T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place
   if (method != nullptr) return method;
   ERR_set_mark();
   method = fetch(library, name, kFallbackProperties);
-  // An application may have loaded this provider and no other.
+  // An application may have loaded this provider and no other one.
   if (method == nullptr && load_fallback_provider(provider))
     method = fetch(provider.fallback, name, kFallbackProperties);
   if (method == nullptr) {
@@ -58,7 +59,7 @@ T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place
   return method;
 }
 
-// Drops the errors that are raised while it lives, by what may fail.
+// While it lives, errors are dropped. For calls that may fail.
 class ErrorMark {
  public:
   ErrorMark() { ERR_set_mark(); }

@@ -1,5 +1,5 @@
-// OSSL_PARAM_locate_const(), in place: a call of a context's parameters has one or two
-// of them, and we ask after several, in the way of each message.
+// OSSL_PARAM_locate_const() without a call. A context is told one or two parameters at a
+// time, and we look for several names with each message.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,13 +16,15 @@ inline bool is_equal(const char *a, const char *b, std::index_sequence<kAt...>) 
   return ((a[kAt] == b[kAt]) && ...);
 }
 
-// Byte by byte and unrolled: names are short and mostly differ soon, and a call takes longer.
+// Compares byte by byte, unrolled: names are short and mostly differ soon, and a call
+// takes longer.
 template <size_t kSize>
 inline bool is_named(const OSSL_PARAM &param, const char (&name)[kSize]) {
   return is_equal(param.key, name, std::make_index_sequence<kSize>());
 }
 
-// The first of that name, or nullptr. `params` end as OpenSSL's do; nullptr has none.
+// The first parameter of that name, or nullptr. `params` end as OpenSSL's do. nullptr has
+// none.
 template <typename Param, size_t kSize>
 inline Param *find_param(Param *params, const char (&name)[kSize]) {
   if (params == nullptr) return nullptr;

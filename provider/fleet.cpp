@@ -9,12 +9,12 @@ namespace {
 void tell_once(Provider &provider, uint32_t number, const char *reason) {
   constexpr uint32_t kMost = 64;
   const uint64_t bit = uint64_t{1} << (number < kMost ? number : kMost - 1);
-  // The log is reached by a socket, which a sandbox may forbid.
+  // The log needs a socket, which a sandbox may forbid.
   if ((provider.lost_told.fetch_or(bit) & bit) == 0 && !provider.is_sandboxed())
     syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", reason);
 }
 
-// Lost, or its self-test has failed.
+// Whether it was lost, or its self-test has failed.
 bool is_out_of_service(lc_device_state state) {
   return state == LC_DEVICE_LOST || state == LC_DEVICE_UNUSABLE;
 }

@@ -1,4 +1,4 @@
-// The selected devices, seen after one of them may have failed.
+// The selected devices, looked at after one of them may have failed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,13 +7,13 @@
 
 namespace lanecrypt::provider {
 
-// How many can still be used for bulk, and how many were lost to it.
+// How many can still be used for bulk, and how many were lost for it.
 struct Fleet {
   int usable = 0, lost = 0;
 };
 
-// Tells the system's log of each that was lost since, to bulk or to RSA, or whose
-// self-test failed, once: the program sees right results and no error.
+// Tells the system's log, once, of each device that was lost since, for bulk or for RSA,
+// or whose self-test failed. The program sees right results and no error.
 Fleet look_at_devices(Provider &provider);
 
 }  // namespace lanecrypt::provider

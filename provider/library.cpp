@@ -19,13 +19,13 @@ struct Table {
 #undef F
 };
 
-// Set once and never freed: the library stays as long as the process. No lock, since a
-// child of fork could inherit that taken.
+// Set once and never freed: the library stays as long as the process. It has no lock,
+// since a child of fork could inherit that held.
 std::atomic<const Table *> loaded{nullptr};
 
 const Table *load() {
-  // By its soname: gpu.so's own run path says where, and a library that the program has
-  // loaded already serves as well.
+  // Loaded by its soname. gpu.so's own run path says where it is, and a library that the
+  // program has loaded already serves as well.
   void *handle = dlopen(LANECRYPT_SONAME, RTLD_NOW | RTLD_LOCAL);
   Table *table = handle == nullptr ? nullptr : new (std::nothrow) Table{};
   if (table == nullptr) return nullptr;
@@ -43,7 +43,7 @@ const Table *load() {
     is_whole = is_whole && symbol != nullptr;
     std::memcpy(entry.place, &symbol, sizeof symbol);
   }
-  // Both come from one build: what they tell each other has no version of its own.
+  // Both must come from one build: what passes between them has no version of its own.
   if (is_whole && std::strcmp(table->lc_version(), LC_VERSION_TEXT) == 0) return table;
   delete table;
   return nullptr;

@@ -1,16 +1,17 @@
-// liblanecrypt, loaded when a request first may gain by it: most programs that load the
-// provider never have one, and should start and end as if it were not there. Source that
-// calls the functions of lanecrypt.h reads as any; library.cpp defines those that
-// library_functions.h lists, and passes the calls on. None of them loads the library: each
-// answers as its failure says where load_library() was not called, or failed.
+// liblanecrypt, loaded when a request first may gain by it. Most programs that load the
+// provider never have such a request, and should start and end as if there were no
+// library.
+// Our source calls the functions of lanecrypt.h as usual. library.cpp defines those that
+// library_functions.h lists, and passes the calls on. None of them loads the library: if
+// load_library() was not called, or failed, each returns what says so.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 namespace lanecrypt::provider {
 
-// Loads the library that lies where gpu.so looks for it, once. False where it cannot be,
-// or is of another version. Any thread.
+// Loads, once, the library that lies where gpu.so looks for it. False if it cannot be
+// loaded, or is of another version. Any thread.
 bool load_library();
 
 }  // namespace lanecrypt::provider

@@ -10,16 +10,17 @@
 namespace lanecrypt::provider {
 namespace {
 
-// One that the program gave OpenSSL before there were contexts. It takes the place of all
-// others, and is for any thread.
+// Whether the program gave OpenSSL a RAND_METHOD, as before there were contexts. It takes
+// the place of all generators, and serves any thread.
 bool has_method() { return RAND_get_rand_method() != RAND_OpenSSL(); }
 
-// Since 3.5 a whole provider may take their place, as the FIPS provider does, and nobody is told.
+// Since 3.5 a whole provider may take the place of the generators, as the FIPS provider
+// does. Nobody is told of that.
 bool may_have_random_provider() {
   return 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 305;
 }
 
-// At most 64 KiB at once, as generators give them.
+// Draws at most 64 KiB at once, as much as generators give.
 template <typename Draw>
 bool draw_in_parts(void *to, size_t bytes, const Draw &draw) {
   constexpr size_t kMost = 1 << 16;
@@ -37,13 +38,13 @@ OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISP
   OSSL_FUNC_core_get_libctx_fn *get = nullptr;
   for (; core->function_id != 0; ++core)
     if (core->function_id == OSSL_FUNC_CORE_GET_LIBCTX) get = OSSL_FUNC_core_get_libctx(core);
-  // OpenSSL's manual reserves this to its own providers, since another may be linked with
-  // another libcrypto, to which the context means nothing. This one is linked with none: it
-  // calls the very libcrypto that has loaded it (forward.h), and to that the core's context is
-  // the OSSL_LIB_CTX that its own providers take it for.
+  // OpenSSL's manual reserves this call for its own providers: another provider may be
+  // linked with another libcrypto, to which the context means nothing. This provider is
+  // linked with none. It calls the very libcrypto that has loaded it (forward.h), and for
+  // that one the core's context is an OSSL_LIB_CTX, as for its own providers.
   OSSL_LIB_CTX *const library =
       get == nullptr ? nullptr : reinterpret_cast<OSSL_LIB_CTX *>(get(handle));
-  // nullptr means the default of the thread that asks, which may change: keep what it is now.
+  // nullptr means the calling thread's default, which may change. Keep what it is now.
   return library != nullptr ? library : OSSL_LIB_CTX_set0_default(nullptr);
 }
 
@@ -60,7 +61,8 @@ bool PrivateGenerator::fill(void *to, size_t bytes) {
       return EVP_RAND_generate(generator_, at, part, 0, 0, nullptr, 0) == 1;
     }
     const bool done = RAND_priv_bytes_ex(program_, at, part, 0) == 1;
-    // A generator of this thread's must not stay in the program's context, which may go first.
+    // A generator of this thread must not stay in the program's context, which may end
+    // first.
     if (std::this_thread::get_id() != owner_) OPENSSL_thread_stop_ex(program_);
     return done;
   });

@@ -1,7 +1,7 @@
 // The random generator of the program that loaded the provider, as the program configured
-// it. The provider's own library context, a child of the program's, would have another, which
-// knows nothing of that. OpenSSL's own implementations, also where the child has them, draw
-// from the program's.
+// it. The provider's own library context, a child of the program's, would have a
+// generator of its own that knows nothing of that configuration. OpenSSL's own
+// implementations draw from the program's, even where the child context has them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,18 +17,19 @@
 
 namespace lanecrypt::provider {
 
-// The library context that the provider is being loaded in. For threads of the program.
+// The library context into which the provider is being loaded. For threads of the
+// program.
 OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
 
-// The private generator of the thread that makes this, for threads that work for it while it
-// waits. From 3.5 on it is whatever OpenSSL gives each of them in the program's context, since a
-// random provider may stand in for the generators.
+// The private generator of the thread that makes this, for threads that work for it while
+// it waits. From 3.5 on it is what OpenSSL gives each of those threads in the program's
+// context, since a random provider may stand in for the generators.
 class PrivateGenerator {
  public:
   explicit PrivateGenerator(OSSL_LIB_CTX *program);
-  // Any thread, several at once.
+  // Any thread; several at once.
   bool fill(void *to, size_t bytes);
-  // Keeps others out while the thread that made it may draw by itself.
+  // Keeps other threads out while the thread that made it may draw by itself.
   std::unique_lock<std::mutex> pause() { return std::unique_lock(mutex_); }
 
  private:
@@ -38,8 +39,8 @@ class PrivateGenerator {
   std::mutex mutex_;
 };
 
-// By the program's primary generator, from which those of its threads are seeded, for threads
-// that work for many. Any thread.
+// Draws from the program's primary generator, which seeds those of its threads. For
+// threads that work for many callers. Any thread.
 bool fill_by_primary(OSSL_LIB_CTX *program, void *to, size_t bytes);
 
 }  // namespace lanecrypt::provider

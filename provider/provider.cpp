@@ -180,7 +180,7 @@ extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
     void **provider_context) {
   using namespace lanecrypt;
   try {
-    // Before the first call of libcrypto: which one is it?
+    // Find out before the first call of libcrypto which one it is.
     if (in == nullptr || in->function_id == 0) return 0;
     const provider::ErrorSink errors(handle, in);
     const Status bound = bind_libcrypto_of(reinterpret_cast<const void *>(in->function));

@@ -24,54 +24,56 @@ inline constexpr int kCipherCount = 34;
 struct Provider {
   Settings settings;
   ErrorSink errors;
-  // Holds OpenSSL's own implementation, for all that stays on the CPU. It
-  // mirrors the providers of the application's library context.
+  // Has OpenSSL's own implementation, for all that stays on the CPU. It mirrors the
+  // providers of the application's library context.
   OSSL_LIB_CTX *fallback = nullptr;
-  // The application's own, whose random generator is ours (program_random.h), and whose RSA,
-  // where it has loaded the default provider (fallback.h).
+  // The application's own. We draw from its random generator (program_random.h). If it
+  // has loaded the default provider, we use its RSA (fallback.h).
   OSSL_LIB_CTX *program = nullptr;
   // Whether `program` has OpenSSL's default provider: 1 or -1; 0: not looked yet.
   std::atomic<int> program_has_default{0};
-  // OpenSSL's default provider, where it had to be loaded into `fallback`.
+  // OpenSSL's default provider, if it had to be loaded into `fallback`.
   std::atomic<OSSL_PROVIDER *> fallback_provider{nullptr};
-  // Its ciphers, each fetched when the first context wants it: not while
-  // the provider loads, when the default provider may not be there yet.
+  // Its ciphers. Each is fetched when the first context needs it. While the provider
+  // loads would be too early: the default provider may not be there yet.
   std::atomic<struct FallbackCipher *> fallback_ciphers[kCipherCount] = {};
-  // Of its RSA: see fallback.h. Keys of RSA and of RSA-PSS.
+  // Its RSA (fallback.h): keys of RSA and of RSA-PSS.
   std::atomic<EVP_KEYMGMT *> fallback_rsa_keymgmt[2] = {};
   std::atomic<EVP_SIGNATURE *> fallback_rsa_signature{nullptr};
   std::atomic<EVP_ASYM_CIPHER *> fallback_rsa_cipher{nullptr};
-  // Of GCM and of ChaCha20-Poly1305: whether OpenSSL's decryption tells the hash
-  // of a message under way; 0: not tried yet, -1: it does not.
+  // For GCM and for ChaCha20-Poly1305: whether OpenSSL's decryption tells the hash of a
+  // message under way. 0: not tried yet; -1: it does not.
   std::atomic<int> tells_tag[2] = {};
   std::atomic<EVP_MAC *> fallback_poly1305{nullptr};
-  // Whether a device may be asked at all, now: in_process says so, one can be used, and
-  // the process has not sandboxed itself since the provider was loaded.
+  // Whether a device may be asked now: in_process says so, a device can be used, and the
+  // process has not sandboxed itself since the provider was loaded.
   bool may_use_devices() const;
-  // The same of threads for several cores.
+  // The same for threads on several cores.
   bool may_use_cores() const;
-  // The library's context; the first call loads the library. nullptr where that cannot
-  // be: then all stays on the CPU.
+  // The library's context. The first call loads the library. nullptr if it cannot be
+  // loaded: then all stays on the CPU.
   lc_context *devices();
   std::atomic<lc_context *> context{nullptr};
-  // Whether the process has sandboxed itself since the provider was loaded. Only settings
-  // that would have anything started, opened or written have it watched.
+  // Whether the process has sandboxed itself since the provider was loaded. It is watched
+  // only if the settings would have anything started, opened or written.
   bool is_sandboxed() const { return !sandbox || sandbox->has_come(); }
   std::optional<process::SandboxWatch> sandbox;
-  // Memory for keystream, once a stream wants it; and, by the length of the key, where
-  // it was measured to lose. What the exclusive or takes, a byte; 0: not measured.
+  // Memory for keystream, made when a stream first needs it; for each length of key,
+  // whether keystream was measured to lose; and how long the exclusive or of a byte
+  // takes, 0 if not measured.
   std::atomic<class KeystreamPool *> keystream_pool{nullptr};
   std::atomic<bool> keystream_loses[3] = {};
   std::atomic<double> keystream_xor_ns{0};
-  // Why no device is asked any more; nullptr while they are. malloc()ed.
+  // Why no device is asked any more; nullptr while devices are asked. malloc()ed.
   std::atomic<char *> no_device{nullptr};
-  // Whether a request was given to a device: before, nothing may look for any.
+  // Whether a request was ever given to a device. Until then nothing may look for
+  // devices.
   std::atomic<bool> asked_devices{false};
-  // The lost devices of which the system's log was told (fleet.cpp).
+  // The lost devices that the system's log was told of (fleet.cpp).
   std::atomic<uint64_t> lost_told{0};
   Counters counters;
 
-  // Among the living providers (statistics.cpp).
+  // The next of the living providers (statistics.cpp).
   Provider *next = nullptr;
   bool in_forked_child = false;
 };

@@ -17,8 +17,8 @@
 namespace lanecrypt::provider {
 namespace {
 
-// The living providers. The handlers below hold the lock across a fork, so
-// that a child never finds it taken.
+// The living providers. The handlers below hold the lock across a fork, so a child never
+// finds it held.
 std::mutex mutex;
 Provider *living = nullptr;
 bool process_is_ending = false;
@@ -46,7 +46,7 @@ std::string json_text(const char *text) {
 void append_line(Provider &provider) {
   const Totals totals = provider.counters.totals();
   if (provider.settings.stats_file.empty() || provider.is_sandboxed()) return;
-  // A child that only inherited the provider has nothing to tell.
+  // A child that only inherited the provider, and did nothing, has nothing to tell.
   if (provider.in_forked_child && totals.device_jobs + totals.cpu_jobs + totals.failures +
                                           totals.rsa_device_jobs + totals.rsa_cpu_jobs +
                                           totals.rsa_device_keys + totals.rsa_cpu_keys ==
@@ -68,14 +68,15 @@ void append_line(Provider &provider) {
           number("rsa_cpu_jobs", totals.rsa_cpu_jobs) +
           number("rsa_failures", totals.rsa_failures) + ", \"devices\": " + devices_json(provider) +
           "}\n";
-  // A file that cannot be written is no reason to trouble a program that ends. Others may
-  // have put a link there, which would lead to a file of this user, or a pipe, to hold us up.
+  // If the file cannot be written, a program that ends is not troubled with it. Others
+  // may have put a link there, which leads to a file of this user, or a pipe, which would
+  // hold us up.
   const int file =
       open(provider.settings.stats_file.c_str(),
            O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return;
   struct stat entry;
-  // One write: lines of processes that end together do not mix.
+  // One write for the line, so that lines of processes that end together do not mix.
   if (fstat(file, &entry) == 0 && S_ISREG(entry.st_mode) && entry.st_nlink == 1) {
     const process::FileSizeSignalBlocked blocked;
     [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());

@@ -1,4 +1,4 @@
-// The authenticated modes' way through the operations of cipher.h.
+// What authenticated modes do in the operations of cipher.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

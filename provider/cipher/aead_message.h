@@ -1,5 +1,9 @@
-// A message of GCM or ChaCha20-Poly1305 of which a device has done a part: where
-// it stands, and what goes on with it on the CPU.
+// A message of GCM or ChaCha20-Poly1305 of which a device has done a part: where it
+// stands, and how it goes on on the CPU.
+// OpenSSL's context can be told neither a hash nor a counter from which to go on. So from
+// the first part on a device the message is ours to its end. Its small requests are then
+// text under the stream cipher (CTR, ChaCha20) and data of a hash (GMAC, Poly1305), all
+// of which OpenSSL computes. The shares add up to the tag.
 //
 // OpenSSL's context can be told neither a hash nor a counter to go on with, so
 // from the first part on a device the message is ours to its end: its small
@@ -28,7 +32,7 @@ struct CipherContext;
 // The longest IV that OpenSSL takes for GCM.
 inline constexpr size_t kMostIvBytes = 128;
 
-// Plain data, but for what it owns.
+// Plain data, except what it owns.
 struct AeadState {
   Provider *provider;
   int index;  // of kAlgorithms
@@ -36,21 +40,21 @@ struct AeadState {
   uint8_t iv[kMostIvBytes];
   size_t iv_bytes;
 
-  // GCM: J0, H, and the block under J0. ChaCha20-Poly1305: counter 0 and the
-  // nonce, r, and s.
+  // GCM: J0, H, and the encrypted block J0. ChaCha20-Poly1305: counter 0 and the nonce,
+  // r, and s.
   uint8_t start[16];
   Gf128 h;
   Poly r;
   Block mask;
-  // GCM: the block under which GMAC's own tags are masked.
+  // GCM: the block that masks GMAC's own tags.
   Block gmac_mask;
 
   uint64_t aad_bytes, text_bytes;
-  // What the first summed_bytes of the text, and all additional data, add to the
-  // tag: as in lc_aead_part.
+  // What the first summed_bytes of the text, and all additional data, add to the tag, as
+  // in lc_aead_part.
   uint32_t sum[8];
   uint64_t summed_bytes;
-  // Of the text behind those, where there is any.
+  // For the text behind those, if there is any.
   FallbackContext cipher;
   FallbackContext gmac;
   EVP_MAC_CTX *poly1305;
@@ -59,15 +63,15 @@ struct AeadState {
 };
 
 struct AeadMessage : AeadState {
-  secure::KeyMemory memory;  // in which it lies itself
+  secure::KeyMemory memory;  // the memory that holds this itself
 };
 
-// From OpenSSL's context, which has had whole blocks of the text; nullptr where
-// it does not tell what is needed: it then must go on by itself.
+// Takes over from OpenSSL's context, which has had whole blocks of the text. nullptr if
+// that does not tell what is needed: then it must go on by itself.
 AeadMessage *take_over_message(CipherContext &context);
 AeadMessage *copy_message(const AeadMessage &message);
-// Wipes all of it, and what is left takes nothing more: it stands for text that OpenSSL's
-// context must not go on from.
+// Wipes all of it. What is left takes nothing more. It stands for text from which
+// OpenSSL's context must not go on.
 void end_message(AeadMessage &message);
 // Wipes; nullptr is allowed.
 void free_message(AeadMessage *message);
@@ -78,24 +82,24 @@ inline bool has_room(const Algorithm &algorithm, uint64_t before, uint64_t bytes
   return before <= most && bytes <= most - before;
 }
 
-// What takes nothing, as after end_message().
+// A message that takes nothing, as after end_message().
 AeadMessage *new_ended_message();
 
-// Goes on with text, of any length, on the CPU. Fails, with nothing written, where the text
-// would be too long.
+// Goes on with text of any length, on the CPU. If the text would be too long, it fails
+// and writes nothing.
 bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,
                     size_t bytes);
-// Adds the text that went through update_message() to the sum. Unless the message
-// ends there, it is whole blocks.
+// Adds the text that went through update_message() to the sum. Unless the message ends
+// there, that text is whole blocks.
 bool sum_up(AeadMessage &message);
-// Whether decryption by OpenSSL tells what take_over_message() asks of it.
+// Whether OpenSSL's decryption tells what take_over_message() asks of it.
 bool decryption_tells_tag(Provider &provider, int index);
-// Sets the tag of a decrypting context of OpenSSL's; the second: to that of what
-// it has had, so that it will end well.
+// Sets the tag that a decrypting context of OpenSSL's expects. The second function sets
+// the tag of what the context has had, so that it ends well.
 bool set_tag(FallbackContext &context, const uint8_t *tag, size_t bytes);
 bool set_own_tag(FallbackContext &context, size_t bytes);
 
-// The tag of the message; sum_up() was before.
+// The tag of the message. sum_up() must come before.
 void make_tag(const AeadMessage &message, uint8_t tag[16]);
 
 }  // namespace lanecrypt::provider

@@ -11,11 +11,11 @@
 
 namespace lanecrypt::provider {
 
-// What is to be noted of an update that OpenSSL's context does alone.
+// What must be noted of an update that OpenSSL's context does alone.
 enum class Passing {
   kPlain,    // nothing
   kCounter,  // CTR: how long the stream is; see keystream_ahead.h
-  kBlocks,   // what is held back
+  kBlocks,   // what the context holds back
   kChaCha20,
   kMessage,  // the authenticated modes
 };
@@ -29,13 +29,13 @@ struct Algorithm {
   unsigned block_bytes;  // as OpenSSL sees it: 1 for a stream
 
   constexpr const Mode &traits() const { return mode_of(cipher); }
-  // An update is a data unit of its own, and leaves the IV as it is.
+  // An update is a data unit of its own, and leaves the IV unchanged.
   constexpr bool has_data_units() const {
     return traits().continuation == Continuation::kDataUnits;
   }
-  // An update is a message or a data unit, which nobody can take in parts.
+  // An update is a message or a data unit, which cannot be done in parts.
   constexpr bool takes_whole() const { return has_data_units() || traits().tail_bytes != 0; }
-  // Decides how a block that ends the input is treated: it may be held back.
+  // Whether a block that ends the input may be held back.
   constexpr bool is_block_mode() const { return block_bytes != 1 && !takes_whole(); }
   constexpr bool is_aead() const { return traits().is_aead; }
   bool is_ccm() const { return cipher == LC_AES_CCM; }
@@ -50,7 +50,8 @@ struct Algorithm {
                                   : Passing::kPlain;
   }
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
-  // What a stream is cut into; more than block_bytes where that is 1.
+  // The bytes of the units into which a stream is cut; more than block_bytes where that
+  // is 1.
   unsigned unit_bytes() const { return traits().is_aes ? 16 : 64; }
   // A stream may stop within a unit, and OpenSSL tells where.
   bool counts_within_unit() const {
@@ -59,7 +60,7 @@ struct Algorithm {
   }
 };
 
-// By the number that every context keeps.
+// Indexed by the number that every context keeps.
 extern const Algorithm kAlgorithms[kCipherCount];
 
 // For OSSL_FUNC_provider_query_operation.

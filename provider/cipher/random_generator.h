@@ -1,8 +1,15 @@
-// Which contexts may be those of OpenSSL's own random generator, a CTR-DRBG, which before
-// 3.5 fetches AES as the application's default properties say, and so may get ours. What a
-// generator asks for goes to no device and no other thread, whatever the settings say:
-// random numbers would wait for them, under the generator's locks, and leave the process's
-// locked memory.
+// Which contexts may be those of OpenSSL's own random generator, a CTR-DRBG. Before 3.5
+// it fetches AES by the application's default properties, and so may get ours. What a
+// generator asks for goes to no device and no other thread, whatever the settings say.
+// Otherwise random numbers would wait for these under the generator's locks, and leave
+// the process's locked memory.
+// All these versions use three contexts, each in a way that hardly anybody else has:
+// - CTR, begun without key and IV, which then never come together. An update has at most
+//   64 KiB, the most that a generator gives at once.
+// - ECB, begun without a key. An update has at most three blocks.
+// - ECB with the key of the derivation function (SP 800-90A, 10.3.2), with the same
+//   updates.
+// If an application does the same, such updates stay on the CPU, which does them sooner.
 //
 // All these versions use three contexts, each in a way that is hardly anybody else's:
 // - CTR, begun without key and IV, which then never come together; an update has at most
@@ -18,7 +25,7 @@
 
 namespace lanecrypt::provider {
 
-// Before each initialisation.
+// Called before each initialisation.
 void note_generator_signs(CipherContext &context, const uint8_t *key, const uint8_t *iv,
                           bool encrypt);
 

@@ -16,16 +16,16 @@ namespace lanecrypt::provider {
 namespace {
 
 constexpr size_t kBlockBytes = 16;
-// A piece is no more than such a part of what the stream has been: of a stream that
-// then ends, two pieces are lost.
+// A piece is at most such a part of the stream so far. If the stream then ends, two
+// pieces are lost.
 constexpr uint64_t kPartOfStream = 16, kLeastPieceBytes = 4096;
-// So long the end of a stream waits for what is under way, which takes well below a
+// So long the end of a stream waits for what is under way. That takes well below a
 // millisecond.
 constexpr std::chrono::milliseconds kEndOfPiece{200};
 
 }  // namespace
 
-// The compiler makes of a line what each CPU has.
+// The compiler makes versions of this function for what each CPU has.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -65,7 +65,7 @@ Keystream *Keystream::begin(lc_context *devices, KeystreamPool &pool, const uint
 
 Keystream::~Keystream() { (void)end(); }
 
-// In place over zeros.
+// Encrypts zeros, in place: that is keystream.
 void Keystream::order(Piece &piece, uint64_t from) {
   const uint64_t part = (done_before_ + at_) / kPartOfStream / kBlockBytes * kBlockBytes;
   piece.from = piece.used_to = from;
@@ -94,7 +94,8 @@ void Keystream::order(Piece &piece, uint64_t from) {
   is_over_ = has_failed_ = true;
 }
 
-// Whether the piece is made. What the CPU had to make is no gain, and the last.
+// Whether the piece is made. If the CPU had to make it, that is no gain, and it is the
+// last piece.
 bool Keystream::settle(Piece &piece, bool waits) {
   if (piece.is_made || piece.ticket == nullptr) return piece.is_made;
   if (!waits && lc_ticket_status(piece.ticket) == LC_PENDING) return false;
@@ -111,7 +112,7 @@ bool Keystream::settle(Piece &piece, bool waits) {
   return false;
 }
 
-// Makes the slab zeros again; its job is over.
+// Makes the slab zeros again. Its job is over.
 void Keystream::clear(Piece &piece) {
   if (piece.is_made && piece.used_to < piece.to) {
     OPENSSL_cleanse(piece.slab + (piece.used_to - piece.from), piece.to - piece.used_to);
@@ -120,7 +121,7 @@ void Keystream::clear(Piece &piece) {
   piece.is_made = false;
 }
 
-// Has what lies behind the stream made anew, ahead of it.
+// Orders the piece behind the stream anew, ahead of it.
 void Keystream::turn(bool waits) {
   for (int n = 0; n < 2 && !is_over_; ++n) {
     Piece &piece = pieces_[current_];
@@ -139,7 +140,7 @@ size_t Keystream::use(uint8_t *out, const uint8_t *in, size_t bytes, bool waits)
     turn(waits);
     Piece &piece = pieces_[current_];
     if (at_ < piece.from || at_ >= piece.to || !settle(piece, waits)) break;
-    // What was skipped is not used.
+    // Keystream that was skipped is not used.
     uint8_t *keystream = piece.slab + (at_ - piece.from);
     if (piece.used_to < at_) {
       OPENSSL_cleanse(piece.slab + (piece.used_to - piece.from), at_ - piece.used_to);

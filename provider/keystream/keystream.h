@@ -1,5 +1,5 @@
-// Keystream of one CTR stream, which a device makes ahead of it in two pieces by
-// turns: while the stream is in one, the device makes the other.
+// Keystream of one CTR stream. A device makes it ahead in two pieces by turns: while the
+// stream is in one piece, the device makes the other.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,40 +11,42 @@
 
 namespace lanecrypt::provider {
 
-// One thread at a time. No byte of keystream is used twice: it is wiped as it is used.
+// One thread at a time may use it. No byte of keystream is used twice: it is wiped as it
+// is used.
 class Keystream {
  public:
-  // Of the stream whose next block has this counter. The key is needed as long as this
-  // lives. nullptr where there is no room for it. `done_bytes`: how long the stream has
-  // been, of which a piece is no more than a part.
+  // Begins for the stream whose next block has this counter. The key must stay as long as
+  // this lives. nullptr if there is no room. `done_bytes`: the length of the stream so
+  // far; a piece is only a part of that.
   static Keystream *begin(lc_context *devices, KeystreamPool &pool, const uint8_t *key,
                           uint32_t key_bytes, const uint8_t counter[16], uint64_t done_bytes);
-  // Wipes all, and waits for the device to that end, but not for one that hangs.
+  // Wipes all of it. For that it waits for the device, but not for one that hangs.
   ~Keystream();
   Keystream(const Keystream &) = delete;
 
-  // Encrypts or decrypts, out == in or apart, as many bytes as there is keystream for.
-  // `waits`: for a piece that is under way.
+  // Encrypts or decrypts as many bytes as there is keystream for, out == in or apart, and
+  // returns how many. `waits`: whether to wait for a piece that is under way.
   size_t use(uint8_t *out, const uint8_t *in, size_t bytes, bool waits);
-  // Somebody else did so many.
+  // Somebody else did so many bytes of the stream.
   void skip(size_t bytes) { at_ += bytes; }
 
-  // The counter of the block that the stream is in, and how many of its bytes were used.
+  // The counter of the block in which the stream is, and how many bytes of that block
+  // were used.
   unsigned tell(uint8_t counter[16]) const;
-  // A device did not make it: there is no more.
+  // No more keystream comes, since no device makes it.
   bool is_over() const { return is_over_; }
-  // And that since it failed, not since there was none.
+  // It is over because a device failed, not because there was none.
   bool has_failed() const { return has_failed_; }
-  // That were made and not used.
+  // Bytes that were made and not used.
   uint64_t wasted_bytes() const { return wasted_; }
   uint64_t used_bytes() const { return used_; }
   uint64_t all_bytes() const { return at_; }
-  // Wipes what there is; returns how much was wasted in all.
+  // Wipes what there is. Returns how much was wasted in all.
   uint64_t end();
 
  private:
   struct Piece {
-    uint8_t *slab = nullptr;  // zeros, but for what was made and not used
+    uint8_t *slab = nullptr;  // zeros, but for keystream that was made and not used
     lc_ticket *ticket = nullptr;
     uint64_t from = 0, to = 0;  // bytes of the stream
     uint64_t used_to = 0;
@@ -69,7 +71,7 @@ class Keystream {
   int current_ = 0;
 };
 
-// What use() does, and leaves zeros where the keystream was.
+// The inner loop of use(). It leaves zeros where the keystream was.
 void xor_and_wipe(uint8_t *out, const uint8_t *in, uint8_t *keystream, size_t bytes);
 
 }  // namespace lanecrypt::provider

@@ -38,7 +38,7 @@ bool KeystreamPool::add_slab() {
   free_.reserve(slabs_ + 1);
   parked_.reserve(slabs_ + 1);
   if (lc_alloc_pinned(devices_, kSlabBytes, &slab) != LC_OK) return false;
-  // A child is to have no copy, nor a core dump.
+  // No child gets a copy of it, and no core dump has it.
   (void)madvise(slab, kSlabBytes, MADV_DONTFORK);
   (void)madvise(slab, kSlabBytes, MADV_DONTDUMP);
   free_.push_back(static_cast<uint8_t *>(slab));

@@ -1,5 +1,5 @@
-// The memory in which devices lay keystream: pinned pieces of one size, of which the
-// process has no more than a setting says.
+// The memory into which devices write keystream: pinned slabs of one size. The process
+// has no more of them than a setting allows.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,22 +14,23 @@
 
 namespace lanecrypt::provider {
 
-// Any thread. A child of fork has one of its own, and none of its parent's memory.
+// Any thread. A child of fork has a pool of its own, and none of its parent's memory.
 class KeystreamPool {
  public:
   static constexpr size_t kSlabBytes = size_t{4} << 20;
 
   KeystreamPool(lc_context *devices, uint64_t most_bytes)
       : devices_(devices), most_slabs_(most_bytes / kSlabBytes) {}
-  // Waits for the jobs of those that were parked.
+  // Waits for the jobs of the parked slabs.
   ~KeystreamPool();
   KeystreamPool(const KeystreamPool &) = delete;
 
-  // Two slabs of zeros, or neither: there is no room.
+  // Two slabs of zeros; false, and neither, if there is no room.
   bool take(uint8_t *slabs[2]);
-  // They must be zeros again.
+  // The slab must be zeros again.
   void give_back(uint8_t *slab);
-  // One in which a job, with its ticket, still writes: it is wiped when that is over.
+  // Takes a slab into which a job, with its ticket, still writes. It is wiped when the
+  // job is over.
   void park(uint8_t *slab, lc_ticket *ticket);
 
  private:
@@ -43,7 +44,7 @@ class KeystreamPool {
   lc_context *const devices_;
   const uint64_t most_slabs_;
   std::mutex mutex_;
-  uint64_t slabs_ = 0;  // of all kinds
+  uint64_t slabs_ = 0;  // all slabs, wherever they are
   std::vector<uint8_t *> free_;
   std::vector<Parked> parked_;
 };
