@@ -35,15 +35,15 @@ class Counters {
 
  public:
   // One line of counters. Code that counts often remembers its line, and asks it first.
-  class alignas(64) Slot {
+  class alignas(64) Line {
    public:
     // As Counters::count_cpu(), but only for the thread that owns the line. For others it
     // counts nothing and returns false.
     bool count_cpu(uint64_t bytes) {
       if (owner.load(std::memory_order_relaxed) != this_thread()) return false;
-      const Line line{*this, true};
-      line.add(&Slot::cpu_jobs, 1);
-      line.add(&Slot::cpu_bytes, bytes);
+      const Access access{*this, true};
+      access.add(&Line::cpu_jobs, 1);
+      access.add(&Line::cpu_bytes, bytes);
       return true;
     }
 
@@ -56,55 +56,55 @@ class Counters {
   };
 
   // Returns the line in which it has counted.
-  Slot &count_cpu(uint64_t bytes) {
-    const Line line = line_of_thread();
-    line.add(&Slot::cpu_jobs, 1);
-    line.add(&Slot::cpu_bytes, bytes);
-    return line.slot;
+  Line &count_cpu(uint64_t bytes) {
+    const Access access = access_of_thread();
+    access.add(&Line::cpu_jobs, 1);
+    access.add(&Line::cpu_bytes, bytes);
+    return access.line;
   }
   void count_cores(uint64_t bytes) {
-    const Line line = line_of_thread();
-    line.add(&Slot::cpu_jobs, 1);
-    line.add(&Slot::cpu_bytes, bytes);
-    line.add(&Slot::cores_bytes, bytes);
+    const Access access = access_of_thread();
+    access.add(&Line::cpu_jobs, 1);
+    access.add(&Line::cpu_bytes, bytes);
+    access.add(&Line::cores_bytes, bytes);
   }
   // The line of this thread, if it has one of its own.
-  Slot &slot_of_thread() { return slots_[slot_of(this_thread())]; }
+  Line &own_line() { return lines_[line_number(this_thread())]; }
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
-    const Line line = line_of_thread();
-    line.add(&Slot::device_jobs, 1);
-    line.add(&Slot::device_bytes, device_bytes);
-    line.add(&Slot::cpu_bytes, cpu_bytes);
+    const Access access = access_of_thread();
+    access.add(&Line::device_jobs, 1);
+    access.add(&Line::device_bytes, device_bytes);
+    access.add(&Line::cpu_bytes, cpu_bytes);
   }
   // Counts what the CPU did of a request of which a device did the most.
-  void count_cpu_rest(uint64_t bytes) { line_of_thread().add(&Slot::cpu_bytes, bytes); }
-  void count_failure() { line_of_thread().add(&Slot::failures, 1); }
-  void count_keystream(uint64_t bytes) { line_of_thread().add(&Slot::keystream_bytes, bytes); }
+  void count_cpu_rest(uint64_t bytes) { access_of_thread().add(&Line::cpu_bytes, bytes); }
+  void count_failure() { access_of_thread().add(&Line::failures, 1); }
+  void count_keystream(uint64_t bytes) { access_of_thread().add(&Line::keystream_bytes, bytes); }
   void count_wasted_keystream(uint64_t bytes) {
-    line_of_thread().add(&Slot::keystream_wasted_bytes, bytes);
+    access_of_thread().add(&Line::keystream_wasted_bytes, bytes);
   }
-  void count_rsa_device_key() { line_of_thread().add(&Slot::rsa_device_keys, 1); }
-  void count_rsa_cpu_key() { line_of_thread().add(&Slot::rsa_cpu_keys, 1); }
-  void count_rsa_device() { line_of_thread().add(&Slot::rsa_device_jobs, 1); }
-  void count_rsa_cpu() { line_of_thread().add(&Slot::rsa_cpu_jobs, 1); }
-  void count_rsa_failure() { line_of_thread().add(&Slot::rsa_failures, 1); }
+  void count_rsa_device_key() { access_of_thread().add(&Line::rsa_device_keys, 1); }
+  void count_rsa_cpu_key() { access_of_thread().add(&Line::rsa_cpu_keys, 1); }
+  void count_rsa_device() { access_of_thread().add(&Line::rsa_device_jobs, 1); }
+  void count_rsa_cpu() { access_of_thread().add(&Line::rsa_cpu_jobs, 1); }
+  void count_rsa_failure() { access_of_thread().add(&Line::rsa_failures, 1); }
 
   Totals totals() const {
     Totals sum;
-    for (const Slot &slot : slots_) {
-      sum.device_jobs += slot.device_jobs.load(std::memory_order_relaxed);
-      sum.device_bytes += slot.device_bytes.load(std::memory_order_relaxed);
-      sum.cpu_jobs += slot.cpu_jobs.load(std::memory_order_relaxed);
-      sum.cpu_bytes += slot.cpu_bytes.load(std::memory_order_relaxed);
-      sum.cores_bytes += slot.cores_bytes.load(std::memory_order_relaxed);
-      sum.failures += slot.failures.load(std::memory_order_relaxed);
-      sum.keystream_bytes += slot.keystream_bytes.load(std::memory_order_relaxed);
-      sum.keystream_wasted_bytes += slot.keystream_wasted_bytes.load(std::memory_order_relaxed);
-      sum.rsa_device_keys += slot.rsa_device_keys.load(std::memory_order_relaxed);
-      sum.rsa_cpu_keys += slot.rsa_cpu_keys.load(std::memory_order_relaxed);
-      sum.rsa_device_jobs += slot.rsa_device_jobs.load(std::memory_order_relaxed);
-      sum.rsa_cpu_jobs += slot.rsa_cpu_jobs.load(std::memory_order_relaxed);
-      sum.rsa_failures += slot.rsa_failures.load(std::memory_order_relaxed);
+    for (const Line &line : lines_) {
+      sum.device_jobs += line.device_jobs.load(std::memory_order_relaxed);
+      sum.device_bytes += line.device_bytes.load(std::memory_order_relaxed);
+      sum.cpu_jobs += line.cpu_jobs.load(std::memory_order_relaxed);
+      sum.cpu_bytes += line.cpu_bytes.load(std::memory_order_relaxed);
+      sum.cores_bytes += line.cores_bytes.load(std::memory_order_relaxed);
+      sum.failures += line.failures.load(std::memory_order_relaxed);
+      sum.keystream_bytes += line.keystream_bytes.load(std::memory_order_relaxed);
+      sum.keystream_wasted_bytes += line.keystream_wasted_bytes.load(std::memory_order_relaxed);
+      sum.rsa_device_keys += line.rsa_device_keys.load(std::memory_order_relaxed);
+      sum.rsa_cpu_keys += line.rsa_cpu_keys.load(std::memory_order_relaxed);
+      sum.rsa_device_jobs += line.rsa_device_jobs.load(std::memory_order_relaxed);
+      sum.rsa_cpu_jobs += line.rsa_cpu_jobs.load(std::memory_order_relaxed);
+      sum.rsa_failures += line.rsa_failures.load(std::memory_order_relaxed);
     }
     return sum;
   }
@@ -112,22 +112,23 @@ class Counters {
   // A child of fork begins at nothing. There is no lock and only one thread, so it is
   // safe there.
   void clear() {
-    for (Slot &slot : slots_) {
-      slot.owner.store(0, std::memory_order_relaxed);
-      for (auto *counter : {&slot.device_jobs, &slot.device_bytes, &slot.cpu_jobs, &slot.cpu_bytes,
-                            &slot.cores_bytes, &slot.failures, &slot.keystream_bytes,
-                            &slot.keystream_wasted_bytes, &slot.rsa_device_keys, &slot.rsa_cpu_keys,
-                            &slot.rsa_device_jobs, &slot.rsa_cpu_jobs, &slot.rsa_failures})
+    for (Line &line : lines_) {
+      line.owner.store(0, std::memory_order_relaxed);
+      for (auto *counter : {&line.device_jobs, &line.device_bytes, &line.cpu_jobs, &line.cpu_bytes,
+                            &line.cores_bytes, &line.failures, &line.keystream_bytes,
+                            &line.keystream_wasted_bytes, &line.rsa_device_keys, &line.rsa_cpu_keys,
+                            &line.rsa_device_jobs, &line.rsa_cpu_jobs, &line.rsa_failures})
         counter->store(0, std::memory_order_relaxed);
     }
   }
 
  private:
-  struct Line {
-    Slot &slot;
+  // A line as one thread may add to it.
+  struct Access {
+    Line &line;
     bool is_own;
-    void add(Counter Slot::*which, uint64_t amount) const {
-      Counter &counter = slot.*which;
+    void add(Counter Line::*which, uint64_t amount) const {
+      Counter &counter = line.*which;
       if (is_own)
         counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
       else
@@ -150,19 +151,19 @@ class Counters {
     return uint64_t(pthread_self());
 #endif
   }
-  static size_t slot_of(uint64_t thread) {
+  static size_t line_number(uint64_t thread) {
     return size_t(((thread >> 12) * 0x9E3779B97F4A7C15u) >> 60);
   }
-  Line line_of_thread() {
+  Access access_of_thread() {
     const uint64_t thread = this_thread();
-    const size_t n = slot_of(thread);
-    Slot &slot = slots_[n];
-    uint64_t owner = slot.owner.load(std::memory_order_relaxed);
-    if (owner == thread || (owner == 0 && slot.owner.compare_exchange_strong(owner, thread)))
-      return {slot, true};
-    return {slots_[kOwned + n], false};
+    const size_t n = line_number(thread);
+    Line &line = lines_[n];
+    uint64_t owner = line.owner.load(std::memory_order_relaxed);
+    if (owner == thread || (owner == 0 && line.owner.compare_exchange_strong(owner, thread)))
+      return {line, true};
+    return {lines_[kOwned + n], false};
   }
-  std::array<Slot, 2 * kOwned> slots_;
+  std::array<Line, 2 * kOwned> lines_;
 };
 
 }  // namespace lanecrypt::provider

@@ -95,7 +95,7 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   if (!context->algorithm().traits().steals() && !context->algorithm().is_ccm())
     context->usual_pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
   context->pass_below = context->usual_pass_below;
-  context->counts = &provider.counters.slot_of_thread();
+  context->counts = &provider.counters.own_line();
   begin_stream(*context);
   if (!context->fallback.make(provider, index)) {
     free_cipher_context(context);

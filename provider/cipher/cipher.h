@@ -52,7 +52,7 @@ struct CipherState {
   // OpenSSL's context alone does an update of fewer bytes, which is counted there.
   size_t pass_below;
   size_t usual_pass_below;
-  Counters::Slot *counts;
+  Counters::Line *counts;
   // CTR: how many bytes of the stream came in small updates, and at how many to look at
   // the stream: see keystream_ahead.h. While there is keystream, no update passes.
   uint64_t stream_bytes, look_at;
