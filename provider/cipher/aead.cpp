@@ -1,7 +1,11 @@
-// GCM and ChaCha20-Poly1305; CCM, which has its text in one piece, is in ccm.cpp.
-// A message stays with OpenSSL's context until its
-// first large request; from there on it is an AeadMessage, and OpenSSL's context
-// goes on to say what the parameters are, and is finished when the message is.
+// GCM and ChaCha20-Poly1305. CCM, which takes its text in one piece, is in ccm.cpp.
+// A message stays with OpenSSL's context until its first large request. From there on it
+// is an AeadMessage. OpenSSL's context goes on to answer questions about parameters, and
+// is finished when the message is. That context has not seen the text, and would begin
+// again at the first counter. So while there is an AeadMessage, no data go to that
+// context.
+// An AeadMessage that has ended stays in its place and refuses what comes. It is dropped
+// only when OpenSSL's context has begun another message.
 //
 // That context has not seen the text, and would begin again with the first counter: so
 // while there is an AeadMessage, no data go there. What ends the message leaves it in its
@@ -27,13 +31,13 @@ namespace {
 
 bool is_gcm(const CipherContext &context) { return context.algorithm().cipher == LC_AES_GCM; }
 
-// OpenSSL's context has begun another message, and has all of that.
+// OpenSSL's context has begun another message, and has all of that one.
 void drop_message(CipherContext &context) {
   free_message(context.message);
   context.message = nullptr;
 }
 
-// Whether nothing is taken until there is a new IV.
+// Whether no data are taken until there is a new IV.
 bool is_ended(const CipherContext &context) {
   return context.message != nullptr && context.message->is_over;
 }
@@ -47,15 +51,15 @@ int raise_failed() {
   return 0;
 }
 
-// Whether a decrypting context of this version of OpenSSL tells its tag when it
-// is turned round. Tried once, on a message of which the tag is known.
+// Whether a decrypting context of this version of OpenSSL tells its tag when it is turned
+// to encryption. Tried once, on a message whose tag is known.
 bool tells_tag(CipherContext &context) {
   std::atomic<int> &known = context.provider->tells_tag[is_gcm(context) ? 0 : 1];
   if (known == 0) known = decryption_tells_tag(*context.provider, context.index) ? 1 : -1;
   return known > 0;
 }
 
-// What keeps a message to OpenSSL's own implementation; nullptr for nothing.
+// Why a message must stay with OpenSSL's own implementation; nullptr: it need not.
 const char *what_hinders(CipherContext &context) {
   if (context.openssl_only) return "its IV or its record is TLS's";
   if (!context.iv_set || context.aead_is_over) return "it has no IV of its own";
@@ -64,7 +68,7 @@ const char *what_hinders(CipherContext &context) {
   return nullptr;
 }
 
-// OpenSSL's context, before a device has had a part.
+// Gives data to OpenSSL's context, before a device has had a part.
 bool feed_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
                   size_t in_bytes) {
   if (context.message != nullptr) return raise_failed() != 0;
@@ -81,8 +85,8 @@ bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t byte
   return raise_failed() != 0;
 }
 
-// Text that would be longer than its IV allows: none of it is done, and the message has no
-// tag. OpenSSL's context would look too late, or, as ChaCha20-Poly1305, never.
+// For text that is longer than its IV allows: none of it is done, and the message has no
+// tag. OpenSSL's context would find out too late, or, for ChaCha20-Poly1305, never.
 [[gnu::cold]] int refuse_length(CipherContext &context) {
   if (context.message == nullptr)
     context.message = new_ended_message();
@@ -97,7 +101,7 @@ bool may_take(const CipherContext &context, size_t bytes) {
   return has_room(context.algorithm(), before, bytes);
 }
 
-// Whole blocks, which begin with a block of the message.
+// Runs whole blocks, which begin at a block of the message.
 Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
   AeadMessage *message = context.message;
   if (message == nullptr) message = take_over_message(context);
@@ -128,7 +132,7 @@ Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
     message->text_bytes += bytes;
     message->summed_bytes = message->text_bytes;
   } else if (bulk != Bulk::kNotTaken) {
-    end_message(context);  // some of the text may be out
+    end_message(context);  // some of the text may have been given out
   }
   OPENSSL_cleanse(&part, sizeof part);
   return bulk;
@@ -161,7 +165,7 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
         case Bulk::kNotTaken:
           break;
         case Bulk::kFailed:
-        case Bulk::kWrongTag:  // no part has one
+        case Bulk::kWrongTag:  // no part has a tag
           return 0;
       }
     } else if (do_without_device(*context.provider, hindrance) == Bulk::kFailed) {
@@ -177,7 +181,7 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
   return 1;
 }
 
-// OpenSSL's context will be given this key and IV, either of which may be nullptr.
+// OpenSSL's context is about to get this key and IV. Either may be nullptr.
 inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
                   size_t iv_bytes) {
   if (key == nullptr && iv == nullptr) return;
@@ -185,7 +189,7 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
   context.aad_bytes = context.text_bytes = 0;
   if (context.algorithm().is_ccm()) begin_ccm(context, key != nullptr, iv != nullptr);
   if (iv != nullptr && iv_bytes <= sizeof context.aead_iv) {
-    // The usual length, for which the compiler needs no call.
+    // The usual length; the compiler copies it without a call.
     if (iv_bytes == 12)
       std::memcpy(context.aead_iv, iv, 12);
     else
@@ -193,16 +197,16 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
     context.aead_iv_bytes = iv_bytes;
     context.aead_is_over = false;
   } else if (is_gcm(context) && has_begun) {
-    // OpenSSL has no counter then.
+    // OpenSSL then has no counter.
     context.aead_is_over = true;
   }
   if (iv != nullptr) context.iv_set = true;
   if (key != nullptr) context.set_key(key, key_bytes);
 }
 
-// Whether OpenSSL's context has this key, and a new IV alone begins a message. Programs that
-// give the key with each message are many, and GCM's takes longer to expand than some
-// messages to encrypt. In a time that does not tell where two keys differ.
+// Whether OpenSSL's context already has this key, so that a new IV alone begins a
+// message. Many programs give the key with each message, and to expand GCM's key takes
+// longer than to encrypt some messages. The time does not tell where two keys differ.
 bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
   if (key == nullptr || !context.key_set || !is_gcm(context) || context.openssl_only) return false;
   uint64_t difference = 0;
@@ -215,8 +219,8 @@ bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
   return difference == 0;
 }
 
-// OpenSSL's context refused a key or an IV, and may have taken the other: no device gets
-// anything until it has new ones.
+// OpenSSL's context refused a key or an IV, but may have taken the other. No device gets
+// anything until there are new ones.
 [[gnu::cold]] int lose(CipherContext &context) {
   end_message(context);
   context.key_set = context.iv_set = false;
@@ -225,13 +229,14 @@ bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
   return 0;
 }
 
-// OpenSSL's context has taken this key or IV, and what a device had a part of is no more. By
-// a new key alone ChaCha20-Poly1305 begins again; GCM has no counter until there is an IV.
+// OpenSSL's context has taken this key or IV. The message of which a device had a part is
+// gone. With a new key alone ChaCha20-Poly1305 begins again; GCM has no counter until
+// there is an IV.
 [[gnu::cold]] void leave_message(CipherContext &context, const uint8_t *iv) {
   if (iv != nullptr || !is_ended(context)) drop_message(context);
 }
 
-// It has another IV now, or makes one of its own for the record that comes.
+// OpenSSL's context has another IV now, or makes one of its own for the next record.
 void leave_to_openssl(CipherContext &context) {
   context.openssl_only = true;
   drop_message(context);
@@ -249,16 +254,17 @@ void note_iv_length(CipherContext &context, const OSSL_PARAM &param) {
 
 void note_tag(CipherContext &context, const OSSL_PARAM &param) {
   if (context.encrypting || param.data_size > sizeof context.wanted_tag) return;
-  // Without data it is a length, which CCM takes and keeps its tag.
+  // Without data it is only a length. CCM takes that and keeps its tag.
   if (param.data == nullptr && context.algorithm().is_ccm()) return;
   if (param.data != nullptr) std::memcpy(context.wanted_tag, param.data, param.data_size);
   context.wanted_tag_bytes = param.data_size;
-  // OpenSSL has one place for the tag that it is told and the one that it makes; CCM has two.
+  // OpenSSL has one place for the tag that it is told and the tag that it makes. CCM has
+  // two.
   if (param.data != nullptr && !context.algorithm().is_ccm())
     std::memcpy(context.tag, param.data, param.data_size);
 }
 
-// OpenSSL's context took these.
+// OpenSSL's context took these parameters.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   for (; params->key != nullptr; ++params)
     if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
@@ -271,7 +277,7 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
       if (is_gcm(context) || is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD)) {
         leave_to_openssl(context);
       } else {
-        // ChaCha20-Poly1305's message would go on where it is, under another IV.
+        // A message of ChaCha20-Poly1305 would go on where it is, under another IV.
         context.openssl_only = true;
         end_message(context);
       }
@@ -281,21 +287,21 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
     }
 }
 
-// OpenSSL's context refused one of these.
+// OpenSSL's context refused one of these parameters.
 [[gnu::cold]] void note_refused(CipherContext &context, const OSSL_PARAM params[]) {
   context.openssl_iv_bytes = 0;
   if (context.algorithm().is_ccm()) {
     lose_ccm(context);
     return;
   }
-  // Others it may have taken, a length or an IV among them.
+  // It may have taken others, a length or an IV among them.
   if (params != nullptr && params[0].key != nullptr && params[1].key != nullptr) {
     context.aead_is_over = true;
     end_message(context);
   }
 }
 
-// Of which a device has had a part.
+// Finishes a message of which a device has had a part.
 [[gnu::noinline]] bool finish_message(CipherContext &context, uint8_t *out) {
   uint8_t tag[16] = {};
   const bool made = sum_up(*context.message);
@@ -303,8 +309,7 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   bool is_right = made && (context.encrypting ||
                            CRYPTO_memcmp(tag, context.wanted_tag, context.wanted_tag_bytes) == 0);
   const bool has_tag = !context.encrypting && context.wanted_tag_bytes > 0;
-  // OpenSSL's context, which has not seen the text, ends well by the tag of what it has
-  // seen.
+  // OpenSSL's context has not seen the text. It ends well by the tag of what it has seen.
   if (is_right && has_tag) is_right = set_own_tag(context.fallback, context.wanted_tag_bytes);
   size_t bytes = 0;
   const bool done = context.fallback.finish(out, &bytes);
@@ -314,7 +319,7 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
     std::memcpy(context.tag, tag, sizeof tag);
   }
   OPENSSL_cleanse(tag, sizeof tag);
-  // GCM's context refuses text only if it found the tag right.
+  // GCM's context refuses more text only if it found the tag right.
   if (is_gcm(context))
     end_message(context);
   else
@@ -322,13 +327,15 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   return done && is_right;
 }
 
-// Whether OpenSSL's context would stay as it is, and say yes. What programs tell with each
-// message it compares with every name it knows, which takes as long as a block or two.
+// Whether OpenSSL's context would stay unchanged and report success. It compares what
+// programs tell with each message with every name that it knows, which takes as long as a
+// block or two.
 bool changes_nothing(const CipherContext &context, const OSSL_PARAM &param) {
-  // EVP tells it to ciphers of any mode, where it is off; authenticated ones have none.
+  // EVP tells it to ciphers of every mode when padding is off. Authenticated modes have
+  // no padding.
   if (is_named(param, OSSL_CIPHER_PARAM_PADDING)) return true;
   if (!is_gcm(context) || !is_named(param, OSSL_CIPHER_PARAM_AEAD_IVLEN)) return false;
-  size_t bytes = 0;  // as EVP_CTRL_AEAD_SET_IVLEN has it, for which there need be no call
+  size_t bytes = 0;  // as EVP_CTRL_AEAD_SET_IVLEN sets it, without a call
   if (param.data == nullptr || param.data_type != OSSL_PARAM_UNSIGNED_INTEGER ||
       param.data_size != sizeof bytes)
     return false;
@@ -352,7 +359,7 @@ int set_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
 
 int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
   if (!context.fallback.get_params(params)) return 0;
-  // The others do not know the name.
+  // The other modes do not know the name.
   if (is_gcm(context) && find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr)
     leave_to_openssl(context);
   const OSSL_PARAM *tag = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
@@ -367,7 +374,7 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
                 const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_ccm())
     return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kUpdate);
-  // Nothing changes by no data, and OpenSSL's context says whether it takes them.
+  // A call without data changes nothing. OpenSSL's context says whether it takes it.
   if (in_bytes == 0) return context.fallback.update(out, out_bytes, in, 0) ? 1 : 0;
   if (context.message == nullptr &&
       (in == nullptr || context.openssl_only || (out != nullptr && !context.key_set)))
@@ -378,7 +385,7 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
     return 0;
   }
   if (out != nullptr) return update_text(context, out, out_bytes, in, in_bytes);
-  // Additional data come before the text.
+  // Additional data must come before the text.
   if (context.message != nullptr) return raise_failed();
   context.provider->counters.count_cpu(in_bytes);
   return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
@@ -386,9 +393,9 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
 
 namespace {
 
-// Turned round, OpenSSL's context compares with the tag that it made last until it is told
-// another; a device must do so too. ChaCha20-Poly1305 compares as much as it was told before,
-// which may be nothing.
+// When it is turned to decryption, OpenSSL's context compares with the tag that it made
+// last, until it is told another. A device must do so too. ChaCha20-Poly1305 compares as
+// many bytes as it was told before, which may be none.
 [[gnu::cold]] bool keep_made_tag(CipherContext &context) {
   OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, context.wanted_tag,
                           sizeof context.wanted_tag, OSSL_PARAM_UNMODIFIED},
@@ -399,7 +406,7 @@ namespace {
   return context.tag_is_ours && context.wanted_tag_bytes > 0;
 }
 
-// What a device did, it has not seen, and has made another tag.
+// OpenSSL's context has not seen what a device did, and has made another tag.
 [[gnu::cold]] bool tell_made_tag(CipherContext &context) {
   context.tag_is_ours = context.wanted_tag_bytes < sizeof context.tag;
   return set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
@@ -418,10 +425,11 @@ int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, cons
   if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
   if (iv != nullptr && has_key(context, key, key_bytes)) key = nullptr;
   const bool tells_tag = !kEncrypt && context.has_made_tag && keep_made_tag(context);
-  // First, for then there is little to keep across the call.
+  // Set first, since then the compiler has little to keep across the call.
   context.encrypting = kEncrypt;
   begin(context, key, key_bytes, iv, iv_bytes);
-  // As OpenSSL does, parameters by themselves: refused, they leave the key and the IV taken.
+  // As OpenSSL does, parameters come by themselves: if they are refused, the key and the
+  // IV are still taken.
   if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt)) return lose(context);
   if (context.message != nullptr && (iv != nullptr || key != nullptr)) leave_message(context, iv);
   if (tells_tag && !tell_made_tag(context)) return lose(context);
@@ -438,7 +446,8 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   bool done = false;
   *out_bytes = 0;
   if (is_ended(context)) return 0;
-  // Told no tag, GCM refuses before it looks at the text, and may be told one then.
+  // If it was told no tag, GCM refuses before it looks at the text, and may still be told
+  // one.
   if (context.message != nullptr && !context.encrypting && context.wanted_tag_bytes == 0 &&
       is_gcm(context) && !context.fallback.finish(out, out_bytes))
     return 0;
@@ -452,7 +461,8 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
       context.tag_is_ours = false;
   }
   context.has_made_tag |= done && context.encrypting && !context.algorithm().is_ccm();
-  // GCM goes on with the next IV only; the other with the same, as OpenSSL has it.
+  // GCM goes on only with the next IV. ChaCha20-Poly1305 goes on with the same one, as in
+  // OpenSSL.
   context.aad_bytes = context.text_bytes = 0;
   context.aead_is_over |= is_gcm(context);
   return done ? 1 : 0;

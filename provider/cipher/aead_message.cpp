@@ -23,14 +23,14 @@ using cpu::poly_sum;
 
 bool is_gcm(const AeadMessage &message) { return kAlgorithms[message.index].cipher == LC_AES_GCM; }
 
-// Another cipher's number, that has keys as long.
+// The number of another cipher with keys of the same length.
 int index_of(lc_cipher cipher, unsigned key_bytes) {
   int index = 0;
   while (kAlgorithms[index].cipher != cipher || kAlgorithms[index].key_bytes != key_bytes) ++index;
   return index;
 }
 
-// In the place of none; where it fails, there is none after it.
+// Starts a cipher where there is none. If it fails, there is none after it.
 bool start_cipher(Provider &provider, int index, const uint8_t *key, const uint8_t *iv,
                   FallbackContext *context, bool encrypt = true) {
   const Algorithm &algorithm = kAlgorithms[index];
@@ -41,7 +41,7 @@ bool start_cipher(Provider &provider, int index, const uint8_t *key, const uint8
   return false;
 }
 
-// Its key once more, with another IV; or a first time.
+// Starts the cipher, or, if it has been started, only sets another IV.
 bool restart_cipher(FallbackContext &context, int index, const AeadMessage &message,
                     const uint8_t *iv) {
   return context.exists() ? context.init_iv(iv, kAlgorithms[index].iv_bytes)
@@ -72,8 +72,8 @@ Block difference(Block a, Block b) {
   return a;
 }
 
-// A tag of Poly1305 tells 128 of the 130 bits of a number, after s is taken off.
-// The number, by what of the four possible ones gives `wanted` when tried.
+// With s taken off, a tag of Poly1305 tells 128 of the 130 bits of a number. This finds
+// the number: the one of four that gives `wanted` when it is tried.
 template <typename Try>
 bool find_number(Block low, Block wanted, Try attempt, Poly *number) {
   bool found = false;
@@ -98,7 +98,7 @@ bool derive_gcm(AeadMessage &message, unsigned key_bytes) {
   if (ok) {
     message.h = gf128_of_block(load_block(blocks));
     cpu::gcm_start(message.h, message.iv, message.iv_bytes, message.start);
-    // GMAC runs with an IV of zeros: its tags stay here.
+    // GMAC runs with an IV of zeros. That is safe, since its tags stay here.
     std::memset(blocks, 0, sizeof blocks);
     std::memcpy(blocks, message.start, 16);
     blocks[31] = 1;
@@ -125,9 +125,9 @@ bool derive_poly1305(AeadMessage &message) {
   return ok;
 }
 
-// The tag that OpenSSL's context would make of what it has had, and, where
-// `more` is given, of 16 bytes more of text, which then are the ciphertext. It
-// tells an encrypting context's only: a copy is turned round.
+// The tag that OpenSSL's context would make of what it has had so far. With `more`, of 16
+// bytes more of text too, which `more` then has as ciphertext. OpenSSL tells only an
+// encrypting context's tag, so a copy is turned to encryption.
 bool ask_tag(const FallbackContext &context, uint8_t *more, Block *tag) {
   FallbackContext copy;
   size_t bytes = 0;
@@ -173,7 +173,7 @@ bool take_over_sum(AeadMessage &message, const FallbackContext &context) {
   return found;
 }
 
-// The block of keystream for the text's next byte.
+// The block of keystream that the text's next byte needs.
 void counter_at(const AeadMessage &message, uint64_t text_bytes, uint8_t iv[16]) {
   std::memcpy(iv, message.start, 16);
   if (is_gcm(message))
@@ -182,8 +182,8 @@ void counter_at(const AeadMessage &message, uint64_t text_bytes, uint8_t iv[16])
     advance_chacha20_poly1305(iv, text_bytes / 64 + 1);
 }
 
-// How many bytes of text there are until GCM's counter of 32 bits wraps, where
-// CTR would carry on into the bytes before it.
+// How many bytes of text there are until GCM's counter of 32 bits wraps. CTR would carry
+// on into the bytes before it.
 uint64_t bytes_until_wrap(const AeadMessage &message) {
   if (!is_gcm(message)) return UINT64_MAX;
   uint8_t iv[16];
@@ -198,7 +198,7 @@ bool start_hash(AeadMessage &message) {
     EVP_MAC *mac = fallback_poly1305(*message.provider);
     message.poly1305 = mac == nullptr ? nullptr : EVP_MAC_CTX_new(mac);
   }
-  // s is added in the end, by us.
+  // We add s at the end.
   uint8_t key[32] = {};
   const Block none = {};
   const Block r = poly_finish(message.r, none);
@@ -209,7 +209,7 @@ bool start_hash(AeadMessage &message) {
   return ok;
 }
 
-// Text goes to the CPU from here on.
+// From here on text goes to the CPU.
 bool start_on_cpu(AeadMessage &message) {
   uint8_t iv[16];
   counter_at(message, message.text_bytes, iv);
@@ -224,7 +224,7 @@ bool hash(AeadMessage &message, const uint8_t *in, size_t bytes) {
   return message.gmac.update(nullptr, &written, in, bytes);
 }
 
-// What the text on the CPU adds to the tag, where it ends.
+// What the text on the CPU adds to the tag, at its end.
 bool sum_gmac(AeadMessage &message, uint64_t bytes, Gf128 *sum) {
   Block tag;
   uint8_t nothing[16];
@@ -263,8 +263,8 @@ bool sum_poly1305(AeadMessage &message, uint64_t bytes, Poly *sum) {
   return true;
 }
 
-// GCM's context may have an IV that it has not used yet, and would when it had a new key and
-// then text, where one that has begun has no counter any more.
+// GCM's context may have an IV that it has not used yet. It would use that after a new
+// key and text. A context that has begun its text has no counter after a new key.
 bool begin_openssl(CipherContext &context) {
   if (context.algorithm().cipher != LC_AES_GCM || context.aad_bytes + context.text_bytes > 0)
     return true;
@@ -273,7 +273,7 @@ bool begin_openssl(CipherContext &context) {
   return context.fallback.at_once(nullptr, &bytes, nothing, 0);
 }
 
-// All zeros. A child of fork goes on with it.
+// A message of zeros. A child of fork goes on with it.
 AeadMessage *new_message() {
   secure::KeyMemory memory(sizeof(AeadMessage), secure::KeyMemory::Fork::kKept);
   if (memory.data() == nullptr) return nullptr;
@@ -308,7 +308,7 @@ bool decryption_tells_tag(Provider &provider, int index) {
   uint8_t text[48] = {4};
   Block tags[2] = {};
   bool ok = true;
-  // The ciphertext, which the first makes, is the second's input.
+  // The first side makes the ciphertext, which is the second side's input.
   for (int side = 0; side < 2 && ok; ++side) {
     FallbackContext context = {};
     size_t bytes = 0;
@@ -372,7 +372,7 @@ void free_message(AeadMessage *message) {
 
 bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,
                     size_t bytes) {
-  // What is hashed is still in the cache.
+  // So what is hashed is still in the cache.
   constexpr size_t kPieceBytes = 16 << 10;
   if (!has_room(kAlgorithms[message.index], message.text_bytes, bytes)) return false;
   if (bytes > 0 && message.text_bytes == message.summed_bytes && !start_on_cpu(message))

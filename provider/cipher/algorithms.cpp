@@ -51,8 +51,8 @@ constexpr unsigned evp_mode(lc_cipher cipher) {
   return EVP_CIPH_STREAM_CIPHER;
 }
 
-// All but the names follows from the row of its mode. Ciphertext stealing is a block mode for
-// OpenSSL, although a message may have any length.
+// All but the names follows from the row of the mode. For OpenSSL ciphertext stealing is
+// a block mode, though a message may have any length.
 constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes) {
   const Mode &mode = mode_of(cipher);
   return {.names = names,
@@ -105,7 +105,7 @@ constexpr Algorithm kAlgorithms[kCipherCount] = {
 
 namespace {
 
-// As kModes has it: AES-BITS-MODE, or the mode's name alone.
+// The name as kModes gives it: AES-BITS-MODE, or the mode's name alone.
 constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
   const Mode &mode = algorithm.traits();
   std::string_view name = algorithm.names;
@@ -121,7 +121,8 @@ constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
   return name == mode.openssl && mode.takes_key(algorithm.key_bytes);
 }
 
-// Each mode is here with each of its keys, but ciphertext stealing once, for its three ways.
+// Whether each mode is here with each of its keys. Ciphertext stealing is here once for
+// its three ways.
 constexpr bool follow_from_modes() {
   int wanted = 0;
   for (const Mode &mode : kModes)
@@ -144,8 +145,8 @@ void *newctx(void *provider) {
 void freectx(void *context) { free_cipher_context(static_cast<CipherContext *>(context)); }
 void *dupctx(void *context) { return copy_cipher_context(context_of(context)); }
 
-// What a call does by its kind of cipher is chosen here, for each cipher once: a message
-// of a few blocks has four calls.
+// Here the functions are chosen that depend on the kind of cipher, once for each cipher:
+// a message of a few blocks has four calls.
 template <int kIndex>
 constexpr bool kIsAead = kAlgorithms[kIndex].is_aead();
 
@@ -219,8 +220,7 @@ int get_params(OSSL_PARAM params[]) {
   return ok ? 1 : 0;
 }
 
-// A context's parameters are those of OpenSSL's own context, whatever its
-// version knows.
+// A context's parameters are those of OpenSSL's own context, whatever its version has.
 template <int kIndex>
 const OSSL_PARAM *gettable_ctx_params(void *, void *provider) {
   const FallbackCipher *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);

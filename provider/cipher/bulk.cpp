@@ -17,7 +17,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Which way of ciphertext stealing OpenSSL's context was told.
+// Asks OpenSSL's context which way of ciphertext stealing it was told.
 bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
   char name[8] = "";
   OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, name, sizeof name,
@@ -38,7 +38,7 @@ size_t last_block_at(lc_cipher cipher, size_t bytes) {
   return bytes - kBlockBytes - (end.is_swapped ? end.part_bytes : 0);
 }
 
-// Stops asking for devices, and keeps the reason for those who must have one.
+// Stops asking for devices, and keeps the reason for requests that must have one.
 void give_up_devices(Provider &provider, const char *why) {
   char *reason = strdup(why);
   char *before = nullptr;
@@ -70,7 +70,8 @@ Bulk run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &me
     context.provider->counters.count_cores(message.length);
     return Bulk::kDone;
   }
-  // As on a device: want of threads, with nothing begun, want of memory, or exit().
+  // As for a device: there were no threads, with nothing begun, or no memory, or exit()
+  // came.
   if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
   ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
   return Bulk::kFailed;
@@ -79,7 +80,7 @@ Bulk run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &me
 }  // namespace
 
 void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part) {
-  // Not where there is no device at all, nor where none does such a thing.
+  // Not if there is no device at all, or none that does such a request.
   const Fleet fleet = look_at_devices(provider);
   if (a_device_failed && (device_did_a_part || fleet.usable + fleet.lost > 0))
     provider.counters.count_failure();
@@ -140,7 +141,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   const lc_status status = lc_run(library, &job, &result);
 
   if (status != LC_OK && status != LC_ERROR_TAG) {
-    // lc_last_error() lasts until this thread's next call.
+    // lc_last_error() is good only until this thread's next call.
     char why[320];
     std::strncpy(why, lc_last_error(), sizeof why - 1);
     why[sizeof why - 1] = '\0';
@@ -148,7 +149,8 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
     if (provider.settings.require_gpu) return do_without_device(provider, why);
     if (status != LC_ERROR_NO_DEVICE) provider.counters.count_failure();
-    // Input that was overwritten in part is lost; input apart is whole.
+    // Input that was overwritten in part is lost. Input that is apart from the output is
+    // whole.
     if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
     provider.errors.raise(Reason::kDeviceFailed, why);
     return Bulk::kFailed;
@@ -166,7 +168,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
 Bulk run_bulk(CipherContext &context, Side side, const uint8_t iv[kBlockBytes], uint8_t *out,
               const uint8_t *in, size_t bytes) {
   const Algorithm &algorithm = context.algorithm();
-  // The IV after the bulk; what data in place overwrite must be read now.
+  // The IV after the bulk. What data in place overwrite must be read now.
   uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
   const Continuation continuation = algorithm.traits().continuation;
   if (continuation == Continuation::kCounter) {
@@ -203,7 +205,7 @@ Bulk run_bulk(CipherContext &context, Side side, const uint8_t iv[kBlockBytes], 
     std::memcpy(next_iv, context.encrypting ? last_out : last_in, kBlockBytes);
   if (continuation == Continuation::kKeystream)
     for (size_t at = 0; at < kBlockBytes; ++at) next_iv[at] = last_in[at] ^ last_out[at];
-  // ECB has no IV, but what it holds back must go all the same.
+  // ECB has no IV, but it must drop what it holds back all the same.
   const bool is_set = algorithm.iv_bytes != 0 ? set_next_iv(context, next_iv)
                                               : context.fallback.init_iv(nullptr, 0);
   context.held_bytes = 0;

@@ -1,7 +1,7 @@
-// A message of CCM has its text in one request, and what is told of it before is
-// kept beside OpenSSL's context, which hears it too. When a device has had the
-// text, that context does an empty message instead, and so is where it would be.
-// What OpenSSL's context would refuse, or do in a way of its own, it is given.
+// A message of CCM has its text in one request. What is told before it goes to OpenSSL's
+// context, and is kept beside that. When a device has had the text, OpenSSL's context
+// does an empty message instead, and then stands where it would stand. Whatever it would
+// refuse, or do in a way of its own, it is given.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/ccm.h"
@@ -17,7 +17,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// CCM's two lengths, of a nonce and of the text's length, take 15 bytes.
+// The nonce and the text's length together take 15 bytes.
 constexpr size_t kNonceAndLengthBytes = 15;
 
 // A message is one chain: see is_for_device().
@@ -63,7 +63,7 @@ void note_aad(CipherContext &context, const uint8_t *aad, size_t bytes) {
   CcmState &ccm = context.ccm;
   context.tag_is_ours = false;
   if (!ccm.is_fresh || !may_want_device(context)) return;
-  // OpenSSL's context begins again with more of them: that is its own affair.
+  // With more of them OpenSSL's context begins again, in its own way.
   const bool is_first = ccm.aad == nullptr;
   if (is_first) ccm.aad = static_cast<uint8_t *>(OPENSSL_zalloc(bytes));
   if (!is_first || ccm.aad == nullptr) {
@@ -76,7 +76,7 @@ void note_aad(CipherContext &context, const uint8_t *aad, size_t bytes) {
 
 // OpenSSL's context has had the text.
 void note_text(CipherContext &context, bool was_taken) {
-  // Without an IV it did not come to the tag of the message before.
+  // Without an IV it did not get as far as the tag of the message before.
   if (was_taken || context.ccm.iv_set) context.tag_is_ours = false;
   if (!was_taken) {
     lose_ccm(context);
@@ -89,7 +89,7 @@ void note_text(CipherContext &context, bool was_taken) {
   }
 }
 
-// Whether OpenSSL's context refuses the text, whatever it is.
+// Whether OpenSSL's context would refuse any such text.
 bool is_refused(const CipherContext &context, size_t iv_bytes, size_t text_bytes) {
   const CcmState &ccm = context.ccm;
   const size_t length_bits = 8 * (kNonceAndLengthBytes - iv_bytes);
@@ -98,12 +98,12 @@ bool is_refused(const CipherContext &context, size_t iv_bytes, size_t text_bytes
          (ccm.is_fresh && ccm.length != text_bytes);
 }
 
-// What keeps a message to OpenSSL's own implementation; nullptr for nothing.
+// Why a message must stay with OpenSSL's own implementation; nullptr: it need not.
 const char *what_hinders(const CipherContext &context, size_t iv_bytes, size_t tag_bytes,
                          const uint8_t *out, const uint8_t *in, size_t in_bytes) {
   const CcmState &ccm = context.ccm;
   if (ccm.is_lost) return "a call failed, and no key came after it";
-  // OpenSSL chooses its code when the key comes, and has another tag then.
+  // OpenSSL chooses its code when the key comes, and in this case makes another tag.
   if (context.encrypting != context.key_was_set_encrypting)
     return "the direction was changed without a key";
   if (iv_bytes != ccm.key_iv_bytes || tag_bytes != ccm.key_tag_bytes)
@@ -116,14 +116,14 @@ const char *what_hinders(const CipherContext &context, size_t iv_bytes, size_t t
   return nullptr;
 }
 
-// An empty message, under the IV that the context has.
+// Does an empty message under the IV that the context has.
 bool do_nothing(FallbackContext &context) {
   uint8_t nothing[16] = {};
   size_t bytes = 0;
   return context.update(nullptr, &bytes, nullptr, 0) && context.update(nothing, &bytes, nothing, 0);
 }
 
-// As after decrypting well: encryption of nothing, and its tag told.
+// Leaves the context as after good decryption: encrypts nothing and reads the tag.
 bool end_decryption(FallbackContext &context, size_t tag_bytes) {
   uint8_t tag[16];
   OSSL_PARAM params[] = {
@@ -165,7 +165,7 @@ Bulk run_text(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
   return bulk;
 }
 
-// OpenSSL's context refuses the tag too, of a message that has no text.
+// Has OpenSSL's context refuse the tag too, for a message without text.
 int refuse_tag(CipherContext &context, Call call) {
   uint8_t nothing[16] = {};
   size_t written = 0;
@@ -235,7 +235,7 @@ void lose_ccm(CipherContext &context) {
   CcmState &ccm = context.ccm;
   ccm.is_lost = true;
   ccm.has_tag = false;
-  // A length it may have, and only the next that is told is known.
+  // It may have a length. Which one is known only when the next is told.
   ccm.length_set = true;
   ccm.is_fresh = false;
   context.wanted_tag_bytes = 0;

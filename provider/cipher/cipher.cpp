@@ -1,5 +1,5 @@
-// The life of a cipher operation: keys, IVs and parameters. OpenSSL's own
-// context hears all of it; this file keeps what bulk on a device needs beside.
+// The life of a cipher operation: keys, IVs and parameters. OpenSSL's own context is told
+// all of it. This file keeps what bulk on a device needs besides.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/cipher.h"
@@ -23,8 +23,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// TLS up to 1.2 lets the cipher pad its records and cut off the MAC; CFB1 can
-// count in bits.
+// In TLS up to 1.2 the cipher pads records and cuts off the MAC. CFB1 can count in bits.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   unsigned bits = 0;
   if (const OSSL_PARAM *use = find_param(params, OSSL_CIPHER_PARAM_USE_BITS);
@@ -35,7 +34,7 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;
 }
 
-// What was kept beside OpenSSL's context for the stream before.
+// Drops what was kept beside OpenSSL's context for the stream before.
 bool begin_again(CipherContext &context, const uint8_t *key, const uint8_t *iv) {
   if (key != nullptr && iv != nullptr)
     drop_keystream(context);
@@ -52,8 +51,8 @@ bool begin_again(CipherContext &context, const uint8_t *key, const uint8_t *iv) 
   return true;
 }
 
-// Without an IV, CBC, CFB and OFB begin again at the first one, if there was one;
-// otherwise `start` stays.
+// Without an IV, CBC, CFB and OFB begin again at their first IV, if there was one.
+// Otherwise `start` stays.
 bool find_start(CipherContext &context, uint8_t current_iv[kBlockBytes], const uint8_t **start) {
   const Algorithm &algorithm = context.algorithm();
   if (algorithm.mode != EVP_CIPH_CBC_MODE && !algorithm.traits().is_feedback()) return true;
@@ -160,16 +159,17 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
   const bool done = context.fallback.init(key, key_bytes, start, start_bytes, encrypt);
   context.encrypting = encrypt;
   context.held_bytes = 0;
-  // OpenSSL takes an IV before it looks at the key or a parameter, whatever it refuses then.
+  // OpenSSL takes an IV before it looks at the key or a parameter, even if it then
+  // refuses one of those.
   if (start == context.first_iv) context.first_iv_is_here = false;
   if (iv != nullptr && algorithm.iv_bytes != 0) {
     context.iv_set = true;
     context.first_iv_is_here = false;
   }
-  // And the key before the parameters.
+  // It takes the key before the parameters, too.
   if (done && key != nullptr) context.set_key(key, key_bytes);
   if (!done || (params != nullptr && !context.fallback.set_params(params))) {
-    // It may have another key now, or be set otherwise; no device gets this one.
+    // It may have another key now, or other settings. No device gets this one.
     context.key_set = false;
     return 0;
   }
@@ -201,7 +201,7 @@ int set_stream_params(CipherContext &context, const OSSL_PARAM params[]) {
 
 int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
   if (!end_keystream(context)) return 0;
-  // OpenSSL's context takes it that there is room for a block.
+  // OpenSSL's context assumes that there is room for a block.
   uint8_t last[kBlockBytes];
   size_t bytes = 0;
   if (out_size >= kBlockBytes || !context.is_block_mode()) {

@@ -23,7 +23,7 @@ struct ReleaseCipher {
   }
 };
 
-// Whether `name` is among `names`, which colons part.
+// Whether `name` is one of `names`, which colons separate.
 bool has_name(const char *names, std::string_view name) {
   for (;;) {
     const size_t bytes = std::strcspn(names, ":");
@@ -33,7 +33,7 @@ bool has_name(const char *names, std::string_view name) {
   }
 }
 
-// False where one is missing that EVP would use.
+// False if a function is missing that EVP would use.
 bool take_functions(FallbackCipher &cipher, const OSSL_DISPATCH *entry) {
   using Function = void (*)();
   const struct {
@@ -63,9 +63,10 @@ bool take_functions(FallbackCipher &cipher, const OSSL_DISPATCH *entry) {
          cipher.settable_ctx_params != nullptr;
 }
 
-// Asks the default provider itself. EVP's way to it would make an object of each cipher of
-// every provider first, which takes a millisecond of each program's start. Its tables may
-// be gone after the answer is given back; its functions stay as long as it does.
+// Asks the default provider itself. EVP would first make an object of each cipher of
+// every provider, which takes a millisecond of each program's start. The provider's
+// tables may be gone after the answer is given back. Its functions stay as long as it
+// does.
 bool ask_functions(FallbackCipher &cipher, OSSL_LIB_CTX *library, const char *name) {
   const OSSL_PROVIDER *const from = default_provider(library);
   int no_cache = 0;
@@ -84,7 +85,7 @@ bool ask_functions(FallbackCipher &cipher, OSSL_LIB_CTX *library, const char *na
 
 const FallbackCipher *fallback_cipher(Provider &provider, int index) {
   std::atomic<FallbackCipher *> &place = provider.fallback_ciphers[index];
-  // Every context asks, and its name is not needed then.
+  // Every context asks for it. No name is needed then.
   if (const FallbackCipher *cipher = place.load(std::memory_order_acquire); cipher != nullptr)
     return cipher;
   const Algorithm &algorithm = kAlgorithms[index];
@@ -112,7 +113,7 @@ bool FallbackContext::make(Provider &provider, int index) {
   state = of->newctx(of->provider_context);
   if (state == nullptr) return false;
   of->owners.fetch_add(1, std::memory_order_relaxed);
-  // As EVP does before it knows a key.
+  // EVP does so too before it knows a key.
   return init(nullptr, 0, nullptr, 0, false);
 }
 

@@ -14,18 +14,18 @@
 
 namespace lanecrypt::provider {
 
-// What a stream is at.
+// What a stream is doing.
 struct StreamAhead {
   enum class State {
-    kMeasures,  // what OpenSSL takes for its updates
+    kMeasures,  // how long OpenSSL takes for its updates
     kBegins,    // with the next block
     kRuns,
   };
   State state = State::kMeasures;
   uint64_t born_in = 0;  // forks
   Keystream *keystream = nullptr;
-  bool is_behind = false;  // OpenSSL's context
-  // The least that a few updates took, of several rounds; none: UINT64_MAX.
+  bool is_behind = false;  // OpenSSL's context is behind the stream
+  // The least that a few updates took, of several rounds. UINT64_MAX: none yet.
   struct Clock {
     uint64_t round_ns = 0, round_bytes = 0;
     unsigned updates = 0, rounds = 0;
@@ -41,13 +41,13 @@ namespace {
 using State = StreamAhead::State;
 
 constexpr unsigned kUpdatesOfRound = 8, kRounds = 8;
-// Of updates with keystream, one in so many is timed.
+// One in so many updates with keystream is timed.
 constexpr unsigned kTimed = 16;
-// Beside the exclusive or, all that a device's work takes of the CPU (its launches, and
-// the samples that are checked), and the least gain that is worth it.
+// What a device's work takes of the CPU besides the exclusive or (launches, and samples
+// that are checked), and the least gain that is worth it.
 constexpr double kDeviceNsPerByte = 0.016, kLeastGain = 0.9;
-// What it takes to open a device, for which an update waits; and how much of the stream's
-// time that may be at most.
+// How long it takes to open a device, for which an update waits; and how much of the
+// stream's time that may be at most.
 constexpr double kOpenNs = 0.5e9, kMostLoss = 0.05;
 
 uint64_t now_ns() {
@@ -58,7 +58,7 @@ uint64_t now_ns() {
 
 int key_index(const CipherContext &context) { return int(context.algorithm().key_bytes / 8) - 2; }
 
-// Of the process; a child of fork makes its own.
+// One for the process. A child of fork makes its own.
 KeystreamPool *pool_of(Provider &provider) {
   KeystreamPool *pool = provider.keystream_pool.load(std::memory_order_acquire);
   if (pool != nullptr) return pool;
@@ -69,8 +69,8 @@ KeystreamPool *pool_of(Provider &provider) {
   return pool;
 }
 
-// What the exclusive or takes, a byte, with updates of that size: keystream comes from
-// memory, data from a cache.
+// How long the exclusive or of a byte takes, with updates of that size. Keystream comes
+// from memory, data from a cache.
 double measure_xor(size_t update_bytes) {
   constexpr size_t kBytes = size_t{2} << 20;
   const size_t bytes = std::clamp<size_t>(update_bytes, 64, 65536);
@@ -87,7 +87,7 @@ double measure_xor(size_t update_bytes) {
   return least;
 }
 
-// The next look at the stream, after so many more bytes.
+// Sets the next look at the stream, so many bytes on.
 void look_after(CipherContext &context, uint64_t bytes) {
   if (__builtin_add_overflow(context.stream_bytes, bytes, &context.look_at))
     context.look_at = UINT64_MAX;
@@ -99,8 +99,8 @@ bool must(const CipherContext &context) {
   return context.provider->settings.keystream == Settings::Use::kAlways;
 }
 
-// Whether keystream pays by what was measured, and if it does, whether now: a device
-// must be open for it, or the stream so long that to open one is little beside it.
+// Whether keystream gains, by what was measured, and whether now. For that a device must
+// be open, or the stream so long that opening one is little beside it.
 bool pays_now(CipherContext &context, const StreamAhead::Clock &openssl) {
   Provider &provider = *context.provider;
   double xor_ns = provider.keystream_xor_ns.load(std::memory_order_relaxed);
@@ -115,7 +115,7 @@ bool pays_now(CipherContext &context, const StreamAhead::Clock &openssl) {
     return false;
   }
   // To save CPU time, a device is opened sooner: once the stream would have saved what
-  // that takes.
+  // opening takes.
   const double worth_bytes =
       provider.settings.prefer == LC_PREFER_OFFLOAD
           ? kOpenNs / saved_ns
@@ -133,7 +133,7 @@ void count_waste(CipherContext &context, uint64_t bytes) {
   context.provider->counters.count_wasted_keystream(bytes);
 }
 
-// The state and no keystream.
+// Leaves the state, and no keystream.
 void forget(CipherContext &context) {
   StreamAhead *ahead = context.ahead;
   context.ahead = nullptr;
@@ -145,13 +145,13 @@ void forget(CipherContext &context) {
   delete ahead;
 }
 
-// The parent's threads and its memory are not here; what its objects say still is.
+// The parent's threads and memory are not here, but what its objects say still is.
 void forget_foreign(CipherContext &context) {
   context.ahead = nullptr;
   context.pass_below = context.usual_pass_below;
 }
 
-// At the beginning of a block.
+// Called at the beginning of a block.
 void try_begin(CipherContext &context, const uint8_t counter[kBlockBytes]) {
   StreamAhead &ahead = *context.ahead;
   Provider &provider = *context.provider;
@@ -166,7 +166,7 @@ void try_begin(CipherContext &context, const uint8_t counter[kBlockBytes]) {
     ahead.state = State::kRuns;
     return;
   }
-  // Others have the memory now.
+  // Other streams have the memory now.
   forget(context);
   look_after(context, context.stream_bytes);
 }
@@ -190,7 +190,7 @@ bool feed_timed(CipherContext &context, uint8_t *out, const uint8_t *in, size_t 
   return true;
 }
 
-// OpenSSL's context does it, and the stream goes on behind that.
+// OpenSSL's context does the update, and the stream goes on behind it.
 bool let_openssl(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
   size_t written = 0;
   if (!catch_up(context)) return false;
@@ -199,12 +199,12 @@ bool let_openssl(CipherContext &context, uint8_t *out, const uint8_t *in, size_t
   return true;
 }
 
-// Whether it is worth to go on.
+// Whether going on still gains.
 bool still_pays(const CipherContext &context) {
   const StreamAhead &ahead = *context.ahead;
   if (ahead.keystream->is_over()) return false;
   if (must(context)) return true;
-  // The device falls behind.
+  // False when the device falls behind.
   const uint64_t all = ahead.keystream->all_bytes(), used = ahead.keystream->used_bytes();
   if (all > 4 * KeystreamPool::kSlabBytes && used < all / 2) return false;
   if (ahead.ours.rounds < kRounds || ahead.ours.least_ns < ahead.openssl.least_ns) return true;
@@ -246,7 +246,7 @@ void consider_keystream(CipherContext &context) {
   ahead->born_in = process::forks();
   if (must(context)) ahead->state = State::kBegins;
   context.ahead = ahead;
-  // Every update comes by here.
+  // Makes every update come this way.
   context.pass_below = 0;
 }
 
@@ -265,7 +265,7 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
   if (context.ahead->state == State::kBegins) {
     StreamState state;
     if (!ask_state(context, &state) || state.used_bytes >= kBlockBytes) return otherwise();
-    // What is left of the block is OpenSSL's.
+    // OpenSSL does what is left of the block.
     const size_t head = std::min<size_t>(in_bytes, (kBlockBytes - state.used_bytes) % kBlockBytes);
     if (head > 0 && !feed(context, out, &done, in, head)) return 0;
     if (head > 0 && !ask_state(context, &state)) return 0;
@@ -339,7 +339,7 @@ void drop_keystream(CipherContext &context) {
     forget_foreign(context);
   else
     forget(context);
-  // It has to prove long again: two pieces were lost.
+  // It must prove to be long again: two pieces were lost.
   begin_stream(context);
 }
 

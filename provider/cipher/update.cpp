@@ -1,5 +1,8 @@
 // Data: what OpenSSL's context does, what a device or several cores do, and the seams
 // between.
+// A stream may change sides at every call. Before bulk goes elsewhere, OpenSSL's context
+// finishes the block that it is in, with the head of the input. After the bulk, it starts
+// at the next block and gets the tail.
 //
 // A stream may change sides at every call. Before bulk goes elsewhere,
 // OpenSSL's context finishes the block it is in, from the head of the input;
@@ -32,7 +35,8 @@ bool ask_state(CipherContext &context, StreamState *state) {
     state->used_bytes = used % unit;
     return true;
   }
-  // By pointer: asked for a copy, some versions leave an error in the queue.
+  // Asked for by pointer: if they are asked for a copy, some versions leave an error in
+  // the queue.
   const void *iv = nullptr;
   OSSL_PARAM params[4] = {{OSSL_CIPHER_PARAM_NUM, OSSL_PARAM_UNSIGNED_INTEGER, &state->used_bytes,
                            sizeof(unsigned), OSSL_PARAM_UNMODIFIED},
@@ -51,17 +55,17 @@ bool ask_state(CipherContext &context, StreamState *state) {
 
 namespace {
 
-// EVP counts in int.
+// EVP counts bytes in an int.
 constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
 // A data unit of XTS has at most 2^20 blocks (SP 800-38E).
 constexpr size_t kMostDataUnitBytes = kBlockBytes << 20;
 
-// How an input is divided: `head` ends the unit that OpenSSL's context is in
-// and makes `head_out` bytes, `bulk` is whole units, the rest is the tail.
+// How an input is divided. `head` ends the unit that OpenSSL's context is in, and makes
+// `head_out` bytes. `bulk` is whole units. The rest is the tail.
 struct Division {
   size_t head = 0, head_out = 0, bulk = 0;
-  // Decrypting with padding, the context gives out a block only when it sees a
-  // byte of the next: it is lent that byte, and forgets it with the bulk.
+  // In decryption with padding, the context gives out a block only when it sees a byte of
+  // the next. So it is lent that byte, and forgets it with the bulk.
   size_t lent = 0;
 };
 
@@ -83,7 +87,7 @@ Division divide(const CipherContext &context, const StreamState &state, size_t i
   return division;
 }
 
-// Whether the bulk's output lies on its input, or wholly apart from all input.
+// Whether the bulk's output lies exactly on its input, or wholly apart from all input.
 bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t *in,
                     size_t in_bytes) {
   const uintptr_t in_at = reinterpret_cast<uintptr_t>(in),
@@ -92,7 +96,8 @@ bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t 
   return out_at + division.head_out + division.bulk <= in_at || in_at + in_bytes <= out_at;
 }
 
-// What keeps a request, so divided, to OpenSSL's own implementation; nullptr for nothing.
+// Why a request, divided like this, must stay with OpenSSL's own implementation; nullptr:
+// it need not.
 const char *what_hinders(const CipherContext &context, const StreamState &state,
                          const Division &division, const uint8_t *out, const uint8_t *in,
                          size_t in_bytes) {
@@ -111,7 +116,7 @@ const char *what_hinders(const CipherContext &context, const StreamState &state,
   return nullptr;
 }
 
-// OpenSSL's ciphertext stealing does not look whether there is a key.
+// OpenSSL's ciphertext stealing does not check whether there is a key.
 bool lacks_key(const CipherContext &context) {
   if (context.key_set || !context.algorithm().traits().steals()) return false;
   ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
@@ -123,11 +128,11 @@ int raise_too_small() {
   return 0;
 }
 
-// All of a request by OpenSSL's context.
+// Does all of a request by OpenSSL's context.
 int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
-  // EVP grants room for a block more than the input, and OpenSSL's context
-  // counts on it; another caller may grant less.
+  // EVP grants room for a block more than the input, and OpenSSL's context counts on it.
+  // Another caller may grant less.
   if (out_size < in_bytes + (context.is_block_mode() ? kBlockBytes : 0) && context.key_set) {
     StreamState state;
     if (context.tls_records || !ask_state(context, &state)) return raise_too_small();
@@ -142,10 +147,10 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return feed(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
-// OpenSSL's context does all of a request, which was counted. These are short, and what
-// is saved and called on the way takes as long as a block of AES: so each way has its
-// own function, which the compiler must not put into update_cipher(), and comes back here
-// only where something is to be noted.
+// OpenSSL's context does all of a request, which was counted. Such requests are short:
+// the registers saved and the calls made on the way take as long as a block of AES. So
+// each way has a function of its own, which the compiler must not put into
+// update_cipher(). It returns here only if something must be noted.
 [[gnu::noinline]] int pass_blocks(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                   size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
@@ -168,7 +173,7 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return 1;
 }
 
-// A stream that may be long by now.
+// For a stream that may be long by now.
 [[gnu::noinline]] int pass_and_look(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                     size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
@@ -191,7 +196,7 @@ int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_siz
   return fallback.of->update(fallback.state, out, out_bytes, out_size, in, in_bytes);
 }
 
-// By another thread than before, or one that shares its line of the counters.
+// For another thread than before, or one that shares its line of the counters.
 template <Passing kPassing>
 [[gnu::noinline]] int count_and_pass(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                      size_t out_size, const uint8_t *in, size_t in_bytes) {
@@ -199,8 +204,8 @@ template <Passing kPassing>
   return pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
 }
 
-// A message that is OpenSSL's context's so far, and that it will not refuse; nor shall we,
-// since it is not so long that an IV might not allow it.
+// Whether the message is OpenSSL's context's so far, and will not be refused by that, nor
+// by us: it is not so long that its IV might not allow it.
 bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in,
               size_t in_bytes) {
   constexpr uint64_t kAlwaysAllowed = mode_of(LC_AES_GCM).most_text_bytes;
@@ -208,7 +213,7 @@ bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *i
          context.text_bytes + in_bytes <= kAlwaysAllowed && (out == nullptr || context.key_set);
 }
 
-// All of a request as bulk.
+// Does all of a request as bulk.
 Bulk run_undivided(CipherContext &context, Side side, const StreamState &state, uint8_t *out,
                    const uint8_t *in, size_t in_bytes) {
   const Division all{0, 0, in_bytes, 0};
@@ -218,12 +223,12 @@ Bulk run_undivided(CipherContext &context, Side side, const StreamState &state, 
 }
 
 // XTS: a request is a data unit, with the tweak that the context has. Ciphertext
-// stealing: it is the message.
+// stealing: a request is the message.
 Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
                size_t in_bytes) {
   StreamState state;
   const Side side = side_of(context, out, in, in_bytes);
-  // What cannot be at all is OpenSSL's to refuse.
+  // OpenSSL refuses what is not allowed at all.
   if (side == Side::kOpenssl || !context.iv_set || in_bytes < kBlockBytes ||
       (context.algorithm().has_data_units() && in_bytes > kMostDataUnitBytes) ||
       out_size < in_bytes || !ask_state(context, &state))
@@ -247,7 +252,7 @@ lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
   return lc_cipher_choose(context.provider->devices(), &question);
 }
 
-// Whether several cores do an update sooner than one, where no device may. Below
+// Whether several cores do an update sooner than one, where no device may be used. Below
 // kLeastBytes they were slower on every machine that was measured. Chains, data units,
 // stealing and authenticated modes stay on one core.
 bool gains_by_cores(const CipherContext &context, size_t in_bytes) {
@@ -267,23 +272,23 @@ Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in
   if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits)
     return Side::kOpenssl;
   if (!context.provider->may_use_devices()) {
-    if (settings.require_gpu) return Side::kDevice;  // which says what is the matter
+    if (settings.require_gpu) return Side::kDevice;  // the device side says what is wrong
     return gains_by_cores(context, in_bytes) && context.provider->may_use_cores() ? Side::kCores
                                                                                   : Side::kOpenssl;
   }
   if (settings.require_gpu) return Side::kDevice;
-  // One stream of CBC encryption, say, is one chain, which a device walks
-  // slowly: only tests want that.
+  // One stream of CBC encryption, for example, is one chain, which a device does slowly.
+  // Only tests want that.
   if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
       settings.threshold_bytes != 0)
     return Side::kOpenssl;
   if (!settings.asks_model()) return Side::kDevice;
   const lc_choice choice = ask_model(context, in_bytes);
-  // A data unit is one core's, and the caller's is at hand.
+  // One core does a data unit, and the caller's is here already.
   if (choice == LC_CHOICE_CORES)
     return settings.cores < 2 || context.algorithm().has_data_units() ? Side::kOpenssl
                                                                       : Side::kCores;
-  // What was not measured may lose.
+  // Without a measurement a device may lose.
   return choice == LC_CHOICE_DEVICE ? Side::kDevice : Side::kOpenssl;
 }
 
@@ -308,7 +313,7 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 
 namespace {
 
-// A request that may be a device's, or has something else about it.
+// For a request that a device may do, or that has something else special about it.
 [[gnu::noinline]] int update_at_length(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                        size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (context.ahead != nullptr)
@@ -316,7 +321,7 @@ namespace {
   if (context.algorithm().is_aead())
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().takes_whole()) {
-    // As OpenSSL has it: one message, and no error in the queue.
+    // As in OpenSSL: one message, and no error in the queue.
     if (lacks_key(context) || (context.message_is_over && out != nullptr)) return 0;
     const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
     if (bulk == Bulk::kFailed) return 0;
@@ -359,7 +364,7 @@ namespace {
       context.provider->counters.count_cpu(in_bytes);
       break;
     case Bulk::kFailed:
-    case Bulk::kWrongTag:  // it has none
+    case Bulk::kWrongTag:  // it has no tag
       return 0;
   }
   if (taken < in_bytes) {
@@ -375,7 +380,7 @@ namespace {
 template <Passing kPassing>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
-  // EVP's, on which OpenSSL's context counts.
+  // EVP grants this room, and OpenSSL's context counts on it.
   constexpr size_t kRoomBytes = kPassing == Passing::kBlocks ? kBlockBytes : 0;
   if (in_bytes == 0 || in_bytes >= context.pass_below || out_size < in_bytes + kRoomBytes ||
       (kPassing == Passing::kMessage && !is_plain(context, out, in, in_bytes)))
@@ -401,7 +406,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
     return aead_at_once(context, out, out_bytes, out_size, in, in_bytes);
   if (!end_keystream(context)) return 0;
   const bool has_data_units = context.algorithm().has_data_units();
-  // Of ciphertext stealing, OpenSSL makes plain CBC here.
+  // OpenSSL does plain CBC here instead of ciphertext stealing.
   if (lacks_key(context)) return 0;
   const bool may_run = !context.algorithm().traits().steals();
   if (!context.is_block_mode() && !context.algorithm().takes_whole() &&
