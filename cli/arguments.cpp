@@ -11,7 +11,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The text after one or two dashes; empty where it is no option.
+// The text after one or two dashes; empty if it is no option.
 std::string_view without_dashes(std::string_view word) {
   if (word.size() < 2 || word[0] != '-') return {};
   word.remove_prefix(word[1] == '-' ? 2 : 1);
@@ -43,8 +43,8 @@ Arguments translate_arguments(int argc, char **argv, int first,
       if (!body.empty() && find_cipher(body))
         out.words.push_back("--cipher=" + std::string(body));
       else if (!body.empty() && word[1] != '-')
-        // One dash is two: the parser would take -k0 for the option k of one letter, whose
-        // values are numbers of secrets.
+        // Makes two dashes of one: the parser would take -k0 for the option k of one
+        // letter, whose values are numbers of secrets.
         out.words.push_back("-" + std::string(word));
       else
         out.words.emplace_back(word);
@@ -61,7 +61,7 @@ Arguments translate_arguments(int argc, char **argv, int first,
       continue;
     }
     const std::string text = known->secret ? take_secret(value, out.secrets) : value;
-    // The parser reads "--name=" as a name without a value; two words say it.
+    // The parser reads "--name=" as a name without a value. Two words give it the value.
     if (text.empty()) {
       out.words.push_back(parsed);
       out.words.emplace_back();

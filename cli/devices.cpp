@@ -1,4 +1,4 @@
-// `lanecrypt devices`: what there is to run on, and why something is not.
+// `lanecrypt devices`: which devices there are, and why one cannot be used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ std::string self_test_text(const lc_device_info &info) {
   return "unusable";
 }
 
-// An API without a device here, where there is more to say of it than that.
+// An API without a device here, with more to say about it than that.
 struct Missing {
   std::string api, why;
 };
@@ -55,7 +55,7 @@ std::vector<Missing> missing_apis(const std::vector<lc_device_info> &devices) {
     try {
       (void)Context(api).device_count();
     } catch (const Error &error) {
-      // The library says why behind that there is none.
+      // The library says that there is none, and behind that why.
       constexpr std::string_view kNone = " here. ";
       const std::string text = error.what();
       if (const size_t at = text.find(kNone); at != std::string::npos)
@@ -144,12 +144,12 @@ class Devices : public Subcommand {
       bool selected_failed = false;
       const uint32_t count = context.device_count();
       for (uint32_t i = 0; i < count; i++) {
-        // Its outcome is in the device's state and reason.
+        // The outcome is in the device's state and reason.
         const bool failed = test_ && lc_device_test(context.get(), i) != LC_OK;
         list.push_back(context.device(i));
         selected_failed |= failed && list.back().selected;
       }
-      // Whoever names some wants to hear of these alone.
+      // Whoever names devices wants to hear only of their APIs.
       std::vector<Missing> missing;
       if (!devices_ && secure_getenv("LANECRYPT_DEVICES") == nullptr) missing = missing_apis(list);
       json_ ? print_json(list, missing) : print_table(list, missing);

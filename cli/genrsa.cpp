@@ -60,7 +60,7 @@ std::string parse_exponent(const std::string &text) {
   return bytes;
 }
 
-// What happens to the keys as they come: `write` has the text of each, in order from 0.
+// Takes the keys as they come. `write` gets the text of each, in order from number 0.
 class Run {
  public:
   using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
@@ -100,7 +100,7 @@ class Run {
   std::string place() const { return result_.device_operations == 0 ? "the CPU" : device_name(); }
 
  private:
-  // Nothing may be thrown through the library.
+  // No exception may pass through the library.
   int take(uint64_t number, const lc_rsa_parts &key) {
     try {
       write_(number, private_key_pem(key));
@@ -224,7 +224,8 @@ class Genrsa : public Subcommand {
   Context open_devices() const {
     Context context(devices_ ? devices_->c_str() : nullptr,
                     require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
-    // A device that was named and is not here is an error, not a reason for the CPU.
+    // If a device that was named is not here, that is an error, not a reason to use the
+    // CPU.
     (void)context.device_count();
     return context;
   }
@@ -233,7 +234,7 @@ class Genrsa : public Subcommand {
 
   void make_one(const std::string &exponent) {
     Output output(file_, Output::Readers::kOwner);
-    // Before any thread is there.
+    // Made before any thread is started.
     const InterruptWatch watch([&] { output.discard(); });
     const Context context = open_devices();
     output.create();

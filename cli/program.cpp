@@ -28,7 +28,7 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
   subcommand.declare(app);
   Arguments arguments = translate_arguments(argc, argv, first, subcommand.option_names());
   try {
-    // The parser takes them from the back.
+    // The parser takes them in reverse order.
     std::reverse(arguments.words.begin(), arguments.words.end());
     app.parse(std::move(arguments.words));
   } catch (const CLI::CallForHelp &) {
@@ -53,11 +53,11 @@ std::string program_beside(const char *name) {
 
 int run_program(const std::function<int()> &run) {
   hold_standard_descriptors();
-  // A reader that goes away and a limit on the size of files are errors of
-  // writing, told like any other.
+  // A reader that has gone, and a limit on the size of files, are errors of writing, told
+  // like any other.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  // What openssl.cnf activates is for other programs: here OpenSSL is the CPU.
+  // What openssl.cnf activates is for other programs. Here OpenSSL is the CPU.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   try {
     const int code = run();

@@ -1,5 +1,5 @@
 // What the command and lanecrypt-bench do around their work: the state of the process
-// that both want, the parser, and what becomes of what is thrown.
+// that both need, the parser, and what happens to an exception.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,17 +13,17 @@
 
 namespace lanecrypt::cli {
 
-// The whole of main(): gives the exit code of `run`, or that of what it threw, which is
-// told on standard error.
+// All of main(). Gives the exit code of `run`, or of the exception that it threw, which
+// is told on standard error.
 int run_program(const std::function<int()> &run);
 
-// Has the subcommand `name` parse argv[first..argc), and runs it. Gives the exit code.
+// Makes the subcommand `name` parse argv[first..argc), and runs it. Gives the exit code.
 int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char **argv, int first);
 
-// The file of another program of ours, such as "lanecrypt-bench": it lies beside this one's, in
-// the build folder and where it is installed. Throws Failure where there is no /proc,
-// and where this process has more rights than its caller, who may have linked it to a folder
-// of his own.
+// The file of another program of ours, such as "lanecrypt-bench". It lies beside this
+// one, in the build folder and where it is installed. Throws Failure if there is no
+// /proc, or if this process has more rights than its caller, who may have linked it into
+// a folder of his own.
 std::string program_beside(const char *name);
 
 // Tells it on standard error, after "lanecrypt: ". Gives the exit code.

@@ -1,4 +1,4 @@
-// One line on the terminal that says how far it is.
+// One line on the terminal that says how far the work is.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace lanecrypt::cli {
 
-// "1.20 of 4.00 GB", with the unit that suits the larger.
+// "1.20 of 4.00 GB", in the unit that suits the larger number.
 std::string format_amount(uint64_t done_bytes, std::optional<uint64_t> total_bytes);
 // "0:07", "12:34", "1:02:03".
 std::string format_duration(double seconds);
 
-// What the workers tell and the line shows.
+// The workers write it, and the line shows it.
 class Progress {
  public:
   void add(uint64_t bytes) { done_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -33,8 +33,8 @@ class Progress {
   std::string device_ = "starting";
 };
 
-// Redraws a line on standard error from its own thread while it lives, and
-// clears it when it goes. Does nothing where standard error is no terminal.
+// While it lives, its own thread redraws a line on standard error. The line is cleared at
+// the end. Does nothing if standard error is no terminal.
 class ProgressLine {
  public:
   ProgressLine(const Progress &progress, std::optional<uint64_t> total_bytes, bool wanted);

@@ -1,5 +1,4 @@
-// One subcommand of lanecrypt: how it appears on the command line and how it
-// runs.
+// One subcommand of lanecrypt: its form on the command line, and how it runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// Threads of the command, whose lack is an error like any other.
+// Threads of the command. Their lack is an error like any other.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lanecrypt::cli {
 
-// A thread that runs `work`; throws Failure where the system has none.
+// A thread that runs `work`. Throws Failure if the system has none.
 template <typename Work>
 std::thread start_thread(Work &&work) {
   try {
@@ -22,7 +22,7 @@ std::thread start_thread(Work &&work) {
   }
 }
 
-// Joins what it has when it goes.
+// Joins its threads at the end.
 class Threads {
  public:
   Threads() = default;

@@ -1,5 +1,5 @@
-// `lanecrypt tune`: measures devices beside the CPU, and shows from which size on
-// which side is chosen.
+// `lanecrypt tune`: measures devices beside the CPU, and shows which side is chosen from
+// which size on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -73,8 +73,8 @@ double rate(uint64_t bytes, uint64_t ns) {
   return ns == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(ns);
 }
 
-// The largest size of each kind, and the least that the device is sooner at than the CPU's
-// best way.
+// Prints for each kind the largest size, and the least one at which the device is sooner
+// than the CPU's best way.
 void print_table(const Measured &measured) {
   fmt::print("{}, {}\n", measured.info.id, measured.info.name);
   fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "CIPHER", "",

@@ -1,6 +1,6 @@
-// CBC encryption of one file: a single serial chain, each block waiting for
-// the one before it. No device can do it faster than a CPU with AES
-// instructions, so OpenSSL does it here, beside the reading and the writing.
+// CBC encryption of one file. It is a single serial chain, in which each block waits for
+// the one before. A CPU with AES instructions does that faster than any device, so
+// OpenSSL does it here, beside the reading and the writing.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -12,10 +12,10 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Of a core: between what it does with instructions for AES, and without them.
+// A rate of a core between its rates with instructions for AES and without them.
 constexpr double kQuickBytesPerSecond = 1e9;
 constexpr size_t kTrialBytes = 256 << 10;
-constexpr unsigned kTrials = 8;  // what else runs may fall into some
+constexpr unsigned kTrials = 8;  // other programs may disturb some of them
 
 EvpContext make_context(const AesCipher &cipher, bool encrypt, const SecretBytes &key) {
   EvpContext context(EVP_CIPHER_CTX_new());
@@ -47,7 +47,7 @@ struct Update {
 CoresEngine::CoresEngine(const AesCipher &cipher, bool encrypt, const SecretBytes &key,
                          const Input &input)
     : cipher_(cipher), encrypt_(encrypt), key_(key), input_(input) {
-  contexts_.push_back(take_context());  // what OpenSSL refuses, it refuses now
+  contexts_.push_back(take_context());  // if OpenSSL refuses something, it does so now
 }
 
 bool CoresEngine::is_quick(const AesCipher &cipher) {
@@ -67,7 +67,7 @@ bool CoresEngine::is_quick(const AesCipher &cipher) {
 }
 
 bool CoresEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
-  // Not zeroed: the first touch is that of the thread which uses it.
+  // Not zeroed: the thread that uses it touches it first.
   std::unique_ptr<uint8_t[]> both(new (std::nothrow) uint8_t[bytes]);
   if (!both) return false;
   *in = *out = both.get();

@@ -1,5 +1,5 @@
-// The cipher on the CPU, each chunk by the thread that has read it: for files that lie
-// in memory, where the copies to a device and back take longer than the cipher.
+// The cipher on the CPU. The thread that has read a chunk also encrypts it. For files in
+// memory, where the copies to a device and back take longer than the cipher.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,18 +15,18 @@
 
 namespace lanecrypt::cli {
 
-// Of ECB, CTR, and CBC decryption, where a chunk with its IV is a message of its own.
+// For ECB, CTR and CBC decryption, in which a chunk with its IV is a message of its own.
 class CoresEngine : public Engine {
  public:
-  // The key must stay while the engine lives, and the input, in which chunks lie or not.
+  // The key and the input must stay while the engine lives. Chunks may lie in the input.
   CoresEngine(const AesCipher &cipher, bool encrypt, const SecretBytes &key, const Input &input);
 
-  // Whether a core here ciphers as fast as it copies: with instructions for AES it does.
+  // Whether a core here encrypts as fast as it copies. With instructions for AES it does.
   static bool is_quick(const AesCipher &cipher);
 
-  // One buffer, as both.
+  // Makes one buffer, which serves as both.
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
-  // Ends when the chunk is done.
+  // Returns when the chunk is done.
   void start(Chunk &chunk, Done done) override;
   void collect(Chunk &) override {}
   void abandon() override {}
@@ -39,7 +39,7 @@ class CoresEngine : public Engine {
   const SecretBytes &key_;
   const Input &input_;
   std::mutex mutex_;
-  std::vector<EvpContext> contexts_;  // that no thread has
+  std::vector<EvpContext> contexts_;  // those that no thread uses now
   std::vector<std::unique_ptr<uint8_t[]>> buffers_;
 };
 

@@ -41,9 +41,9 @@ bool DeviceEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
 }
 
 void DeviceEngine::Run::one_happened() {
-  // An error is found, with its text, by collect().
+  // collect() finds an error, with its text.
   if (outstanding.fetch_sub(1) != 1) return;
-  // This run may be gone before the call returns.
+  // This run may be freed before the call returns.
   const Done continuation = std::move(done);
   continuation(nullptr);
 }

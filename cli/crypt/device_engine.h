@@ -1,4 +1,4 @@
-// Runs chunks through the library: each is a message with its own IV.
+// Runs chunks through the library. Each is a message with its own IV.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,11 +17,10 @@
 
 namespace lanecrypt::cli {
 
-// The exit code that a library error deserves, and its text.
+// The exit code for a library error, and its text.
 Failure failure_of(const Error &error);
 
-// The devices that ran something, most bytes first, such as "cuda:0"; "cpu"
-// where none did.
+// The devices that ran something, most bytes first, such as "cuda:0"; "cpu" if none did.
 struct DeviceUse {
   std::string id, name;
   uint64_t bytes = 0;
@@ -42,8 +41,8 @@ class DeviceEngine : public Engine {
   uint64_t cpu_bytes() const { return cpu_bytes_; }
 
  private:
-  // A job and its chunk's continuation. Two things must have happened before
-  // the ticket may be used: the submission returned, and the job ended.
+  // A job and what follows it for its chunk. The ticket may be used only when two things
+  // have happened: the submission returned, and the job ended.
   struct Run {
     Done done;
     Ticket ticket;
@@ -63,7 +62,7 @@ class DeviceEngine : public Engine {
   bool device_named_ = false;
 };
 
-// What each device of the context has run; empty where all ran on the CPU.
+// What each device of the context has run; empty if all ran on the CPU.
 std::vector<DeviceUse> devices_used(const Context &context);
 
 }  // namespace lanecrypt::cli

@@ -25,7 +25,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Below this the CPU has long finished when a device's driver is only awake.
+// Below this size the CPU has ended long before a device is open.
 constexpr uint64_t kWorthADeviceBytes = 8 << 20;
 
 struct KeyAndIv {
@@ -35,8 +35,8 @@ struct KeyAndIv {
   bool write_salt = false;  // at the head of the output
 };
 
-// What needs no terminal, before any file of ours is open: a line of standard input is not
-// of the data behind it, and no number that a user gives is a descriptor of ours.
+// Reads what needs no terminal, before any file of ours is open. So a line of standard
+// input is not taken for data, and no number that a user gives is a descriptor of ours.
 void read_secrets(EncryptRequest &request) {
   if (request.key_source && !asks_for_key(*request.key_source))
     request.key = read_key_source(*request.key_source);
@@ -55,7 +55,7 @@ std::optional<SecretBytes> find_passphrase(EncryptRequest &request) {
                         request.encrypt);
 }
 
-// The order of openssl enc: what the passphrase gives, -iv and -K replace.
+// The order of openssl enc: -iv and -K replace what the passphrase gives.
 KeyAndIv make_key(EncryptRequest &request, Input &input) {
   const AesCipher &cipher = request.cipher;
   KeyAndIv made;
@@ -121,7 +121,8 @@ struct Choice {
 Choice choose_runner(const EncryptRequest &request, const Input &input, const Output &output) {
   if (request.encrypt && request.cipher.mode == LC_AES_CBC)
     return {Runner::kChain, "CBC encryption of one file is one serial chain: it ran on the CPU"};
-  // Whoever names a device means it, and so with how the files are read and written.
+  // Whoever names a device means it. The same holds for the way files are read and
+  // written.
   if (request.devices || request.require_device || secure_getenv("LANECRYPT_DEVICES")) return {};
   if (input.is_in_memory() && output.is_on_ram_disk() && !secure_getenv("LANECRYPT_FILE_IO") &&
       CoresEngine::is_quick(request.cipher))
@@ -133,7 +134,7 @@ Choice choose_runner(const EncryptRequest &request, const Input &input, const Ou
   return {};
 }
 
-// Before anything is written: that there is something to run on, or why not.
+// Checks, before anything is written, that there is something to run on, or says why not.
 void require_device(const Context &context) {
   std::string reasons;
   const uint32_t count = context.device_count();
@@ -185,7 +186,7 @@ void encrypt_file(EncryptRequest &request) {
   if (request.print_key || request.print_key_only) print_key(request, made);
   if (request.print_key_only) return;
 
-  // Time counts from here: what comes before may have been a person's typing.
+  // Time counts from here: before, a person may have been typing.
   const auto start = std::chrono::steady_clock::now();
   const auto seconds_since_start = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -216,7 +217,7 @@ void encrypt_file(EncryptRequest &request) {
       context.emplace(report.note.empty() ? devices : "none",
                       request.require_device ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
       if (request.require_device) require_device(*context);
-      context->pinned(kBlockBytes);  // opens the device, which takes its time
+      context->pinned(kBlockBytes);  // opens the device, which takes long
       engine = std::make_unique<DeviceEngine>(*context, request.cipher, request.encrypt, made.key,
                                               progress);
     }

@@ -13,7 +13,7 @@
 
 namespace lanecrypt::cli {
 
-// EVP counts in int, and a chunk must fit.
+// EVP counts bytes in an int, and a chunk must fit.
 constexpr size_t kMaxChunkBytes = 1 << 30;
 
 struct EncryptRequest {
@@ -21,19 +21,19 @@ struct EncryptRequest {
   bool encrypt = true;
   std::string in = "-", out = "-";  // "-": standard input and output
 
-  // Where the passphrase comes from, if from anywhere.
+  // The source of the passphrase, if there is one.
   std::optional<SecretBytes> passphrase;         // -k
   std::optional<SecretBytes> passphrase_source;  // -pass
   std::optional<std::string> passphrase_file;    // -kfile
-  // In hexadecimal; of the first two, one at most.
+  // In hexadecimal. At most one of the first two is set.
   std::optional<SecretBytes> key;         // -K
-  std::optional<SecretBytes> key_source;  // -key-source: where the key comes from
+  std::optional<SecretBytes> key_source;  // -key-source: the source of the key
   std::optional<std::string> iv, salt;    // -iv, -S
   bool no_salt = false;
   Derivation derivation;
   bool pad = true;
   bool print_key = false;       // -p
-  bool print_key_only = false;  // -P: and then end
+  bool print_key_only = false;  // -P: then the command ends
 
   std::optional<std::string> devices;  // otherwise the library's default
   bool require_device = false;
@@ -44,7 +44,7 @@ struct EncryptRequest {
   bool json = false;
 };
 
-// Throws Failure. Nothing is left of an output that is not whole.
+// Throws Failure. If the output is not whole, nothing of it is left.
 void encrypt_file(EncryptRequest &request);
 
 }  // namespace lanecrypt::cli

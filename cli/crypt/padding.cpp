@@ -7,7 +7,7 @@ size_t padding_bytes(uint64_t data_bytes) { return 16 - data_bytes % 16; }
 
 std::optional<size_t> read_padding(std::span<const uint8_t, 16> last_block) {
   const uint32_t count = last_block[15];
-  // All ones where count is 0 or above 16: the subtractions borrow.
+  // All ones if count is 0 or above 16: then a subtraction borrows.
   uint32_t wrong = (count - 1) >> 31 | (16 - count) >> 31;
   for (uint32_t i = 0; i < 16; i++) {
     const uint32_t is_padding = 0u - ((i - count) >> 31);  // i-th byte from the end

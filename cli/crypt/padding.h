@@ -13,9 +13,9 @@ namespace lanecrypt::cli {
 // How many bytes (1 to 16) follow data of `data_bytes`; each has that value.
 size_t padding_bytes(uint64_t data_bytes);
 
-// How many bytes of padding the last block ends with, or nothing where it is
-// no padding. Takes the same time for every block: whether and where padding
-// is wrong must not be told by a clock.
+// How many bytes of padding the last block ends with; nothing if that is no padding. It
+// takes the same time for every block, since a clock must not tell whether and where
+// padding is wrong.
 std::optional<size_t> read_padding(std::span<const uint8_t, 16> last_block);
 
 }  // namespace lanecrypt::cli

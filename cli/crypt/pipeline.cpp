@@ -20,11 +20,11 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Chunks with the device at once: one each way over the bus, one computing,
-// and one waiting.
+// Chunks that the device has at once: one on the bus each way, one in its kernels, and
+// one that waits.
 constexpr unsigned kChunksWithDevice = 4;
 constexpr size_t kDeviceChunkBytes = 8 << 20;
-// Of a RAM disk with huge pages, one of these: threads that write the same one wait for each
+// The size of a huge page. Threads that write the same page of a RAM disk wait for each
 // other while the kernel clears it.
 constexpr size_t kCoreChunkBytes = 2 << 20;
 
@@ -53,7 +53,7 @@ class Pipeline {
       files_ = RingFiles::make(input_, output_, plan_.chunk_bytes, plan_.buffers);
     const bool reads = files_ == nullptr || !files_->reads();
     const bool writes = files_ == nullptr || !files_->writes();
-    // Where chunks are to begin at round places, the first is shorter by the header.
+    // If chunks are to begin at round places, the first one is shorter by the header.
     if (by_cores)
       first_is_shorter_by_ = header_.size() % plan_.chunk_bytes;
     else if (!writes)
@@ -68,11 +68,11 @@ class Pipeline {
       for (unsigned i = 0; i < writers; i++) threads.start([this] { guard(&Pipeline::write); });
       if (files_ != nullptr) threads.start([this] { guard(&Pipeline::pass_files); });
     } catch (...) {
-      fail(std::current_exception());  // those that have begun end
+      fail(std::current_exception());  // those that have begun must end
     }
     threads.join();
     {
-      // Chunks with the engine still use the buffers.
+      // The engine still uses the buffers of its chunks.
       std::unique_lock lock(mutex_);
       if (failure_) {
         lock.unlock();
@@ -93,7 +93,7 @@ class Pipeline {
   }
 
  private:
-  // What the last chunk ends with is known where the size is.
+  // How the last chunk ends is known if the size is.
   void check_known_size() const {
     if (!input_.size() || !plan_.cipher.pads()) return;
     check_whole_blocks(*input_.size());
@@ -119,7 +119,7 @@ class Pipeline {
     return bytes + (plan_.encrypt && pads_ ? padding_bytes(bytes) : 0);
   }
 
-  // Runs a stage until it is through; the first failure of any ends them all.
+  // Runs a stage to its end. The first failure of any stage ends them all.
   void guard(void (Pipeline::*stage)()) {
     try {
       (this->*stage)();
@@ -147,9 +147,9 @@ class Pipeline {
     return plan_.chunk_bytes - (number == 0 ? first_is_shorter_by_ : 0);
   }
 
-  // A chunk whose buffers are free; nothing once the end is read or a stage
-  // failed. Makes buffers only when all there are are in use: a small file
-  // needs few, and pinning memory takes time.
+  // A chunk whose buffers are free; nothing once the end is read or a stage has failed.
+  // It makes buffers only when all that exist are in use: a small file needs few, and
+  // pinning memory takes time.
   Chunk *take_free_chunk(std::unique_lock<std::mutex> &lock, bool waits = true) {
     for (;;) {
       if (failure_ || all_read_) return nullptr;
@@ -163,7 +163,7 @@ class Pipeline {
         lock.unlock();
         auto chunk = make_chunk();
         lock.lock();
-        if (!chunk) {  // fewer must do
+        if (!chunk) {  // go on with fewer
           most_chunks_ = --chunks_made_;
           if (most_chunks_ == 0)
             throw Failure(ExitCode::kFailed, "there is no memory for the data's buffers");
@@ -194,12 +194,12 @@ class Pipeline {
     return memory + (kPageBytes - reinterpret_cast<uint64_t>(memory) % kPageBytes) % kPageBytes;
   }
 
-  // Gives it its number, and with it its place.
+  // Gives the chunk its number, and with that its place.
   void number(Chunk &chunk, uint64_t *offset) {
     chunk.number = next_read_++;
     *offset = offset_of(chunk.number);
     chunk.in = chunk.in_room;
-    // The header is written with the first.
+    // The header is written with the first chunk.
     const bool has_header = chunk.number == 0 && files_ != nullptr && files_->writes();
     chunk.out = chunk.out_room + (has_header ? header_.size() : 0);
     chunk.out_is_mapped = false;
@@ -210,13 +210,13 @@ class Pipeline {
     if (chunk.last) all_read_ = true;
   }
 
-  // The numbers follow the order in which chunks are taken, so that the lowest
-  // that is not written yet always has its buffers.
+  // Numbers are given in the order in which chunks are taken. So the lowest one that is
+  // not written yet always has its buffers.
   void read() {
     while (Chunk *chunk = read_next()) start(*chunk, offset_of(chunk->number));
   }
 
-  // What read() and write() do, of one chunk after the other.
+  // Does what read() and write() do, for one chunk after the other.
   void work() {
     while (Chunk *chunk = read_next()) {
       start(*chunk, offset_of(chunk->number));
@@ -224,7 +224,7 @@ class Pipeline {
     }
   }
 
-  // nullptr when nothing is left.
+  // nullptr if nothing is left.
   Chunk *read_next() {
     Chunk *chunk = nullptr;
     uint64_t offset = 0;
@@ -247,7 +247,7 @@ class Pipeline {
   }
 
   void read_positioned(Chunk &chunk, uint64_t offset) {
-    // Padding follows the last.
+    // Padding follows the last chunk.
     if (maps_input_ && !chunk.last)
       chunk.in = input_.pages(offset);
     else
@@ -302,7 +302,7 @@ class Pipeline {
     }
   }
 
-  // On a thread of the engine's.
+  // Called on a thread of the engine's.
   void done(Chunk &chunk, std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     under_way_--;
@@ -311,7 +311,7 @@ class Pipeline {
     notify();
   }
 
-  // A file takes chunks as they come, a stream in order.
+  // A file takes chunks in any order, a stream in theirs.
   Chunk *take_run_chunk(bool waits = true) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -327,7 +327,7 @@ class Pipeline {
     }
   }
 
-  // Bytes of output.
+  // Returns the bytes of output.
   size_t collect(Chunk &chunk) {
     engine_.collect(chunk);
     chunk.work_bytes -= chunk.last && !plan_.encrypt && pads_ ? checked_padding(chunk) : size_t{0};
@@ -355,8 +355,8 @@ class Pipeline {
     end(chunk);
   }
 
-  // What read() and write() do, of both files by one thread, which waits for none of
-  // the transfers alone.
+  // Does what read() and write() do, for both files on one thread. It never waits for
+  // only one transfer.
   void pass_files() {
     try {
       while (!is_through()) {
@@ -461,7 +461,7 @@ void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes) {
   const bool by_cores = plan.runner == Runner::kCores, is_serial = plan.runner == Runner::kChain;
   if (plan.chunk_bytes == 0) plan.chunk_bytes = by_cores ? kCoreChunkBytes : kDeviceChunkBytes;
   if (input_bytes) {
-    // One chunk, no larger than its data, and whole blocks.
+    // One chunk, no larger than its data, in whole blocks.
     const uint64_t whole = *input_bytes / kBlockBytes * kBlockBytes + kBlockBytes;
     plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
   }
@@ -471,8 +471,8 @@ void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes) {
     return;
   }
   const unsigned cores = cpu::usable_cores();
-  // Of 16 cores, 4 of each are the fastest on a RAM disk: more of them wait for
-  // one another where the kernel makes the file's pages.
+  // With 16 cores, 4 readers and 4 writers are the fastest on a RAM disk. More of them
+  // wait for one another where the kernel makes the file's pages.
   plan.readers = is_serial ? 1 : std::clamp(cores / 4, 1u, 4u);
   plan.writers = is_serial ? 1 : std::clamp(cores / 4, 2u, 4u);
   plan.buffers = plan.readers + plan.writers + kChunksWithDevice;

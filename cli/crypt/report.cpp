@@ -48,7 +48,7 @@ std::string to_json(const Report &report) {
   json["input_io"] = report.input_io;
   json["output_io"] = report.output_io;
   if (!report.note.empty()) json["note"] = report.note;
-  // A device's name is the driver's: whatever it holds must not stop the report.
+  // The driver gives a device's name. Whatever it contains must not stop the report.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// The head of a file of openssl enc: "Salted__" and eight bytes of salt, where
+// The head of a file of openssl enc: "Salted__" and eight bytes of salt. A file has it if
 // the key comes from a passphrase and the salt was not given in hexadecimal.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -16,8 +16,7 @@ constexpr size_t kSaltedHeaderBytes = 16;
 
 std::array<uint8_t, kSaltedHeaderBytes> salted_header(const Salt &salt);
 
-// Takes the head from the input. Throws Failure (kBadData) where it is short
-// or another.
+// Takes the head from the input. Throws Failure (kBadData) if it is too short or another.
 Salt read_salted_header(Input &input);
 
 }  // namespace lanecrypt::cli

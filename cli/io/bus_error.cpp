@@ -13,7 +13,7 @@ thread_local sigjmp_buf *landing = nullptr;
 
 void land(int number) {
   if (landing != nullptr) siglongjmp(*landing, 1);
-  signal(number, SIG_DFL);  // what it is for comes again
+  signal(number, SIG_DFL);  // the signal comes again
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ bool run_unless_bus_error(void (*run)(void *argument), void *argument) {
     sigaction(SIGBUS, &action, nullptr);
   });
   sigjmp_buf here;
-  // With the signals' mask: within a handler its own signal is blocked.
+  // Saves the mask of signals too: within a handler its own signal is blocked.
   const bool is_whole = sigsetjmp(here, 1) == 0;
   if (is_whole) {
     landing = &here;

@@ -1,4 +1,4 @@
-// Reads and writes of files, many at once, begun and awaited by one thread: io_uring.
+// Reads and writes of files, many at once, which one thread begins and awaits: io_uring.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::cli {
 
-// What became of a transfer: its tag, and bytes, or -errno.
+// What became of a transfer: its tag, and its bytes or -errno.
 struct RingCompletion {
   uint64_t tag;
   int result;
@@ -18,20 +18,21 @@ struct RingCompletion {
 
 class FileRing {
  public:
-  // nullptr where the kernel has none, or refuses it to this process, or where the
-  // command was built without. Up to `depth` transfers may be under way.
+  // nullptr if the kernel has none, or refuses it to this process, or if the command was
+  // built without it. Up to `depth` transfers may be under way.
   static std::unique_ptr<FileRing> make(unsigned depth);
   virtual ~FileRing() = default;
 
-  // Queue a transfer. `may_block`: of the page cache, which the kernel would copy from
-  // and to at once, on this thread; it then takes one of its own. One thread.
+  // Queue a transfer. `may_block`: it goes through the page cache, from and to which the
+  // kernel would copy at once, on this thread. It then gets a thread of its own. One
+  // thread.
   virtual void read(int descriptor, uint8_t *to, size_t bytes, uint64_t offset, bool may_block,
                     uint64_t tag) = 0;
   virtual void write(int descriptor, const uint8_t *from, size_t bytes, uint64_t offset,
                      bool may_block, uint64_t tag) = 0;
-  // Begins all that is queued, and waits until something is over, or for wake().
+  // Begins all that is queued, and waits until a transfer is over, or for wake().
   virtual std::vector<RingCompletion> wait() = 0;
-  // Any thread: has the wait() under way, or the next, return.
+  // Any thread: makes the wait() under way, or the next one, return.
   virtual void wake() = 0;
 };
 

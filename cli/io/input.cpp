@@ -20,7 +20,7 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr size_t kAheadBytes = 64 << 10;
-// What a pipe is asked to hold, so that both ends wake less often.
+// The size that a pipe is asked for, so that both ends wake less often.
 constexpr int kPipeBytes = 1 << 20;
 
 }  // namespace
@@ -43,8 +43,8 @@ Input::Input(const std::string &path) {
   stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   if (!stop_) throw_errno("cannot make an eventfd", errno);
   const off_t position = lseek(descriptor_, 0, SEEK_CUR);
-  // Files of /proc say that they are empty and are not, those of /sys that they have a
-  // page: they are streams.
+  // Files of /proc say that they are empty, and are not. Those of /sys say that they have
+  // a page. They are streams.
   struct statfs system {};
   const bool is_told = fstatfs(descriptor_, &system) == 0 && system.f_type != SYSFS_MAGIC;
   if (S_ISREG(status_.st_mode) && status_.st_size > 0 && position >= 0 && is_told) {

@@ -1,4 +1,4 @@
-// What is read: a file that several threads read at once, or a stream.
+// The input: a file that several threads read at once, or a stream.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,7 +17,7 @@ namespace lanecrypt::cli {
 
 class Input {
  public:
-  // "-" is standard input. Throws Failure for what cannot be read.
+  // "-" is standard input. Throws Failure if it cannot be read.
   explicit Input(const std::string &path);
   ~Input();
   Input(const Input &) = delete;
@@ -29,47 +29,48 @@ class Input {
 
   // Whether read_at() works, from any thread. Otherwise it is a stream.
   bool positioned() const { return positioned_; }
-  // Bytes from the start of what is left to the end, where that is known.
+  // How many bytes are left, if that is known.
   std::optional<uint64_t> size() const { return size_; }
 
-  // Fills `out`, or as much as there is before the end; not from two threads.
+  // Fills `out`, or as much of it as there is before the end. One thread at a time.
   size_t read(std::span<uint8_t> out);
-  // Whether the end is reached. Reads ahead to know it.
+  // Whether the end is reached. It reads ahead to know that.
   bool at_end();
-  // Reads ahead up to `bytes`; where the end comes before, size() is known.
+  // Reads ahead up to `bytes`. If the end comes before, size() is then known.
   void read_ahead(size_t bytes);
 
-  // Fills `out` from `offset` after what read() has taken. Throws Failure where
-  // the file has become shorter.
+  // Fills `out` from `offset` after what read() has taken. Throws Failure if the file has
+  // become shorter.
   void read_at(uint64_t offset, std::span<uint8_t> out) const;
-  // Positioned only: maps it. False where that cannot be. One thread, before the others.
+  // Positioned only: maps it. False if that is impossible. One thread, before the others.
   bool map();
-  // What is mapped, from `offset` on. Where the file has become shorter, to touch it is
-  // a bus error.
+  // The mapped bytes from `offset` on. If the file has become shorter, touching them is a
+  // bus error.
   const uint8_t *pages(uint64_t offset) const { return pages_ + start_ + offset; }
-  // Positioned only: for transfers of others' making. The place in the file of `offset`.
+  // Positioned only: for transfers that others make. The descriptor, and the place in the
+  // file of `offset`.
   int descriptor() const { return descriptor_; }
   uint64_t place(uint64_t offset) const { return start_ + offset; }
-  // Past the page cache, from now on: O_DIRECT. False where that cannot be, or where
+  // From now on, goes past the page cache: O_DIRECT. False if that is impossible, or if
   // other programs share the descriptor.
   bool go_direct();
   void leave_direct();
-  // Whether it seems to lie in the page cache, which is quicker than any disk.
+  // Whether it seems to lie in the page cache, which is faster than any disk.
   bool is_cached() const;
-  // Whether it lies in memory whole, in a tmpfs or, as it seems, in the page cache.
+  // Whether all of it lies in memory: in a tmpfs or, as it seems, in the page cache.
   bool is_in_memory() const;
-  // The failures of a transfer.
+  // Throws the Failure of a transfer.
   [[noreturn]] void throw_error(int error) const;
   [[noreturn]] void throw_shorter() const;
   [[noreturn]] void throw_bus_error() const;
 
   // Whether the file has become longer since it was opened.
   bool has_grown() const;
-  // Ends a read() of a stream under way on another thread, and all later ones,
+  // Ends a read() of a stream that is under way on another thread, and all later ones,
   // with a Failure.
   void stop();
-  // Leaves a descriptor shared with other programs at the end, as a reader of
-  // the stream would have.
+  // Leaves a descriptor that other programs share at the end, as a reader of the stream
+  // would have done.
   void finish();
 
  private:

@@ -25,7 +25,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// As open(2) gives it to a new file, less the umask.
+// The mode that open(2) gives to a new file, less the umask.
 mode_t new_file_mode(Output::Readers readers) {
   return readers == Output::Readers::kOwner ? 0600 : 0666;
 }
@@ -82,16 +82,17 @@ Output::Output(const std::string &path, const struct stat &input, Readers reader
       throw Failure(ExitCode::kFailed, fmt::format("{} is a directory, not a file", name_));
     struct stat link {};
     const bool is_link = lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
-    // /dev/stdout is a link of the system's.
+    // /dev/stdout is a link that the system made.
     if (readers == Readers::kOwner && is_link && link.st_uid != 0)
       throw Failure(ExitCode::kFailed,
                     fmt::format("{} is a symbolic link: name the file itself", name_));
-    // What another user reads from.
+    // A pipe from which another user reads.
     if (readers == Readers::kOwner && S_ISFIFO(replaced_.st_mode) &&
         replaced_.st_uid != geteuid() && !reaches_stdout_)
       throw Failure(ExitCode::kFailed, fmt::format("{} is another user's pipe", name_));
     if (!S_ISREG(replaced_.st_mode)) return;
-    // A rename needs no leave to write the file itself; its owner's no counts.
+    // A rename needs no permission to write the file itself. If its owner has forbidden
+    // that, respect it.
     if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
       throw_errno(fmt::format("cannot open {} for writing", name_), errno);
     if (readers == Readers::kOwner && is_link)
@@ -121,7 +122,7 @@ void Output::create() {
   if (!positioned_) {
     file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file_) throw_errno(fmt::format("cannot open {} for writing", name_), errno);
-    // Another may be there by now.
+    // There may be another file by now.
     if (struct stat opened{}; fstat(file_.get(), &opened) != 0 ||
                               opened.st_dev != replaced_.st_dev ||
                               opened.st_ino != replaced_.st_ino)
@@ -135,8 +136,8 @@ void Output::create() {
   }
   descriptor_ = file_.get();
   take_over_mode();
-  // Writes to one file of a RAM disk run one after the other, in the kernel;
-  // copies into its mapped pages run side by side, each a little slower.
+  // The kernel does writes to one file of a RAM disk one after the other. Copies into its
+  // mapped pages run side by side, each a little slower.
   mapped_ = is_on_ram_disk();
 }
 
@@ -146,8 +147,8 @@ bool Output::is_on_ram_disk() const {
 }
 
 void Output::open_temporary() {
-  // Without a name nothing can be left behind, whatever becomes of us. Not
-  // every file system can do it, and giving it a name later needs /proc.
+  // A file without a name leaves nothing behind, whatever happens to us. Not every file
+  // system can do it, and to give it a name later needs /proc.
   if (access("/proc/self/fd", X_OK) == 0)
     file_ = FileDescriptor(
         open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, new_file_mode(readers_)));
@@ -171,7 +172,7 @@ void Output::open_named_temporary() {
 // A file that is replaced keeps its permissions, as if it had been rewritten.
 void Output::take_over_mode() {
   if (!replaces_ || readers_ == Readers::kOwner) return;
-  // The owner first: a change of owner clears bits of the mode. Only root may.
+  // Change the owner first: that clears bits of the mode. Only root may do it.
   if (fchown(descriptor_, replaced_.st_uid, replaced_.st_gid) != 0) { /* ours, then */
   }
   if (fchmod(descriptor_, replaced_.st_mode & 0777) != 0)
@@ -197,7 +198,7 @@ void Output::write(std::span<const uint8_t> data) {
 void Output::write_at(uint64_t offset, std::span<const uint8_t> data) {
   std::unique_lock<std::mutex> turn;
   if (mapped_) {
-    // One thread writes, and those that would have to wait for it map.
+    // One thread writes. Those that would have to wait for it use the mapping.
     turn = std::unique_lock(writing_, std::try_to_lock);
     if (!turn && write_mapped(offset, data)) return;
   }
@@ -215,7 +216,7 @@ void Output::throw_error(int error) const {
   throw_errno(fmt::format("cannot write {}", name_), error);
 }
 
-// False where it cannot be done so: pwrite() then does it, or says why not.
+// False if it is impossible. pwrite() then does it, or says why not.
 bool Output::write_mapped(uint64_t offset, std::span<const uint8_t> data) {
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (data.size() < page_bytes) return false;
@@ -228,7 +229,7 @@ uint8_t *Output::pages(uint64_t offset, size_t bytes) {
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (!mapped_ || pages_ == nullptr || offset + bytes > mapped_bytes_) return nullptr;
   const uint64_t start = offset / page_bytes * page_bytes;
-  // Makes the pages now, where a full disk is an error and not a signal.
+  // Makes the pages now, so that a full disk is an error and not a signal.
   if (madvise(pages_ + start, offset + bytes - start, MADV_POPULATE_WRITE) == 0)
     return pages_ + offset;
   if (errno == EINVAL) mapped_ = false;  // a kernel that does not know it
@@ -265,7 +266,7 @@ void Output::commit(bool sync) {
     const auto link_as = [&](const std::string &name) {
       return linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
     };
-    // A link cannot replace a file: then it gets a passing name first.
+    // A link cannot replace a file. Then the file first gets a temporary name.
     if (replaces_ || !link_as(path_)) {
       if (!replaces_ && errno != EEXIST) fail(errno);
       const std::string passing = temporary_name(folder_);

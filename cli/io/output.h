@@ -1,5 +1,4 @@
-// What is written: a file that appears under its name only when it is whole,
-// or a stream.
+// The output: a file that appears under its name only when it is whole, or a stream.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,17 +17,17 @@ namespace lanecrypt::cli {
 
 class Output {
  public:
-  // Who may read a new file: whom the umask lets, or its owner alone. The latter replaces
-  // a file that is there by one of the caller's own, and takes no symbolic link for a
-  // file, which another user may have put there.
+  // Who may read a new file: those whom the umask allows, or its owner alone. With the
+  // latter, a file that exists is replaced by one of the caller's own, and a symbolic
+  // link, which another user may have put there, is refused.
   enum class Readers { kByUmask, kOwner };
-  // "-" is standard output. A regular file, new or to be replaced, is
-  // written without a name, or under a temporary one, in the folder where it
-  // is to lie; a device or a pipe is written as it is. `input` is what must
-  // not be written over. Only looks; throws Failure where it could not be.
+  // "-" is standard output. A regular file, new or to be replaced, is written in its
+  // later folder, without a name or under a temporary one. A device or a pipe is written
+  // as it is. `input` must not be written over. This only looks. It throws Failure if the
+  // output could not be written.
   Output(const std::string &path, const struct stat &input)
       : Output(path, input, Readers::kByUmask) {}
-  // Of what has no input.
+  // An output without an input.
   Output(const std::string &path, Readers readers) : Output(path, (struct stat){}, readers) {}
   // Removes what was not committed.
   ~Output();
@@ -36,35 +35,35 @@ class Output {
   void create();
 
   const std::string &name() const { return name_; }
-  // Whether what is written comes out of standard output, by whatever name.
+  // Whether the bytes come out of standard output, by whatever name.
   bool reaches_stdout() const { return reaches_stdout_; }
   // Whether write_at() works, from any thread. Otherwise it is a stream.
   bool positioned() const { return positioned_; }
 
-  // The next bytes of the stream, or of the file; not from two threads.
+  // Writes the next bytes of the stream or the file. One thread at a time.
   void write(std::span<const uint8_t> data);
-  // Positioned only: at `offset`, independent of write(). Throws Failure.
+  // Positioned only: writes at `offset`, independent of write(). Throws Failure.
   void write_at(uint64_t offset, std::span<const uint8_t> data);
   // Positioned only: whether it lies, or will lie, in memory: in a tmpfs.
   bool is_on_ram_disk() const;
-  // The file's own memory from `offset` on, ready to be written to, until commit();
-  // nullptr where it cannot be had, as where it is not on a RAM disk, where that is full,
-  // or before set_size(). From any thread.
+  // The file's own memory from `offset` on, ready to be written to, until commit().
+  // nullptr if there is none: if the file is not on a RAM disk, if that is full, or
+  // before set_size(). Any thread.
   uint8_t *pages(uint64_t offset, size_t bytes);
-  // Positioned only: for transfers of others' making.
+  // Positioned only: for transfers that others make.
   int descriptor() const { return descriptor_; }
-  // Past the page cache, from now on: O_DIRECT. False where that cannot be.
+  // From now on, goes past the page cache: O_DIRECT. False if that is impossible.
   bool go_direct() { return !mapped_ && set_direct(descriptor_, true); }
   void leave_direct() { (void)set_direct(descriptor_, false); }
   [[noreturn]] void throw_error(int error) const;
 
-  // Positioned only: the file will hold this many bytes. One thread, while none writes.
+  // Positioned only: the file will have this many bytes. One thread, while none writes.
   void set_size(uint64_t bytes);
-  // All is written: gives the file its name, in place of an earlier file of
-  // that name. `sync`: when this returns it will survive a loss of power.
+  // All is written. Gives the file its name, in the place of an earlier file of that
+  // name. `sync`: when this returns, the file will survive a loss of power.
   void commit(bool sync);
-  // Removes what was not committed, now. May be called from another thread
-  // while this one creates, writes or commits: the process is about to end.
+  // Removes now what was not committed. Another thread may call it while this one
+  // creates, writes or commits: the process is about to end.
   void discard();
 
  private:

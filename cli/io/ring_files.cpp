@@ -13,8 +13,8 @@
 namespace lanecrypt::cli {
 namespace {
 
-// What is smaller is soon read into the page cache, and written from there while the
-// command has long ended.
+// A smaller file is soon read into the page cache. It is still written from there when
+// the command has long ended.
 constexpr uint64_t kLargeBytes = 1 << 30;
 
 }  // namespace
@@ -74,11 +74,12 @@ void RingFiles::begin(Transfer &transfer) {
     ring_->read(in_.descriptor(), memory, bytes, at, !input_.direct, tag);
 }
 
-// Whether it is not over yet.
+// Whether the transfer is not over yet.
 bool RingFiles::go_on(Transfer &transfer, int result) {
   Side &side = transfer.is_write ? output_ : input_;
   if (result == -EINVAL && side.direct) {
-    // A file system that says that it can and cannot; the rest passes by the page cache.
+    // The file system says that it can go past the page cache, but cannot. The rest goes
+    // through it.
     transfer.is_write ? out_.leave_direct() : in_.leave_direct();
   } else if (result < 0 && result != -EINTR && result != -EAGAIN) {
     transfer.is_write ? out_.throw_error(-result) : in_.throw_error(-result);

@@ -1,5 +1,5 @@
-// Both files of a run through one io_uring: chunks that are read and written at once,
-// past the page cache where the file system allows it.
+// Both files of a run through one io_uring: chunks are read and written at the same time,
+// past the page cache if the file system allows it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,42 +16,42 @@ namespace lanecrypt::cli {
 
 struct Chunk;
 
-// One thread, but for wake().
+// One thread, except for wake().
 class RingFiles {
  public:
-  // nullptr where neither file is to pass so: those that are large, do not lie in the
-  // page cache, and whose file system knows O_DIRECT, are. LANECRYPT_FILE_IO chooses
-  // otherwise: "plain" none, "ring" every file, through the page cache, "direct" every
-  // file, past it where that can be.
+  // nullptr if neither file passes this way. By default those files do that are large, do
+  // not lie in the page cache, and whose file system has O_DIRECT. LANECRYPT_FILE_IO
+  // chooses otherwise: "plain" no file; "ring" every file, through the page cache;
+  // "direct" every file, past it where possible.
   static std::unique_ptr<RingFiles> make(Input &input, Output &output, size_t chunk_bytes,
                                          unsigned chunks);
   ~RingFiles();
 
   bool reads() const { return input_.passes; }
   bool writes() const { return output_.passes; }
-  // "threads", where it does not pass so, "ring" or "direct".
+  // "threads" if it does not pass this way; "ring" or "direct".
   const char *way_of_input() const { return way(input_); }
   const char *way_of_output() const { return way(output_); }
-  // What a chunk's buffers must have beside its data.
+  // How much room a chunk's buffers must have besides its data.
   static constexpr size_t kRoomBytes = 4 * 4096;
-  // Of the places in the output where chunks begin, but for the first.
+  // The alignment of the places in the output where chunks begin, except the first.
   uint64_t write_alignment() const { return output_.direct ? kAlignment : 1; }
 
-  // Begins to read so many bytes of the input, from `offset` on, and `lead` before
+  // Begins to read so many bytes of the input from `offset` on, and `lead` bytes before
   // them. Sets chunk.in, within chunk.in_room.
   void read(Chunk &chunk, uint64_t offset, size_t bytes, size_t lead);
-  // Begins to write what lies at chunk.out_room. Bytes behind it are overwritten. Where
-  // `at` + `bytes` is not aligned the file gets longer.
+  // Begins to write what lies at chunk.out_room. Bytes behind it are overwritten. If `at`
+  // + `bytes` is not aligned, the file gets longer.
   void write(Chunk &chunk, uint64_t at, size_t bytes);
 
   struct Over {
     Chunk *chunk;
     bool is_write;
   };
-  // Until something is over, or for wake(). Throws Failure.
+  // Waits until a transfer is over, or for wake(). Throws Failure.
   std::vector<Over> wait();
   bool is_idle() const { return transfers_.empty(); }
-  // Until nothing is under way, whatever becomes of it.
+  // Waits until nothing is under way, whatever the outcomes.
   void drain();
   void wake() { ring_->wake(); }
 

@@ -14,7 +14,7 @@ unsigned digit_value(char character) {
   const unsigned code = static_cast<unsigned char>(character);
   const unsigned decimal = code - '0';
   const unsigned letter = (code | 0x20) - 'a';
-  // All ones where the value, seen as signed, is from 0 to below the limit.
+  // All ones if the value, taken as signed, is from 0 up to below the limit.
   const unsigned is_decimal = 0u - (((decimal - 10u) & ~decimal) >> 31);
   const unsigned is_letter = 0u - (((letter - 6u) & ~letter) >> 31);
   return (decimal & is_decimal) | ((letter + 10) & is_letter) | (0x100u & ~is_decimal & ~is_letter);

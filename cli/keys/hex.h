@@ -11,11 +11,11 @@
 
 namespace lanecrypt::cli {
 
-// Fills all of `out` from exactly twice as many digits, upper or lower case.
-// Throws Failure (kUsage) for any other length or character; `what` names the
-// value in the message ("key (-K)"). The message never quotes the text.
-// openssl enc pads a short value with zeros and cuts a long one; here both are
-// errors, for a mistyped key must not encrypt anything.
+// Fills all of `out` from exactly twice as many digits, in upper or lower case. Throws
+// Failure (kUsage) for any other length or character. `what` names the value in the
+// message ("key (-K)"). The message never quotes the text. openssl enc pads a short value
+// with zeros and cuts a long one. Here both are errors, since a mistyped key must not
+// encrypt anything.
 void parse_hex(std::string_view text, std::span<uint8_t> out, std::string_view what);
 
 // Upper-case digits, as openssl enc -p prints them.

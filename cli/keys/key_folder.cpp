@@ -23,7 +23,8 @@ constexpr std::string_view kPartHead = ".key-", kPartTail = ".pem.part";
 // No key is longer.
 constexpr size_t kMostFileBytes = 64 << 10;
 
-// Of a run that was broken off; a name of another's making is none of ours.
+// Whether a name is that of a half-written file, left by a run that was broken off. Other
+// names are not ours.
 bool is_part(std::string_view name) {
   if (!name.starts_with(kPartHead) || !name.ends_with(kPartTail)) return false;
   name.remove_prefix(kPartHead.size());
@@ -35,8 +36,8 @@ bool is_part(std::string_view name) {
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 constexpr mode_t kOthersMayRead = S_IRGRP | S_IROTH;
 
-// Why keys may not be in what has such an entry, or "". An access list of more than the
-// three classes shows in the group's bits, too.
+// Why keys may not lie in an entry like this, or "". An access list with more than the
+// three classes shows in the group's bits too.
 std::string fault_of(const struct stat &entry, mode_t forbidden) {
   if (entry.st_uid != geteuid()) return "it belongs to another user";
   if ((entry.st_mode & forbidden & kOthersMayWrite) != 0) return "others can write to it";
@@ -44,19 +45,19 @@ std::string fault_of(const struct stat &entry, mode_t forbidden) {
   return "";
 }
 
-// Without the slashes at its end, behind which a link would be followed.
+// The path without the slashes at its end, behind which a link would be followed.
 std::string without_last_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
 }
 
-// As rename(), but never over a file that is there.
+// Does what rename() does, but never over a file that exists.
 bool name_anew(int folder, const char *from, const char *to) {
 #if defined(SYS_renameat2) && defined(RENAME_NOREPLACE)
   if (syscall(SYS_renameat2, folder, from, folder, to, RENAME_NOREPLACE) == 0) return true;
   if (errno != ENOSYS && errno != EINVAL) return false;
 #endif
-  // A file system that cannot; the lock on the folder keeps our like out of it.
+  // For a file system that cannot do this. The lock on the folder keeps other runs out.
   return renameat(folder, from, folder, to) == 0;
 }
 
@@ -104,7 +105,7 @@ void KeyFolder::refuse(uint64_t number, const std::string &why) const {
 
 SecretBytes KeyFolder::read(uint64_t number, bool *is_there) const {
   *is_there = false;
-  // O_NONBLOCK: a FIFO of that name must not hold us up.
+  // O_NONBLOCK, since a FIFO of that name must not hold us up.
   const FileDescriptor file(openat(folder_.get(), name_of(number).c_str(),
                                    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   const int error = errno;

@@ -1,5 +1,5 @@
-// A folder of key files, key-00000001.pem and so on: what is there stays, and a
-// file is there only when it is whole.
+// A folder of key files, key-00000001.pem and so on. What is there stays, and a file
+// appears only when it is whole.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,10 +17,10 @@ namespace lanecrypt::cli {
 
 class KeyFolder {
  public:
-  // Opens it, or makes it (mode 0700), and keeps other runs out of it; removes what
-  // one that was broken off left half written. Throws Failure, also where it is a link,
-  // belongs to another than the effective user, or others can write to it: they could
-  // put keys of theirs there for us to keep.
+  // Opens the folder, or makes it (mode 0700), and keeps other runs out of it. Removes
+  // what a run that was broken off left half written. Throws Failure, also if the folder
+  // is a link, belongs to another than the effective user, or can be written by others:
+  // they could put keys of theirs there for us to keep.
   explicit KeyFolder(const std::string &path);
   // Removes what is half written.
   ~KeyFolder() { discard(); }
@@ -28,17 +28,17 @@ class KeyFolder {
   static std::string name_of(uint64_t number);  // from 1 on
   std::string path_of(uint64_t number) const;
 
-  // The numbers up to `count` that have no file. `look` says what is wrong with the
-  // text of one that is there, or "". Throws Failure where something is, or others own,
-  // read or write it: the user may want that file. An empty file, as a loss of power leaves it, is
-  // made anew.
+  // The numbers up to `count` that have no file. `look` says what is wrong with the text
+  // of an existing file, or "". Throws Failure if something is wrong, or if others own,
+  // read or write the file: the user may need that file. An empty file, as a loss of
+  // power leaves it, is made anew.
   std::vector<uint64_t> missing(uint64_t count,
                                 const std::function<std::string(const SecretBytes &)> &look) const;
   // Writes a new file, readable by its owner alone. Throws Failure.
   void write(uint64_t number, const SecretBytes &text);
-  // When this returns all files will survive a loss of power.
+  // When this returns, all files will survive a loss of power.
   void sync();
-  // Removes what is half written, from any thread: the process is about to end.
+  // Removes what is half written. Any thread may call it: the process is about to end.
   void discard();
 
  private:

@@ -22,18 +22,20 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The buffers of openssl's two ways to read a line, less their terminator: a
-// longer line counts up to here, or neither tool could open the other's files.
+// The sizes of openssl's buffers in its two ways to read a line, without the terminator.
+// A longer line counts only up to here. Otherwise neither tool could open the other's
+// files.
 constexpr size_t kSourceLineBytes = 1023;
 constexpr size_t kKeyFileLineBytes = 127;
-// What openssl enc takes from a terminal, with the terminator; a longer answer is refused.
+// What openssl enc takes from a terminal, with the terminator. A longer answer is
+// refused.
 constexpr size_t kPromptBytes = 512;
 
-// What is read, as messages name it.
+// What is to be read, as messages call it.
 struct Wanted {
   const char *noun;
   const char *option;
-  // A line too long: cut with a warning, as OpenSSL does, or refused.
+  // Whether a line that is too long is cut with a warning, as OpenSSL does, or refused.
   bool may_cut;
 };
 constexpr Wanted kPassphrase{"passphrase", "-pass", true};
@@ -44,7 +46,7 @@ struct Line {
   bool any = false;  // at least one byte was there, be it a newline
 };
 
-// Byte by byte: what follows the line may be another reader's.
+// Reads byte by byte: what follows the line may be for another reader.
 Line read_line(int descriptor, size_t max_bytes, const Wanted &wanted, const std::string &what) {
   Line line{SecretBytes(max_bytes)};
   size_t bytes = 0;
@@ -90,7 +92,7 @@ SecretBytes line_or_failure(int descriptor, const Wanted &wanted, const std::str
   return std::move(line.text);
 }
 
-// From "env:", "file:", "fd:" or "stdin"; nothing where the text is none of these.
+// Reads from "env:", "file:", "fd:" or "stdin"; nothing if the text is none of these.
 std::optional<SecretBytes> read_source(std::string_view text, const Wanted &wanted) {
   if (text.starts_with("env:")) {
     const std::string name(text.substr(4));
@@ -129,14 +131,14 @@ void drop_carriage_returns(SecretBytes &text) {
 
 bool has_terminal() { return bool(FileDescriptor(open("/dev/tty", O_RDWR | O_CLOEXEC))); }
 
-// There is a terminal.
+// The caller knows that there is a terminal.
 SecretBytes ask(const std::string &prompt, bool verify, const Wanted &wanted) {
   SecretBytes answer(kPromptBytes);
-  // It writes a terminator behind as many bytes as it is told of.
+  // It writes a terminator behind as many bytes as it is told.
   const int wrong = EVP_read_pw_string(answer.text(), static_cast<int>(answer.size()) - 1,
                                        prompt.c_str(), verify ? 1 : 0);
-  // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second
-  // answer that differs, after which it has said "Verify failure".
+  // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second answer that
+  // differs. After the latter it has printed "Verify failure".
   if (wrong == -2) {
     const char *const text = "interrupted; nothing was written";
     say(fmt::format("lanecrypt: {}\n", text));

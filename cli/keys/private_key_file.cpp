@@ -26,7 +26,7 @@ constexpr uint8_t kHead[] = {0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x8
                              0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00};
 constexpr uint8_t kVersion[] = {0x02, 0x01, 0x00};
 constexpr uint8_t kInteger = 0x02, kOctets = 0x04, kSequence = 0x30;
-// Base64 of a line: 64 characters.
+// So many bytes make a line of Base64, of 64 characters.
 constexpr size_t kLineBytes = 48;
 
 size_t header_bytes(size_t length) {
@@ -72,7 +72,7 @@ class Writer {
 using Pkey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
 
-// A number of a key, wiped when it goes; empty where the key has none.
+// A number of a key, wiped at the end; empty if the key has none.
 SecretBytes number_of(const EVP_PKEY *key, const char *name) {
   BIGNUM *value = nullptr;
   if (EVP_PKEY_get_bn_param(key, name, &value) != 1) return SecretBytes(0);
@@ -101,7 +101,7 @@ SecretBytes private_key_pem(const lc_rsa_parts &key) {
   for (const lc_number &number : numbers) writer.integer(number);
 
   const size_t lines = (bytes + kLineBytes - 1) / kLineBytes;
-  // EVP_EncodeBlock() ends each with a zero, which the line's end replaces.
+  // EVP_EncodeBlock() ends each line with a zero, which the newline replaces.
   SecretBytes pem(kBegin.size() + 4 * ((bytes + 2) / 3) + lines + kEnd.size());
   uint8_t *to = pem.data();
   std::memcpy(to, kBegin.data(), kBegin.size());
@@ -117,7 +117,7 @@ SecretBytes private_key_pem(const lc_rsa_parts &key) {
 std::string look_at_private_key(const SecretBytes &pem, unsigned bits,
                                 const std::string &exponent) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
-  // Nobody is asked for the passphrase of an encrypted one.
+  // Do not ask for the passphrase of an encrypted key.
   const auto no_passphrase = [](char *, int, int, void *) { return -1; };
   const Pkey pkey(PEM_read_bio_PrivateKey_ex(bio.get(), nullptr, no_passphrase, nullptr, nullptr,
                                              "provider=default"),

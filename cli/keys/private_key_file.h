@@ -14,9 +14,9 @@ namespace lanecrypt::cli {
 // `key` has all its numbers, d among them.
 SecretBytes private_key_pem(const lc_rsa_parts &key);
 
-// What is wrong with the text of such a file, or "": it must be a private RSA key
-// of that length and exponent (big-endian, no leading zeros), whose numbers
-// belong together. That its primes are prime is not looked at.
+// What is wrong with the text of such a file, or "". It must be a private RSA key of that
+// length and exponent (big-endian, no leading zeros) whose numbers belong together.
+// Whether its primes are prime is not checked.
 std::string look_at_private_key(const SecretBytes &pem, unsigned bits, const std::string &exponent);
 
 }  // namespace lanecrypt::cli

@@ -1,5 +1,5 @@
-// Memory for keys and passphrases: locked where the system allows it, left out
-// of core dumps, wiped when it goes.
+// Memory for keys and passphrases. It is locked where the system allows it, left out of
+// core dumps, and wiped at the end.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::cli {
 
-// A fixed number of bytes in pages of their own. Moves, never copies.
+// A fixed number of bytes in pages of their own. They move, and are never copied.
 class SecretBytes {
  public:
   SecretBytes() = default;
@@ -19,7 +19,7 @@ class SecretBytes {
   SecretBytes &operator=(SecretBytes &&other) noexcept;
   ~SecretBytes();
 
-  // Takes `text` over and leaves the original to its owner to wipe.
+  // Copies `text`. The original is left to its owner to wipe.
   static SecretBytes copy_of(std::string_view text);
 
   uint8_t *data() { return data_; }
