@@ -1,10 +1,10 @@
 // What host and device agree on for authenticated modes: runs of bytes to be
 // hashed, the sums that become tags, and the shape of each launch.
 //
-// A hash here is a polynomial: Y = X_0 H^n + X_1 H^(n-1) + ... over the 16-byte
-// blocks X of a message, in GF(2^128) for GHASH and modulo 2^130 - 5 for
-// Poly1305. It is cut into runs of blocks, each hashed by itself and multiplied
-// by the power of H that its place asks for; the order of the runs is free.
+// A hash here is a polynomial: Y = X_0 H^n + X_1 H^(n-1) + ... over the 16-byte blocks X
+// of a message, in GF(2^128) for GHASH and modulo 2^130 - 5 for Poly1305. It is cut into
+// runs of blocks. Each run is hashed by itself and multiplied by the power of H for its
+// place, so the runs may come in any order.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -38,8 +38,7 @@ typedef struct HashSum {
   u32 lengths[4];  // the last block of the message's hash, as in memory
 } HashSum;
 
-// A message that is opened on the device: its output is wiped where the tag is
-// wrong.
+// A message that is decrypted on the device. Its output is wiped if the tag is wrong.
 typedef struct TagCheck {
   u64 at;  // of the output
   u64 length;
@@ -54,8 +53,8 @@ typedef struct TagCheck {
 // A weighted hash takes 8 words: GHASH the 4 of Gf128, Poly1305 5 limbs.
 #define HASH_WORDS 8u
 
-// H^(j * 32^level) for j from 0 to 31, of 4 words each, for each level. Levels
-// are what the largest exponent needs, at least two.
+// H^(j * 32^level) for j from 0 to 31, 4 words each, for each level. There are as many
+// levels as the largest exponent needs, at least two.
 #define GHASH_LEVEL_WORDS 128u
 #define GHASH_MOST_LEVELS 13u
 
@@ -66,15 +65,15 @@ typedef struct TagCheck {
 #define HASH_SUM_LOCAL_WORDS 1024u
 #define HASH_KEY_LANES 32u
 
-// The form of GHASH that multiplies by bit matrices (ghash_matrix.h): blocks
-// that a warp takes at once, matrices of a key, and their words.
+// The form of GHASH that multiplies by bit matrices (ghash_matrix.h): the blocks that a
+// warp takes at once, the matrices of a key, and their words.
 #define GHASH_TILE_BLOCKS 512u
 #define GHASH_MATRIX_LANES 256u
 #define GHASH_MATRIX_WORDS 8704u         // 16 * 32 * 16 + 16 * 32
 #define GHASH_MATRIX_LOCAL_WORDS 10752u  // and 256 for each warp
 #define GHASH_MATRIX_ENTRIES 272u        // lanes that make one key's matrices
 
-// Runs of one key that one group takes, a warp each.
+// Runs of one key that one group takes, one for each warp.
 typedef struct GhashBatch {
   u32 first_run;
   u32 run_count;
@@ -82,19 +81,20 @@ typedef struct GhashBatch {
   u32 reserved;
 } GhashBatch;
 
-// Poly1305: where a one-time key comes from (RFC 8439, 2.6), and the key: r in
-// limbs of 26 bits, at 8 the words of s.
+// Poly1305: where a one-time key comes from (RFC 8439, 2.6), and the key: r in limbs of
+// 26 bits, and from word 8 on s.
 typedef struct OneTimeKey {
   u32 key;
   u32 nonce[3];
 } OneTimeKey;
 #define POLY1305_KEY_WORDS 16u
-// A piece's sum: 5 limbs, less than 2^27 each, and at 8 the words of s.
+// A piece's sum: 5 limbs below 2^27, and from word 8 on s.
 #define POLY1305_SUM_WORDS 12u
 #define POLY1305_RUN_LOCAL_WORDS 320u
 
-// Its form by byte matrices (poly1305_matrix.h): bytes that a warp takes at once,
-// and the words of a key: matrices, the step, and what the bits above blocks add.
+// The form of Poly1305 that multiplies by byte matrices (poly1305_matrix.h): the bytes
+// that a warp takes at once, and the words of a key: matrices, the step, and what the
+// bits above blocks add.
 #define POLY1305_TILE_BYTES 16384u
 #define POLY1305_MATRIX_LANES 256u
 #define POLY1305_MATRIX_WORDS 6160u        // 4 * 4 * 32 * 12 + 16
@@ -102,8 +102,8 @@ typedef struct OneTimeKey {
 #define POLY1305_MATRIX_LOCAL_WORDS 9488u  // and those of each of 8 warps
 #define POLY1305_MATRIX_ENTRIES 1025u      // lanes that make one key's matrices
 
-// CCM: what a stream's kernel must know beside its AesPiece, whose bytes are
-// text. What goes into the MAC before them lies in memory as whole blocks.
+// CCM: what a stream's kernel must know besides its AesPiece, whose bytes are text. What
+// goes into the MAC before the text lies in memory as whole blocks.
 typedef struct CcmStream {
   u64 header;  // from the base pointer of headers
   u64 header_bytes;

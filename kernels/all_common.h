@@ -1,5 +1,5 @@
-// The kernels that every form of AES needs, and those of no AES. The part of
-// all.h that a device compiles whatever its form is.
+// The kernels that every form of AES needs, and those that use no AES: the part of all.h
+// that a device compiles whatever its form is.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

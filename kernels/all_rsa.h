@@ -1,7 +1,6 @@
-// Every kernel of RSA, for a target that compiles them from one source. A
-// target defines LC_RSA_FP64 where its FP64 units are worth it (or can be
-// tested), LC_RSA_U32, or both. Which instances there are, and what they are
-// called, rsa/rsa_launch.cpp knows.
+// Every kernel of RSA, for a target that compiles them from one source. A target defines
+// LC_RSA_FP64 if its FP64 units are fast enough (or are to be tested), LC_RSA_U32, or
+// both. rsa/rsa_launch.cpp knows which instances there are, and their names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +8,9 @@
 #include "kernels/rsa/prime_layout.h"
 #include "kernels/rsa/rsa_layout.h"
 
-// Where all instances at once take a driver minutes to compile, LC_RSA_ONLY names
-// one of LC_RSA_U32 by its limbs; 1 is the lone one, 0 what is of no instance.
+// A driver may take minutes to compile all instances at once. Then LC_RSA_ONLY names one
+// instance of LC_RSA_U32 by its limbs. 1 is the instance of one lane by itself; 0 is the
+// code that belongs to no instance.
 #if !defined(LC_RSA_ONLY) || LC_RSA_ONLY == 0
 #include "kernels/rsa/prime_sieve.h"
 #endif

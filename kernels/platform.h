@@ -71,12 +71,12 @@ typedef ulong u64;
 #define TABLE __constant
 #define GLOBAL __global
 #define SHARED __local
-// The compiler must know the size of the groups to share out registers.
+// The compiler must know the size of the groups to distribute registers.
 #define KERNEL(name, lanes) \
   __kernel __attribute__((  \
       reqd_work_group_size((lanes) < LC_MOST_LANES ? (lanes) : LC_MOST_LANES, 1, 1))) void name
 #define KERNEL_OF(name, lanes, registers) KERNEL(name, lanes)
-// Local memory is aligned as the type that a parameter points to, no more.
+// Local memory is only aligned as the type that a parameter points to.
 #define SHARED_PARAMETER , __local uint4 *shared_blocks
 #define SHARED_WORDS(pointer) __local u32 *pointer = (__local u32 *)shared_blocks
 #define TEAM_LANES 32u
@@ -167,15 +167,15 @@ typedef unsigned long long u64;
 #define AWAIT_BEFORE() asm volatile("griddepcontrol.wait;" ::: "memory")
 #endif
 
-// Bytes of x as the nibbles of `select` name them, and where bit 3 of a nibble
-// is set the sign of that byte in all its bits.
+// Bytes of x as the nibbles of `select` name them. Where bit 3 of a nibble is set, all
+// bits of the result's byte are the sign of that byte.
 FN u32 spread_sign(u32 x, u32 select) {
   u32 result;
   asm("prmt.b32 %0, %1, %1, %2;" : "=r"(result) : "r"(x), "r"(select));
   return result;
 }
 
-// On the pipe of multiplications, which has time where that of bits has not.
+// Uses the multipliers, which are idle while the units for bits are busy.
 FN u32 multiply_add(u32 a, u32 b, u32 c) {
   u32 result;
   asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
@@ -189,8 +189,8 @@ FN u32 lut3_gate(u32 a, u32 b, u32 c) {
   return result;
 }
 
-// Kernels are the same on every architecture; those of bit matrices are empty
-// where there are none.
+// Every architecture has the same kernels. Those with bit matrices are empty where there
+// are no such matrices.
 #define LC_BIT_MATRIX_KERNELS 1
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define LC_BIT_MATRICES 1
@@ -251,8 +251,8 @@ typedef uint64_t u64;
 #define LC_BIT_MATRIX_KERNELS 1
 #define LC_BIT_MATRICES 1
 #define warp_barrier() group_barrier()
-// What each lane holds of both matrices; every product of a word of a row by one
-// of a column is `multiply`'s.
+// Gathers what each lane holds of both matrices. `multiply` is called for every product
+// of a word of a row and a word of a column.
 template <typename Multiply>
 static inline void multiply_matrices(u32 *c, const u32 (&mine)[6], u32 *scratch,
                                      Multiply multiply) {
@@ -325,8 +325,8 @@ static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) 
 #define JOIN_BYTES(a, b, c, d) ((a) | (b) << 8 | (c) << 16 | (d) << 24)
 #endif
 #ifndef LUT3
-// Algebraic normal form: the compiler drops the terms that the constant table
-// does not have.
+// Algebraic normal form: the compiler drops the terms that the constant table does not
+// contain.
 #define LUT3_TERM(bits, term) ((bits)&1 ? (term) : 0u)
 #define LUT3_BIT(t, i) (((t) >> (i)) & 1)
 #define LUT3(a, b, c, t)                                                                          \

@@ -1,5 +1,5 @@
-// Tags of messages that are opened on the device: nobody may use an output
-// whose tag is wrong, so it is wiped before the stream goes on.
+// The tags of messages that are decrypted on the device. Nobody may use an output whose
+// tag is wrong, so it is wiped before the stream goes on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,8 +8,8 @@
 #include "kernels/aes/aes_tiles.h"
 #include "poly1305_field.h"
 
-// All groups look at every message, and wipe a share of each that is wrong.
-// results: of ghash_sums, or with `is_poly` 1 of poly1305_sums.
+// All groups look at every message, and each wipes a share of each message that is wrong.
+// results: of ghash_sums, or if `is_poly` is 1 of poly1305_sums.
 KERNEL(aead_check, TAG_CHECK_LANES)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *out_base) {

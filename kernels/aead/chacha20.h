@@ -1,6 +1,6 @@
-// ChaCha20 (RFC 8439, 2.3 and 2.4), a block of 64 bytes a lane. The counter is
-// the low word of two, as in OpenSSL: where it wraps, the first word of the
-// nonce counts on.
+// ChaCha20 (RFC 8439, 2.3 and 2.4), a block of 64 bytes for each lane. As in OpenSSL, the
+// counter is the lower of two words. When it wraps, 1 is added to the first word of the
+// nonce.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,7 +23,7 @@
     CHACHA20_STEP(c, d, b, 7);       \
   } while (0)
 
-// `pairs` times a round of columns and one of diagonals.
+// Does `pairs` times a round of columns and one of diagonals.
 FN void chacha20_rounds(u32 *x, int pairs) {
   for (int pair = 0; pair < pairs; ++pair) {
     CHACHA20_QUARTER(0, 4, 8, 12);
@@ -37,7 +37,7 @@ FN void chacha20_rounds(u32 *x, int pairs) {
   }
 }
 
-// The 16 words before the rounds of the block `number` blocks after the counter
+// The 16 words before the rounds, for the block that is `number` blocks after the counter
 // in iv.
 FN void chacha20_start(u32 *start, GLOBAL const u32 *key, const u32 *iv, u64 number) {
   const u64 counter = ((u64)iv[1] << 32 | iv[0]) + number;
@@ -61,7 +61,7 @@ FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number)
   UNROLL for (int i = 0; i < 16; ++i) x[i] += start[i];
 }
 
-// The input's 64 bytes, or the `length` that are left of it and then zeros.
+// The input's 64 bytes, or the last `length` of them and then zeros.
 FN void chacha20_load(Block *data, GLOBAL const u8 *in, u64 length, u32 aligned) {
   if (aligned && length >= CHACHA20_BLOCK_BYTES) {
     UNROLL for (u32 i = 0; i < 4; ++i) data[i] = load_block(in + 16 * i);
@@ -89,8 +89,8 @@ FN void chacha20_xor(Block *data, const u32 *x) {
   }
 }
 
-// The cipher alone. keys: raw, AES_KEY_WORDS each; a tile is a block of 64 bytes
-// for each lane of a team.
+// The cipher alone. keys: raw, AES_KEY_WORDS each. A tile has a block of 64 bytes for
+// each lane of a team.
 KERNEL(chacha20, CHACHA20_LANES)
 (GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {

@@ -1,7 +1,6 @@
-// The field of GHASH (SP 800-38D, 6.3), without tables: a carry-less product is
-// made of ordinary ones, of operands in which only every fourth bit may be set,
-// so that carries die in the three bits between. No address and no branch
-// depends on data.
+// The field of GHASH (SP 800-38D, 6.3), without tables. A carry-less product is made of
+// ordinary products, whose operands have only every fourth bit set, so carries end in the
+// three bits between. No address and no branch depends on data.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,9 +33,9 @@ FN Gf128 gf128_one(void) {
   return a;
 }
 
-// The product of two polynomials of 32 bits. A column of a product sums at most
-// 8 ones, and two products of which one lies four bits higher at most 15, so
-// these may be added before the carries are cut off.
+// The product of two polynomials of 32 bits. A column of one product sums at most 8 ones.
+// With a second product that lies four bits higher it is at most 15. So the two may be
+// added before the carries are cut off.
 FN u64 gf128_product32(u32 x, u32 y) {
   const u64 x0 = x & 0x11111111u, x1 = x & 0x22222222u;
   const u64 x2 = x & 0x44444444u, x3 = x & 0x88888888u;
@@ -60,8 +59,8 @@ FN void gf128_product64(u32 *z, u32 x0, u32 x1, u32 y0, u32 y1) {
   z[3] ^= (u32)(high >> 32);
 }
 
-// z, of 255 bits, modulo x^128 + x^7 + x^2 + x + 1. The order of the bits is
-// reversed, so the product of two reversed numbers lacks a shift by one.
+// z, of 255 bits, modulo x^128 + x^7 + x^2 + x + 1. The order of the bits is reversed, so
+// the product of two reversed numbers still has to be shifted by one.
 FN Gf128 gf128_reduce(u32 *z) {
   UNROLL for (int i = 7; i > 0; --i) z[i] = z[i] << 1 | z[i - 1] >> 31;
   z[0] <<= 1;
@@ -85,7 +84,7 @@ FN Gf128 gf128_multiply(Gf128 a, Gf128 b) {
   return gf128_reduce(z);
 }
 
-// The bits of 16 set apart: bit i moves to bit 2 * i.
+// Spreads 16 bits: bit i moves to bit 2 * i.
 FN u32 gf128_spread(u32 x) {
   x = (x | x << 8) & 0x00ff00ffu;
   x = (x | x << 4) & 0x0f0f0f0fu;
@@ -110,7 +109,7 @@ FN Gf128 gf128_times_x(Gf128 a) {
   return a;
 }
 
-// h^exponent; the exponent is no secret.
+// h^exponent. The exponent is not secret.
 FN Gf128 gf128_power(Gf128 h, u64 exponent) {
   Gf128 a = gf128_one();
   for (; exponent != 0; exponent >>= 1) {

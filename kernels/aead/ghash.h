@@ -1,6 +1,6 @@
-// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM: the blocks of a run
-// are dealt out to the lanes of a group, each of which steps by the power of H
-// that skips the others' blocks.
+// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM. The lanes of a group take the
+// blocks of a run in turn. Each lane steps by the power of H that skips the blocks of the
+// others.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -28,7 +28,7 @@ FN Gf128 ghash_small_power(GLOBAL const u32 *powers, u32 exponent) {
   return gf128_multiply(high, ghash_load(powers + 4 * (exponent % 32)));
 }
 
-// a H^exponent, for any exponent that the table's levels reach.
+// a H^exponent, for any exponent that the table's levels cover.
 FN Gf128 ghash_weigh_one(Gf128 a, GLOBAL const u32 *powers, u64 exponent) {
   for (u32 level = 0; exponent != 0; ++level, exponent >>= 5) {
     const u32 digit = (u32)exponent & 31;
@@ -38,7 +38,8 @@ FN Gf128 ghash_weigh_one(Gf128 a, GLOBAL const u32 *powers, u64 exponent) {
   return a;
 }
 
-// Tables of powers, a lane an entry. blocks: H of key n as a block at number n.
+// Makes tables of powers, one entry for each lane. blocks: H of key n as a block at
+// number n.
 KERNEL(ghash_powers, HASH_KEY_LANES)
 (GLOBAL const u32 *blocks, GLOBAL u32 *powers, u32 keys, u32 levels) {
   const u64 entries = (u64)keys * levels * 32;
@@ -51,9 +52,9 @@ KERNEL(ghash_powers, HASH_KEY_LANES)
   }
 }
 
-// Each run without its exponent, a group a run: hashes[HASH_WORDS * run]. Those
-// that have matrices are left to ghash_matrix_runs. (No loop is around a barrier
-// here or in the sums: OpenCL on a CPU gets those wrong.)
+// Hashes each run without its exponent, a group a run: hashes[HASH_WORDS * run]. Runs
+// that have matrices are left to ghash_matrix_runs. (No loop is around a barrier here or
+// in the sums: OpenCL on a CPU gets those wrong.)
 KERNEL(ghash_runs, HASH_RUN_LANES)
 (GLOBAL const HashRun *runs, GLOBAL const u32 *powers, u32 levels, GLOBAL const u8 *data,
  GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
@@ -76,7 +77,7 @@ KERNEL(ghash_runs, HASH_RUN_LANES)
       sum = gf128_add(gf128_multiply(sum, step),
                       gf128_of_block(aes_load(from + 16 * i, length - 16 * i, aligned)));
     }
-    const u32 left = (u32)(blocks - 1 - i);  // less than lanes
+    const u32 left = (u32)(blocks - 1 - i);  // fewer than the lanes
     if (left != 0) sum = gf128_multiply(sum, ghash_small_power(table, left));
   }
   UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * lane_id() + w] = sum.w[w];
@@ -101,8 +102,8 @@ KERNEL(ghash_weigh, HASH_RUN_LANES)
   }
 }
 
-// The sum of every piece's hashes, a group a piece, as the block that is XORed
-// into the tag: results[4 * piece]. The masks are blocks from first_mask on.
+// Adds up every piece's hashes, a group a piece, to the block that is XORed into the tag:
+// results[4 * piece]. The masks are blocks from first_mask on.
 KERNEL(ghash_sums, HASH_SUM_LANES)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *powers, u32 levels, GLOBAL const u32 *blocks,
  u32 first_mask, GLOBAL const u32 *hashes, GLOBAL u32 *results SHARED_PARAMETER) {

@@ -1,15 +1,15 @@
-// GHASH by bit matrices, where a warp can multiply them: CUDA's tensor cores.
+// GHASH by bit matrices, for warps that can multiply them: CUDA's tensor cores.
 //
-// To multiply by a fixed power of H is to multiply a row of 128 bits by a matrix
-// of 128 x 128, and a whole tile of blocks is one product of matrices:
+// Multiplying by a fixed power of H is multiplying a row of 128 bits by a matrix of
+// 128 x 128. So a whole tile of blocks is one product of matrices:
 //   tile      512 blocks, number 256 q + 128 h + 32 d + lane
 //   row       (q, h, lane / 4): the sum of 16 blocks, those of the four depths d
 //             and of the four lanes side by side (t = lane % 4), each times
 //             H^(32 (3 - d) + 3 - t)
 //   columns   the 128 bits of the sum, in 16 groups of 8
-// Words of blocks are the operands as they come from memory. A lane gets two
-// columns of each group, and these are chosen such that the bits it gets make
-// the word of its row that it must hold for the next step, row times H^512.
+// Words of blocks are operands just as they come from memory. A lane gets two
+// columns of each group. They are chosen such that their bits make the word of the
+// lane's row that it must hold for the next step, row times H^512.
 //
 // A block costs half an instruction m16n8k256 and 17 words of local memory,
 // against 144 multiplications and as many logical operations by gf128.h.
@@ -20,16 +20,16 @@
 #include "ghash.h"
 #include "kernels/aes/bitslice/aes_bitslice.h"
 
-// The word of matrices[] that holds, for group `j` of columns and the lane that
-// holds column g and part t of the rows: depth d and word w of the block, or
-// (d = 4) the step to the next tile.
+// The word of matrices[] for group `j` of columns and the lane that holds column g and
+// part t of the rows. It is for depth d and word w of the block, or (d = 4) for the step
+// to the next tile.
 FN u32 ghash_matrix_place(u32 j, u32 g, u32 t, u32 d, u32 w) {
   const u32 lane = 4 * g + t;
   return d == 4 ? 8192 + 32 * j + lane : 512 * j + 128 * d + 4 * lane + w;
 }
 
-// A lane makes, for one depth d and lane t, or the step to the next tile, 32
-// rows (word w of a block) by 32 columns (word `out` of the sum).
+// A lane makes 32 rows (word w of a block) by 32 columns (word `out` of the sum), for one
+// depth d and lane t, or for the step to the next tile.
 KERNEL(ghash_matrices, HASH_KEY_LANES)
 (GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *matrices) {
   const u32 all = count * GHASH_MATRIX_ENTRIES;
@@ -43,7 +43,7 @@ KERNEL(ghash_matrices, HASH_KEY_LANES)
     for (u32 i = 0; i < 32 * w; ++i) v = gf128_times_x(v);
     u32 bits[32];
     UNROLL for (u32 i = 0; i < 32; ++i) {
-      // In memory the first bit of a byte is its most significant.
+      // In memory the first bit of a byte is the most significant.
       bits[i ^ 7] = gf128_to_block(v).w[out];
       v = gf128_times_x(v);
     }
@@ -57,16 +57,16 @@ KERNEL(ghash_matrices, HASH_KEY_LANES)
 
 #ifdef LC_BIT_MATRICES
 
-// The block of a run, zero before its start and after its end.
+// A block of a run; zeros before its start and after its end.
 FN Block ghash_matrix_load(GLOBAL const u8 *from, u64 length, u64 blocks, u64 number, u32 aligned) {
-  // A number before the start has wrapped around.
+  // A number before the start has wrapped around, and is too large.
   if (number < blocks) return aes_load(from + 16 * number, length - 16 * number, aligned);
   Block zero = {{0, 0, 0, 0}};
   return zero;
 }
 
-// What is left when the tiles are done: each row times its power, a lane a row,
-// and their sum.
+// After the tiles: multiplies each row by its power, one lane for each row, and adds them
+// up.
 FN void ghash_matrix_finish(const u32 *rows, GLOBAL const u32 *table, GLOBAL u32 *hash,
                             SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
@@ -89,8 +89,8 @@ FN void ghash_matrix_finish(const u32 *rows, GLOBAL const u32 *table, GLOBAL u32
 
 #endif
 
-// The runs of batches: each group takes a batch, whose matrices it copies to
-// local memory, and each of its warps a run. hashes as of ghash_runs.
+// Hashes the runs of batches. Each group takes a batch and copies its matrices to local
+// memory. Each of its warps takes a run. hashes: as for ghash_runs.
 KERNEL(ghash_matrix_runs, GHASH_MATRIX_LANES)
 (GLOBAL const HashRun *runs, GLOBAL const GhashBatch *batches, u32 count,
  GLOBAL const u32 *matrices, GLOBAL const u32 *powers, u32 levels, GLOBAL const u8 *data,

@@ -1,7 +1,7 @@
-// Poly1305 and ChaCha20-Poly1305 (RFC 8439, 2.5 to 2.8) of many runs at once. A
-// lane encrypts a block of 64 bytes and adds its four blocks of 16 to a hash of
-// its own: hash r^(4 L) + x0 r^3 + x1 r^2 + x2 r + x3, with L lanes a group, so
-// that four products share one chain of carries.
+// Poly1305 and ChaCha20-Poly1305 (RFC 8439, 2.5 to 2.8) of many runs at once. A lane
+// encrypts a block of 64 bytes and adds its four blocks of 16 to a hash of its own: hash
+// r^(4 L) + x0 r^3 + x1 r^2 + x2 r + x3, where L is the lanes of a group. So four
+// products share one chain of carries.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -32,8 +32,8 @@ KERNEL(poly1305_keys, HASH_KEY_LANES)
   }
 }
 
-// Local memory of a run: four multipliers of 12 words, at 48 the hash of the
-// run's end, from 64 on that of every lane.
+// Local memory of a run: four multipliers of 12 words, at 48 the hash of the run's end,
+// and from 64 on the hash of every lane.
 #define POLY1305_FACTOR(n) (words + 12 * (n))
 #define POLY1305_END (words + 48)
 #define POLY1305_HASH(lane) (words + 64 + 8 * (lane))
@@ -62,10 +62,10 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
   return poly_carry(sums);
 }
 
-// Runs of data, encrypted (opens 0) or decrypted: `at` counts from the start of
-// the run's piece, in whole blocks of 64 bytes. The hashes are those of
-// ghash_runs, in limbs. Runs of additional data are hashed alone. A group a run;
-// those that have matrices are left to chacha20_poly1305_matrix_runs.
+// Encrypts (opens 0) or decrypts runs of data, and hashes them. `at` counts from the
+// start of the run's piece, in whole blocks of 64 bytes. The hashes are as those of
+// ghash_runs, in limbs. Runs of additional data are only hashed. A group takes a run.
+// Those that have matrices are left to chacha20_poly1305_matrix_runs.
 KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
 (GLOBAL const HashRun *runs, GLOBAL const AesPiece *pieces, GLOBAL const u32 *keys,
  GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
@@ -114,13 +114,13 @@ KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
     if (!has_data || !opens) hash = poly_absorb(hash, data, words);
   }
   if (lane_id() < whole) {
-    // The lanes after this one have taken blocks that come later.
+    // The lanes after this one have taken later blocks.
     const u64 left = whole - 1 - (number - lanes);
     if (left != 0) hash = poly_multiply(hash, poly_power(r4, left));
   }
   UNROLL for (int i = 0; i < 5; ++i) POLY1305_HASH(lane_id())[i] = hash.w[i];
 
-  // What is left of the run is one lane's.
+  // One lane does the rest of the run.
   const u32 rest = (u32)(length % CHACHA20_BLOCK_BYTES);
   const u64 at = CHACHA20_BLOCK_BYTES * whole;
   if (rest != 0 && number == whole) {
@@ -133,8 +133,8 @@ KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
       chacha20_block(x, key, iv, first + number);
       chacha20_xor(plain, x);
       chacha20_store(out + at, plain, rest, aligned);
-      // Only the bytes that were written are hashed: read back where they are the
-      // ciphertext.
+      // Only the bytes that were written are hashed. If they are the ciphertext, they are
+      // read back.
       if (!opens) chacha20_load(data, out + at, rest, aligned);
     }
     Poly end = poly_zero();
@@ -172,7 +172,7 @@ KERNEL(poly1305_weigh, HASH_RUN_LANES)
   }
 }
 
-// The sum of every piece's hashes, a group a piece, with the s of its message.
+// Adds up every piece's hashes, a group a piece, with the s of its message.
 KERNEL(poly1305_sums, HASH_SUM_LANES)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *one_time_keys, GLOBAL const u32 *hashes,
  GLOBAL u32 *results SHARED_PARAMETER) {

@@ -1,5 +1,5 @@
-// Numbers modulo 2^130 - 5 in five limbs of 26 bits, for Poly1305 (RFC 8439,
-// 2.5). Products are of 32 by 32 bits into sums of 64; nothing depends on data.
+// Numbers modulo 2^130 - 5 in five limbs of 26 bits, for Poly1305 (RFC 8439, 2.5).
+// Products of 32 by 32 bits are added to sums of 64. No step depends on data.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,7 @@ typedef struct Poly {
   u32 w[5];
 } Poly;
 
-// A multiplier: its limbs, of which all but the first also times 5.
+// A multiplier: its limbs, and all but the first also times 5.
 typedef struct PolyFactor {
   u32 w[5];
   u32 w5[4];
@@ -45,8 +45,8 @@ FN Poly poly_of_block(Block b) {
   return a;
 }
 
-// sums += a * f. A sum holds four such products of limbs below 2^27 by less than
-// 2^26.
+// sums += a * f. A sum has room for four such products, of limbs below 2^27 by limbs
+// below 2^26.
 FN void poly_multiply_add(u64 *sums, Poly a, PolyFactor f) {
   sums[0] += (u64)a.w[0] * f.w[0] + (u64)a.w[1] * f.w5[3] + (u64)a.w[2] * f.w5[2] +
              (u64)a.w[3] * f.w5[1] + (u64)a.w[4] * f.w5[0];
@@ -60,7 +60,7 @@ FN void poly_multiply_add(u64 *sums, Poly a, PolyFactor f) {
              (u64)a.w[3] * f.w[1] + (u64)a.w[4] * f.w[0];
 }
 
-// Limbs below 2^26, but the second, which may pass it by a little.
+// Makes limbs below 2^26. The second may be a little larger.
 FN Poly poly_carry(u64 *sums) {
   Poly a;
   UNROLL for (int i = 0; i < 4; ++i) {
@@ -80,7 +80,7 @@ FN Poly poly_multiply(Poly a, Poly b) {
   return poly_carry(sums);
 }
 
-// r^exponent; the exponent is no secret.
+// r^exponent. The exponent is not secret.
 FN Poly poly_power(Poly r, u64 exponent) {
   Poly a = {{1, 0, 0, 0, 0}};
   for (; exponent != 0; exponent >>= 1) {
@@ -105,7 +105,7 @@ FN Block poly_finish(Poly a, Block s) {
     a.w[i + 1] += a.w[i] >> 26;
     a.w[i] &= 0x3ffffffu;
   }
-  // a + 5 reaches 2^130 exactly where a is not below the modulus.
+  // a + 5 reaches 2^130 exactly if a is not less than the modulus.
   u32 carry = 5;
   UNROLL for (int i = 0; i < 5; ++i) {
     g[i] = a.w[i] + carry;

@@ -1,20 +1,20 @@
-// ChaCha20-Poly1305 with the hash by byte matrices, where a warp can multiply
-// them: CUDA's tensor cores. A byte of the message at a given place of a tile is
-// worth a fixed number modulo 2^130 - 5, of 17 bytes; the hash of a tile is the
-// sum of its bytes times those numbers:
+// ChaCha20-Poly1305 with the hash by byte matrices, for warps that can multiply
+// them: CUDA's tensor cores. A byte of the message at a given place of a tile counts
+// a fixed number modulo 2^130 - 5, of 17 bytes. The hash of a tile is the sum of its
+// bytes times those numbers:
 //   tile      256 blocks of 64 bytes, number 64 d + 32 h + lane
 //   row       (h, lane / 4): the sum over the four depths d and the four lanes
 //             side by side (t = lane % 4), as with GHASH (ghash_matrix.h)
 //   columns   the 17 bytes of the numbers, in three groups of 8
-// A sum of 1,024 products of bytes stays below 2^26, so carries wait for the end
-// of the tile.
+// A sum of 1,024 products of bytes is less than 2^26, so carries can wait for the
+// end of the tile.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "poly1305.h"
 
-// Behind the matrices: r^1024, and what the bits above the blocks of a row add.
+// Behind the matrices lie r^1024, and what the bits above the blocks of a row add.
 #define POLY1305_STEP 6144u
 #define POLY1305_BITS 6152u
 
@@ -42,8 +42,8 @@ FN Poly poly_shift(Poly a, u32 bytes) {
   return poly_multiply(a, power);
 }
 
-// numbers: which one-time keys. A lane makes the number of one byte of a tile's
-// rows: that of depth d, lane t, word w; or what stands behind the matrices.
+// numbers: which one-time keys. A lane makes the number of one byte of a tile's rows,
+// that of depth d, lane t and word w, or what lies behind the matrices.
 KERNEL(poly1305_matrices, HASH_KEY_LANES)
 (GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *matrices) {
   const u32 all = count * POLY1305_MATRIX_ENTRIES;
@@ -85,10 +85,10 @@ KERNEL(poly1305_matrices, HASH_KEY_LANES)
 
 #ifdef LC_BIT_MATRICES
 
-// The blocks of a message differ in one word before the rounds, its counter: of
-// round 1 three columns, and of round 2 one step, are the same for all. `shared`:
-// the words before the rounds, with the counter of the message's first block, and
-// then the words after what is the same.
+// Before the rounds, the blocks of a message differ in one word, the counter. So three
+// columns of round 1 and one step of round 2 are the same for all blocks. `shared`: the
+// words before the rounds, with the counter of the message's first block, and then the
+// words after the common steps.
 FN void chacha20_share(SHARED u32 *shared, GLOBAL const u32 *key, const u32 *iv) {
   u32 x[16];
   chacha20_start(x, key, iv, 0);
@@ -100,7 +100,7 @@ FN void chacha20_share(SHARED u32 *shared, GLOBAL const u32 *key, const u32 *iv)
   UNROLL for (int i = 0; i < 16; ++i) shared[16 + i] = x[i];
 }
 
-// The keystream of block `number` of the message, whose counters have no carry.
+// The keystream of block `number` of the message, where the counter makes no carry.
 FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
   UNROLL for (u32 i = 0; i < 4; ++i) {
     const Block part = load_local_block(shared + 16 + 4 * i);
@@ -122,7 +122,7 @@ FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
   x[12] += number;
 }
 
-// Tile after tile: hash r^1024 and the row's sums of the next.
+// From one tile to the next: hash r^1024 plus the row's sums of the next.
 FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
   UNROLL for (u32 n = 0; n < 3; ++n) {
@@ -146,8 +146,8 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 
 #endif
 
-// Runs of data of whole tiles, at addresses that are multiples of 16: as
-// chacha20_poly1305_runs, by batches of one message's runs, a warp a run.
+// Does what chacha20_poly1305_runs does, for runs of whole tiles at addresses that are
+// multiples of 16. They come in batches of one message's runs, and a warp takes a run.
 KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
 (GLOBAL const HashRun *runs, GLOBAL const GhashBatch *batches, u32 count,
  GLOBAL const u32 *matrices, GLOBAL const AesPiece *pieces, GLOBAL const u32 *keys,
@@ -185,7 +185,7 @@ KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
             const u64 place = (u64)number * CHACHA20_BLOCK_BYTES;
             chacha20_load(data, in + place, CHACHA20_BLOCK_BYTES, 1);
             chacha20_shared_block(x, shared, first + number);
-            // The ciphertext, by the multiplier: the ALU has enough to do.
+            // Picks the ciphertext by a multiplication: the ALU has enough to do.
             UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] = opens * data[i / 4].w[i % 4];
             chacha20_xor(data, x);
             UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] += (1 - opens) * data[i / 4].w[i % 4];
@@ -205,7 +205,7 @@ KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
         }
         hash = poly_next_tile(hash, sums, words, scratch);
       }
-      // Each row by its power, and all rows' sum.
+      // Multiplies each row by its power, and adds up all rows.
       const Poly r = poly_load(one_time_keys + (u64)run->key * POLY1305_KEY_WORDS);
       hash = poly_multiply(hash, poly_power(r, 16 * (7 - lane % 8) + 128 * (1 - lane / 8 % 2)));
       if (lane < 16) {

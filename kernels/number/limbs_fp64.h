@@ -2,19 +2,18 @@
 // their integer multipliers. No include guard: defines the macros that
 // montgomery.h reads; limbs_end.h takes them back.
 //
-// A product a b < 2^104 of two limbs is split without error: added to 2^104
-// with rounding toward zero it leaves its upper half in the mantissa, since one
-// unit of the last place is then 2^52; and what that half lacks, added to
-// 2^52, is the lower. Both mantissas are summed as integers, with the bits of
-// the exponents, which are multiples of 2^52 and known beforehand: the sums
-// start from what cancels them. (N. Emmart, F. Zheng, C. Weems, "Faster Modular
-// Exponentiation Using Double Precision Floating Point Arithmetic on the GPU",
-// ARITH 2018.)
+// A product a b < 2^104 of two limbs is split without error. Added to 2^104 with rounding
+// toward zero, it leaves its upper half in the mantissa, since one unit of the last place
+// is then 2^52. What that half lacks, added to 2^52, is the lower half. Both mantissas
+// are summed as integers together with the bits of the exponents. Those are multiples of
+// 2^52 and known beforehand, and the sums start from a value that cancels them. (N.
+// Emmart, F. Zheng, C. Weems, "Faster Modular Exponentiation Using Double Precision
+// Floating Point Arithmetic on the GPU", ARITH 2018.)
 //
 // SPDX-License-Identifier: Apache-2.0
 #define LIMB f64
 #define LIMB_BITS RSA_FP64_BITS
-// What the two halves of a product bring with them.
+// What the bits of the exponents add to the two halves of a product.
 #define LOW_BIAS 0x4330000000000000ull
 #define HIGH_BIAS 0x4670000000000000ull
 #define ADD_PRODUCT(low, high, a, b)               \

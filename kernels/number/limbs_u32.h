@@ -1,6 +1,6 @@
-// Limbs of 27 bits in 32-bit words, for any device: a product is one 32-bit
-// multiplication, and its addition to a 64-bit sum, which has room for the
-// products of every row, needs no carry. No include guard; see limbs_fp64.h.
+// Limbs of 27 bits in 32-bit words, for any device. A product is one 32-bit
+// multiplication. It is added without a carry to a 64-bit sum, which has room for the
+// products of every row. No include guard; see limbs_fp64.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #define LIMB u32

@@ -10,14 +10,14 @@
 //   RSA_LONE        defined: a team is one lane, and squares by half the
 //                   products; RSA_SQUARE_BLOCK divides LANE_LIMBS
 //
-// Everything runs alike whatever the numbers are: no branch and no address
-// depends on them.
+// All steps are the same whatever the numbers are: no branch and no address depends on
+// them.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 #define LIMB_MASK ((1ull << LIMB_BITS) - 1)
-// What position j of the sums still gets from the rows to come, in units of
-// products a row.
+// The bias that position j of the sums still gets from the rows to come, each of so many
+// products.
 #define BIAS_LEFT(j, products) ((u64)(products) * (((u64)(j) + 1) * LOW_BIAS + (u64)(j)*HIGH_BIAS))
 #define ROW_BIAS(products) ((u64)(products)*LANE_LIMBS * (LOW_BIAS + HIGH_BIAS))
 
@@ -36,8 +36,8 @@ typedef struct Team {
   u32 stride;
 } Team;
 
-// The sums of a row of products become limbs. They are signed; the number that
-// they make up is not negative, and has room in the limbs.
+// Turns the sums of a row of products into limbs. The sums are signed. The number that
+// they make is not negative, and fits into the limbs.
 LARGE_FN Number RSA_NAME(normalize)(u64 *sum, Team team) {
   Number result;
   u64 carry = 0;
@@ -75,7 +75,7 @@ FN Number RSA_NAME(subtract_add)(Number a, Number b, Number c, Team team) {
   return RSA_NAME(normalize)(sum, team);
 }
 
-// x where x < n, x - n where not; x < 2n.
+// x if x < n, otherwise x - n; x < 2n.
 LARGE_FN Number RSA_NAME(reduce_once)(Number x, Number n, Team team) {
   u64 rest[LANE_LIMBS];
   u64 borrow = 0;
@@ -103,7 +103,7 @@ LARGE_FN Number RSA_NAME(reduce_once)(Number x, Number n, Team team) {
   return x;
 }
 
-// The memory of the team holds b, for multiply().
+// Puts b into the team's memory, for multiply().
 FN void RSA_NAME(put)(Number b, Team team) {
   TEAM_BARRIER();
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j)
@@ -114,7 +114,7 @@ FN void RSA_NAME(put)(Number b, Team team) {
 // A modulus n with -1/n mod 2^LIMB_BITS.
 typedef struct Modulus {
 #ifdef RSA_LONE
-  GLOBAL const LIMB *limbs;  // read anew each time: registers are scarce
+  GLOBAL const LIMB *limbs;  // read each time: registers are scarce
 #else
   Number limbs;
 #endif
@@ -123,8 +123,8 @@ typedef struct Modulus {
 
 #ifndef RSA_LONE
 
-// Several rows at once, where they are short: the products of the next need not
-// wait for this one's q.
+// Short rows are done several at a time: the products of the next row need not wait for
+// this row's q.
 #if LANE_LIMBS <= 5
 #define RSA_ROWS UNROLL_FOUR_TIMES
 #elif LANE_LIMBS <= 15
@@ -142,12 +142,12 @@ LARGE_FN Number RSA_NAME(multiply)(Number a, Modulus n, Team team) {
     const LIMB b = LIMB_OF(team.words[i * team.stride]);
     sum[LANE_LIMBS] = 0;
     RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) ADD_PRODUCT(sum[j], sum[j + 1], a.limb[j], b);
-    // The biases are multiples of 2^LIMB_BITS: they do not show here.
+    // The biases are multiples of 2^LIMB_BITS, so they do not show here.
     const LIMB q = TO_LIMB((TEAM_READ(sum[0], 0, team.lanes) * n.inverse) & LIMB_MASK);
     RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j)
         ADD_PRODUCT(sum[j], sum[j + 1], n.limbs.limb[j], q);
-    // The lowest position of the team is a multiple of 2^LIMB_BITS now; the
-    // others' go to the lane below.
+    // The lowest position of the team is a multiple of 2^LIMB_BITS now. The lowest
+    // positions of the other lanes go to the lane below.
     const u64 carry = team.lane == 0 ? SHIFT_SIGNED(sum[0], LIMB_BITS) : 0;
     u64 above = TEAM_NEXT(sum[0], team.lanes);
     if (team.lane + 1 == team.lanes) above = 0;
@@ -166,12 +166,12 @@ LARGE_FN Number RSA_NAME(square)(Number a, Modulus n, Team team) {
 
 #else
 
-// The sums of the columns of a product, 2 LANE_LIMBS in the team's memory,
-// divided by R mod n.
+// Divides by R mod n: the columns of a product, as 2 LANE_LIMBS sums in the team's
+// memory.
 LARGE_FN Number RSA_NAME(reduce)(Modulus n, Team team) {
   u64 sum[LANE_LIMBS + 1];
   Number modulus;
-  TEAM_BARRIER();  // the modulus is not kept from before
+  TEAM_BARRIER();  // so that the compiler keeps no modulus from before
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) modulus.limb[j] = n.limbs[j];
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) sum[j] =
       team.words[j * team.stride] - BIAS_LEFT(j, 1);
@@ -190,7 +190,7 @@ LARGE_FN Number RSA_NAME(reduce)(Modulus n, Team team) {
   return RSA_NAME(normalize)(sum, team);
 }
 
-// As above. The columns take the place of b as it is used up.
+// As above. The columns take the place of the parts of b that are used up.
 LARGE_FN Number RSA_NAME(multiply)(Number a, Modulus n, Team team) {
   u64 sum[LANE_LIMBS + 1];
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) sum[j] = 0 - BIAS_LEFT(j, 1);
@@ -209,25 +209,24 @@ LARGE_FN Number RSA_NAME(multiply)(Number a, Modulus n, Team team) {
 
 #define SQUARE_SUMS (RSA_MOST(LANE_LIMBS, 2 * RSA_SQUARE_BLOCK) + 1)
 
-// Each product of two different limbs once, doubled. RSA_SQUARE_BLOCK rows at a
-// time: the products of their limbs with each other, and then with all limbs
-// above, which is a loop, since code that is unrolled as a whole does not fit
-// the instruction caches.
+// Computes each product of two different limbs once, and doubles it. It takes
+// RSA_SQUARE_BLOCK rows at a time: first the products of their limbs with each other,
+// then those with all limbs above. The latter is a loop: fully unrolled code does not fit
+// into the instruction caches.
 LARGE_FN Number RSA_NAME(square)(Number a, Modulus n, Team team) {
-  // At the head of a block, position k holds column 2 * first + k; the upper
-  // ones are 0.
+  // At the head of a block, position k holds column 2 * first + k. The upper ones are 0.
   u64 sum[SQUARE_SUMS];
   RSA_UNROLL for (u32 k = 0; k < SQUARE_SUMS; ++k) sum[k] = 0;
   TEAM_BARRIER();
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) {
-    // No column comes to lie on a limb before the limb has been used.
+    // No column overwrites a limb before the limb has been used.
     team.words[(LANE_LIMBS + j) * team.stride] = RAW_OF(a.limb[j]);
   }
   TEAM_BARRIER();
   RSA_UNROLL for (u32 first = 0; first < LANE_LIMBS; first += RSA_SQUARE_BLOCK) {
     const u32 above = LANE_LIMBS - first - RSA_SQUARE_BLOCK;
-    // A limb that is read again keeps the compiler from mixing the rows, which
-    // would cost them the operand that they share.
+    // The limb is read again, which keeps the compiler from mixing the rows. Mixed, they
+    // would lose the operand that they share.
     LIMB next = LIMB_OF(team.words[(LANE_LIMBS + first) * team.stride]);
     RSA_UNROLL for (u32 r = 0; r < RSA_SQUARE_BLOCK; ++r) {
       const LIMB b = next;
@@ -242,15 +241,15 @@ LARGE_FN Number RSA_NAME(square)(Number a, Modulus n, Team team) {
       }
       u64 squares[2] = {0 - LOW_BIAS, 0 - HIGH_BIAS};
       ADD_PRODUCT(squares[0], squares[1], a.limb[first + r], b);
-      // Nothing more comes to these two columns in this block.
+      // These two columns get nothing more in this block.
       RSA_UNROLL for (u32 k = 2 * r; k < 2 * r + 2; ++k) {
         const u64 others = k < RSA_SQUARE_BLOCK || above == 0 ? 2 * sum[k] : 0;
         team.words[(2 * first + k) * team.stride] = squares[k - 2 * r] + others;
       }
     }
     if (above == 0) break;
-    // From here on position k holds column 2 * first + RSA_SQUARE_BLOCK + r + k
-    // in row r, less what comes to it in this block.
+    // From here on, in row r, position k holds column 2 * first + RSA_SQUARE_BLOCK + r +
+    // k, without what this block still adds to it.
     RSA_UNROLL for (u32 k = 0; k <= above; ++k) sum[k] =
         sum[k + RSA_SQUARE_BLOCK] + (k == above ? LOW_BIAS : 0) -
         RSA_LEAST(k + 1, RSA_SQUARE_BLOCK) * LOW_BIAS - RSA_LEAST(k, RSA_SQUARE_BLOCK) * HIGH_BIAS;

@@ -41,7 +41,8 @@
 #if defined(__OPENCL_VERSION__)
 
 typedef long s64;
-// NVIDIA's compiler works for minutes, and then crashes, where all is one body.
+// Copied into one body, the code keeps NVIDIA's compiler busy for minutes, and then
+// crashes it.
 #define LARGE_FN static __attribute__((noinline))
 #define KERNEL_RESIDENT(name, lanes, groups) KERNEL(name, lanes)
 #define UNROLL_TWICE
@@ -53,7 +54,7 @@ typedef long s64;
 
 typedef long long s64;
 typedef double f64;
-// Cards with half the rate of FP32, not a 32nd or a 64th.
+// Cards whose FP64 rate is half that of FP32, not a 32nd or a 64th.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 #define FAST_FP64
 #endif
@@ -103,7 +104,7 @@ FN f64 F64_FROM_BITS(u64 bits) {
   __builtin_memcpy(&x, &bits, sizeof x);
   return x;
 }
-// In whole numbers, so that the emulator needs no rounding mode.
+// Computed in whole numbers, so that the emulator needs no rounding mode.
 FN f64 F64_UPPER(f64 a, f64 b) {
   const unsigned __int128 product = (unsigned __int128)(u64)a * (u64)b;
   return F64_FROM_BITS(0x4670000000000000ull + (u64)(product >> 52));

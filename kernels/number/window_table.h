@@ -1,8 +1,8 @@
-// The powers of a window in device memory, one lane's beside the next's. No
-// include guard: rsa.h includes it for each of its instances.
+// The powers of a window in device memory, the words of neighbouring lanes side by side.
+// No include guard: rsa.h includes it for each of its instances.
 //
-// Every entry is read for each digit of an exponent, whichever is wanted, which is
-// much: so no bit is there for nothing where limbs lie in doubles.
+// For each digit of an exponent every entry is read, whichever is wanted. That is much
+// memory, so limbs in doubles are packed without unused bits.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -36,7 +36,7 @@ FN Number RSA_NAME(number_of)(const u32 *words) {
 #define TABLE_WORDS LANE_LIMBS
 #endif
 
-// Makes x entry e.
+// Stores x as entry e.
 FN void RSA_NAME(put_entry)(GLOBAL TABLE_WORD *entries, u32 e, Number x) {
   GLOBAL TABLE_WORD *entry = entries + e * (TABLE_WORDS * RSA_GROUP);
 #ifdef PACKED_TABLE
@@ -53,7 +53,7 @@ FN Number RSA_NAME(take_entry)(GLOBAL const TABLE_WORD *entries, u32 digit) {
   RSA_UNROLL for (u32 j = 0; j < TABLE_WORDS; ++j) chosen[j] = LOAD_ONCE(entries + j * RSA_GROUP);
   const u32 keep_first = (u32)SHIFT_SIGNED((u64)digit - 1, 63);
   RSA_UNROLL for (u32 j = 0; j < TABLE_WORDS; ++j) chosen[j] &= keep_first;
-  // Several at once are under way.
+  // Several reads are under way at a time.
   ONE_BODY for (u32 e = 1; e < RSA_WINDOW_ENTRIES; e += RSA_ENTRIES_AHEAD) {
     GLOBAL const u32 *from = entries + e * (TABLE_WORDS * RSA_GROUP);
     u32 word[RSA_ENTRIES_AHEAD][TABLE_WORDS];
@@ -67,7 +67,7 @@ FN Number RSA_NAME(take_entry)(GLOBAL const TABLE_WORD *entries, u32 digit) {
   }
   return RSA_NAME(number_of)(chosen);
 #else
-  // Two at once are under way.
+  // Two reads are under way at a time.
   RAW chosen[LANE_LIMBS];
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) chosen[j] = 0;
   ONE_BODY for (u32 e = 0; e < RSA_WINDOW_ENTRIES; e += 2) {

@@ -5,12 +5,12 @@
 
 #include "rsa_layout.h"
 
-// Small primes whose remainders a lane of prime_sieve works out side by side.
+// How many small primes a lane of prime_sieve does side by side.
 #define PRIME_SIEVE_BLOCK 8
 
-// A table of powers for the sieve: for each block of small primes, for each word
-// of a candidate, 2^(32 word) mod each prime of the block. A number of 2^14 bits
-// makes sums of words times powers that have room in 64 bits.
+// A table of powers for the sieve. It has, for each block of small primes and each word
+// of a candidate, 2^(32 word) mod each prime of the block. Even for a number of 2^14
+// bits, the sums of words times powers fit into 64 bits.
 typedef struct PrimeSieveShape {
   u32 count;         // candidates
   u32 stride_bytes;  // of one, a multiple of 4; big-endian, right-aligned
@@ -18,18 +18,18 @@ typedef struct PrimeSieveShape {
   u32 unused;
 } PrimeSieveShape;
 
-// A small prime; `of_exponent` is 1 where it divides e: a candidate that is 1
-// modulo it is none, since e would have no inverse.
+// A small prime. `of_exponent` is 1 if it divides e. A candidate that is 1 modulo such a
+// prime will not do: e would have no inverse.
 typedef struct SmallPrime {
   u32 prime;
   u32 of_exponent;
 } SmallPrime;
 
-// The lowest bits of a candidate, which prime_test takes one at a time.
+// How many of the lowest bits of a candidate prime_test takes one at a time.
 #define PRIME_LOW_BITS 16
 
-// Rows of the table of prime_test, LANE_LIMBS limbs for each lane of a group: a
-// window's powers, and the candidate.
+// Rows of the table of prime_test: a window's powers, and the candidate. Each has
+// LANE_LIMBS limbs for each lane of a group.
 #define PRIME_ROWS (RSA_WINDOW_ENTRIES + 1)
 
 typedef struct PrimeTestShape {

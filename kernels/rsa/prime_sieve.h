@@ -1,15 +1,16 @@
-// Trial division of candidates for primes: a lane takes a candidate.
+// Trial division of candidates for primes, one candidate for each lane.
 //
-// What is learnt of a candidate that a small prime divides is of no use to
-// anyone, since it is thrown away; one that stays has gone the whole way.
+// The time of a lane depends on its candidate only if a small prime divides that. Such a
+// candidate is thrown away, so what the time tells is of no use to anyone. A candidate
+// that stays takes all steps.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "prime_layout.h"
 
-// survives[n] = 1 where no small prime divides candidate n, and it is 1 modulo
-// none that divides e; else 0.
+// survives[n] = 1 if no small prime divides candidate n, and it is not 1 modulo a small
+// prime that divides e; otherwise 0.
 KERNEL(prime_sieve, RSA_GROUP)
 (GLOBAL const PrimeSieveShape *shape, GLOBAL const SmallPrime *primes, GLOBAL const u32 *powers,
  GLOBAL const u8 *candidates, GLOBAL u32 *survives) {

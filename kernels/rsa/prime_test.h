@@ -1,22 +1,21 @@
-// A round of the test of Miller and Rabin (FIPS 186-5, B.3.1) on teams of lanes.
-// No include guard: rsa.h includes it for each of its instances, with what is
-// defined there.
+// One round of the test of Miller and Rabin (FIPS 186-5, B.3.1) on teams of lanes. No
+// include guard: rsa.h includes it for each of its instances, with what is defined there.
 //
-// With w - 1 = 2^a m, m odd, w passes for a base b where b^m = 1, or b^(2^j m) =
-// -1 for a j < a. The power is taken from the top bit of w - 1 down, by windows
-// and then by bits, so that every b^((w - 1) / 2^i) with i <= a comes by. All of
-// it runs alike whatever w and b are. Where a > PRIME_LOW_BITS - 1 those with a
-// larger i are not looked at: a prime may then fail, once in 2^30 times, and no
-// other number passes for it.
+// Let w - 1 = 2^a m with m odd. w passes for a base b if b^m = 1, or if b^(2^j m) = -1
+// for a j < a. The power is computed from the top bit of w - 1 down, by windows and then
+// by bits, so it goes through every b^((w - 1) / 2^i) with i <= a. All steps are the same
+// whatever w and b are. If a > PRIME_LOW_BITS - 1, the powers with a larger i are not
+// looked at. A prime may fail because of that, once in 2^30 times, but no other number
+// passes.
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// All ones where x is odd; 0 where not.
+// All ones if x is odd, otherwise 0.
 #define ALL_IF(x) ((RAW)0 - (RAW)(x))
 
-// `bases` holds b R mod w for each trial, below w; one that is 0, 1 or -1 passes
-// nothing. `table` has PRIME_ROWS * LANE_LIMBS limbs for each of RSA_GROUP lanes
-// of a group. passed[n] is all ones or 0.
+// `bases` holds b R mod w for each trial, less than w. With a base of 0, 1 or -1 nothing
+// passes. `table` has PRIME_ROWS * LANE_LIMBS limbs for each of RSA_GROUP lanes of a
+// group. passed[n] is all ones or 0.
 KERNEL_RESIDENT(RSA_NAME(prime_test), RSA_GROUP, RSA_POWER_RESIDENT)
 (GLOBAL const PrimeTestShape *shape, GLOBAL const u8 *candidates, GLOBAL const u32 *trials,
  GLOBAL const u8 *bases, GLOBAL LIMB *table, GLOBAL u32 *passed) {
@@ -51,11 +50,11 @@ KERNEL_RESIDENT(RSA_NAME(prime_test), RSA_GROUP, RSA_POWER_RESIDENT)
     modulus.limbs = w;
 #endif
     const u64 low_limb = TEAM_READ(FROM_LIMB(w.limb[0]), 0, team.lanes);
-    u64 inverse = low_limb;  // by Newton's iteration; right in 3 bits
+    u64 inverse = low_limb;  // by Newton's iteration, which starts with 3 correct bits
     for (u32 k = 0; k < 5; ++k) inverse *= 2 - low_limb * inverse;
     modulus.inverse = (0 - inverse) & LIMB_MASK;
 
-    // R mod w: 2^bits - w, which is below w, doubled up to R.
+    // R mod w: 2^bits - w, which is less than w, doubled until it is R mod w.
     Number zero, x;
     RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) {
       const u32 limb = team.lane * LANE_LIMBS + j;
@@ -118,7 +117,7 @@ KERNEL_RESIDENT(RSA_NAME(prime_test), RSA_GROUP, RSA_POWER_RESIDENT)
       x = RSA_NAME(multiply)(factor, modulus, team);
       const Number n = RSA_NAME(load)(kept, team);
       const Number whole = RSA_NAME(reduce_once)(x, n, team);
-      // All ones where i <= a; and where i = a.
+      // All ones if i <= a; and if i = a.
       const u32 below = lowest & ((1u << i) - 1) & ~1u;
       const u32 divides = (u32)SHIFT_SIGNED((u64)below - 1, 63);
       passes |= divides & RSA_NAME(equal)(RSA_NAME(add)(whole, one, team), n, team);

@@ -1,11 +1,11 @@
-// RSA on teams of lanes (RFC 8017, sections 5.1.1 and 5.1.2). No include guard:
-// see montgomery.h for what must be defined. A private operation is three
-// launches: rsa_blind (multiply by r^e mod n), rsa_power (raise to dp mod p and
-// to dq mod q), rsa_finish (join by the Chinese remainder theorem, multiply by
-// 1/r, and check against e); an operation with e is rsa_public.
+// RSA on teams of lanes (RFC 8017, sections 5.1.1 and 5.1.2). No include guard: see
+// montgomery.h for what must be defined. A private operation takes three launches:
+// rsa_blind multiplies by r^e mod n. rsa_power raises to dp mod p and to dq mod q.
+// rsa_finish joins the halves by the Chinese remainder theorem, multiplies by 1/r, and
+// checks the result against e. An operation with e is rsa_public.
 //
-// A team takes one operation after another; those beyond the last one do the
-// last again, without writing, since lanes must stay together.
+// A team takes one operation after another. Lanes must stay together, so teams without an
+// operation repeat the last one and do not write.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/number/montgomery.h"
@@ -53,7 +53,7 @@ FN void RSA_NAME(store)(GLOBAL LIMB *to, Number x, Team team) {
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) to[team.lane * LANE_LIMBS + j] = x.limb[j];
 }
 
-// Limbs below `limbs` from memory, 0 above.
+// Reads the limbs below `limbs` from memory. The others are 0.
 FN Number RSA_NAME(load_short)(GLOBAL const LIMB *from, u32 limbs, Team team) {
   Number result;
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) {
@@ -103,7 +103,7 @@ LARGE_FN Number RSA_NAME(read)(GLOBAL const u8 *from, u32 stride_bytes, Team tea
   return result;
 }
 
-// Limbs to big-endian bytes, or zeros where `keep` is not all ones.
+// Writes limbs as big-endian bytes, or zeros unless `keep` is all ones.
 LARGE_FN void RSA_NAME(write)(GLOBAL u8 *to, u32 stride_bytes, Number x, u32 keep, Team team) {
   TEAM_BARRIER();
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j)
@@ -123,13 +123,13 @@ LARGE_FN void RSA_NAME(write)(GLOBAL u8 *to, u32 stride_bytes, Number x, u32 kee
   }
 }
 
-// x times the blinding factor's part (0: r^e, 1: 1/r) mod n.
+// x times one part of the blinding factor (0: r^e, 1: 1/r) mod n.
 LARGE_FN Number RSA_NAME(blind)(Number x, Modulus n, GLOBAL const RsaShape *shape, Key key,
                                 u32 random, u32 part, Team team) {
   const u32 pairs = 1 + RSA_BLIND_ENTRIES * shape->blind_windows;
   GLOBAL const LIMB *numbers = key.numbers + (u64)(RSA_BLIND + part * pairs) * shape->full_limbs;
   for (u32 w = 0; w <= shape->blind_windows; ++w) {
-    // Chosen by random bits of this one operation, not by key or message.
+    // Random bits of this one operation choose it, not key or message.
     const u32 entry = w == 0 ? 0
                              : 1 + (w - 1) * RSA_BLIND_ENTRIES +
                                    ((random >> (4 * (w - 1))) & (RSA_BLIND_ENTRIES - 1));
@@ -147,7 +147,7 @@ LARGE_FN Number RSA_NAME(raise_to_e)(Number s, Modulus n, GLOBAL const RsaShape 
   const Number base = RSA_NAME(multiply)(RSA_NAME(number)(shape, key, RSA_N_R2, team), n, team);
   Number x = base;
   u32 begun = 0;
-  // e is public: the branches follow it, for all teams of a warp together.
+  // e is public, so branches may follow it, for all teams of a warp together.
   for (u32 bit = shape->exponent_bits; bit-- > 0;) {
     const u32 is_set = (u32)(exponent >> bit) & 1;
     if (LANES_ANY(begun)) {
@@ -166,7 +166,7 @@ LARGE_FN Number RSA_NAME(raise_to_e)(Number s, Modulus n, GLOBAL const RsaShape 
   return RSA_NAME(reduce_once)(x, RSA_NAME(number)(shape, key, RSA_N, team), team);
 }
 
-// All ones where a = b, both below the modulus; 0 where not.
+// All ones if a = b, both less than the modulus; otherwise 0.
 FN u32 RSA_NAME(equal)(Number a, Number b, Team team) {
   u64 difference = 0;
   RSA_UNROLL for (u32 j = 0; j < LANE_LIMBS; ++j) difference |=
@@ -176,9 +176,9 @@ FN u32 RSA_NAME(equal)(Number a, Number b, Team team) {
   return (u32)SHIFT_SIGNED(all - 1, 63);
 }
 
-// The frame of every kernel: the team of this lane takes one of `total` after
-// another, `at`. Teams past the end do the last once more, for their barriers,
-// and store nothing: theirs is what is `mine`.
+// The frame of every kernel. The team of this lane takes one of `total` after another, as
+// `at`. Teams without one repeat the last, for their barriers, and store nothing. A team
+// stores only if `at` is `mine`.
 #define RSA_TEAM                                       \
   TEAM_MEMORY(words, RSA_WORDS, TEAM_LANES_OF(shape)); \
   const Team team = RSA_NAME(make_team)(shape, words);
@@ -196,9 +196,9 @@ FN u32 RSA_NAME(equal)(Number a, Number b, Team team) {
   const Key key = RSA_NAME(find_key)(shape, keys, piece); \
   const Modulus n = RSA_NAME(modulus)(shape, key, RSA_N, key.head->n_inverse, team);
 
-// Behind all results, so that one copy brings both: of each the launch's nonce where it
-// is right, of a public operation where it was made. What a launch before left there, or
-// nobody, never says so.
+// The verdicts lie behind all results, so that one copy brings both. A verdict is the
+// launch's nonce if the result is right, or, for a public operation, if it was made. What
+// an earlier launch left there, or anything else, never equals that.
 #define RSA_VERDICTS \
   GLOBAL u32 *verdicts = (GLOBAL u32 *)(out + (u64)shape->count * shape->stride_bytes);
 
@@ -240,7 +240,7 @@ KERNEL(RSA_NAME(finish_all), RSA_GROUP)
     s = RSA_NAME(add)(s, by_q, team);
     s = RSA_NAME(blind)(s, n, shape, key, piece.blind, 1, team);
     s = RSA_NAME(reduce_once)(s, RSA_NAME(number)(shape, key, RSA_N, team), team);
-    // What leaves is what the public exponent leads back to the input.
+    // A result is given out only if the public exponent leads back from it to the input.
     const Number back = RSA_NAME(raise_to_e)(s, n, shape, key, team);
     const Number m = RSA_NAME(read)(in + (u64)at * shape->stride_bytes, shape->stride_bytes, team);
     const u32 is_right = RSA_NAME(equal)(back, m, team);
@@ -297,8 +297,8 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
     const Number square_of_h = RSA_NAME(number)(shape, key, which + RSA_P_H2 - RSA_P, team);
     GLOBAL const u32 *exponent = key.exponents + is_q * shape->exponent_words;
 
-    // The input mod p, in Montgomery form: its lower half times H^2 / H, its
-    // upper half, which counts H times, times H^3 / H.
+    // The input mod p, in Montgomery form: its lower half times H^2 / H, plus its upper
+    // half, which counts H times, times H^3 / H.
     GLOBAL const LIMB *input = blinded + (u64)operation * shape->full_limbs;
     RSA_NAME(put)(RSA_NAME(load)(input + shape->half_limbs, team), team);
     const Number upper = RSA_NAME(multiply)(

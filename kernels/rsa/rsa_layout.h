@@ -1,32 +1,32 @@
-// What host and kernels share of RSA: how a key lies in device memory, and what
-// a launch is told of an operation.
+// What host and kernels share of RSA: how a key lies in device memory, and what a launch
+// is told about an operation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/number/teams.h"
 
-// Lanes of a group of every kernel of RSA.
+// Lanes of a group, in every kernel of RSA.
 #define RSA_GROUP 128
 
-// A number is split into limbs of RSA_FP64_BITS in doubles or of RSA_U32_BITS
-// in u32. R is 2 to the bits of all limbs of a number.
+// A number is split into limbs of RSA_FP64_BITS in doubles, or of RSA_U32_BITS in u32. R
+// is 2 to the number of bits of all its limbs.
 #define RSA_FP64_BITS 52
 #define RSA_U32_BITS 27
 
-// A value x < R in Montgomery form is x R mod its modulus; products of values
-// below 4 times the modulus stay so where R is this many bits longer.
+// A value x < R in Montgomery form is x R mod its modulus. If R is this many bits longer
+// than the modulus, products of values below 4 times the modulus are below that too.
 #define RSA_SPARE_BITS 6
 
 // Bits of an exponent that one multiplication takes.
 #define RSA_WINDOW_BITS 4
 #define RSA_WINDOW_ENTRIES 16
 
-// Words of local memory that each lane has where a power takes a whole warp.
+// Words of local memory for each lane, where a whole warp takes one power.
 #define RSA_WIDE_LANE_WORDS 22
 
-// The blinding factor of an operation is the key's base times one entry of
-// each of up to RSA_BLIND_WINDOWS tables, which four fresh random bits choose.
+// The blinding factor of an operation is the key's base times one entry of each of up to
+// RSA_BLIND_WINDOWS tables. Four fresh random bits choose each entry.
 #define RSA_BLIND_WINDOWS 4
 #define RSA_BLIND_ENTRIES 16
 
@@ -68,7 +68,7 @@ typedef struct RsaPiece {
   u32 unused;
 } RsaPiece;
 
-// The same for all operations of a launch.
+// What is the same for all operations of a launch.
 typedef struct RsaShape {
   u32 count;           // operations
   u32 team;            // lanes of one operation, a power of two

@@ -1,19 +1,19 @@
-// Powers on a whole warp, a lane for each limb, for batches that leave the device
-// idle: what counts is how soon a product is done, not what it costs. No include
-// guard: included for each RSA_WIDE_LIMBS, which is even and less than 31, with
+// Powers on a whole warp, with a lane for each limb. For batches that leave the device
+// idle, where it counts how soon a product is done, not how much work it takes. No
+// include guard: included for each RSA_WIDE_LIMBS, which is even and less than 31, with
 // limbs_fp64.h and these defined:
 //   RSA_NAME(x)            x with the name of this instance
 //   RSA_POWER_RESIDENT     as for rsa.h
 //
-// In rows (montgomery.h) each row waits for the quotient of the one before. Here a
-// product is three whole ones, T = a b, Q = T (-1/n) mod R and Q n, and (T + Q n) / R
-// is the result: lane c sums up column c of each, and column c + RSA_WIDE_LIMBS of
-// T and of Q n. Nothing waits but for the carries, which take a step to the next lane
-// and then one addition for all lanes: a lane that is full passes on what comes in,
-// and one that runs over makes a carry.
+// In montgomery.h each row waits for the quotient of the row before. Here a product is
+// three whole ones: T = a b, Q = T (-1/n) mod R, and Q n. (T + Q n) / R is the result.
+// Lane c sums up column c of each, and column c + RSA_WIDE_LIMBS of T and of Q n. Only
+// the carries wait: they take one step to the next lane, and then one addition for all
+// lanes. In that, a lane that is full passes on what comes in, and a lane that overflows
+// makes a carry.
 //
-// Everything runs alike whatever the numbers are: no branch and no address depends
-// on them.
+// All steps are the same whatever the numbers are: no branch and no address depends on
+// them.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -38,7 +38,7 @@ typedef struct Wide {
   TEAM_SPACE u64 *words;
 } Wide;
 
-// Factors of this lane for row after row.
+// The factors of this lane, one for each row.
 typedef struct WideModulus {
   LIMB inverse[COUNT];  // -1/n mod R: columns below R
   LIMB limbs[COUNT];    // n: columns from R up; and two below, for their carry
@@ -48,10 +48,10 @@ typedef struct __attribute__((aligned(16))) WidePair {
   u64 word[2];
 } WidePair;
 
-// x of the lane below; of the last limb's in the first lane.
+// x of the lane below. The first lane gets that of the last limb.
 #define FROM_BELOW(x) TEAM_READ((x), team.lane == 0 ? COUNT - 1u : team.lane - 1u, 32)
 
-// Columns to limbs. What runs over the last one is in *over, in the first lane.
+// Turns columns into limbs. The overflow of the last one is in *over, in the first lane.
 FN u64 RSA_NAME(carry)(u64 column, u32 *over, Wide team) {
   const u32 moved = FROM_BELOW((u32)(column >> LIMB_BITS));
   column = (column & team.mask) + (team.lane == 0 ? 0 : moved);
@@ -72,8 +72,8 @@ FN void RSA_NAME(rows)(TEAM_SPACE const u64 *limbs, const LIMB *factors, u64 *lo
   }
 }
 
-// The limbs in memory times the factors mod R, plus `more` in the first lane. What
-// goes beyond R is in *high, and in *over as carry() has it.
+// The limbs in memory times the factors mod R, plus `more` in the first lane. The part
+// beyond R is in *high, and in *over as carry() gives it.
 FN u64 RSA_NAME(rows_below)(TEAM_SPACE const u64 *limbs, const LIMB *factors, u64 more, u64 *high,
                             u32 *over, Wide team) {
   u64 low;
@@ -82,12 +82,12 @@ FN u64 RSA_NAME(rows_below)(TEAM_SPACE const u64 *limbs, const LIMB *factors, u6
   return RSA_NAME(carry)((low + (team.lane == 0 ? more : below)) & team.keep, over, team);
 }
 
-// The factors of this lane, row after row, that lie from `from` down.
+// Reads the factors of this lane, row after row, from `from` down.
 FN void RSA_NAME(factors)(LIMB *factors, TEAM_SPACE const u64 *from) {
   UNROLL for (u32 i = 0; i < COUNT; ++i) factors[i] = LIMB_OF(*(from - i));
 }
 
-// a b / R mod n, below 2n where a b < 4 n R.
+// a b / R mod n, less than 2n if a b < 4 n R.
 FN LIMB RSA_NAME(multiply)(LIMB a, LIMB b, const WideModulus *n, Wide team) {
   team.words[FIRST + team.lane] = RAW_OF(a);
   team.words[SECOND + team.lane] = RAW_OF(b);
@@ -105,8 +105,8 @@ FN LIMB RSA_NAME(multiply)(LIMB a, LIMB b, const WideModulus *n, Wide team) {
   team.words[QUOTIENT + team.lane] = RAW_OF(TO_LIMB(q));
   TEAM_BARRIER();
   RSA_NAME(rows)(team.words + QUOTIENT, n->limbs, &low, &high);
-  // Below R the sum is a multiple of R: its two highest columns tell which, but for
-  // much less than half.
+  // The part of the sum below R is a multiple of R. Its two highest columns tell which
+  // multiple, with an error of much less than a half.
   const u64 highest = TEAM_READ(low + lower, COUNT - 1, 32) + TEAM_READ(high, COUNT, 32);
   const u64 entering = over + ((highest + (1ull << (LIMB_BITS - 1))) >> LIMB_BITS);
   const u64 above = FROM_BELOW(high + (team.lane == COUNT - 1 ? lower_high : upper_high));
@@ -115,7 +115,7 @@ FN LIMB RSA_NAME(multiply)(LIMB a, LIMB b, const WideModulus *n, Wide team) {
   return TO_LIMB(RSA_NAME(carry)(column & team.keep, &none, team));
 }
 
-// The factors of this lane by which x is multiplied mod R.
+// The factors of this lane for multiplying by x mod R.
 FN void RSA_NAME(factors_below)(LIMB *factors, u64 x, Wide team) {
   TEAM_BARRIER();
   team.words[SECOND + team.lane] = RAW_OF(TO_LIMB(x));
@@ -125,7 +125,7 @@ FN void RSA_NAME(factors_below)(LIMB *factors, u64 x, Wide team) {
 
 // n, and -1/n mod 2^LIMB_BITS.
 FN void RSA_NAME(make_modulus)(WideModulus *modulus, u64 n, u64 inverse, Wide team) {
-  // By Newton's iteration, twice the bits each time.
+  // Newton's iteration, which doubles the number of right bits each time.
   LIMB of_n[COUNT], of_rest[COUNT];
   RSA_NAME(factors_below)(of_n, n, team);
   u64 x = team.lane == 0 ? inverse : 0, high;
@@ -140,7 +140,8 @@ FN void RSA_NAME(make_modulus)(WideModulus *modulus, u64 n, u64 inverse, Wide te
   }
   RSA_NAME(factors_below)(modulus->inverse, x, team);
   RSA_NAME(factors_below)(of_n, n, team);
-  // The column above R, and in the two next lanes those below it; 0 in the others.
+  // The column above R. In the next two lanes it is the columns below that, in the others
+  // 0.
   u32 column = team.lane + COUNT;
   if (team.lane == COUNT - 1) column = COUNT - 1;
   if (team.lane == COUNT) column = COUNT - 2;
@@ -148,19 +149,19 @@ FN void RSA_NAME(make_modulus)(WideModulus *modulus, u64 n, u64 inverse, Wide te
   TEAM_BARRIER();
 }
 
-// x where x < n, x - n where not; x < 2n.
+// x if x < n, otherwise x - n; x < 2n.
 FN u64 RSA_NAME(reduce_once)(u64 x, u64 n, Wide team) {
   const u64 rest = x - n;
   const u32 makes = TEAM_BALLOT(x < n), passes = TEAM_BALLOT(x == n);
   const u32 enters = ((makes | passes) + makes) ^ passes;
-  // All ones where x < n: what the last lane makes or passes on goes beyond all.
+  // All ones if x < n: then the last lane makes a carry or passes one on.
   const u32 is_less = (makes >> 31) | ((passes >> 31) & (enters >> 31));
   const u64 keep = 0 - (u64)is_less;
   return (x & keep) | (((rest - ((enters >> team.lane) & 1)) & team.mask) & ~keep);
 }
 
-// The entry of a window, whose digit is in a word of the exponent: every one is
-// read, whichever is wanted.
+// The entry of a window, whose digit is in a word of the exponent. Every entry is read,
+// whichever is wanted.
 FN LIMB RSA_NAME(take_entry)(u32 word, u32 window, Wide team) {
   const u32 digit = (word >> (4 * (window % 8))) & (RSA_WINDOW_ENTRIES - 1);
   RAW chosen = 0;
@@ -199,8 +200,9 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
     WideModulus modulus;
     RSA_NAME(make_modulus)(&modulus, n, is_q ? head->q_inverse : head->p_inverse, team);
 
-    // The input in Montgomery form, as in rsa.h, and its powers. All of it by one
-    // body, and all that follows by another: code that comes anew costs time too.
+    // The input in Montgomery form, as in rsa.h, and its powers. One loop body does all
+    // of these, and another does all that follows: code that is run for the first time
+    // costs time too.
     const LIMB one = team.lane == 0 ? 1.0 : 0.0;
     const LIMB square_of_h = holds ? numbers[shape->full_limbs + team.lane] : 0.0;
     LIMB x = holds ? numbers[2 * shape->full_limbs + team.lane] : 0.0;
@@ -222,7 +224,7 @@ KERNEL_RESIDENT(RSA_NAME(power_all), RSA_GROUP, RSA_POWER_RESIDENT)
       }
     }
 
-    // Words of the exponent are asked for a window ahead.
+    // Words of the exponent are read one window ahead.
     u32 window = shape->windows - 1, word = exponent[window / 8];
     x = RSA_NAME(take_entry)(word, window, team);
     word = exponent[(window > 0 ? window - 1 : 0) / 8];
