@@ -28,7 +28,8 @@
 namespace lanecrypt::bench {
 namespace {
 
-// Of one turn: short, so that what the machine does meanwhile falls on both alike.
+// The length of one turn. It is short, so that what the machine does meanwhile affects
+// both alike.
 constexpr double kTurnNs = 0.25e6;
 constexpr int kSizes[] = {16, 64, 256, 1024, 16384};
 constexpr const char *kCiphers[] = {"AES-256-CTR", "AES-256-CBC", "AES-256-GCM", "AES-256-XTS",
@@ -57,8 +58,8 @@ class Loop {
     for (size_t n = 0; n < sizeof key_; ++n) key_[n] = uint8_t(7 * n + 1);
   }
 
-  // ns of CPU time for a call. Each turn has a context of its own, at another place of the
-  // heap: how OpenSSL's tables lie in lines of the cache is seen in small pieces.
+  // ns of CPU time for a call. Each turn has a context of its own, at another place of
+  // the heap: with small pieces it shows how OpenSSL's tables lie in lines of the cache.
   double take_turn(const EVP_CIPHER *cipher) {
     const std::unique_ptr<uint8_t[]> gap(new uint8_t[16 + 16 * (random_() % 40)]);
     const cli::EvpContext context(EVP_CIPHER_CTX_new());

@@ -1,4 +1,4 @@
-// lanecrypt-bench, which `lanecrypt bench` becomes: the program around the measurements.
+// lanecrypt-bench, which `lanecrypt bench` runs: the program around the measurements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -136,7 +136,7 @@ class Bench : public Subcommand {
       throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
     if (launches_ && what_ != "timing")
       throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
-    // Of the papers it is a folder.
+    // For the papers it is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
       std::filesystem::create_directories(out_, error);
@@ -146,7 +146,7 @@ class Bench : public Subcommand {
       folder_ = out_;
       out_ = fmt::format("{}/papers{}.json", out_, paper_.empty() ? "" : "-" + paper_);
     }
-    // Before anything is measured: whether it can be written.
+    // Checks, before anything is measured, that it can be written.
     if (!out_.empty()) Output(out_, Output::Readers::kByUmask);
     try {
       measure();
@@ -159,11 +159,11 @@ class Bench : public Subcommand {
   void measure() {
     const char *devices = devices_ ? devices_->c_str() : nullptr;
     const Context context(devices, LC_FALLBACK_NONE);
-    // What is found is on the disk soon: all of it takes minutes.
+    // Results are soon on the disk: all of them take minutes.
     BenchLog log(only_, !quiet_ && isatty(STDERR_FILENO), [&](const auto &so_far) {
       if (!out_.empty()) write(json_of(machine_of(context), so_far));
     });
-    // OpenSSL looks for a name without a folder where its modules are.
+    // OpenSSL looks for a name without a folder in its folder of modules.
     const std::string module =
         module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "aes") bench_aes(context, quick_, log);
@@ -215,8 +215,8 @@ class Bench : public Subcommand {
     Machine machine = this_machine();
     const uint32_t count = context.device_count();
     for (uint32_t i = 0; i < count; i++) {
-      // Not every benchmark makes this context's device ready: RSA has a way of its
-      // own to it, and the forms of AES were measured in other contexts.
+      // Not every benchmark makes this context's device ready: RSA opens it in its own
+      // way, and the forms of AES were measured in other contexts.
       if (!context.device(i).selected || lc_device_test(context.get(), i) != LC_OK) continue;
       const lc_device_info info = context.device(i);
       machine.gpu += (machine.gpu.empty() ? "" : "; ") + std::string(info.name);

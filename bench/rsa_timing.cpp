@@ -36,7 +36,7 @@ namespace lanecrypt::bench {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-// Both kinds come from as many places, so that caches serve them alike.
+// Both kinds come from the same number of places, so that caches serve them alike.
 constexpr size_t kPlaces = 16;
 
 [[noreturn]] void give_up(const std::string &what) {
@@ -54,8 +54,8 @@ class Timing {
     random_.seed((uint64_t{seed()} << 32) | seed());
   }
 
-  // prepare() and then run(), which is timed, of a key and of data of their kinds
-  // (0: all alike, 1: random) and places.
+  // Calls prepare() and then run(), which is timed, with the kind (0: all alike, 1:
+  // random) and the place of a key and of data.
   void measure(const std::string &name, const std::function<void(size_t key, size_t data)> &prepare,
                const std::function<void(size_t key, size_t data)> &run) {
     std::vector<cli::TimedLaunch> timed;
@@ -90,7 +90,7 @@ class Timing {
   std::vector<cli::BenchResult> results_;
 };
 
-// The first half of the places hold one key, the others a key each.
+// The first half of the places hold one key, the other half a key each.
 std::vector<RsaKeyPointer> make_keys(uint32_t bits) {
   lc_options options{};
   options.struct_size = sizeof options;
@@ -169,7 +169,7 @@ void time_prime_tests(Timing &timing, const device::Found &found, const char *ho
     for (size_t at = 0; at < bases[place].size(); ++at)
       bases[place][at] = uint8_t(timing.random()());
     for (size_t n = 0; n < count; ++n) {
-      // Less than any candidate of the length.
+      // Makes it less than any candidate of the length.
       bases[place][n * stride] &= 0x3f;
       if (place >= kPlaces) continue;
       memcpy(&candidates[place][n * stride], candidates[0].data(), stride);
@@ -184,9 +184,9 @@ void time_prime_tests(Timing &timing, const device::Found &found, const char *ho
       [&](size_t candidate, size_t base) {
         memcpy((*tester)->candidates().data(), candidates[candidate].data(), count * stride);
         memcpy((*tester)->bases().data(), bases[base].data(), count * stride);
-        // By which they come to the device. How long it takes tells of the candidates,
-        // as it may; so that the timed launch is not in its wake, the same one goes
-        // before.
+        // The sieve brings the candidates to the device. Its time depends on them, as it
+        // may. So that the timed launch does not follow it at once, an equal launch goes
+        // in between.
         must((*tester)->sieve(table, count, survives));
         must((*tester)->test(bits, trials, passed));
       },
@@ -213,7 +213,7 @@ int run(int argc, char **argv) {
   for (const device::Found &found : device::find_all_here()) {
     if (found.properties.id != id) continue;
     Timing timing(found.properties.api, launches);
-    // The emulator is no measure of anything; it shows that the program works.
+    // The emulator measures nothing. It shows that the program works.
     const bool is_gpu = found.properties.is_gpu;
     const auto wants = [&](const std::string &test) {
       return test.find(only) != std::string::npos;

@@ -25,7 +25,7 @@ struct AeadCase {
   const char *name, *openssl;
   lc_cipher cipher;
   uint32_t key_bytes;
-  // A message is one lane's work, so that only many of them say something.
+  // One lane does a whole message, so only many messages say something.
   bool is_chain() const { return cipher == LC_AES_CCM; }
 };
 constexpr AeadCase kCases[] = {
@@ -80,7 +80,7 @@ class CardBench {
 
   BenchResult whole(const AeadCase &run, lc_direction direction, const std::string &name) {
     const bool seals = direction == LC_ENCRYPT;
-    // Opening what was sealed just before: its tag is needed.
+    // Decrypts what was encrypted just before, since that has the tag.
     Batch batch(data_, plain_.address(), cipher_.address(), bytes_, bytes_, 1);
     if (!seals) {
       job(run, LC_ENCRYPT, batch);
@@ -92,7 +92,7 @@ class CardBench {
     return result;
   }
 
-  // Messages of `message_bytes`, `step` apart.
+  // Runs messages of `message_bytes`, `step` apart.
   BenchResult packets(const AeadCase &run, uint64_t message_bytes, uint64_t step,
                       const std::string &name) {
     const uint64_t count = std::min(kMostPackets, bytes_ / step);
@@ -132,7 +132,7 @@ class CardBench {
     return result;
   }
 
-  // Both sides of the message, and its tag.
+  // Checks both sides of the message, and its tag.
   void check_whole(const AeadCase &run, const Batch &batch, const std::string &name) const {
     Seal seal(run.openssl, data_.key(), batch.nonces[0], bytes_);
     const PinnedBuffer out = context_.pinned(kSliceBytes);

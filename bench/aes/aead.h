@@ -10,12 +10,12 @@
 
 namespace lanecrypt::cli {
 
-// One message of `bytes`, sealed and opened, and a batch of packets. Outputs and
-// tags are compared with OpenSSL's; throws Failure (kFailed) where one differs.
+// One message of `bytes`, encrypted and decrypted, and a batch of packets. Outputs and
+// tags are compared with OpenSSL's. Throws Failure (kFailed) if one differs.
 void bench_aead(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
                 const Patience &patience, const BenchData &data, BenchLog &log);
 
-// One message of `bytes`, sealed: by how the context's devices hash it.
+// One message of `bytes`, encrypted, in the way in which the context's devices hash.
 void bench_hashing(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
                    const Patience &patience, const BenchData &data, BenchLog &log);
 

@@ -76,9 +76,8 @@ std::vector<BenchCase> chain_cases(bool quick) {
   return cases;
 }
 
-// What is measured on the card alone, with the most bytes that OpenSSL computes
-// again in a few seconds: it takes a block of AES for each byte of CFB8, and for each
-// bit of CFB1.
+// A case on the card alone, and the most bytes of it that OpenSSL computes again in a few
+// seconds. OpenSSL takes a block of AES for each byte of CFB8, and for each bit of CFB1.
 struct CardCase {
   BenchCase run;
   uint64_t most_bytes = 4 * kGiB;
@@ -148,7 +147,7 @@ class DeviceBench {
     end_to_end();
   }
 
-  // As run() has chosen them.
+  // As chosen by run().
   uint64_t card_bytes() const { return card_bytes_; }
   uint64_t host_bytes() const { return host_bytes_; }
 
@@ -186,7 +185,7 @@ class DeviceBench {
     }
   }
 
-  // As large as the device's memory and its speed allow.
+  // Makes them as large as the device's memory and its speed allow.
   void choose_sizes() {
     const lc_device_info info = context_.device(index_);
     const DeviceBuffer in = context_.on_device(index_, kProbeBytes);
@@ -242,7 +241,7 @@ class DeviceBench {
     log_.add(std::move(result));
   }
 
-  // If it is wanted, and where the device does that.
+  // Measures it if it is wanted, and if the device does it.
   void measure(const std::string &name, uint64_t bytes, const std::function<void()> &how) const {
     if (!log_.wants(name + "." + where_)) return;
     log_.tell(fmt::format("{}.{}, {} bytes", name, where_, bytes));

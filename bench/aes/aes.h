@@ -9,16 +9,16 @@
 
 namespace lanecrypt::cli {
 
-// Runs all of it. Every output is compared with OpenSSL's; throws Failure
-// (kFailed) where one differs.
+// Runs all of it. Every output is compared with OpenSSL's. Throws Failure (kFailed) if
+// one differs.
 void bench_aes(const Context &context, bool quick, BenchLog &log);
 
-// The same with the data on the card alone. `form` is that of the context's
-// kernels; devices that cannot run it are left out.
+// The same with the data on the card only. `form` is the form of the context's kernels.
+// Devices that cannot run it are left out.
 void bench_kernels(const Context &context, const std::string &form, bool quick, BenchLog &log);
 
-// GCM and ChaCha20-Poly1305 on the card, where `form` is how the context's devices
-// hash long messages: LANECRYPT_HASH_FORM.
+// GCM and ChaCha20-Poly1305 on the card. `form` (LANECRYPT_HASH_FORM) says how the
+// context's devices hash long messages.
 void bench_hashes(const Context &context, const std::string &form, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -58,7 +58,7 @@ class AllDevices {
     }
   }
 
-  // The last two measurements.
+  // Adds the ratio of the last two measurements.
   void add_ratio(const std::string &memory) {
     const auto one = rates_.find("." + memory + "-one.all"),
                all = rates_.find("." + memory + ".all");

@@ -36,7 +36,7 @@ constexpr ChainCase kCases[] = {
 
 [[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
 
-// Messages that follow each other in a buffer, each from a multiple of 16.
+// Messages one after another in a buffer, each at a multiple of 16.
 class Batch {
  public:
   Batch(const BenchData &data, uint64_t count, bool alike) {
@@ -57,7 +57,7 @@ class Batch {
 
   uint64_t extent() const { return extent_; }
 
-  // As a mode takes them: CBC whole blocks alone.
+  // The length as a mode takes it: only whole blocks in CBC.
   uint64_t length(lc_cipher mode, uint64_t n) const {
     return mode == LC_AES_CBC ? lengths_[n] / kBlockBytes * kBlockBytes : lengths_[n];
   }
@@ -75,7 +75,7 @@ class Batch {
     return list;
   }
 
-  // Whether `out` is what OpenSSL makes of `in`, and so the tags.
+  // Whether `out` and the tags are what OpenSSL makes of `in`.
   bool matches(const ChainCase &run, const std::vector<uint8_t> &in, const uint8_t *out) const {
     const uint64_t cores = cpu::usable_cores();
     std::vector<std::future<bool>> checks;
@@ -96,7 +96,7 @@ class Batch {
   }
 
  private:
-  // False where the tag is another.
+  // False if the tag differs.
   bool encrypts_to(const ChainCase &run, uint64_t n, const uint8_t *in, uint8_t *out,
                    uint64_t bytes) const {
     const uint8_t *key = keys_.data() + n * kKeyBytes;

@@ -21,8 +21,8 @@ namespace {
 constexpr unsigned kKeys = 10000;
 constexpr unsigned kInputs = 16;
 constexpr uint32_t kMostKeyBytes = 64;
-// What takes blocks side by side has one message of so many bytes; a chain has as
-// many streams, of eight or sixteen blocks, and packets are too short for hashing by
+// A mode that takes blocks side by side has one message of so many bytes. A chain has so
+// many streams, of eight or sixteen blocks. Packets are too short for hashing by
 // matrices.
 constexpr uint64_t kMostBytes = 1 << 20, kStreams = 1024, kPackets = 64;
 
@@ -38,8 +38,8 @@ struct TimingCase {
   }
 };
 
-// Both directions where they have kernels of their own. ChaCha20 looks nothing up
-// and branches on nothing: what tells its inputs apart is the card.
+// Both directions, if they have kernels of their own. ChaCha20 looks nothing up and does
+// not branch. If its inputs can be told apart, that is the card's doing.
 std::vector<TimingCase> timing_cases(bool quick) {
   std::vector<TimingCase> cases;
   const auto both = [&](TimingCase run, const char *encrypt = "",
@@ -98,7 +98,7 @@ class Timing {
     random_.seed(seed());
     keys_.resize(uint64_t{kKeys + 2} * kMostKeyBytes);
     for (uint8_t &byte : keys_) byte = static_cast<uint8_t>(random_());
-    // Neither kind has a part of the memory to itself.
+    // Neither kind has a part of the memory for itself.
     for (unsigned i = 0; i < 2 * kInputs; ++i) places_[i] = i;
     std::shuffle(places_.begin(), places_.end(), random_);
     for (unsigned i = 0; i < 2 * kInputs; ++i) {
@@ -111,7 +111,7 @@ class Timing {
   void measure(const TimingCase &run, BenchLog &log) {
     uint8_t key[kMostKeyBytes];
     const uint8_t *const other_key = keys_.data() + uint64_t{kKeys + 1} * kMostKeyBytes;
-    // What is opened must have been sealed with the same key, just before.
+    // What is decrypted must have been encrypted with the same key, just before.
     const bool opens = run.has_tag() && run.direction == LC_DECRYPT;
     Tags tags(run.messages), other_tags(run.messages);
     std::vector<lc_message> messages = messages_of(run, key, in_, out_, tags),
@@ -131,15 +131,15 @@ class Timing {
     const unsigned warm_up = std::min(100u, launches_ / 10);
     for (unsigned n = 0; n < launches_ + warm_up; ++n) {
       const bool key_varies = random_() & 1, data_varies = random_() & 1;
-      // Both kinds read as much of the same memory; what is used comes last.
+      // Both kinds read the same amount of the same memory. What is used comes last.
       const uint64_t drawn = 1 + random_() % kKeys;
       memcpy(key, keys_.data() + drawn * kMostKeyBytes, sizeof key);
       memcpy(key, keys_.data() + (key_varies ? drawn : 0) * kMostKeyBytes, sizeof key);
       const uint64_t input = places_[(data_varies ? kInputs : 0) + random_() % kInputs];
       in_.fill_from(inputs_.data() + input * kMostBytes, run.bytes);
       if (opens) context_.run(job);
-      // Data that have just come over the bus are read in a time that depends on them,
-      // even by a plain copy (docs/lab/2026-11-23-timing.md). So another key reads them
+      // Reading data that have just come over the bus takes a time that depends on them,
+      // even for a plain copy (docs/lab/2026-11-23-timing.md). So another key reads them
       // first. The timed launch then finds nothing of its own in a cache.
       context_.run(before);
       const lc_result told = context_.run(opens ? open : job);
@@ -196,7 +196,7 @@ void bench_timing(const Context &context, bool quick, std::optional<unsigned> wa
   for (uint32_t i = 0; i < context.device_count(); ++i) {
     const lc_device_info info = context.device(i);
     if (!info.selected || lc_device_test(context.get(), i) != LC_OK) continue;
-    // The emulator is no measure of anything; it shows that the command works.
+    // The emulator measures nothing. It shows that the command works.
     const unsigned launches =
         wanted_launches.value_or(info.is_gpu ? (quick ? 10000 : 100000) : (quick ? 10 : 40));
     const char *form = process::diagnostic_variable("LANECRYPT_AES_FORM");

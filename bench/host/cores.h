@@ -8,8 +8,8 @@
 
 namespace lanecrypt::cli {
 
-// One job of `bytes` of ordinary memory of 4 KiB pages, in place and apart, by OpenSSL in
-// one call and by lc_run() with LC_CPU.
+// One job over `bytes` of ordinary memory in pages of 4 KiB, in place and apart, by
+// OpenSSL in one call and by lc_run() with LC_CPU.
 void bench_host_cores(uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 
 }  // namespace lanecrypt::cli

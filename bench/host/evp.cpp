@@ -30,8 +30,9 @@ struct Caller {
   static constexpr char kOwnChoice[] = "own-choice";
 };
 
-// Until it has chosen something else than OpenSSL alone. Devices are looked for, and
-// perhaps measured, beside what is asked of a program, once that is much.
+// Runs until the provider has chosen something else than OpenSSL alone. It looks for
+// devices, and perhaps measures them, only when a program has asked for much, and beside
+// that work.
 void let_choose(EvpUpdate &evp, const BenchData &data, uint8_t *memory, uint64_t bytes) {
   constexpr std::chrono::seconds kLongest{15};
   const auto end = std::chrono::steady_clock::now() + kLongest;
@@ -76,7 +77,7 @@ void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &dev
       const std::string name = row + "." + caller.where;
       if (!log.wants(name)) continue;
       const bool chooses = caller.where == Caller::kOwnChoice;
-      // The emulator is chosen for nothing.
+      // The emulator is never chosen.
       if (chooses && has_gpu) let_choose(caller.evp, data, out->data(), bytes);
       const auto before = std::make_shared<uint64_t>(0),
                  cores_before = std::make_shared<uint64_t>(0);

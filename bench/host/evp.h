@@ -1,4 +1,4 @@
-// The rows of `lanecrypt bench host` for what comes through OpenSSL's EVP.
+// The rows of `lanecrypt bench host` for work through OpenSSL's EVP.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,16 +11,16 @@
 
 namespace lanecrypt::cli {
 
-// As the provider's setting `devices` names it, and as results do.
+// A device as the provider's setting `devices` names it, and as results name it.
 struct EvpDevice {
   std::string id, where;
 };
 
-// One EVP_EncryptUpdate of AES-128-CTR over `bytes` of ordinary memory of 4 KiB pages,
-// in place and apart: by OpenSSL alone; by the provider `module` on each device, to
-// which all goes; and where the provider chooses it (`own-choice`), of which two more rows
-// have what several cores, and devices, did of it, in per cent. "": there is no provider,
-// and stderr hears of it.
+// One EVP_EncryptUpdate of AES-128-CTR over `bytes` of ordinary memory in pages of 4 KiB,
+// in place and apart: by OpenSSL alone, by the provider `module` with all of it on each
+// device, and where the provider chooses (`own-choice`). For the latter two more rows say
+// how much of it several cores and devices did, in per cent. If `module` is "", there is
+// no provider, and stderr says so.
 void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                     uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 

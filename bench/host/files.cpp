@@ -36,7 +36,7 @@ std::string hex_of(const uint8_t *bytes, size_t count) {
   return text;
 }
 
-// A folder of our own in another, and what lies in it, while it lives.
+// A folder of our own within another. It and what lies in it are removed at the end.
 class OwnFolder {
  public:
   explicit OwnFolder(const std::string &in) : path_(in + "/lanecrypt.XXXXXX") {
@@ -73,7 +73,7 @@ class MappedFile {
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
 
-  // On all cores.
+  // Compares on all cores.
   bool operator==(const MappedFile &other) const {
     if (bytes_ != other.bytes_) return false;
     const uint64_t share = bytes_ / cpu::usable_cores() + 1;
@@ -103,7 +103,7 @@ void write_data(const std::string &path, const BenchData &data, uint64_t bytes) 
   if (!file.flush()) throw Failure(ExitCode::kFailed, "cannot write " + path);
 }
 
-// Until it ends; it must end well.
+// Runs a program to its end, which must be a good one.
 void run_to_end(const std::vector<std::string> &words) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
@@ -124,7 +124,7 @@ void run_to_end(const std::vector<std::string> &words) {
     throw Failure(ExitCode::kFailed, words[0] + " " + words[1] + " failed");
 }
 
-// "", "-ram-disk", or "-ram-disk-huge-pages": they differ by much.
+// "", "-ram-disk", or "-ram-disk-huge-pages": their figures differ much.
 std::string kind_of(const std::string &folder) {
   struct statfs system {};
   struct stat status {};

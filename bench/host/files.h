@@ -12,12 +12,12 @@
 
 namespace lanecrypt::cli {
 
-// AES-256-CTR from a file of `bytes` in `folder` to another: the programs themselves,
-// from start to end, and their CPU time. `openssl enc` of the PATH, with its own buffer
-// and with one of 1 MiB, and this command's `enc` as it chooses itself (`.own-choice`) and
-// on each device. The output of each run
-// is compared with that of `openssl enc`; throws Failure (kFailed) where one differs or a
-// program fails, and (kUsage) where the folder has no room for three such files.
+// AES-256-CTR from a file of `bytes` in `folder` to another: whole programs from start to
+// end, and their CPU time. They are `openssl enc` of the PATH, with its own buffer and
+// with one of 1 MiB, and this command's `enc`, as it chooses itself (`.own-choice`) and
+// on each device. The output of each run is compared with that of `openssl enc`. Throws
+// Failure (kFailed) if one differs or a program fails, and (kUsage) if the folder has no
+// room for three such files.
 void bench_files(const std::string &folder, const std::vector<EvpDevice> &devices, uint64_t bytes,
                  unsigned runs, const BenchData &data, BenchLog &log);
 

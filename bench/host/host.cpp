@@ -27,7 +27,7 @@ constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
 constexpr uint64_t kStreamBytes = 16 * kKiB;  // of CBC encryption
 constexpr uint64_t kUnitBytes = 4 * kKiB;     // of XTS: a sector
 
-// What computes on the CPU is no measure of anything; it shows that the command works.
+// A device that computes on the CPU measures nothing. It shows that the command works.
 struct Scale {
   unsigned runs;
   uint64_t usual_bytes, large_bytes, streams, card_bytes, file_bytes, cores_bytes;
@@ -59,7 +59,7 @@ std::vector<BenchCase> parallel_cases() {
           {{"aes-256-gcm", LC_AES_GCM, 32}}};
 }
 
-// Memory that the devices of a context read and write by themselves.
+// Memory that the devices of a context can access themselves.
 struct Pinned {
   Pinned(const Context &context, const BenchData &data, uint64_t bytes)
       : in(context.pinned(bytes)), out(context.pinned(bytes)) {
@@ -87,7 +87,7 @@ class HostBench {
     memory_.reset();
   }
 
-  // What it costs to look at what devices give back. A context has one way to do so.
+  // What it costs to check the devices' output. A context has one setting for that.
   void verify() {
     static constexpr std::pair<const char *, lc_verify> kWays[] = {
         {"verify-sampled", LC_VERIFY_SAMPLED},
@@ -121,7 +121,7 @@ class HostBench {
       for (const BenchCase &run : parallel_cases()) {
         const Reference reference(run, data_, ways.front().memory.in.data(), bytes);
         std::vector<Contender> contenders;
-        // The one device that each selects is its first.
+        // Each context selects one device, which is its first.
         for (Way &way : ways)
           if (const std::string name = run.name() + way.name; log_.wants(name))
             contenders.push_back(
@@ -135,7 +135,7 @@ class HostBench {
     if (devices_.size() < 2) return;
     std::vector<uint32_t> indices;
     for (const auto &[index, where] : devices_) indices.push_back(index);
-    // What is shared out of one buffer is too short where nothing is a GPU.
+    // Without a GPU the data in one buffer are too short to be shared.
     const uint64_t host_bytes = has_gpu ? scale_.large_bytes : 0;
     const Patience patience{scale_.runs, scale_.runs, 60};
     bench_all_devices(context_, indices, scale_.card_bytes, host_bytes, patience, data_, log_);
@@ -169,12 +169,13 @@ class HostBench {
                    once,
                    [&reference, messages, out, name] { reference.check(*messages, out, name); },
                    {}};
-    // Of very many messages, each is checked and copied before any is on its way.
+    // In a job of very many messages, each is checked and copied before any is on its
+    // way.
     if (run.stream_bytes != 0) made.submit_seconds = [submit_seconds] { return *submit_seconds; };
     return made;
   }
 
-  // The devices and OpenSSL, on one core and on all.
+  // Measures the devices and OpenSSL, on one core and on all.
   void beside_openssl(const BenchCase &run, const std::string &row, uint64_t bytes) {
     const std::string one = row + ".openssl", all = row + ".openssl-cores";
     const bool device_is_wanted = std::any_of(devices_.begin(), devices_.end(), [&](const auto &d) {
@@ -199,8 +200,8 @@ class HostBench {
                             [&] { openssl_pass(openssl, run, data_, in, out, bytes); },
                             [&] { reference.check(out, one); },
                             {}});
-    // Where the case is one message, each core has one of its own, and the output is
-    // another.
+    // If the case is one message, each core has a message of its own, and the output
+    // differs.
     if (log_.wants(all))
       contenders.push_back({all, cores.bytes(), [&] { cores.pass(in, out); }, {}, {}});
     for (const auto &[index, where] : devices_)

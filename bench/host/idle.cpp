@@ -19,11 +19,11 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A paced job begins about so often.
+// The period in which a paced job begins.
 constexpr double kPeriodSeconds = 0.008;
 constexpr uint64_t kLeastBytes = 64 << 10, kMiB = 1 << 20;
 
-// Who does the job: on data in memory of its own kind.
+// Does the job, on data in memory of its own kind.
 class Worker {
  public:
   virtual ~Worker() = default;
@@ -34,7 +34,7 @@ class Worker {
 
 class EvpWorker : public Worker {
  public:
-  // By OpenSSL alone where there is no device.
+  // With no device, OpenSSL does it alone.
   EvpWorker(const std::string &module, const EvpDevice *device, const BenchData &data,
             uint64_t most_bytes)
       : data_(data), in_(most_bytes), out_(most_bytes) {
@@ -64,7 +64,7 @@ class EvpWorker : public Worker {
 
 class DeviceWorker : public Worker {
  public:
-  // Opens the device anew: its threads have this thread's core.
+  // Opens the device anew, so that its threads are on this thread's core.
   DeviceWorker(const EvpDevice &device, bool pinned, const BenchData &data, uint64_t most_bytes)
       : data_(data), context_(device.id.c_str(), LC_FALLBACK_NONE) {
     if (pinned) {
@@ -96,14 +96,14 @@ class DeviceWorker : public Worker {
   uint8_t *in_ = nullptr, *out_ = nullptr;
 };
 
-// A job in each period, as long as jobs are no longer than that.
+// Begins a job in each period, as long as jobs are not longer than that.
 class Pace {
  public:
   explicit Pace(double period_seconds)
       : period_(std::chrono::duration_cast<Clock::duration>(
             std::chrono::duration<double>(period_seconds))) {}
   void run(const std::function<void()> &job) {
-    // What is late may catch up by one period.
+    // A late job may catch up by one period.
     due_ = is_begun_ ? std::max(due_, Clock::now() - period_) + period_ : Clock::now() + period_;
     is_begun_ = true;
     job();
@@ -124,7 +124,7 @@ struct Scale {
   unsigned runs;
 };
 
-// One worker at all rates that it reaches.
+// Measures one worker at all rates that it reaches.
 void measure(Worker &worker, const std::string &name, const Scale &scale, const CountingTask &task,
              const BenchData &data, BenchLog &log) {
   bool is_too_slow = false;

@@ -13,8 +13,8 @@ namespace lanecrypt::cli {
 using Tag = std::array<uint8_t, 16>;
 using Nonce = std::array<uint8_t, 12>;
 
-// OpenSSL's default provider, sealing one message of `bytes` in parts; of CCM,
-// in one. Throws Failure (kFailed).
+// OpenSSL's default provider, which encrypts one message of `bytes`: in parts, with CCM
+// at once. Throws Failure (kFailed).
 class Seal {
  public:
   // `cipher` by OpenSSL's name: "AES-128-GCM".

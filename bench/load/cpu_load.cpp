@@ -18,7 +18,7 @@ namespace lanecrypt::cli {
 CpuLoad::CpuLoad(const std::function<void(const std::string &)> &note) {
   const unsigned cores = cpu::usable_cores();
   if (start_stress_ng(cores)) {
-    // It takes a moment until all its workers are there, and one to fail.
+    // It takes a moment until all its workers run, or one fails.
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     if (!has_ended()) return;
     note("stress-ng ended at once: threads of this process load the CPU instead");
@@ -45,7 +45,7 @@ void CpuLoad::check() {
 }
 
 bool CpuLoad::start_stress_ng(unsigned cores) {
-  // The time is for one that outlives us.
+  // Its time limit ends it if we are gone before.
   const std::string count = std::to_string(cores);
   const char *const words[] = {"stress-ng", "--cpu",   count.c_str(), "--timeout",
                                "1800s",     "--quiet", nullptr};

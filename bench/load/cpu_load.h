@@ -1,4 +1,4 @@
-// Something that takes all cores while a benchmark runs beside it.
+// A load that takes all cores while a benchmark runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,11 +13,11 @@
 
 namespace lanecrypt::cli {
 
-// `stress-ng --cpu`, where it is on the PATH, and else as many threads as cores, which
-// do nothing but AES.
+// `stress-ng --cpu` if it is on the PATH. Otherwise as many threads as cores, which do
+// nothing but AES.
 class CpuLoad {
  public:
-  // `note` is told where stress-ng is there and does not run.
+  // `note` hears of it if stress-ng is there and does not run.
   explicit CpuLoad(const std::function<void(const std::string &)> &note);
   ~CpuLoad();
   CpuLoad(const CpuLoad &) = delete;
@@ -25,7 +25,7 @@ class CpuLoad {
 
   // "stress-ng" or "threads".
   const char *name() const { return stress_ng_ > 0 ? "stress-ng" : "threads"; }
-  // Throws Failure (kFailed) where it has ended: what was measured had no load.
+  // Throws Failure (kFailed) if it has ended: then the measurement had no load.
   void check();
 
  private:

@@ -16,11 +16,11 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The most one update takes: EVP counts in int.
+// The most in one update: EVP counts bytes in an int.
 constexpr uint64_t kMostUpdateBytes = 1 << 30;
 constexpr uint64_t kChachaBlockBytes = 64;
 
-// Decryption needs the ciphertext before: that of CBC, and all of CFB.
+// Decryption needs the ciphertext before it: in CBC, and in all CFB modes.
 bool reads_back(const BenchCase &run) {
   const lc_cipher mode = run.cipher.mode;
   return mode == LC_AES_CBC || mode == LC_AES_CFB128 || mode == LC_AES_CFB8 || mode == LC_AES_CFB1;
@@ -83,7 +83,7 @@ Block BenchData::iv(const BenchCase &run, uint64_t stream) const {
 
 bool BenchData::matches(const BenchCase &run, uint64_t offset,
                         std::span<const uint8_t> output) const {
-  // A chain without streams has but one part.
+  // A chain without streams is one part.
   const bool is_serial = run.stream_bytes == 0 && run.direction == LC_ENCRYPT && reads_back(run);
   const uint64_t cores = cpu::usable_cores();
   const uint64_t parts = (output.size() + run.part_bytes() - 1) / run.part_bytes();
@@ -156,7 +156,7 @@ void OpensslCipher::begin(const uint8_t *key, const Block &iv) {
 
 void OpensslCipher::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
   for (uint64_t done = 0; done < bytes;) {
-    // OpenSSL takes an update for a data unit.
+    // OpenSSL takes each update as one data unit.
     if (data_unit_bytes_ != 0 && done != 0) begin(nullptr, advance_tweak(tweak_, 1));
     const uint64_t now =
         std::min(bytes - done, data_unit_bytes_ != 0 ? data_unit_bytes_ : kMostUpdateBytes);

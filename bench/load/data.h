@@ -1,5 +1,4 @@
-// Data for benchmarks: random, the same wherever it is asked for, and what
-// OpenSSL makes of it.
+// Data for benchmarks: random, the same for every caller, and what OpenSSL makes of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,20 +15,20 @@
 
 namespace lanecrypt::cli {
 
-// A case to be measured: what is run over the data.
+// A case to be measured: what is done with the data.
 struct BenchCase {
   AesCipher cipher;
   lc_direction direction = LC_ENCRYPT;
   uint64_t stream_bytes = 0;  // of each message; 0: all is one message
-  // XTS: a power of two. The command enciphers no files so.
+  // XTS: a power of two. The command encrypts no files in XTS.
   uint64_t data_unit_bytes = 0;
 
   // "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt", "aes-128-xts"
   // (data units of 1 MiB), "aes-128-xts-512", "aes-128-gcm".
   std::string name() const;
-  // Whether there is one name for both directions, which compute the same.
+  // Whether both directions compute the same and have one name.
   bool is_own_inverse() const;
-  // What may be computed apart: a stream, a data unit, or a block of the cipher.
+  // What can be computed by itself: a stream, a data unit, or a block of the cipher.
   uint64_t part_bytes() const;
 };
 
@@ -44,14 +43,14 @@ class BenchData {
   const uint8_t *key() const { return key_.data(); }
   // The IV of a stream, counted from 0.
   Block iv(uint64_t stream) const { return advance_counter(iv_, stream << 32); }
-  // As the case's cipher takes it: ChaCha20 counts blocks from 0.
+  // The IV in the form of the case's cipher: ChaCha20 counts blocks from 0.
   Block iv(const BenchCase &run, uint64_t stream) const;
 
   // Fills `out` with the data at `offset`, a multiple of 16.
   void fill(uint64_t offset, std::span<uint8_t> out) const;
 
-  // Whether `output` is what OpenSSL makes, in this case, of the data at
-  // `offset`: a multiple of run.part_bytes(). On as many threads as there are cores.
+  // Whether `output` is what OpenSSL makes, in this case, of the data at `offset`, a
+  // multiple of run.part_bytes(). Uses as many threads as there are cores.
   bool matches(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output) const;
 
  private:
@@ -61,14 +60,14 @@ class BenchData {
   Block iv_{};
 };
 
-// OpenSSL on this thread, as any program uses it: one context, one update.
+// OpenSSL on this thread, as any program uses it: one context, and one update.
 class OpensslCipher {
  public:
   explicit OpensslCipher(const BenchCase &run);
-  // Sets key and IV. key may be null: the same as before.
+  // Sets key and IV. A null key keeps the one before.
   void begin(const uint8_t *key, const Block &iv);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
-  // Of GCM: ends the message, and gives its tag.
+  // GCM: ends the message, and returns its tag.
   std::array<uint8_t, 16> tag();
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostSignatureBytes = 2048;
 constexpr int kMostWaitMs = 20000;
-// How soon the one who measures sees that a load has ended.
+// How soon the measuring thread sees that a load has ended.
 constexpr std::chrono::milliseconds kLook{100};
 
 struct alignas(64) Count {
@@ -93,8 +93,8 @@ struct Job {
   bool is_polled = false;
 };
 
-// One thread with its jobs: an event loop, as a server's. What a failure leaves
-// paused is left as it is: the command ends.
+// One thread with its jobs: an event loop like a server's. After a failure, paused jobs
+// are left as they are: the command ends.
 void run_jobs(Stage &stage, size_t thread) {
   const size_t total = stage.load.jobs;
   if (ASYNC_init_thread(total, total) != 1) return stage.give_up("this OpenSSL has no ASYNC jobs");
@@ -102,7 +102,7 @@ void run_jobs(Stage &stage, size_t thread) {
   JobArgument argument{&stage, thread};
   std::vector<Job> jobs(total);
   size_t running = total;
-  // Why a job cannot go on; nullptr where it does.
+  // Why a job cannot go on; nullptr if it can.
   const auto resume = [&](Job &job) -> const char * {
     int result = 0;
     const int state =

@@ -1,5 +1,4 @@
-// Callers of EVP at work: threads that sign, and threads that run many jobs of
-// ASYNC which sign.
+// Callers of EVP: threads that sign, and threads that run many ASYNC jobs which sign.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,11 +14,11 @@ namespace lanecrypt::cli {
 struct Load {
   OSSL_LIB_CTX *library;
   const char *properties;
-  // Of each thread in turn: one for all, or as many as there are threads.
+  // The keys of the threads in turn: one for all, or one for each thread.
   std::span<EVP_PKEY *const> keys;
   size_t threads = 1;
-  // 0: each thread calls EVP_DigestSign() and waits. Otherwise each runs so many
-  // jobs, which call EVP_PKEY_sign() one time after another.
+  // 0: each thread calls EVP_DigestSign() and waits. Otherwise each thread runs so many
+  // jobs, each of which calls EVP_PKEY_sign() again and again.
   size_t jobs = 0;
 };
 
@@ -28,8 +27,8 @@ struct Work {
   double cores_busy;  // CPU time over time
 };
 
-// Runs a load: first without being counted, then for the seconds given. Throws
-// Failure (kFailed) where a signature failed, or a thread or a job did not start.
+// Runs a load: first uncounted, then for the given seconds. Throws Failure (kFailed) if a
+// signature failed, or if a thread or a job did not start.
 Work run_load(const Load &load, double warm_up_seconds, double seconds);
 
 }  // namespace lanecrypt::cli

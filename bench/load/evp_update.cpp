@@ -30,7 +30,7 @@ const BenchCase &EvpUpdate::run() {
 EvpUpdate::EvpUpdate() : alone_(OSSL_LIB_CTX_new()) { fetch(alone_, "provider=default"); }
 
 EvpUpdate::EvpUpdate(const std::string &module, const std::string &devices, By by)
-    // By what was measured nothing might go to a device, as yet.
+    // By what was measured so far, nothing might go to a device.
     : provider_(std::make_unique<ProviderLibrary>(
           module, devices, by == By::kDevice ? "threshold_bytes = 64k" : "prefer = speed")) {
   fetch(provider_->get(), "provider=gpu");

@@ -1,4 +1,4 @@
-// A program that hands OpenSSL's EVP one large update.
+// One large update through OpenSSL's EVP, as a program makes it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace lanecrypt::cli {
 
-// Ordinary memory of a process, in pages of 4 KiB, each of them there.
+// Ordinary memory of a process, in pages of 4 KiB, all of them present.
 class OrdinaryMemory {
  public:
   explicit OrdinaryMemory(uint64_t bytes);
@@ -32,8 +32,8 @@ class OrdinaryMemory {
 // AES-128-CTR in a library context of its own.
 class EvpUpdate {
  public:
-  // By OpenSSL alone; or by the provider `module`, on the device, whatever is sooner, or,
-  // where it chooses, on what was measured to be.
+  // By OpenSSL alone; or by the provider `module`, either on the device, whatever is
+  // sooner, or where the provider chooses.
   EvpUpdate();
   enum class By { kDevice, kOwnChoice };
   EvpUpdate(const std::string &module, const std::string &devices, By by = By::kDevice);
@@ -43,10 +43,10 @@ class EvpUpdate {
 
   static const BenchCase &run();
 
-  // The first stream of the data, with their key.
+  // Begins the first stream of the data, with their key.
   void begin(const BenchData &data);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
-  // Of all updates: what the device did, and several cores.
+  // How much of all updates the device did, and several cores.
   uint64_t device_bytes() const;
   uint64_t cores_bytes() const;
 
@@ -55,7 +55,7 @@ class EvpUpdate {
 
   OSSL_LIB_CTX *alone_ = nullptr;
   std::unique_ptr<ProviderLibrary> provider_;
-  // They go before their library.
+  // They must be freed before their library.
   EvpCipher cipher_;
   EvpContext context_;
 };

@@ -1,4 +1,4 @@
-// OpenSSL's figures beside those of devices: on one core and on all.
+// OpenSSL's figures, on one core and on all, to compare devices with.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,20 +14,20 @@
 
 namespace lanecrypt::cli {
 
-// All messages of a case over the data, one after another on this thread; the first
+// Runs all messages of a case over the data, one after another on this thread. The first
 // is stream `first`.
 void openssl_pass(OpensslCipher &openssl, const BenchCase &run, const BenchData &data,
                   const uint8_t *in, uint8_t *out, uint64_t bytes, uint64_t first = 0);
 
-// All cores at once, each with its share of the data: of the streams or, where the
-// case is one message, as a message of its own.
+// All cores at once. Each has its share of the data: of the streams or, if the case is
+// one message, as a message of its own.
 class OpensslCores {
  public:
   OpensslCores(const BenchCase &run, const BenchData &data, uint64_t bytes);
 
-  // What a pass takes of the data: equal shares.
+  // How much of the data a pass takes: equal shares.
   uint64_t bytes() const { return share_ * ciphers_.size(); }
-  // Returns when all are done. `times` each.
+  // Returns when all are done, `times` times each.
   void pass(const uint8_t *in, uint8_t *out, int times = 1);
 
  private:
@@ -47,7 +47,7 @@ class OpensslRates {
   BenchResult measure_on_all_cores(const BenchCase &run, const std::string &name);
 
   void add(const BenchCase &run, uint64_t bytes, double rate) { rates_[run.name()][bytes] = rate; }
-  // At the most bytes that were measured and are no more than `bytes`.
+  // The rate at the largest number of bytes measured that is not above `bytes`.
   std::optional<double> of(const BenchCase &run, uint64_t bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// A pass of a benchmark over its data: the messages, and what it takes.
+// A pass of a benchmark over its data: the messages, and their cost.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,18 +14,18 @@
 namespace lanecrypt::cli {
 
 double seconds_of(const std::function<void()> &run);
-// CPU seconds of this process, all threads, in the kernel and outside.
+// CPU seconds of all threads of this process, in the kernel and outside.
 double cpu_seconds();
 
-// Data that lie in one piece, as the messages of a case: one, or a stream each. Of GCM
-// with room for their tags. `data`, which has the key, must stay.
+// Data in one run of memory, as the messages of a case: one message, or one for each
+// stream. In GCM they have room for their tags. `data`, which has the key, must stay.
 struct Messages {
   Messages(const BenchCase &run, const BenchData &data, const uint8_t *in, uint8_t *out,
            uint64_t bytes);
   Messages(const Messages &) = delete;
   Messages &operator=(const Messages &) = delete;
 
-  // Of host memory, for any device, until these messages go.
+  // A job over host memory, for any device. Good until these messages are freed.
   lc_cipher_job job() const;
 
   const BenchCase run;

@@ -15,7 +15,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// As a value in openssl.cnf, where $, # and others mean something.
+// The text as a value in openssl.cnf, where $, # and others have a meaning.
 std::string quoted(const std::string &text) {
   std::string in_quotes = "\"";
   for (const char c : text) {
@@ -25,7 +25,7 @@ std::string quoted(const std::string &text) {
   return in_quotes + "\"";
 }
 
-// Providers get their settings from a file, and from nothing else before 3.5.
+// Before 3.5 only a file can give a provider its settings.
 bool load_configuration(OSSL_LIB_CTX *library, const std::string &text) {
   std::string path = (std::filesystem::temp_directory_path() / "lanecrypt.XXXXXX").string();
   const int file = mkstemp(path.data());

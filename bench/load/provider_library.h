@@ -1,5 +1,4 @@
-// A library context of OpenSSL's with the provider `gpu` in it, for what measures
-// through EVP.
+// A library context of OpenSSL's with the provider `gpu`, to measure through EVP.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,19 +10,18 @@
 
 namespace lanecrypt::cli {
 
-// The module gpu.so that was built or installed with this command; "" where there
-// is none.
+// The module gpu.so that was built or installed with this command; "" if there is none.
 std::string find_provider_module();
-// What is said where there is none.
+// The note if there is no module.
 inline constexpr char kNoProvider[] =
     "what the provider does through EVP is left out: no gpu.so lies where it is built or "
     "installed (see --module)";
 
 class ProviderLibrary {
  public:
-  // With the setting `devices` of lanecrypt-provider(7), and others as they stand in a
-  // file, such as "rsa = always". Throws Failure (kFailed) where the module cannot be
-  // loaded.
+  // Loads it with the setting `devices` of lanecrypt-provider(7), and with other settings
+  // in the form of a file, such as "rsa = always". Throws Failure (kFailed) if the module
+  // cannot be loaded.
   ProviderLibrary(const std::string &module, const std::string &devices,
                   const std::string &settings);
   ~ProviderLibrary();

@@ -1,4 +1,4 @@
-// What OpenSSL makes of a benchmark's data, beside which outputs are held.
+// What OpenSSL makes of a benchmark's data, with which outputs are compared.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +13,13 @@ namespace lanecrypt::cli {
 
 class Reference {
  public:
-  // By OpenSSL, on this thread.
+  // Computed by OpenSSL on this thread.
   Reference(const BenchCase &run, const BenchData &data, const uint8_t *in, uint64_t bytes);
 
-  // Throws Failure (kFailed) where the output differs. Wipes it: the next run must not
-  // pass by what lies there.
+  // Throws Failure (kFailed) if the output differs. Then wipes it, so that the next run
+  // cannot pass with what lies there.
   void check(uint8_t *out, const std::string &name) const;
-  // And their tags, of GCM.
+  // Also checks the tags, in GCM.
   void check(Messages &messages, uint8_t *out, const std::string &name) const;
 
  private:

@@ -15,21 +15,21 @@
 
 namespace lanecrypt::cli {
 
-// What a paper's part is given, and where it puts what it finds.
+// What a paper's part gets, and where it puts its results.
 struct PaperBench {
   const Context &context;
   bool quick;
   std::string folder;  // where files may be written
   BenchLog &log;
 
-  // The devices to measure. The emulators are no measure of anything; a little of
-  // each part shows there that it works.
+  // The devices to measure. The emulators measure nothing; a little of each part shows
+  // that it works there.
   std::vector<uint32_t> devices() const;
   bool has_gpu() const;
 };
 
-// Each is what `lanecrypt bench papers` runs for the letter of its paper. Every
-// output is compared with OpenSSL's; throws Failure (kFailed) where one differs.
+// `lanecrypt bench papers` runs one of these for the letter of its paper. Every output is
+// compared with OpenSSL's. Throws Failure (kFailed) if one differs.
 void paper_h(PaperBench &bench);
 void paper_m(PaperBench &bench);
 void paper_r(PaperBench &bench);
@@ -37,8 +37,8 @@ void paper_s(PaperBench &bench);
 void paper_s_rsa(PaperBench &bench);  // the part of S that is RSA
 void paper_w(PaperBench &bench);
 
-// An environment variable of the library's, for as long as it lives: contexts that are
-// opened meanwhile go by it.
+// Sets an environment variable of the library's while it lives. Contexts that are opened
+// meanwhile go by it.
 class ScopedSetting {
  public:
   ScopedSetting(const char *name, const std::string &value);
@@ -51,23 +51,23 @@ class ScopedSetting {
   std::optional<std::string> before_;
 };
 
-// Data in host memory and what becomes of them.
+// Data in host memory, and the output for them.
 class PaperData {
  public:
-  // `pinned`: in memory that the devices of the context read by themselves.
+  // `pinned`: in memory that the devices of the context can access themselves.
   PaperData(const Context &context, uint64_t bytes, bool pinned);
 
   const BenchData &data() const { return data_; }
   const uint8_t *in() const { return in_; }
   uint8_t *out() { return out_; }
 
-  // Seconds of one pass over the first bytes: a message, or streams where the case
-  // has them.
+  // Seconds of one pass over the first bytes, as one message or, if the case has them, as
+  // streams.
   double by_openssl(const BenchCase &run, uint64_t bytes);
-  // Where the data are; kernel_ns and the like of lc_result in *told.
+  // The data are used where they lie. *told gets kernel_ns and the like of lc_result.
   double by_device(const Context &context, uint32_t device, const BenchCase &run, uint64_t bytes,
                    lc_result *told = nullptr);
-  // Throws where the output is not OpenSSL's.
+  // Throws if the output is not OpenSSL's.
   void check(const BenchCase &run, uint64_t bytes, const std::string &name);
 
  private:
@@ -77,8 +77,8 @@ class PaperData {
   uint8_t *in_, *out_;
 };
 
-// Memory of a device, and passes over the first bytes of it, each one message. `data`
-// has the key.
+// Memory of a device, and passes over its first bytes, each as one message. `data` has
+// the key.
 class CardData {
  public:
   CardData(const Context &context, uint32_t device, const BenchData &data, uint64_t bytes);
@@ -88,9 +88,10 @@ class CardData {
 
   // Seconds of a call.
   double by_wall(const BenchCase &run, uint64_t bytes) const;
-  // Seconds of its kernels by the device's clock, or of the call where it has none.
+  // Seconds of its kernels by the device's clock, or of the call if the device has no
+  // clock.
   double by_kernel(const BenchCase &run, uint64_t bytes);
-  // By which of them, as BenchResult names it.
+  // Which of the two it was, as BenchResult names it.
   const char *clock() const { return has_clock_ ? "device" : "wall"; }
 
  private:

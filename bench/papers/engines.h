@@ -1,5 +1,5 @@
-// What paper R ran its files through beside a device: the CPU, nothing at all, and
-// the copies of a device alone.
+// What paper R ran its files through besides a device: the CPU, nothing at all, and only
+// the copies of a device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace lanecrypt::cli {
 
-// Chunks in ordinary memory, each run by the thread that has read it.
+// Chunks in ordinary memory. The thread that has read a chunk also runs it.
 class HostEngine : public Engine {
  public:
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
@@ -45,13 +45,13 @@ class CpuEngine : public HostEngine {
   const BenchData &data_;
 };
 
-// A cipher that does nothing: what is written is what lay in the buffer.
+// A cipher that does nothing: it writes what lay in the buffer.
 class NullEngine : public HostEngine {
  protected:
   void run(Chunk &) override {}
 };
 
-// To a device and back, and no kernel between; one way after the other.
+// Copies to a device and back without a kernel, one way after the other.
 class CopyEngine : public Engine {
  public:
   CopyEngine(const Context &context, uint32_t device) : context_(context), device_(device) {}

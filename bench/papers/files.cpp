@@ -28,7 +28,7 @@ FileDescriptor open_file(const std::string &path, int flags) {
   return file;
 }
 
-// How much was read: all of `out`, but at the end of the file.
+// How much was read: all of `out`, except at the end of the file.
 size_t read_piece(const FileDescriptor &file, std::span<uint8_t> out, const std::string &path) {
   size_t done = 0;
   while (done < out.size()) {
@@ -50,7 +50,7 @@ void write_piece(const FileDescriptor &file, std::span<const uint8_t> in, const 
   }
 }
 
-// What lies at `offset` of a file whose random bytes are in `piece` already.
+// Makes what lies at `offset` of a file out of the random bytes in `piece`.
 void shape_piece(const PaperFile &file, uint64_t offset, std::span<uint8_t> piece) {
   switch (file.content) {
     case PaperFile::Content::kCounting:

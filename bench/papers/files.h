@@ -21,20 +21,20 @@ struct PaperFile {
   uint64_t bytes;  // as published, or a part of it, in whole blocks
 };
 
-// With the sizes as published, divided by `divisor`.
+// The files with their published sizes, divided by `divisor`.
 std::vector<PaperFile> paper_files(uint64_t divisor);
 
-// A folder of its own in `parent`, removed with what is in it, also by Ctrl-C and
-// its like.
+// A folder of its own in `parent`. It is removed with its contents, also by Ctrl-C and
+// similar signals.
 class PaperFolder {
  public:
-  // Throws Failure where none can be made.
+  // Throws Failure if none can be made.
   explicit PaperFolder(const std::string &parent);
   ~PaperFolder();
   PaperFolder(const PaperFolder &) = delete;
   PaperFolder &operator=(const PaperFolder &) = delete;
 
-  // Removes it now; from any thread, when the process is about to end.
+  // Removes it now. Any thread may call it when the process is about to end.
   void remove() const;
 
   std::string file(const std::string &name) const { return path_ + "/" + name; }
@@ -46,12 +46,12 @@ class PaperFolder {
   std::string path_;
 };
 
-// Throws Failure where the disk is full or fails.
+// Throws Failure if the disk is full or fails.
 void write_paper_file(const PaperFile &file, const std::string &path);
-// Has what was written on the disk, and not in memory: the next reader waits for the
-// disk. Does nothing to a RAM disk.
+// Moves what was written to the disk and out of memory: the next reader waits for the
+// disk. Does nothing for a RAM disk.
 void forget_file(const std::string &path);
-// Throws Failure, which begins with `what`, where two files differ.
+// Throws a Failure that begins with `what` if two files differ.
 void compare_files(const std::string &path, const std::string &other, const std::string &what);
 
 }  // namespace lanecrypt::cli

@@ -1,5 +1,5 @@
-// H: Harrison and Waldron 2007. AES-128 by OpenGL for each way to XOR, to gather and
-// to write a round, and against the size of packets.
+// H: Harrison and Waldron 2007. AES-128 by OpenGL, for each way to XOR, to gather and to
+// write a round, and against the size of packets.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/papers/harrison.h"
@@ -12,7 +12,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// GB/s there with a GeForce 7900 GT, the round trip included.
+// The paper's GB/s with a GeForce 7900 GT, the round trip included.
 std::optional<double> published(const std::string &xor_by, const std::string &gather,
                                 const std::string &round) {
   if (round != "rot") return {};
@@ -39,7 +39,7 @@ class MeasureH {
     packets("openssl", [&](uint64_t bytes) { return data_.by_openssl(run_, bytes); });
   }
 
-  // The paper's goal, on data as many as fill a chip of today.
+  // The paper's goal, with enough data to fill a chip of today.
   void counter_mode(const GlWay &way, uint64_t most) {
     gl_.with(way, [&](const Context &context) {
       const BenchCase run{*find_cipher("aes-128-ctr"), LC_ENCRYPT};
@@ -79,11 +79,11 @@ class MeasureH {
     data_.check(run_, bytes_, name);
   }
 
-  // One size after the other; the paper's small ones lose.
+  // Measures one size after the other. The paper's small ones lose.
   void packets(const std::string &how, const std::function<double(uint64_t)> &seconds) {
     for (uint64_t bytes = gl_.is_small() ? 1 << 10 : 16; bytes <= largest_packet_; bytes *= 8) {
       add(how + "-packets", bytes, {}, [&] { return seconds(bytes); });
-      // Of these no name says the size, and the plot wants them all.
+      // No name gives the size of these, and the plot needs them all.
       if (how != "openssl") data_.check(run_, bytes, how);
     }
   }
@@ -156,7 +156,7 @@ void paper_h(PaperBench &bench) {
     for (const char *gather : {"multi", "hgather", "sgather"})
       for (const char *round : {"rot", "norot"}) {
         const std::string plainest = std::string(gather) + round;
-        // A way of each will do for a trial.
+        // In a trial one way of each is enough.
         if (gl.is_small() && plainest != "multirot") continue;
         measure.way(table_way(xor_by, gather, round), published(xor_by, gather, round),
                     plainest == "multirot");

@@ -11,7 +11,7 @@
 
 namespace lanecrypt::cli {
 
-// A way to compute that LANECRYPT_GL names.
+// A way to compute, as LANECRYPT_GL names it.
 struct GlWay {
   std::string name;     // in results
   std::string setting;  // "xor=table8,gather=multi,round=rot"
@@ -31,11 +31,11 @@ class GlBench {
   PaperBench &bench() const { return bench_; }
   const std::string &api() const { return api_; }
   bool is_gpu() const { return is_gpu_; }
-  // Whether few and small measurements will do: a trial, or no GPU.
+  // Whether few and small measurements are enough: in a trial, or without a GPU.
   bool is_small() const { return bench_.quick || !is_gpu_; }
 
-  // Opens the device anew with that way and calls `work`, for which it is device 0.
-  // Where it cannot be opened so, a note says why.
+  // Opens the device anew with that way, and calls `work` with it as device 0. If it
+  // cannot be opened like that, a note says why.
   void with(const GlWay &way, const std::function<void(const Context &)> &work) const;
 
  private:
@@ -44,11 +44,11 @@ class GlBench {
   const bool is_gpu_;
 };
 
-// On how many multiprocessors fragments run, of how many there are.
+// On how many multiprocessors fragments run, and how many there are.
 void paper_h_places(const GlBench &gl);
-// XOR alone, with the round trip over the bus and without.
+// Only XOR, with the round trip over the bus and without.
 void paper_h_xor(const GlBench &gl);
-// What a CPU-bound program keeps of its core beside each way.
+// How much a CPU-bound program keeps of its core beside each way.
 void paper_h_idle(const GlBench &gl);
 
 }  // namespace lanecrypt::cli

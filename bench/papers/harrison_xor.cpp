@@ -25,8 +25,8 @@ constexpr struct {
     {"integer", "shaders=fragment", {}, {}},
 };
 
-// As the textures of the paper, 1024 x 1024 of four bytes, and as many as fill a chip
-// of today.
+// The sizes of the paper's textures, 1024 x 1024 of four bytes, and as many bytes as fill
+// a chip of today.
 std::vector<uint64_t> sizes_of(const GlBench &gl) {
   if (!gl.is_gpu()) return {64 << 10};
   return gl.is_small() ? std::vector<uint64_t>{4 << 20} : std::vector<uint64_t>{4 << 20, 32 << 20};
@@ -38,7 +38,7 @@ class MeasureXor {
       : gl_(gl), bytes_(bytes), a_(bytes), b_(bytes), want_(bytes), got_(bytes) {
     BenchData().fill(0, a_);
     BenchData().fill(0, b_);
-    // All pairs of bytes are among them.
+    // The data have all pairs of bytes.
     for (uint32_t n = 0; n < 1 << 16; n++) {
       a_[n] = static_cast<uint8_t>(n >> 8);
       b_[n] = static_cast<uint8_t>(n);
@@ -65,7 +65,8 @@ class MeasureXor {
                        out = context.on_device(0, bytes_);
     const auto run = [&](uint32_t times) {
       return seconds_of([&] {
-        // GlBench::with() calls none of this in a build whose library has no such function.
+        // If the library was built without this function, GlBench::with() calls none of
+        // this.
         if constexpr (process::kHasDiagnostics)
           lanecrypt::check(lc_device_xor(context.get(), 0, a.address(), b.address(), out.address(),
                                          bytes_, times));
@@ -81,11 +82,11 @@ class MeasureXor {
       });
     });
     check(name);
-    // What is the same with one draw and with many is no part of a draw.
+    // The time that one draw and many have in common is no part of a draw.
     const uint32_t times = draws_for(run);
     BenchResult &on_card = add(name + ".card" + of_api, alone, [&] {
       const double many = run(times), one = run(1);
-      // On a busy machine one may have taken longer than many.
+      // On a busy machine one may take longer than many.
       return many > one ? (many - one) / (times - 1) : many / times;
     });
     out.read_to(got_.data(), bytes_);
@@ -128,7 +129,7 @@ class MeasureXor {
 }  // namespace
 
 void paper_h_places(const GlBench &gl) {
-  // Desktop OpenGL alone tells it.
+  // Only desktop OpenGL tells it.
   gl.with({"multiprocessors", "xor=raster"}, [&](const Context &context) {
     std::vector<uint32_t> places(size_t{4} << 20);
     const uint64_t bytes = places.size() * sizeof places[0];

@@ -1,6 +1,6 @@
-// M: Manavski 2007. AES-128 and AES-256 against size: the kernel's time, the total
-// with both copies, and OpenSSL; and encryption by OpenGL as that was in 2007, one
-// round a pass.
+// M: Manavski 2007. AES-128 and AES-256 against size: the kernel's time, the total with
+// both copies, and OpenSSL. Also encryption by OpenGL as it was in 2007, with one round
+// in each pass.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ class MeasureM {
   }
 
  private:
-  // On the card, and with both copies.
+  // Measures it on the card, and with both copies.
   void both(const Context &context, uint32_t index, const BenchCase &run, const std::string &how,
             const std::vector<uint64_t> &sizes) {
     CardData card(context, index, data_.data(), sizes.back());
@@ -82,7 +82,7 @@ class MeasureM {
       openssl = result.spread.median;
     else
       result.over_openssl = result.spread.median / openssl;
-    // Its figures are of CUDA.
+    // The paper's figures are of CUDA.
     if (!is_openssl && !how.ends_with(".gl")) result.published = published(run, bytes);
     return bench_.log.add(std::move(result));
   }
@@ -107,7 +107,7 @@ void paper_m(PaperBench &bench) {
       const BenchCase run{*find_cipher(name), direction};
       measure.openssl(run);
       for (const uint32_t index : bench.devices()) measure.device(index, run);
-      // The ways of old chips encrypt alone.
+      // The ways of old chips only encrypt.
       if (opengl && direction == LC_ENCRYPT) measure.old_opengl(GlBench(bench, *opengl), run);
     }
 }

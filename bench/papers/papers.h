@@ -10,12 +10,12 @@
 
 namespace lanecrypt::cli {
 
-// The letters of the papers that can be repeated, as a person may write them.
+// The letters of the papers, as a person may write them.
 std::string paper_letters();
 bool is_paper(const std::string &letter);
 
-// Runs the part of one paper, or of all where `letter` is empty. Files of its own lie
-// in `folder` meanwhile.
+// Runs the part of one paper, or of all if `letter` is empty. Its files lie in `folder`
+// meanwhile.
 void bench_papers(const Context &context, const std::string &letter, bool quick,
                   const std::string &folder, BenchLog &log);
 

@@ -1,6 +1,6 @@
 // R: Rosenberg 2007. Whole files, from a RAM disk and from a disk: by OpenSSL, by a
-// device, by a cipher that does nothing, and copied to the device and back; what that
-// takes of the CPU, and the cards of electricity.
+// device, by a cipher that does nothing, and copied to the device and back. Also how much
+// CPU time that takes, and how much electricity the cards take.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/papers/rosenberg.h"
@@ -27,18 +27,18 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kRamDisk[] = "/dev/shm";
-// Of the disk: it may be slow.
+// The time for the disk, which may be slow.
 constexpr double kDiskSeconds = 45;
 constexpr double kTraceSeconds = 2, kSampleSeconds = 0.02;
 const GlWay kOldWay = {"table8", "xor=table8,gather=multi,round=rot"};
 
-// The paper's seconds for a file, from its disk, beside its one CPU.
+// The paper's seconds for a file from its disk, and by its one CPU.
 struct Published {
   std::optional<double> cpu, device, nothing, copies;
 };
 
-// With the GeForce 8800 GTS and CUDA, the means of all runs; with the GeForce 6800 GT and
-// OpenGL. Of files 5 to 7 there is nothing here, and of file 8 one run.
+// With the GeForce 8800 GTS and CUDA the means of all runs, and with the GeForce 6800 GT
+// and OpenGL. There is nothing for files 5 to 7, and one run for file 8.
 Published published_by_cuda(const PaperFile &file) {
   constexpr double kCpu[] = {43.2, 40.6, 42.4, 41.8}, kDevice[] = {41.9, 40.5, 41.8, 40.3};
   if (file.number <= 4) return {kCpu[file.number - 1], kDevice[file.number - 1], 34.9, 35.4};
@@ -52,8 +52,8 @@ Published published_by_gl(const PaperFile &file) {
   return {};
 }
 
-// Those that the paper has figures of first: the disk may be slow. The random ones are
-// its plainest.
+// First the files for which the paper has figures, since the disk may be slow. The random
+// ones are its plainest.
 constexpr unsigned kOrder[] = {4, 8, 1, 2, 3, 7, 6, 5};
 
 using Clock = std::chrono::steady_clock;
@@ -70,12 +70,12 @@ class MeasureR {
             {reinterpret_cast<const char *>(data_.key()), run_.cipher.key_bytes})),
         begin_(Clock::now()) {}
 
-  // All ways through one file; false where there was no room, or not time for all.
+  // Measures all ways for one file. False if there was no room, or not time for all.
   bool measure(const PaperFile &file) {
     if (folder_.free_bytes() < 3 * file.bytes + (64 << 20)) return false;
     is_late_ = false;
     write_paper_file(file, path("in"));
-    // What is smaller than published has no published time.
+    // A file that is smaller than the published one has no published time.
     const bool is_whole = file.bytes == paper_files(1)[file.number - 1].bytes;
     const Published paper = is_whole ? published_by_cuda(file) : Published{};
     const Published old_paper = is_whole ? published_by_gl(file) : Published{};
@@ -99,8 +99,8 @@ class MeasureR {
     return true;
   }
 
-  // The CPU and the power over time, while the file in the folder goes through again
-  // and again, and, of a device, while its kernels alone run.
+  // Records the CPU and the power over time, while the file in the folder passes again
+  // and again and, for a device, while only its kernels run.
   void trace(const PaperFile &file, const PowerMeter &meter) {
     write_paper_file(file, path("in"));
     const double idle = watch(meter, "R.idle", [](double) {});
@@ -130,7 +130,7 @@ class MeasureR {
     return fmt::format("R.file-{}.{}.{}", file.number, where_, how);
   }
 
-  // A context that has this device alone, as number 0, open.
+  // A context that has only this device, as number 0, and open.
   const Context &only(uint32_t index) {
     std::unique_ptr<Context> &context = contexts_[index];
     if (context == nullptr) {
@@ -146,8 +146,8 @@ class MeasureR {
     };
   }
 
-  // As the paper's first device: a table of all pairs of bytes, and whether its time
-  // depends on the data.
+  // Computes as the paper's first device did: with a table of all pairs of bytes. Also
+  // tells whether its time depends on the data.
   void by_old_opengl(const PaperFile &file, std::optional<double> published) {
     if (!opengl_) return;
     GlBench(bench_, *opengl_).with(kOldWay, [&](const Context &context) {
@@ -157,7 +157,7 @@ class MeasureR {
     });
   }
 
-  // One file through, as the command does it.
+  // Passes one file through, as the command does.
   void encrypt(const std::string &how, const std::string &to, const MakeEngine &make) {
     Input input(path("in"));
     Output output(to, input.status());
@@ -165,7 +165,7 @@ class MeasureR {
     plan.cipher = run_.cipher;
     plan.pad = false;
     suit_machine(plan, input.size());
-    // One core, as in the paper; another writes.
+    // One core, as in the paper; another core writes.
     if (how == "openssl") plan.readers = plan.writers = 1;
     output.create();
     const std::unique_ptr<Engine> engine = make();
@@ -173,7 +173,7 @@ class MeasureR {
     output.commit(is_disk_);
   }
 
-  // False where there is no time left for it.
+  // False if there is no time left for it.
   bool time(const PaperFile &file, const std::string &how, const std::string &to,
             std::optional<double> published, const MakeEngine &make) {
     is_late_ |= is_disk_ && seconds_since(begin_) > kDiskSeconds;
@@ -215,7 +215,7 @@ class MeasureR {
     while (seconds_since(start) < seconds);
   }
 
-  // Adds what was seen; the median of watts, or 0.
+  // Adds what was seen. Returns the median of watts, or 0.
   double watch(const PowerMeter &meter, const std::string &what,
                const std::function<void(double)> &work) {
     bench_.log.tell(what + ", over time");

@@ -12,15 +12,14 @@ struct Sweep {
   uint64_t most_bytes;
 };
 
-// 360 x 512 x 10 was the best of the paper; 132 is how many multiprocessors large
-// chips have today.
+// 360 x 512 x 10 was the best of the paper. Large chips today have 132 multiprocessors.
 Sweep sweep_of(bool is_gpu, bool quick) {
   if (!is_gpu) return {{2}, {1}, {10}, 1 << 20};
   if (quick) return {{132, 360}, {512}, {10, 100}, 64 << 20};
   return {{33, 66, 132, 264, 360}, {128, 256, 512}, {1, 10, 100, 1000}, uint64_t{1} << 30};
 }
 
-// What is compared of each output: all lanes write it.
+// How much of each output is compared: all lanes write that part.
 constexpr uint64_t kCheckedBytes = 32 << 20;
 
 }  // namespace

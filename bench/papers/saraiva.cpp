@@ -1,5 +1,5 @@
-// S: Saraiva 2013, AES. ECB and CBC both ways against size, on an idle CPU and on a
-// loaded one, and the CPU's share.
+// S: Saraiva 2013, AES. ECB and CBC in both directions against size, on an idle CPU and
+// on a loaded one, and the CPU's share.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -13,11 +13,11 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The paper's range, in whole blocks, and on.
+// The paper's range in whole blocks, and larger sizes.
 constexpr uint64_t kSizes[] = {112,     1 << 10,   2 << 10,  3 << 10,   16 << 10,  128 << 10,
                                1 << 20, 3'700'000, 32 << 20, 256 << 20, 1ull << 30};
-// A chain goes at 20 MB/s on a GPU: one pass where it takes longer than the first, and
-// none where longer than the second.
+// A chain runs at 20 MB/s on a GPU. If it takes longer than the first limit, one pass is
+// made; if longer than the second, none.
 constexpr double kLongSeconds = 0.5, kMostSeconds = 60, kMostSecondsQuick = 0.25;
 
 class MeasureS {
@@ -25,7 +25,7 @@ class MeasureS {
   MeasureS(PaperBench &bench, uint64_t most)
       : bench_(bench), data_(bench.context, most, false), most_(most) {}
 
-  // `loaded`: while a load takes all cores.
+  // `loaded`: whether a load takes all cores meanwhile.
   void sweep(const BenchCase &run, bool loaded) {
     std::optional<CpuLoad> load;
     if (loaded) load.emplace([this](const std::string &text) { bench_.log.note("S: " + text); });
@@ -44,8 +44,8 @@ class MeasureS {
   }
 
  private:
-  // False where the device does not do that at all, such as chains by fragment shaders,
-  // or would take too long.
+  // False if the device does not do it at all, such as chains by fragment shaders, or
+  // would take too long.
   bool try_device(const BenchCase &run, uint32_t index, uint64_t bytes, const std::string &suffix,
                   double openssl) {
     const double most = bench_.quick ? kMostSecondsQuick : kMostSeconds;
@@ -66,7 +66,7 @@ class MeasureS {
     }
   }
 
-  // Seconds of a pass, by the size before.
+  // The expected seconds of a pass, from the size before.
   double expected(uint64_t bytes) const {
     return rate_ == 0 ? 0 : static_cast<double>(bytes) / 1e9 / rate_;
   }
@@ -102,7 +102,7 @@ class MeasureS {
     rate_ = result.spread.median;
     result.over_openssl = result.spread.median / openssl;
     data_.check(run, bytes, result.name);
-    // Beside a load the process's time is the load's.
+    // With a load, the process's time includes the load's.
     if (!suffix.empty() || wall == 0) return;
     const double share = 100 * cpu / wall;
     BenchResult cpu_share{

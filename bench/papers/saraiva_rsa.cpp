@@ -1,7 +1,6 @@
-// S: Saraiva 2013, RSA. Keys, 1 to 100 at once, with CPU seconds; private
-// operations, 1 to 15 and on to 100,000 at once. Seconds of a whole call, as the
-// paper has them; what would take one core too long is reckoned from fewer, in rows
-// that are named so.
+// S: Saraiva 2013, RSA. Keys, 1 to 100 at once, with CPU seconds; private operations, 1
+// to 15 and up to 100,000 at once. Seconds of a whole call, as in the paper. What would
+// take one core too long is calculated from fewer, in rows whose names say so.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -66,7 +65,7 @@ class MeasureRsa {
               published(paper.one_gpu, paper.hundred_gpu), {7, 2, bench_.quick ? 0.5 : 1},
               [&] { return make_keys(bench_.context, index, paper.bits, count); });
       if (count < 100 || bench_.quick) continue;
-      // What the paper's CPU, one core in use, had no figure for.
+      // All cores, for which the paper, with one core of its CPU, had no figure.
       timed(name, "openssl-cores", count, {}, patience_for(seconds), [&] {
         return make_keys_by_openssl(paper.bits, cpu::usable_cores(), static_cast<unsigned>(count));
       });
@@ -101,16 +100,16 @@ class MeasureRsa {
   }
 
  private:
-  // Of one core: what would take longer is reckoned.
+  // Seconds for one core. What would take longer is calculated.
   double affordable() const { return bench_.quick ? 1 : 14; }
 
-  // For what is thought to take so many seconds.
+  // The patience for work that is expected to take so many seconds.
   Patience patience_for(double seconds) const {
     if (seconds > 0.5) return {0, 0, 0};
     return {7, 2, bench_.quick ? 0.3 : 1};
   }
 
-  // One operation after the other, on one core.
+  // Runs one operation after the other, on one core.
   void operations_by_openssl(const std::string &name, const BenchRsaKey &key, uint64_t count,
                              const Spread &rate, std::optional<double> published) {
     constexpr double kAffordable = 1;
@@ -134,7 +133,7 @@ class MeasureRsa {
     bench_.log.add(std::move(result));
   }
 
-  // A row of what was not run: by the rate of fewer.
+  // Adds a row for what was not run, by the rate of fewer.
   void reckoned(const std::string &name, uint64_t count, double seconds,
                 std::optional<double> published) {
     bench_.log.add({name + ".openssl-reckoned",
@@ -147,8 +146,8 @@ class MeasureRsa {
                     published});
   }
 
-  // With a patience of no runs it runs once, with none before. The median of its seconds; adds a
-  // row of them, and one of CPU seconds.
+  // With a patience of no runs it runs once, without a run before. Returns the median of
+  // the seconds. Adds a row of them, and one of CPU seconds.
   double timed(const std::string &name, const std::string &where, uint64_t count,
                std::optional<double> published, const Patience &patience,
                const std::function<double()> &run) {

@@ -1,5 +1,5 @@
-// W: Waloschek and others 2010. 100,000 packets of 8 KiB, one at a time and all at
-// once, NIST's examples, and what of the time are kernels and copies.
+// W: Waloschek and others 2010. 100,000 packets of 8 KiB, one at a time and all at once,
+// NIST's examples, and how much of the time kernels and copies take.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -39,8 +39,8 @@ std::vector<uint8_t> bytes_of(const char *text) {
   return bytes;
 }
 
-// How many of the examples, each whole and from its first one to three blocks,
-// both ways, the device has right; throws where one is wrong.
+// How many of the examples the device has right, in both directions: each whole, and its
+// first one to three blocks. Throws if one is wrong.
 double run_examples(const Context &context, uint32_t index) {
   unsigned right = 0;
   for (const auto &example : kExamples)
@@ -65,8 +65,8 @@ double run_examples(const Context &context, uint32_t index) {
   return right;
 }
 
-// Packets one after the other, each handed over when the last is back: all of them
-// once, which takes seconds. The rate of each tenth, in GB/s.
+// Runs packets one after the other. Each is handed over when the last is back. It runs
+// all of them once, which takes seconds. Returns the rate of each tenth, in GB/s.
 Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, PaperData &data,
                   uint64_t packets) {
   const Messages messages(run, data.data(), data.in(), data.out(), packets * kPacketBytes);
@@ -128,7 +128,7 @@ void paper_w(PaperBench &bench) {
         bench.log.add(
             {"W.nist-examples." + api, "right", {right, right, right, 1}, {}, {}, "", {}});
       }
-      // As the paper's kernel handed them over.
+      // As the paper handed packets to its kernel.
       row("packet-by-packet." + api, 0.01347,
           [&] { return one_by_one(bench.context, index, run, data, packets); });
       data.check(run, bytes, "W.packet-by-packet." + api);

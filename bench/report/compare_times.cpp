@@ -9,8 +9,9 @@ namespace {
 
 constexpr size_t kRuns = 10;  // that the launches are cut into
 
-// What the system does beside is far from the rest, in both kinds alike, and hides
-// small differences: so samples above one of these shares of all are left out too.
+// Disturbances by the system are far from the other samples, in both kinds alike, and
+// hide small differences. So t is also computed without the samples above each of these
+// shares.
 constexpr double kCrops[] = {0.5, 0.75, 0.9, 0.95, 0.99, 1};
 constexpr double kUsualCrop = 0.95;
 
@@ -39,7 +40,7 @@ double crop_at(std::span<const TimedLaunch> launches, double share) {
   return *at;
 }
 
-// Of launches of one key with equal data.
+// Uses the launches of one key with equal data.
 Spread between_runs(std::span<const TimedLaunch> launches) {
   const double limit = crop_at(launches, kUsualCrop);
   Moments runs[kRuns];

@@ -1,5 +1,5 @@
-// Whether the times of a kernel tell one kind of keys or data from another:
-// Welch's t, as dudect has it.
+// Whether the times of a kernel tell one kind of keys or data from another: Welch's t, as
+// in dudect.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace lanecrypt::cli {
 
-// One launch: of one key or of any of many, of equal data or of data that vary.
-// Kinds are drawn at random from launch to launch.
+// One launch, with one key or any of many, and with equal data or varied data. Both kinds
+// are drawn at random for each launch.
 struct TimedLaunch {
   double ns = 0;
   bool key_varies = false, data_varies = false;

@@ -1,5 +1,5 @@
-// A task of the CPU's beside something else on one core: what the paper of Harrison
-// and Waldron 2007 calls the CPU's idle time.
+// A task of the CPU that shares one core with something else. Harrison and Waldron 2007
+// call what it keeps the CPU's idle time.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace lanecrypt::cli {
 
-// One core for this thread and all that it starts, as the machines of the paper had,
-// while it lives.
+// While it lives, this thread and all that it starts have one core, as the machines of
+// the paper had.
 class OneCore {
  public:
   OneCore();
@@ -31,7 +31,7 @@ class OneCore {
 // A task that only counts.
 class CountingTask {
  public:
-  // About so long, alone on this core.
+  // Takes about so long, alone on this core.
   explicit CountingTask(double seconds);
   // How long it took.
   double run() const;
@@ -40,9 +40,9 @@ class CountingTask {
   uint64_t steps_ = 1 << 20;
 };
 
-// What the task keeps of its core while another thread calls `work` over and over:
-// 100 times its time alone, just before, over its time then. And for how long `work` was
-// called. Throws what `work` throws.
+// How much of its core the task keeps while another thread calls `work` over and over:
+// 100 times its time alone, measured just before, over its time then; and for how long
+// `work` was called. Throws what `work` throws.
 struct Share {
   double percent, seconds;
 };

@@ -9,8 +9,8 @@
 
 namespace lanecrypt::cli {
 
-// The part of NVML's ABI that is used: handles are pointers, 0 is success, and power
-// comes in milliwatts.
+// The part of NVML's ABI that we use: handles are pointers, 0 is success, and power is in
+// milliwatts.
 struct PowerMeter::Library {
   using Card = void *;
   void *handle = nullptr;
@@ -28,7 +28,7 @@ struct PowerMeter::Library {
     return function != nullptr;
   }
 
-  // Why not, or nothing.
+  // Why it cannot be opened, or "".
   std::string open() {
     handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return "there is no libnvidia-ml.so.1";

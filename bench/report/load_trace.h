@@ -1,5 +1,5 @@
-// What this process takes of the CPU, and the cards of electricity, while something
-// runs.
+// How much CPU time this process takes, and how much electricity the cards take, while
+// something runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace lanecrypt::cli {
 
-// Electricity, as NVIDIA's management library (NVML) tells it; opened when the
-// process runs, as every driver.
+// Electricity, by NVIDIA's management library (NVML), which is opened when the process
+// runs, as every driver.
 class PowerMeter {
  public:
   PowerMeter();
@@ -25,9 +25,9 @@ class PowerMeter {
   PowerMeter(const PowerMeter &) = delete;
   PowerMeter &operator=(const PowerMeter &) = delete;
 
-  // Empty, or why it tells nothing.
+  // Empty, or the reason why it gives no figure.
   const std::string &why_not() const { return why_not_; }
-  // Of all cards of the machine together; 0 where it tells nothing.
+  // The sum for all cards of the machine; 0 if it gives no figure.
   double watts() const;
 
  private:
@@ -46,7 +46,7 @@ class LoadTrace {
 
   // Ends it.
   void stop();
-  // Of one core, in per cent, between a sample and the one before.
+  // Per cent of one core, between each sample and the one before.
   const Series &cpu() const { return cpu_; }
   const Series &watts() const { return watts_; }
 

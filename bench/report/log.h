@@ -1,4 +1,4 @@
-// What a benchmark is asked for, what it says meanwhile, and what it finds.
+// What a benchmark is asked for, what it says while it runs, and what it finds.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,23 +18,23 @@ class BenchLog {
  public:
   using Results = std::vector<BenchResult>;
 
-  // Wanted are the names that have one of `only` in them, or all where that is empty.
-  // `tells`: whether a progress line is shown. `keep` is given all results so far,
-  // every few seconds, so that little is lost with the process.
+  // The wanted names are those that contain one of `only`, or all if that is empty.
+  // `tells`: whether a progress line is shown. `keep` gets all results so far every few
+  // seconds, so that little is lost with the process.
   BenchLog(std::vector<std::string> only, bool tells, std::function<void(const Results &)> keep);
-  // Takes the progress line away.
+  // Removes the progress line.
   ~BenchLog();
   BenchLog(const BenchLog &) = delete;
   BenchLog &operator=(const BenchLog &) = delete;
 
   bool wants(const std::string &name) const;
-  // What is measured next, for the progress line. What was added before must have been
+  // Says in the progress line what is measured next. What was added before must have been
   // checked by now: it may be kept.
   void tell(const std::string &next);
-  // A line to stderr that stays: what a person should know of what is not measured.
+  // A line to stderr that stays, about something that is not measured.
   void note(const std::string &text) const;
-  // Runs `measure`. False where the device answers LC_ERROR_UNSUPPORTED, as one of
-  // OpenGL does to XTS: its reason is noted, once. Any other error is thrown on.
+  // Runs `measure`. False if the device answers LC_ERROR_UNSUPPORTED, as one of OpenGL
+  // does to XTS: its reason is noted once. Any other error is thrown on.
   bool unless_unsupported(const std::function<void()> &measure);
 
   BenchResult &add(BenchResult result);

@@ -20,9 +20,8 @@ struct Spread {
   unsigned runs = 0;
 };
 
-// How often a case is run: `runs` times, or fewer where `budget_seconds` are
-// over, but never fewer than `least_runs`. One more run before, where it warms up,
-// is not counted.
+// How often a case is run: `runs` times, or fewer if `budget_seconds` are over, but at
+// least `least_runs` times. If it warms up, one more run comes before and is not counted.
 struct Patience {
   unsigned runs = 20;
   unsigned least_runs = 3;
@@ -30,17 +29,17 @@ struct Patience {
   bool warms_up = true;
 };
 
-// Calls `run`, which returns the seconds that it measured, and gives the spread
-// of `amount` a second (bytes in GB).
+// Calls `run`, which returns the seconds that it measured. Gives the spread of `amount`
+// for each second (bytes in GB).
 Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run);
 
-// And the spread of the seconds themselves.
+// Gives the spread of the seconds themselves.
 Spread measure_seconds(const Patience &patience, const std::function<double()> &run);
 
-// Of what was measured once, or many times elsewhere.
+// The spread of what was measured once, or many times elsewhere.
 Spread spread_of(std::vector<double> values);
 
-// A value over time: seconds since the beginning, and it.
+// A value over time: the seconds since the beginning, and the value.
 using Series = std::vector<std::array<double, 2>>;
 
 struct BenchResult {
@@ -56,7 +55,7 @@ struct BenchResult {
   std::optional<double> cores_busy{};  // the process's CPU time over time
   std::optional<double> gb_per_s{};    // of a job beside which something else was measured
   std::string load{};                  // what took the other cores meanwhile
-  // Of the provider: operations that ran on its device, and those on the CPU.
+  // For the provider: operations that ran on its device, and operations on the CPU.
   std::optional<uint64_t> on_device{}, on_cpu{};
 };
 
@@ -64,12 +63,12 @@ struct Machine {
   std::string gpu, driver, cpu;
   unsigned cores = 0;
 };
-// This machine; `gpu` and `driver` are the caller's to fill.
+// This machine. The caller fills in `gpu` and `driver`.
 Machine this_machine();
 
 nlohmann::ordered_json results_json(const Machine &machine,
                                     const std::vector<BenchResult> &results);
-// The machine, the date and the software, of results_json(), in two lines.
+// The machine, the date and the software as in results_json(), in two lines.
 std::string results_heading(const Machine &machine);
 std::string results_table(const std::vector<BenchResult> &results);
 

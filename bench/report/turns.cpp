@@ -14,7 +14,7 @@ struct Found {
   bool is_left_out = false;
 };
 
-// And of the programs that it has run.
+// Also counts the programs that it has run.
 double all_cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);

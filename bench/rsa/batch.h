@@ -15,7 +15,7 @@
 
 namespace lanecrypt::cli {
 
-// Runs work(n) for n < count on as many threads.
+// Runs work(n) for each n < count, on as many threads.
 void on_threads(unsigned count, const std::function<void(unsigned)> &work);
 
 // A key, in OpenSSL's form and in the library's.
@@ -26,7 +26,7 @@ class BenchRsaKey {
   size_t bytes() const { return key_.size(); }
   const lc_rsa_key *get() const { return key_.get(); }
 
-  // OpenSSL's operation without padding, as often as `more` says, which gives
+  // OpenSSL's operation without padding, repeated as long as `more` says so. `more` gives
   // input and output.
   void run_openssl(bool is_private,
                    const std::function<bool(const uint8_t **, uint8_t **)> &more) const;
@@ -46,10 +46,10 @@ class RsaBatch {
 
   size_t count() const { return messages_.size(); }
 
-  // Seconds. Throws Failure where not all was done by the device.
+  // Returns seconds. Throws Failure if the device did not do all.
   double run(const Context &context, uint32_t device, lc_rsa_operation operation) const;
-  // By OpenSSL, raises each output to e, or each input, on all cores; throws
-  // Failure where one differs.
+  // OpenSSL raises each output to e, or each input, on all cores. Throws Failure if one
+  // differs.
   void check(lc_rsa_operation operation, const std::string &name) const;
 
  private:
@@ -59,7 +59,7 @@ class RsaBatch {
   std::vector<lc_rsa_message> messages_;
 };
 
-// Private operations a second of OpenSSL on so many cores.
+// OpenSSL's private operations a second on so many cores.
 Spread openssl_rsa_rate(const BenchRsaKey &key, unsigned cores, const Patience &patience);
 
 }  // namespace lanecrypt::cli

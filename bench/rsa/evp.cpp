@@ -30,7 +30,7 @@ constexpr Case kCases[] = {{"evp-lone", 1, 0},
                            {"evp-threads-2048-own-keys", 2048, 0, true},
                            {"evp-async", 1, 512},
                            {"evp-async-16", 16, 512}};
-// The emulator is no measure of anything; it shows that the command works.
+// The emulator measures nothing. It shows that the command works.
 constexpr Case kCasesOfEmulator[] = {{"evp-lone", 1, 0},
                                      {"evp-threads", 4, 0},
                                      {"evp-threads-own-keys", 4, 0, true},
@@ -40,7 +40,7 @@ struct Timing {
   unsigned runs;
   double warm_up_seconds, seconds;
 };
-// Meanwhile a provider opens its device.
+// Time for a provider to open its device.
 constexpr double kOpeningSeconds = 2.5;
 
 struct FreePkey {
@@ -48,7 +48,7 @@ struct FreePkey {
 };
 using Pkey = std::unique_ptr<EVP_PKEY, FreePkey>;
 
-// A key as files have it, so that each library context can read it.
+// A key in the form of files, which each library context can read.
 std::vector<uint8_t> make_key(unsigned bits) {
   const Pkey key(EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits}));
   uint8_t *der = nullptr;
@@ -65,7 +65,7 @@ class Signer {
   Signer() : library_(OSSL_LIB_CTX_new()) {}
   Signer(const std::string &module, const lc_device_info &device)
       : api_(device.api),
-        // By itself nothing would go to the emulator.
+        // Without this setting nothing would go to the emulator.
         provider_(std::make_unique<ProviderLibrary>(
             module, device.id, device.is_gpu ? "rsa = auto" : "rsa = always")) {}
   ~Signer() {
@@ -80,7 +80,7 @@ class Signer {
     return row + "." + (is_openssl() ? "openssl" : api_);
   }
 
-  // The runs of one row; those of several signers are made in turn.
+  // Begins a row. The runs of several signers are made in turn.
   void begin(const Case &load, const std::vector<uint8_t> &der) {
     load_ = load;
     need_keys(der, load.has_own_keys ? load.threads : 1);
@@ -116,7 +116,7 @@ class Signer {
   OSSL_LIB_CTX *library() const { return provider_ ? provider_->get() : library_; }
   uint64_t count(const char *name) const { return provider_ ? provider_->counter(name) : 0; }
 
-  // Keys that share nothing but their numbers.
+  // Makes keys that share nothing but their numbers.
   void need_keys(const std::vector<uint8_t> &der, size_t number) {
     while (keys_.size() < number) {
       const uint8_t *at = der.data();
@@ -131,7 +131,7 @@ class Signer {
   OSSL_LIB_CTX *library_ = nullptr;  // where there is no provider
   std::unique_ptr<ProviderLibrary> provider_;
   std::vector<Pkey> keys_;  // before their library goes
-  // Of the row under way.
+  // For the row under way.
   Case load_ = {};
   std::vector<double> rates_, cores_;
   uint64_t device_before_ = 0, cpu_before_ = 0;
@@ -152,7 +152,7 @@ void measure_in_turn(const std::vector<Signer *> &signers, const std::string &ro
   });
 }
 
-// The GPUs that are selected or, without any, what computes on the CPU.
+// The selected GPUs or, if there is none, the devices that compute on the CPU.
 std::vector<lc_device_info> devices_of(const Context &context) {
   std::vector<lc_device_info> devices;
   for (uint32_t index = 0; index < context.device_count(); index++) {
@@ -165,7 +165,7 @@ std::vector<lc_device_info> devices_of(const Context &context) {
   return devices;
 }
 
-// Each job waits by a descriptor.
+// Each job waits with a descriptor.
 bool may_open(size_t descriptors) {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return true;

@@ -10,9 +10,9 @@
 
 namespace lanecrypt::cli {
 
-// One lone caller, many threads, and threads with many jobs of ASYNC, with one key
-// for all or a key for each thread. The provider is that of `module`; where that is
-// "", OpenSSL alone is measured. Throws Failure (kFailed) where a signature fails.
+// One lone caller, many threads, and threads with many ASYNC jobs, with one key for all
+// or a key for each thread. The provider is `module`. If that is "", only OpenSSL is
+// measured. Throws Failure (kFailed) if a signature fails.
 void bench_evp(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -65,7 +65,7 @@ struct DeviceRow {
   uint32_t device;
 };
 
-// What is wanted of `name` on the selected devices.
+// The wanted rows of `name` on the selected devices.
 std::vector<DeviceRow> rows_of(const Context &context, const std::string &name,
                                const BenchLog &log) {
   std::vector<DeviceRow> rows;
@@ -120,8 +120,8 @@ void bench_keygen(const Context &context, bool quick, BenchLog &log) {
       log.add({of_cores, "keys/s", openssl, {}, {}, "wall", {}});
     }
     for (const DeviceRow &row : rows_of(context, name, log)) {
-      // So many that how it begins and ends counts for little. The emulator is no
-      // measure of anything; it shows that the command works.
+      // So many keys that the beginning and the end count for little. The emulator
+      // measures nothing; it shows that the command works.
       const uint64_t of_gpu = quick ? 4000 : bits <= 2048 ? 20000 : 6000;
       const uint64_t count = context.device(row.device).is_gpu ? of_gpu * 2048 / bits : 8;
       log.tell(row.name);

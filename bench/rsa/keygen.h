@@ -1,5 +1,5 @@
-// `lanecrypt bench rsa`, the making of keys: one by one and in bulk, on each
-// device, beside OpenSSL.
+// `lanecrypt bench rsa`, new keys: one by one and in bulk, on each device, beside
+// OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace lanecrypt::cli {
 
-// Every key was checked by the library; throws Failure (kFailed) where one is
-// missing or was not made on the device.
+// The library checks every key. Throws Failure (kFailed) if one is missing or was not
+// made on the device.
 void bench_keygen(const Context &context, bool quick, BenchLog &log);
 
-// Seconds to make so many keys on a device, all of them; throws as above.
+// Seconds to make so many keys, all on a device. Throws as above.
 double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_t count);
-// Seconds for `count` keys of OpenSSL's in all, which so many cores share.
+// Seconds for OpenSSL to make `count` keys in all, on so many cores.
 double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned count);
 
 }  // namespace lanecrypt::cli

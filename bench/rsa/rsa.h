@@ -1,5 +1,5 @@
 // `lanecrypt bench rsa`: RSA in batches of several sizes on each device, signatures
-// through EVP, and the making of keys, beside OpenSSL on one core and on all.
+// through EVP, and new keys, beside OpenSSL on one core and on all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace lanecrypt::cli {
 
-// Runs all of it, with keys made for it. The result of every operation is
-// compared with OpenSSL's (by its public operation); throws Failure (kFailed)
-// where one differs. `module` is that of bench_evp().
+// Runs all of it, with keys made for it. The result of every operation is compared with
+// OpenSSL's (by its public operation). Throws Failure (kFailed) if one differs. `module`
+// is as for bench_evp().
 void bench_rsa(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::cli
