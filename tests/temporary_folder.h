@@ -1,4 +1,4 @@
-// A folder of a test's own.
+// A folder for one test.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace lanecrypt::test {
 
-// Empty at first; goes with all that is in it. Throws where none can be made, which fails
-// the test.
+// Empty at first, and removed with all that is in it. Throws if none can be made, which
+// fails the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -1,5 +1,5 @@
-// OpenSSL's ASYNC jobs run on stacks of 32 KiB, of which the provider may use
-// what a small function would.
+// OpenSSL's ASYNC jobs run on stacks of 32 KiB. The provider may use only as much as a
+// small function would.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ int encrypt(void *argument) {
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
   int bytes = 0;
   int result = O(EVP_CipherInit_ex2)(context, work.cipher, key, iv, 1, nullptr);
-  // The first request opens the device; the second only uses it.
+  // The first request opens the device. The second only uses it.
   for (int call = 0; call < 2 && result == 1; ++call)
     result = O(EVP_CipherUpdate)(context, work.out->data(), &bytes, work.out->data(),
                                  int(work.out->size()));
@@ -36,7 +36,7 @@ TEST(Async, ADeviceServesAJobOnASmallStack) {
   Library library({{"devices", "host"}, {"threshold_bytes", "64"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   Bytes outputs[2];
-  // OpenSSL's own cipher beside ours, on a thread with an ordinary stack.
+  // OpenSSL's own cipher, and beside it ours, on a thread with an ordinary stack.
   for (int side : {0, 1}) {
     outputs[side].assign(100000, 7);
     Work work{library.cipher("AES-256-CTR", side == 0 ? "default" : "gpu"), &outputs[side]};

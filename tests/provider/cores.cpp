@@ -1,6 +1,6 @@
-// Large updates that several cores do at once, where they were measured to be sooner than
-// a device: the same bytes, and the same stream after them, as OpenSSL's. That they did it
-// is in the counters.
+// Large updates that several cores share, where they were measured to be sooner than a
+// device. Their bytes, and the stream after them, are OpenSSL's. The counters show that
+// the cores did it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using Place = Twins::Place;
 
 constexpr size_t kMiB = 1 << 20;
 const uint8_t kKey[64] = {0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae};
-// The counter wraps over all of its bits in the second MiB.
+// The counter carries through all of its bits in the second MiB.
 const uint8_t kIv[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                          0xff, 0xff, 0xff, 0xff, 0xff, 0xfe, 0xff, 0xff};
 
@@ -80,7 +80,7 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
     const uint64_t before = bytes_of_cores();
     Twins twins(*library_, one.name);
     twins.init(kKey, kIv, one.kind.direction == LC_ENCRYPT ? 1 : 0);
-    // Begins and ends within blocks, where the mode has that.
+    // Begins and ends within blocks, if the mode allows that.
     for (const size_t bytes : {is_whole ? size_t{0} : size_t{5}, 2 * kMiB + (is_whole ? 0 : 100),
                                size_t{48}, 3 * kMiB}) {
       if (bytes == 0) continue;
@@ -99,7 +99,7 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
   EXPECT_EQ(library_->counter("lanecrypt.device-jobs"), 0u);
   EXPECT_EQ(library_->counter("lanecrypt.failures"), 0u);
   EXPECT_LT(bytes_of_cores(), library_->counter("lanecrypt.cpu-bytes"));
-  // And in one call.
+  // Now in one call.
   const uint64_t before = bytes_of_cores();
   Twins twins(*library_, "AES-256-CBC");
   twins.init(kKey, kIv, 0);

@@ -1,5 +1,5 @@
-// The edges where the two sides of a stream could come apart, each by itself,
-// and the errors, which must be OpenSSL's own.
+// The edges at which the two sides of a stream could differ, each by itself, and the
+// errors, which must be OpenSSL's own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST_F(Edges, EverySplitOfThreeBlocks) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 1000u);
 }
 
-// Input and output that overlap in part give what OpenSSL gives, sense or not.
+// Input and output that overlap in part give what OpenSSL gives, useful or not.
 TEST_F(Edges, EveryOverlap) {
   for (const char *cipher : kCiphers)
     for (int direction : {1, 0})
@@ -85,7 +85,7 @@ TEST_F(Edges, InPlaceWithBytesHeldBack) {
       }
 }
 
-// Right padding, for once: the random tests nearly never meet it.
+// Correct padding, which the random tests hardly ever meet.
 TEST_F(Edges, DecryptsWhatWasEncrypted) {
   int refused = 0;
   for (const char *name : {"AES-128-ECB", "AES-256-CBC"})
@@ -104,7 +104,7 @@ TEST_F(Edges, DecryptsWhatWasEncrypted) {
       twins.init(kKey, kIv, 0);
       twins.update(secret, Twins::Place::kApart, 0);
       EXPECT_EQ(twins.finish(), 1);
-      // Wrong by one bit, and one byte short.
+      // Wrong in one bit, and one byte too short.
       secret.back() ^= 1;
       twins.init(nullptr, kIv, 0);
       twins.update(secret, Twins::Place::kApart, 0);
@@ -115,7 +115,7 @@ TEST_F(Edges, DecryptsWhatWasEncrypted) {
       EXPECT_EQ(twins.finish(), 0);
       ASSERT_TRUE(twins.is_whole()) << name << " " << bytes << ": " << twins.difference();
     }
-  // By chance, one in 256 has padding that looks right.
+  // One in 256 has padding that looks right by chance.
   EXPECT_GT(refused, 130);
 }
 
@@ -124,7 +124,7 @@ TEST_F(Edges, WithoutAKey) {
     if (std::string(cipher).ends_with("CTS")) continue;  // OpenSSL's would crash
     Twins twins(library, cipher);
     EXPECT_EQ(twins.update(pattern(64), Twins::Place::kApart, 0), 0);
-    // XTS has nothing to finish, and says so without a key.
+    // XTS has nothing to finish, and succeeds even without a key.
     EXPECT_EQ(twins.finish(), std::string(cipher).ends_with("XTS") ? 1 : 0);
     twins.init(nullptr, kIv, 1);
     EXPECT_EQ(twins.at_once(pattern(64), Twins::Place::kApart, 0), -1);
@@ -145,7 +145,7 @@ TEST_F(Edges, StealingWithoutAKey) {
   O(EVP_CIPHER_CTX_free)(context);
 }
 
-// Every way, every length around a few blocks, and a second message, which is
+// Every way of stealing, every length around a few blocks, and a second message, which is
 // refused until the next initialization.
 TEST_F(Edges, EveryWayOfStealing) {
   if (only_opengl_is_under_test()) GTEST_SKIP() << "OpenGL does no ciphertext stealing";
@@ -208,7 +208,7 @@ TEST_F(Edges, TheSameNamesAndConstants) {
   }
 }
 
-// What can be read and set of a context, by name and type.
+// The parameters of a context that can be read and set, by name and type.
 TEST_F(Edges, TheSameParameters) {
   for (const char *name : all_ciphers()) {
     std::set<std::pair<std::string, unsigned>> lists[2][2];
@@ -228,7 +228,7 @@ TEST_F(Edges, TheSameParameters) {
   }
 }
 
-// TLS up to 1.2 has the cipher pad a record and cut off its MAC.
+// In TLS up to 1.2 the cipher pads a record and cuts off its MAC.
 TEST_F(Edges, TlsRecords) {
   for (const char *name : {"AES-128-CBC", "AES-256-CBC"}) {
     Bytes made[2];
@@ -292,7 +292,7 @@ TEST(EdgesOfThreads, EveryThreadIsCounted) {
     EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
     EXPECT_EQ(O(EVP_CipherInit_ex2)(context, library.cipher(name, "gpu"), kKey, kIv, 1, nullptr),
               1);
-    // More than have a line of the counters to themselves. They live at the same time.
+    // More threads than can own a line of the counters, all alive at the same time.
     std::atomic<unsigned> turn = 0;
     std::vector<std::thread> threads;
     for (unsigned thread = 0; thread < kThreads; ++thread)

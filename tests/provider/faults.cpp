@@ -1,5 +1,5 @@
-// Devices that fail: the caller gets OpenSSL's answer or, where the CPU is not
-// allowed, an error that says why.
+// Devices that fail. The caller gets OpenSSL's answer or, if the CPU is not allowed, an
+// error that says why.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_F(Faults, ALostDeviceIsNotNoticed) {
         twins.finish();
         EXPECT_TRUE(twins.is_whole()) << cipher << ", " << when << ": " << twins.difference();
         EXPECT_EQ(library.counter("lanecrypt.failures"), 1u) << cipher << ", " << when;
-        // After the loss nothing is asked of it any more.
+        // After the loss the device is asked for nothing more.
         EXPECT_GE(library.counter("lanecrypt.cpu-jobs"), 2u);
         EXPECT_NE(library.text_param("lanecrypt.devices").find("lost"), std::string::npos)
             << library.text_param("lanecrypt.devices");
@@ -89,7 +89,7 @@ TEST_F(Faults, ALostDeviceIsAnErrorWhereOneIsRequired) {
     results += std::to_string(
         O(EVP_CipherUpdate)(context, data.data(), &bytes, data.data(), int(data.size())));
   O(EVP_CIPHER_CTX_free)(context);
-  // Some requests, a few kernels each, come before the loss, and none after.
+  // Some requests, a few kernels each, succeed before the loss, and none after it.
   EXPECT_TRUE(results.starts_with("1") && results.ends_with("0")) << results;
   EXPECT_EQ(results.find("01"), std::string::npos) << results;
   const std::string errors = take_error_texts();
@@ -114,7 +114,7 @@ TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
   EXPECT_EQ(1u, take_system_log().size());
 }
 
-// RSA goes on, by the CPU, and no signature is wrong.
+// RSA goes on by the CPU, and no signature is wrong.
 TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
   for (const char *how : {"lost-after:0", "lost-after:7", "lost-after:30", "lost-upload:6",
                           "lost-download:3", "fail-launch:4", "wrong-byte:0", "wrong-byte:20"}) {
@@ -128,15 +128,15 @@ TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
     const std::string devices = library.text_param("lanecrypt.devices");
     EXPECT_NE(devices.find("\"reason\": \"host:0: RSA: "), std::string::npos) << devices;
     EXPECT_GT(library.counter("lanecrypt.rsa-failures"), 0u) << how;
-    // A result that fails its check on the device leaves it in service.
+    // If a result fails its check on the device, the device stays in service.
     const auto log = take_system_log();
     ASSERT_EQ(1u, log.size()) << how;
     EXPECT_NE(log[0].find("lanecrypt: out of service: host:0: RSA: "), std::string::npos) << log[0];
   }
 }
 
-// Of two devices one fails, then the other: each is counted and told of once, whoever
-// takes over, and whether or not the CPU may.
+// Of two devices one fails, and then the other. Each is counted and reported once,
+// whoever takes over, and whether or not the CPU may.
 TEST_F(Faults, EachLostDeviceIsToldOfOnce) {
   setenv("LANECRYPT_HOST_DEVICES", "2", 1);
   for (const char *must : {"no", "yes"}) {
@@ -152,7 +152,7 @@ TEST_F(Faults, EachLostDeviceIsToldOfOnce) {
     for (const int lost : {1, 2}) {
       std::vector<std::string> log;
       for (int call = 0; call < 100 && log.empty(); ++call) {
-        // Where the CPU may not, the last device's failure is an error.
+        // If the CPU may not take over, the last device's failure is an error.
         const bool may_fail = lost == 2 && std::string(must) == "yes";
         EXPECT_TRUE(encrypt(library, &data) == 1 || may_fail);
         log = take_system_log();
@@ -193,7 +193,7 @@ TEST_F(Faults, EachDeviceLostToRsaIsToldOfOnce) {
   EXPECT_EQ(0u, take_system_log().size()) << "told again";
 }
 
-// What a device does not do at all: nobody has failed, and nobody is told.
+// What a device does not offer at all is no failure, and nothing is reported.
 void expect_no_failure_of_what_it_lacks(const char *device) {
   Library library({{"devices", device}, {"threshold_bytes", "64"}, {"rsa", "always"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

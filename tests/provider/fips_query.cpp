@@ -1,5 +1,6 @@
-// A library context whose default properties ask for `fips=yes`, and a fetch that does not:
-// what is behind ours is fetched without it too, and no fetch leaves an error behind.
+// A library context whose default properties ask for `fips=yes`, and a fetch that does
+// not. What stands behind our algorithms is then fetched without it too, and no fetch
+// leaves an error behind.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ class FipsQuery : public testing::Test {
   }
 };
 
-// By a device, and by OpenSSL behind ours.
+// Done by a device, and by OpenSSL behind ours.
 TEST_F(FipsQuery, CiphersEncrypt) {
   for (const char *threshold : {"0", "1G"}) {
     Library library({{"devices", devices_under_test()}, {"threshold_bytes", threshold}});
@@ -63,8 +64,8 @@ TEST_F(FipsQuery, CiphersEncrypt) {
   }
 }
 
-// The random generators stand already: without a provider that has any of FIPS's there are
-// none, for OpenSSL's own RSA neither.
+// The random generators were made before. Without a provider that has FIPS's there would
+// be none, and none for OpenSSL's own RSA either.
 TEST_F(FipsQuery, RsaSignsAndDecrypts) {
   for (const char *rsa : {"always", "auto"}) {
     Library library(
@@ -117,7 +118,7 @@ TEST_F(FipsQuery, RsaSignsAndDecrypts) {
     sign("?provider=gpu");
     decrypt(keys.sides[1].get(), "?provider=gpu", false);
     demand_fips(library);
-    // With what was fetched before, and a key that is made anew of its numbers.
+    // Uses what was fetched before, and a key made again from its numbers.
     sign(kOurs);
     OSSL_PARAM *numbers = parameters_of(keys.sides[0], EVP_PKEY_KEYPAIR);
     EVP_PKEY *made = nullptr;
@@ -129,8 +130,8 @@ TEST_F(FipsQuery, RsaSignsAndDecrypts) {
     O(OSSL_PARAM_free)(numbers);
     ASSERT_NE(made, nullptr);
     EXPECT_EQ(take_error_texts(), "");
-    // OpenSSL's own PKCS#1 v1.5 with implicit rejection (from 3.2 on, and in distributions'
-    // 3.0) fetches a digest that nobody then has.
+    // OpenSSL's own PKCS#1 v1.5 with implicit rejection (from 3.2 on, and in
+    // distributions' 3.0) fetches a digest that no provider then has.
     decrypt(made, kOurs, true);
     O(EVP_PKEY_free)(made);
     EXPECT_EQ(take_error_texts(), "");

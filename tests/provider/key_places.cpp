@@ -1,5 +1,5 @@
-// Where keys of ciphers lie in the process: OpenSSL's contexts have theirs where they have
-// them without us, and all of ours is in memory that core dumps leave out.
+// Where keys of ciphers lie in the process. OpenSSL's contexts have theirs where they
+// would have them without us. All of our copies are in memory that core dumps leave out.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace provider_test {
 namespace {
 
 constexpr size_t kNeedleBytes = 16;
-// What the test itself has of a key is hidden by this.
+// The test's own copies of a key are hidden by this.
 constexpr uint8_t kHidden = 0xA5;
 
 struct Mapping {
@@ -31,8 +31,8 @@ struct Mapping {
   std::string line;
 };
 
-// Those that can be written, but not the stacks: what calls leave there, OpenSSL's too, later
-// ones overwrite.
+// Mappings that can be written, except stacks. What calls leave there, OpenSSL's too,
+// later calls overwrite.
 std::vector<Mapping> read_mappings() {
   pthread_attr_t attributes;
   size_t stack_bytes = 0;
@@ -65,7 +65,7 @@ struct Places {
   std::string mappings;  // of those in dumps
 };
 
-// Where the process has the beginnings of these keys.
+// Finds where the process has the beginnings of these keys.
 std::vector<Places> find(const std::vector<Bytes> &hidden_keys) {
   constexpr size_t kPieceBytes = 1 << 20;
   const size_t piece_and_overlap = kPieceBytes + kNeedleBytes - 1;
@@ -121,7 +121,7 @@ class KeyPlaces : public testing::Test {
 
   void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
 
-  // With a key, and text under it.
+  // With a key, and with text encrypted under it.
   Context begin(const char *name, const char *provider, const Bytes &hidden, bool with_text) {
     Context context(O(EVP_CIPHER_CTX_new)());
     uint8_t key[64];
@@ -177,7 +177,7 @@ TEST_F(KeyPlaces, AreLeftOutOfCoreDumps) {
                  &of_copies = with_copies[2 * n + 1];
     EXPECT_EQ(of_plain.outside, 0u) << what;
     EXPECT_LE(of_ours.in_dumps, of_plain.in_dumps) << what << "\n" << of_ours.mappings;
-    // It is found where it is.
+    // The search does find a key.
     EXPECT_GE(of_ours.outside, 1u) << what;
     EXPECT_LE(of_copies.in_dumps, 2 * of_plain.in_dumps) << what << "\n" << of_copies.mappings;
     EXPECT_GT(of_copies.outside, of_ours.outside) << what;

@@ -1,4 +1,5 @@
-// The module as a file: it brings no libcrypto of its own, and can come and go.
+// The module as a file. It brings no libcrypto of its own, and can be loaded and
+// unloaded.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ int count_libcrypto(dl_phdr_info *info, size_t, void *count) {
 TEST(Load, BringsNoSecondLibcrypto) {
   Library library({{"devices", "host"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
-  // The library's own CPU path has been bound by this, too.
+  // This has also bound the library's own CPU path.
   Library without({{"devices", "none"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(without.is_ready()) << without.errors();
   for (Library *each : {&library, &without}) {
@@ -51,7 +52,7 @@ TEST(Load, ComesAndGoes) {
   }
 }
 
-// Nothing is left behind that grows.
+// Nothing is left behind that would grow.
 TEST(Load, ComesAndGoesAThousandTimes) {
   uint64_t early = 0;
   for (int time = 0; time < 1000; ++time) {

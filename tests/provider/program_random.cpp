@@ -1,5 +1,5 @@
-// The provider draws from the random generator of the program, as that configured it: the
-// program's is TEST-RAND, which gives out what it was given, and nothing once that is used up.
+// The provider draws from the random generator of the program, as the program configured
+// it. Here that is TEST-RAND, which gives out what it was given, and then fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -36,13 +36,13 @@ class ProgramRandom : public testing::Test {
     keys = make_key_twins(library, "RSA", 1024);
   }
 
-  // Of this thread, and what those of all threads are seeded from.
+  // The generator of this thread, and the one that seeds those of all threads.
   EVP_RAND_CTX *for_salts() { return O(RAND_get0_public)(library.get()); }
   EVP_RAND_CTX *for_secrets() { return O(RAND_get0_private)(library.get()); }
   EVP_RAND_CTX *for_all() { return O(RAND_get0_primary)(library.get()); }
 
   void give(EVP_RAND_CTX *generator, Bytes bytes) {
-    // One byte, where nothing is meant: nobody draws so little.
+    // One byte stands for none: nobody draws so little.
     if (bytes.empty()) bytes.resize(1);
     const OSSL_PARAM params[] = {
         {OSSL_RAND_PARAM_TEST_ENTROPY, OSSL_PARAM_OCTET_STRING, bytes.data(), bytes.size(), 0},
@@ -50,7 +50,7 @@ class ProgramRandom : public testing::Test {
     ASSERT_EQ(1, O(EVP_RAND_CTX_set_params)(generator, params));
   }
 
-  // Empty where it failed.
+  // Empty if it failed.
   Bytes sign(int side) {
     const PkeyContext context = context_for(library, keys.sides[side].get(), kProperties[side]);
     const Bytes digest(32, 7);
@@ -96,7 +96,7 @@ TEST_F(ProgramRandom, GivesSalts) {
   for (int side : {0, 1}) EXPECT_TRUE(sign(side).empty());
 }
 
-// In place of one whose padding is wrong.
+// In the place of a secret whose padding is wrong.
 TEST_F(ProgramRandom, GivesPremasterSecrets) {
   const Bytes wrong(keys.bytes, 1);
   Bytes sealed(keys.bytes), opened(keys.bytes);
@@ -127,10 +127,11 @@ TEST_F(ProgramRandom, GivesPremasterSecrets) {
   EXPECT_EQ(1u, rsa_device_jobs(library));
 }
 
-// That of the thread that asks for the key, though others search for it.
+// The generator of the thread that asks for the key, though other threads search for it.
 TEST_F(ProgramRandom, GivesKeys) {
   give(for_all(), {});
-  // Since 3.5 the threads that search have generators of their own there, which have nothing.
+  // Since 3.5 the threads that search have generators of their own in that context, and
+  // these have nothing to give.
   if (100 * O(OPENSSL_version_major)() + O(OPENSSL_version_minor)() >= 305) {
     give(for_secrets(), {});
     EXPECT_FALSE(generate());
@@ -148,12 +149,12 @@ TEST_F(ProgramRandom, Blinds) {
   EXPECT_EQ(1u, rsa_device_jobs(library));
   give(for_secrets(), real_random(kPlenty));
   give(for_all(), {});
-  // No device goes on without, and OpenSSL takes its own.
+  // No device goes on without random bits, and OpenSSL takes its own.
   EXPECT_FALSE(sign(1).empty());
   EXPECT_EQ(1u, rsa_device_jobs(library));
 }
 
-// What a program put in place of all generators, for all contexts.
+// What a program puts in the place of all generators, in all contexts.
 std::atomic<size_t> bytes_of_method;
 
 TEST_F(ProgramRandom, MayBeAMethod) {

@@ -85,11 +85,12 @@ Library::Library(const Settings &settings, bool with_default) {
   if (with_default) text += "default = default_settings\n";
   text += "gpu = gpu_settings\n[default_settings]\nactivate = 1\n[gpu_settings]\n";
   text += "module = " PROVIDER_MODULE "\n";
-  // What most tests are about; they may say otherwise behind it, and the last word counts.
+  // Most tests are about this setting. A later line of a test may say otherwise, and the
+  // last one counts.
   text += "in_process = yes\n";
   for (const auto &[name, value] : settings) text += name + " = " + value + "\n";
-  // Not activated from the file: of a provider that refuses, OpenSSL would
-  // keep nothing, not even the reason.
+  // The file does not activate it: OpenSSL would keep nothing of a provider that refuses
+  // to load, not even the reason.
   const bool written = write(file, text.data(), text.size()) == ssize_t(text.size());
   close(file);
   take_errors();
@@ -97,7 +98,8 @@ Library::Library(const Settings &settings, bool with_default) {
   ready_ = written && O(OSSL_LIB_CTX_load_config)(context_, path) == 1;
   unlink(path);
   if (ready_) {
-    // Until some 3.0.x the file's `module` counts only where it activates too.
+    // Up to some 3.0.x the file's `module` counts only if the file activates the provider
+    // too.
     const std::string module = PROVIDER_MODULE;
     const std::string folder = module.substr(0, module.rfind('/'));
     O(OSSL_PROVIDER_set_default_search_path)(context_, folder.c_str());
@@ -223,7 +225,7 @@ int Twins::update(const Bytes &in, Place place, size_t misalignment, size_t shif
     uint8_t *to = place == Place::kApart ? own.data() + (misalignment * 7) % 32 : from + shift;
     outcome.out_bytes = -1;
     const int result = O(EVP_CipherUpdate)(context, to, &outcome.out_bytes, from, int(in.size()));
-    // All of the buffer: nothing may be written beside the output either.
+    // Compare all of the buffer: nothing may be written beside the output.
     outcome.out = place == Place::kApart ? own : source;
     return result;
   });
@@ -308,7 +310,7 @@ void Twins::duplicate() {
       whole_ = false;
       difference_ = "copy failed";
     }
-    // The old one must not share anything with the copy.
+    // The old context must share nothing with the copy.
     uint8_t rubbish[80] = {1, 2, 3}, out[112];
     int bytes = 0;
     O(EVP_CipherUpdate)(context, out, &bytes, rubbish, sizeof rubbish);
@@ -320,7 +322,7 @@ void Twins::duplicate() {
 
 void Twins::read_parameters() {
   both("parameters", [](EVP_CIPHER_CTX *context, Outcome &outcome) {
-    // Where there is no IV, nothing is written to these.
+    // If there is no IV, nothing is written to these.
     uint8_t iv[16] = {}, updated[16] = {};
     unsigned padding = 77, num = 77;
     size_t key_bytes = 77, iv_bytes = 77;
@@ -343,7 +345,7 @@ void Twins::read_parameters() {
     for (size_t value : {size_t(padding), size_t(num), key_bytes, iv_bytes, params[0].return_size,
                          params[1].return_size})
       outcome.out.push_back(uint8_t(value));
-    // The same by pointer, as EVP_CIPHER_CTX_iv() of older days asks.
+    // The same by pointer, as the old EVP_CIPHER_CTX_iv() asks.
     const void *pointer = nullptr;
     OSSL_PARAM by_pointer[] = {
         {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &pointer, sizeof iv, OSSL_PARAM_UNMODIFIED},

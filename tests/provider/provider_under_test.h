@@ -1,5 +1,5 @@
-// A libcrypto, a fresh library context with OpenSSL's default provider and ours
-// in it, and both sides of a comparison.
+// A libcrypto, a fresh library context with OpenSSL's default provider and ours in it,
+// and both sides of a comparison.
 //
 // The libcrypto is the file that LANECRYPT_TEST_LIBCRYPTO names, or the
 // system's. Its functions are called as O(EVP_CIPHER_fetch)(...).
@@ -37,19 +37,18 @@ inline const char *const kCiphers[] = {
 inline const char *const kAuthenticated[] = {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM",
                                              "ChaCha20-Poly1305"};
 inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAuthenticated[0];
-// Authenticated too, with text in one piece, its length told before.
+// Also authenticated. Text comes in one piece, and its length is told before.
 inline const char *const kCcm[] = {"AES-128-CCM", "AES-192-CCM", "AES-256-CCM"};
 inline constexpr size_t kCipherCount = sizeof kCiphers / sizeof kCiphers[0];
 
-// The devices of the tests that are not about one: those of LANECRYPT_TEST_DEVICES,
-// the emulator by default.
+// The devices for tests that are not about a certain one: those of
+// LANECRYPT_TEST_DEVICES, and by default the emulator.
 std::string devices_under_test();
-// Whether they are of OpenGL alone, which does neither authenticated modes nor
+// Whether only OpenGL's devices are tested, which do neither authenticated modes nor
 // ciphertext stealing.
 bool only_opengl_is_under_test();
 
-// All errors of this thread's queue, which is then empty: the codes alone, or
-// with their texts.
+// Takes all errors out of this thread's queue: only the codes, or with their texts.
 std::vector<unsigned long> take_errors();
 std::string take_error_texts();
 
@@ -63,7 +62,7 @@ class Library {
   // What went wrong while loading.
   const std::string &errors() const { return errors_; }
   OSSL_LIB_CTX *get() const { return context_; }
-  // "default" or "gpu"; not freed before the library. Any thread.
+  // provider: "default" or "gpu". The cipher is freed with the library. Any thread.
   EVP_CIPHER *cipher(const char *name, const char *provider);
   uint64_t counter(const char *name);
   std::string text_param(const char *name);
@@ -77,7 +76,7 @@ class Library {
   std::vector<EVP_CIPHER *> fetched_;
 };
 
-// What the default provider and ours make of the same call.
+// What the default provider and ours do in the same call.
 struct Outcome {
   int result = 0;
   int out_bytes = 0;
@@ -86,7 +85,7 @@ struct Outcome {
   bool operator==(const Outcome &) const = default;
 };
 
-// The same cipher operation on both sides; each call compares what they do.
+// The same cipher operation on both sides. Each call compares what they do.
 class Twins {
  public:
   Twins(Library &library, const char *cipher);
@@ -101,25 +100,25 @@ class Twins {
   int set_padding(int padding);
   int set_num(unsigned num);
   int set_text(const char *name, const char *value);
-  // Output is written `offset` bytes behind the input in one buffer (0: in
-  // place), or into a buffer of its own.
+  // Output is written `offset` bytes behind the input in one buffer (0: in place), or to
+  // a buffer of its own.
   enum class Place { kApart, kInPlace, kShifted };
   int update(const Bytes &in, Place place, size_t misalignment, size_t shift = 0);
   int at_once(const Bytes &in, Place place, size_t misalignment);
   int finish();
-  // Of authenticated modes.
+  // For authenticated modes.
   int set_iv_bytes(size_t bytes);
   int update_aad(const Bytes &aad);
   int set_tag(const Bytes &tag);
   int set_tag_bytes(size_t bytes);
   // EVP_CIPHER_CTX_ctrl() with a buffer of so many bytes.
   int control(int command, size_t bytes);
-  // CCM: of all the text that comes.
+  // CCM: sets the length of all the text to come.
   int set_length(size_t bytes);
   int read_tag(size_t bytes);
-  // Goes on with copies; the old ones are fed rubbish and freed.
+  // Goes on with copies. The old ones get other data and are freed.
   void duplicate();
-  // All parameters that can be read.
+  // Reads all parameters that can be read.
   void read_parameters();
 
  private:

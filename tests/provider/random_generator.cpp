@@ -1,5 +1,5 @@
-// OpenSSL's random generator, which before 3.5 has its AES from the provider where the
-// application prefers that: none of it goes to a device, with everything forced.
+// OpenSSL's random generator. Before 3.5 it gets its AES from the provider if the
+// application prefers that. None of it goes to a device, even with everything forced.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -22,14 +22,14 @@ bool fetches_by_default_properties() {
 
 class RandomGenerator : public testing::TestWithParam<const char *> {
  protected:
-  // Requests of all lengths, of each generator that a context has.
+  // Draws requests of all lengths from each generator of a context.
   void draw(Library &library) {
     std::vector<uint8_t> bytes(1 << 20);
     for (const size_t length : {1, 16, 48, 4096, 65535, 65536, 65537, 1 << 20}) {
       ASSERT_EQ(1, O(RAND_bytes_ex)(library.get(), bytes.data(), length, 0));
       ASSERT_EQ(1, O(RAND_priv_bytes_ex)(library.get(), bytes.data(), length, 0));
     }
-    // What is added to the state goes through the derivation function.
+    // Additional input goes through the derivation function.
     for (EVP_RAND_CTX *generator :
          {O(RAND_get0_public)(library.get()), O(RAND_get0_private)(library.get()),
           O(RAND_get0_primary)(library.get())}) {
@@ -49,13 +49,13 @@ TEST_P(RandomGenerator, StaysOnTheCpu) {
   EXPECT_EQ(0u, library.counter("lanecrypt.device-jobs"));
   EXPECT_EQ(0u, library.counter("lanecrypt.cores-bytes"));
   EXPECT_EQ("[]", library.text_param("lanecrypt.devices"));
-  // It is ours that it asked.
+  // It asked our provider.
   EXPECT_EQ(fetches_by_default_properties(), library.counter("lanecrypt.cpu-jobs") > 0);
 }
 INSTANTIATE_TEST_SUITE_P(Ciphers, RandomGenerator,
                          testing::Values("AES-128-CTR", "AES-192-CTR", "AES-256-CTR"));
 
-// Where a device is required and there is none, random numbers are still there.
+// Even if a device is required and there is none, there are random numbers.
 TEST_F(RandomGenerator, NeedsNoDevice) {
   Library library({{"devices", "none"}, {"threshold_bytes", "0"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

@@ -1,6 +1,6 @@
-// Calls that OpenSSL refuses, or does not know and ignores, in the midst of what a device has
-// had a part of. OpenSSL's context has not seen that part: it must not begin there again, under
-// the counters that the device has used.
+// Calls that OpenSSL refuses, or does not know and ignores, in the middle of a message of
+// which a device has had a part. OpenSSL's context has not seen that part. It must not
+// begin there again, with the counters that the device has used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace provider_test {
 namespace {
 
 constexpr size_t kText = 4000;
-// Of a message's text: the first is a device's, at any rate.
+// Bytes of a message's text. The first part always goes to a device.
 constexpr size_t kFirst = 1000;
 
 OSSL_PARAM tag_param(Bytes &tag) {
@@ -25,7 +25,7 @@ OSSL_PARAM tag_param(Bytes &tag) {
 
 class RefusedCalls : public testing::Test {
  protected:
-  // Small updates are OpenSSL's by the threshold, large ones a device's.
+  // By the threshold small updates are OpenSSL's, and large ones a device's.
   Library library{{{"devices", devices_under_test()}, {"threshold_bytes", "500"}}};
   Random random{77};
   void SetUp() override {
@@ -33,7 +33,7 @@ class RefusedCalls : public testing::Test {
     ASSERT_TRUE(library.is_ready()) << library.errors();
   }
 
-  // A message of which a device has had the first part, and `call` comes in between.
+  // Runs a message of which a device has had the first part, with `call` in between.
   void run_with(const char *cipher, bool encrypt, bool small,
                 const std::function<void(Twins &, const Message &)> &call) {
     Message message = make_message(random, cipher, kText);
@@ -66,7 +66,7 @@ class RefusedCalls : public testing::Test {
     EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
   }
 
-  // A decryption of ours alone, whose first part a device has had.
+  // Begins a decryption by ours only, of which a device has had the first part.
   EVP_CIPHER_CTX *begin_alone(const char *cipher, const Message &message) {
     EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
     EXPECT_EQ(O(EVP_CipherInit_ex2)(context, library.cipher(cipher, "gpu"), message.key.data(),
@@ -92,7 +92,7 @@ class RefusedCalls : public testing::Test {
               1);
     return O(EVP_CipherFinal_ex)(context, nothing, &written);
   }
-  // Whatever comes is refused, of a copy too, until there is a new IV.
+  // Everything is refused, in a copy too, until there is a new IV.
   void expect_ended(EVP_CIPHER_CTX *context, const Message &message) {
     EVP_CIPHER_CTX *copy = O(EVP_CIPHER_CTX_new)();
     EXPECT_EQ(O(EVP_CIPHER_CTX_copy)(copy, context), 1);
@@ -119,7 +119,7 @@ class RefusedCalls : public testing::Test {
   }
 };
 
-// GCM, which was told no fixed part of an IV, refuses both; ChaCha20-Poly1305 says yes to both
+// GCM was told no fixed part of an IV, and refuses both. ChaCha20-Poly1305 accepts both
 // and does nothing.
 TEST_F(RefusedCalls, AnIvIsAskedForInTheMidst) {
   for (const int command : {EVP_CTRL_GCM_IV_GEN, EVP_CTRL_GCM_SET_IV_INV})
@@ -136,7 +136,7 @@ TEST_F(RefusedCalls, AnInitInTheMidstIsRefused) {
   }
 }
 
-// What came with the parameter is taken: the message begins, under what was told.
+// What came with the parameter is taken: the message begins with it.
 TEST_F(RefusedCalls, AnInitWithAnIvIsRefused) {
   Bytes tag(17);
   const OSSL_PARAM params[] = {tag_param(tag), OSSL_PARAM_END};
@@ -152,7 +152,7 @@ TEST_F(RefusedCalls, AnInitWithAnIvIsRefused) {
     });
 }
 
-// GCM goes on without a counter, as OpenSSL has it; ChaCha20-Poly1305 begins again.
+// As in OpenSSL, GCM goes on without a counter, and ChaCha20-Poly1305 begins again.
 TEST_F(RefusedCalls, AKeyComesWithoutAnIv) {
   for (const char *cipher : kAuthenticated)
     for (const bool other : {true, false})
@@ -173,7 +173,8 @@ TEST_F(RefusedCalls, AKeyComesWithoutAnIv) {
   EXPECT_GE(library.counter("lanecrypt.device-jobs"), 32u);
 }
 
-// Where OpenSSL goes on with what it has refused, we do not; but neither begins again.
+// OpenSSL may go on with text that it has refused. We do not, but neither side begins
+// again.
 TEST_F(RefusedCalls, TextComesAfterAWrongTag) {
   for (const char *cipher : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM"}) {
     const Message message = plain_message(cipher);
@@ -185,7 +186,8 @@ TEST_F(RefusedCalls, TextComesAfterAWrongTag) {
   }
 }
 
-// What OpenSSL's context has taken of several is not known, and with it the IV is not.
+// Nobody knows which of several parameters OpenSSL's context has taken, so its IV is not
+// known.
 TEST_F(RefusedCalls, OneOfSeveralParametersIsRefused) {
   for (const char *cipher : kAuthenticated) {
     const Message message = plain_message(cipher);
@@ -201,7 +203,7 @@ TEST_F(RefusedCalls, OneOfSeveralParametersIsRefused) {
   }
 }
 
-// The IV is taken, whatever is refused with it, and the next key begins with it.
+// The IV is taken whatever is refused with it, and the next key begins with it.
 TEST(RefusedStreams, AnIvComesWithARefusedParameter) {
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", "500"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

@@ -1,4 +1,4 @@
-// The settings of openssl.cnf, and what the provider says of wrong ones.
+// The settings of openssl.cnf, and the errors for wrong ones.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 const uint8_t kKey[32] = {1}, kIv[16] = {2};
 
-// Encrypts `bytes` with the cipher of ours; the result of the call.
+// Encrypts `bytes` with our cipher. Returns the result of the call.
 int encrypt(Library &library, const char *name, size_t bytes) {
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
   Bytes in(bytes), out(bytes + 16);
@@ -97,7 +97,8 @@ TEST(SizeSettings, PinnedBytes) {
 
 using Prefer = MeasuredCard;
 
-// Nothing set is speed. A program that does little touches no device, whatever it is.
+// The default is speed. A program that does little touches no device, whatever the device
+// is.
 TEST_F(Prefer, LittleLooksForNoDevice) {
   store_quick_card();
   for (const Settings &settings :
@@ -114,8 +115,8 @@ TEST_F(Prefer, LittleLooksForNoDevice) {
   }
 }
 
-// A program that does much of it gets the device that was measured to be quicker, and
-// none for what was not measured or is too short.
+// A program that does much of one kind gets the device that was measured to be faster for
+// that. It gets none for what was not measured or is too short.
 TEST_F(Prefer, MuchGoesWhereItIsSooner) {
   store_quick_card();
   Library library(Settings{{"devices", "host"}});
@@ -123,7 +124,7 @@ TEST_F(Prefer, MuchGoesWhereItIsSooner) {
   constexpr size_t kBytes = 4 << 20;
   constexpr int kMost = 20000;
   Stream stream(library, "AES-128-CTR", kBytes);
-  // After a GiB the device is opened meanwhile.
+  // After a GiB the device is opened.
   int n = 0;
   for (; n < kMost && library.counter("lanecrypt.device-jobs") == 0; ++n) stream.update(kBytes);
   EXPECT_GE(n, 256);
@@ -219,7 +220,7 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
   EXPECT_EQ(line.back(), '\n');
 }
 
-// A child of fork works, with devices of its own, and tells what it did alone.
+// A child of fork works with devices of its own, and reports only what it did itself.
 TEST(Settings, ForkStartsAfresh) {
   const std::string path = testing::TempDir() + "/provider_fork." + std::to_string(getpid());
   unlink(path.c_str());

@@ -9,7 +9,7 @@
 namespace provider_test {
 namespace {
 
-// No destructor: a thread may write when the program ends.
+// It has no destructor: a thread may write when the program ends.
 struct Log {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -35,8 +35,8 @@ std::vector<std::string> take_system_log() {
 
 }  // namespace provider_test
 
-// They stand before those of libc, which are not declared here. The second is what the
-// first becomes in a build with _FORTIFY_SOURCE.
+// They come before libc's functions, which are not declared here. With _FORTIFY_SOURCE
+// the second is called instead of the first.
 extern "C" {
 __attribute__((visibility("default"))) void syslog(int, const char *format, ...) {
   va_list arguments;

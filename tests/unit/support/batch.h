@@ -19,7 +19,7 @@ std::string place_name(Place place);
 lc_message plain_message(const void *key, const void *iv, const void *in, void *out,
                          uint64_t length);
 
-// What a test chooses of a message; key, IV and text are random.
+// What a test chooses for a message. Key, IV and text are random.
 struct MessageShape {
   uint64_t length = 0;
   uint32_t in_alignment = 0;   // 0 to 15: address modulo 16
@@ -39,34 +39,34 @@ struct BatchShape {
   std::string name() const;
 };
 
-// All inputs and outputs lie in one arena, with canaries between them, so
-// that one comparison of the arena sees every output, every input that was to
-// stay and every byte written where none belongs.
+// All inputs and outputs lie in one arena, with canaries between them. So one comparison
+// of the arena checks every output, every input that must not change, and every byte that
+// must not be written.
 class Batch {
  public:
-  // context: for pinned and device memory, of device 0. Throws
-  // std::runtime_error where memory or OpenSSL fails.
+  // context: for pinned memory, and for memory of device 0. Throws std::runtime_error if
+  // there is no memory or OpenSSL fails.
   Batch(lc_context *context, const BatchShape &shape, Random &random);
   ~Batch();
   Batch(const Batch &) = delete;
   Batch &operator=(const Batch &) = delete;
 
   const BatchShape &shape() const { return shape_; }
-  // Chooses key, IV or text of message n instead of random ones; before
-  // finish(). `text` points to the message's input.
+  // Sets the key, IV or text of message n instead of random ones, before finish(). `text`
+  // points to the message's input.
   uint8_t *iv(size_t n) { return ivs_.data() + 16 * n; }
   uint8_t *key(uint32_t number) { return keys_.data() + 64 * number; }
   uint8_t *input(size_t n) { return before_.data() + in_offsets_[n]; }
-  // The answers, from what is chosen by now; and the arena as it is before the
-  // job. Called by the constructor; again after a change.
+  // Computes the answers from what is set by now, and the arena before the job. The
+  // constructor calls it; call it again after a change.
   void finish();
 
   lc_cipher_job job() const;
   uint64_t bytes() const;
-  // "" where the arena is as it should be, or what is wrong.
+  // "" if the arena is as it should be, or what is wrong.
   std::string check();
-  // "" where every message is either its answer from the start for whole
-  // blocks and then untouched, in pieces of any size; or what is wrong.
+  // "" if every message is its answer from the start on, for whole blocks, and then
+  // untouched; or what is wrong.
   std::string check_pieces_or_untouched();
 
  private:
@@ -85,7 +85,7 @@ class Batch {
   std::vector<lc_message> messages_;
 };
 
-// Lengths, alignments, sharing of keys and places by chance.
+// Random lengths, alignments, sharing of keys and places.
 BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes);
 
 }  // namespace lanecrypt::test

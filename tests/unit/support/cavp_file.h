@@ -1,6 +1,5 @@
-// Reads NIST's CAVP response files (.rsp). They are no part of the repository:
-// dev/setup fetches them, and LANECRYPT_CAVP_DIR, which dev/test sets, names
-// the folder.
+// Reads NIST's CAVP response files (.rsp). They are not in the repository: dev/setup
+// fetches them. LANECRYPT_CAVP_DIR, which dev/test sets, names the folder.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +12,13 @@
 
 namespace lanecrypt::test {
 
-// One case: its "NAME = value" lines, and those in brackets above it. A line
-// that is a name alone, such as FAIL or [ENCRYPT], has the value "".
+// One case: its "NAME = value" lines, and the lines in brackets above it. A line that is
+// only a name, such as FAIL or [ENCRYPT], has the value "".
 struct CavpCase {
   std::map<std::string, std::string> values;
 
   bool has(const std::string &name) const { return values.count(name) != 0; }
-  // Throws std::runtime_error where there is no such line.
+  // Throws std::runtime_error if there is no such line.
   const std::string &text(const std::string &name) const;
   uint64_t number(const std::string &name) const;
   Bytes bytes(const std::string &name) const;  // hexadecimal
@@ -31,7 +30,7 @@ bool cavp_is_here();
 inline constexpr char kCavpIsMissing[] =
     "NIST's CAVP vectors are not here (LANECRYPT_CAVP_DIR; dev/setup fetches them)";
 
-// The names of a folder's files that begin so and end in .rsp, in order.
+// The names of a folder's files that begin with this and end in .rsp, in order.
 std::vector<std::string> cavp_files(const std::string &folder, const std::string &begin);
 // "ciphers/AES/XTS/tweak-128hexstr/XTSGenAES128.rsp". Throws std::runtime_error
 // where it is not there or not of the form.

@@ -17,7 +17,7 @@ std::string environment(const char *name) {
 }
 
 std::vector<DeviceCase> present_devices() {
-  // Of every API: a list is what decides which of them are looked at.
+  // Looks at every API: a list would decide which of them are looked at.
   const ScopedEnvironment nobodys("LANECRYPT_DEVICES", nullptr);
   Context all(nullptr, LC_FALLBACK_CPU);
   uint32_t count = 0;
@@ -28,7 +28,7 @@ std::vector<DeviceCase> present_devices() {
     lc_device_info info = all.device(index);
     found.push_back({info.id, "", info.is_gpu != 0, false});
   }
-  // Without it the tests of each device would have none, and say that they were skipped.
+  // Without this the tests of each device would have no case, and count as skipped.
   if (std::none_of(found.begin(), found.end(),
                    [](const DeviceCase &device) { return device.id == "host:0"; }))
     throw std::runtime_error("the emulator is not listed, which every build for tests has");
@@ -47,8 +47,8 @@ std::vector<DeviceCase> choose(const std::vector<DeviceCase> &present, const std
   return chosen;
 }
 
-// One for all tests of a case, by its name: to open a device proves a megabyte of every
-// mode on it.
+// One context for all tests of a case, by its name: to open a device checks a megabyte of
+// every mode on it.
 std::map<std::string, std::unique_ptr<Context>> &open_contexts() {
   static std::map<std::string, std::unique_ptr<Context>> all;
   return all;
@@ -90,14 +90,15 @@ std::vector<DeviceCase> devices_in_every_form() {
       all.push_back(device);
       continue;
     }
-    // OpenCL and OpenGL on a CPU: the emulator, which has the same kernels, has every form.
+    // OpenCL and OpenGL on a CPU need not run every form: the emulator, which has the
+    // same kernels, does.
     if (!device.is_gpu && device.id != "host:0" &&
         environment("LANECRYPT_TEST_EVERY_FORM") != "1") {
       all.push_back(device);
       continue;
     }
     for (const char *form : {"table4", "table1", "bitslice", "fragment"}) {
-      // Fragments are OpenGL's alone.
+      // Only OpenGL has fragments.
       if (std::string_view(form) == "fragment" && !device.is_gl()) continue;
       all.push_back(device);
       all.back().form = form;
@@ -218,7 +219,7 @@ void DeviceTest::TearDown() {
   EXPECT_EQ(0u, device.failures);
   EXPECT_EQ(0u, cpu.bytes) << "bytes on the CPU";
   EXPECT_EQ(0u, cpu.jobs);
-  // What this test has done to it is no other's concern.
+  // The next test must not meet what this one has done to it.
   if (HasFailure()) open_contexts().erase(GetParam().name());
 }
 

@@ -34,19 +34,19 @@ struct DeviceCase {
 
 void PrintTo(const DeviceCase &device, std::ostream *stream);
 
-// Every device under test. Where there is no GPU among them, and
-// LANECRYPT_TEST_DEVICES does not say that this is meant, one absent "gpu"
-// stands for it, so that what is not tested is seen by name.
+// Every device under test. If there is no GPU among them, and LANECRYPT_TEST_DEVICES does
+// not say that this is meant, an absent "gpu" stands for it. So a report names what is
+// not tested.
 std::vector<DeviceCase> devices_under_test();
-// GPUs and the emulator in every form of the kernels; OpenCL and OpenGL on a CPU, as the
-// ones above, in the form that the device takes for its users.
+// GPUs and the emulator in every form of the kernels. OpenCL and OpenGL on a CPU only in
+// the form that the device takes for its users.
 std::vector<DeviceCase> devices_in_every_form();
 // Emulators in a table form: a long CBC encryption, of one stream, would leave
 // 31 of the 32 lanes of their bitsliced kernels idle.
 std::vector<DeviceCase> devices_for_one_stream();
 std::string device_case_name(const testing::TestParamInfo<DeviceCase> &info);
 
-// Every device under test in each arithmetic that it has of RSA.
+// Every device under test, in each arithmetic of RSA that it has.
 struct RsaCase {
   DeviceCase device;
   const char *form;
@@ -55,7 +55,7 @@ void PrintTo(const RsaCase &one, std::ostream *stream);
 std::vector<RsaCase> rsa_cases();
 std::string rsa_case_name(const testing::TestParamInfo<RsaCase> &info);
 
-// Sets an environment variable; puts the old value back when it goes.
+// Sets an environment variable, and puts the old value back at the end.
 class ScopedEnvironment {
  public:
   ScopedEnvironment(const char *name, const char *value);  // nullptr: unset
@@ -88,26 +88,27 @@ class Context {
   lc_context *context_ = nullptr;
 };
 
-// Has the device of the parameter alone, as device 0, without fallback. All tests of a
+// Has only the device of the parameter, as device 0, without fallback. All tests of a
 // device and form share a context.
 class DeviceTest : public testing::TestWithParam<DeviceCase> {
  protected:
   void SetUp() override;
   void TearDown() override;
 
-  // Whether hundreds of MiB take no time here: on a GPU, at full scale.
+  // Whether hundreds of MiB take little time: on a GPU, at full scale.
   bool is_thorough() const;
   lc_context *context() { return context_->get(); }
-  // Whether the device has kernels for this; run_and_check() else makes sure
-  // that it says it has none.
+  // Whether the device has kernels for this. If not, run_and_check() checks that the
+  // device says so.
   bool offers(lc_cipher cipher, lc_direction direction = LC_DECRYPT) const;
-  // One that the device offers.
+  // A random shape that the device offers.
   BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes) const;
   // Runs a job that must succeed on the device, and counts it.
   void run(const lc_cipher_job &job);
-  // Runs a batch and checks every byte that it could have touched.
+  // Runs a batch, and checks every byte that it could have changed.
   void run_and_check(Batch &batch);
-  // For jobs that were started otherwise: what TearDown expects of counters.
+  // For jobs that were started in another way: adds to what TearDown expects of the
+  // counters.
   void expect_done(const lc_cipher_job &job);
   void expect_done(uint64_t jobs, uint64_t bytes);
 

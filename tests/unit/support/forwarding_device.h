@@ -1,5 +1,5 @@
-// What a test puts between the library and a device: it passes every call on, so that
-// what derives from it says only what it does otherwise.
+// Stands between the library and a device, and passes every call on. A class that derives
+// from it only says what it does differently.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lanecrypt::test {
 
-// Only of a device that takes a buffer by its address: the emulator, CUDA.
+// Only for a device that takes a buffer by its address: the emulator, CUDA.
 class ForwardingBuffer : public device::Buffer {
  public:
   explicit ForwardingBuffer(std::unique_ptr<device::Buffer> inner)
@@ -93,7 +93,7 @@ class ForwardingDevice : public device::Device {
   device::Properties properties_;  // the inner device's, but for what a test changes
 };
 
-// `found`, which opens as what `wrap` makes of each device that it opens.
+// `found`, but it opens as what `wrap` makes of each opened device.
 inline device::Found wrapped(
     device::Found found,
     std::function<std::unique_ptr<device::Device>(std::unique_ptr<device::Device>)> wrap) {

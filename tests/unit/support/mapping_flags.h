@@ -1,4 +1,4 @@
-// What the kernel says of a mapping of this process.
+// What the kernel says about a mapping of this process.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,7 @@
 namespace lanecrypt::test {
 
 // The flags of the mapping that holds an address, such as " lo " for locked (proc(5)); ""
-// where the kernel tells none.
+// if the kernel tells none.
 inline std::string flags_of(const void *address) {
   std::ifstream maps("/proc/self/smaps");
   bool is_inside = false;

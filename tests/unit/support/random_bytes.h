@@ -1,4 +1,4 @@
-// Random numbers that are the same in every run: a failure can be run again.
+// Random numbers that are the same in every run, so that a failure can be repeated.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace lanecrypt::test {
 
-// SplitMix64. Not for keys that guard anything.
+// SplitMix64. Do not use it for keys that protect anything.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}

@@ -17,7 +17,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// A library context of our own, so that no configuration reaches it.
+// A library context of our own, which no configuration reaches.
 OSSL_LIB_CTX *default_only() {
   static OSSL_LIB_CTX *context = [] {
     OSSL_LIB_CTX *made = OSSL_LIB_CTX_new();
@@ -103,7 +103,7 @@ void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t 
       (mode.granule_bytes == 16 && !EVP_CIPHER_CTX_set_padding(context.get(), 0)))
     throw std::runtime_error("OpenSSL refuses the key or IV");
   Bytes tweak(iv, iv + mode.iv_bytes);
-  // EVP counts in int, and takes an update for a data unit.
+  // EVP counts bytes in an int, and takes each update as one data unit.
   const uint64_t most = job.data_unit_bytes ? job.data_unit_bytes : 1u << 30;
   while (length > 0) {
     int now = static_cast<int>(std::min(length, most)), written = 0;

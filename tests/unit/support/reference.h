@@ -1,5 +1,5 @@
-// The right answers: OpenSSL's default provider, whatever the machine's
-// openssl.cnf says.
+// The right answers, by OpenSSL's default provider, whatever the machine's openssl.cnf
+// says.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,13 +14,12 @@ namespace lanecrypt::test {
 
 using Bytes = std::vector<uint8_t>;
 
-// The modes, AEAD left out, and their keys: the bytes of all
-// keys of a message together.
+// The modes without a tag, and their keys: the bytes of all keys of a message together.
 std::vector<lc_cipher> plain_modes();
 std::vector<uint32_t> key_sizes(lc_cipher cipher);
 // The longest length up to `length` that a message of the mode may have.
 uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t length);
-// How many times as many calls of the block cipher as ECB a mode makes.
+// How many times as many calls of the block cipher as ECB a mode takes.
 uint64_t cipher_calls(lc_cipher cipher);
 // "AES-256-XTS".
 std::string cipher_name(lc_cipher cipher, uint32_t key_bytes);
@@ -32,12 +31,12 @@ struct ReferenceJob {
   uint64_t data_unit_bytes = 0;  // XTS
 };
 
-// Without padding. Throws std::runtime_error where OpenSSL refuses.
+// Without padding. Throws std::runtime_error if OpenSSL refuses.
 void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t *iv,
                      const uint8_t *in, uint8_t *out, uint64_t length);
 
-// Encrypts with an authenticated mode, whose IV and tag have any size that it
-// allows. Throws as above.
+// Encrypts in an authenticated mode, with an IV and a tag of any size that it allows.
+// Throws as above.
 struct ReferenceSeal {
   lc_cipher cipher;
   uint32_t key_bytes;

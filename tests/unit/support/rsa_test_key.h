@@ -1,5 +1,5 @@
-// Keys of RSA made of given primes, with what OpenSSL's long numbers make of a
-// message by them.
+// RSA keys made of given primes, and what OpenSSL's long numbers make of a message with
+// them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,14 +15,14 @@ namespace lanecrypt::test {
 
 inline lc_number number_of(const Bytes &bytes) { return {bytes.data(), bytes.size()}; }
 
-// A key of its own numbers, made from two primes.
+// A key made from two primes, with its own numbers.
 struct TestKey {
   Bytes n, e, p, q, dp, dq, qinv;
   Bn modulus = bn(), exponent = bn(), secret = bn(), first = bn(), second = bn();
 
   TestKey(const BIGNUM *p_number, const BIGNUM *q_number, const BIGNUM *e_number);
 
-  // Of primes p for which e has an inverse modulo p-1.
+  // Its primes p are such that e has an inverse modulo p-1.
   static TestKey random(int bits, BN_ULONG public_exponent = 65537);
 
   lc_rsa_parts parts() const;
@@ -30,10 +30,10 @@ struct TestKey {
   Bytes power(const Bytes &in, const BIGNUM *by) const;
 };
 
-// Made once: primes take their time.
+// Made once, since primes take time.
 const TestKey &key_of_bits(int bits);
 
-// 0, 1, n-1, p, q, n-p: kEdges of them; and random numbers.
+// The kEdges numbers 0, 1, n-1, p, q and n-p, and then random ones.
 constexpr size_t kEdges = 6;
 std::vector<Bytes> extreme_inputs(const TestKey &key, size_t random_count);
 

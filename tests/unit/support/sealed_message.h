@@ -10,7 +10,7 @@
 
 namespace lanecrypt::test {
 
-// Apart or in place.
+// With its output apart or in place.
 class Sealed {
  public:
   Sealed(lc_cipher cipher, lc_direction direction, uint64_t length, bool in_place, Random &random)
@@ -43,7 +43,7 @@ class Sealed {
     job.message_size = sizeof message_;
     return job;
   }
-  // A part of its text, by itself.
+  // A job for a part of its text.
   lc_cipher_job part(uint64_t from, uint64_t length) {
     part_of_ = message_;
     part_of_.in = static_cast<const uint8_t *>(message_.in) + from;

@@ -1,4 +1,4 @@
-// A job of the C ABI, given to a dispatcher of the test's own.
+// Gives a job of the C ABI to a dispatcher of the test's own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,4 @@
-// Reads the files of tests/vectors; their form is described in the README.md
-// there.
+// Reads the files of tests/vectors. The README.md there describes their form.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -52,8 +51,8 @@ struct VectorFile {
   std::vector<VectorMac> macs;
 };
 
-// Throws std::runtime_error, naming file and line, where a file is missing or
-// is not of the form.
+// Throws std::runtime_error, with file and line, if a file is missing or does not have
+// the form.
 VectorFile read_vectors(const std::string &file_name);
 
 }  // namespace lanecrypt::test
