@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMiB = 1 << 20;
 constexpr ChunkLimits kLimits = {16 * kMiB, 1 << 16};
 
-// CBC encryption of streams; their bytes are not looked at.
+// CBC encryption of streams. Their bytes do not matter.
 RequestPointer request_of(const std::vector<uint64_t> &lengths) {
   static uint8_t key[16];
   CipherJob job = {};
@@ -59,7 +59,7 @@ TEST(Chunks, ShortStreamsOfAChainPassWhole) {
   EXPECT_EQ(4000u, next);
 }
 
-// Chunks of whole ones would have too few lanes, also where only one is long.
+// Chunks of whole streams would have too few lanes, even if only one stream is long.
 TEST(Chunks, LongStreamsOfAChainPassInSlices) {
   std::vector<uint64_t> one_long(4000, 16 << 10);
   one_long.back() = kMiB;
@@ -78,7 +78,7 @@ TEST(Chunks, LongStreamsOfAChainPassInSlices) {
   }
 }
 
-// Each once, in the order of their pieces.
+// Each request once, in the order of their pieces.
 TEST(Chunks, OwnTheRequestsOfTheirPieces) {
   std::list<RequestPointer> queue;
   for (const uint64_t bytes : {uint64_t{48}, uint64_t{16}, uint64_t{400}})
@@ -100,7 +100,7 @@ TEST(Chunks, WhatFitsIsNoPartOfMore) {
   EXPECT_EQ(nullptr, chunks[0].sliced);
 }
 
-// A job of one message; its bytes are not looked at.
+// A job of one message. Its bytes do not matter.
 CipherJob one_message(lc_cipher cipher, lc_direction direction, uint64_t bytes, uint64_t unit) {
   CipherJob job = {};
   job.kind = {cipher, direction, 32};
@@ -130,7 +130,8 @@ TEST(ChunkBytes, GrowAsTheRootOfWhatWaits) {
   }
 }
 
-// What the bus stands still, and what the chunks cost by themselves, 7.5 us each at 50 GB/s.
+// The time in which the bus stands still, and what the chunks cost by themselves, 7.5 us
+// each at 50 GB/s.
 TEST(ChunkBytes, CostLittleMoreThanTheBestWould) {
   const auto cost = [](uint64_t waiting, uint64_t bytes) {
     return static_cast<double>(bytes + (waiting + bytes - 1) / bytes * (384 << 10));
@@ -151,12 +152,12 @@ TEST(ChunkBytes, HoldADataUnit) {
   EXPECT_EQ(8 * kMiB, of(LC_AES_XTS, 4096, 256 * kMiB));
   EXPECT_EQ(13 * kMiB, of(LC_AES_XTS, 13 * kMiB, 256 * kMiB));
   EXPECT_EQ(kMost, of(LC_AES_XTS, kMost, kMiB));
-  // A message is one, of any length.
+  // A message is one data unit, of any length.
   EXPECT_EQ(kMost, of(LC_AES_XTS, 0, 256 * kMiB));
   EXPECT_EQ(kMost, of(LC_AES_CBC, 0, 256 * kMiB));
 }
 
-// All of it, in order, and cut between pages or units.
+// Cuts all of it, in order, and between pages or units.
 TEST(ChunkBytes, CutAJobWhole) {
   constexpr uint64_t kBytes = 200 * kMiB + 5008, kUnit = 3 * kMiB + 16;
   for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_XTS}) {
@@ -186,7 +187,8 @@ TEST(ChunkBytes, CutAJobWhole) {
   }
 }
 
-// Short copies and long ones, wherever they begin and end; nothing beside them.
+// Short copies and long ones, wherever they begin and end. Nothing beside them is
+// written.
 TEST(HostRuns, PassTheRingWhole) {
   test::Random random(20);
   for (int n = 0; n < 40; ++n) {

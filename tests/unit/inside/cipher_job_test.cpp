@@ -1,4 +1,4 @@
-// What becomes of a job of the ABI: its messages and keys, copied.
+// How a job of the ABI is checked and copied: its messages and keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/cipher_job.h"
@@ -19,7 +19,7 @@
 namespace lanecrypt {
 namespace {
 
-// As many keys as there are addresses, in whatever order they come and come again.
+// A job has as many keys as there are addresses, in whatever order they come and return.
 TEST(CipherJobs, HaveTheKeyOfEachMessage) {
   constexpr uint32_t kKeyBytes = 24;
   for (const size_t keys : {size_t{1}, size_t{2}, size_t{9}, size_t{1000}}) {
@@ -30,7 +30,7 @@ TEST(CipherJobs, HaveTheKeyOfEachMessage) {
     std::vector<lc_message> messages;
     for (size_t n = 0; n < 3 * keys; ++n) {
       lc_message message = {};
-      // Forwards, backwards, and each twice running.
+      // Forwards, backwards, and each twice in a row.
       const size_t key = n < keys ? n : n < 2 * keys ? 2 * keys - 1 - n : (n - 2 * keys) / 2;
       message.key = &key_bytes[key * kKeyBytes];
       message.in = message.out = &data[16 * n];
@@ -60,7 +60,7 @@ TEST(CipherJobs, HaveTheKeyOfEachMessage) {
   }
 }
 
-// Of so many that they are checked in parts; the addresses are of nothing.
+// So many that they are checked in parts. Nothing lies at the addresses.
 constexpr size_t kMany = 70000;
 
 struct ManyMessages {
@@ -72,7 +72,7 @@ struct ManyMessages {
     tags.resize(16 * kMany);
     for (size_t n = 0; n < kMany; ++n) {
       lc_message message = {};
-      // Runs of one key, of all lengths, and keys that each come once.
+      // Runs of one key, of all lengths, and keys that come once each.
       const size_t key = n < kMany / 2 ? n * n / 9999991 : n;
       message.key = &key_bytes[32 * (key % keys)];
       message.iv = &ivs[16 * n];
@@ -95,7 +95,7 @@ struct ManyMessages {
   lc_cipher_job job = {};
 };
 
-// Which of several threads does a part, and which part ends first, is left open.
+// Any of several threads may do a part, and any part may end first.
 void run_on_threads(size_t count, const std::function<void(size_t)> &part) {
   std::atomic<size_t> next = 0;
   const auto take = [&] {
@@ -129,11 +129,12 @@ void expect_same(const CipherJob &wanted, const CipherJob &job) {
   }
 }
 
-// As those that one thread has checked, in their order, and with the keys' numbers.
+// The result is as if one thread had checked them: in order, and with the same numbers of
+// keys.
 TEST(CipherJobs, OfManyMessagesAreMadeInParts) {
   for (const size_t keys : {size_t{1}, size_t{2}, size_t{300}, kMany}) {
     ManyMessages many(LC_AES_CBC, keys, 7 + keys);
-    // The empty leave gaps, of which one is a whole part.
+    // Empty messages leave gaps, one of which is a whole part.
     if (keys != 1)
       for (size_t n = 0; n < kMany; ++n)
         if (many.random.below(100) == 0 || (n >= 9000 && n < 19000)) many.list[n].length = 0;
@@ -147,7 +148,7 @@ TEST(CipherJobs, OfManyMessagesAreMadeInParts) {
     ASSERT_TRUE(wanted.ok() && job.ok()) << job.status().text();
     EXPECT_LT(0u, calls);
     expect_same(*wanted, *job);
-    // Few are one key in whichever part they come; of very many, once in each.
+    // Few keys are the same key in every part. Very many come once in each.
     if (keys <= 2) {
       EXPECT_EQ(keys, job->key_count);
     } else {
@@ -185,7 +186,7 @@ TEST(CipherJobs, OfManyAuthenticatedMessagesAreMadeInParts) {
   }
 }
 
-// The first of those that are wrong is named, whoever finds another one sooner.
+// The error names the first wrong message, even if another is found sooner.
 TEST(CipherJobs, OfManyMessagesTellOfTheFirstThatIsWrong) {
   ManyMessages many(LC_AES_CBC, 3, 27);
   for (const size_t wrong : {size_t{69999}, size_t{40000}, size_t{12345}, size_t{0}}) {
@@ -210,7 +211,7 @@ TEST(CipherJobs, HaveNoMoreBytesThanCanBeCounted) {
   }
 }
 
-// Pieces are made when they are asked for: those that all at once would be.
+// Pieces are made when they are asked for, and are the same as if all were made at once.
 TEST(Todo, HasThePiecesOfAllMessagesInTheirOrder) {
   using schedule::Piece;
   for (const lc_cipher cipher : {LC_AES_CBC, LC_AES_GCM, LC_AES_CCM}) {
@@ -238,7 +239,7 @@ TEST(Todo, HasThePiecesOfAllMessagesInTheirOrder) {
       if (const size_t ahead = many.random.below(3); n + ahead < wanted.size()) {
         ASSERT_TRUE(same(wanted[n + ahead], lazy.at(ahead)));
       }
-      // What is not done comes again, before all else.
+      // A piece that was not done comes again, before all others.
       if (many.random.below(4) == 0) {
         lazy.pop_front();
         lazy.push_front(wanted[n]);

@@ -1,5 +1,5 @@
-// What the CPU does on several cores at once: the same bytes as OpenSSL's in one call,
-// and how many cores there are for it.
+// What several cores do at once: the same bytes as OpenSSL in one call, and how many
+// cores there are for it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cipher/cpu_worker.h"
@@ -27,7 +27,7 @@ using schedule::Request;
 using schedule::Workers;
 
 constexpr uint64_t kLeast = schedule::kLeastForCores;
-// What is cut off at a time.
+// How much is cut off at a time.
 constexpr uint64_t kPart = 512 << 10, kPartBlocks = kPart / kBlockBytes;
 
 class SeveralCores : public testing::Test {
@@ -49,7 +49,7 @@ class SeveralCores : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.text();
     EXPECT_EQ("", batch.check());
   }
-  // A few of whatever length are as likely in place as apart, at any address.
+  // A few messages of any length, in place or apart with the same chance, at any address.
   static BatchShape shape_of(const CipherKind &kind, std::vector<MessageShape> messages) {
     BatchShape shape;
     shape.cipher = kind.cipher;
@@ -65,14 +65,14 @@ class SeveralCores : public testing::Test {
   Random random_{71};
 };
 
-// Lengths about the borders of what is cut off, in every mode and way.
+// Lengths around the borders of the parts, in every mode and direction.
 TEST_F(SeveralCores, MakeTheSameBytes) {
   for (const lc_cipher cipher : plain_modes())
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
       for (const bool in_place : {true, false}) {
         const CipherKind kind = {cipher, direction,
                                  key_sizes(cipher)[in_place ? 0 : 1 % key_sizes(cipher).size()]};
-        // See below.
+        // Chains are tested below.
         if (kind.is_chain()) continue;
         std::vector<uint64_t> lengths = {kLeast, kLeast + kPart - 1, kLeast + 1,
                                          kLeast + 2 * kPart + 17, kLeast + kPart + 33};
@@ -94,7 +94,8 @@ TEST_F(SeveralCores, MakeTheSameBytes) {
       }
 }
 
-// A carry out of 32, 64 or all 128 bits, within a part, where one begins, and beside.
+// A carry out of 32, 64 or all 128 bits: within a part, where a part begins, and next to
+// that.
 TEST_F(SeveralCores, CountOverTheWholeBlock) {
   for (const size_t ones : {size_t{4}, size_t{8}, size_t{16}})
     for (const uint64_t blocks : {kPartBlocks - 1, kPartBlocks, kPartBlocks + 1, 3 * kPartBlocks}) {
@@ -104,12 +105,12 @@ TEST_F(SeveralCores, CountOverTheWholeBlock) {
           random_);
       uint8_t *const iv = batch.iv(0);
       std::fill(iv + 16 - ones, iv + 16, uint8_t{0xFF});
-      // So many blocks before all are ones, and one more before they wrap.
+      // So many blocks until all bits are ones, and one more until they wrap.
       for (int n = 0; n < 4; ++n) iv[15 - n] = static_cast<uint8_t>(~((blocks - 1) >> (8 * n)));
       batch.finish();
       run_and_check(batch);
     }
-  // XTS counts data units the other way about.
+  // XTS counts data units in the other byte order.
   for (const uint64_t units : {uint64_t{1}, uint64_t{255}, uint64_t{256}}) {
     BatchShape shape =
         shape_of({LC_AES_XTS, LC_DECRYPT, 32}, {{.length = kLeast, .in_place = true}});
@@ -122,7 +123,7 @@ TEST_F(SeveralCores, CountOverTheWholeBlock) {
   }
 }
 
-// Chains, and data units that are longer than a part, are one thread's each.
+// One thread does each chain, and each data unit that is longer than a part.
 TEST_F(SeveralCores, TakeWholeWhatCannotBeCut) {
   for (const CipherKind kind :
        {CipherKind{LC_AES_CBC, LC_ENCRYPT, 16}, CipherKind{LC_AES_OFB, LC_ENCRYPT, 32},
@@ -154,7 +155,7 @@ TEST_F(SeveralCores, AreAtALongJobAndNotAtAShortOne) {
   EXPECT_EQ(0, started_);
   Batch much(nullptr, shape_of({LC_AES_CTR, LC_ENCRYPT, 16}, {{.length = kLeast}}), random_);
   const lc_cipher_job job = much.job();
-  // A thread may come when all is done.
+  // A thread may come when all is done already.
   int jobs = 0;
   for (; worker_.bytes_of_others() == 0 && jobs < 5000; ++jobs) ASSERT_TRUE(run(job).ok());
   EXPECT_LT(jobs, 5000);
@@ -189,7 +190,7 @@ TEST_F(SeveralCores, OfOneAreNone) {
   EXPECT_EQ(0, started_);
 }
 
-// By name, whatever the options say of what falls back.
+// A job names the CPU, whatever the options say about fallback.
 TEST(TheCpu, IsTakenByItsName) {
   const Context context("host", LC_FALLBACK_NONE);
   Random random(72);
@@ -237,7 +238,7 @@ TEST_F(CoreCount, GoesByTheLeastOfTheGroups) {
   EXPECT_EQ(1u, cores_of("0::/a/b"));
   EXPECT_EQ(3u, cores_of("0::/a"));
   EXPECT_EQ(UINT_MAX, cores_of("0::/"));
-  // In a container, where the name is that of outside.
+  // In a container the group's name is the one that it has outside.
   write("cpu.max", "200000 100000");
   EXPECT_EQ(2u, cores_of("0::/outside/of/it"));
 }
@@ -252,7 +253,7 @@ TEST_F(CoreCount, KnowsTheFirstVersion) {
   EXPECT_EQ(UINT_MAX, cores_of("4:cpuset:/a"));
 }
 
-// The only one that this thread may run on, and all that it starts.
+// The only core that this thread, and all that it starts, may run on.
 class OneCore : public testing::Test {
  protected:
   void SetUp() override {
@@ -277,7 +278,7 @@ TEST(Cores, AreEightAtMostForOneRequest) {
   EXPECT_EQ(std::min(cpu::usable_cores(), 8u), cpu::bulk_cores());
 }
 
-// However many the machine has.
+// However many cores the machine has.
 TEST_F(OneCore, HasOneThreadOfRsa) {
   const lc_rsa_parts parts = key_of_bits(1024).parts();
   lc_rsa_key *key = nullptr;

@@ -1,6 +1,5 @@
-// WHICH kernels ran: a device that writes down the name of each, between the
-// executor and the emulator. A test of answers alone would not see a form, or
-// a mode, quietly done by another.
+// WHICH kernels ran. A device between the executor and the emulator records the name of
+// each. A test of answers alone would not notice if another form or mode did the work.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -41,7 +40,7 @@ class RecordingStream : public test::ForwardingStream {
       record_.kernels.push_back(launch.kernel);
       record_.group_lanes[launch.kernel] = launch.group_lanes;
     }
-    // The emulator has few lanes, whatever a test says; kernels take any number.
+    // The emulator has few lanes, whatever a test says. Kernels take any number.
     device::Launch fewer = launch;
     fewer.group_lanes = std::min(launch.group_lanes, 4u);
     return ForwardingStream::launch(fewer);
@@ -77,7 +76,7 @@ class KernelChoice : public testing::Test {
     unsetenv("LANECRYPT_HASH_FORM");
   }
 
-  // The emulator, said to have other local memory than it has.
+  // The emulator, which says that its local memory is of another kind.
   void open(
       const char *form, bool banked_local, uint32_t local_bytes,
       const std::function<void(device::Properties &)> &change = [](device::Properties &) {}) {
@@ -150,7 +149,7 @@ class KernelChoice : public testing::Test {
       const bool is_sliced = form == "bitslice";
       const bool has_streams = mode == "_cbc_encrypt" || mode == "_feedback" || mode == "_ccm";
       Names names = {has_streams && !is_sliced ? "aes_expand_stream_keys" : "aes_expand_keys"};
-      // Kernels that are parallel in blocks slice their keys themselves.
+      // Kernels that are parallel in blocks make the sliced keys themselves.
       if (is_sliced && (has_streams || mode == "_xts_points" || mode == "_cfb_decrypt"))
         names.push_back("aes_bitslice_keys");
       names.push_back("aes_" + form + mode);
@@ -179,13 +178,13 @@ class KernelChoice : public testing::Test {
     for (lc_cipher cipher : {LC_AES_CBC_CS1, LC_AES_CBC_CS2, LC_AES_CBC_CS3}) {
       Names encrypt = with("_cbc_encrypt"), decrypt = with("_cbc_decrypt");
       encrypt.push_back("aes_" + form + "_steal_encrypt");
-      // Messages, unlike CBC's blocks, are sliced by streams.
+      // Unlike CBC's blocks, messages are sliced by streams.
       if (form == "bitslice") decrypt.push_back("aes_bitslice_keys");
       decrypt.push_back("aes_" + form + "_steal_decrypt");
       EXPECT_EQ(encrypt, kernels_of(cipher, LC_ENCRYPT));
       EXPECT_EQ(decrypt, kernels_of(cipher, LC_DECRYPT));
     }
-    // What the self-test asked is what users get.
+    // Users get the kernels that the self-test used.
     for (const char *mode : {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr",
                              "_xts_points", "_xts_encrypt", "_xts_decrypt", "_feedback",
                              "_cfb_decrypt", "_steal_encrypt", "_steal_decrypt", "_ccm"})
@@ -222,13 +221,13 @@ TEST_F(KernelChoice, IsByTheDevicesLocalMemory) {
   expect_form("bitslice");
 }
 
-// Without banks a table look-up may tell the key by its time.
+// Without banks the time of a table look-up may tell the key.
 TEST_F(KernelChoice, IsConstantTimeWhereLocalMemoryHasNoBanks) {
   open(nullptr, false, 1024 * kKiB);
   expect_form("bitslice");
 }
 
-// One large piece keeps both at work: look-ups in tables, and gates beside them.
+// One large piece keeps both busy: look-ups in tables, and gates beside them.
 TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
   open(nullptr, true, 160 * kKiB,
        [](device::Properties &properties) { properties.pairs_launches = true; });
@@ -248,7 +247,7 @@ TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
     test::Bytes key(16), iv(16), in(bytes), out(bytes), expected(bytes);
     test::Random random(bytes);
     for (test::Bytes *field : {&key, &iv, &in}) random.fill(field->data(), field->size());
-    // The counter's carry runs through all bytes, in the part beside.
+    // The counter carries through all bytes, in the part that the gates do.
     std::fill(iv.begin(), iv.begin() + 14, 0xff);
     const std::vector<std::string> kernels =
         kernels_of(run.cipher, run.direction, key, iv, in, out);
@@ -258,7 +257,7 @@ TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
     test::reference_crypt({run.cipher, run.direction, 16}, key.data(), iv.data(), in.data(),
                           expected.data(), bytes);
     EXPECT_TRUE(expected == out);
-    // One that is small, or one of several, is not worth it.
+    // That does not gain for a small piece, or one of several.
     EXPECT_EQ(2u, kernels_of(run.cipher, run.direction).size());
   }
 }
@@ -283,7 +282,7 @@ TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
   EXPECT_EQ(record_.group_lanes["aes_bitslice_ccm"], 1u);  // a team of the emulator
 }
 
-// XTS has as many lanes as registers allow, but where a grid was asked for.
+// XTS has as many lanes as registers allow, unless a grid was asked for.
 TEST_F(KernelChoice, GivesXtsGroupsOfItsOwn) {
   const auto large_groups = [](device::Properties &properties) {
     properties.max_group_lanes = 1024;

@@ -1,4 +1,4 @@
-// Keys' memory: blocks that many share pages for, and those with pages of their own.
+// Memory for keys: blocks that share pages, and blocks with pages of their own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "secure/key_memory.h"
@@ -23,7 +23,7 @@ namespace {
 
 using secure::KeyMemory;
 
-// Of each way to get one: shared pages of each size, and own pages.
+// Sizes for each way to get a block: shared pages of each size, and own pages.
 constexpr size_t kSizes[] = {1, 64, 65, 500, 512, 513, 2048, 8192, 8193, 100000};
 
 bool is_all(const KeyMemory &memory, uint8_t value) {
@@ -31,7 +31,7 @@ bool is_all(const KeyMemory &memory, uint8_t value) {
                      [&](uint8_t byte) { return byte == value; });
 }
 
-// What a child of fork says, which must be nothing.
+// What a child of fork reports, which must be nothing.
 template <typename Body>
 void in_child(const Body &body) {
   const pid_t child = fork();
@@ -58,7 +58,7 @@ TEST(KeyMemory, IsZeroedThoughItWasUsed) {
 }
 
 TEST(KeyMemory, IsNobodyElses) {
-  // More than a slab of each size holds.
+  // More blocks than a slab of each size holds.
   std::vector<KeyMemory> all;
   for (int n = 0; n < 150; ++n)
     for (const size_t bytes : kSizes) {
@@ -69,8 +69,8 @@ TEST(KeyMemory, IsNobodyElses) {
     ASSERT_TRUE(is_all(all[n], uint8_t(n / std::size(kSizes)))) << n;
 }
 
-// As a server of many connections has them: the slabs grow, and what is given back in the
-// middle is found again.
+// As many as a server with many connections has. The slabs grow, and a block that is
+// given back in the middle is found again.
 TEST(KeyMemory, HasManyShortOnes) {
   constexpr size_t kCount = 30000;
   std::vector<KeyMemory> all;
@@ -91,7 +91,7 @@ TEST(KeyMemory, HasManyShortOnes) {
     ASSERT_EQ(n, mark);
     pages.push_back(uintptr_t(all[n].data()) / 4096);
   }
-  // A page of its own for none of them.
+  // None of them has a page of its own.
   std::sort(pages.begin(), pages.end());
   pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
   EXPECT_LE(pages.size(), kCount / 64 + 64);
@@ -118,7 +118,7 @@ TEST(KeyMemory, IsGuarded) {
   if (flags_of(kSizes).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   for (const size_t bytes : kSizes) {
     const KeyMemory memory(bytes), kept(bytes, KeyMemory::Fork::kKept);
-    // Not dumped, and emptied by fork; locking needs room in the limit.
+    // Not in core dumps, and empty after fork. To lock it needs room in the limit.
     EXPECT_NE(std::string::npos, flags_of(memory.data()).find(" dd ")) << bytes;
     EXPECT_NE(std::string::npos, flags_of(memory.data()).find(" wf ")) << bytes;
     EXPECT_NE(std::string::npos, flags_of(kept.data()).find(" dd ")) << bytes;
@@ -136,8 +136,8 @@ TEST(KeyMemory, IsEmptyInAChild) {
   }
 }
 
-// Two threads take and give back all the while: none may be given another's
-// block, and a child must not wait for them.
+// Two threads take and give back blocks all the time. No thread may get another's block,
+// and a child must not wait for them.
 TEST(KeyMemory, ServesThreadsAndChildren) {
   std::atomic<bool> ends = false, is_wrong = false;
   const auto work = [&](uint8_t mark) {

@@ -1,5 +1,5 @@
-// Keystream that a device makes ahead of a stream, by itself: that it is right wherever
-// the stream is, used once, and wiped.
+// Keystream that a device makes ahead of a stream, by itself: it is right wherever the
+// stream is, used once, and wiped.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/keystream/keystream.h"
@@ -54,8 +54,8 @@ class KeystreamOfDevice : public testing::Test {
     return std::unique_ptr<Keystream>(
         Keystream::begin(devices_, *pool_, key_, 16, counter_, done_bytes));
   }
-  // The memory of a stream that has ended: a device which is still at it, since the
-  // machine is busy, gives it back later.
+  // Takes the memory of a stream that has ended. On a busy machine a device may still
+  // write there, and it comes back later.
   bool take_in_time(uint8_t *slabs[2]) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
     while (!pool_->take(slabs)) {
@@ -80,7 +80,7 @@ class KeystreamOfDevice : public testing::Test {
   std::unique_ptr<KeystreamPool> pool_;
 };
 
-// The CPU does a part now and then: the rest is right, and in its place.
+// The CPU does a part now and then. The rest is right, and in its place.
 TEST_F(KeystreamOfDevice, IsRightWhateverIsSkipped) {
   open();
   constexpr size_t kBytes = 1 << 20;
@@ -93,7 +93,7 @@ TEST_F(KeystreamOfDevice, IsRightWhateverIsSkipped) {
       ASSERT_NE(nullptr, keystream);
       std::vector<uint8_t> out(kBytes, 0x5c), in(kBytes, 0x5c);
       size_t at = 0;
-      // However slow the emulator is, its first piece is ready at last.
+      // However slow the emulator is, its first piece is ready in the end.
       const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
       while (at == 0 && std::chrono::steady_clock::now() < end) {
         at = keystream->use(out.data(), in.data(), 1, waits);
@@ -114,7 +114,7 @@ TEST_F(KeystreamOfDevice, IsRightWhateverIsSkipped) {
           ASSERT_EQ(0x5c, out[at + done]);
         }
         keystream->skip(bytes - done);
-        // Or the emulator hardly catches up.
+        // Otherwise the emulator hardly catches up.
         if (!waits) std::this_thread::sleep_for(std::chrono::microseconds(100));
         at += bytes;
         uint8_t counter[16];
@@ -148,7 +148,7 @@ TEST_F(KeystreamOfDevice, HasPiecesNoLongerThanAPartOfTheStream) {
   for (const uint64_t done : {uint64_t{0}, uint64_t{1} << 20, uint64_t{1} << 40}) {
     const auto keystream = begin(done);
     ASSERT_NE(nullptr, keystream);
-    // The other has the memory.
+    // The other stream has the memory.
     EXPECT_EQ(nullptr, begin(done));
     const uint64_t piece = std::clamp<uint64_t>(done / 16, 4096, kSlabBytes);
     EXPECT_EQ(2 * piece, keystream->end());
@@ -156,7 +156,7 @@ TEST_F(KeystreamOfDevice, HasPiecesNoLongerThanAPartOfTheStream) {
   }
 }
 
-// A stream of which the device hangs goes on without, and ends.
+// If the device hangs, the stream goes on without it, and ends.
 TEST_F(KeystreamOfDevice, DoesNotWaitForADeviceThatHangs) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "stuck:0");
   open(5000);
@@ -165,13 +165,13 @@ TEST_F(KeystreamOfDevice, DoesNotWaitForADeviceThatHangs) {
   uint8_t data[100] = {};
   EXPECT_EQ(0u, keystream->use(data, data, sizeof data, false));
   (void)keystream->end();
-  // That did not wait: its memory comes back when the device is given up.
+  // That did not wait. Its memory comes back when the device is given up.
   uint8_t *slabs[2];
   EXPECT_FALSE(pool_->take(slabs));
   expect_all_is_wiped();
 }
 
-// It encrypts what is to come.
+// It will encrypt data to come.
 TEST_F(KeystreamOfDevice, IsLeftOutOfCoreDumps) {
   if (flags_of(this).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   open();

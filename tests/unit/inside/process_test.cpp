@@ -1,4 +1,4 @@
-// The seams to the process that we live in: forks, sandboxes, and programs of our own.
+// The seams to the process that we run in: forks, sandboxes, and programs of our own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -28,7 +28,7 @@ using process::Program;
 using process::SandboxWatch;
 using std::chrono::milliseconds;
 
-// What a child of fork returns.
+// Runs `work` in a child of fork, and returns what it returned.
 int in_child(const std::function<int()> &work) {
   const pid_t child = fork();
   if (child == 0) _exit(work());
@@ -41,7 +41,7 @@ TEST(Forks, CountEveryCopyOfAProcess) {
   const uint64_t here = process::forks();
   EXPECT_EQ(0, in_child([&] {
               if (process::forks() != here + 1) return 1;
-              // No handler of pthread_atfork() runs for this one.
+              // This runs no handlers of pthread_atfork().
               const pid_t child = _Fork();
               if (child == 0) _exit(process::forks() == here + 2 ? 0 : 1);
               int status = -1;
@@ -52,7 +52,7 @@ TEST(Forks, CountEveryCopyOfAProcess) {
 }
 
 // The first process of a container has number 1, and so has its child in a container of
-// its own: their numbers do not tell them apart.
+// its own. Their numbers do not tell them apart.
 TEST(Forks, TellApartProcessesOfOneNumber) {
   const int code = in_child([] {
     if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 && unshare(CLONE_NEWPID) != 0) return 77;
@@ -75,7 +75,7 @@ TEST(Forks, TellApartProcessesOfOneNumber) {
   EXPECT_EQ(0, code);
 }
 
-// A further filter of seccomp, which forbids nothing. False where there is no seccomp.
+// Sets a further filter of seccomp, which forbids nothing. False if there is no seccomp.
 bool sandbox_this_process() {
   sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
   const sock_fprog filter = {1, allow};
@@ -87,7 +87,7 @@ TEST(Sandbox, IsSeenOnceItHasCome) {
   const int code = in_child([] {
     const SandboxWatch watch;
     if (watch.has_come()) return 1;
-    // No sandbox by itself.
+    // This is no sandbox by itself.
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || watch.has_come()) return 2;
     if (!sandbox_this_process()) return 77;
     return watch.has_come() ? 0 : 3;
@@ -96,13 +96,13 @@ TEST(Sandbox, IsSeenOnceItHasCome) {
   EXPECT_EQ(0, code);
 }
 
-// As in a container, which has a sandbox from the start: a further one is seen.
+// As in a container, which has a sandbox from the start. A further one is noticed.
 TEST(Sandbox, OfAContainerIsNoneAndAFurtherOneIs) {
   const int code = in_child([] {
     if (!sandbox_this_process()) return 77;
     const SandboxWatch watch;
     if (watch.has_come()) return 1;
-    // Of a child the answer is asked for anew.
+    // In a child the question is asked anew.
     return in_child([&] {
       if (!sandbox_this_process()) return 2;
       return watch.has_come() ? 0 : 3;
@@ -112,7 +112,8 @@ TEST(Sandbox, OfAContainerIsNoneAndAFurtherOneIs) {
   EXPECT_EQ(0, code);
 }
 
-// Servers close what they do not know, and open their own at its place: that is not read.
+// Servers close descriptors that they do not know, and open their own in that place. We
+// must not read theirs.
 TEST(Sandbox, IsToldWhereTheProgramClosedOurFile) {
   const int code = in_child([] {
     const SandboxWatch watch;
@@ -129,7 +130,7 @@ TEST(Sandbox, IsToldWhereTheProgramClosedOurFile) {
   EXPECT_EQ(0, code);
 }
 
-// As sshd's, whose child may do little more than read.
+// As sshd's sandbox, whose process may do little more than read.
 TEST(Sandbox, MayForbidToAskOrToOpen) {
   const int code = in_child([] {
     const SandboxWatch watch;
@@ -155,7 +156,7 @@ TEST(Sandbox, MayForbidToAskOrToOpen) {
   EXPECT_EQ(0, code);
 }
 
-// What lies under our names then may be anybody's.
+// Anybody's files may then lie under our names.
 TEST(Sandbox, IsAnotherRoot) {
   const int code = in_child([] {
     const SandboxWatch watch;
@@ -169,7 +170,7 @@ TEST(Sandbox, IsAnotherRoot) {
 
 std::atomic<int> children_heard_of{0};
 
-// As the first process of a container is, which gets all orphans for children.
+// As for the first process of a container, to which all orphans come as children.
 TEST(Program, IsNobodysChildWhereOrphansAreAdopted) {
   EXPECT_EQ(0, in_child([] {
               if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return 77;
@@ -189,7 +190,8 @@ TEST(Program, IsNobodysChildWhereOrphansAreAdopted) {
             }));
 }
 
-// The first child is the program's: a PID namespace ends with its first process.
+// A PID namespace ends with its first process, so the first child must be the program's
+// own.
 TEST(Program, IsNotTheFirstOfAPidNamespace) {
   const int code = in_child([] {
     if (unshare(CLONE_NEWPID) != 0) return 77;
@@ -237,7 +239,7 @@ TEST(Program, OfWhichNobodyHearsTheEndHasFailed) {
   EXPECT_NE(std::string::npos, why.find("/nonexistent/program")) << why;
 }
 
-// Descriptors, signals that are blocked and OpenSSL's variables stay here.
+// The program does not inherit descriptors, blocked signals or OpenSSL's variables.
 TEST(Program, InheritsNothingThatIsNotMeantForIt) {
   setenv("OPENSSL_CONF", "/some/file", 1);
   int ends[2];

@@ -1,5 +1,5 @@
-// One job on several devices: each does what it can, and none holds up the others,
-// however slow it is, or lost, or wrong.
+// One job on several devices. Each does what it can. None delays the others, be it slow,
+// lost or wrong.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// What comes in which device.
+// What each device is about to do.
 using OnStepOf = std::function<void(size_t device, Step)>;
 
 // Emulators, one for each of `faults`.
@@ -48,7 +48,7 @@ std::vector<Found> emulators(const std::vector<std::string> &faults,
   return all;
 }
 
-// Until it is so; false after as long as only a hang takes.
+// Waits until it is so. False after a time that only a hang takes.
 bool await(const std::function<bool()> &is_so) {
   const Clock::time_point end = Clock::now() + std::chrono::minutes(5);
   while (!is_so() && Clock::now() < end)
@@ -56,7 +56,7 @@ bool await(const std::function<bool()> &is_so) {
   return is_so();
 }
 
-// Has two devices begin together: on a busy machine one could do all before the other
+// Makes two devices begin together. On a busy machine one could do all before the other
 // has a turn.
 class Meeting {
  public:
@@ -106,19 +106,19 @@ class SharedWork : public testing::Test {
     open(emulators(faults, on_step), 1, fallback);
     make_ready();
   }
-  // Two that begin together, of which the second is slow.
+  // Opens two devices that begin together. The second is slow.
   void open_two() {
     meeting_.begin_anew();
     open_all({"", "pace:30000"}, LC_FALLBACK_NONE,
              [this](size_t device, Step) { meeting_.come(device); });
   }
-  // Two, of which the second takes nothing up before the first is lost.
+  // Opens two devices. The second begins nothing before the first is lost.
   void open_second_to(const std::string &fault) {
     open_all({fault, ""}, LC_FALLBACK_NONE, [this](size_t device, Step) {
       EXPECT_TRUE(device == 0 || await([&] { return state(0) == LC_DEVICE_LOST; }));
     });
   }
-  // "" where it came out right, and every byte was counted once.
+  // "" if the result is right, and every byte was counted once.
   std::string run(const BatchShape &shape) {
     Batch batch(nullptr, shape, random_);
     const uint64_t before = counted();
@@ -129,7 +129,7 @@ class SharedWork : public testing::Test {
     counted_ = counted() - before;
     return batch.check();
   }
-  // Seconds that so many bytes take, whose kernels do not run.
+  // Seconds for so many bytes when no kernel runs.
   double pass(uint64_t length) {
     Bytes text(length);
     const uint8_t key[16] = {};
@@ -168,8 +168,8 @@ class SharedWork : public testing::Test {
   Random random_{77};
 };
 
-// Two that take 2 ms a chunk of 64 KiB and one that takes four times as long: 4 to 4
-// to 1.
+// Two devices take 2 ms for a chunk of 64 KiB, and one takes four times as long: shares
+// of 4 to 4 to 1.
 TEST_F(SharedWork, EachDoesWhatItCan) {
   pipeline_.verify = LC_VERIFY_OFF;
   open_all(
@@ -181,12 +181,13 @@ TEST_F(SharedWork, EachDoesWhatItCan) {
   EXPECT_GT(slow, 0.03);
   EXPECT_LT(slow, 0.25);
   for (const uint32_t n : {0u, 1u}) EXPECT_GT(bytes(n), kAll / 4) << n;
-  // 0.52 s where nobody waits for anybody; 4.7 s by the slow one. Here others may run.
+  // It would be 0.52 s if nobody waited, and 4.7 s by the slow one. Other programs may
+  // run here.
   EXPECT_LT(took, 3.0) << bytes(0) << " " << bytes(1) << " " << bytes(2);
 }
 
-// One that is a hundred times slower does not hold up the end: it is left little but
-// its first two chunks.
+// A device that is a hundred times slower does not delay the end. It is left little more
+// than its first two chunks.
 TEST_F(SharedWork, TheSlowestHoldsNobodyUp) {
   pipeline_.verify = LC_VERIFY_OFF;
   open_all({"drop-kernel:0+,pace:32000", "drop-kernel:0+,pace:3200000"});
@@ -195,7 +196,7 @@ TEST_F(SharedWork, TheSlowestHoldsNobodyUp) {
   EXPECT_GE(bytes(1), pipeline_.least_chunk_bytes);
 }
 
-// Nor does one that is not open yet.
+// Nor does a device that is not open yet.
 TEST_F(SharedWork, NobodyWaitsForOneToOpen) {
   // Once both are open they begin together.
   std::atomic<bool> both_open{false};
@@ -225,7 +226,7 @@ TEST_F(SharedWork, SmallJobsStayWhole) {
   make_ready();
   EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 7, 100 << 10, false)));
   EXPECT_TRUE((bytes(0) == 0) != (bytes(1) == 0));
-  // And so does what is meant for one of them.
+  // So does a job that names one of them.
   Batch batch(nullptr, messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, false), random_);
   lc_cipher_job job = batch.job();
   job.device = 1;
@@ -235,7 +236,7 @@ TEST_F(SharedWork, SmallJobsStayWhole) {
   EXPECT_EQ(before, bytes(0));
 }
 
-// One of those that share it turns out, once it is open, to have no kernels for it.
+// Once it is open, one of the devices turns out to have no kernels for the job.
 TEST_F(SharedWork, OneDoesNoSuchThing) {
   const ScopedEnvironment count("LANECRYPT_HOST_DEVICES", "2");
   const ScopedEnvironment kernels("LANECRYPT_HOST_KERNELS", "aes_table1_ctr,aes_expand");
@@ -250,7 +251,7 @@ TEST_F(SharedWork, OneDoesNoSuchThing) {
   EXPECT_EQ(LC_DEVICE_READY, state(0)) << dispatcher_->device(0)->reason();
 }
 
-// A mode, and how many messages of how many bytes take two devices.
+// A mode, and how many messages of how many bytes keep two devices busy.
 struct Work {
   lc_cipher cipher;
   lc_direction direction;
@@ -304,7 +305,7 @@ TEST_F(SharedWork, TagsOfMessagesThatSeveralMade) {
       }
 }
 
-// Whatever becomes of one, the other does the rest.
+// Whatever happens to one device, the other does the rest.
 TEST_F(SharedWork, OneFailsAmid) {
   static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
                                        "no-memory"};
@@ -325,7 +326,7 @@ TEST_F(SharedWork, OneFailsAmid) {
   EXPECT_GT(failed, kinds_of_work().size() / (kIsSanitized ? 3 : 1)) << "hardly anything fails";
 }
 
-// What it made is not kept, and its neighbour is not blamed.
+// Its output is not kept, and its neighbour is not blamed.
 TEST_F(SharedWork, OneIsWrong) {
   for (const bool in_place : {true, false}) {
     open_second_to("wrong-blocks:1");
@@ -333,8 +334,8 @@ TEST_F(SharedWork, OneIsWrong) {
     EXPECT_EQ(LC_DEVICE_LOST, state(0));
     EXPECT_EQ(LC_DEVICE_READY, state(1));
   }
-  // A tag that is wrong is nobody's in particular: neither is trusted any more, and the
-  // tag is right all the same.
+  // Nobody knows which device made a tag wrong. Neither is trusted any more, and the tag
+  // is right all the same.
   for (const bool in_place : {true, false}) {
     open_second_to("wrong-blocks:3");
     const Sealed sealed(LC_AES_GCM, LC_DECRYPT, kMiB + 7, in_place, random_);
@@ -346,7 +347,7 @@ TEST_F(SharedWork, OneIsWrong) {
 }
 
 TEST_F(SharedWork, OneIsStuck) {
-  // The other must end something within it, as slow as it may be.
+  // The other device must end something within this time, however slow it is.
   pipeline_.time_limit = std::chrono::milliseconds(kIsSanitized ? 3000 : 1500);
   for (const bool in_place : {true, false}) {
     std::atomic<bool> is_stuck{false};
@@ -377,7 +378,7 @@ TEST_F(SharedWork, AllAreLost) {
   }
 }
 
-// By chance: which devices, what fails, and how many jobs are under way.
+// Chosen at random: which devices, what fails, and how many jobs are under way.
 TEST_F(SharedWork, RandomFaults) {
   static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
                                        "no-memory",  "no-pin",      "wrong-blocks",  "pace"};

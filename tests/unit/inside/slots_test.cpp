@@ -1,4 +1,4 @@
-// How many chunks are under way together, and what they take of the host's memory.
+// How many chunks are under way at a time, and how much of the host's memory they take.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using Bytes = std::vector<uint8_t>;
 constexpr uint64_t kStreamBytes = 256, kStreams = 256, kChunk = kStreamBytes * kStreams;
 constexpr ChunkLimits kLimits = {kChunk, 1 << 16};
 
-// The buffers of a chunk's data that are there.
+// The buffers for chunks' data that exist.
 struct Memory {
   std::set<const Buffer *> pinned, device;
   size_t most_on_device = SIZE_MAX;
@@ -75,7 +75,7 @@ class Slots : public testing::Test {
     pipeline_.reset();
   }
 
-  // CBC encryption, or decryption of what that gave, apart. Each stream has its own IV.
+  // CBC encryption, or decryption of its output, apart. Each stream has its own IV.
   RequestPointer request(lc_direction direction, const Bytes &in, Bytes &out,
                          uint64_t stream_bytes = kStreamBytes) {
     std::vector<lc_message> list(in.size() / stream_bytes);
@@ -99,7 +99,7 @@ class Slots : public testing::Test {
     EXPECT_TRUE(made.ok()) << made.status().text();
     return std::make_shared<Request>(std::move(*made), nullptr);
   }
-  // As many as there is a place for.
+  // Starts as many chunks as there is room for.
   size_t start() {
     size_t started = 0;
     for (; !queue_.empty() && pipeline_->has_free_slot(); ++started)
@@ -116,7 +116,7 @@ class Slots : public testing::Test {
       if (!pipeline_->is_idle()) retire();
     } while (!queue_.empty() || !pipeline_->is_idle());
   }
-  // What was encrypted, by the same device in another way.
+  // Decrypts what was encrypted, by the same device in another way.
   Bytes decrypted(const Bytes &in) {
     Bytes out(in.size());
     queue_ = {request(LC_DECRYPT, in, out)};
@@ -140,7 +140,7 @@ class Slots : public testing::Test {
   std::list<RequestPointer> queue_;
 };
 
-// Which is what is pinned already.
+// They need no ring because they are pinned already.
 TEST_F(Slots, StreamsThatNeedNoRingAreManyTogether) {
   open(256 << 20);
   const Bytes in = text(40);
@@ -155,7 +155,7 @@ TEST_F(Slots, StreamsThatNeedNoRingAreManyTogether) {
   EXPECT_TRUE(in == decrypted(out));
 }
 
-// Whose kernels are soon over: the ring's number of them hides that.
+// Their kernels are soon over. The ring's number of chunks hides that.
 TEST_F(Slots, ShortStreamsAreNoMoreThanTheRingHas) {
   open(256 << 20);
   const Bytes in = text(20);
@@ -168,7 +168,7 @@ TEST_F(Slots, ShortStreamsAreNoMoreThanTheRingHas) {
   pass_all();
 }
 
-// Others are no more than the ring has room for.
+// Other chunks are no more than the ring has room for.
 TEST_F(Slots, OthersHaveTheRing) {
   open(128 << 20);
   const Bytes in = text(12);
@@ -188,7 +188,7 @@ TEST_F(Slots, OthersHaveTheRing) {
   EXPECT_TRUE(in == out);
 }
 
-// Chunks that need it come behind others that do not, and the ring has one size still.
+// Chunks that need the ring come behind others that do not. The ring keeps its size.
 TEST_F(Slots, TheRingDoesNotGrow) {
   open(64 << 20);
   const Bytes in = text(30), more = text(9);
@@ -201,7 +201,7 @@ TEST_F(Slots, TheRingDoesNotGrow) {
     const RequestPointer pinned = request(LC_ENCRYPT, in, out);
     queue_ = {pinned};
     EXPECT_EQ(16u, start());
-    // In turn, one chunk of each.
+    // One chunk of each in turn.
     queue_.push_front(request(LC_ENCRYPT, more, more_out));
     retire();
     EXPECT_EQ(1u, start());

@@ -1,4 +1,4 @@
-// How the small things of a launch come to the device.
+// How the small data of a launch come to the device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/staging.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Of the emulator, whose memory is the host's.
+// A stream of the emulator, whose memory is the host's.
 class CountedStream : public device::Stream {
  public:
   Status upload(const device::Buffer &to, uint64_t offset, const void *from,
@@ -44,8 +44,8 @@ class CountedStream : public device::Stream {
   static Status other() { return Status(LC_ERROR_INTERNAL, "nothing else is called"); }
 };
 
-// The emulator, as if addresses were not flat. Its memory is zero at first, not what
-// others have left there.
+// The emulator, as if its addresses were not flat. Its memory is zero at first, so others
+// have left nothing there.
 class FlatOrNot : public test::ForwardingDevice {
  public:
   FlatOrNot(std::shared_ptr<Device> inner, bool is_flat) : ForwardingDevice(std::move(inner)) {
@@ -109,7 +109,7 @@ TEST_F(Stagings, PlacesThatAreAlikeKeepTheirViews) {
   std::unique_ptr<device::Buffer> there;
   const device::Buffer *first = nullptr;
   for (int n = 0; n < 3; ++n) {
-    // Longer at last, which changes its place's end.
+    // The last one is longer, which moves the end of its place.
     const Bytes now(n < 2 ? 100 : 101, static_cast<uint8_t>(n));
     Staging staging(*device_);
     staging.add(there, now);
@@ -150,7 +150,7 @@ TEST_F(Stagings, SecretsAreWiped) {
   }
 }
 
-// Both where all lie in one memory and where each has its own.
+// Both if all lie in one memory, and if each has its own.
 TEST_F(Stagings, SecretsAreZeroedOnTheDevice) {
   const Bytes open(100, 0x55), secret(100, 0xaa), wiped(100, 0);
   for (const bool is_flat : {true, false}) {

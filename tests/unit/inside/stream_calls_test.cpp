@@ -1,5 +1,5 @@
-// What a chunk asks of its device beside its kernels: each call keeps the bus, or the
-// thread that makes it, from the next one.
+// What a chunk asks of its device besides its kernels. Each call delays the next one, on
+// the bus or on the thread that makes it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -149,7 +149,7 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
     SCOPED_TRACE(mode_of(cipher).title);
     Counts counted = count(cipher);
     for (const char *call : kBeside) {
-      // The key schedule lies by itself.
+      // The key schedule has memory of its own.
       const int fewer = cipher == LC_CHACHA20_POLY1305 && std::string(call) == "zero" ? 1 : 0;
       EXPECT_EQ(ctr[call] - fewer, counted[call]) << call;
     }
@@ -157,7 +157,7 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
   }
 }
 
-// One copy brings the sums, and they are zeroed behind it.
+// One copy brings the sums, which are zeroed after it.
 TEST_F(StreamCalls, SumsOutOfReachAreCopied) {
   constexpr size_t kMany = 600;  // with as many of additional data
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM}) {

@@ -1,4 +1,5 @@
-// What tags of GCM and ChaCha20-Poly1305 are made of, by the examples of their standards.
+// The arithmetic of the tags of GCM and ChaCha20-Poly1305, by the examples of their
+// standards.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/tag_arithmetic.h"
@@ -74,7 +75,7 @@ TEST(TagArithmetic, GcmTagsAreSharesThatAddUp) {
   const Block tag = block_of("5bc94fbc3221a5db94fae95ae7121a47");
   const Gf128 of_aad = ghash(h, Gf128{}, aad.data(), aad.size());
   const Gf128 all = ghash(h, of_aad, text.data(), text.size());
-  // A share has the power 2 in its last block.
+  // The last block of a share has the power 2.
   EXPECT_EQ(hex_of(gf128_multiply(all, h)),
             hex_of(gcm_hash_of_tag(h, tag, mask, aad.size(), text.size())));
   EXPECT_EQ(hex_of(gf128_add(gf128_multiply(all, h), gcm_closing(h, aad.size(), text.size()))),
@@ -104,7 +105,7 @@ TEST(TagArithmetic, Poly1305SplitsItsKeyAndAddsUp) {
   for (size_t n = 0; n < 3; ++n)
     blocks[n] = poly_of_block(
         load_block(reinterpret_cast<const uint8_t *>(text.data()) + 16 * n, text.size() - 16 * n));
-  // Of a block of two bytes the 1 stands behind them.
+  // In a block of two bytes the 1 stands behind them.
   blocks[2].w[4] &= 0xffffffu;
   blocks[2].w[0] += 1u << 16;
   Poly first = poly_zero();

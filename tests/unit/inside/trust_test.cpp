@@ -1,5 +1,5 @@
-// Devices that fail in every way, at every stage, by chance: the caller has the
-// right bytes, from the CPU if need be, and nothing is left behind.
+// Devices that fail in every way, at every stage, at random. The caller gets the right
+// bytes, from the CPU if need be, and nothing is left behind.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -35,23 +35,23 @@ DispatcherOptions options_for(lc_verify verify, lc_fallback fallback = LC_FALLBA
   DispatcherOptions options;
   options.fallback = fallback;
   options.pipeline.verify = verify;
-  // A thousand would take minutes.
+  // A thousand self-tests would take minutes.
   options.pipeline.skip_self_test = true;
   return options;
 }
 
-// The emulator fails by itself, others by what stands before them.
+// The emulator fails by itself. For other devices something in front of them fails.
 class Trust : public testing::TestWithParam<DeviceCase> {
  protected:
   void SetUp() override {
     const DeviceCase &device = GetParam();
     ASSERT_TRUE(!device.absent || device.is_gpu) << device.id << " is not here";
     if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
-    // It needs the lanes of few streams.
+    // It needs only the lanes for few streams.
     if (!device.is_gpu && !device.is_gl())
       form_ = std::make_unique<ScopedEnvironment>("LANECRYPT_AES_FORM", "table1");
     if (is_emulator()) return;
-    // To open it anew is quicker while it is open; and its kernels are compiled.
+    // To open it again is faster while it is open, and its kernels are compiled then.
     found_ = find_device(device.id);
     open("", options_for(LC_VERIFY_SAMPLED));
     for (const lc_cipher cipher : plain_modes())
@@ -64,12 +64,12 @@ class Trust : public testing::TestWithParam<DeviceCase> {
     return !GetParam().is_gl() || cipher == LC_AES_ECB || cipher == LC_AES_CBC ||
            cipher == LC_AES_CTR;
   }
-  // Of random cases: to open a device takes longer than the case.
+  // Counts of random cases: to open a device takes longer than a case.
   uint64_t scaled_here(uint64_t count) const {
     return std::max<uint64_t>(scaled(is_emulator() ? count : count / 8), 1);
   }
 
-  // A dispatcher whose device fails so.
+  // A dispatcher whose device fails in this way.
   void open(const std::string &fault, DispatcherOptions options) {
     dispatcher_.reset();
     fault_.reset();  // puts the old value back

@@ -1,6 +1,5 @@
-// The batcher of RSA, with an engine of the test's own in the place of a
-// device: what is gathered, what becomes of it when the engine fails, and where
-// single operations go.
+// The batcher of RSA, with an engine of the test's own in the place of a device: what it
+// gathers, what it does when the engine fails, and where single operations run.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -19,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using Bytes = std::vector<uint8_t>;
 
-// A public key of a random odd modulus: what OpenSSL raises to e needs no primes.
+// A public key with a random odd modulus: OpenSSL raises to e without knowing primes.
 RsaKeyPointer make_key(size_t bytes, uint8_t seed) {
   Bytes n(bytes);
   for (size_t at = 0; at < bytes; ++at) n[at] = uint8_t(seed * 31 + at * 7 + 1);
@@ -36,7 +35,7 @@ RsaKeyPointer make_key(size_t bytes, uint8_t seed) {
   return *key;
 }
 
-// What an engine did, and is to do.
+// What an engine has done, and is to do.
 struct Plan {
   std::mutex mutex;
   std::vector<size_t> batches;
@@ -47,9 +46,9 @@ struct Plan {
   std::atomic<int> lost_after{1 << 30};  // batches
   std::atomic<bool> refuses{false}, every_third_is_wrong{false};
   std::atomic<int> abandoned{0};
-  // Set while nothing is under way, and called on the batcher's thread. What a busy machine
-  // does in which order is no test's: these say what a batch waits for, and what comes
-  // while it starts.
+  // Set these while nothing is under way. They are called on the batcher's thread. On a
+  // busy machine the order of events is by chance, so these say what a batch waits for,
+  // and what comes while it starts.
   std::function<bool()> may_end;
   std::function<void()> on_stuck;  // the next batch does not end
 };
@@ -127,7 +126,7 @@ class TestEngine : public RsaEngine {
 
 class BatcherTest : public testing::Test {
  protected:
-  // Within `time` something must end; by default a minute, which only a hang takes.
+  // Something must end within `time`; by default a minute, which only a hang takes.
   explicit BatcherTest(std::chrono::milliseconds time = 60s) : time_(time) {}
   RsaRequestPointer make_request(const std::vector<RsaKeyPointer> &keys, size_t messages,
                                  std::vector<Bytes> *outputs, Ending::Callback on_end = nullptr) {
@@ -142,7 +141,7 @@ class BatcherTest : public testing::Test {
     }
     return std::make_shared<RsaRequest>(std::move(job), std::move(on_end));
   }
-  // The same for all operations of a key; below its modulus.
+  // The same input for all operations of a key, less than its modulus.
   const uint8_t *input_of(const RsaKey &key) {
     const std::lock_guard lock(mutex_);
     Bytes &input = inputs_[&key];
@@ -174,7 +173,7 @@ class BatcherTest : public testing::Test {
   const std::chrono::milliseconds time_;
   Plan plan_;
   Counters counters_;
-  // What is handed back: done by the test as the CPU would.
+  // How many were handed back. The test does them as the CPU would.
   std::atomic<int> handed_back_{0};
   std::mutex mutex_;
   std::map<const RsaKey *, Bytes> inputs_;
@@ -197,10 +196,11 @@ class BatcherTest : public testing::Test {
 };
 
 TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
-  // A batch takes until everybody waits.
+  // A batch lasts until everybody waits.
   std::atomic<size_t> callers{64};
   plan_.may_end = [&] { return batcher_.load() >= callers; };
-  // More are of one kind, so that enough come for a batch beside one of the other.
+  // More operations are of one kind, so that enough come for a batch while one of the
+  // other kind runs.
   std::vector<RsaKeyPointer> keys;
   for (uint8_t n = 0; n < 4; ++n) keys.push_back(make_key(n < 3 ? 64 : 128, n));
   const auto call_ten_times = [&](size_t first) {
@@ -223,8 +223,8 @@ TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
   EXPECT_EQ(640u, counters_.operations);
   EXPECT_EQ(0u, batcher_.load());
   EXPECT_EQ(plan_.batches.size(), counters_.launches);
-  // Far fewer batches than operations, several keys in one, two at once, and
-  // all of them on one thread.
+  // There are far fewer batches than operations. A batch has several keys. Two are under
+  // way at once, and one thread does them all.
   EXPECT_LT(plan_.batches.size(), 200u);
   EXPECT_EQ(3u, *std::max_element(plan_.keys_in_batch.begin(), plan_.keys_in_batch.end()));
   EXPECT_EQ(2u, plan_.most_at_once);
@@ -251,7 +251,7 @@ TEST_F(BatcherTest, ALargeRequestIsCutAndKindsAreKeptApart) {
   for (const size_t keys : plan_.keys_in_batch) EXPECT_LE(keys, 2u);
 }
 
-// It is too little to be worth a batch of its own if others were to come.
+// If others were to come, it would be too little for a batch of its own.
 TEST_F(BatcherTest, WhatIsLeftOfALargeRequestWaitsForNobody) {
   const auto give_up = std::chrono::steady_clock::now() + 10s;
   plan_.may_end = [&] {
@@ -287,7 +287,7 @@ TEST_F(BatcherTest, WhatADeviceLosesIsHandedBack) {
     requests.push_back(make_request({make_key(64, 1), make_key(128, 2)}, 20, &each));
   for (const RsaRequestPointer &request : requests)
     if (!submit(request)) {
-      // It was lost before: nothing of the request is touched.
+      // The device was lost before, so nothing of the request is touched.
       EXPECT_EQ(20u, request->todo.size());
       request->end();
     } else {
@@ -305,7 +305,7 @@ class StuckBatcherTest : public BatcherTest {
   StuckBatcherTest() : BatcherTest(200ms) {}
 };
 
-// Of two batches under way one does not end; the other does, and is kept.
+// Of two batches under way one does not end. The other does, and its results are kept.
 TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   std::vector<Bytes> outputs[3];
   const RsaRequestPointer right = make_request({make_key(64, 1)}, 40, &outputs[0]);
@@ -313,7 +313,7 @@ TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   EXPECT_TRUE(right->wait().ok());
   const RsaRequestPointer stuck = make_request({make_key(64, 1)}, 40, &outputs[1]);
   const RsaRequestPointer behind = make_request({make_key(128, 2)}, 40, &outputs[2]);
-  // In time, however long this thread does not run.
+  // In time, however long this thread gets no turn.
   plan_.on_stuck = [&] { EXPECT_TRUE(submit(behind)); };
   ASSERT_TRUE(submit(stuck));
   for (const RsaRequestPointer &request : {stuck, behind}) EXPECT_TRUE(request->wait().ok());
@@ -329,7 +329,7 @@ TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   EXPECT_EQ(0u, batcher_.load());
 }
 
-// A batch that ends while the batcher's thread has no turn was in time.
+// A batch that ends while the batcher's thread gets no turn was in time.
 TEST_F(StuckBatcherTest, WhoLooksLateFindsNothingStuck) {
   int looks = 0;
   plan_.may_end = [&] {
@@ -413,7 +413,7 @@ TEST_F(BatcherTest, EstimatesByWhatBatchesTook) {
 
 // ---- The dispatcher ----------------------------------------------------------
 
-// A device with room for four operations, none of which ends before all are there.
+// A device with room for four operations, none of which ends before all four are there.
 class FullQueueTest : public BatcherTest {
  protected:
   void open(lc_fallback fallback) {
@@ -426,7 +426,7 @@ class FullQueueTest : public BatcherTest {
     dispatcher_->add_device({}, of_device_, true);
     plan_.may_end = [this] { return !is_held_; };
   }
-  // Where `count` requests of a single operation ran.
+  // How many of `count` requests of a single operation ran on the device.
   size_t on_device(size_t count, uint32_t device) {
     std::vector<std::vector<Bytes>> outputs(count);
     std::vector<RsaRequestPointer> requests;
@@ -455,7 +455,7 @@ class FullQueueTest : public BatcherTest {
 
 TEST_F(FullQueueTest, TheCpuTakesWhatComes) {
   open(LC_FALLBACK_CPU);
-  // Four are in the device's queue, of which two are under way.
+  // Four are in the device's queue, and two of them are under way.
   EXPECT_EQ(4u, on_device(12, LC_ANY_DEVICE));
   EXPECT_EQ(8u, of_cpu_.operations);
   EXPECT_EQ(4u, on_device(4, LC_ANY_DEVICE)) << "there is room again";
@@ -480,7 +480,7 @@ TEST_F(FullQueueTest, WhoWantsADeviceWaitsForIt) {
 
 class ChoiceTest : public testing::Test {
  protected:
-  // The test's own: a busy machine may let any time pass between two lines.
+  // A clock of the test's own: a busy machine may let any time pass between two lines.
   inline static std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
   size_t load_ = 0;
   std::optional<RsaChoice::Duration> estimate_;
@@ -523,14 +523,14 @@ TEST_F(ChoiceTest, ManyCallersGoToTheDeviceAndStayThereBetweenBatches) {
       ++on_cpu;
     }
   }
-  // 2.2 ms are what about 98 callers on 16 cores take.
+  // About 98 callers on 16 cores take 2.2 ms.
   EXPECT_GT(on_device, 140);
   EXPECT_GT(on_cpu, 60);
   for (; on_cpu > 0; --on_cpu) choice_.ran_on_cpu(2048, 2ms);
-  // A batch ends; nobody is there for a moment.
+  // A batch ends, and for a moment nobody is there.
   load_ = 0;
   EXPECT_TRUE(choice_.is_device_sooner(2048, 1));
-  // Then the others stay away.
+  // After that the others stay away.
   now_ += 30ms;
   EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
   choice_.ran_on_cpu(2048, 360us);
@@ -557,7 +557,7 @@ TEST_F(ChoiceTest, DevicesAreOpenedWhenTheyWouldPay) {
 TEST_F(ChoiceTest, SizesAreKnownApart) {
   estimate_ = 2ms;
   run_on_cpu(2048, 360us);
-  // Nothing is known of 4096 bits yet, so the CPU tells first.
+  // Nothing is known of 4096 bits yet, so the CPU runs first.
   run_on_cpu(4096, 4ms);
   EXPECT_TRUE(choice_.is_device_sooner(4096, 1));
   EXPECT_FALSE(choice_.is_device_sooner(2048, 1));

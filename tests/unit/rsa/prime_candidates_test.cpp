@@ -1,5 +1,5 @@
-// Candidates for primes from within: what is drawn, what the CPU's sieve leaves,
-// and its rounds of Miller and Rabin on small numbers.
+// Candidates for primes from within: how they are drawn, what the CPU's sieve leaves, and
+// its rounds of Miller and Rabin on small numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(PrimeCandidates, AreOddAndLargeAndDiffer) {
       odd_halves += BN_is_bit_set(value.get(), 1) ? 1 : 0;
     }
     BN_CTX_free(context);
-    // Each by chance once in a million runs.
+    // Each fails by chance once in a million runs.
     EXPECT_GT(zeros, 24);
     EXPECT_LT(zeros, 76);
     EXPECT_GT(odd_halves, 24);
@@ -96,7 +96,7 @@ TEST(PrimeSieve, LeavesWhatNoSmallPrimeDivides) {
   EXPECT_EQ(0u, of_composite.primes[3].of_exponent);
 }
 
-// Every odd number below 2000 with every base, by arithmetic of 64 bits.
+// Every odd number below 2000 with every base, checked by arithmetic of 64 bits.
 TEST(MillerRabin, SmallNumbers) {
   for (uint64_t w = 3; w < 2000; w += w < 100 ? 2 : 38) {
     const auto power = [w](uint64_t b, uint64_t e) {

@@ -1,5 +1,5 @@
-// The search for primes on devices: what their kernels and the CPU say of numbers
-// that are known.
+// The search for primes on devices: what their kernels and the CPU say about known
+// numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -30,10 +30,10 @@ struct Known {
   bool prime;
 };
 
-// Primes of long lengths, found once, since that takes OpenSSL minutes: the first of
-// the length is 2^(bits-1) + first, the last two are 2^bits less these, and the first
-// that are 1 mod 2^a for each of kLongHalvings, above 2^(bits-1) + 2^a, lie so many
-// times 2^(a+1) higher. KnownNumbers has them tested by OpenSSL all the same.
+// Primes of great lengths, found once, since that takes OpenSSL minutes. The first of its
+// length is 2^(bits-1) + first. The last two are 2^bits less these. The first ones above
+// 2^(bits-1) + 2^a that are 1 mod 2^a, for each of kLongHalvings, lie so many times
+// 2^(a+1) higher. KnownNumbers has OpenSSL test them all the same.
 constexpr int kLongHalvings[] = {3, 16, 40};
 struct LongPrimes {
   int bits;
@@ -103,7 +103,7 @@ std::vector<Known> known_numbers(int bits) {
     BN_priv_rand(composite.get(), bits, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD);
     add("a random number", std::move(composite));
   }
-  // Two primes: what a search must never take.
+  // A product of two primes, which a search must never take.
   Bn first = bn(), second = bn(), product = bn();
   do {
     BN_generate_prime_ex(first.get(), bits / 2, 0, nullptr, nullptr, nullptr);
@@ -111,7 +111,7 @@ std::vector<Known> known_numbers(int bits) {
     BN_mul(product.get(), first.get(), second.get(), context);
   } while (BN_num_bits(product.get()) != bits);
   add("two primes", bn(BN_dup(product.get())));
-  // Primes that are 1 mod 2^a: -1 comes late, or not at all.
+  // Primes that are 1 mod 2^a. For these -1 comes late, or not at all.
   for (const int halvings : {2, 3, 7, 14, 15, 16, 20, 40}) {
     Bn number = power_of_two(bits - 1), step = power_of_two(halvings + 1);
     BN_add_word(number.get(), static_cast<BN_ULONG>(1) << halvings | 1);
@@ -171,7 +171,7 @@ class PrimeDeviceTest : public testing::TestWithParam<Case> {
     tester_ = std::move(*made);
   }
   void TearDown() override { unsetenv("LANECRYPT_RSA_FORM"); }
-  // R of primes of that length.
+  // The bits of R for primes of that length.
   int montgomery_bits(uint32_t bits) const {
     const RsaClass &size = rsa_class(rsa_kind(2 * bits));
     return GetParam().form == "fp64" ? int(size.fp64_limbs * RSA_FP64_BITS)
@@ -199,7 +199,7 @@ TEST_P(PrimeDeviceTest, SieveSaysWhatTheCpuSays) {
   }
 }
 
-// The kernel and the CPU agree on every number and every base, and both are right.
+// The kernel and the CPU agree about every number and every base, and both are right.
 TEST_P(PrimeDeviceTest, KnownNumbers) {
   const bool is_gpu = GetParam().found.properties.is_gpu;
   for (const int bits : is_gpu ? std::vector<int>{512, 523, 768, 1024, 1536, 2048, 3072, 4096}
@@ -249,7 +249,8 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
         EXPECT_EQ(*told, passed[at] == 1) << numbers[n].name << ", base " << k;
         passes += k != 2 ? passed[at] : 0;
       }
-      // Of a prime all but 0, 1 and -1; of another number fewer, if any.
+      // For a prime all bases pass but 0, 1 and -1. For another number fewer pass, if
+      // any.
       EXPECT_EQ(numbers[n].prime, passes == bases_each - 4) << numbers[n].name;
       EXPECT_FALSE(passed[n * bases_each] || passed[n * bases_each + 1] ||
                    passed[n * bases_each + 3]);
@@ -262,10 +263,10 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
   }
 }
 
-// The keys of NIST's KeyGenRSA.rsp. It has their primes made in another way (X9.31,
-// of primes p1, p2 and so on), so what is tested is what comes after: that the device
-// takes their primes for primes, and what key is made of them. Its exponents 3 and 17
-// are such as FIPS 186-5, A.1.3 does not have, and lanecrypt does not make.
+// The keys of NIST's KeyGenRSA.rsp. Their primes were made in another way (X9.31, from
+// primes p1, p2 and so on). So this tests what comes after: that the device takes them
+// for primes, and which key is made of them. Its exponents 3 and 17 are not allowed by
+// FIPS 186-5, A.1.3, and lanecrypt does not make such keys.
 struct CavpKey {
   uint32_t bits;
   Bytes e, p, q, n, d;
@@ -290,7 +291,7 @@ TEST_P(PrimeDeviceTest, PrimesOfCavpPass) {
   for (const CavpKey &key : cavp_keys()) {
     if (!GetParam().found.properties.is_gpu && key.bits > 1536) continue;
     const uint32_t bits = key.bits / 2, stride = cpu::prime_stride_bytes(bits);
-    // Each prime, and a number that is none, with two bases.
+    // Each prime, and a number that is no prime, with two bases.
     const std::vector<uint32_t> trials = {0, 0, 1, 1, 2, 2};
     ASSERT_TRUE(tester_->reserve(bits, 3, trials.size()).ok());
     const Bn none = bn_of(key.p);
@@ -308,7 +309,7 @@ TEST_P(PrimeDeviceTest, PrimesOfCavpPass) {
     const auto table = std::make_shared<const cpu::SieveTable>(cpu::make_sieve_table(stride, kF4));
     Bytes survives(3, 7), passed(trials.size(), 7);
     ASSERT_TRUE(tester_->sieve(table, 3, survives).ok());
-    // An exponent of 65537 may divide p-1 or q-1 where the key has another.
+    // 65537 may divide p-1 or q-1 if the key has another exponent.
     EXPECT_EQ(survives[0] == 1, cpu::survives(*table, key.p.data()));
     EXPECT_EQ(survives[1] == 1, cpu::survives(*table, key.q.data()));
     ASSERT_TRUE(tester_->test(bits, trials, passed).ok());
@@ -323,7 +324,7 @@ TEST(KeyGenVectors, KeysOfCavpAreMade) {
   if (!cavp_is_here()) GTEST_SKIP() << kCavpIsMissing;
   for (const CavpKey &key : cavp_keys()) {
     SCOPED_TRACE(std::to_string(key.bits) + " bits");
-    // It signs a number, which comes back by OpenSSL (make_rsa_key()).
+    // It signs a number, and OpenSSL leads back from it (make_rsa_key()).
     Result<cpu::MadeKey> made = cpu::make_rsa_key(cpu::random_bytes, key.bits, key.e, key.p, key.q);
     ASSERT_TRUE(made.ok()) << made.status().text();
     ASSERT_EQ(cpu::MadeKey::Verdict::kGood, made->verdict);
@@ -332,7 +333,7 @@ TEST(KeyGenVectors, KeysOfCavpAreMade) {
     EXPECT_EQ(key.d, as_bytes(parts.d));
     EXPECT_EQ(std::max(key.p, key.q), as_bytes(parts.p));
     EXPECT_EQ(std::min(key.p, key.q), as_bytes(parts.q));
-    // What d is to p and q, and q to p.
+    // How d relates to p and q, and q to p.
     BN_CTX *context = BN_CTX_new();
     const Bn d = bn_of(key.d), less = bn(), rest = bn();
     for (const auto &[prime, part] : {std::pair{parts.p, parts.dp}, {parts.q, parts.dq}}) {

@@ -1,4 +1,4 @@
-// Exponents of the tests of primes, big-endian.
+// Exponents for the tests of primes, big-endian.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
-// RSA on every device with keys and messages at the edges and at random: the
-// results are those of OpenSSL, and GMP takes each back to its message.
+// RSA on every device with keys and messages at the edges and at random. The results are
+// OpenSSL's, and GMP takes each back to its message.
 //
 // LANECRYPT_TEST_RSA_CASES  private operations of each length of keys; without
 //                           it 2,000 on a GPU and a few on others.
@@ -24,10 +24,10 @@
 namespace lanecrypt::test {
 namespace {
 
-// Primes of half a length whose limbs, of 27 and of 52 bits, are all ones or all
-// zeros: `from` a number of a pattern, `offset` steps up, where the first prime
-// comes that has an inverse of 65537 (found by GMP; noted, since the search for
-// long ones takes seconds).
+// Primes of half a length whose limbs, of 27 and of 52 bits, are all ones or all zeros.
+// The first prime that suits 65537 comes `offset` steps above `from`, a number with the
+// pattern. (GMP found it. It is noted here, since the search for long ones takes
+// seconds.)
 enum Pattern {
   kOnes,         // 2^h - 2^60: all limbs but the lowest
   kHighOnes,     // 2^h - 2^(h-200): the highest 200 bits
@@ -73,7 +73,8 @@ Bn prime_of(const Length &length, Pattern pattern) {
   return from;
 }
 
-// The highest limbs of the modulus all ones, the lowest all ones, and others.
+// Keys with the highest limbs of the modulus all ones, with the lowest all ones, and
+// others.
 std::vector<TestKey> make_keys(const Length &length) {
   std::vector<TestKey> keys;
   keys.push_back(TestKey::random(length.bits));
@@ -133,7 +134,8 @@ bool openssl_gives(EVP_PKEY *key, const Bytes &in, const Bytes &out) {
 }
 
 #ifdef LANECRYPT_TEST_GMP
-// out < n and out^e mod n = in: of a key with an inverse of e, no other has both.
+// out < n and out^e mod n = in. If e has an inverse for the key, no other number has
+// both.
 bool gmp_goes_back(const TestKey &key, const Bytes &in, const Bytes &out) {
   mpz_t n, e, from, to;
   mpz_inits(n, e, from, to, nullptr);
@@ -154,7 +156,7 @@ bool gmp_goes_back(const TestKey &key, const Bytes &in, const Bytes &out) {
 bool gmp_goes_back(const TestKey &, const Bytes &, const Bytes &) { return true; }
 #endif
 
-// work(n) for n < count on all cores; how many were not true.
+// Runs work(n) for each n < count on all cores. Returns how many were not true.
 size_t count_wrong(size_t count, const std::function<bool(size_t)> &work) {
   std::atomic<size_t> next{0}, wrong{0};
   std::vector<std::thread> threads;
@@ -175,7 +177,7 @@ class RsaCasesTest : public testing::TestWithParam<RsaCase> {
   }
   bool is_gpu() const { return GetParam().device.is_gpu; }
 
-  // What one job makes of the inputs; input n is of key n % keys.size().
+  // What one job makes of the inputs. Input n is for key n % keys.size().
   std::vector<Bytes> run(const std::vector<TestKey> &keys, lc_rsa_operation operation,
                          const std::vector<Bytes> &inputs) {
     std::vector<lc_rsa_key *> made(keys.size());
@@ -205,13 +207,13 @@ class RsaCasesTest : public testing::TestWithParam<RsaCase> {
 TEST_P(RsaCasesTest, AsOpensslAndGmpHaveThem) {
   const char *wanted = std::getenv("LANECRYPT_TEST_RSA_CASES");
   for (const Length &length : kLengths) {
-    // The longest take the emulator minutes.
+    // The longest keys take the emulator minutes.
     if (!is_gpu() && wanted == nullptr && (length.bits > 2048 || length.bits == 1536)) continue;
     SCOPED_TRACE(length.bits);
     const std::vector<TestKey> keys = make_keys(length);
     const size_t few = length.bits == 1024 ? 48 : 12;
     const size_t cases = wanted != nullptr ? std::stoul(wanted) : scaled(is_gpu() ? 2000 : few);
-    // Each key's messages at the edges first, as many as there is room for.
+    // First each key's messages at the edges, as many as there is room for.
     std::vector<std::vector<Bytes>> of_keys;
     const size_t each = (cases + keys.size() - 1) / keys.size();
     for (const TestKey &key : keys)
@@ -224,7 +226,7 @@ TEST_P(RsaCasesTest, AsOpensslAndGmpHaveThem) {
     EXPECT_EQ(0u, count_wrong(cases, [&](size_t n) {
                 return gmp_goes_back(keys[n % keys.size()], inputs[n], outputs[n]);
               }));
-    // OpenSSL takes its time with the longest: a few of them.
+    // The longest keys take OpenSSL long, so only a few of them.
     const size_t step = length.bits > 4096 && cases > 1000 ? 40 : 1;
     std::vector<Pkey> pkeys;
     for (const TestKey &key : keys) pkeys.push_back(openssl_key(key));
@@ -232,7 +234,7 @@ TEST_P(RsaCasesTest, AsOpensslAndGmpHaveThem) {
                 const size_t at = std::min(n * step + n % step, cases - 1);
                 return openssl_gives(pkeys[at % keys.size()].get(), inputs[at], outputs[at]);
               }));
-    // And back, by the device.
+    // The device also leads back.
     const std::vector<Bytes> back = run(keys, LC_RSA_PUBLIC, outputs);
     EXPECT_TRUE(back == inputs);
   }

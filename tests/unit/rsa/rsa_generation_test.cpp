@@ -1,5 +1,5 @@
-// New RSA keys through the public C ABI, from every device and the CPU: FIPS
-// 186-5's bounds, OpenSSL's own check, what is refused, and faults.
+// New RSA keys by the public C ABI, from every device and the CPU: FIPS 186-5's bounds,
+// OpenSSL's own check, what is refused, and faults.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
@@ -20,7 +20,7 @@ Bn bn_of(const lc_number &number) {
   return test::bn_of({static_cast<const uint8_t *>(number.bytes), number.length});
 }
 
-// Whether OpenSSL takes it for a good key; every prime is tested anew.
+// Whether OpenSSL takes it for a good key. Every prime is tested again.
 bool openssl_agrees(const lc_rsa_parts &parts) {
   OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
   std::vector<Bn> numbers;
@@ -115,7 +115,7 @@ struct Keys {
     generation.argument = this;
     return generation;
   }
-  // Of the test's own.
+  // A generator of the test's own.
   static int random(void *argument, void *to, size_t bytes) {
     Keys &keys = *static_cast<Keys *>(argument);
     if ((keys.random_bytes += bytes) > keys.most_random_bytes) return 0;
@@ -233,7 +233,7 @@ TEST(RsaGeneration, RandomBytesAreTheCallers) {
   lc_rsa_generation generation = keys.generation(1, LC_CPU);
   generation.random = Keys::random;
   generate(context.get(), generation, LC_OK);
-  // 177 candidates for each prime on average, of 64 bytes.
+  // On average 177 candidates for each prime, of 64 bytes.
   EXPECT_GT(keys.random_bytes, 1000u);
   keys.most_random_bytes = keys.random_bytes + 20000;
   generation.count = 1000;
@@ -263,7 +263,7 @@ TEST_P(RsaGenerationTest, KeysAreRight) {
     uint64_t count;
   };
   std::vector<Wanted> all = {{1024, {1, 0, 1}, 3}, {1026, {0x69, 0, 0x69}, 1}};
-  // A card by OpenCL has one lane for a number: the longest take it minutes.
+  // By OpenCL a card has one lane for a number. The longest take it minutes.
   const bool has_teams = GetParam().device.id.starts_with("cuda");
   for (const int bits : {2048, 3072, 4096, 6144, 8192})
     if (has_teams || (is_gpu() && bits <= 3072)) all.push_back({bits, {1, 0, 1}, 4});
@@ -275,7 +275,7 @@ TEST_P(RsaGenerationTest, KeysAreRight) {
     const lc_result result = generate(context.get(), keys.generation(wanted.count, 0), LC_OK);
     EXPECT_EQ(wanted.count, keys.count);
     EXPECT_EQ(0u, result.cpu_operations);
-    // Two primes a key, and four rounds or more a prime.
+    // Two primes for each key, and four rounds or more for each prime.
     EXPECT_GE(result.device_operations, 2 * 4 * wanted.count);
     tests += result.device_operations;
   }
@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(, RsaGenerationTest, testing::ValuesIn(rsa_cases()), rs
 
 // The emulator fails in the middle.
 TEST(RsaGenerationFaults, ALostDeviceIsReplaced) {
-  // With many cores a few keys take no more than a few kernels.
+  // With many cores a few keys take only a few kernels.
   constexpr std::pair<const char *, uint64_t> kFaults[] = {
       {"lost-after:0", 6}, {"lost-after:1", 6}, {"lost-after:7", 50}};
   for (const auto &[after, count] : kFaults) {
@@ -319,7 +319,7 @@ TEST(RsaGenerationFaults, ALostDeviceIsReplaced) {
 }
 
 TEST(RsaGenerationFaults, WrongBytesGiveRightKeys) {
-  // After the self-test, which would find it.
+  // The fault comes after the self-test, which would find it.
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "wrong-byte:40");
   Context context("host:0", LC_FALLBACK_CPU);
   Keys keys;

@@ -1,5 +1,5 @@
-// Keys of RSA from within: what becomes of those whose primes are none, primes
-// found ahead, and the CPU's part until a device is open.
+// RSA keys from within: what happens to keys whose primes are none, primes found ahead,
+// and the CPU's part until a device is open.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
   }
 }
 
-// As wide as a device: it finds a dozen primes of 512 bits at once.
+// As wide as a device: it tests enough to find a dozen primes of 512 bits at once.
 RsaGenerator::MakeTester by_cpu() {
   return [](const device::Found &, const RsaTrust &) {
     return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(32));
@@ -109,8 +109,7 @@ RsaGeneration with_own_random(RsaGeneration what) {
   return what;
 }
 
-// What is found beyond a key's primes is kept, used once, and never more than there
-// may be.
+// Primes found beyond those of a key are kept and used once, and never more than allowed.
 TEST(RsaGenerator, APoolIsFilledAndUsed) {
   constexpr size_t kMost = 6;
   for (const bool by_environment : {true, false}) {
@@ -140,8 +139,8 @@ TEST(RsaGenerator, APoolIsFilledAndUsed) {
       found_there += std::min<size_t>(there, 4);
     }
     EXPECT_GE(found_there, 4u);
-    // Of another exponent none of them; nor, as the environment has it, with random
-    // bits of the caller's own.
+    // A key of another exponent gets none of them. Nor does a caller with random bits of
+    // his own, if only the environment asks for a pool.
     for (const bool other_exponent : {true, false}) {
       if (!other_exponent && !by_environment) continue;
       const size_t room = generator.pool().room();
@@ -192,7 +191,7 @@ TEST(PrimePool, GivesEachOnce) {
   EXPECT_FALSE(PrimePool(0).put(kind, secure::KeyMemory(64)));
 }
 
-// The CPU begins, and the device goes on where it is open.
+// The CPU begins, and the device goes on when it is open.
 TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   Counters of_cpu, of_device;
   std::atomic<bool> may_open{false};
@@ -217,8 +216,9 @@ TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   EXPECT_EQ(0u, result.cpu_operations);
 }
 
-// Of a device whose lanes have each a number for itself and one whose lanes share it, the
-// latter makes a single key, though it comes last; of several keys either has its part.
+// Of two devices, in the one each lane has a number for itself, and in the other lanes
+// share a number. The latter makes a single key, though it comes last. Of several keys
+// both do a part.
 TEST(RsaGenerator, ASingleKeyIsForLanesThatShareANumber) {
   Counters of_cpu, of_lone, of_shared;
   RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, {}, 0, by_cpu());

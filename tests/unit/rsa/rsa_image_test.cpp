@@ -1,4 +1,4 @@
-// Keys as they are written for devices: their blinding pairs are pairs, and no two
+// Keys as they are written for devices. Their blinding pairs are real pairs, and no two
 // launches get the same.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,8 @@ namespace {
 
 using cpu::RsaImageForm;
 
-// The same uses of a base as in src/cpu/rsa/blinding.cpp, and more than it draws at once.
+// As many uses of a base as in src/cpu/rsa/blinding.cpp, and more writes than it draws
+// pairs at once.
 constexpr size_t kSquares = 32, kWrites = 300;
 
 RsaImageForm form_of(bool fp64, uint32_t half_limbs, uint32_t blind_windows) {
@@ -143,7 +144,7 @@ TEST(RsaImage, TablesHoldThePowersOfOnePair) {
     Check check(key, form);
     for (size_t n = 0; n < image.pairs(); ++n)
       ASSERT_TRUE(check.is_pair(image.power(n), image.inverse(n))) << bits << " bits, pair " << n;
-    // Of each table in turn: 1, g, and each entry g times the one before.
+    // In each table in turn: 1, g, and each entry is g times the one before.
     Bn last = bn();
     BN_one(last.get());
     for (size_t w = 0; w < form.blind_windows; ++w) {
@@ -164,7 +165,7 @@ TEST(RsaImage, TablesHoldThePowersOfOnePair) {
   }
 }
 
-// As a key for several devices has.
+// As it is with a key for several devices.
 TEST(RsaImage, FormsShareTheBasesOfAKey) {
   const TestKey &key = key_of_bits(1024);
   const RsaKeyPointer made = prepared(key);
@@ -234,7 +235,7 @@ TEST(RsaImage, AChildOfForkHasBasesOfItsOwn) {
   close(ends[1]);
 }
 
-// Locks are not inherited.
+// A child does not inherit locks.
 TEST(RsaImage, AChildOfForkLocksTheKeyItUses) {
   const RsaKeyPointer made = prepared(key_of_bits(1024));
   const uint8_t *const numbers = made->memory.data();

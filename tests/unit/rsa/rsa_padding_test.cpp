@@ -1,5 +1,5 @@
-// What takes the padding of RSA off a decrypted message executes the same instructions
-// whether the padding is right or wrong. A child is traced step by step.
+// The code that takes the padding off a decrypted message executes the same instructions
+// whether the padding is right or wrong. A child is traced step by step to show it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -23,7 +23,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// Short, since each step takes microseconds; but as TLS wants it.
+// Short, since each step takes microseconds, but with the length that TLS needs.
 constexpr size_t kShort = 24, kForTls = provider::kPremasterBytes + 11;
 using Encoded = std::vector<uint8_t>;
 
@@ -43,7 +43,7 @@ uint64_t instruction_of(pid_t child) {
 #endif
 }
 
-// Nothing is allocated here: children begin alike but for the input.
+// Nothing is allocated here: children differ at their start only in the input.
 Trace trace(void (*body)(const Encoded &), const Encoded &encoded) {
   Trace trace;
   const pid_t child = fork();
@@ -63,8 +63,8 @@ Trace trace(void (*body)(const Encoded &), const Encoded &encoded) {
   return trace;
 }
 
-// A right one, with a message of 13 bytes or of TLS's version 0x0303; everything that can
-// be wrong with it; and another that is right where that has any length.
+// A right padding, with a message of 13 bytes or of TLS's version 0x0303; everything that
+// can be wrong with it; and another right one, if the message may have any length.
 std::vector<Encoded> make_cases(size_t bytes) {
   const size_t separator = 10;
   Encoded right(bytes, 0xA5);
@@ -101,7 +101,7 @@ void decode_for_tls(const Encoded &encoded) {
   sink = out[0];
 }
 
-// What must be seen to differ.
+// A function whose traces must be seen to differ.
 void decode_and_branch(const Encoded &encoded) {
   uint8_t out[kForTls];
   ERR_set_mark();
@@ -112,10 +112,10 @@ void decode_and_branch(const Encoded &encoded) {
     ERR_pop_to_mark();
 }
 
-// Of traces, how many are not as the first; -1 where nothing can be traced.
+// How many traces differ from the first; -1 if nothing can be traced.
 int count_others(void (*body)(const Encoded &), size_t bytes) {
   const std::vector<Encoded> cases = make_cases(bytes);
-  // What the first call of all sets up.
+  // Does what only the very first call sets up.
   for (const Encoded &encoded : cases) body(encoded);
   ERR_clear_error();
   std::vector<Trace> traces(cases.size());

@@ -1,5 +1,5 @@
-// RSA through the public C ABI, against OpenSSL: what is refused, and what
-// comes out of every device.
+// RSA by the public C ABI, compared with OpenSSL: what is refused, and what comes out of
+// every device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
@@ -216,8 +216,8 @@ TEST_P(RsaDeviceTest, MixedKeys) {
   for (size_t n = 0; n < count; ++n) ASSERT_EQ(expected[n], data[n]) << "message " << n;
 }
 
-// A key whose "primes" are none: the check refuses what the theorem gives, and
-// the CPU is asked instead, whose answer is as meaningless as the key.
+// A key whose "primes" are none. The check refuses the result of the Chinese remainder
+// theorem, and the CPU is asked instead. Its answer is as meaningless as the key.
 TEST_P(RsaDeviceTest, AWrongResultNeverLeaves) {
   const TestKey &good = key_of_bits(1024);
   BN_CTX *context = BN_CTX_new();
@@ -245,7 +245,7 @@ TEST_P(RsaDeviceTest, AWrongResultNeverLeaves) {
     EXPECT_EQ(1u, result.failed_checks);
     EXPECT_EQ(0u, result.device_operations);
   }
-  // The device serves on.
+  // The device stays in service.
   run_->expect_right(good, LC_RSA_PRIVATE, extreme_inputs(good, 1));
 }
 

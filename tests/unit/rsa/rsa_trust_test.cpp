@@ -1,4 +1,4 @@
-// RSA on devices that fail in every way, at every stage, by chance: the caller has the
+// RSA on devices that fail in every way, at every stage, at random. The caller gets the
 // right result, from the CPU if need be, and nobody waits for ever.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -26,7 +26,7 @@ using schedule::RsaRequestPointer;
 
 constexpr std::chrono::milliseconds kTimeLimit = 300ms;
 
-// Operations of one request, in place, and what must come out.
+// Operations of one request, in place, and the right results.
 class Question {
  public:
   Question(lc_rsa_operation operation, const std::vector<RsaKeyPointer> &keys,
