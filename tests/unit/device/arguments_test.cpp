@@ -9,8 +9,8 @@
 #include "unit/support/devices.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// OfMemory asks for more than there is, which must be a null pointer as it is
-// without the sanitizer, not the end of the process.
+// OfMemory asks for more memory than there is. With the sanitizer too that must give a
+// null pointer, not end the process.
 extern "C" __attribute__((visibility("default"), used)) const char *__asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -19,7 +19,7 @@ extern "C" __attribute__((visibility("default"), used)) const char *__asan_defau
 namespace lanecrypt::test {
 namespace {
 
-// A call that must fail so, and whose sentence must hold `words`.
+// A call that must fail with this status. Its sentence must contain `words`.
 #define EXPECT_REFUSED(expected, call, words)                                   \
   do {                                                                          \
     EXPECT_EQ(expected, call);                                                  \
@@ -27,7 +27,7 @@ namespace {
     EXPECT_STRNE("", lc_last_error());                                          \
   } while (0)
 
-// As a C program can: any number in place of an enum's.
+// As a C program can: sets an enum to any number.
 template <typename Enum>
 void put(Enum *to, int number) {
   static_assert(sizeof *to == sizeof number);
@@ -48,7 +48,7 @@ class Arguments : public testing::Test {
     job_.message_size = sizeof message_;
   }
 
-  // Refused by lc_run and lc_submit alike, with nothing written.
+  // lc_run and lc_submit must both refuse the job, with nothing written.
   void refused(const char *words, const std::function<void()> &spoil) {
     SCOPED_TRACE(words);
     const lc_cipher_job job = job_;
@@ -113,7 +113,7 @@ TEST_F(Arguments, OfMessages) {
       });
   refused("length", [&] { message_.length = UINT64_MAX - 15; });
   refused("overlap", [&] { message_.out = in_ + 16; });
-  // In the second of two: none of the first is done.
+  // The second of two messages is wrong: nothing of the first is done.
   lc_message two[2] = {message_, message_};
   two[1].length = 7;
   refused("message 1", [&] {
@@ -141,7 +141,7 @@ TEST_F(Arguments, OfLargerStructsFromTheFutureArePassedOver) {
   EXPECT_EQ(0, std::memcmp(out_, second, sizeof second));
 }
 
-// Callers of version 0.1, whose structs end where these fields begin.
+// Callers of version 0.1, whose structs end before these fields.
 TEST_F(Arguments, OfOlderStructsFromThePastAreTaken) {
   uint8_t in_newest[64];
   LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
@@ -188,7 +188,7 @@ TEST_F(Arguments, OfOpening) {
     options.struct_size = size;
     EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context), "lc_options");
   }
-  // As the first version knew it: what it has no room for is not looked at.
+  // As the first version had it. What it has no room for is not read.
   options.struct_size = offsetof(lc_options, verify);
   put(&options.verify, 9);
   EXPECT_EQ(LC_OK, lc_open(&options, &context));
@@ -241,7 +241,7 @@ TEST_F(Arguments, OfDevices) {
   }
 }
 
-// An older caller, whose structs end earlier, gets what it has room for.
+// An older caller, whose structs end earlier, gets what they have room for.
 TEST_F(Arguments, OfSmallerStructsFromThePastAreFilled) {
   struct {
     lc_counters counters;
@@ -266,7 +266,7 @@ TEST_F(Arguments, OfMemory) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_alloc_device(context_.get(), 0, 0, &pointer), "bytes");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_alloc_device(context_.get(), 99, 1, &pointer), "99");
   EXPECT_EQ(nullptr, pointer);
-  // The last ones are none if they are rounded up to pages as if they were small.
+  // The last sizes become 0 if they are rounded up to pages as if they were small.
   for (const uint64_t bytes :
        {uint64_t{1} << 60, UINT64_MAX - 4095, UINT64_MAX - 4094, UINT64_MAX}) {
     EXPECT_REFUSED(LC_ERROR_MEMORY, lc_alloc_device(context_.get(), 0, bytes, &pointer), "memory");
@@ -283,7 +283,7 @@ TEST_F(Arguments, OfMemory) {
                  "pointer");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_copy_to_device(context_.get(), 98, pointer, in_, 1), "98");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_copy_to_device(nullptr, 0, pointer, in_, 1), "context");
-  // Past its end; and memory that was never allocated there.
+  // Past the end of the memory, and memory that was never allocated there.
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_copy_to_device(context_.get(), 0, pointer, in_, 65), "");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_free_device(context_.get(), 0, in_), "");
   job_.memory = LC_MEMORY_DEVICE;

@@ -1,5 +1,5 @@
-// A program's own CUDA memory and stream: nothing is copied, and the job runs in
-// the stream's order.
+// A program's own CUDA memory and stream. Nothing is copied, and the job runs in the
+// stream's order.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
@@ -38,7 +38,8 @@ std::vector<uint8_t> by_openssl(const uint8_t *key, const uint8_t *iv,
 }
 
 TEST(CudaStream, RunsInTheOrderOfTheCallersStream) {
-  // Threads that the driver starts here would take those of a later test.
+  // Without this, threads that the driver starts here would take the signals of a later
+  // test.
   const lanecrypt::schedule::SignalsBlocked blocked;
   int count = 0;
   if (cu("cuInit", 0u) != 0 || cu("cuDeviceGetCount", &count) != 0 || count == 0)
@@ -66,8 +67,8 @@ TEST(CudaStream, RunsInTheOrderOfTheCallersStream) {
 
   unsigned long long memory = 0;
   ASSERT_EQ(cu("cuMemAlloc_v2", &memory, kBytes), 0);
-  // Copy, two jobs in place and copy back: only the order of the stream makes
-  // each see what the one before it left.
+  // A copy, two jobs in place and a copy back. Only through the stream's order does each
+  // see what the one before it left.
   ASSERT_EQ(
       cu("cuMemcpyHtoDAsync_v2", memory, static_cast<const void *>(plain.data()), kBytes, stream),
       0);

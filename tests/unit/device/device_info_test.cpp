@@ -1,4 +1,4 @@
-// What is said of devices, and how they are chosen.
+// What the library says about devices, and how they are chosen.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -40,7 +40,7 @@ TEST_P(DeviceInfo, IsSound) {
 }
 
 TEST_P(DeviceInfo, IsTestedThoughNotSelected) {
-  // Looked for, since no list says which; and not selected, but for GPUs.
+  // All are looked for, since no list names them. Only GPUs are selected.
   const ScopedEnvironment unset("LANECRYPT_DEVICES", nullptr);
   Context context(nullptr, LC_FALLBACK_NONE);
   uint32_t count = 0;
@@ -51,7 +51,7 @@ TEST_P(DeviceInfo, IsTestedThoughNotSelected) {
     EXPECT_EQ(0, context.device(index).selected);
     LANECRYPT_ASSERT_OK(lc_device_test(context.get(), index));
     EXPECT_EQ(LC_DEVICE_READY, context.device(index).state);
-    // Named in a job, it is used.
+    // A job that names the device uses it.
     BatchShape shape;
     shape.messages = {{.length = 1600}};
     Random random(1);
@@ -86,7 +86,7 @@ TEST_P(DeviceInfo, DeviceMemoryCopiesBothWays) {
   LANECRYPT_ASSERT_OK(lc_copy_to_device(context(), 0, memory, sent.data(), sent.size()));
   LANECRYPT_ASSERT_OK(lc_copy_from_device(context(), 0, received.data(), memory, received.size()));
   EXPECT_EQ(sent, received);
-  // From the middle.
+  // Copies from the middle.
   uint8_t *middle = static_cast<uint8_t *>(memory) + 777;
   LANECRYPT_ASSERT_OK(lc_copy_from_device(context(), 0, received.data(), middle, 13));
   EXPECT_EQ(Bytes(sent.begin() + 777, sent.begin() + 790),
@@ -150,7 +150,7 @@ TEST(DeviceList, ComesFromTheEnvironmentWhereOptionsSayNothing) {
   EXPECT_EQ(0u, count) << "options come before the environment";
 }
 
-// Found by the first call that needs a device, not by lc_open.
+// The first call that needs a device reports it, not lc_open.
 TEST(DeviceList, NamesWhatIsNotHere) {
   Context context("host:9", LC_FALLBACK_NONE);
   uint32_t count = 0;
@@ -186,7 +186,7 @@ TEST(DeviceList, NoneSendsAllToTheCpuOrNowhere) {
   }
 }
 
-// The CPU's own path against OpenSSL called another way.
+// The CPU's own way, compared with OpenSSL called in another way.
 TEST(DeviceList, TheCpuIsRight) {
   Context context("none", LC_FALLBACK_CPU);
   Random random(5);

@@ -20,7 +20,7 @@
 #include "test_scale.h"
 #include "unit/support/devices.h"
 
-// A child that ends while its jobs run leaves behind what is theirs: no leak.
+// A child that ends while its jobs run leaves their memory behind. That is no leak.
 static bool leaves_jobs = false;
 #ifdef __SANITIZE_ADDRESS__
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return leaves_jobs; }
@@ -31,8 +31,8 @@ namespace {
 
 constexpr unsigned kMostSeconds = 120;
 
-// Runs `body` in a child; it returns what went wrong, or "". What the child
-// said is the test's failure; a child that hangs dies of its alarm.
+// Runs `body` in a child. It returns what went wrong, or "", and that is the test's
+// failure. An alarm ends a child that hangs.
 void in_child(const std::function<std::string()> &body) {
   int pipe_fds[2];
   ASSERT_EQ(0, pipe(pipe_fds));
@@ -86,7 +86,7 @@ TEST(Fork, AfterUse) {
   for (int n = 0; n < 3; n++)
     in_child([&]() -> std::string {
       std::string error = one_job(context.get(), 3 + n);
-      // Its own count, with nothing of the parent's.
+      // It has a count of its own, with nothing of the parent's.
       if (error.empty() && context.counters(0).bytes != 100006) error = "wrong count of bytes";
       return error;
     });
@@ -105,7 +105,7 @@ TEST(Fork, ChildMayOpenAndCloseItsOwn) {
   });
 }
 
-// What it inherits it may close, used or not, and the parent's stays whole.
+// It may close what it inherits, used or not, and the parent's stays whole.
 TEST(Fork, ChildMayCloseWhatItInherits) {
   Context used("host:0", LC_FALLBACK_NONE), again("host:0", LC_FALLBACK_NONE);
   ASSERT_EQ("", one_job(used.get(), 1));
@@ -135,7 +135,7 @@ TEST(Fork, WithAJobUnderWay) {
   lc_ticket_free(ticket);
 }
 
-// Destroyed by exit() long after it has ended our threads.
+// exit() destroys this long after it has ended our threads.
 struct LateJoin {
   std::thread thread;
   ~LateJoin() {
@@ -143,16 +143,16 @@ struct LateJoin {
   }
 } late;
 
-// Of that, one is for the jobs, and most for devices that are about to be opened.
+// One second of that is for the jobs, and most for devices that are about to be opened.
 constexpr std::chrono::seconds kMostAtExit{30};
 
-// As lc_options has it; only a child of fork may look for them.
+// A list as in lc_options. Only a child of fork may look for these devices.
 const char *exit_devices() {
   const char *wanted = std::getenv("LANECRYPT_TEST_DEVICES");
   return wanted == nullptr || *wanted == '\0' ? "host:0" : wanted;
 }
 
-// The same, and that it ends soon.
+// The same, and checks that it ends soon.
 void exit_in_child(const std::function<std::string()> &body) {
   const auto start = std::chrono::steady_clock::now();
   in_child([&]() -> std::string {
@@ -164,7 +164,7 @@ void exit_in_child(const std::function<std::string()> &body) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, kMostAtExit);
 }
 
-// A program that ends while its jobs run ends, and in peace.
+// A program that ends while its jobs run ends without harm.
 TEST(Exit, WhileJobsRun) {
   for (const bool closes : {false, true})
     exit_in_child([&]() -> std::string {
@@ -196,12 +196,12 @@ lc_cipher_job job_of(const lc_message &message) {
   return job;
 }
 
-// The emulator takes long for this; what it has not begun stays undone.
+// The emulator takes long for this. What it has not begun stays undone.
 TEST(Exit, WhileALongJobRuns) {
   constexpr size_t kBytes = size_t{1} << 30, kRingBytes = 64 << 20;
   exit_in_child([]() -> std::string {
     static auto *const context = new Context(exit_devices(), LC_FALLBACK_CPU, kRingBytes);
-    // No page of it is there before it is reached.
+    // Its pages come into being only when they are reached.
     static void *const data = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED) return "mmap";
@@ -217,7 +217,7 @@ TEST(Exit, WhileALongJobRuns) {
   });
 }
 
-// Some of its jobs are done, and the rest refused; none waits for ever.
+// Some of its jobs are done, and the rest are refused. None waits for ever.
 TEST(Exit, WhileAThreadWaitsThatIsJoinedLate) {
   exit_in_child([]() -> std::string {
     static auto *const context = new Context(exit_devices(), LC_FALLBACK_NONE);
@@ -262,7 +262,7 @@ TEST(Exit, WhileKeysAreMade) {
     });
 }
 
-// As where root's right to lock memory is missing, and none is allowed.
+// As where root may not lock memory, and no locked memory is allowed.
 std::string forbid_locked_memory() {
   const rlimit none = {0, 0};
   if (setrlimit(RLIMIT_MEMLOCK, &none) != 0) return "setrlimit failed";
@@ -275,8 +275,8 @@ std::string forbid_locked_memory() {
   return mlock(page, sizeof page) == 0 ? "a page was locked all the same" : "";
 }
 
-// Where no page may be locked all works: the memory of keys, and a job of a size that
-// is pinned where that may be.
+// Everything works without locked pages: memory for keys, and a job of a size that is
+// pinned if possible.
 TEST(Limits, NoLockedMemory) {
   if (kIsSanitized) GTEST_SKIP() << "mlock() is the sanitizer's, and locks nothing";
   in_child([]() -> std::string {
@@ -302,8 +302,9 @@ TEST(Limits, NoLockedMemory) {
   });
 }
 
-// These come last: where Mesa's drivers were loaded, exit() of a child waits for
-// threads that only the parent has, and whose memory may be another's there.
+// These tests come last. If Mesa's drivers were loaded, exit() of a child waits for
+// threads that only the parent has, and whose memory may be used for something else in
+// the child.
 
 // With every device: a driver that does not survive fork leaves it to the CPU.
 TEST(ForkWithDrivers, EveryDevice) {
@@ -325,8 +326,8 @@ TEST(ForkWithDrivers, EveryDevice) {
   }
 }
 
-// Keys that parent and child make, and the parent's later ones from a pool that
-// held primes when it forked, have no prime in common: then no batch GCD finds one.
+// Keys of the parent and of its child, and later keys of the parent from a pool that held
+// primes when it forked, have no prime in common. Otherwise a batch GCD would find it.
 TEST(ForkWithDrivers, NoPrimeOfTheParents) {
   const char *wanted = std::getenv("LANECRYPT_TEST_KEYS");
   const size_t keys = wanted == nullptr ? 4 : std::stoul(wanted);
@@ -339,7 +340,7 @@ TEST(ForkWithDrivers, NoPrimeOfTheParents) {
   for (const DeviceCase &device : devices_under_test()) {
     if (device.absent || device.id.starts_with("opencl")) continue;
     SCOPED_TRACE(device.id);
-    // A driver that does not survive fork leaves it to the CPU.
+    // If a driver does not survive fork, the CPU does the work.
     Context context(device.id.c_str(), LC_FALLBACK_CPU);
     const auto make_keys = [&](uint8_t *to, uint64_t count) -> std::string {
       lc_rsa_generation generation{};
@@ -362,7 +363,7 @@ TEST(ForkWithDrivers, NoPrimeOfTheParents) {
     };
     std::vector<uint8_t> first(2 * kBytes), mine(bytes);
     ASSERT_EQ("", make_keys(first.data(), 1));
-    // What the pool has now, the child does not.
+    // The child does not have what the pool has now.
     in_child([&] { return make_keys(shared, keys); });
     ASSERT_EQ("", make_keys(mine.data(), keys));
     std::set<std::string> all;

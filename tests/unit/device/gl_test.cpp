@@ -1,5 +1,5 @@
-// What is OpenGL's own: software renderers, modes that it does not do, buffers
-// that are too large, and lost contexts.
+// What only OpenGL has: software renderers, modes that it does not do, buffers that are
+// too large, and lost contexts.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cctype>
@@ -12,7 +12,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// With compute shaders, where the driver has them, and with fragment shaders.
+// With compute shaders, if the driver has them, and with fragment shaders.
 class Gl : public testing::TestWithParam<const char *> {
  protected:
   void SetUp() override {
@@ -89,7 +89,7 @@ TEST_P(Gl, LosesItsContextAndTheCpuGoesOn) {
   EXPECT_NE(nullptr, std::strstr(info.reason, "context was lost")) << info.reason;
 }
 
-// Fragments make no chain, and where they are all there is, the CPU does it.
+// Fragments cannot do chains. If a device has only fragments, the CPU does them.
 TEST_P(Gl, EncryptsChainsByComputeShadersAlone) {
   Context context(id_.c_str(), LC_FALLBACK_CPU);
   LANECRYPT_ASSERT_OK(lc_device_test(context.get(), 0));
@@ -103,8 +103,8 @@ TEST_P(Gl, EncryptsChainsByComputeShadersAlone) {
             context.counters(0).bytes);
 }
 
-// A pass of fragments ends at 4 MiB; the block before, which CBC decryption
-// needs, is then in the pass before, and bytes go where they belong.
+// A pass of fragments ends at 4 MiB. CBC decryption needs the block before, which is then
+// in the pass before. Bytes must come to their places.
 TEST_P(Gl, PassesGoOnWhereTheyEnded) {
   Context context(id_.c_str(), LC_FALLBACK_NONE);
   for (const lc_cipher cipher : {LC_AES_CBC, LC_AES_CTR}) {
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(, Gl, testing::Values("shaders=compute", "shaders=fragm
                            return std::string(std::strchr(one.param, '=') + 1);
                          });
 
-// Chains tell which shaders a device took: fragments make none.
+// Chains show which shaders a device uses: fragments do none.
 TEST(GlDefault, IsComputeShadersWhereTheDriverHasThem) {
   const auto status_of = [](const char *shaders) {
     const ScopedEnvironment setting("LANECRYPT_GL", shaders);
@@ -159,8 +159,9 @@ TEST(GlDefault, IsComputeShadersWhereTheDriverHasThem) {
   EXPECT_TRUE(by_compute == LC_OK || by_compute == LC_ERROR_NO_DEVICE) << by_compute;
 }
 
-// What keeps the first device of OpenGL from having a way: there is none, or it has
-// OpenGL ES alone, which has no raster units' XOR. Else "", and it passes its self-test.
+// Why the first device of OpenGL cannot use a way: there is no device, or it has only
+// OpenGL ES, which lacks the XOR of raster units. Otherwise "", and the device passes its
+// self-test.
 std::string lack_of(lc_context *context, const std::string &way) {
   uint32_t count = 0;
   if (lc_device_count(context, &count) != LC_OK) return "there is no EGL here, or it has no device";
@@ -171,8 +172,8 @@ std::string lack_of(lc_context *context, const std::string &way) {
   return "";
 }
 
-// Ways of chips without integers, whose numbers must come out exact all the same:
-// a quarter of a MiB of random text XORs every pair of bytes about a hundred times.
+// Ways of chips without integers. Their numbers must be exact all the same. A quarter of
+// a MiB of random text XORs every pair of bytes about a hundred times.
 class GlWays : public testing::TestWithParam<std::string> {};
 
 TEST_P(GlWays, EncryptEveryByteRight) {
@@ -198,8 +199,8 @@ TEST_P(GlWays, EncryptEveryByteRight) {
   EXPECT_EQ(bytes, context.counters(0).bytes);
 }
 
-// Rounds have 256 blocks to a row of a texture, or 128: what textures cannot hold goes
-// in passes.
+// Rounds have 256 blocks in a row of a texture, or 128. What textures cannot hold goes in
+// several passes.
 class GlRows : public testing::TestWithParam<std::string> {};
 
 TEST_P(GlRows, GoOnWhereTexturesEnd) {
@@ -219,7 +220,7 @@ TEST_P(GlRows, GoOnWhereTexturesEnd) {
   EXPECT_EQ("", batch.check());
 }
 
-// What lc_device_xor() measures: all pairs of bytes, drawn once and often.
+// What lc_device_xor() measures: all pairs of bytes, drawn once and many times.
 class GlXor : public testing::TestWithParam<const char *> {
  protected:
   void check(uint64_t bytes);
@@ -264,7 +265,7 @@ INSTANTIATE_TEST_SUITE_P(, GlXor,
                            return std::string(std::strchr(one.param, '=') + 1);
                          });
 
-// Where the driver tells it, which NVIDIA's does: every fragment ran somewhere.
+// If the driver tells it, as NVIDIA's does, every fragment ran somewhere.
 TEST(GlPlaces, AreThoseOfTheChip) {
   const ScopedEnvironment setting("LANECRYPT_GL", "xor=raster");
   lanecrypt::Context context("gl", LC_FALLBACK_CPU);

@@ -1,5 +1,5 @@
-// A device that does not do what is asked of it has not failed: others or the CPU do it,
-// and nothing is held against it. The emulator has the kernels that
+// A device that does not offer what it is asked for has not failed. Others or the CPU do
+// it, and no failure is counted. The emulator has only the kernels that
 // LANECRYPT_HOST_KERNELS names.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@ namespace {
 
 class LackingDevice : public testing::Test {
  protected:
-  // Of two devices the second has all kernels.
+  // If there are two devices, the second has all kernels.
   void open(const char *count, const char *kernels, lc_fallback fallback) {
     context_.reset();
     kernels_.reset();
@@ -56,7 +56,7 @@ class LackingDevice : public testing::Test {
 
 constexpr char kNoCbc[] = "aes_bitslice_ctr,aes_bitslice_ecb,aes_expand";
 
-// The first job finds out what the device has, the next ones are not given to it.
+// The first job finds out what the device has. Later ones are not given to it.
 TEST_F(LackingDevice, LeavesItToTheCpu) {
   for (const uint32_t device : {uint32_t{LC_ANY_DEVICE}, 0u}) {
     open("1", kNoCbc, LC_FALLBACK_CPU);
@@ -85,7 +85,7 @@ TEST_F(LackingDevice, SaysSoWhereNothingElseMay) {
   }
 }
 
-// One that fails is another thing, whatever else it lacks.
+// A device that fails is another matter, whatever it lacks besides.
 TEST_F(LackingDevice, MayFailBesides) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:0");
   open("1", kNoCbc, LC_FALLBACK_CPU);
@@ -173,7 +173,7 @@ TEST_F(LackingRsa, IsAnothers) {
     EXPECT_EQ(0u, generate(1).cpu_operations);
     expect_no_failure();
   }
-  // One that is named may only fall back.
+  // A device that is named can only fall back to the CPU.
   open("2", "aes_", LC_FALLBACK_CPU);
   EXPECT_EQ(1u, sign(0).cpu_operations);
   expect_no_failure();
@@ -190,7 +190,7 @@ TEST_F(LackingRsa, SaysSoWhereNothingElseMay) {
   }
 }
 
-// By the API that has neither chains of authenticated modes nor RSA.
+// The API that has neither chains of authenticated modes nor RSA.
 TEST_F(LackingRsa, AsOpenGlHasIt) {
   Context none("none", LC_FALLBACK_NONE);
   bool has_gl = false;

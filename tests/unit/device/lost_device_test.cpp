@@ -1,5 +1,5 @@
-// A device that is lost, or lies, in the middle: the emulator does both when
-// LANECRYPT_HOST_FAULT says so.
+// A device that is lost or gives wrong output in the middle of a job. The emulator does
+// both when LANECRYPT_HOST_FAULT says so.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/support/devices.h"
@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// The host device with a fault; in a table form, which starts two kernels a
-// chunk: one for the keys and one for the data.
+// The emulator with a fault, in a table form, which starts two kernels for each chunk:
+// one for the keys and one for the data.
 class LostDevice : public testing::Test {
  protected:
   void open(const char *fault, lc_fallback fallback) {
@@ -23,8 +23,8 @@ class LostDevice : public testing::Test {
   }
   lc_context *context() { return context_->get(); }
 
-  // Each takes three chunks or more. The device goes when it starts the third:
-  // by then the first is back, while the second may go with it.
+  // Each job takes three chunks or more. The device is lost when it starts the third. By
+  // then the first is back, and the second may be lost with the device.
   static constexpr const char *kAfterTwoChunks = "lost-after:4";
   static std::vector<BatchShape> shapes() {
     std::vector<BatchShape> shapes;
@@ -49,7 +49,7 @@ class LostDevice : public testing::Test {
       add(LC_AES_CTR, LC_ENCRYPT, in_place, {33 * kMiB + 5});
       add(LC_AES_ECB, LC_DECRYPT, in_place, {20 * kMiB, 13 * kMiB, 1600});
       add(LC_AES_CBC, LC_DECRYPT, in_place, {1600, 33 * kMiB});
-      // Streams in slices: what is left goes on from the last block done.
+      // Streams in slices go on from the last block that was done.
       add(LC_AES_CBC, LC_ENCRYPT, in_place, std::vector<uint64_t>(40, kMiB));
     }
     return shapes;
@@ -116,7 +116,7 @@ TEST_F(LostDevice, AtItsFirstJob) {
       EXPECT_EQ("", batch.check());
       EXPECT_EQ(0u, context_->counters(0).bytes);
       EXPECT_EQ(batch.bytes(), context_->counters(LC_CPU).bytes);
-      // And stays out of service.
+      // It stays out of service.
       LANECRYPT_ASSERT_OK(lc_run(context(), &job, nullptr));
       EXPECT_EQ(0u, context_->counters(0).bytes);
     } else {
@@ -166,7 +166,7 @@ TEST_F(LostDevice, WithManyJobsUnderWay) {
       lc_cipher_job job = batch->job();
       lc_ticket *ticket = nullptr;
       const lc_status status = lc_submit(context(), &job, nullptr, &ticket);
-      // Without the CPU, the later ones may find no device any more.
+      // Without the CPU, later jobs may find no device any more.
       if (fallback == LC_FALLBACK_CPU) {
         LANECRYPT_ASSERT_OK(status);
       }
@@ -206,7 +206,7 @@ TEST_F(LostDevice, WrongAnswersFailTheSelfTest) {
   EXPECT_EQ("", batch.check_pieces_or_untouched());
 }
 
-// Whichever known answer comes out wrong, first or last.
+// Any known answer may be the wrong one, first or last.
 TEST_F(LostDevice, EachKnownAnswerCounts) {
   int refused = 0;
   for (int good = 0; good < 200; good++) {
@@ -223,7 +223,7 @@ TEST_F(LostDevice, EachKnownAnswerCounts) {
     EXPECT_EQ(0u, context_->counters(0).bytes) << "an untrusted device was used";
     EXPECT_EQ(333u, context_->counters(LC_CPU).bytes);
   }
-  // ECB, CBC and CTR, three sizes, ECB and CBC both ways.
+  // ECB, CBC and CTR, three sizes, and both directions of ECB and CBC.
   EXPECT_GE(refused, 15);
   EXPECT_LT(refused, 200);
 }

@@ -1,4 +1,4 @@
-// Asynchronous jobs: every way to hear that one is over, and to stop caring.
+// Asynchronous jobs: every way to hear that one is over, and to stop caring about it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
@@ -49,7 +49,7 @@ class EventFd {
   EventFd() : fd_(eventfd(0, EFD_CLOEXEC)) {}
   ~EventFd() { close(fd_); }
   int get() const { return fd_; }
-  // What was added, after at most five minutes; 0 if nothing was.
+  // What was added to it, after five minutes at most; 0 if nothing was.
   uint64_t wait() {
     pollfd poll_fd{fd_, POLLIN, 0};
     uint64_t value = 0;
@@ -162,7 +162,7 @@ TEST_P(Submit, TicketFreedWhilePending) {
   expect_done(job);
 }
 
-// Messages, keys and IVs are the library's own copies once lc_submit returns.
+// When lc_submit returns, messages, keys and IVs are the library's own copies.
 TEST_P(Submit, CopiesWhatItNeeds) {
   for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR}) {
     Bytes text(1 << 20), out(text.size()), expected(text.size());

@@ -1,5 +1,5 @@
-// What a program may do around its jobs: it gets signals, and what it hands over lies
-// in memory of files, some of which cannot be written.
+// What a program may do around its jobs: it gets signals, and its data lie in mapped
+// files, some of which cannot be written.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -29,7 +29,7 @@ void on_signal(int) {
   errno = before;
 }
 
-// A signal each millisecond, which interrupts what sleeps in the kernel.
+// Sends a signal each millisecond, which interrupts sleeps in the kernel.
 class Signals {
  public:
   Signals() {
@@ -56,7 +56,7 @@ class Surroundings : public testing::TestWithParam<DeviceCase> {
     ASSERT_TRUE(!device.absent || device.is_gpu) << device.id << " is not here";
     if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
   }
-  // On the device alone, which pins whatever can be pinned.
+  // Opens only the device, which pins whatever can be pinned.
   std::unique_ptr<Context> open() const {
     lc_options options{};
     options.struct_size = sizeof options;
@@ -76,8 +76,8 @@ BatchShape some_messages() {
   return shape;
 }
 
-// The program's thread alone may take signals, as the kernel sends them to any that
-// does; and whatever they interrupt goes on.
+// Only the program's thread may take signals, since the kernel sends them to any thread
+// that does. What they interrupt goes on.
 TEST_P(Surroundings, Signals) {
   sigset_t alarm, before;
   sigemptyset(&alarm);
@@ -115,7 +115,7 @@ TEST_P(Surroundings, Signals) {
   EXPECT_EQ(0u, signals_elsewhere);
 }
 
-// A file in memory.
+// A file mapped into memory.
 class Mapping {
  public:
   Mapping(int file, uint64_t bytes, int protection, int flags)
@@ -132,7 +132,7 @@ class Mapping {
 };
 
 TEST_P(Surroundings, MemoryOfFiles) {
-  // Enough for more than one run that is worth pinning.
+  // Enough for several runs that are worth pinning.
   const uint64_t bytes = (kIsSanitized ? 4 : 9) << 20;
   Bytes text(bytes), expected(bytes);
   uint8_t key[32], iv[16];

@@ -13,7 +13,7 @@ constexpr int kThreads = 8;
 
 class Threads : public DeviceTest {};
 
-// Each with jobs of its own, some waited for at once, some by ticket.
+// Each thread has jobs of its own. It waits for some at once, and for others by ticket.
 TEST_P(Threads, EightAtOnce) {
   const uint64_t rounds = scaled(40);
   std::atomic<uint64_t> jobs = 0, bytes = 0;
@@ -46,7 +46,7 @@ TEST_P(Threads, EightAtOnce) {
   expect_done(jobs, bytes);
 }
 
-// The first job of all, from eight threads: the device opens once.
+// The first job of all comes from eight threads, and the device opens once.
 TEST_P(Threads, FirstUseAtOnce) {
   std::atomic<int> ready = 0;
   std::vector<std::string> errors(kThreads);
