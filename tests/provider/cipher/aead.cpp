@@ -1,5 +1,5 @@
 // GCM and ChaCha20-Poly1305 in streams, case by case: lengths, tags, keys and IVs told in
-// every order that programs have, counters that wrap, TLS. Random calls are in
+// every order that programs use, counters that wrap, TLS. Random calls are in
 // random_messages.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -50,8 +50,8 @@ TEST_F(Authenticated, EveryLength) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// How long IVs are, told again and again, before, between and within messages: as it was,
-// otherwise, and as it cannot be.
+// The length of IVs, told again and again, before, between and within messages:
+// unchanged, another, and an impossible one.
 TEST_F(Authenticated, LengthsOfIvsToldAgain) {
   const size_t lengths[] = {12, 12, 12, 12, 16, 7, 0, 129};
   const Bytes key = random_bytes(random, 32), iv = random_bytes(random, 256);
@@ -82,8 +82,9 @@ TEST_F(Authenticated, LengthsOfIvsToldAgain) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
 }
 
-// A context of GCM that is turned round compares with the tag that it has made, until it is
-// told one: what was made of this text, and not what OpenSSL's context saw of it.
+// A context of GCM that is turned to decryption compares with the tag that it has made,
+// until it is told one. That must be the tag of this text, not of what OpenSSL's context
+// saw of it.
 TEST_F(Authenticated, DecryptionIsToldNoTag) {
   for (const char *cipher : kAuthenticated)
     for (const size_t bytes : {8u, 16u, 100u, 4096u})  // the first has no block for a device
@@ -111,7 +112,7 @@ TEST_F(Authenticated, DecryptionIsToldNoTag) {
   EXPECT_GE(library.counter("lanecrypt.device-jobs"), 40u);
 }
 
-// An end before the tag is refused, and is no end.
+// The call that ends a message is refused before there is a tag, and does not end it.
 TEST_F(Authenticated, TheTagComesAfterARefusedEnd) {
   for (const char *cipher : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM"}) {
     Message message = make_message(random, cipher, 1000);
@@ -132,7 +133,7 @@ TEST_F(Authenticated, TheTagComesAfterARefusedEnd) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// A key is told with each message: as it was, and with one bit of any byte changed.
+// A key is told with each message: unchanged, and with one bit of any byte changed.
 TEST_F(Authenticated, KeysThatNearlyAgree) {
   const Bytes iv = random_bytes(random, 12), text = random_bytes(random, 100);
   for (const char *cipher : kAuthenticated) {
@@ -150,7 +151,7 @@ TEST_F(Authenticated, KeysThatNearlyAgree) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
 }
 
-// Of 16 bytes, such that GCM's first counter block is `start`.
+// An IV of 16 bytes with which GCM's first counter block is `start`.
 Bytes iv_of(Library &library, const Bytes &key, const Block &start) {
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
   Block block = {};
@@ -244,7 +245,7 @@ TEST(AuthenticatedLarge, CarryMegabytes) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// TLS's records, whose IVs OpenSSL makes, stay with it whole.
+// OpenSSL does TLS's records, whose IVs it makes, as a whole.
 TEST_F(Authenticated, TlsRecords) {
   for (const char *name : {"AES-128-GCM", "AES-256-GCM", "ChaCha20-Poly1305"}) {
     const size_t explicit_bytes = is_gcm(name) ? 8 : 0, text_bytes = 600;
@@ -283,7 +284,7 @@ TEST_F(Authenticated, TlsRecords) {
   take_errors();
 }
 
-// An IV that OpenSSL chose is its own to go on with.
+// After an IV that OpenSSL chose, OpenSSL goes on by itself.
 TEST_F(Authenticated, GeneratedIv) {
   const Bytes key = random_bytes(random, 16), text = random_bytes(random, 500);
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
@@ -307,7 +308,7 @@ TEST_F(Authenticated, GeneratedIv) {
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);  // with the IV given
 }
 
-// Additional data after the text are refused, on whatever side the text is.
+// Additional data after the text are refused, whichever side did the text.
 TEST_F(Authenticated, AdditionalDataComeFirst) {
   for (size_t bytes : {size_t(5), size_t(500)}) {
     Message message = make_message(random, "AES-256-GCM", bytes);
@@ -325,7 +326,8 @@ TEST_F(Authenticated, AdditionalDataComeFirst) {
   }
 }
 
-// EVP tells ciphers of every mode whether to pad. What comes along with that counts.
+// EVP tells ciphers of every mode whether to pad. Other parameters beside that still
+// count.
 TEST_F(Authenticated, PaddingIsNoMatter) {
   for (const char *name : kAuthenticated)
     for (const bool wrong : {false, true}) {

@@ -1,6 +1,6 @@
-// CCM, whose calls have an order and whose text comes in one piece: ours must do
-// what OpenSSL's own does, in that order and in any other, and the device must
-// have done its share.
+// CCM, whose calls have an order and whose text comes in one piece. Ours must do what
+// OpenSSL's own does, in that order and in any other, and the device must have done its
+// share.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ Twins::Place random_place(Random &random) {
   return below(random, 3) == 0 ? Twins::Place::kInPlace : Twins::Place::kApart;
 }
 
-// All calls of a message, in their order.
+// Makes all calls of a message, in their order.
 void begin_message(Twins &twins, const Message &message, bool encrypt, const Bytes &tag) {
   twins.set_iv_bytes(message.iv.size());
   twins.set_tag_bytes(tag.size());
@@ -82,7 +82,7 @@ void begin_message(Twins &twins, const Message &message, bool encrypt, const Byt
   }
 }
 
-// Whether its tag was wrong: OpenSSL then wants to be told the next one's length.
+// Returns whether its tag was wrong: OpenSSL must then be told the next message's length.
 bool run_message(Random &random, Library &library, Twins &twins, const char *cipher,
                  bool needs_length) {
   Message message = make_message(random, random_length(random));
@@ -115,8 +115,8 @@ void run_case(Library &library, uint64_t seed) {
   EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
 }
 
-// Any call after any other. Only the tag is not read after text that was refused:
-// of what OpenSSL then has in its place, nobody can make any use.
+// Makes any call after any other. Only after text that was refused the tag is not read:
+// what OpenSSL then has in its place is of no use to anyone.
 void run_disorder(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = random_cipher(random);
@@ -125,7 +125,7 @@ void run_disorder(Library &library, uint64_t seed) {
   const size_t tag_bytes = random_tag_bytes(random);
   seal(library, cipher, &message, tag_bytes);
   const Bytes other_iv = random_bytes(random, 16), other_key = random_bytes(random, 32);
-  // For a context that was told another length.
+  // For a context that was told another length of IV.
   Bytes longest_iv = message.iv;
   longest_iv.resize(16);
   bool encrypt = below(random, 2) == 0, was_refused = false;
@@ -226,8 +226,8 @@ TEST_F(Ccm, EveryLength) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// Additional data whose length takes 2 bytes and 6, and text that a length of 2
-// bytes just tells and just does not.
+// Additional data whose length takes 2 bytes and 6, and text whose length just fits into
+// 2 bytes and just does not.
 TEST_F(Ccm, Bounds) {
   for (const size_t bytes : {(1 << 16) - 1, 1 << 16}) {
     Message message = make_message(random, bytes);
@@ -253,7 +253,7 @@ TEST_F(Ccm, Bounds) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// One message is one chain: however long, it stays with OpenSSL where nobody
+// One message is one chain. However long it is, it stays with OpenSSL unless somebody
 // forces a device.
 TEST(CcmLarge, StaysOnTheCpu) {
   Library library(Settings{{"devices", "host"}});
@@ -303,7 +303,7 @@ TEST(CcmLarge, RequireGpu) {
   take_errors();
 }
 
-// TLS's records stay with OpenSSL whole.
+// OpenSSL does TLS's records as a whole.
 TEST_F(Ccm, TlsRecords) {
   const Bytes key = random_bytes(random, 32), iv = random_bytes(random, 16),
               text = random_bytes(random, 8 + 600 + 16);

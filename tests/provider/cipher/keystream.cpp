@@ -1,5 +1,5 @@
 // Keystream that a device makes ahead of CTR streams of small updates: the same bytes as
-// OpenSSL's, whatever becomes of the stream. That the device made it is in the counters.
+// OpenSSL's, whatever happens to the stream. The counters show that the device made it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using Place = Twins::Place;
 
 const uint8_t kKey[32] = {0x2b, 0x7e, 0x15, 0x16, 0x28}, kIv[16] = {0xf0, 0xf1, 0xf2};
 
-// Memory for all streams of a test: where the machine is busy, that of a stream which has
-// ended is not back at once. What is not needed is not taken.
+// Enough memory for all streams of a test: on a busy machine, the memory of a stream that
+// has ended does not come back at once. What is not needed is not taken.
 Settings ahead(const char *after = "1", const char *memory = "1G") {
   return {{"devices", "host"},
           {"keystream", "always"},
@@ -49,8 +49,8 @@ class Keystream : public MeasuredCard {
   std::unique_ptr<Library> library_;
 };
 
-// Updates of one length, from those of less than a block to some that are longer than a
-// piece of keystream, which is 4096 bytes of so short a stream.
+// Updates of one length, from less than a block to longer than a piece of keystream,
+// which is 4096 bytes in so short a stream.
 TEST_F(Keystream, IsTheSameInUpdatesOfEveryLength) {
   load(ahead());
   Random random(1);
@@ -73,7 +73,7 @@ TEST_F(Keystream, IsTheSameInUpdatesOfEveryLength) {
     EXPECT_GE(made() + 32 * (n + 1), all) << bytes;
   }
   EXPECT_EQ(library_->counter("lanecrypt.failures"), 0u);
-  // Two pieces a stream at most.
+  // At most two pieces for each stream.
   EXPECT_LE(wasted(), lengths.size() * 2 * (60000 * 5 / 16));
 }
 
@@ -106,7 +106,7 @@ TEST_F(Keystream, BeginsWhereTheStreamHasProvedLong) {
   EXPECT_EQ(library_->text_param("lanecrypt.devices"), "[]");
   EXPECT_EQ(made(), 0u);
   for (int call = 0; call < 24; ++call) twins.update(Bytes(4096), Place::kApart, 0);
-  // The update that reaches it is OpenSSL's.
+  // OpenSSL does the update that reaches it.
   EXPECT_EQ(made(), 23 * 4096u);
   EXPECT_EQ(library_->counter("lanecrypt.device-bytes"), made());
   EXPECT_EQ(library_->counter("lanecrypt.device-jobs"), 23u);
@@ -116,7 +116,7 @@ TEST_F(Keystream, BeginsWhereTheStreamHasProvedLong) {
   for (int call = 0; call < 24; ++call) twins.update(Bytes(4096), Place::kApart, 0);
   EXPECT_EQ(made(), 23 * 4096u);
   EXPECT_TRUE(twins.is_whole()) << twins.difference();
-  // What was made is at most an eighth of what the stream was.
+  // At most an eighth of the stream's length was made for nothing.
   EXPECT_LE(wasted(), 48 * 4096u / 8);
   EXPECT_GT(wasted(), 0u);
 }
@@ -164,7 +164,7 @@ TEST_F(Keystream, GoesOnOrEndsAmidTheStream) {
           twins.update({}, Place::kApart, 0);
           break;
         case 10:
-          // Longer than what small updates are.
+          // Longer than small updates are.
           twins.update(random_bytes(random, 200000), Place::kInPlace, 0);
           break;
         default:
@@ -218,7 +218,7 @@ TEST_F(Keystream, StaysWithinItsMemory) {
   EXPECT_EQ(made(), of_one);
   EXPECT_TRUE(one->is_whole()) << one->difference();
   one.reset();
-  // Which a device may still write for a while, if the machine is busy.
+  // On a busy machine a device may still write there for a while.
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
   while (made() == of_one && std::chrono::steady_clock::now() < end) {
     two.update(Bytes(1000), Place::kApart, 0);
@@ -242,7 +242,8 @@ TEST_F(Keystream, IsOffWithoutMemoryOrByItsSetting) {
   }
 }
 
-// By default nobody looks for a device for a stream that a device could hardly pay for.
+// By default nobody looks for a device if a stream is so short that a device could hardly
+// gain.
 TEST_F(Keystream, IsNotMadeForAShortStream) {
   load(Settings{{"devices", "host"}});
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
@@ -258,8 +259,9 @@ TEST_F(Keystream, IsNotMadeForAShortStream) {
   EXPECT_EQ(library_->text_param("lanecrypt.devices"), "[]");
 }
 
-// Where a device is open and the exclusive or was measured to be quicker, it is tried;
-// OpenSSL does what is not ready, and at last all, since the emulator is too slow.
+// If a device is open and the exclusive or was measured to be faster, keystream is tried.
+// OpenSSL does what is not ready, and in the end everything, since the emulator is too
+// slow.
 TEST_F(Keystream, NobodyWaitsForASlowDevice) {
   store_quick_card();
   load({{"devices", "host"}, {"keystream_after", "1M"}});
@@ -275,7 +277,7 @@ TEST_F(Keystream, NobodyWaitsForASlowDevice) {
   const Bytes in = random_bytes(random, 10007);
   for (int call = 0; call < 600; ++call) {
     twins.update(in, Place::kApart, 0);
-    // Now and then it catches up.
+    // Now and then the emulator catches up.
     if (call % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
   for (int call = 0; call < 6000; ++call) twins.update(in, Place::kApart, 0);
@@ -291,7 +293,7 @@ TEST_F(Keystream, NobodyWaitsForASlowDevice) {
 #endif
 }
 
-// What fails on the way is made by the CPU, and after that OpenSSL has the stream.
+// If making it fails, the CPU makes it, and then OpenSSL has the stream.
 TEST_F(Keystream, FailuresAreNotNoticed) {
   for (const char *fault :
        {"lost-after:0", "lost-after:1", "lost-after:5", "lost-download:0", "lost-download:3",
@@ -321,7 +323,7 @@ TEST_F(Keystream, AChildOfForkGoesOnWithout) {
   if (child == 0) {
     for (int call = 0; call < 4; ++call) twins.update(random_bytes(random, 999), Place::kApart, 0);
     bool right = twins.is_whole() && made() == 0;
-    // A stream of its own has its own.
+    // A new stream has keystream of its own.
     twins.init(kKey, kIv, 0);
     for (int call = 0; call < 10; ++call) twins.update(random_bytes(random, 999), Place::kApart, 0);
     twins.read_parameters();

@@ -1,6 +1,6 @@
-// The longest text of a message, of which the last blocks have the last counters: one byte
-// more is refused, whoever has had the message. A message is set to where it would be after
-// 64 or 256 GiB, in the provider's own state.
+// The longest text of a message, whose last blocks have the last counters. One byte more
+// is refused, whichever side has had the message. The test sets a message to where it
+// would be after 64 or 256 GiB, in the provider's own state.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ uint64_t most_bytes_of(const std::string &cipher) {
   return is_gcm(cipher) ? (uint64_t{1} << 36) - 32 : (uint64_t{1} << 38) - 64;
 }
 
-// An operation by the provider's functions, which give its state.
+// An operation by the provider's functions, which give access to its state.
 class Operation {
  public:
   Operation(Library &library, const std::string &name) {
@@ -46,7 +46,7 @@ class Operation {
 
   CipherContext &state() { return *static_cast<CipherContext *>(state_); }
   bool is_ours() { return state().message != nullptr; }
-  // So many bytes of text were before; whole blocks.
+  // Pretends that so many bytes of text came before; whole blocks.
   void set_position(uint64_t bytes) {
     if (is_ours())
       state().message->text_bytes = state().message->summed_bytes = bytes;
@@ -60,7 +60,7 @@ class Operation {
                 : function<OSSL_FUNC_cipher_decrypt_init_fn>(OSSL_FUNC_CIPHER_DECRYPT_INIT);
     return call(state_, key.data(), key.size(), iv.data(), iv.size(), nullptr) == 1;
   }
-  // Empty where it was refused, and nothing was written.
+  // Empty if it was refused, and nothing was written.
   Bytes update(const Bytes &in) {
     Bytes out(in.size(), 0x5A);
     size_t bytes = 0;
@@ -70,7 +70,7 @@ class Operation {
     EXPECT_EQ(out, Bytes(in.size(), 0x5A));
     return {};
   }
-  // The same by the call for one piece.
+  // The same, by the call for one piece.
   bool at_once(const Bytes &in) {
     Bytes out(in.size(), 0x5A);
     size_t bytes = 0;
@@ -113,7 +113,7 @@ class Operation {
 class LongestText : public testing::Test {
  protected:
   Library library{{{"devices", devices_under_test()}, {"threshold_bytes", "0"}}};
-  // Where no request is for a device.
+  // A library where no request goes to a device.
   Library on_cpu{{{"in_process", "no"}}};
   Random random{36};
   // Of the text; and what became of the first part.
@@ -130,7 +130,7 @@ class LongestText : public testing::Test {
     key = random_bytes(random, cipher == "AES-128-GCM" ? 16 : cipher == "AES-192-GCM" ? 24 : 32);
   }
 
-  // Of OpenSSL, under another name.
+  // By OpenSSL, with another of its ciphers.
   Bytes crypt(const std::string &cipher, const Bytes &counter, const Bytes &in) {
     Bytes out(in.size() + 16);
     int bytes = 0;
@@ -143,7 +143,7 @@ class LongestText : public testing::Test {
     out.resize(in.size());
     return out;
   }
-  // The text that begins `left` bytes before the longest has its end.
+  // The keystream of a text that begins `left` bytes before the end of the longest text.
   Bytes keystream_before_end(const std::string &cipher, size_t left) {
     Bytes counter(16);
     const uint64_t block = is_gcm(cipher) ? 16 : 64;
@@ -153,7 +153,8 @@ class LongestText : public testing::Test {
       counter[size_t(is_gcm(cipher) ? 15 - n : n)] = uint8_t(number >> (8 * n));
     return crypt(is_gcm(cipher) ? cipher.substr(0, 8) + "CTR" : "ChaCha20", counter, Bytes(left));
   }
-  // Two parts of the ciphertext, of a message of that length (SP 800-38D, 7.1).
+  // The tag of a message of that length (SP 800-38D, 7.1), from two parts of its
+  // ciphertext.
   Bytes gcm_tag(const std::string &cipher, const Bytes &encrypted, uint64_t bytes) {
     using namespace lanecrypt;
     Bytes blocks(32);
@@ -179,7 +180,8 @@ class LongestText : public testing::Test {
     return tag;
   }
 
-  // A message of which a device has had a part, and so many bytes may come.
+  // Begins a message of which a device has had a part, and in which there is room for so
+  // many bytes.
   void begin(Operation &operation, const std::string &cipher, size_t left, bool encrypt = true) {
     ASSERT_TRUE(operation.init(key, iv, encrypt));
     begun = operation.update(encrypt ? first : begun);
@@ -187,7 +189,7 @@ class LongestText : public testing::Test {
     ASSERT_TRUE(operation.is_ours());
     operation.set_position(most_bytes_of(cipher) - left);
   }
-  // Not one byte more, and no end.
+  // It takes not one byte more, and cannot be ended.
   void expect_ended(Operation &operation) {
     take_errors();
     EXPECT_TRUE(operation.update(Bytes(1)).empty());
@@ -201,7 +203,7 @@ class LongestText : public testing::Test {
 
 TEST_F(LongestText, TheLastBlocksAreRight) {
   for (const std::string cipher : kAuthenticated)
-    // By a device, and by the CPU after it, which gets what is shorter than a block.
+    // By a device, and by the CPU after it, which gets pieces shorter than a block.
     for (const size_t piece : {kLast, size_t{7}}) {
       choose_key(cipher);
       Operation sealing(library, cipher), opening(library, cipher);
@@ -240,7 +242,7 @@ TEST_F(LongestText, NothingComesAfterIt) {
       begin(whole, cipher, kLast, encrypt);
       ASSERT_FALSE(whole.update(last).empty());
       expect_ended(whole);
-      // The next message is another one.
+      // The next message has nothing to do with this one.
       ASSERT_TRUE(whole.init(key, iv, encrypt));
       EXPECT_FALSE(whole.update(first).empty());
     }
@@ -248,7 +250,7 @@ TEST_F(LongestText, NothingComesAfterIt) {
 
 TEST_F(LongestText, APieceAcrossItsEndIsRefusedAsAWhole) {
   for (const std::string cipher : kAuthenticated)
-    // Blocks for a device; a few bytes for the CPU; and what is both.
+    // Blocks for a device, a few bytes for the CPU, and both at once.
     for (const size_t bytes : {size_t{384}, size_t{kLast + 1}, size_t{16384}}) {
       choose_key(cipher);
       Operation operation(library, cipher);
@@ -264,7 +266,7 @@ TEST_F(LongestText, APieceAcrossItsEndIsRefusedAsAWhole) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// Of a message that no device has seen, OpenSSL looks too late, or never.
+// If no device has seen the message, OpenSSL finds out too late, or never.
 TEST_F(LongestText, WithoutADevice) {
   for (Library *on : {&library, &on_cpu})
     for (const std::string cipher : kAuthenticated)

@@ -1,4 +1,4 @@
-// Random calls on messages of GCM and ChaCha20-Poly1305: ours must do what OpenSSL's own
+// Random calls on messages of GCM and ChaCha20-Poly1305. Ours must do what OpenSSL's own
 // does, wherever the threshold lets a message change sides, and the device must have done
 // its share.
 //
@@ -67,7 +67,7 @@ void run_case(Library &library, uint64_t seed) {
       twins.init(tells_key ? message.key.data() : nullptr, message.iv.data(), encrypt);
     }
     run_message(random, twins, message, encrypt);
-    // What is left half way must not be felt in the next message.
+    // What is left undone must not affect the next message.
     if (below(random, 3) == 0) {
       twins.init(nullptr, message.iv.data(), 1);
       twins.update(random_bytes(random, random_piece(random, 900)), Twins::Place::kApart, 0);
@@ -76,7 +76,7 @@ void run_case(Library &library, uint64_t seed) {
   EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
 }
 
-// Refused, but for what comes before the parameters.
+// All is refused, except what comes before the parameters.
 void init_with_long_tag(Twins &twins, const uint8_t *iv, bool encrypt) {
   uint8_t tag[17] = {};
   const OSSL_PARAM params[] = {
@@ -85,8 +85,8 @@ void init_with_long_tag(Twins &twins, const uint8_t *iv, bool encrypt) {
   EXPECT_EQ(twins.init(nullptr, iv, encrypt, params), 0);
 }
 
-// Any call after any other, but none after a tag that was wrong, where OpenSSL goes on with
-// the text that it has refused.
+// Makes any call after any other, but none after a wrong tag: there OpenSSL goes on with
+// text that it has refused.
 void run_disorder(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = kAuthenticated[below(random, kAuthenticatedCount)];
@@ -118,7 +118,8 @@ void run_disorder(Library &library, uint64_t seed) {
         twins.set_iv_bytes(below(random, 2) == 0 ? 12 : message.iv.size());
         break;
       case 4:
-        // Encrypting, OpenSSL refuses it and yet keeps it for what it has made.
+        // When encrypting, OpenSSL refuses it, and yet keeps it as the tag that it has
+        // made.
         if (!encrypt) {
           twins.set_tag(slice(message.tag, 0, below(random, 2) == 0 ? 16 : 12));
           has_tag = true;
@@ -148,7 +149,7 @@ void run_disorder(Library &library, uint64_t seed) {
         twins.duplicate();
         break;
       case 13:
-        // GCM makes none without a fixed part; ChaCha20-Poly1305 does not know the name.
+        // Without a fixed part GCM makes no IV. ChaCha20-Poly1305 does not know the name.
         twins.control(below(random, 2) == 0 ? EVP_CTRL_GCM_IV_GEN : EVP_CTRL_GCM_SET_IV_INV, 8);
         break;
       case 14:
@@ -192,7 +193,7 @@ TEST(AuthenticatedRandom, RunWithNoDevice) {
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
 }
 
-// A program that must have a device gets one for all of a message but what no
+// For a program that must have a device, a device does all of a message but what no
 // device takes.
 TEST(AuthenticatedRandom, RequireGpu) {
   Library library({{"devices", "host"}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});

@@ -1,5 +1,5 @@
-// Random calls on random streams: ours must do what OpenSSL's own does, call by
-// call, wherever the threshold lets a stream change sides.
+// Random calls on random streams. Call by call, ours must do what OpenSSL's own does,
+// wherever the threshold lets a stream change sides.
 //
 // On the devices of LANECRYPT_TEST_DEVICES, on the emulator where it is not set.
 // The number of cases is multiplied by LANECRYPT_TEST_ROUNDS (1).
@@ -18,7 +18,7 @@
 namespace provider_test {
 namespace {
 
-// Lengths around what matters: nothing, parts of blocks, whole blocks, more.
+// Lengths around the edges: nothing, parts of blocks, whole blocks, more.
 size_t random_length(Random &random) {
   switch (below(random, 8)) {
     case 0:
@@ -38,14 +38,14 @@ size_t random_length(Random &random) {
   }
 }
 
-// Counters that soon wrap at 2^32, 2^64 or 2^128, and any other.
+// Counters that soon wrap at 2^32, 2^64 or 2^128, and others.
 Bytes random_iv(Random &random) {
   Bytes iv = random_bytes(random, 16);
   const size_t wraps[] = {0, 4, 8, 16};
   const size_t ones = wraps[below(random, 4)];
   std::fill(iv.end() - long(ones), iv.end(), uint8_t{0xFF});
   if (ones != 0) iv[15] = uint8_t(0xFF - below(random, 20));
-  // ChaCha20 counts in the first bytes, from the left.
+  // ChaCha20 counts in the first bytes, the lowest byte first.
   if (below(random, 2) == 0) std::reverse(iv.begin(), iv.end());
   return iv;
 }
@@ -55,7 +55,7 @@ const char *random_stealing(Random &random) {
   return kWays[below(random, 3)];
 }
 
-// One stream. What it did is in the test's failure by its seed.
+// Runs one stream. A failure names its seed.
 void run_case(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = kCiphers[below(random, kCipherCount)];
@@ -65,7 +65,7 @@ void run_case(Library &library, uint64_t seed) {
   Twins twins(library, cipher);
   Bytes key = random_bytes(random, 64), iv = random_iv(random);
   const int direction = int(below(random, 2));
-  // Now and then without an IV, which OpenSSL then takes to be zero.
+  // Now and then there is no IV. OpenSSL then takes zeros.
   twins.init(key.data(), below(random, 12) == 0 ? nullptr : iv.data(), direction);
   if (below(random, 2) == 0) twins.set_padding(0);
   const bool steals = mode == "CBC-CTS";
@@ -102,7 +102,7 @@ void run_case(Library &library, uint64_t seed) {
         twins.set_padding(int(below(random, 2)));
         break;
       case 8:
-        // One-shot calls beside a stream take whole blocks.
+        // One-shot calls within a stream take whole blocks.
         twins.at_once(is_stream ? in : Bytes(in.begin(), in.end() - long(in.size() % 16)),
                       in_place_only ? Twins::Place::kInPlace : Twins::Place::kApart, misalignment);
         break;
@@ -136,7 +136,7 @@ TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", GetParam()}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   run_cases(library, 1000000 * std::strtoull(GetParam(), nullptr, 10), 3000);
-  // The device, and not the CPU alone, has done it.
+  // A device did it, and not the CPU alone.
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 500u);
   EXPECT_GT(library.counter("lanecrypt.device-bytes"), 300000u);
   EXPECT_GT(library.counter("lanecrypt.cpu-jobs"), 1000u);
@@ -145,7 +145,7 @@ TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Thresholds, RandomStreams, testing::Values("0", "1", "64", "257", "700"));
 
-// The same through OpenCL, in fewer cases, for a launch on a CPU takes long.
+// The same through OpenCL, with fewer cases, since a launch on a CPU takes long.
 TEST(Streams, DoWhatOpenSSLDoesThroughOpenCl) {
   Library library({{"devices", "opencl"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -156,7 +156,7 @@ TEST(Streams, DoWhatOpenSSLDoesThroughOpenCl) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// CTR streams have keystream made ahead of them from their second update on.
+// CTR streams get keystream made ahead from their second update on.
 TEST(Streams, DoWhatOpenSSLDoesWithKeystreamAhead) {
   Library library({{"devices", devices_under_test()},
                    {"keystream", "always"},
@@ -182,7 +182,7 @@ TEST(Streams, DoWhatOpenSSLDoesWithRequireGpu) {
   Library library(
       {{"devices", devices_under_test()}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
-  // Streams that a device can do in full: no error may come of it.
+  // A device can do these streams completely, so there must be no error.
   for (uint64_t seed = 1; seed <= 500 && !HasFailure(); ++seed) {
     Random random(seed);
     Twins twins(library, kCiphers[below(random, kCipherCount)]);
@@ -231,8 +231,9 @@ TEST(Streams, CarryTheCounter) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 200u);
 }
 
-// ChaCha20 counts in 64 bits, as OpenSSL's does: where the first 32 wrap, what RFC 8439 has
-// as the nonce's first word counts on; where 64 do, nothing beyond.
+// ChaCha20 counts in 64 bits, as in OpenSSL. When the first 32 bits wrap, the carry goes
+// into the first word of what RFC 8439 calls the nonce. When all 64 wrap, it goes no
+// further.
 TEST(Streams, CarryChaCha20sCounter) {
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

@@ -15,12 +15,13 @@ struct Message {
 };
 
 bool is_gcm(const std::string &cipher);
-// Key, IV, additional data and `bytes` of text, of lengths that the cipher takes.
+// A key, an IV, additional data and `bytes` of text, of lengths that the cipher takes.
 Message make_message(Random &random, const std::string &cipher, size_t bytes);
-// Ciphertext and tag, by OpenSSL at one go. A failure of the test where it refuses.
+// Makes the ciphertext and the tag by OpenSSL in one piece. If it refuses, the test
+// fails.
 void seal(Library &library, const char *name, Message *message);
 
-// The length of a piece of what is left: most often short, and nothing at times.
+// A length for the next piece: mostly short, and sometimes 0.
 size_t random_piece(Random &random, size_t left);
 
 }  // namespace provider_test

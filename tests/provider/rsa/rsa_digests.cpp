@@ -1,5 +1,5 @@
-// Digests of a third provider: RSA signs with whatever the application's property query
-// finds, as OpenSSL's own does, and not only with the default provider's.
+// Digests of a third provider. As OpenSSL's own RSA does, ours signs with whatever the
+// application's property query finds, not only with the default provider's.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ const OSSL_DISPATCH kSum[] = {
     {OSSL_FUNC_DIGEST_GET_PARAMS, reinterpret_cast<Function>(get_sum_params<kBytes>)},
     {0, nullptr},
 };
-// MD4 is there of nobody else; SHA256 only for who asks for this one.
+// Nobody else has MD4. SHA256 is only for callers who ask for this one.
 constexpr char kTheseDefinition[] = "provider=sums,x.sums=yes,x.also=yes";
 const OSSL_ALGORITHM kDigests[] = {
     {"MD4:1.2.840.113549.2.4", kTheseDefinition, kSum<16>, nullptr},
@@ -87,8 +87,8 @@ int begin_provider(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *, const 
 
 // ---- The tests ------------------------------------------------------------
 
-// Of the sides, which prefer their own implementation of RSA; of a digest that comes
-// after, two wishes outweigh the one.
+// Each side prefers its own implementation of RSA. For the choice of a digest after that,
+// two wishes outweigh this one.
 const std::string kPreferring[2] = {"?provider=default", "?provider=gpu"};
 constexpr char kThese[] = "?x.sums=yes,?x.also=yes";
 
@@ -102,7 +102,8 @@ class RsaDigests : public testing::TestWithParam<const char *> {
     ASSERT_EQ(1, O(OSSL_PROVIDER_add_builtin)(library.get(), "sums", begin_provider));
     sums = O(OSSL_PROVIDER_load)(library.get(), "sums");
     ASSERT_NE(nullptr, sums) << take_error_texts();
-    // Where nobody asks for these, they are not taken for the default provider's.
+    // If nobody asks for these digests, they are not taken instead of the default
+    // provider's.
     ASSERT_EQ(1, O(EVP_set_default_properties)(library.get(), "?x.sums=no"));
     key = make_key_twins(library, "RSA", 1024);
   }
@@ -113,7 +114,7 @@ class RsaDigests : public testing::TestWithParam<const char *> {
   static size_t side_of(const char *properties) {
     return std::strcmp(properties, kProperties[1]) == 0 ? 1 : 0;
   }
-  // A call on each side, with that side's wish and what else is wished.
+  // Makes a call on each side, with that side's wish and other wishes.
   using Both = std::function<int(EVP_PKEY *, const std::string &properties, Outcome &)>;
   void expect_same(const std::string &more, const Both &call) {
     Outcome common;
@@ -153,7 +154,7 @@ class RsaDigests : public testing::TestWithParam<const char *> {
   }
 };
 
-// MD4 comes of the third provider alone.
+// Only the third provider has MD4.
 TEST_P(RsaDigests, OfAThirdProvider) {
   expect_same("", [&](EVP_PKEY *pkey, const std::string &properties, Outcome &outcome) {
     return sign_message("MD4", pkey, properties, outcome);
@@ -171,8 +172,8 @@ TEST_P(RsaDigests, OfAThirdProvider) {
   });
 }
 
-// Of two of a name the query decides, message by message: no signature is made by what
-// an earlier one was told.
+// If two digests have one name, the query decides, for each message: no signature uses
+// what an earlier one was told.
 TEST_P(RsaDigests, TheQueryDecides) {
   Bytes made[2];
   for (const bool again : {false, true})
@@ -187,7 +188,7 @@ TEST_P(RsaDigests, TheQueryDecides) {
                     return result;
                   });
   EXPECT_NE(made[0], made[1]);
-  // A query that insists on our RSA has always found the default provider's digests.
+  // With a query that insists on our RSA, the default provider's digests are found.
   Outcome outcome;
   EXPECT_EQ(1, sign_message("SHA256", key.sides[1].get(), "provider=gpu", outcome))
       << take_error_texts();
@@ -233,12 +234,12 @@ TEST_P(RsaDigests, QueriesOfEachDigest) {
           };
           expect_same(general, sign);
         }
-  // With the default provider's digests, with these, and with one of each.
+  // With the default provider's digests, with the third provider's, and with one of each.
   std::sort(made.begin(), made.end());
   EXPECT_EQ(4, std::unique(made.begin(), made.end()) - made.begin());
 }
 
-// OAEP's digests have no query of the context: their own, or none.
+// The context's query is not for OAEP's digests: they have their own, or none.
 TEST_P(RsaDigests, OfOaep) {
   for (const char *of_digest : {(const char *)nullptr, "?provider=default", kThese})
     for (const char *of_mgf1 : {(const char *)nullptr, "?provider=default", kThese})

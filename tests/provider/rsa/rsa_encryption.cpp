@@ -1,5 +1,5 @@
-// Encryption and decryption with RSA: every padding and option, right and
-// wrong, against OpenSSL's own.
+// Encryption and decryption with RSA, compared with OpenSSL's own: every padding and
+// option, right and wrong.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ class RsaEncryption : public testing::Test {
     keys.clear();
     delete library;
   }
-  // By the side given; empty where it is refused.
+  // Encrypts on one side; empty if that refuses.
   Bytes encrypt(const KeyTwins &key, int side, const Options &options, const Bytes &in) {
     const PkeyContext context = context_for(*library, key.sides[side].get(), kProperties[side]);
     Bytes out(key.bytes);
@@ -69,8 +69,8 @@ class RsaEncryption : public testing::Test {
     take_errors();
     return out;
   }
-  // Decrypts on both sides, to the same end. The length alone is compared where
-  // what is wrong gives random bytes.
+  // Decrypts on both sides, which must do the same. If wrong input gives random bytes,
+  // only their length is compared.
   std::string decrypt_both(const KeyTwins &key, const Options &options, const Bytes &in,
                            bool is_random = false, size_t more_room = 0, Bytes *made = nullptr) {
     Outcome common;
@@ -90,7 +90,7 @@ class RsaEncryption : public testing::Test {
             result = O(EVP_PKEY_decrypt)(context.get(), outcome.out.data(), &bytes, in.data(),
                                          in.size());
           outcome.out_bytes = int(1000000 * told + (result == 1 ? bytes : 0));
-          // What lies behind the message is nobody's business.
+          // What lies behind the message does not matter.
           outcome.out.resize(result == 1 && !is_random ? bytes : 0);
           return result;
         },
@@ -120,7 +120,7 @@ TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
             const Bytes message = random_bytes(random, bytes);
             for (int side : {0, 1}) {
               Bytes sealed = encrypt(key, side, options, message);
-              // Two different sides refuse the same.
+              // Two different sides refuse the same input.
               EXPECT_EQ(sealed.empty(), encrypt(key, 1 - side, options, message).empty());
               if (sealed.empty()) continue;
               Bytes made;
@@ -223,7 +223,7 @@ TEST_F(RsaEncryption, TooLittleRoom) {
         << room;
 }
 
-// TLS up to 1.2: what is wrong gives 48 random bytes.
+// TLS up to 1.2: wrong input gives 48 random bytes.
 TEST_F(RsaEncryption, TlsPremasterSecrets) {
   for (const KeyTwins &key : keys)
     for (int wrong = 0; wrong < 8; ++wrong)
@@ -280,8 +280,8 @@ TEST_F(RsaEncryption, EncryptionIsRefusedAlike) {
       }
 }
 
-// Whether this OpenSSL gives a copied context the very label of the other: it frees
-// one twice then, as 3.0.13 does and 3.0.22 does not. What shares it is leaked.
+// Whether a copied context of this OpenSSL has the label of the original itself. It is
+// then freed twice, as in 3.0.13 and not in 3.0.22. A shared label is leaked.
 bool shares_labels(Library &library, EVP_PKEY *pkey) {
   PkeyContext context = context_for(library, pkey, kProperties[0]);
   EXPECT_EQ(1, O(EVP_PKEY_decrypt_init)(context.get()));
