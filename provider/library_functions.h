@@ -20,8 +20,9 @@ F(lc_status, LC_ERROR_NO_DEVICE, lc_alloc_pinned,
   (lc_context * context, size_t bytes, void **pointer), (context, bytes, pointer))
 F(void, , lc_free_pinned, (lc_context * context, void *pointer), (context, pointer))
 F(int, 0, lc_is_open, (lc_context * context, int opens_now), (context, opens_now))
-F(lc_choice, LC_CHOICE_CPU, lc_cipher_choose,
-  (lc_context * context, const lc_cipher_question *question), (context, question))
+F(lc_choice, LC_CHOICE_CPU, lc_cipher_place,
+  (lc_context * context, const lc_cipher_question *question, uint32_t *device),
+  (context, question, device))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_run,
   (lc_context * context, const lc_cipher_job *job, lc_result *result), (context, job, result))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_submit,

@@ -56,7 +56,7 @@ struct Settings {
     stats_file.clear();
   }
 
-  // Whether what was measured decides. lc_cipher_choose() never names a device for less
+  // Whether what was measured decides. lc_cipher_place() never names a device for less
   // than 64 KiB.
   bool asks_model() const { return !threshold_is_set && !require_gpu; }
   // No shorter request goes to a device or to several cores.

@@ -160,8 +160,8 @@ typedef struct lc_device_info {
   int is_gpu;             /* 0 for a device that computes on the CPU, and the emulator */
   int selected;           /* 1 when jobs may go there */
   lc_device_state state;
-  /* The state for RSA, which opens the device once more. A device may be lost only for
-   * RSA, or only for new RSA keys. */
+  /* The state for RSA, whose kernels are loaded when they are first needed. A device may be
+   * lost only for RSA, or only for new RSA keys. */
   lc_device_state rsa_state;
 } lc_device_info;
 
@@ -587,6 +587,11 @@ typedef enum lc_choice {
  * look for devices and measure what is not known (LC_TUNE_QUICK, and keep it), and nobody
  * waits for them. Where a device then is sooner, one call waits until it is open. */
 LC_API lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question);
+/* The same, and where it was decided for: *device is what lc_cipher_job.device then is. With
+ * LC_CHOICE_DEVICE it is that device, or LC_ANY_DEVICE where all that are selected share the
+ * request; else LC_CPU. device may be NULL. */
+LC_API lc_choice lc_cipher_place(lc_context *context, const lc_cipher_question *question,
+                                 uint32_t *device);
 
 /* Whether a selected device is open and has passed its tests: 1 or 0. With opens_now 0 it
  * touches nothing. Otherwise, where none is open, other programs look for devices, and nobody

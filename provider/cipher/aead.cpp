@@ -51,8 +51,13 @@ int raise_failed() {
   return 0;
 }
 
-// Whether a decrypting context of this version of OpenSSL tells its tag when it is turned
-// to encryption. Tried once, on a message whose tag is known.
+int raise_too_small() {
+  ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
+  return 0;
+}
+
+// Whether a decrypting context of this version of OpenSSL tells its tag when it
+// is turned round. Tried once, on a message of which the tag is known.
 bool tells_tag(CipherContext &context) {
   std::atomic<int> &known = context.provider->tells_tag[is_gcm(context) ? 0 : 1];
   if (known == 0) known = decryption_tells_tag(*context.provider, context.index) ? 1 : -1;
@@ -101,8 +106,9 @@ bool may_take(const CipherContext &context, size_t bytes) {
   return has_room(context.algorithm(), before, bytes);
 }
 
-// Runs whole blocks, which begin at a block of the message.
-Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
+// Whole blocks, which begin with a block of the message.
+Bulk run_part(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
+              size_t bytes) {
   AeadMessage *message = context.message;
   if (message == nullptr) message = take_over_message(context);
   if (message == nullptr) return Bulk::kNotTaken;
@@ -118,7 +124,8 @@ Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
     piece.out = out;
     piece.length = bytes;
     piece.part = &part;
-    bulk = run_on_device(context, context.algorithm().cipher, piece, uint32_t(message->iv_bytes));
+    bulk = run_on_device(context, device, context.algorithm().cipher, piece,
+                         uint32_t(message->iv_bytes));
   } else {
     raise_failed();
   }
@@ -138,11 +145,11 @@ Bulk run_part(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
   return bulk;
 }
 
-int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
-                size_t in_bytes) {
+int update_text(CipherContext &context, const Placement &place, uint8_t *out, size_t *out_bytes,
+                const uint8_t *in, size_t in_bytes) {
   size_t head = 0, bulk = 0, done = 0;
   if (!may_take(context, in_bytes)) return refuse_length(context);
-  if (is_for_device(context, out, in, in_bytes)) {
+  if (place.choice == LC_CHOICE_DEVICE) {
     const unsigned unit = context.algorithm().unit_bytes();
     const uint64_t before =
         context.message != nullptr ? context.message->text_bytes : context.text_bytes;
@@ -157,7 +164,7 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
     if (hindrance == nullptr) {
       if (head > 0 && !on_cpu(context, out, in, head)) return 0;
       done = head;
-      switch (run_part(context, out + head, in + head, bulk)) {
+      switch (run_part(context, place.device, out + head, in + head, bulk)) {
         case Bulk::kDone:
           done += bulk;
           ran = true;
@@ -380,12 +387,10 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
       (in == nullptr || context.openssl_only || (out != nullptr && !context.key_set)))
     return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
   if (in == nullptr || is_ended(context)) return raise_failed();
-  if (out_size < in_bytes) {
-    ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
-    return 0;
-  }
-  if (out != nullptr) return update_text(context, out, out_bytes, in, in_bytes);
-  // Additional data must come before the text.
+  if (out_size < in_bytes) return raise_too_small();
+  if (out != nullptr)
+    return update_text(context, place_of(context, out, in, in_bytes), out, out_bytes, in, in_bytes);
+  // Additional data come before the text.
   if (context.message != nullptr) return raise_failed();
   context.provider->counters.count_cpu(in_bytes);
   return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
@@ -474,9 +479,14 @@ int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t
     return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kAtOnce);
   if (is_ended(context)) return 0;
   if (!context.openssl_only && in == nullptr) return finish_aead(context, out, out_bytes);
-  if (context.message != nullptr ||
-      (!context.openssl_only && out != nullptr && is_for_device(context, out, in, in_bytes)))
+  if (context.message != nullptr)
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
+  if (!context.openssl_only && out != nullptr) {
+    const Placement place = place_of(context, out, in, in_bytes);
+    if (place.choice == LC_CHOICE_DEVICE)
+      return out_size < in_bytes ? raise_too_small()
+                                 : update_text(context, place, out, out_bytes, in, in_bytes);
+  }
   if (!context.openssl_only && out != nullptr && !may_take(context, in_bytes))
     return refuse_length(context);
   if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);

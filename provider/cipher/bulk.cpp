@@ -121,8 +121,8 @@ void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {
   context.chacha20_used_bytes = unsigned(bytes % unit);
 }
 
-Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
-                   uint32_t iv_bytes, uint32_t tag_bytes) {
+Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
+                   const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
   const char *why_none = provider.no_device.load(std::memory_order_acquire);
   if (why_none == nullptr && !provider.may_use_devices())
@@ -132,7 +132,7 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
     why_none = "liblanecrypt cannot be loaded, or takes the setting of devices for wrong";
   if (why_none != nullptr) return do_without_device(provider, why_none);
 
-  lc_cipher_job job = job_of(context, cipher, message, LC_ANY_DEVICE);
+  lc_cipher_job job = job_of(context, cipher, message, device);
   job.iv_bytes = iv_bytes;
   job.tag_bytes = tag_bytes;
   lc_result result{};
@@ -165,8 +165,8 @@ Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &m
   return status == LC_OK ? Bulk::kDone : Bulk::kWrongTag;
 }
 
-Bulk run_bulk(CipherContext &context, Side side, const uint8_t iv[kBlockBytes], uint8_t *out,
-              const uint8_t *in, size_t bytes) {
+Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[kBlockBytes],
+              uint8_t *out, const uint8_t *in, size_t bytes) {
   const Algorithm &algorithm = context.algorithm();
   // The IV after the bulk. What data in place overwrite must be read now.
   uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
@@ -189,8 +189,9 @@ Bulk run_bulk(CipherContext &context, Side side, const uint8_t iv[kBlockBytes], 
   message.in = in;
   message.out = out;
   message.length = bytes;
-  const Bulk bulk = side == Side::kCores ? run_on_cores(context, cipher, message)
-                                         : run_on_device(context, cipher, message, 0);
+  const Bulk bulk = place.choice == LC_CHOICE_CORES
+                        ? run_on_cores(context, cipher, message)
+                        : run_on_device(context, place.device, cipher, message, 0);
   if (bulk != Bulk::kDone) return bulk;
 
   if (algorithm.has_data_units()) return Bulk::kDone;

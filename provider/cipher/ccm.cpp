@@ -20,7 +20,7 @@ namespace {
 // The nonce and the text's length together take 15 bytes.
 constexpr size_t kNonceAndLengthBytes = 15;
 
-// A message is one chain: see is_for_device().
+// A message is one chain: see place_of().
 bool may_want_device(const CipherContext &context) {
   const Settings &settings = context.provider->settings;
   return settings.require_gpu || settings.threshold_bytes == 0;
@@ -135,8 +135,8 @@ bool end_decryption(FallbackContext &context, size_t tag_bytes) {
   return ok;
 }
 
-Bulk run_text(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes,
-              size_t iv_bytes, size_t tag_bytes) {
+Bulk run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
+              size_t bytes, size_t iv_bytes, size_t tag_bytes) {
   uint8_t tag[16] = {};
   lc_message message{};
   message.key = context.key;
@@ -147,7 +147,8 @@ Bulk run_text(CipherContext &context, uint8_t *out, const uint8_t *in, size_t by
   message.aad = context.ccm.aad;
   message.aad_length = context.ccm.aad_bytes;
   message.tag = context.encrypting ? tag : context.wanted_tag;
-  Bulk bulk = run_on_device(context, LC_AES_CCM, message, uint32_t(iv_bytes), uint32_t(tag_bytes));
+  Bulk bulk =
+      run_on_device(context, device, LC_AES_CCM, message, uint32_t(iv_bytes), uint32_t(tag_bytes));
   if (bulk == Bulk::kDone) {
     const bool follows = context.encrypting ? do_nothing(context.fallback)
                                             : end_decryption(context.fallback, tag_bytes);
@@ -180,11 +181,12 @@ int refuse_tag(CipherContext &context, Call call) {
 int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
                 size_t in_bytes, Call call) {
   size_t iv_bytes = 0, tag_bytes = 0;
-  if (is_for_device(context, out, in, in_bytes) && ask_lengths(context, &iv_bytes, &tag_bytes) &&
+  const Placement place = place_of(context, out, in, in_bytes);
+  if (place.choice == LC_CHOICE_DEVICE && ask_lengths(context, &iv_bytes, &tag_bytes) &&
       !is_refused(context, iv_bytes, in_bytes)) {
     const char *hindrance = what_hinders(context, iv_bytes, tag_bytes, out, in, in_bytes);
     if (hindrance == nullptr) {
-      switch (run_text(context, out, in, in_bytes, iv_bytes, tag_bytes)) {
+      switch (run_text(context, place.device, out, in, in_bytes, iv_bytes, tag_bytes)) {
         case Bulk::kDone:
           *out_bytes = in_bytes;
           return 1;

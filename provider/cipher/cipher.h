@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "job/placement.h"
 #include "provider/cipher/algorithms.h"
 #include "provider/cipher/fallback_cipher.h"
 #include "provider/provider.h"
@@ -148,6 +149,9 @@ int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 template <Passing kPassing>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes);
+// An update of a stream, for which a device or several cores were chosen.
+int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out, size_t *out_bytes,
+                   size_t out_size, const uint8_t *in, size_t in_bytes);
 // One call for whole blocks (CTR: any length), apart from what update holds back.
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes);
@@ -156,20 +160,12 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
           size_t in_bytes);
 
-// Who does a request.
-enum class Side {
-  kOpenssl,  // OpenSSL's context, on the caller's thread
-  kCores,    // several cores, by the library, in the same CPU time
-  kDevice,
-};
-
-// Which side, as far as that can be told without any cost. Authenticated modes and XTS
-// never take several cores.
-Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in, size_t in_bytes);
-inline bool is_for_device(const CipherContext &context, const uint8_t *out, const uint8_t *in,
-                          size_t in_bytes) {
-  return side_of(context, out, in, in_bytes) == Side::kDevice;
-}
+// Where a request is done, as far as can be told without any cost. LC_CHOICE_CPU: OpenSSL's
+// context, on the caller's thread. LC_CHOICE_CORES: several cores, by the library in the same CPU
+// time; never for authenticated modes and XTS. LC_CHOICE_DEVICE: a device. Asked once for each
+// request.
+Placement place_of(const CipherContext &context, const uint8_t *out, const uint8_t *in,
+                   size_t in_bytes);
 
 // What became of bulk that another side was to do.
 enum class Bulk {
@@ -187,17 +183,17 @@ void note_that_others_took_over(Provider &provider, bool a_device_failed, bool d
 // must do it, kFailed, which is counted.
 Bulk do_without_device(Provider &provider, const char *why);
 
-// Runs one message, and does nothing else. iv_bytes and tag_bytes: 0 for the usual
-// number.
-Bulk run_on_device(CipherContext &context, lc_cipher cipher, const lc_message &message,
-                   uint32_t iv_bytes, uint32_t tag_bytes = 0);
+// Runs one message, and does nothing else. `device` is as a Placement has it. iv_bytes and
+// tag_bytes: 0 for the usual number.
+Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
+                   const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes = 0);
 
-// Runs whole units on a device or several cores, out == in or apart, starting at `iv` (in
-// the direction of the context). Then it sets OpenSSL's context behind them, which holds
-// nothing back any more.
+// Runs whole units at `place`, a device or several cores, out == in or apart, starting at `iv` (in
+// the direction of the context). Then it sets OpenSSL's context behind them, which holds nothing
+// back any more.
 // XTS: `bytes` are a data unit, and OpenSSL's context stays as it is.
 // Ciphertext stealing: they are a message.
-Bulk run_bulk(CipherContext &context, Side side, const uint8_t iv[kBlockBytes], uint8_t *out,
-              const uint8_t *in, size_t bytes);
+Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[kBlockBytes],
+              uint8_t *out, const uint8_t *in, size_t bytes);
 
 }  // namespace lanecrypt::provider

@@ -257,9 +257,13 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
                ? update_cipher<Passing::kCounter>(context, out, out_bytes, out_size, in, in_bytes)
                : 0;
   };
-  if (is_foreign(context) || in == nullptr || out == nullptr || out_size < in_bytes ||
-      side_of(context, out, in, in_bytes) != Side::kOpenssl)
+  if (is_foreign(context) || in == nullptr || out == nullptr || out_size < in_bytes)
     return otherwise();
+  const Placement place = place_of(context, out, in, in_bytes);
+  if (place.choice != LC_CHOICE_CPU)
+    return end_keystream(context)
+               ? update_in_bulk(context, place, out, out_bytes, out_size, in, in_bytes)
+               : 0;
   context.stream_bytes += in_bytes;
   size_t done = 0;
   if (context.ahead->state == State::kBegins) {

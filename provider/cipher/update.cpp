@@ -213,12 +213,12 @@ bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *i
          context.text_bytes + in_bytes <= kAlwaysAllowed && (out == nullptr || context.key_set);
 }
 
-// Does all of a request as bulk.
-Bulk run_undivided(CipherContext &context, Side side, const StreamState &state, uint8_t *out,
-                   const uint8_t *in, size_t in_bytes) {
+// All of a request as bulk.
+Bulk run_undivided(CipherContext &context, const Placement &place, const StreamState &state,
+                   uint8_t *out, const uint8_t *in, size_t in_bytes) {
   const Division all{0, 0, in_bytes, 0};
   const char *hindrance = what_hinders(context, state, all, out, in, in_bytes);
-  return hindrance == nullptr ? run_bulk(context, side, state.iv, out, in, in_bytes)
+  return hindrance == nullptr ? run_bulk(context, place, state.iv, out, in, in_bytes)
                               : do_without_device(*context.provider, hindrance);
 }
 
@@ -227,20 +227,20 @@ Bulk run_undivided(CipherContext &context, Side side, const StreamState &state, 
 Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
                size_t in_bytes) {
   StreamState state;
-  const Side side = side_of(context, out, in, in_bytes);
-  // OpenSSL refuses what is not allowed at all.
-  if (side == Side::kOpenssl || !context.iv_set || in_bytes < kBlockBytes ||
+  const Placement place = place_of(context, out, in, in_bytes);
+  // What cannot be at all is OpenSSL's to refuse.
+  if (place.choice == LC_CHOICE_CPU || !context.iv_set || in_bytes < kBlockBytes ||
       (context.algorithm().has_data_units() && in_bytes > kMostDataUnitBytes) ||
       out_size < in_bytes || !ask_state(context, &state))
     return Bulk::kNotTaken;
-  return run_undivided(context, side, state, out, in, in_bytes);
+  return run_undivided(context, place, state, out, in, in_bytes);
 }
 
 }  // namespace
 
 namespace {
 
-lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
+Placement ask_model(const CipherContext &context, size_t in_bytes) {
   const Algorithm &algorithm = context.algorithm();
   lc_cipher_question question{};
   question.struct_size = sizeof question;
@@ -249,7 +249,9 @@ lc_choice ask_model(const CipherContext &context, size_t in_bytes) {
   question.key_bytes = algorithm.key_bytes;
   question.streams = 1;
   question.bytes = in_bytes;
-  return lc_cipher_choose(context.provider->devices(), &question);
+  Placement place;
+  place.choice = lc_cipher_place(context.provider->devices(), &question, &place.device);
+  return place;
 }
 
 // Whether several cores do an update sooner than one, where no device may be used. Below
@@ -265,31 +267,32 @@ bool gains_by_cores(const CipherContext &context, size_t in_bytes) {
 
 }  // namespace
 
-Side side_of(const CipherContext &context, const uint8_t *out, const uint8_t *in, size_t in_bytes) {
+Placement place_of(const CipherContext &context, const uint8_t *out, const uint8_t *in,
+                   size_t in_bytes) {
+  constexpr Placement kOpenssl{LC_CHOICE_CPU}, kCores{LC_CHOICE_CORES};
+  constexpr Placement kAnyDevice{LC_CHOICE_DEVICE, LC_ANY_DEVICE};
   const Settings &settings = context.provider->settings;
   if (in_bytes < settings.least_device_bytes() || may_be_generators(context, in_bytes))
-    return Side::kOpenssl;
-  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits)
-    return Side::kOpenssl;
+    return kOpenssl;
+  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return kOpenssl;
   if (!context.provider->may_use_devices()) {
-    if (settings.require_gpu) return Side::kDevice;  // the device side says what is wrong
-    return gains_by_cores(context, in_bytes) && context.provider->may_use_cores() ? Side::kCores
-                                                                                  : Side::kOpenssl;
+    if (settings.require_gpu) return kAnyDevice;  // which says what is the matter
+    return gains_by_cores(context, in_bytes) && context.provider->may_use_cores() ? kCores
+                                                                                  : kOpenssl;
   }
-  if (settings.require_gpu) return Side::kDevice;
-  // One stream of CBC encryption, for example, is one chain, which a device does slowly.
-  // Only tests want that.
+  if (settings.require_gpu) return kAnyDevice;
+  // One stream of CBC encryption, say, is one chain, which a device walks
+  // slowly: only tests want that.
   if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
       settings.threshold_bytes != 0)
-    return Side::kOpenssl;
-  if (!settings.asks_model()) return Side::kDevice;
-  const lc_choice choice = ask_model(context, in_bytes);
-  // One core does a data unit, and the caller's is here already.
-  if (choice == LC_CHOICE_CORES)
-    return settings.cores < 2 || context.algorithm().has_data_units() ? Side::kOpenssl
-                                                                      : Side::kCores;
-  // Without a measurement a device may lose.
-  return choice == LC_CHOICE_DEVICE ? Side::kDevice : Side::kOpenssl;
+    return kOpenssl;
+  if (!settings.asks_model()) return kAnyDevice;
+  const Placement place = ask_model(context, in_bytes);
+  // A data unit is one core's, and the caller's is at hand.
+  if (place.choice == LC_CHOICE_CORES)
+    return settings.cores < 2 || context.algorithm().has_data_units() ? kOpenssl : place;
+  // What was not measured may lose.
+  return place.choice == LC_CHOICE_DEVICE ? place : kOpenssl;
 }
 
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
@@ -332,9 +335,18 @@ namespace {
     context.message_is_over = out != nullptr && context.algorithm().traits().steals();
     return 1;
   }
+  const Placement place = place_of(context, out, in, in_bytes);
+  return place.choice == LC_CHOICE_CPU
+             ? update_on_cpu(context, out, out_bytes, out_size, in, in_bytes)
+             : update_in_bulk(context, place, out, out_bytes, out_size, in, in_bytes);
+}
+
+}  // namespace
+
+int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out, size_t *out_bytes,
+                   size_t out_size, const uint8_t *in, size_t in_bytes) {
   StreamState state;
-  const Side side = side_of(context, out, in, in_bytes);
-  if (side == Side::kOpenssl || !ask_state(context, &state))
+  if (!ask_state(context, &state))
     return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
   const Division division = divide(context, state, in_bytes);
   if (division.bulk == 0) return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
@@ -352,7 +364,7 @@ namespace {
     if (!feed(context, out, &written, in, fed) || !ask_state(context, &state)) return 0;
   }
   size_t taken = division.head;
-  switch (run_bulk(context, side, state.iv, out + written, in + taken, division.bulk)) {
+  switch (run_bulk(context, place, state.iv, out + written, in + taken, division.bulk)) {
     case Bulk::kDone:
       written += division.bulk;
       taken += division.bulk;
@@ -374,8 +386,6 @@ namespace {
   *out_bytes = written;
   return 1;
 }
-
-}  // namespace
 
 template <Passing kPassing>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
@@ -409,9 +419,10 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
   // OpenSSL does plain CBC here instead of ciphertext stealing.
   if (lacks_key(context)) return 0;
   const bool may_run = !context.algorithm().traits().steals();
-  if (!context.is_block_mode() && !context.algorithm().takes_whole() &&
-      side_of(context, out, in, in_bytes) != Side::kOpenssl)
-    return update_at_length(context, out, out_bytes, out_size, in, in_bytes);
+  const Placement place =
+      may_run && !has_data_units ? place_of(context, out, in, in_bytes) : Placement{LC_CHOICE_CPU};
+  if (place.choice != LC_CHOICE_CPU && !context.is_block_mode())
+    return update_in_bulk(context, place, out, out_bytes, out_size, in, in_bytes);
   if (context.key_set && out_size < in_bytes) return raise_too_small();
   if (has_data_units) {
     const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
@@ -419,11 +430,9 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
     if (bulk != Bulk::kNotTaken) return bulk == Bulk::kDone ? 1 : 0;
   }
   StreamState state;
-  const Side side =
-      may_run && !has_data_units ? side_of(context, out, in, in_bytes) : Side::kOpenssl;
-  if (side != Side::kOpenssl && in_bytes % kBlockBytes == 0 && context.held_bytes == 0 &&
+  if (place.choice != LC_CHOICE_CPU && in_bytes % kBlockBytes == 0 && context.held_bytes == 0 &&
       ask_state(context, &state)) {
-    const Bulk bulk = run_undivided(context, side, state, out, in, in_bytes);
+    const Bulk bulk = run_undivided(context, place, state, out, in, in_bytes);
     if (bulk == Bulk::kFailed) return 0;
     if (bulk == Bulk::kDone) {
       *out_bytes = in_bytes;

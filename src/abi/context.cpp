@@ -18,24 +18,10 @@ using process::forks;
 using schedule::Executor;
 
 struct Context::Process {
-  explicit Process(const schedule::DispatcherOptions &options)
-      : born_in(forks()), dispatcher(options) {
+  Process(const schedule::DispatcherOptions &options, tune::Prefer prefer)
+      : born_in(forks()), dispatcher(options), choice(dispatcher, prefer) {
     at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.hurry(); });
   }
-
-  // What is known of a device; no model where nothing was measured.
-  struct Known {
-    std::shared_ptr<const tune::CostModel> model;
-    bool is_hopeless = false;  // it could not be measured
-  };
-  Known known(uint32_t index);
-  void learn(uint32_t index, const tune::Calibration &calibration);
-  void give_up(uint32_t index);
-  // Of one message, less is its caller's; 0 where that is not known yet.
-  std::atomic<uint64_t> &least_bytes(const CipherKind &kind) {
-    return least[kind.cipher][kind.direction][std::min<uint32_t>(kind.key_bytes / 8, kKeys - 1)];
-  }
-  void note_least_bytes(const CipherKind &kind, tune::Prefer prefer);
 
   struct Pinned {
     Executor *executor;  // nullptr: ordinary memory
@@ -47,78 +33,10 @@ struct Context::Process {
   const tune::OwnCpuTime own_time = tune::OwnCpuTime::without_present_threads();
   AtProcessEnd at_end;
   schedule::Dispatcher dispatcher;
+  tune::CipherChoice choice;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
-  std::map<uint32_t, Known> devices;
-
- private:
-  const Known &known_under_lock(uint32_t index);
-  std::optional<tune::Calibration> stored(uint32_t index);
-
-  static constexpr uint32_t kKeys = 9;  // of up to 64 bytes
-  std::atomic<uint64_t> least[kModeCount][2][kKeys] = {};
 };
-
-std::optional<tune::Calibration> Context::Process::stored(uint32_t index) {
-  return tune::load(tune::describe_machine(),
-                    tune::describe_device(dispatcher.device(index)->properties()));
-}
-
-// A device goes by another of its model where only that was measured.
-const Context::Process::Known &Context::Process::known_under_lock(uint32_t index) {
-  const auto [at, is_new] = devices.try_emplace(index);
-  if (!is_new) return at->second;
-  if (const auto calibration = stored(index))
-    at->second.model = std::make_shared<tune::CostModel>(*calibration);
-  const device::Properties &mine = dispatcher.device(index)->properties();
-  for (uint32_t n = 0; at->second.model == nullptr && dispatcher.is_selected(n); ++n) {
-    const device::Properties &other = dispatcher.device(n)->properties();
-    if (n == index || other.api != mine.api || other.name != mine.name ||
-        other.driver != mine.driver)
-      continue;
-    const auto calibration = stored(n);
-    if (calibration) at->second.model = std::make_shared<tune::CostModel>(*calibration);
-  }
-  return at->second;
-}
-
-Context::Process::Known Context::Process::known(uint32_t index) {
-  std::lock_guard lock(mutex);
-  return known_under_lock(index);
-}
-
-void Context::Process::learn(uint32_t index, const tune::Calibration &calibration) {
-  std::lock_guard lock(mutex);
-  // Those that had none may go by this one.
-  std::erase_if(devices, [](const auto &entry) { return entry.second.model == nullptr; });
-  devices[index] = {std::make_shared<tune::CostModel>(calibration), false};
-  for (auto &of_mode : least)
-    for (auto &of_direction : of_mode)
-      for (auto &of_key : of_direction) of_key = 0;
-}
-
-void Context::Process::give_up(uint32_t index) {
-  std::lock_guard lock(mutex);
-  devices[index] = {nullptr, true};
-}
-
-// Most requests are for the CPU, and are to learn that at once.
-void Context::Process::note_least_bytes(const CipherKind &kind, tune::Prefer prefer) {
-  constexpr uint64_t kMost = uint64_t{4} << 30;
-  std::lock_guard lock(mutex);
-  uint64_t bytes = kMost;
-  for (uint32_t n = 0; dispatcher.is_selected(n); ++n) {
-    if (!dispatcher.device(n)->may_work()) continue;
-    const Known &of_device = known_under_lock(n);
-    if (of_device.is_hopeless) continue;
-    if (of_device.model == nullptr) return;
-    // Found in steps of two.
-    for (const bool is_pinned : {false, true})
-      bytes =
-          std::min(bytes, of_device.model->threshold(kind, is_pinned, prefer).value_or(kMost) / 2);
-  }
-  least_bytes(kind) = std::max<uint64_t>(bytes, 1);
-}
 
 // A child of fork cannot destroy what it inherited, so it forgets it. Two
 // threads that come first at once may both make one; one of them wins.
@@ -127,7 +45,7 @@ Context::Process &Context::process() {
   if (current != nullptr && current->born_in == forks()) return *current;
   schedule::DispatcherOptions options = options_;
   if (!options.find) options.find = [this] { return inquiry().survey(); };
-  auto made = std::make_unique<Process>(options);
+  auto made = std::make_unique<Process>(options, prefer_);
   if (process_.compare_exchange_strong(current, made.get())) return *made.release();
   if (!made->at_end.withdraw()) (void)made.release();
   return *current;
@@ -212,7 +130,7 @@ Result<tune::Calibration> Context::calibrate(uint32_t index, tune::Depth depth,
       tune::measure(mine.dispatcher, index, depth, each, mine.own_time);
   if (!made.ok()) return made;
   tune::store(*made);
-  mine.learn(index, *made);
+  mine.choice.learn(index, *made);
   return made;
 }
 
@@ -230,61 +148,20 @@ Inquiry &Context::inquiry() {
   return current->inquiry;
 }
 
-// Has the device measured, and learns what came of it.
-void Context::inquire(Process &mine, uint32_t index) {
-  const std::string &id = mine.dispatcher.device(index)->properties().id;
-  if (const auto measured = inquiry().measured(id); !measured)
-    inquiry().measure(id);
-  else if (measured->calibration)
-    mine.learn(index, *measured->calibration);
-  else
-    mine.give_up(index);
-}
-
-std::optional<tune::Side> Context::choose(const tune::Question &question) {
-  using tune::Side;
+Placement Context::place(const tune::Question &question) {
   // The way to a device and back takes longer than so little on the CPU.
   constexpr uint64_t kLeastBytes = 64 << 10;
   // To look for devices takes tenths of a second, and to open one about a second: a
   // core is as long at so much, in many requests or in one.
   constexpr uint64_t kPaysAfterBytes = uint64_t{1} << 30, kPaysAtBytes = uint64_t{4} << 30;
-  constexpr uint64_t kOpenNs = 1000000000;
-  if (question.bytes < kLeastBytes) return Side::kOneCore;
+  if (question.bytes < kLeastBytes) return {LC_CHOICE_CPU};
   Process *mine = found();
-  if (mine != nullptr && question.streams == 1 && question.bytes < mine->least_bytes(question.kind))
-    return Side::kOneCore;
+  if (mine != nullptr && mine->choice.is_little(question)) return {LC_CHOICE_CPU};
   const bool pays = inquiry().count(question.bytes) >= kPaysAfterBytes;
   if (mine == nullptr && question.bytes < kPaysAtBytes && !(pays && inquiry().knows_devices()))
-    return Side::kOneCore;
+    return {LC_CHOICE_CPU};
   if (mine == nullptr) mine = &process();
-  const bool cores_are_busy = !mine->dispatcher.cores_are_idle();
-  bool is_known = false, is_missing = false, is_for_cores = false;
-  for (uint32_t n = 0; mine->dispatcher.is_selected(n); ++n) {
-    Executor &executor = *mine->dispatcher.device(n);
-    if (!executor.may_work()) continue;
-    const Process::Known known = mine->known(n);
-    if (known.model == nullptr && !known.is_hopeless) {
-      is_missing = true;
-      if (pays) inquire(*mine, n);
-      continue;
-    }
-    const tune::Load load = {.device_bytes = executor.load_bytes(),
-                             .cores_are_busy = cores_are_busy};
-    const std::optional<tune::Estimate> estimate =
-        known.model == nullptr ? std::nullopt : known.model->estimate(question, load);
-    if (!estimate) continue;
-    is_known = true;
-    const Side side = known.model->choose(question, load, prefer_);
-    is_for_cores = is_for_cores || side == Side::kCores;
-    if (side != Side::kDevice) continue;
-    if (executor.state() == LC_DEVICE_READY || estimate->cpu_ns > kOpenNs) return Side::kDevice;
-    // This caller waits for it to be opened.
-    if (pays && executor.make_ready().ok()) return Side::kDevice;
-  }
-  if (is_known && !is_missing && mine->least_bytes(question.kind) == 0)
-    mine->note_least_bytes(question.kind, prefer_);
-  if (is_for_cores) return Side::kCores;
-  return is_known ? std::optional(Side::kOneCore) : std::nullopt;
+  return mine->choice.decide(question, pays ? &inquiry() : nullptr);
 }
 
 bool Context::is_open(bool opens_now) {

@@ -10,9 +10,9 @@
 #include <memory>
 #include <mutex>
 
-#include "abi/inquiry.h"
-#include "place/cost_model.h"
+#include "place/cipher_choice.h"
 #include "place/dispatcher.h"
+#include "place/inquiry.h"
 #include "place/measure.h"
 
 namespace lanecrypt {
@@ -37,10 +37,10 @@ class Context {
   Result<tune::Calibration> known_calibration(uint32_t index);
   Result<tune::Calibration> calibrate(uint32_t index, tune::Depth depth,
                                       const std::function<bool(const tune::Point &)> &each);
-  // Where a request belongs; nullopt where nothing like it was measured on any
+  // Where a request belongs; LC_CHOICE_UNKNOWN where nothing like it was measured on any
   // device. Once it pays devices are looked for and measured beside, for which nobody
   // waits; then one call waits until the device that is sooner is open.
-  std::optional<tune::Side> choose(const tune::Question &question);
+  Placement place(const tune::Question &question);
   // Whether a selected device is open. Opens the first one if that is wanted, and
   // already known which there are.
   bool is_open(bool opens_now);
@@ -59,7 +59,6 @@ class Context {
   // The process's own; nullptr where nothing has made it yet.
   Process *found() const;
   Inquiry &inquiry();
-  void inquire(Process &mine, uint32_t index);
 
   const schedule::DispatcherOptions options_;
   const tune::Prefer prefer_;

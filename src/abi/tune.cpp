@@ -1,8 +1,6 @@
 // What devices and the CPU were measured to take, and the choice that follows from it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
-
 #include "abi/boundary.h"
 #include "job/mode.h"
 
@@ -56,7 +54,9 @@ lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
   });
 }
 
-lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question) {
+lc_choice lc_cipher_place(lc_context *context, const lc_cipher_question *question,
+                          uint32_t *device) {
+  if (device != nullptr) *device = LC_CPU;
   if (context == nullptr || question == nullptr || question->struct_size < sizeof *question)
     return LC_CHOICE_CPU;
   const int cipher = number_of(question->cipher), direction = number_of(question->direction);
@@ -67,17 +67,20 @@ lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *questi
   const lanecrypt::abi::Call call;
   try {
     const lc_direction way = mode.is_own_inverse ? LC_ENCRYPT : question->direction;
-    const std::optional<lanecrypt::tune::Side> answer =
-        context->choose({.kind = {question->cipher, way, question->key_bytes},
-                         .pinned = question->pinned != 0,
-                         .streams = question->streams,
-                         .bytes = question->bytes});
-    if (!answer) return LC_CHOICE_UNKNOWN;
-    if (*answer == lanecrypt::tune::Side::kCores) return LC_CHOICE_CORES;
-    return *answer == lanecrypt::tune::Side::kDevice ? LC_CHOICE_DEVICE : LC_CHOICE_CPU;
+    const lanecrypt::Placement place =
+        context->place({.kind = {question->cipher, way, question->key_bytes},
+                        .pinned = question->pinned != 0,
+                        .streams = question->streams,
+                        .bytes = question->bytes});
+    if (device != nullptr) *device = place.device;
+    return place.choice;
   } catch (...) {  // want of memory or of threads
     return LC_CHOICE_CPU;
   }
+}
+
+lc_choice lc_cipher_choose(lc_context *context, const lc_cipher_question *question) {
+  return lc_cipher_place(context, question, nullptr);
 }
 
 int lc_is_open(lc_context *context, int opens_now) {

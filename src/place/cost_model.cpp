@@ -111,23 +111,23 @@ std::optional<Estimate> CostModel::estimate(const Question &question, const Load
   return made;
 }
 
-Side CostModel::choose(const Question &question, const Load &load, Prefer prefer) const {
+lc_choice CostModel::choose(const Question &question, const Load &load, Prefer prefer) const {
   const std::optional<Estimate> made = estimate(question, load);
-  if (!made) return Side::kOneCore;
+  if (!made) return LC_CHOICE_CPU;
   const bool offloads = prefer == Prefer::kOffload;
   const bool is_lighter = with_margin(made->device_cpu_ns) < made->cpu_ns;
-  if (offloads && is_lighter && made->device_ns <= 2 * made->cpu_ns) return Side::kDevice;
+  if (offloads && is_lighter && made->device_ns <= 2 * made->cpu_ns) return LC_CHOICE_DEVICE;
   if (made->cores_ns == 0 || with_margin(made->cores_ns) >= made->cpu_ns)
-    return with_margin(made->device_ns) < made->cpu_ns ? Side::kDevice : Side::kOneCore;
+    return with_margin(made->device_ns) < made->cpu_ns ? LC_CHOICE_DEVICE : LC_CHOICE_CPU;
   // A device that saves no CPU time, which several cores do not take more of.
   const uint64_t sooner_than = offloads && !is_lighter ? made->cores_ns / 2 : made->cores_ns;
-  return with_margin(made->device_ns) < sooner_than ? Side::kDevice : Side::kCores;
+  return with_margin(made->device_ns) < sooner_than ? LC_CHOICE_DEVICE : LC_CHOICE_CORES;
 }
 
 std::optional<uint64_t> CostModel::threshold(const CipherKind &kind, bool pinned,
                                              Prefer prefer) const {
   for (uint64_t bytes = 1024; bytes <= uint64_t{1} << 32; bytes *= 2)
-    if (choose({kind, pinned, 1, bytes}, {}, prefer) != Side::kOneCore) return bytes;
+    if (choose({kind, pinned, 1, bytes}, {}, prefer) != LC_CHOICE_CPU) return bytes;
   return std::nullopt;
 }
 

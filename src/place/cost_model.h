@@ -16,12 +16,6 @@ enum class Prefer {
   kOffload,  // the one that takes less CPU time, unless it is slower than half
 };
 
-enum class Side {
-  kOneCore,  // the caller's own
-  kCores,    // several at once, in the same CPU time
-  kDevice,
-};
-
 struct Question {
   CipherKind kind;
   bool pinned = false;  // all of its memory
@@ -53,8 +47,8 @@ class CostModel {
 
   // nullopt where nothing like it was measured.
   std::optional<Estimate> estimate(const Question &question, const Load &load) const;
-  // The caller's core where nothing like it was measured.
-  Side choose(const Question &question, const Load &load, Prefer prefer) const;
+  // LC_CHOICE_CPU, the caller's core, where nothing like it was measured.
+  lc_choice choose(const Question &question, const Load &load, Prefer prefer) const;
   // The least bytes of one stream for which, with nothing under way, a device or several
   // cores are chosen; nullopt where they never are.
   std::optional<uint64_t> threshold(const CipherKind &kind, bool pinned, Prefer prefer) const;

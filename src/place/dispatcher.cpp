@@ -126,12 +126,9 @@ void Dispatcher::take_over(const RequestPointer &request, const Status &why) {
   // may only fall back.
   const bool stays = job.memory == LC_MEMORY_DEVICE ||
                      (job.device != LC_ANY_DEVICE && options_.fallback == LC_FALLBACK_NONE);
-  if (stays) {
-    request->failure = why;
-    request->end();
-  } else {
-    place(request, why);
-  }
+  if (!stays && place(request)) return;
+  request->failure = why;
+  request->end();
 }
 
 Executor *Dispatcher::device(uint32_t index) const {
@@ -154,41 +151,57 @@ Executor *Dispatcher::first_ready() {
   return nullptr;
 }
 
-std::vector<uint32_t> Dispatcher::able(const Request &request) const {
-  const std::vector<uint32_t> &tried = request.tried;
+std::vector<uint32_t> Dispatcher::able(const CipherKind &kind,
+                                       const std::vector<uint32_t> &tried) const {
   std::vector<uint32_t> able;
   for (uint32_t n = 0; n < selected_count_; ++n)
-    if (executors_[n]->may_work() && executors_[n]->offers(request.job.kind) &&
+    if (executors_[n]->may_work() && executors_[n]->offers(kind) &&
         std::find(tried.begin(), tried.end(), n) == tried.end())
       able.push_back(n);
   return able;
 }
 
-// Of the devices that work, the one that will have done it first; the first of equals.
-// One whose rate is not known is taken to be as fast as the fastest.
-Executor *Dispatcher::choose(const Request &request) const {
-  const std::vector<uint32_t> devices = able(request);
+// Of these, the one that will have done so much first; the first of equals. One whose rate
+// is not known is taken to be as fast as the fastest.
+uint32_t Dispatcher::soonest(const std::vector<uint32_t> &devices, uint64_t bytes) const {
   double fastest = 0;
   for (const uint32_t n : devices) fastest = std::max(fastest, executors_[n]->shared_rate());
-  Executor *best = nullptr;
-  double soonest = 0;
-  for (const uint32_t n : devices) {
+  const auto end = [&](uint32_t n) {
     const double known = executors_[n]->shared_rate(), rate = known != 0 ? known : fastest;
-    const auto bytes = static_cast<double>(executors_[n]->load_bytes() + request.job.bytes);
-    const double end = rate != 0 ? bytes / rate : bytes;
-    if (best != nullptr && end >= soonest) continue;
-    best = executors_[n].get();
-    soonest = end;
-  }
+    const auto all = static_cast<double>(executors_[n]->load_bytes() + bytes);
+    return rate != 0 ? all / rate : all;
+  };
+  uint32_t best = devices.front();
+  double least = end(best);
+  for (const uint32_t n : devices)
+    if (const double its = end(n); its < least) {
+      best = n;
+      least = its;
+    }
   return best;
 }
 
+bool Dispatcher::is_for_several(const CipherKind &kind, uint64_t bytes, size_t messages) const {
+  return may_be_shared(kind, bytes, messages, options_.least_shared_bytes) &&
+         able(kind, {}).size() > 1;
+}
+
+Placement Dispatcher::decide(const Request &request) const {
+  const CipherJob &job = request.job;
+  const std::vector<uint32_t> devices = able(job.kind, request.tried);
+  const bool is_shared =
+      devices.size() > 1 && job.device == LC_ANY_DEVICE && job.memory == LC_MEMORY_HOST &&
+      may_be_shared(job.kind, job.bytes, request.todo.size(), options_.least_shared_bytes);
+  if (is_shared) return {LC_CHOICE_DEVICE, LC_ANY_DEVICE};
+  if (!devices.empty()) return {LC_CHOICE_DEVICE, soonest(devices, job.bytes)};
+  return {options_.fallback == LC_FALLBACK_CPU ? LC_CHOICE_CORES : LC_CHOICE_UNKNOWN};
+}
+
 bool Dispatcher::share(const RequestPointer &request) {
-  if (!may_be_shared(*request, options_.least_shared_bytes)) return false;
-  const std::vector<uint32_t> devices = able(*request);
-  if (devices.size() < 2) return false;
+  const std::vector<uint32_t> devices = able(request->job.kind, request->tried);
+  if (devices.empty()) return false;  // since it was decided
   const auto work = std::make_shared<SharedWork>(
-      request, [this](const RequestPointer &whole, const Status &why) { place(whole, why); });
+      request, [this](const RequestPointer &whole, const Status &why) { take_over(whole, why); });
   std::vector<RequestPointer> parts;
   for (const uint32_t n : devices)
     parts.push_back(work->add(*executors_[n], request->job.bytes / devices.size()));
@@ -196,16 +209,28 @@ bool Dispatcher::share(const RequestPointer &request) {
   return true;
 }
 
-void Dispatcher::place(const RequestPointer &request, const Status &why_not_elsewhere) {
-  if (share(request)) return;
-  for (Executor *executor = choose(*request); executor != nullptr; executor = choose(*request))
-    if (executor->submit(request)) return;
-  if (options_.fallback == LC_FALLBACK_CPU) {
-    cpu_.submit(request);
-  } else {
-    request->failure = why_not_elsewhere;
-    request->end();
+bool Dispatcher::run(const RequestPointer &request, const Placement &place) {
+  if (place.device == LC_ANY_DEVICE) return share(request);
+  if (place.device != LC_CPU) return executors_[place.device]->submit(request);
+  cpu_.submit(request);
+  return true;
+}
+
+// What a device refuses since it stops is decided again without it.
+bool Dispatcher::place(const RequestPointer &request) {
+  while (true) {
+    const Placement place = decide(*request);
+    if (place.choice == LC_CHOICE_UNKNOWN) return false;
+    if (run(request, place)) return true;
   }
+}
+
+Status Dispatcher::no_place(const CipherKind &kind) const {
+  for (size_t n = 0; n < selected_count_; ++n)
+    if (executors_[n]->may_work()) return executors_[n]->does_not_offer(kind);
+  std::string reasons;
+  for (size_t n = 0; n < selected_count_; ++n) reasons += "; " + executors_[n]->reason();
+  return Status(LC_ERROR_NO_DEVICE, "no usable device" + reasons);
 }
 
 Status Dispatcher::submit(const RequestPointer &request) {
@@ -217,29 +242,16 @@ Status Dispatcher::submit(const RequestPointer &request) {
   }
   if (job.memory == LC_MEMORY_DEVICE && job.device == LC_ANY_DEVICE)
     return submit_on_devices(request);
-  if (job.device == LC_CPU) {
-    if (job.memory == LC_MEMORY_DEVICE)
-      return Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device");
-    cpu_.submit(request);
-    return Status();
+  if (job.device == LC_ANY_DEVICE) {
+    if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
+    return place(request) ? Status() : no_place(job.kind);
   }
-  if (job.device != LC_ANY_DEVICE) {
-    Executor *executor = device(job.device);
-    if (executor == nullptr)
-      return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
-    return executor->submit(request) ? Status() : process_ends();
-  }
-  if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
-  std::string reasons;
-  for (size_t n = 0; n < selected_count_; ++n) reasons += "; " + executors_[n]->reason();
-  const Status nowhere(LC_ERROR_NO_DEVICE, "no usable device" + reasons);
-  if (choose(*request) == nullptr && options_.fallback == LC_FALLBACK_NONE) {
-    for (size_t n = 0; n < selected_count_; ++n)
-      if (executors_[n]->may_work()) return executors_[n]->does_not_offer(job.kind);
-    return nowhere;
-  }
-  place(request, nowhere);
-  return Status();
+  if (job.device == LC_CPU && job.memory == LC_MEMORY_DEVICE)
+    return Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device");
+  if (job.device != LC_CPU && device(job.device) == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
+  const lc_choice choice = job.device == LC_CPU ? LC_CHOICE_CORES : LC_CHOICE_DEVICE;
+  return run(request, {choice, job.device}) ? Status() : process_ends();
 }
 
 void Dispatcher::add_device_memory(uint32_t device, const void *at, uint64_t bytes) {

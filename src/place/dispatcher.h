@@ -12,6 +12,7 @@
 #include "cipher/cpu_worker.h"
 #include "cipher/executor.h"
 #include "device/survey.h"
+#include "job/placement.h"
 #include "primes/rsa_generator.h"
 #include "rsa/rsa_dispatcher.h"
 
@@ -56,6 +57,8 @@ class Dispatcher {
   // Whether the threads that would be at it have nothing to do.
   bool cores_are_idle() const { return cpu_.is_idle() && movers_.waiting_bytes == 0; }
   PinnedMemory &pinned() { return pinned_; }
+  // Whether so much, which may go to any device, goes to several at once.
+  bool is_for_several(const CipherKind &kind, uint64_t bytes, size_t messages) const;
   // Threads for what one would take too long for.
   Workers &workers() { return movers_.workers; }
   // The first selected device that can be used, made ready; nullptr: none.
@@ -75,14 +78,20 @@ class Dispatcher {
  private:
   void find_devices();
   // Those that do such a thing, but for those that it was on.
-  std::vector<uint32_t> able(const Request &request) const;
-  Executor *choose(const Request &request) const;
+  std::vector<uint32_t> able(const CipherKind &kind, const std::vector<uint32_t> &tried) const;
+  uint32_t soonest(const std::vector<uint32_t> &devices, uint64_t bytes) const;
   Status submit_on_devices(const RequestPointer &request);
   Result<std::vector<uint32_t>> find_messages(const CipherJob &job);
-  // False where one device alone is to do it.
+  // Where a request goes that no device is named for, or that one could not do.
+  Placement decide(const Request &request) const;
+  // False where no device takes it, and the CPU may not.
+  bool place(const RequestPointer &request);
+  // False where its device takes nothing more.
+  bool run(const RequestPointer &request, const Placement &place);
   bool share(const RequestPointer &request);
   void take_over(const RequestPointer &request, const Status &why);
-  void place(const RequestPointer &request, const Status &why_not_elsewhere);
+  // Why it has no place.
+  Status no_place(const CipherKind &kind) const;
   Status place_rsa(uint32_t *number) const;
 
   DispatcherOptions options_;

@@ -224,11 +224,8 @@ Piece cut_front(const Request &request, Piece &piece, uint64_t bytes) {
   return nothing;
 }
 
-bool may_be_shared(const Request &request, uint64_t least_bytes) {
-  const CipherJob &job = request.job;
-  if (job.memory != LC_MEMORY_HOST || job.device != LC_ANY_DEVICE || job.bytes < least_bytes)
-    return false;
-  return !job.kind.is_chain() || request.todo.size() >= 2 * kStreamsOfShare;
+bool may_be_shared(const CipherKind &kind, uint64_t bytes, size_t messages, uint64_t least_bytes) {
+  return bytes >= least_bytes && (!kind.is_chain() || messages >= 2 * kStreamsOfShare);
 }
 
 uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices) {

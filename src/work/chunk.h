@@ -71,8 +71,8 @@ Piece cut_front(const Request &request, Piece &piece, uint64_t bytes);
 
 // One device does less than this before another one has begun.
 constexpr uint64_t kLeastSharedBytes = 32 << 20;
-// Whether several devices have enough work in it.
-bool may_be_shared(const Request &request, uint64_t least_bytes);
+// Whether several devices have enough work in so many bytes of so many messages.
+bool may_be_shared(const CipherKind &kind, uint64_t bytes, size_t messages, uint64_t least_bytes);
 // How much one of several devices takes at a time of what is left.
 uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices);
 // Moves so much from the front of what is left to `to`. Returns how many bytes of text

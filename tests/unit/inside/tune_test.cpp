@@ -28,7 +28,6 @@ using tune::Load;
 using tune::Point;
 using tune::Prefer;
 using tune::Question;
-using tune::Side;
 
 constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 constexpr CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 16};
@@ -52,7 +51,7 @@ Question ask(const CipherKind &kind, uint64_t bytes) { return {.kind = kind, .by
 
 bool is_for_device(const CostModel &model, const Question &question, const Load &load,
                    Prefer prefer) {
-  return model.choose(question, load, prefer) == Side::kDevice;
+  return model.choose(question, load, prefer) == LC_CHOICE_DEVICE;
 }
 
 TEST(CostModel, PicksTheSideThatIsSooner) {
@@ -114,24 +113,24 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
     return by.choose(ask(kCtr, bytes), load, Prefer::kSpeed);
   };
   // The device is sooner from 700 kB on: then the cores, until it is again, from 13 MB.
-  EXPECT_EQ(Side::kOneCore, choose(model, 700000));
-  EXPECT_EQ(Side::kDevice, choose(model, kMiB));
-  EXPECT_EQ(Side::kDevice, choose(model, 2 * kMiB - 1));
-  EXPECT_EQ(Side::kCores, choose(model, 2 * kMiB));
-  EXPECT_EQ(Side::kCores, choose(model, 4 * kMiB));
-  EXPECT_EQ(Side::kDevice, choose(model, 16 * kMiB));
-  EXPECT_EQ(Side::kDevice, choose(model, 256 * kMiB));
+  EXPECT_EQ(LC_CHOICE_CPU, choose(model, 700000));
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, kMiB));
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 2 * kMiB - 1));
+  EXPECT_EQ(LC_CHOICE_CORES, choose(model, 2 * kMiB));
+  EXPECT_EQ(LC_CHOICE_CORES, choose(model, 4 * kMiB));
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 16 * kMiB));
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 256 * kMiB));
   // While they are at something else, it is as if there were none.
-  EXPECT_EQ(Side::kDevice, choose(model, 4 * kMiB, {.cores_are_busy = true}));
-  EXPECT_EQ(Side::kOneCore,
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 4 * kMiB, {.cores_are_busy = true}));
+  EXPECT_EQ(LC_CHOICE_CPU,
             choose(model, 4 * kMiB, {.device_bytes = 64 * kMiB, .cores_are_busy = true}));
-  EXPECT_EQ(Side::kCores, choose(model, 256 * kMiB, {.device_bytes = 256 * kMiB}));
+  EXPECT_EQ(LC_CHOICE_CORES, choose(model, 256 * kMiB, {.device_bytes = 256 * kMiB}));
   // A bus that is slower than they are.
   Calibration slow_bus = with_cores();
   for (Point &point : slow_bus.points) point.device_ns = 100000 + point.bytes / 9;
-  EXPECT_EQ(Side::kCores, choose(CostModel(slow_bus), 256 * kMiB));
+  EXPECT_EQ(LC_CHOICE_CORES, choose(CostModel(slow_bus), 256 * kMiB));
   EXPECT_EQ(2 * kMiB, CostModel(slow_bus).threshold(kCtr, false, Prefer::kSpeed));
-  EXPECT_EQ(Side::kDevice,
+  EXPECT_EQ(LC_CHOICE_DEVICE,
             CostModel(slow_bus).choose({.kind = kCtr, .pinned = true, .bytes = 256 * kMiB}, {},
                                        Prefer::kSpeed));
   // What gains less than the margin stays where it is.
@@ -140,7 +139,7 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
     point.cores_ns = point.cpu_ns - point.cpu_ns / 20;
     point.device_ns = 2 * point.cpu_ns;
   }
-  EXPECT_EQ(Side::kOneCore, choose(CostModel(no_gain), 256 * kMiB));
+  EXPECT_EQ(LC_CHOICE_CPU, choose(CostModel(no_gain), 256 * kMiB));
 }
 
 // They take the CPU time of one.
@@ -151,18 +150,18 @@ TEST(CostModel, OffloadCountsTheTimeOfAllCores) {
   // A device that takes half of it, though it is slower than the cores, and than one.
   Calibration light = with_cores();
   for (Point &point : light.points) point.device_ns = 100000 + point.bytes / 9;
-  EXPECT_EQ(Side::kDevice, choose(light));
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(light));
   for (Point &point : light.points) point.device_ns = point.bytes / 3;
-  EXPECT_EQ(Side::kDevice, choose(light));
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(light));
   for (Point &point : light.points) point.device_ns = point.bytes / 2;
-  EXPECT_EQ(Side::kCores, choose(light));
+  EXPECT_EQ(LC_CHOICE_CORES, choose(light));
   // One that takes twice of it, by its copies, and is a little sooner than the cores; or
   // more than twice as soon.
   Calibration heavy = with_cores();
   for (Point &point : heavy.points) point.device_cpu_ns = 2 * point.cpu_ns;
-  EXPECT_EQ(Side::kCores, choose(heavy));
+  EXPECT_EQ(LC_CHOICE_CORES, choose(heavy));
   for (Point &point : heavy.points) point.device_ns = point.bytes / 40;
-  EXPECT_EQ(Side::kDevice, choose(heavy));
+  EXPECT_EQ(LC_CHOICE_DEVICE, choose(heavy));
 }
 
 TEST(CostModel, KnowsOnlyWhatIsLikeWhatWasMeasured) {
@@ -537,6 +536,48 @@ TEST_F(Choosing, AHugeRequestNeedNotWait) {
   tune::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(context.get(), uint64_t{16} << 30));
+}
+
+// Of two devices the quicker one, by what was measured, and all that share what is large.
+TEST_F(Choosing, SaysWhereTheRequestThenRuns) {
+  const ScopedEnvironment two("LANECRYPT_HOST_DEVICES", "2");
+  tune::store(calibration_);
+  calibration_.device = tune::describe_device(device::find_host()[1].properties);
+  for (Point &point : calibration_.points) point.device_ns /= 2;
+  tune::store(calibration_);
+  const Context context("host", LC_FALLBACK_CPU);
+  for (const uint32_t n : {0u, 1u}) ASSERT_EQ(LC_OK, lc_device_test(context.get(), n));
+  const auto place = [&](uint64_t bytes, uint32_t *device) {
+    const lc_cipher_question asked = question(bytes);
+    return lc_cipher_place(context.get(), &asked, device);
+  };
+  uint32_t device = 99;
+  EXPECT_EQ(LC_CHOICE_CPU, place(100000, &device));
+  EXPECT_EQ(LC_CPU, device);
+  EXPECT_EQ(LC_CHOICE_DEVICE, place(64 * kMiB, &device));
+  EXPECT_EQ(LC_ANY_DEVICE, device);
+  ASSERT_EQ(LC_CHOICE_DEVICE, place(4 * kMiB, &device));
+  EXPECT_EQ(1u, device);
+
+  Bytes data(4 * kMiB), key(16), iv(16);
+  lc_message message = {};
+  message.key = key.data();
+  message.iv = iv.data();
+  message.in = message.out = data.data();
+  message.length = data.size();
+  lc_cipher_job job = {};
+  job.struct_size = sizeof job;
+  job.cipher = LC_AES_CTR;
+  job.key_bytes = 16;
+  job.device = device;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  LANECRYPT_ASSERT_OK(lc_run(context.get(), &job, nullptr));
+  lc_counters counters = {};
+  counters.struct_size = sizeof counters;
+  LANECRYPT_ASSERT_OK(lc_counters_get(context.get(), 1, &counters));
+  EXPECT_EQ(data.size(), counters.bytes);
 }
 
 TEST_F(Choosing, WrongQuestionsBelongToTheCpu) {

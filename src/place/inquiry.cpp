@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "abi/inquiry.h"
+#include "place/inquiry.h"
 
 #include "job/device_list.h"
 

@@ -1,0 +1,67 @@
+// Where a request belongs that its caller could also do by OpenSSL: of all devices, the one
+// that will have done it first, where the cost model says that a device pays.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "job/placement.h"
+#include "place/cost_model.h"
+#include "place/dispatcher.h"
+#include "place/inquiry.h"
+
+namespace lanecrypt::tune {
+
+// Any thread.
+class CipherChoice {
+ public:
+  CipherChoice(schedule::Dispatcher &dispatcher, Prefer prefer)
+      : dispatcher_(dispatcher), prefer_(prefer) {}
+
+  // Whether so little of one message is its caller's. Takes no lock.
+  bool is_little(const Question &question) const {
+    return question.streams == 1 && question.bytes < least_bytes(question.kind);
+  }
+  // LC_CHOICE_UNKNOWN where nothing like it was measured on any device. Where `inquiry` is
+  // given, devices that nobody has measured are measured by it, and the device that is sooner
+  // is opened, for which the caller waits.
+  Placement decide(const Question &question, Inquiry *inquiry);
+  // What a measurement of this process found.
+  void learn(uint32_t index, const Calibration &calibration);
+
+ private:
+  // What is known of a device; no model where nothing was measured.
+  struct Known {
+    std::shared_ptr<const CostModel> model;
+    bool is_hopeless = false;  // it could not be measured
+  };
+  Known known(uint32_t index);
+  const Known &known_under_lock(uint32_t index);
+  std::optional<Calibration> stored(uint32_t index) const;
+  void inquire(Inquiry &inquiry, uint32_t index);
+  void give_up(uint32_t index);
+  bool is_ready(uint32_t index, bool opens_now) const;
+
+  // Of one message, less is its caller's; 0 where that is not known yet.
+  std::atomic<uint64_t> &least_bytes(const CipherKind &kind) {
+    return least_[kind.cipher][kind.direction][std::min<uint32_t>(kind.key_bytes / 8, kKeys - 1)];
+  }
+  uint64_t least_bytes(const CipherKind &kind) const {
+    return const_cast<CipherChoice *>(this)->least_bytes(kind);
+  }
+  void note_least_bytes(const CipherKind &kind);
+
+  schedule::Dispatcher &dispatcher_;
+  const Prefer prefer_;
+  std::mutex mutex_;
+  std::map<uint32_t, Known> devices_;
+  static constexpr uint32_t kKeys = 9;  // of up to 64 bytes
+  std::atomic<uint64_t> least_[kModeCount][2][kKeys] = {};
+};
+
+}  // namespace lanecrypt::tune
