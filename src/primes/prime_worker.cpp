@@ -7,10 +7,6 @@
 #include <exception>
 #include <numbers>
 
-#include "process/thread.h"
-#include "thread/signals.h"
-#include "thread/stuck.h"
-
 namespace lanecrypt::schedule {
 namespace {
 
@@ -29,56 +25,9 @@ double trials_for_a_prime(const cpu::SieveTable &table, uint32_t bits) {
 }  // namespace
 
 PrimeWorker::PrimeWorker(Open open, Counters &counters, bool is_device, HandBack hand_back)
-    : open_tester_(std::move(open)),
-      counters_(counters),
-      is_device_(is_device),
+    : DeviceThread(counters, is_device),
+      open_tester_(std::move(open)),
       hand_back_(std::move(hand_back)) {}
-
-PrimeWorker::~PrimeWorker() { stop(); }
-
-void PrimeWorker::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-Status PrimeWorker::status() const {
-  const std::lock_guard lock(mutex_);
-  return status_;
-}
-
-DeviceService PrimeWorker::service() const {
-  const std::lock_guard lock(mutex_);
-  if (!failed_) return {open_ ? LC_DEVICE_READY : LC_DEVICE_UNTRIED, ""};
-  return {open_ ? LC_DEVICE_LOST : LC_DEVICE_UNUSABLE, status_.text()};
-}
-
-// Under the lock.
-void PrimeWorker::begin() {
-  if (thread_.joinable()) return;
-  const SignalsBlocked blocked;
-  if (is_device_) opening_.emplace();
-  try {
-    thread_ = process::start_thread([this] {
-      run();
-      opening_.reset();
-    });
-  } catch (...) {
-    opening_.reset();
-    throw;
-  }
-}
-
-void PrimeWorker::warm_up() {
-  const std::lock_guard lock(mutex_);
-  if (open_ || wanted_ || !may_work()) return;
-  wanted_ = true;
-  begin();
-  changed_.notify_all();
-}
 
 bool PrimeWorker::submit(const GenerationPointer &job) {
   const std::lock_guard lock(mutex_);
@@ -107,68 +56,59 @@ void PrimeWorker::condemn() {
 
 // ---- The worker's thread ---------------------------------------------------
 
-void PrimeWorker::run() {
-  std::unique_lock lock(mutex_);
+Status PrimeWorker::open() {
+  Result<std::unique_ptr<PrimeTester>> tester = open_tester_();
+  if (!tester.ok()) return tester.status();
+  tester_ = std::move(*tester);
+  return Status();
+}
+
+void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
+  looks_ = false;
   while (!stopping_) {
-    changed_.wait(lock, [&] { return stopping_ || wanted_ || looks_; });
-    if (stopping_) break;
-    wanted_ = looks_ = false;
-    if (!open_) {
-      lock.unlock();
-      Result<std::unique_ptr<PrimeTester>> tester = open_tester_();
-      lock.lock();
-      if (!tester.ok()) {
-        fail(lock, tester.status());
-        break;
-      }
-      tester_ = std::move(*tester);
-      open_ = true;
-      opening_.reset();
+    if (condemned_) {
+      fail(lock, Status(LC_ERROR_DEVICE, "the device called a number prime that is none"));
+      break;
     }
-    while (!stopping_) {
-      if (condemned_) {
-        fail(lock, Status(LC_ERROR_DEVICE, "the device called a number prime that is none"));
-        break;
-      }
-      if (drop_jobs(lock)) continue;
-      std::vector<Share> shares = choose();
-      if (shares.empty()) break;
-      lock.unlock();
-      Status status;
-      try {
-        status = search(shares);
-      } catch (const std::exception &error) {  // want of memory or of threads
-        status = Status(LC_ERROR_MEMORY, error.what());
-      }
-      lock.lock();
-      if (status.ok()) continue;
-      if (status.code() != LC_ERROR_MEMORY && is_device_) {
-        fail(lock, status);
-        break;
-      }
-      // Want of memory passes, and the CPU stays.
-      for (const Share &share : shares) {
-        jobs_.remove(share.job);
-        load_ = jobs_.size();
-        lock.unlock();
-        hand_back_(share.job, status);
-        share.job->release();
-        lock.lock();
-      }
+    if (drop_jobs(lock)) continue;
+    std::vector<Share> shares = choose();
+    if (shares.empty()) break;
+    lock.unlock();
+    Status status;
+    try {
+      status = search(shares);
+    } catch (const std::exception &error) {  // want of memory or of threads
+      status = Status(LC_ERROR_MEMORY, error.what());
     }
-    if (failed_) break;
+    lock.lock();
+    if (status.ok()) continue;
+    if (status.code() != LC_ERROR_MEMORY && is_device_) {
+      fail(lock, status);
+      break;
+    }
+    // Want of memory passes, and the CPU stays.
+    for (const Share &share : shares) {
+      jobs_.remove(share.job);
+      load_ = jobs_.size();
+      lock.unlock();
+      hand_back_(share.job, status);
+      share.job->release();
+      lock.lock();
+    }
   }
-  // Somebody waits for these still where it is exit() that stops it.
+}
+
+void PrimeWorker::close() {
   if (stopping_) {
+    // Somebody waits for these still where it is exit() that stops it.
+    const std::lock_guard lock(mutex_);
     for (const GenerationPointer &job : jobs_) {
       job->fail(process_ends());
       job->release();
     }
     jobs_.clear();
   }
-  lock.unlock();
-  if (tester_ != nullptr && tester_->is_stuck()) keep_for_ever(std::move(tester_));
-  tester_.reset();
+  close_engine(std::move(tester_));
 }
 
 // Lets go of jobs that are over, or that go where they waited to go. True where
@@ -329,9 +269,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
 
 // It searches no more. Its jobs are handed back.
 void PrimeWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
-  failed_ = true;
-  status_ = status;
-  ++counters_.failures;
+  note_failure(status);
   std::list<GenerationPointer> jobs = std::move(jobs_);
   jobs_.clear();
   load_ = 0;

@@ -8,7 +8,6 @@
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/rsa_image.h"
 #include "process/thread.h"
-#include "thread/signals.h"
 #include "thread/stuck.h"
 
 namespace lanecrypt::schedule {
@@ -27,24 +26,19 @@ size_t teller_count() { return std::clamp<size_t>(cpu::usable_cores() / 4, 1, 4)
 
 }  // namespace
 
-Batcher::Batcher(Open open, Counters &counters, HandBack hand_back)
+Batcher::Batcher(OpenEngine open, Counters &counters, HandBack hand_back)
     : Batcher(std::move(open), counters, std::move(hand_back), Limits()) {}
 
-Batcher::Batcher(Open open, Counters &counters, HandBack hand_back, Limits limits)
-    : open_engine_(std::move(open)),
-      counters_(counters),
+Batcher::Batcher(OpenEngine open, Counters &counters, HandBack hand_back, Limits limits)
+    : DeviceThread(counters, true),
+      open_engine_(std::move(open)),
       hand_back_(std::move(hand_back)),
       limits_(limits) {}
 
 Batcher::~Batcher() { stop(); }
 
 void Batcher::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    arrived_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
+  end();
   {
     const std::lock_guard lock(done_mutex_);
     telling_ = false;
@@ -57,45 +51,12 @@ void Batcher::stop() {
 void Batcher::hurry() {
   const std::lock_guard lock(mutex_);
   hurries_ = true;
-  arrived_.notify_all();
+  changed_.notify_all();
 }
 
-Status Batcher::status() const {
-  const std::lock_guard lock(mutex_);
-  return status_;
-}
-
-DeviceService Batcher::service() const {
-  const std::lock_guard lock(mutex_);
-  if (!failed_) return {open_ ? LC_DEVICE_READY : LC_DEVICE_UNTRIED, ""};
-  return {open_ ? LC_DEVICE_LOST : LC_DEVICE_UNUSABLE, status_.text()};
-}
-
-// Under the lock.
-void Batcher::begin() {
-  if (thread_.joinable()) return;
-  const SignalsBlocked blocked;
+void Batcher::begin_others() {
   while (tellers_.size() < teller_count())
     tellers_.push_back(process::start_thread([this] { tell(); }));
-  opening_.emplace();
-  try {
-    thread_ = process::start_thread([this] {
-      run();
-      opening_.reset();
-    });
-  } catch (...) {
-    opening_.reset();
-    throw;
-  }
-}
-
-void Batcher::warm_up() {
-  if (open_ || failed_) return;
-  const std::lock_guard lock(mutex_);
-  if (wanted_ || stopping_) return;
-  wanted_ = true;
-  begin();
-  arrived_.notify_one();
 }
 
 bool Batcher::submit(const RsaRequestPointer &request, std::span<const RsaKind> kinds) {
@@ -127,7 +88,7 @@ bool Batcher::submit(const RsaRequestPointer &request, std::span<const RsaKind> 
   request->under_way = uint32_t(request->todo.size() - left.size());
   load_.fetch_add(request->under_way, std::memory_order_relaxed);
   request->todo = std::move(left);
-  arrived_.notify_one();
+  changed_.notify_one();
   return true;
 }
 
@@ -163,51 +124,36 @@ std::chrono::nanoseconds Batcher::estimate(lc_rsa_operation operation, RsaKind k
 
 // ---- The batcher's thread --------------------------------------------------
 
-void Batcher::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    arrived_.wait(lock, [&] { return stopping_ || wanted_ || !order_.empty(); });
-    wanted_ = false;
-    if (stopping_ && order_.empty()) break;
-    if (!open_) {
-      lock.unlock();
-      Result<std::unique_ptr<RsaEngine>> engine = open_engine_();
-      lock.lock();
-      if (!engine.ok()) {
-        fail(lock, engine.status());
-        break;
-      }
-      engine_ = std::move(*engine);
-      open_ = true;
-      opening_.reset();
+Status Batcher::open() {
+  Result<std::unique_ptr<RsaEngine>> engine = open_engine_();
+  if (!engine.ok()) return engine.status();
+  engine_ = std::move(*engine);
+  return Status();
+}
+
+void Batcher::serve(std::unique_lock<std::mutex> &lock) {
+  while (!failed_ && (!order_.empty() || !under_way_.empty())) {
+    if (hurries_) {
+      give_up(lock, process_ends());
+      break;
     }
-    while (!failed_ && (!order_.empty() || !under_way_.empty())) {
-      if (hurries_) {
-        fail(lock, process_ends());
-        break;
-      }
-      const bool has_slot = under_way_.size() < limits_.batches;
-      if (has_slot && is_worth_a_batch()) {
-        start_next(lock);
-        continue;
-      }
-      // The time comes first: between a look that is in time and a late clock this thread
-      // may have slept, and the device have ended.
-      const bool overdue = is_overdue();
-      if (under_way_.front()->batch->is_done())
-        retire_oldest(lock);
-      else if (overdue)
-        fail(lock, stuck_status(limit()), true);
-      else if (has_slot)
-        arrived_.wait_for(lock, kLook);
-      else
-        look_later(lock);
+    const bool has_slot = under_way_.size() < limits_.batches;
+    if (has_slot && is_worth_a_batch()) {
+      start_next(lock);
+      continue;
     }
-    if (failed_) break;
+    // The time comes first: between a look that is in time and a late clock this thread
+    // may have slept, and the device have ended.
+    const bool overdue = is_overdue();
+    if (under_way_.front()->batch->is_done())
+      retire_oldest(lock);
+    else if (overdue)
+      give_up(lock, stuck_status(limit()), true);
+    else if (has_slot)
+      changed_.wait_for(lock, kLook);
+    else
+      look_later(lock);
   }
-  lock.unlock();
-  if (engine_ != nullptr && engine_->is_stuck()) keep_for_ever(std::move(engine_));
-  engine_.reset();
 }
 
 // Of all that is under way, which shares the device.
@@ -283,7 +229,7 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   if (status.code() == LC_ERROR_MEMORY)
     pass_on(std::move(batch));
   else
-    fail(lock, status, false, std::move(batch));
+    give_up(lock, status, false, std::move(batch));
 }
 
 void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
@@ -306,17 +252,15 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   if (const Status status = done->status; status.ok())
     pass_on(std::move(done));
   else
-    fail(lock, status, false, std::move(done));
+    give_up(lock, status, false, std::move(done));
 }
 
 // The device does RSA no more, which is known before anybody else has done what it has
 // not. What waits and what is under way is handed back, and before that `undone`, if any.
-void Batcher::fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck,
-                   UnderWayPointer undone) {
+void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck,
+                      UnderWayPointer undone) {
   const Clock::time_point end = is_stuck ? Clock::now() : Clock::now() + limit();
-  failed_ = true;
-  status_ = status;
-  ++counters_.failures;
+  note_failure(status);
   if (undone != nullptr) pass_on(std::move(undone));
   while (!under_way_.empty()) {
     UnderWayPointer lost = std::move(under_way_.front());

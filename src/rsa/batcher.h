@@ -11,28 +11,24 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <list>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include "batch/device_thread.h"
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_request.h"
-#include "thread/counters.h"
-#include "thread/device_service.h"
-#include "thread/openings.h"
 
 namespace lanecrypt::schedule {
 
 // Any thread. The engine is made, used and destroyed on the batcher's thread,
 // which starts with the first call that needs it.
-class Batcher {
+class Batcher : public DeviceThread {
  public:
   // Opens the device for RSA and proves it.
-  using Open = std::function<Result<std::unique_ptr<RsaEngine>>()>;
+  using OpenEngine = std::function<Result<std::unique_ptr<RsaEngine>>()>;
   // Given a request of which the device leaves `todo` undone. Called on the
   // batcher's threads.
   using HandBack = std::function<void(const RsaRequestPointer &, const Status &)>;
@@ -47,21 +43,14 @@ class Batcher {
     std::chrono::milliseconds time{60000};
   };
 
-  Batcher(Open open, Counters &counters, HandBack hand_back);
-  Batcher(Open open, Counters &counters, HandBack hand_back, Limits limits);
-  ~Batcher();
+  Batcher(OpenEngine open, Counters &counters, HandBack hand_back);
+  Batcher(OpenEngine open, Counters &counters, HandBack hand_back, Limits limits);
+  ~Batcher() override;
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
   // Has stop() leave undone what is not begun.
   void hurry();
 
-  bool may_work() const { return !stopping_ && !failed_; }
-  bool is_open() const { return open_; }
-  // Why it does not work.
-  Status status() const;
-  DeviceService service() const;
-  // Opens the device, without waiting for it.
-  void warm_up();
   // Operations that wait or are under way.
   size_t load() const { return load_.load(std::memory_order_relaxed); }
   // Whether one more operation may wait; who asks for it may hold it back.
@@ -107,16 +96,22 @@ class Batcher {
   // Nanoseconds that batches of up to 2^n operations took; 0: not known yet.
   using History = std::array<int64_t, kBuckets>;
 
-  void begin();
-  void run();
+  void begin_others() override;
+  Status open() override;
+  bool has_work() const override { return !order_.empty(); }
+  void serve(std::unique_lock<std::mutex> &lock) override;
+  void fail(std::unique_lock<std::mutex> &lock, const Status &status) override {
+    give_up(lock, status);
+  }
+  void close() override { close_engine(std::move(engine_)); }
   bool is_worth_a_batch() const;
   bool is_overdue() const;
   std::chrono::milliseconds limit() const;
   void look_later(std::unique_lock<std::mutex> &lock);
   void start_next(std::unique_lock<std::mutex> &lock);
   void retire_oldest(std::unique_lock<std::mutex> &lock);
-  void fail(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false,
-            UnderWayPointer undone = nullptr);
+  void give_up(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false,
+               UnderWayPointer undone = nullptr);
   void pass_on(UnderWayPointer batch);
   void tell();
   void tell(const UnderWay &batch, size_t begin, size_t end);
@@ -125,26 +120,17 @@ class Batcher {
   void finish_request(const RsaRequestPointer &request);
   int64_t expected(const Class &what, size_t operations, int64_t guess) const;
 
-  const Open open_engine_;
-  Counters &counters_;
+  const OpenEngine open_engine_;
   const HandBack hand_back_;
   const Limits limits_;
 
-  std::atomic<bool> stopping_{false}, failed_{false}, open_{false};
   std::atomic<size_t> load_{0};
-
-  mutable std::mutex mutex_;
-  std::condition_variable arrived_;
-  Status status_;
-  bool wanted_ = false, hurries_ = false;
+  bool hurries_ = false;
   std::map<Class, std::deque<Waiting>> queues_;
   std::deque<Class> order_;  // of the queues that are not empty, by their oldest
   std::deque<UnderWayPointer> under_way_;
   Clock::time_point last_end_;  // of a batch
   std::map<Class, History> histories_;
-  std::thread thread_;
-  // As an executor has it.
-  std::optional<Opening> opening_;
   std::unique_ptr<RsaEngine> engine_;
   uint64_t launches_ = 0;
 

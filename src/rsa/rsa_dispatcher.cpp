@@ -69,7 +69,7 @@ std::optional<RsaChoice::Duration> RsaDispatcher::estimate(uint32_t bits,
   if (kind == 0) return best;
   for (const uint32_t number : selected_) {
     const Batcher &batcher = *batchers_[number];
-    if (!batcher.may_work() || !batcher.is_open() || !batcher.has_room()) continue;
+    if (!batcher.is_open() || !batcher.has_room()) continue;
     const RsaChoice::Duration time = batcher.estimate(LC_RSA_PRIVATE, kind, guess);
     if (!best || time < *best) best = time;
   }

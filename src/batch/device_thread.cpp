@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/device_thread.h"
+
+#include "process/thread.h"
+#include "thread/signals.h"
+
+namespace lanecrypt::schedule {
+
+Status DeviceThread::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+DeviceService DeviceThread::service() const {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) return {open_ ? LC_DEVICE_READY : LC_DEVICE_UNTRIED, ""};
+  return {open_ ? LC_DEVICE_LOST : LC_DEVICE_UNUSABLE, status_.text()};
+}
+
+void DeviceThread::begin() {
+  if (thread_.joinable()) return;
+  const SignalsBlocked blocked;
+  begin_others();
+  if (is_device_) opening_.emplace();
+  try {
+    thread_ = process::start_thread([this] {
+      run();
+      opening_.reset();
+    });
+  } catch (...) {
+    opening_.reset();
+    throw;
+  }
+}
+
+void DeviceThread::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void DeviceThread::warm_up() {
+  if (open_ || !may_work()) return;
+  const std::lock_guard lock(mutex_);
+  if (open_ || wanted_ || !may_work()) return;
+  wanted_ = true;
+  begin();
+  changed_.notify_all();
+}
+
+void DeviceThread::note_failure(const Status &status) {
+  failed_ = true;
+  status_ = status;
+  ++counters_.failures;
+}
+
+void DeviceThread::run() {
+  std::unique_lock lock(mutex_);
+  while (!failed_) {
+    changed_.wait(lock, [&] { return stopping_ || wanted_ || has_work(); });
+    wanted_ = false;
+    if (stopping_ && !has_work()) break;
+    if (!open_) {
+      lock.unlock();
+      const Status opened = open();
+      lock.lock();
+      if (!opened.ok()) {
+        fail(lock, opened);
+        break;
+      }
+      open_ = true;
+      opening_.reset();
+    }
+    serve(lock);
+  }
+  lock.unlock();
+  close();
+}
+
+}  // namespace lanecrypt::schedule
