@@ -148,7 +148,8 @@ void time_operations(Timing &timing, const device::Found &found, const char *how
         std::fill(right.begin(), right.end(), uint8_t{1});
       },
       [&](size_t, size_t) {
-        Result<std::unique_ptr<schedule::RsaBatch>> batch = (*engine)->start(LC_RSA_PRIVATE, items);
+        Result<std::unique_ptr<schedule::Batch>> batch =
+            (*engine)->start_items(LC_RSA_PRIVATE, items);
         must(batch.status());
         must((*batch)->finish(right));
         if (std::count(right.begin(), right.end(), 1) != long(count)) give_up("a wrong result");

@@ -14,6 +14,7 @@
 #include "place/dispatcher.h"
 #include "place/inquiry.h"
 #include "place/measure.h"
+#include "rsa/rsa_choice.h"
 
 namespace lanecrypt {
 

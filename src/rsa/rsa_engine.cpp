@@ -8,6 +8,7 @@
 
 #include "cpu/rsa/cpu_rsa.h"
 #include "rsa/open_for_rsa.h"
+#include "rsa/rsa_request.h"
 #include "thread/stuck.h"
 #include "verify/dice.h"
 #include "verify/rsa_known_answer.h"
@@ -33,12 +34,17 @@ struct Slot {
 
 class Engine;
 
-class Batch : public RsaBatch {
+class RsaBatch : public Batch {
  public:
-  // looks: how many of its results the CPU computes back.
-  Batch(Engine &engine, std::unique_ptr<Slot> slot, RsaWork work, size_t looks)
-      : engine_(engine), slot_(std::move(slot)), work_(std::move(work)), looks_(looks) {}
-  ~Batch() override;
+  // work: of these items. looks: how many of its results the CPU computes back.
+  RsaBatch(Engine &engine, std::unique_ptr<Slot> slot, std::vector<RsaItem> items, RsaWork work,
+           size_t looks)
+      : engine_(engine),
+        slot_(std::move(slot)),
+        items_(std::move(items)),
+        work_(std::move(work)),
+        looks_(looks) {}
+  ~RsaBatch() override;
 
   bool is_done() override { return slot_->done->reached(); }
   bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
@@ -48,6 +54,7 @@ class Batch : public RsaBatch {
  private:
   Engine &engine_;
   std::unique_ptr<Slot> slot_;
+  const std::vector<RsaItem> items_;
   RsaWork work_;
   size_t looks_;
   bool is_over_ = false;
@@ -69,8 +76,8 @@ class Engine : public RsaEngine {
     free_.clear();
   }
 
-  Result<std::unique_ptr<RsaBatch>> start(lc_rsa_operation operation,
-                                          std::span<const RsaItem> items) override {
+  Result<std::unique_ptr<Batch>> start_items(lc_rsa_operation operation,
+                                             std::vector<RsaItem> items) override {
     // To free memory waits for all that the device does.
     if (under_way_ == 0) launch_.free_outgrown();
     Result<std::unique_ptr<Slot>> slot = take_slot();
@@ -83,7 +90,8 @@ class Engine : public RsaEngine {
     if (status.ok()) {
       ++under_way_;
       const size_t looks = looks_at(work);
-      return std::unique_ptr<RsaBatch>(new Batch(*this, std::move(*slot), std::move(work), looks));
+      return std::unique_ptr<Batch>(
+          new RsaBatch(*this, std::move(*slot), std::move(items), std::move(work), looks));
     }
     // What was begun must not use the room any more.
     bool is_idle = finish(**slot);
@@ -95,11 +103,13 @@ class Engine : public RsaEngine {
     (is_idle ? free_ : stuck_).push_back(std::move(*slot));
     return is_idle ? status : stuck_status(trust_.time_limit);
   }
-  size_t best_batch(RsaKind kind) const override { return launch_.best_batch(rsa_class(kind)); }
+  size_t best_batch(BatchKind kind) const override {
+    return launch_.best_batch(rsa_class(kind.size));
+  }
   uint64_t launches() const override { return launch_.launches() - test_launches_; }
 
-  double share_of_limit(RsaKind kind, size_t operations) const override {
-    const double length = rsa_class(kind).prime_bits / 1024.0;
+  double share_of_limit(BatchKind kind, size_t operations) const override {
+    const double length = rsa_class(kind.size).prime_bits / 1024.0;
     return double(operations) * length * length * length / kOperationsOfLimit;
   }
   bool is_stuck() const override { return !stuck_.empty(); }
@@ -187,9 +197,9 @@ class Engine : public RsaEngine {
     for (std::vector<uint8_t> &output : outputs)
       items.push_back({&key, input.data(), output.data()});
     std::vector<uint8_t> right(kCount, 1);
-    Result<std::unique_ptr<RsaBatch>> batch = start(operation, items);
+    Result<std::unique_ptr<Batch>> batch = start_items(operation, std::move(items));
     if (!batch.ok()) return batch.status();
-    if (!static_cast<Batch &>(**batch).await(trust_.time_limit)) {
+    if (!static_cast<RsaBatch &>(**batch).await(trust_.time_limit)) {
       (*batch)->abandon();
       return stuck_status(trust_.time_limit);
     }
@@ -211,7 +221,7 @@ class Engine : public RsaEngine {
   uint64_t test_launches_ = 0;
 };
 
-Status Batch::finish(std::span<uint8_t> right) {
+Status RsaBatch::finish(std::span<uint8_t> right) {
   const Status status = slot_->done->wait();
   is_over_ = true;
   if (!status.ok()) return status;
@@ -226,12 +236,20 @@ Status Batch::finish(std::span<uint8_t> right) {
   return Status();
 }
 
-Batch::~Batch() {
+RsaBatch::~RsaBatch() {
   RsaLaunch::wipe_host(slot_->room, work_);
   engine_.give_back(std::move(slot_), is_over_);
 }
 
 }  // namespace
+
+Result<std::unique_ptr<Batch>> RsaEngine::start(BatchKind kind, std::span<const BatchItem> items) {
+  std::vector<RsaItem> ours;
+  ours.reserve(items.size());
+  for (const BatchItem &item : items)
+    ours.push_back(static_cast<const RsaRequest &>(*item.request).item(item.number));
+  return start_items(static_cast<lc_rsa_operation>(kind.operation), std::move(ours));
+}
 
 Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,
                                                    const RsaTrust &trust) {

@@ -1,39 +1,40 @@
-// An RSA job on its way: what is left to do of it.
+// A job of RSA on its way.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
+#include <vector>
 
+#include "batch/batch_request.h"
 #include "job/rsa_job.h"
-#include "thread/ending.h"
+#include "rsa/rsa_engine.h"
 
 namespace lanecrypt::schedule {
 
-// Shared as a Request is.
-class RsaRequest : public Ending {
+class RsaRequest : public BatchRequest {
  public:
-  RsaRequest(RsaJob whole, Callback on_end) : Ending(std::move(on_end)), job(std::move(whole)) {
-    for (uint32_t n = 0; n < job.messages.size(); ++n) todo.push_back(n);
-  }
+  RsaRequest(RsaJob whole, Callback on_end);
 
   RsaJob job;
 
-  // The business of whoever has the request.
-  std::deque<uint32_t> todo;  // numbers of messages
-  uint32_t under_way = 0;     // messages
-  // The devices, by their numbers, that could not finish it.
-  std::vector<uint32_t> tried;
-  bool on_device_counted = false, on_cpu_counted = false;
-  // In a batcher, whose threads end the messages of one request side by side:
-  std::mutex mutex;  // of what is above and of the result
-  Status leaves;     // why the last of its messages that failed did
-
-  bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
-  void end() {
-    result.failed_devices = tried.size();
-    tell();
+  uint32_t device() const override { return job.device; }
+  BatchKind kind_of(uint32_t message) const override {
+    return {job.operation, kinds_[job.messages[message].key]};
   }
+  uint32_t bytes_of(uint32_t message) const override {
+    return job.key_of(job.messages[message]).modulus_bytes;
+  }
+  Status run_on_cpu(uint32_t message) override;
+  // Has the blinding made of a single key: of many the caller would wait long.
+  void prepare_for_device() override;
+
+  RsaItem item(uint32_t message) const {
+    const RsaMessage &of = job.messages[message];
+    return {&job.key_of(of), of.in, of.out};
+  }
+
+ private:
+  std::vector<RsaKind> kinds_;  // of the keys
 };
 
 using RsaRequestPointer = std::shared_ptr<RsaRequest>;

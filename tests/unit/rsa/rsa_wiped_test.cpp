@@ -155,7 +155,7 @@ class RsaWiped : public testing::Test {
   // How the batch ended.
   Status run(std::vector<uint8_t> *right) {
     right->assign(kCount, 1);
-    Result<std::unique_ptr<RsaBatch>> batch = engine_->start(operation_, items_);
+    Result<std::unique_ptr<Batch>> batch = engine_->start_items(operation_, items_);
     if (!batch.ok()) return batch.status();
     const Status status = (*batch)->finish(*right);
     // Until it is handed out it is there, and is found there.

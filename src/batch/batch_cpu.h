@@ -1,4 +1,4 @@
-// The CPU in the place of a device, for RSA: all cores that are ours to use, by OpenSSL.
+// The CPU in the place of a device: all cores that are ours to use.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,33 +10,33 @@
 #include <thread>
 #include <vector>
 
-#include "rsa/rsa_request.h"
+#include "batch/batch_request.h"
 #include "thread/counters.h"
 
 namespace lanecrypt::schedule {
 
 // Any thread. Starts as many threads as there are cores to use, as work comes.
-class RsaCpu {
+class BatchCpu {
  public:
   // The cores are those that this thread may use.
-  explicit RsaCpu(Counters &counters);
-  ~RsaCpu() { stop(); }
+  explicit BatchCpu(Counters &counters);
+  ~BatchCpu() { stop(); }
   // Finishes what waits, and ends the threads; what comes later is refused. hurry()
   // has it leave undone what is not begun.
   void stop();
   void hurry() { hurries_ = true; }
   // Ends each request.
-  void submit(const RsaRequestPointer &request);
+  void submit(const BatchRequestPointer &request);
 
  private:
   void run();
-  void count(RsaRequest &request, const Status &status, uint32_t bytes);
+  void count(BatchRequest &request, const Status &status, uint32_t bytes);
 
   Counters &counters_;
   const size_t most_threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<RsaRequestPointer> queue_;  // each with messages that no thread has
+  std::list<BatchRequestPointer> queue_;  // each with operations that no thread has
   size_t waiting_threads_ = 0;
   bool stopping_ = false;
   std::atomic<bool> hurries_ = false;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsa/rsa_cpu.h"
+#include "batch/batch_cpu.h"
 
 #include <exception>
 
 #include "cpu/core_count.h"
-#include "cpu/rsa/cpu_rsa.h"
 #include "process/thread.h"
 #include "thread/signals.h"
 
 namespace lanecrypt::schedule {
 
-RsaCpu::RsaCpu(Counters &counters) : counters_(counters), most_threads_(cpu::usable_cores()) {}
+BatchCpu::BatchCpu(Counters &counters) : counters_(counters), most_threads_(cpu::usable_cores()) {}
 
-void RsaCpu::stop() {
+void BatchCpu::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -22,7 +21,7 @@ void RsaCpu::stop() {
   threads_.clear();
 }
 
-void RsaCpu::submit(const RsaRequestPointer &request) {
+void BatchCpu::submit(const BatchRequestPointer &request) {
   std::unique_lock lock(mutex_);
   if (stopping_) {
     lock.unlock();
@@ -48,7 +47,7 @@ void RsaCpu::submit(const RsaRequestPointer &request) {
 }
 
 // Under the lock.
-void RsaCpu::count(RsaRequest &request, const Status &status, uint32_t bytes) {
+void BatchCpu::count(BatchRequest &request, const Status &status, uint32_t bytes) {
   if (!status.ok()) {
     ++counters_.failures;
     if (request.failure.ok()) request.failure = status;
@@ -64,25 +63,23 @@ void RsaCpu::count(RsaRequest &request, const Status &status, uint32_t bytes) {
   request.result.cpu_bytes += bytes;
 }
 
-void RsaCpu::run() {
+void BatchCpu::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     ++waiting_threads_;
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     --waiting_threads_;
     if (queue_.empty()) return;
-    const RsaRequestPointer request = queue_.front();
-    const RsaMessage &message = request->job.messages[request->todo.front()];
+    const BatchRequestPointer request = queue_.front();
+    const uint32_t number = request->todo.front();
     request->todo.pop_front();
     ++request->under_way;
     if (request->todo.empty()) queue_.pop_front();
     lock.unlock();
-    const RsaKey &key = request->job.key_of(message);
-    const Status status = hurries_
-                              ? process_ends()
-                              : cpu::run_rsa(key, request->job.operation, message.in, message.out);
+    const Status status = hurries_ ? process_ends() : request->run_on_cpu(number);
+    const uint32_t bytes = request->bytes_of(number);
     lock.lock();
-    count(*request, status, key.modulus_bytes);
+    count(*request, status, bytes);
     --request->under_way;
     if (!request->failure.ok() && !request->todo.empty()) {
       queue_.remove(request);

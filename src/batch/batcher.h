@@ -1,6 +1,6 @@
-// Gathers the operations of RSA of all threads and all requests into batches
-// for one device, keys mixed. Clocked by itself: an idle device takes what is
-// there at once; what comes while it works is the next batch.
+// Gathers the operations of one family, of all threads and all requests, into batches for
+// one device, keys mixed. Clocked by itself: an idle device takes what is there at once;
+// what comes while it works is the next batch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,18 +8,17 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <span>
-#include <thread>
 #include <vector>
 
+#include "batch/batch_engine.h"
+#include "batch/batch_request.h"
 #include "batch/device_thread.h"
-#include "rsa/rsa_engine.h"
-#include "rsa/rsa_request.h"
+#include "batch/tellers.h"
 
 namespace lanecrypt::schedule {
 
@@ -27,11 +26,8 @@ namespace lanecrypt::schedule {
 // which starts with the first call that needs it.
 class Batcher : public DeviceThread {
  public:
-  // Opens the device for RSA and proves it.
-  using OpenEngine = std::function<Result<std::unique_ptr<RsaEngine>>()>;
-  // Given a request of which the device leaves `todo` undone. Called on the
-  // batcher's threads.
-  using HandBack = std::function<void(const RsaRequestPointer &, const Status &)>;
+  // Opens the device for the family and proves it.
+  using OpenEngine = std::function<Result<std::unique_ptr<BatchEngine>>()>;
 
   struct Limits {
     // Most in one batch, where the engine does not want fewer.
@@ -43,8 +39,8 @@ class Batcher : public DeviceThread {
     std::chrono::milliseconds time{60000};
   };
 
-  Batcher(OpenEngine open, Counters &counters, HandBack hand_back);
-  Batcher(OpenEngine open, Counters &counters, HandBack hand_back, Limits limits);
+  Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back);
+  Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back, Limits limits);
   ~Batcher() override;
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
@@ -57,46 +53,27 @@ class Batcher : public DeviceThread {
   bool has_room() const { return load() < limits_.waiting_operations; }
   // From now until an operation of the kind that came now would be done; by
   // what batches of that kind took so far, or by `guess`.
-  std::chrono::nanoseconds estimate(lc_rsa_operation operation, RsaKind kind,
-                                    std::chrono::nanoseconds guess) const;
+  std::chrono::nanoseconds estimate(BatchKind kind, std::chrono::nanoseconds guess) const;
 
-  // Queues the request's todo, all of it of the kinds given, one for each message.
-  // False where the device does not work: nothing was taken.
-  bool submit(const RsaRequestPointer &request, std::span<const RsaKind> kinds);
+  // Queues the request's todo, all of it that suits devices. False where the device does
+  // not work: nothing was taken.
+  bool submit(const BatchRequestPointer &request);
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Class {
-    lc_rsa_operation operation;
-    RsaKind kind;
-    auto operator<=>(const Class &) const = default;
-  };
-  struct Waiting {
-    RsaRequestPointer request;
-    uint32_t message;
-  };
   // One batch: what it is made of, and when it should be done.
-  struct UnderWay {
-    Class what;
-    std::vector<Waiting> from;
-    std::vector<RsaItem> items;
-    std::vector<uint8_t> right;
-    std::unique_ptr<RsaBatch> batch;
+  struct UnderWay : EndedBatch {
+    BatchKind kind;
+    std::unique_ptr<Batch> batch;
     // Before and after it was given to the device, which may have to compile first.
     Clock::time_point started, launched;
-    Status status;
   };
   using UnderWayPointer = std::unique_ptr<UnderWay>;
-  // A part of a batch that is over, for one teller.
-  struct Part {
-    std::shared_ptr<const UnderWay> batch;
-    size_t begin, end;
-  };
   static constexpr size_t kBuckets = 20;
   // Nanoseconds that batches of up to 2^n operations took; 0: not known yet.
   using History = std::array<int64_t, kBuckets>;
 
-  void begin_others() override;
+  void begin_others() override { tellers_.begin(); }
   Status open() override;
   bool has_work() const override { return !order_.empty(); }
   void serve(std::unique_lock<std::mutex> &lock) override;
@@ -104,6 +81,7 @@ class Batcher : public DeviceThread {
     give_up(lock, status);
   }
   void close() override { close_engine(std::move(engine_)); }
+
   bool is_worth_a_batch() const;
   bool is_overdue() const;
   std::chrono::milliseconds limit() const;
@@ -112,35 +90,21 @@ class Batcher : public DeviceThread {
   void retire_oldest(std::unique_lock<std::mutex> &lock);
   void give_up(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false,
                UnderWayPointer undone = nullptr);
-  void pass_on(UnderWayPointer batch);
-  void tell();
-  void tell(const UnderWay &batch, size_t begin, size_t end);
-  void end_undone(const Waiting &one, const Status &status);
-  void end_right(std::span<const Waiting> of_one_request);
-  void finish_request(const RsaRequestPointer &request);
-  int64_t expected(const Class &what, size_t operations, int64_t guess) const;
+  int64_t expected(BatchKind kind, size_t operations, int64_t guess) const;
 
   const OpenEngine open_engine_;
-  const HandBack hand_back_;
   const Limits limits_;
 
   std::atomic<size_t> load_{0};
+  Tellers tellers_;
   bool hurries_ = false;
-  std::map<Class, std::deque<Waiting>> queues_;
-  std::deque<Class> order_;  // of the queues that are not empty, by their oldest
+  std::map<BatchKind, std::deque<BatchItem>> queues_;
+  std::deque<BatchKind> order_;  // of the queues that are not empty, by their oldest
   std::deque<UnderWayPointer> under_way_;
   Clock::time_point last_end_;  // of a batch
-  std::map<Class, History> histories_;
-  std::unique_ptr<RsaEngine> engine_;
+  std::map<BatchKind, History> histories_;
+  std::unique_ptr<BatchEngine> engine_;
   uint64_t launches_ = 0;
-
-  // Batches that are over: who waits for them is told by other threads, since
-  // waking thousands takes as long as a batch.
-  std::mutex done_mutex_;
-  std::condition_variable done_changed_;
-  std::deque<Part> done_;
-  bool telling_ = true;
-  std::vector<std::thread> tellers_;
 };
 
 }  // namespace lanecrypt::schedule

@@ -1,0 +1,75 @@
+// A job of many operations on its way: what is left to do of it. A family says what an
+// operation is.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "thread/ending.h"
+
+namespace lanecrypt::schedule {
+
+// What operations have in common which one launch can take together, by numbers of their
+// family's own.
+struct BatchKind {
+  uint32_t operation = 0;
+  uint32_t size = 0;  // of the keys, as a rule; 0: no device takes it
+
+  bool suits_devices() const { return size != 0; }
+  auto operator<=>(const BatchKind &) const = default;
+};
+
+// Shared as a Request is.
+class BatchRequest : public Ending {
+ public:
+  BatchRequest(size_t operations, Callback on_end);
+
+  // ---- The family's, of operations by their numbers; any thread ----
+  // The number of a device, LC_ANY_DEVICE or LC_CPU.
+  virtual uint32_t device() const = 0;
+  virtual BatchKind kind_of(uint32_t operation) const = 0;
+  // What the counters call its bytes.
+  virtual uint32_t bytes_of(uint32_t operation) const = 0;
+  // Does one on the CPU. A device that failed has left its input whole, and a wrong result
+  // of one was written nowhere.
+  virtual Status run_on_cpu(uint32_t operation) = 0;
+  // On the caller's thread, before a device gets it: what that would wait for.
+  virtual void prepare_for_device() {}
+
+  size_t operations() const { return operations_; }
+
+  // ---- The business of whoever has the request ----
+  std::deque<uint32_t> todo;  // numbers of operations
+  uint32_t under_way = 0;     // operations
+  // The devices, by their numbers, that could not finish it.
+  std::vector<uint32_t> tried;
+  bool on_device_counted = false, on_cpu_counted = false;
+  // In a batcher, whose threads end the operations of one request side by side:
+  std::mutex mutex;  // of what is above and of the result
+  Status leaves;     // why the last of its operations that failed did
+
+  bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
+  void end() {
+    result.failed_devices = tried.size();
+    tell();
+  }
+
+ private:
+  const size_t operations_;
+};
+
+using BatchRequestPointer = std::shared_ptr<BatchRequest>;
+
+// One operation of a request.
+struct BatchItem {
+  BatchRequestPointer request;
+  uint32_t number;
+};
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/batcher.h"
+
+#include <algorithm>
+#include <bit>
+#include <thread>
+
+#include "thread/stuck.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+// How long the next look at what is under way waits; for arrivals too, while there
+// is room for another batch.
+constexpr std::chrono::microseconds kLook{50};
+
+size_t bucket_of(size_t operations) { return size_t(std::bit_width(operations - 1)); }
+
+}  // namespace
+
+Batcher::Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back)
+    : Batcher(std::move(open), counters, std::move(hand_back), Limits()) {}
+
+Batcher::Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back, Limits limits)
+    : DeviceThread(counters, true),
+      open_engine_(std::move(open)),
+      limits_(limits),
+      tellers_(counters, load_, std::move(hand_back)) {}
+
+Batcher::~Batcher() { stop(); }
+
+void Batcher::stop() {
+  end();
+  tellers_.stop();
+}
+
+void Batcher::hurry() {
+  const std::lock_guard lock(mutex_);
+  hurries_ = true;
+  changed_.notify_all();
+}
+
+bool Batcher::submit(const BatchRequestPointer &request) {
+  if (!may_work()) return false;
+  request->prepare_for_device();
+  std::unique_lock lock(mutex_);
+  if (!may_work()) return false;
+  begin();
+  std::deque<uint32_t> left;
+  BatchKind last;
+  std::deque<BatchItem> *queue = nullptr;  // of that kind
+  for (const uint32_t number : request->todo) {
+    const BatchKind kind = request->kind_of(number);
+    if (!kind.suits_devices()) {
+      left.push_back(number);
+      continue;
+    }
+    if (kind != last) {
+      last = kind;
+      queue = &queues_[kind];
+      if (queue->empty()) order_.push_back(kind);
+    }
+    queue->push_back({request, number});
+  }
+  // Nobody else has the request before the lock is open.
+  request->under_way = uint32_t(request->todo.size() - left.size());
+  load_.fetch_add(request->under_way, std::memory_order_relaxed);
+  request->todo = std::move(left);
+  changed_.notify_one();
+  return true;
+}
+
+int64_t Batcher::expected(BatchKind kind, size_t operations, int64_t guess) const {
+  const auto found = histories_.find(kind);
+  if (found == histories_.end()) return guess;
+  // Of a size not seen yet: as long as the next larger one, else the largest.
+  const std::array<int64_t, kBuckets> &known = found->second;
+  const size_t bucket = std::min(bucket_of(operations), kBuckets - 1);
+  for (size_t at = bucket; at < kBuckets; ++at)
+    if (known[at] != 0) return known[at];
+  for (size_t at = bucket; at-- > 0;)
+    if (known[at] != 0) return known[at];
+  return guess;
+}
+
+std::chrono::nanoseconds Batcher::estimate(BatchKind kind, std::chrono::nanoseconds guess) const {
+  const std::lock_guard lock(mutex_);
+  const auto queue = queues_.find(kind);
+  const size_t before = queue == queues_.end() ? 0 : queue->second.size();
+  int64_t wait = 0;
+  if (under_way_.size() >= limits_.batches && !under_way_.empty()) {
+    const UnderWay &oldest = *under_way_.front();
+    const auto since = Clock::now() - oldest.started;
+    wait = std::max<int64_t>(
+        0, expected(oldest.kind, oldest.items.size(), guess.count()) -
+               std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+  }
+  return std::chrono::nanoseconds(wait + expected(kind, before + 1, guess.count()));
+}
+
+// ---- The batcher's thread --------------------------------------------------
+
+Status Batcher::open() {
+  Result<std::unique_ptr<BatchEngine>> engine = open_engine_();
+  if (!engine.ok()) return engine.status();
+  engine_ = std::move(*engine);
+  return Status();
+}
+
+void Batcher::serve(std::unique_lock<std::mutex> &lock) {
+  while (!failed_ && (!order_.empty() || !under_way_.empty())) {
+    if (hurries_) {
+      give_up(lock, process_ends());
+      break;
+    }
+    const bool has_slot = under_way_.size() < limits_.batches;
+    if (has_slot && is_worth_a_batch()) {
+      start_next(lock);
+      continue;
+    }
+    // The time comes first: between a look that is in time and a late clock this thread
+    // may have slept, and the device have ended.
+    const bool overdue = is_overdue();
+    if (under_way_.front()->batch->is_done())
+      retire_oldest(lock);
+    else if (overdue)
+      give_up(lock, stuck_status(limit()), true);
+    else if (has_slot)
+      changed_.wait_for(lock, kLook);
+    else
+      look_later(lock);
+  }
+}
+
+// Of all that is under way, which shares the device.
+std::chrono::milliseconds Batcher::limit() const {
+  double shares = 0;
+  for (const UnderWayPointer &each : under_way_)
+    shares += engine_->share_of_limit(each->kind, each->items.size());
+  return std::chrono::milliseconds(int64_t(double(limits_.time.count()) * std::max(shares, 1.0)));
+}
+
+// Arrivals do not matter: there is no room for another batch.
+void Batcher::look_later(std::unique_lock<std::mutex> &lock) {
+  lock.unlock();
+  std::this_thread::sleep_for(kLook);
+  lock.lock();
+}
+
+bool Batcher::is_overdue() const {
+  if (under_way_.empty()) return false;
+  return Clock::now() - std::max(under_way_.front()->launched, last_end_) >= limit();
+}
+
+// Under the lock: whether something waits that should start beside what is under
+// way. The callers shall be spread over the batches: were each to start alone as
+// it comes, those that come last would wait for the first. What is left of a large
+// request waits for no others.
+bool Batcher::is_worth_a_batch() const {
+  if (order_.empty()) return false;
+  if (under_way_.empty()) return true;
+  const BatchKind next = order_.front();
+  const size_t full = std::min(limits_.batch_operations, engine_->best_batch(next));
+  const std::deque<BatchItem> &queue = queues_.at(next);
+  const size_t share = load() / limits_.batches;
+  return queue.size() >= std::min(share, full) || queue.front().request->operations() >= share;
+}
+
+void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
+  auto batch = std::make_unique<UnderWay>();
+  batch->kind = order_.front();
+  order_.pop_front();
+  std::deque<BatchItem> &queue = queues_[batch->kind];
+  const size_t count =
+      std::min({queue.size(), limits_.batch_operations, engine_->best_batch(batch->kind)});
+  batch->items.assign(std::make_move_iterator(queue.begin()),
+                      std::make_move_iterator(queue.begin() + std::ptrdiff_t(count)));
+  queue.erase(queue.begin(), queue.begin() + std::ptrdiff_t(count));
+  // What is left waits behind the other kinds.
+  if (!queue.empty()) order_.push_back(batch->kind);
+  lock.unlock();
+
+  batch->right.assign(count, 1);
+  batch->started = Clock::now();
+  Result<std::unique_ptr<Batch>> started = engine_->start(batch->kind, batch->items);
+  batch->launched = Clock::now();
+  counters_.launches += engine_->launches() - launches_;
+  launches_ = engine_->launches();
+  lock.lock();
+  if (started.ok()) {
+    batch->batch = std::move(*started);
+    under_way_.push_back(std::move(batch));
+    return;
+  }
+  const Status status = started.status();
+  batch->status = status;
+  // Want of memory passes; all else does not.
+  if (status.code() == LC_ERROR_MEMORY)
+    tellers_.pass_on(std::move(batch));
+  else
+    give_up(lock, status, false, std::move(batch));
+}
+
+void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
+  // Where it is: others may want to know how long it will take.
+  UnderWay &oldest = *under_way_.front();
+  lock.unlock();
+  oldest.status = oldest.batch->finish(oldest.right);
+  oldest.batch.reset();
+  const auto now = Clock::now();
+  const auto took = now - oldest.started;
+  lock.lock();
+  last_end_ = now;
+  UnderWayPointer done = std::move(under_way_.front());
+  under_way_.pop_front();
+  if (done->status.ok()) {
+    int64_t &known = histories_[done->kind][std::min(bucket_of(done->items.size()), kBuckets - 1)];
+    const int64_t measured = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
+    known = known == 0 ? measured : known + (measured - known) / 4;
+  }
+  if (const Status status = done->status; status.ok())
+    tellers_.pass_on(std::move(done));
+  else
+    give_up(lock, status, false, std::move(done));
+}
+
+// The device works no more, which is known before anybody else has done what it has
+// not. What waits and what is under way is handed back, and before that `undone`, if any.
+void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck,
+                      UnderWayPointer undone) {
+  const Clock::time_point end = is_stuck ? Clock::now() : Clock::now() + limit();
+  note_failure(status);
+  if (undone != nullptr) tellers_.pass_on(std::move(undone));
+  while (!under_way_.empty()) {
+    UnderWayPointer lost = std::move(under_way_.front());
+    under_way_.pop_front();
+    lock.unlock();
+    // What another stream of the device has ended is as good as before.
+    while (!lost->batch->is_done() && Clock::now() < end) std::this_thread::sleep_for(kLook);
+    if (lost->batch->is_done()) {
+      lost->status = lost->batch->finish(lost->right);
+    } else {
+      lost->batch->abandon();
+      lost->status = is_stuck ? status : stuck_status(limits_.time);
+    }
+    lost->batch.reset();
+    lock.lock();
+    tellers_.pass_on(std::move(lost));
+  }
+  for (auto &[kind, queue] : queues_) {
+    if (queue.empty()) continue;
+    auto lost = std::make_unique<UnderWay>();
+    lost->kind = kind;
+    lost->items.assign(std::make_move_iterator(queue.begin()),
+                       std::make_move_iterator(queue.end()));
+    lost->status = status;
+    queue.clear();
+    tellers_.pass_on(std::move(lost));
+  }
+  order_.clear();
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/tellers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cpu/core_count.h"
+#include "process/thread.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+// Operations whose callers one thread tells in one go.
+constexpr size_t kPart = 128;
+
+size_t thread_count() { return std::clamp<size_t>(cpu::usable_cores() / 4, 1, 4); }
+
+}  // namespace
+
+Tellers::Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_back)
+    : counters_(counters), load_(load), hand_back_(std::move(hand_back)) {}
+
+void Tellers::begin() {
+  while (threads_.size() < thread_count())
+    threads_.push_back(process::start_thread([this] { run(); }));
+}
+
+void Tellers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread &thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+void Tellers::pass_on(std::shared_ptr<const EndedBatch> batch) {
+  const std::lock_guard lock(mutex_);
+  const size_t count = batch->items.size();
+  for (size_t begin = 0; begin < count; begin += kPart) {
+    parts_.push_back({batch, begin, std::min(begin + kPart, count)});
+    changed_.notify_one();
+  }
+}
+
+// ---- Their threads ---------------------------------------------------------
+
+void Tellers::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stopping_ || !parts_.empty(); });
+    if (parts_.empty()) return;
+    {
+      const Part part = std::move(parts_.front());
+      parts_.pop_front();
+      lock.unlock();
+      tell(part);
+    }
+    lock.lock();
+  }
+}
+
+void Tellers::tell(const Part &part) {
+  const EndedBatch &batch = *part.batch;
+  const auto is_right = [&](size_t n) {
+    return batch.status.ok() && (batch.right.empty() || batch.right[n] != 0);
+  };
+  for (size_t begin = part.begin; begin < part.end;) {
+    const BatchRequestPointer &request = batch.items[begin].request;
+    size_t same = begin;
+    while (same < part.end && is_right(same) && batch.items[same].request == request) ++same;
+    if (same > begin) {
+      end_right({&batch.items[begin], same - begin});
+      begin = same;
+    } else {
+      end_undone(batch.items[begin++], batch.status);
+    }
+  }
+}
+
+// Of a large request, all at once.
+void Tellers::end_right(std::span<const BatchItem> of_one_request) {
+  const BatchRequestPointer &pointer = of_one_request.front().request;
+  BatchRequest &request = *pointer;
+  uint64_t bytes = 0;
+  for (const BatchItem &item : of_one_request) bytes += request.bytes_of(item.number);
+  const auto count = static_cast<uint32_t>(of_one_request.size());
+  counters_.operations += count;
+  counters_.bytes += bytes;
+  load_.fetch_sub(count, std::memory_order_relaxed);
+
+  std::unique_lock lock(request.mutex);
+  if (!request.on_device_counted) ++counters_.jobs;
+  request.on_device_counted = true;
+  request.result.device_operations += count;
+  request.result.device_bytes += bytes;
+  request.under_way -= count;
+  if (request.under_way > 0) return;
+  lock.unlock();
+  finish_request(pointer);
+}
+
+void Tellers::finish_request(const BatchRequestPointer &request) {
+  if (request->todo.empty()) {
+    request->end();
+  } else {
+    const Status why = std::exchange(request->leaves, Status());
+    hand_back_(request, why);
+  }
+}
+
+// Of a batch that failed; or, with an OK status, whose result is wrong.
+void Tellers::end_undone(const BatchItem &item, const Status &status) {
+  BatchRequest &request = *item.request;
+  Status made = status;
+  if (made.ok()) {
+    // A wrong result never leaves: the CPU makes it again.
+    made = request.run_on_cpu(item.number);
+    ++counters_.failures;
+  }
+  load_.fetch_sub(1, std::memory_order_relaxed);
+
+  std::unique_lock lock(request.mutex);
+  if (!made.ok()) {
+    request.todo.push_back(item.number);
+    request.leaves = made;
+  } else {
+    ++request.result.cpu_operations;
+    ++request.result.failed_checks;
+    request.result.cpu_bytes += request.bytes_of(item.number);
+  }
+  if (--request.under_way > 0) return;
+  lock.unlock();
+  finish_request(item.request);
+}
+
+}  // namespace lanecrypt::schedule

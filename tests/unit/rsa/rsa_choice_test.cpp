@@ -1,0 +1,99 @@
+// Where single operations of RSA go: the CPU of their caller, or a device's next batch.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "rsa/rsa_choice.h"
+
+#include <gtest/gtest.h>
+
+namespace lanecrypt::schedule {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ChoiceTest : public testing::Test {
+ protected:
+  // The test's own: a busy machine may let any time pass between two lines.
+  inline static std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
+  size_t load_ = 0;
+  std::optional<RsaChoice::Duration> estimate_;
+  int warm_ups_ = 0;
+  RsaChoice choice_{{.load = [this] { return load_; },
+                     .estimate = [this](uint32_t, RsaChoice::Duration) { return estimate_; },
+                     .warm_up = [this] { ++warm_ups_; },
+                     .now = [] { return now_; }},
+                    16};
+  void run_on_cpu(uint32_t bits, RsaChoice::Duration took) {
+    ASSERT_FALSE(choice_.is_device_sooner(bits, 1));
+    choice_.ran_on_cpu(bits, took);
+  }
+};
+
+TEST_F(ChoiceTest, ALoneCallerStaysOnItsCpu) {
+  estimate_ = 2ms;
+  for (int call = 0; call < 1000; ++call) run_on_cpu(2048, 360us);
+  EXPECT_EQ(0, warm_ups_);
+}
+
+TEST_F(ChoiceTest, AThreadOnEveryCoreStaysThere) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  for (int round = 0; round < 10; ++round) {
+    for (int n = 0; n < 16; ++n) EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+    for (int n = 0; n < 16; ++n) choice_.ran_on_cpu(2048, 360us);
+  }
+}
+
+TEST_F(ChoiceTest, ManyCallersGoToTheDeviceAndStayThereBetweenBatches) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  int on_cpu = 0, on_device = 0;
+  for (int n = 0; n < 256; ++n) {
+    if (choice_.is_device_sooner(2048, 1)) {
+      ++on_device;
+      ++load_;
+    } else {
+      ++on_cpu;
+    }
+  }
+  // 2.2 ms are what about 98 callers on 16 cores take.
+  EXPECT_GT(on_device, 140);
+  EXPECT_GT(on_cpu, 60);
+  for (; on_cpu > 0; --on_cpu) choice_.ran_on_cpu(2048, 2ms);
+  // A batch ends; nobody is there for a moment.
+  load_ = 0;
+  EXPECT_TRUE(choice_.is_device_sooner(2048, 1));
+  // Then the others stay away.
+  now_ += 30ms;
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+  choice_.ran_on_cpu(2048, 360us);
+  now_ += 30ms;
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+}
+
+TEST_F(ChoiceTest, OneThreadWithManyJobsGoesToTheDevice) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 3));
+  choice_.ran_on_cpu(2048, 360us);
+  EXPECT_TRUE(choice_.is_device_sooner(2048, 10));
+}
+
+TEST_F(ChoiceTest, DevicesAreOpenedWhenTheyWouldPay) {
+  run_on_cpu(2048, 360us);
+  for (int n = 0; n < 60; ++n) EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+  EXPECT_EQ(0, warm_ups_);
+  for (int n = 0; n < 100; ++n) EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+  EXPECT_GT(warm_ups_, 0);
+}
+
+TEST_F(ChoiceTest, SizesAreKnownApart) {
+  estimate_ = 2ms;
+  run_on_cpu(2048, 360us);
+  // Nothing is known of 4096 bits yet, so the CPU tells first.
+  run_on_cpu(4096, 4ms);
+  EXPECT_TRUE(choice_.is_device_sooner(4096, 1));
+  EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
+}
+
+}  // namespace
+}  // namespace lanecrypt::schedule
