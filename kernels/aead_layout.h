@@ -20,7 +20,7 @@ typedef struct HashRun {
   u32 key;       // which table of powers, or which one-time key
   u32 source;    // HASH_SOURCE_*
   u32 matrices;  // GHASH: which set of matrices, or HASH_NO_MATRICES
-  u32 piece;     // chacha20_poly1305_runs: the AesPiece that it is a part of
+  u32 piece;     // chacha20_poly1305_runs: the CipherPiece that it is a part of
 } HashRun;
 
 #define HASH_SOURCE_DATA 0u  // the ciphertext
@@ -102,8 +102,8 @@ typedef struct OneTimeKey {
 #define POLY1305_MATRIX_LOCAL_WORDS 9488u  // and those of each of 8 warps
 #define POLY1305_MATRIX_ENTRIES 1025u      // lanes that make one key's matrices
 
-// CCM: what a stream's kernel must know besides its AesPiece, whose bytes are text. What
-// goes into the MAC before the text lies in memory as whole blocks.
+// CCM: what a stream's kernel must know beside its CipherPiece, whose bytes are
+// text. What goes into the MAC before them lies in memory as whole blocks.
 typedef struct CcmStream {
   u64 header;  // from the base pointer of headers
   u64 header_bytes;

@@ -6,6 +6,4 @@
 
 #include "all_common.h"
 
-#include "all_bitslice.h"
-#include "all_table1.h"
-#include "all_table4.h"
+#include "all_aes.h"

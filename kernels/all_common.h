@@ -1,5 +1,4 @@
-// The kernels that every form of AES needs, and those that use no AES: the part of all.h
-// that a device compiles whatever its form is.
+// The kernels that are no block cipher's: hashes, ChaCha20, tags.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +6,6 @@
 #include "kernels/aead/aead_check.h"
 #include "kernels/aead/ghash.h"
 #include "kernels/aead/poly1305.h"
-#include "kernels/aes/aes_key.h"
 #ifdef LC_BIT_MATRIX_KERNELS
 #include "kernels/aead/ghash_matrix.h"
 #include "kernels/aead/poly1305_matrix.h"

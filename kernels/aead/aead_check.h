@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/aead_layout.h"
-#include "kernels/aes/aes_tiles.h"
+#include "kernels/block/tiles.h"
 #include "poly1305_field.h"
 
 // All groups look at every message, and each wipes a share of each message that is wrong.
@@ -29,8 +29,8 @@ KERNEL(aead_check, TAG_CHECK_LANES)
       tag = poly_finish(poly_carry(sums), words);
     } else {
       for (u32 k = 0; k < check->sum_count; ++k)
-        tag = aes_xor(tag,
-                      load_block((GLOBAL const u8 *)(results + 4 * (u64)(check->first_sum + k))));
+        tag = block_xor(tag,
+                        load_block((GLOBAL const u8 *)(results + 4 * (u64)(check->first_sum + k))));
     }
     u32 difference = 0;
     UNROLL for (u32 i = 0; i < 16; ++i) {
@@ -42,6 +42,6 @@ KERNEL(aead_check, TAG_CHECK_LANES)
     const u32 aligned = ((u64)out & 15) == 0;
     for (u64 at = 16 * ((u64)share * group_lanes() + lane_id()); at < check->length;
          at += 16 * ((u64)groups_each * group_lanes()))
-      aes_store(out + at, zero, check->length - at, aligned);
+      store_part(out + at, zero, check->length - at, aligned);
   }
 }

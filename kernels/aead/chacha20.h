@@ -6,7 +6,7 @@
 #pragma once
 
 #include "kernels/aead_layout.h"
-#include "kernels/aes/aes_tiles.h"
+#include "kernels/block/tiles.h"
 
 #define CHACHA20_STEP(a, b, d, bits)  \
   do {                                \
@@ -68,7 +68,7 @@ FN void chacha20_load(Block *data, GLOBAL const u8 *in, u64 length, u32 aligned)
   } else {
     UNROLL for (u32 i = 0; i < 4; ++i) {
       Block zero = {{0, 0, 0, 0}};
-      data[i] = 16 * i < length ? aes_load(in + 16 * i, length - 16 * i, 0) : zero;
+      data[i] = 16 * i < length ? load_part(in + 16 * i, length - 16 * i, 0) : zero;
     }
   }
 }
@@ -78,7 +78,7 @@ FN void chacha20_store(GLOBAL u8 *out, const Block *data, u64 length, u32 aligne
     UNROLL for (u32 i = 0; i < 4; ++i) store_block(out + 16 * i, data[i]);
   } else {
     UNROLL for (u32 i = 0; i < 4; ++i) {
-      if (16 * i < length) aes_store(out + 16 * i, data[i], length - 16 * i, 0);
+      if (16 * i < length) store_part(out + 16 * i, data[i], length - 16 * i, 0);
     }
   }
 }
@@ -89,23 +89,23 @@ FN void chacha20_xor(Block *data, const u32 *x) {
   }
 }
 
-// The cipher alone. keys: raw, AES_KEY_WORDS each. A tile has a block of 64 bytes for
-// each lane of a team.
+// The cipher alone. keys: raw, BLOCK_KEY_WORDS each; a tile is a block of 64 bytes
+// for each lane of a team.
 KERNEL(chacha20, CHACHA20_LANES)
-(GLOBAL const AesPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
+(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {
-  AES_WALK_TILES {
-    AES_WALK_PIECE
+  BLOCK_WALK_TILES {
+    BLOCK_WALK_PIECE
     const u64 number = (tile - piece->first_tile) * TEAM_LANES + lane_id() % TEAM_LANES;
     const u64 at = CHACHA20_BLOCK_BYTES * number;
     if (at >= piece->length) continue;
-    const Block iv = aes_iv(piece);
-    const u32 aligned = aes_aligned(in, out);
+    const Block iv = block_iv(piece);
+    const u32 aligned = block_aligned(in, out);
     const u64 length = piece->length - at;
     Block data[4];
     u32 x[16];
     chacha20_load(data, in + at, length, aligned);
-    chacha20_block(x, keys + (u64)piece->key * AES_KEY_WORDS, iv.w, number);
+    chacha20_block(x, keys + (u64)piece->key * BLOCK_KEY_WORDS, iv.w, number);
     chacha20_xor(data, x);
     chacha20_store(out + at, data, length, aligned);
   }

@@ -7,7 +7,7 @@
 
 #include "gf128.h"
 #include "kernels/aead_layout.h"
-#include "kernels/aes/aes_tiles.h"
+#include "kernels/block/tiles.h"
 
 FN Gf128 ghash_load(GLOBAL const u32 *from) {
   const Block b = load_block((GLOBAL const u8 *)from);
@@ -71,11 +71,11 @@ KERNEL(ghash_runs, HASH_RUN_LANES)
   if (lane_id() < blocks) {
     const Gf128 step = ghash_small_power(table, lanes);
     u64 i = lane_id();
-    sum = gf128_of_block(aes_load(from + 16 * i, length - 16 * i, aligned));
+    sum = gf128_of_block(load_part(from + 16 * i, length - 16 * i, aligned));
     for (; i + lanes < blocks;) {
       i += lanes;
       sum = gf128_add(gf128_multiply(sum, step),
-                      gf128_of_block(aes_load(from + 16 * i, length - 16 * i, aligned)));
+                      gf128_of_block(load_part(from + 16 * i, length - 16 * i, aligned)));
     }
     const u32 left = (u32)(blocks - 1 - i);  // fewer than the lanes
     if (left != 0) sum = gf128_multiply(sum, ghash_small_power(table, left));
@@ -124,9 +124,9 @@ KERNEL(ghash_sums, HASH_SUM_LANES)
           {piece->lengths[0], piece->lengths[1], piece->lengths[2], piece->lengths[3]}};
       GLOBAL const u32 *table = powers + (u64)piece->key * levels * GHASH_LEVEL_WORDS;
       const Gf128 last = gf128_multiply(gf128_of_block(lengths), ghash_load(table + 4));
-      result = aes_xor(result, gf128_to_block(last));
+      result = block_xor(result, gf128_to_block(last));
       GLOBAL const u32 *mask = blocks + 4 * ((u64)first_mask + piece->mask);
-      result = aes_xor(result, load_block((GLOBAL const u8 *)mask));
+      result = block_xor(result, load_block((GLOBAL const u8 *)mask));
     }
     store_block((GLOBAL u8 *)(results + 4 * (u64)group_id()), result);
   }

@@ -18,7 +18,7 @@
 #pragma once
 
 #include "ghash.h"
-#include "kernels/aes/bitslice/aes_bitslice.h"
+#include "kernels/block/bitslice/planes.h"
 
 // The word of matrices[] for group `j` of columns and the lane that holds column g and
 // part t of the rows. It is for depth d and word w of the block, or (d = 4) for the step
@@ -47,7 +47,7 @@ KERNEL(ghash_matrices, HASH_KEY_LANES)
       bits[i ^ 7] = gf128_to_block(v).w[out];
       v = gf128_times_x(v);
     }
-    aes_transpose(bits);
+    block_transpose(bits);
     GLOBAL u32 *to = matrices + (u64)set * GHASH_MATRIX_WORDS;
     UNROLL for (u32 bit = 0; bit < 32; ++bit) {
       to[ghash_matrix_place(15 - bit % 16, 2 * out + bit / 16, t, d, w)] = bits[bit];
@@ -59,8 +59,8 @@ KERNEL(ghash_matrices, HASH_KEY_LANES)
 
 // A block of a run; zeros before its start and after its end.
 FN Block ghash_matrix_load(GLOBAL const u8 *from, u64 length, u64 blocks, u64 number, u32 aligned) {
-  // A number before the start has wrapped around, and is too large.
-  if (number < blocks) return aes_load(from + 16 * number, length - 16 * number, aligned);
+  // A number before the start has wrapped around.
+  if (number < blocks) return load_part(from + 16 * number, length - 16 * number, aligned);
   Block zero = {{0, 0, 0, 0}};
   return zero;
 }

@@ -22,7 +22,7 @@ KERNEL(poly1305_keys, HASH_KEY_LANES)
        n += group_count() * group_lanes()) {
     const u32 iv[4] = {0, wanted[n].nonce[0], wanted[n].nonce[1], wanted[n].nonce[2]};
     u32 x[16];
-    chacha20_block(x, keys + (u64)wanted[n].key * AES_KEY_WORDS, iv, 0);
+    chacha20_block(x, keys + (u64)wanted[n].key * BLOCK_KEY_WORDS, iv, 0);
     Block r = {{x[0] & 0x0fffffffu, x[1] & 0x0ffffffcu, x[2] & 0x0ffffffcu, x[3] & 0x0ffffffcu}};
     Poly limbs = poly_of_block(r);
     limbs.w[4] &= 0xffffffu;
@@ -67,7 +67,7 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 // ghash_runs, in limbs. Runs of additional data are only hashed. A group takes a run.
 // Those that have matrices are left to chacha20_poly1305_matrix_runs.
 KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
-(GLOBAL const HashRun *runs, GLOBAL const AesPiece *pieces, GLOBAL const u32 *keys,
+(GLOBAL const HashRun *runs, GLOBAL const CipherPiece *pieces, GLOBAL const u32 *keys,
  GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
  GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
   SHARED_WORDS(words);
@@ -75,11 +75,11 @@ KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
   const u32 n = group_id();
   GLOBAL const HashRun *run = runs + n;
   const u32 has_data = run->source == HASH_SOURCE_DATA;
-  GLOBAL const AesPiece *piece = pieces + (has_data ? run->piece : 0);
+  GLOBAL const CipherPiece *piece = pieces + (has_data ? run->piece : 0);
   GLOBAL const u8 *in = has_data ? in_base + piece->in + run->at : aad + run->at;
   GLOBAL u8 *out = has_data ? out_base + piece->out + run->at : out_base;
-  const u32 aligned = has_data ? aes_aligned(in, out) : ((u64)in & 15) == 0;
-  GLOBAL const u32 *key = keys + (u64)(has_data ? piece->key : 0) * AES_KEY_WORDS;
+  const u32 aligned = has_data ? block_aligned(in, out) : ((u64)in & 15) == 0;
+  GLOBAL const u32 *key = keys + (u64)(has_data ? piece->key : 0) * BLOCK_KEY_WORDS;
   const u64 first = has_data ? run->at / CHACHA20_BLOCK_BYTES : 0;
   u32 iv[4] = {0, 0, 0, 0};
   if (has_data) {

@@ -150,7 +150,7 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 // multiples of 16. They come in batches of one message's runs, and a warp takes a run.
 KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
 (GLOBAL const HashRun *runs, GLOBAL const GhashBatch *batches, u32 count,
- GLOBAL const u32 *matrices, GLOBAL const AesPiece *pieces, GLOBAL const u32 *keys,
+ GLOBAL const u32 *matrices, GLOBAL const CipherPiece *pieces, GLOBAL const u32 *keys,
  GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
  GLOBAL u32 *hashes SHARED_PARAMETER) {
 #ifdef LC_BIT_MATRICES
@@ -165,11 +165,11 @@ KERNEL(chacha20_poly1305_matrix_runs, POLY1305_MATRIX_LANES)
     const u32 end = batches[b].first_run + batches[b].run_count;
     for (u32 n = batches[b].first_run + lane_id() / 32; n < end; n += group_lanes() / 32) {
       GLOBAL const HashRun *run = runs + n;
-      GLOBAL const AesPiece *piece = pieces + run->piece;
+      GLOBAL const CipherPiece *piece = pieces + run->piece;
       GLOBAL const u8 *in = in_base + piece->in + run->at;
       GLOBAL u8 *out = out_base + piece->out + run->at;
-      GLOBAL const u32 *key = keys + (u64)piece->key * AES_KEY_WORDS;
-      const Block iv = aes_iv(piece);
+      GLOBAL const u32 *key = keys + (u64)piece->key * BLOCK_KEY_WORDS;
+      const Block iv = block_iv(piece);
       const u32 first = (u32)(run->at / CHACHA20_BLOCK_BYTES);
       if (lane == 0) chacha20_share(shared, key, iv.w);
       warp_barrier();

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "aes_layout.h"
-#include "aes_word.h"
+#include "kernels/aes/aes_word.h"
+#include "kernels/block/ciphers.h"
 
 // One key of `key_words`, which the compiler knows, so that what it keeps has fixed places.
 // Round keys lie `step` words apart.
@@ -48,26 +48,7 @@ FN void aes_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 ke
   }
 }
 
-#define AES_FOR_EACH_KEY                                          \
-  for (u32 k = group_id() * group_lanes() + lane_id(); k < count; \
-       k += group_count() * group_lanes())
-
-// keys: count raw keys of AES_KEY_WORDS; schedules: count of
-// AES_SCHEDULE_WORDS. key_words is 4, 6 or 8; the first `inverse` keys are for
-// decryption.
-KERNEL(aes_expand_keys, AES_KEY_LANES)
-(GLOBAL const u32 *keys, GLOBAL u32 *schedules, u32 count, u32 key_words, u32 inverse) {
-  AES_FOR_EACH_KEY
-  aes_expand(keys + (u64)k * AES_KEY_WORDS, schedules + (u64)k * AES_SCHEDULE_WORDS, 4, key_words,
-             k < inverse);
-}
-
-// The same, for encryption, to lie as lanes with a stream each read them.
-KERNEL(aes_expand_stream_keys, AES_KEY_LANES)
-(GLOBAL const u32 *keys, GLOBAL u32 *schedules, u32 count, u32 key_words) {
-  AES_FOR_EACH_KEY
-  aes_expand(keys + (u64)k * AES_KEY_WORDS, schedules + AES_STREAM_KEY_WORD(k), AES_STREAM_KEY_STEP,
-             key_words, 0);
-}
-
-#undef AES_FOR_EACH_KEY
+#define BLOCK_CIPHER aes
+#define BLOCK_SCHEDULE_WORDS AES_SCHEDULE_WORDS
+#define BLOCK_EXPAND aes_expand
+#include "kernels/block/keys.h"

@@ -29,7 +29,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-bool is_gcm(const CipherContext &context) { return context.algorithm().cipher == LC_AES_GCM; }
+bool is_gcm(const CipherContext &context) { return context.algorithm().is_gcm(); }
 
 // OpenSSL's context has begun another message, and has all of that one.
 void drop_message(CipherContext &context) {

@@ -21,12 +21,15 @@ namespace {
 using cpu::load_block;
 using cpu::poly_sum;
 
-bool is_gcm(const AeadMessage &message) { return kAlgorithms[message.index].cipher == LC_AES_GCM; }
+bool is_gcm(const AeadMessage &message) { return kAlgorithms[message.index].is_gcm(); }
 
-// The number of another cipher with keys of the same length.
-int index_of(lc_cipher cipher, unsigned key_bytes) {
+// The number of another mode of its block cipher, with keys as long.
+int index_of(const AeadMessage &message, Way way) {
+  const Algorithm &own = kAlgorithms[message.index];
+  const lc_cipher cipher = another_mode(own.cipher, way);
   int index = 0;
-  while (kAlgorithms[index].cipher != cipher || kAlgorithms[index].key_bytes != key_bytes) ++index;
+  while (kAlgorithms[index].cipher != cipher || kAlgorithms[index].key_bytes != own.key_bytes)
+    ++index;
   return index;
 }
 
@@ -54,7 +57,7 @@ bool crypt(FallbackContext &context, uint8_t *out, const uint8_t *in, size_t byt
 }
 
 Block lengths(const AeadMessage &message, uint64_t aad_bytes, uint64_t text_bytes) {
-  return cpu::lengths_block(kAlgorithms[message.index].cipher, aad_bytes, text_bytes);
+  return cpu::lengths_block(kAlgorithms[message.index].traits().way, aad_bytes, text_bytes);
 }
 
 Poly negative(Poly a) {
@@ -89,12 +92,12 @@ bool find_number(Block low, Block wanted, Try attempt, Poly *number) {
 }
 
 // H, J0 and the masks: SP 800-38D, 7.1.
-bool derive_gcm(AeadMessage &message, unsigned key_bytes) {
+bool derive_gcm(AeadMessage &message) {
   FallbackContext ecb = {};
   uint8_t blocks[48] = {};
-  bool ok = start_cipher(*message.provider, index_of(LC_AES_ECB, key_bytes), message.key, nullptr,
-                         &ecb) &&
-            crypt(ecb, blocks, blocks, 16);
+  bool ok =
+      start_cipher(*message.provider, index_of(message, Way::kEcb), message.key, nullptr, &ecb) &&
+      crypt(ecb, blocks, blocks, 16);
   if (ok) {
     message.h = gf128_of_block(load_block(blocks));
     cpu::gcm_start(message.h, message.iv, message.iv_bytes, message.start);
@@ -116,7 +119,7 @@ bool derive_poly1305(AeadMessage &message) {
   std::memcpy(message.start + 4, message.iv, 12);
   FallbackContext chacha20 = {};
   uint8_t bytes[32] = {};
-  const bool ok = start_cipher(*message.provider, index_of(LC_CHACHA20, 32), message.key,
+  const bool ok = start_cipher(*message.provider, index_of(message, Way::kChaCha20), message.key,
                                message.start, &chacha20) &&
                   crypt(chacha20, bytes, bytes, sizeof bytes);
   cpu::poly1305_key(bytes, &message.r, &message.mask);
@@ -213,8 +216,7 @@ bool start_hash(AeadMessage &message) {
 bool start_on_cpu(AeadMessage &message) {
   uint8_t iv[16];
   counter_at(message, message.text_bytes, iv);
-  const unsigned key_bytes = kAlgorithms[message.index].key_bytes;
-  const int index = index_of(is_gcm(message) ? LC_AES_CTR : LC_CHACHA20, key_bytes);
+  const int index = index_of(message, is_gcm(message) ? Way::kCtr : Way::kChaCha20);
   return restart_cipher(message.cipher, index, message, iv) && start_hash(message);
 }
 
@@ -266,8 +268,7 @@ bool sum_poly1305(AeadMessage &message, uint64_t bytes, Poly *sum) {
 // GCM's context may have an IV that it has not used yet. It would use that after a new
 // key and text. A context that has begun its text has no counter after a new key.
 bool begin_openssl(CipherContext &context) {
-  if (context.algorithm().cipher != LC_AES_GCM || context.aad_bytes + context.text_bytes > 0)
-    return true;
+  if (!context.algorithm().is_gcm() || context.aad_bytes + context.text_bytes > 0) return true;
   const uint8_t nothing[1] = {};
   size_t bytes = 0;
   return context.fallback.at_once(nullptr, &bytes, nothing, 0);
@@ -295,8 +296,7 @@ AeadMessage *take_over_message(CipherContext &context) {
   message->iv_bytes = context.aead_iv_bytes;
   std::memcpy(message->key, context.key, algorithm.key_bytes);
   std::memcpy(message->iv, context.aead_iv, context.aead_iv_bytes);
-  const bool derived =
-      is_gcm(*message) ? derive_gcm(*message, algorithm.key_bytes) : derive_poly1305(*message);
+  const bool derived = is_gcm(*message) ? derive_gcm(*message) : derive_poly1305(*message);
   if (derived && take_over_sum(*message, context.fallback) && begin_openssl(context))
     return message;
   free_message(message);

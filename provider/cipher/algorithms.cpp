@@ -21,31 +21,31 @@
 namespace lanecrypt::provider {
 namespace {
 
-constexpr unsigned evp_mode(lc_cipher cipher) {
-  switch (cipher) {
-    case LC_AES_ECB:
+constexpr unsigned evp_mode(Way way) {
+  switch (way) {
+    case Way::kEcb:
       return EVP_CIPH_ECB_MODE;
-    case LC_AES_CBC:
-    case LC_AES_CBC_CS1:
-    case LC_AES_CBC_CS2:
-    case LC_AES_CBC_CS3:
+    case Way::kCbc:
+    case Way::kCs1:
+    case Way::kCs2:
+    case Way::kCs3:
       return EVP_CIPH_CBC_MODE;
-    case LC_AES_CTR:
+    case Way::kCtr:
       return EVP_CIPH_CTR_MODE;
-    case LC_AES_XTS:
+    case Way::kXts:
       return EVP_CIPH_XTS_MODE;
-    case LC_AES_CFB128:
-    case LC_AES_CFB8:
-    case LC_AES_CFB1:
+    case Way::kCfb128:
+    case Way::kCfb8:
+    case Way::kCfb1:
       return EVP_CIPH_CFB_MODE;
-    case LC_AES_OFB:
+    case Way::kOfb:
       return EVP_CIPH_OFB_MODE;
-    case LC_AES_GCM:
+    case Way::kGcm:
       return EVP_CIPH_GCM_MODE;
-    case LC_AES_CCM:
+    case Way::kCcm:
       return EVP_CIPH_CCM_MODE;
-    case LC_CHACHA20:
-    case LC_CHACHA20_POLY1305:
+    case Way::kChaCha20:
+    case Way::kChaCha20Poly1305:
       break;
   }
   return EVP_CIPH_STREAM_CIPHER;
@@ -57,7 +57,7 @@ constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes)
   const Mode &mode = mode_of(cipher);
   return {.names = names,
           .cipher = cipher,
-          .mode = evp_mode(cipher),
+          .mode = evp_mode(mode.way),
           .key_bytes = key_bytes,
           .iv_bytes = mode.iv_bytes,
           .block_bytes = mode.granule_bytes == 16 || mode.steals() ? 16u : 1u};
@@ -105,18 +105,23 @@ constexpr Algorithm kAlgorithms[kCipherCount] = {
 
 namespace {
 
-// The name as kModes gives it: AES-BITS-MODE, or the mode's name alone.
+// As kModes has it: BLOCK-BITS-MODE, or the mode's name alone.
 constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
   const Mode &mode = algorithm.traits();
   std::string_view name = algorithm.names;
   name = name.substr(0, name.find(':'));
-  if (mode.is_aes) {
+  if (mode.block != nullptr) {
+    const auto take = [&](std::string_view front) {
+      const bool is_there = name.starts_with(front);
+      if (is_there) name.remove_prefix(front.size());
+      return is_there;
+    };
     const unsigned one_key_bytes = algorithm.key_bytes / mode.keys;
-    const std::string_view front = one_key_bytes == 16   ? "AES-128-"
-                                   : one_key_bytes == 24 ? "AES-192-"
-                                                         : "AES-256-";
-    if (!name.starts_with(front)) return false;
-    name.remove_prefix(front.size());
+    if (!take(mode.block->title) || !take("-")) return false;
+    if (mode.block->names_bits() && !take(one_key_bytes == 16   ? "128-"
+                                          : one_key_bytes == 24 ? "192-"
+                                                                : "256-"))
+      return false;
   }
   return name == mode.openssl && mode.takes_key(algorithm.key_bytes);
 }
@@ -126,7 +131,7 @@ constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
 constexpr bool follow_from_modes() {
   int wanted = 0;
   for (const Mode &mode : kModes)
-    if (!mode.steals() || mode.cipher == LC_AES_CBC_CS1) wanted += std::popcount(mode.key_sizes);
+    if (!mode.steals() || mode.way == Way::kCs1) wanted += std::popcount(mode.key_sizes);
   for (int n = 0; n < kCipherCount; ++n) {
     if (!has_name_of_its_mode(kAlgorithms[n])) return false;
     for (int other = 0; other < n; ++other)

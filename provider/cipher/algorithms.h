@@ -38,7 +38,8 @@ struct Algorithm {
   // Whether a block that ends the input may be held back.
   constexpr bool is_block_mode() const { return block_bytes != 1 && !takes_whole(); }
   constexpr bool is_aead() const { return traits().is_aead; }
-  bool is_ccm() const { return cipher == LC_AES_CCM; }
+  bool is_gcm() const { return traits().way == Way::kGcm; }
+  bool is_ccm() const { return traits().way == Way::kCcm; }
   constexpr bool is_chacha20() const {
     return traits().continuation == Continuation::kChaChaCounter;
   }
@@ -52,7 +53,7 @@ struct Algorithm {
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
   // The bytes of the units into which a stream is cut; more than block_bytes where that
   // is 1.
-  unsigned unit_bytes() const { return traits().is_aes ? 16 : 64; }
+  unsigned unit_bytes() const { return traits().is_block_cipher() ? 16 : 64; }
   // A stream may stop within a unit, and OpenSSL tells where.
   bool counts_within_unit() const {
     return block_bytes == 1 && !has_data_units() &&

@@ -147,8 +147,8 @@ Bulk run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8
   message.aad = context.ccm.aad;
   message.aad_length = context.ccm.aad_bytes;
   message.tag = context.encrypting ? tag : context.wanted_tag;
-  Bulk bulk =
-      run_on_device(context, device, LC_AES_CCM, message, uint32_t(iv_bytes), uint32_t(tag_bytes));
+  Bulk bulk = run_on_device(context, device, context.algorithm().cipher, message,
+                            uint32_t(iv_bytes), uint32_t(tag_bytes));
   if (bulk == Bulk::kDone) {
     const bool follows = context.encrypting ? do_nothing(context.fallback)
                                             : end_decryption(context.fallback, tag_bytes);

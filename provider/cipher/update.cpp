@@ -208,7 +208,7 @@ template <Passing kPassing>
 // by us: it is not so long that its IV might not allow it.
 bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in,
               size_t in_bytes) {
-  constexpr uint64_t kAlwaysAllowed = mode_of(LC_AES_GCM).most_text_bytes;
+  constexpr uint64_t kAlwaysAllowed = kWays[static_cast<int>(Way::kGcm)].most_text_bytes;
   return in != nullptr && context.message == nullptr && !context.openssl_only &&
          context.text_bytes + in_bytes <= kAlwaysAllowed && (out == nullptr || context.key_set);
 }

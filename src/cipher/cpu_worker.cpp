@@ -24,7 +24,8 @@ Status run_piece(const Request &request, const Piece &piece) {
                                   request.job.data_unit_bytes};
   CipherKind kind = request.job.kind;
   // Except in the last two blocks, ciphertext stealing is plain CBC.
-  if (kind.mode().steals() && !request.ends_message(piece)) kind.cipher = LC_AES_CBC;
+  if (kind.mode().steals() && !request.ends_message(piece))
+    kind = kind.as(Way::kCbc, kind.direction);
   return cpu::run_cipher(kind, input, message.in + piece.offset, message.out + piece.offset,
                          piece.length);
 }

@@ -154,11 +154,11 @@ Status Executor::open_device() {
   device_ = std::move(*device);
   open_properties_ = device_->properties();
   properties_ = &open_properties_;
-  Result<AesForm> form = choose_aes_form(open_properties_);
+  Result<BlockForm> form = choose_block_form(open_properties_);
   if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
   form_ = *form;
   kernels_are_known_ = true;
-  Result<AesGrid> grid = read_aes_grid(open_properties_, form_);
+  Result<BlockGrid> grid = read_block_grid(open_properties_, form_);
   if (!grid.ok()) return set_unusable(LC_DEVICE_UNUSABLE, grid.status());
   if (const Result<bool> matrices = choose_matrices(open_properties_); !matrices.ok())
     return set_unusable(LC_DEVICE_UNUSABLE, matrices.status());

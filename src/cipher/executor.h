@@ -102,8 +102,8 @@ class Executor {
   // Those of found_, or of the open device; the latter stay when it is closed.
   std::atomic<const device::Properties *> properties_ = &found_.properties;
   device::Properties open_properties_;
-  AesForm form_ = AesForm::kBitslice;   // of the open device
-  std::atomic<bool> stopping_ = false;  // written under the lock, as the next
+  BlockForm form_ = BlockForm::kBitslice;  // of the open device
+  std::atomic<bool> stopping_ = false;     // written under the lock, as the next
   std::atomic<bool> hurries_ = false;
 
   // For the executor's thread, while chunks are under way.

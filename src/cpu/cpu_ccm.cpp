@@ -29,7 +29,7 @@ Status authenticate(const CipherKind &kind, const uint8_t *key, Room &room, uint
                     Iv *mac) {
   const uint64_t whole = whole_blocks(bytes);
   std::fill(room.data() + bytes, room.data() + whole, uint8_t{0});
-  LC_TRY(run_cipher({LC_AES_CBC, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = *mac}, room.data(),
+  LC_TRY(run_cipher(kind.as(Way::kCbc, LC_ENCRYPT), {.key = key, .iv = *mac}, room.data(),
                     room.data(), whole));
   std::copy(room.data() + whole - kBlockBytes, room.data() + whole, mac->begin());
   return Status();
@@ -51,7 +51,7 @@ Status run_ccm_piece(const CipherJob &job, uint32_t message, const Iv &counter, 
     LC_TRY(authenticate(kind, key, room, now, mac));
     offset += now;
   }
-  const CipherKind ctr = {LC_AES_CTR, LC_ENCRYPT, kind.key_bytes};
+  const CipherKind ctr = kind.as(Way::kCtr, LC_ENCRYPT);
   while (offset < end) {
     const uint64_t at = offset - header, now = std::min(end - offset, Room::kBytes);
     const uint8_t *in = caller.in + at;

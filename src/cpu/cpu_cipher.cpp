@@ -37,9 +37,7 @@ struct Ciphers {
       for (uint32_t size = 0; size < 3; ++size) {
         const uint32_t key_bytes = 16 + 8 * size;
         if (!mode.takes_key(key_bytes * mode.keys)) continue;
-        const std::string name =
-            (mode.is_aes ? "AES-" + std::to_string(8 * key_bytes) + "-" : std::string()) +
-            mode.openssl;
+        const std::string name = mode.openssl_name(key_bytes * mode.keys);
         EVP_CIPHER *cipher = EVP_CIPHER_fetch(library, name.c_str(), "provider=default");
         by_kind[mode.cipher][size] = cipher;
         if (cipher == nullptr)

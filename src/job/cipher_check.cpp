@@ -41,7 +41,7 @@ std::string key_sizes_of(const Mode &mode) {
 // RFC 8439, 2.8.
 Status check_aead(const lc_cipher_job &job, const Mode &mode) {
   const uint32_t iv_bytes = job.iv_bytes, tag_bytes = job.tag_bytes;
-  const bool ccm = mode.cipher == LC_AES_CCM, gcm = mode.cipher == LC_AES_GCM;
+  const bool ccm = mode.way == Way::kCcm, gcm = mode.way == Way::kGcm;
   if (iv_bytes != 0 && (ccm ? iv_bytes < 7 || iv_bytes > 13 : !gcm && iv_bytes != 12))
     return wrong("an IV of " + std::string(mode.title) + " has " + (ccm ? "7 to 13" : "12") +
                  " bytes, not " + std::to_string(iv_bytes));
@@ -61,8 +61,10 @@ Status check_aead(const lc_cipher_job &job, const Mode &mode) {
 Status check_mode(const lc_cipher_job &job) {
   const Mode &mode = mode_of(job.cipher);
   if (!mode.takes_key(job.key_bytes))
-    return wrong("a key of " + std::string(mode.is_aes ? "AES-" : "") + mode.title + " has " +
-                 key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));
+    return wrong("a key of " +
+                 (mode.block != nullptr ? std::string(mode.block->title) + "-" : std::string()) +
+                 mode.title + " has " + key_sizes_of(mode) + " bytes, not " +
+                 std::to_string(job.key_bytes));
   if (mode.is_aead) LC_TRY(check_aead(job, mode));
   if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
     return wrong("an IV of " + std::string(mode.title) + " has " + std::to_string(mode.iv_bytes) +
@@ -80,7 +82,7 @@ Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_mess
   if (job.memory != LC_MEMORY_HOST)
     return Status(LC_ERROR_UNSUPPORTED, "parts of messages are for host memory only");
   if (message.aad_length != 0) return wrong("a part has no additional data");
-  if (message.part->text_before % (mode.is_aes ? kBlockBytes : kChaChaBlockBytes) != 0)
+  if (message.part->text_before % (mode.is_block_cipher() ? kBlockBytes : kChaChaBlockBytes) != 0)
     return wrong("its part does not begin with a block");
   return Status();
 }
@@ -160,7 +162,7 @@ Status MessageRules::check_aead(const lc_message &message) const {
   const uint64_t before = message.part == nullptr ? 0 : message.part->text_before;
   if (before > mode.most_text_bytes || message.length > mode.most_text_bytes - before)
     return wrong("its length is more than the mode allows under one IV");
-  if (mode.cipher == LC_AES_CCM) {
+  if (mode.way == Way::kCcm) {
     const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);
     if (length_bytes < 8 && message.length >> (8 * length_bytes) != 0)
       return wrong("its length does not fit in the bytes that its nonce leaves");

@@ -242,8 +242,7 @@ Status copy_keys(const std::vector<const void *> &keys, const RunParts &run_part
 }  // namespace
 
 std::string CipherKind::name() const {
-  return (mode().is_aes ? "AES-" + std::to_string(8 * one_key_bytes()) + "-" : std::string()) +
-         mode().title + (direction == LC_ENCRYPT ? " encryption" : " decryption");
+  return mode().full_title(key_bytes) + (direction == LC_ENCRYPT ? " encryption" : " decryption");
 }
 
 Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &run_parts) {

@@ -39,9 +39,15 @@ struct CipherKind {
   // One block waits for the one before it.
   bool is_chain() const { return mode().is_chain(direction); }
   // A message is a stream of its header and its text (job/ccm_format.h).
-  bool is_ccm() const { return cipher == LC_AES_CCM; }
+  bool is_gcm() const { return mode().way == Way::kGcm; }
+  bool is_ccm() const { return mode().way == Way::kCcm; }
   // The block cipher runs backwards.
   bool is_inverse() const { return direction == LC_DECRYPT && mode().inverts; }
+  // Another mode of its block cipher.
+  CipherKind as(Way way, lc_direction other) const {
+    return {another_mode(cipher, way), other, one_key_bytes()};
+  }
+  uint32_t rounds() const { return mode().block->rounds_of(one_key_bytes()); }
   uint32_t one_key_bytes() const { return key_bytes / mode().keys; }
   uint32_t key_slot_bytes() const { return 32 * mode().keys; }
   // "AES-256-XTS decryption".

@@ -1,18 +1,20 @@
 // What each cipher of the ABI is, as data: who needs to know a mode's ways asks
-// its row here, and nobody tells modes apart by a switch of his own.
+// its row here, and nobody tells modes apart by a switch of his own. The rows are made of
+// the block ciphers (block_cipher.h) and of what each mode is with any of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
+#include "job/block_cipher.h"
 #include "lanecrypt/lanecrypt.h"
 
 namespace lanecrypt {
-
-// The sizes of a key that a mode takes, as a set.
-enum KeySizes : uint8_t { kKey128 = 1, kKey192 = 2, kKey256 = 4, kAnyAesKey = 7 };
 
 // What stands in the place of the IV where a later part of a message begins.
 enum class Continuation : uint8_t {
@@ -28,31 +30,32 @@ enum class Continuation : uint8_t {
 
 // A row leaves out what has the value that stands here.
 struct Mode {
-  lc_cipher cipher;
-  // Of the kernels: aes_FORM_NAME, with _encrypt or _decrypt where the two
+  lc_cipher cipher = LC_AES_ECB;
+  const BlockCipher *block = nullptr;  // none: ChaCha20
+  Way way = Way::kEcb;
+  // Of the kernels: BLOCK_FORM_NAME, with _encrypt or _decrypt where the two
   // directions differ, unless they are named below; and for people.
-  const char *name;
-  const char *title;
-  // OpenSSL's name is AES-BITS-OPENSSL, or OPENSSL alone for what is not AES;
+  const char *name = nullptr;
+  const char *title = nullptr;
+  // OpenSSL's name is BLOCK-BITS-OPENSSL, or OPENSSL alone for what is no block cipher;
   // openssl_cts is its parameter for ciphertext stealing, or nullptr.
-  const char *openssl;
+  const char *openssl = nullptr;
   const char *openssl_cts = nullptr;
-  bool is_aes;
-  uint8_t key_sizes;            // of one key
+  uint8_t key_sizes = 0;        // of one key
   uint8_t keys = 1;             // that stand one behind the other in lc_message.key
-  uint8_t iv_bytes;             // the usual number; 0: it has none
-  uint8_t granule_bytes;        // a message is a multiple of this
-  uint8_t least_bytes;          // and, unless it is empty, at least this
+  uint8_t iv_bytes = 0;         // the usual number; 0: it has none
+  uint8_t granule_bytes = 1;    // a message is a multiple of this
+  uint8_t least_bytes = 0;      // and, unless it is empty, at least this
   bool is_own_inverse = false;  // decryption is encryption
   bool inverts = false;         // decryption uses the inverse of the block cipher
   // Each block waits for the one before it, so that a message is one lane's work.
   bool encrypt_is_chain = false, decrypt_is_chain = false;
   bool is_aead = false;
-  Continuation continuation;
+  Continuation continuation = Continuation::kNothing;
   // What stays together at the end of a message that is cut: ciphertext
   // stealing exchanges bytes of the last two blocks.
   uint8_t tail_bytes = 0;
-  // Kernels that several modes share: aes_FORM_... Those of feedback are told
+  // Kernels that several modes share: BLOCK_FORM_... Those of feedback are told
   // how many bits a block of ciphertext has; 0 for OFB.
   const char *encrypt_kernel = nullptr, *decrypt_kernel = nullptr;
   int16_t feedback_bits = -1;
@@ -60,6 +63,15 @@ struct Mode {
   // keystream would come again (SP 800-38D, 5.2.1.1; RFC 8439, 2.8).
   uint64_t most_text_bytes = UINT64_MAX;
 
+  constexpr bool is_block_cipher() const { return block != nullptr; }
+  // What stands before a mode's name: "AES-256-", "SM4-", nothing.
+  std::string family(uint32_t key_bytes) const {
+    if (block == nullptr) return {};
+    return std::string(block->title) + "-" +
+           (block->names_bits() ? std::to_string(8 * key_bytes / keys) + "-" : std::string());
+  }
+  std::string full_title(uint32_t key_bytes) const { return family(key_bytes) + title; }
+  std::string openssl_name(uint32_t key_bytes) const { return family(key_bytes) + openssl; }
   constexpr bool is_feedback() const { return feedback_bits >= 0; }
   constexpr bool steals() const { return tail_bytes != 0; }
   constexpr bool is_chain(lc_direction direction) const {
@@ -78,14 +90,13 @@ struct Mode {
   }
 };
 
-constexpr Mode cfb(lc_cipher cipher, const char *name, const char *title, const char *openssl,
+constexpr Mode cfb(Way way, const char *name, const char *title, const char *openssl,
                    int16_t feedback_bits) {
-  return {.cipher = cipher,
+  return {.way = way,
           .name = name,
           .title = title,
           .openssl = openssl,
-          .is_aes = true,
-          .key_sizes = kAnyAesKey,
+          .key_sizes = kAnyKey,
           .iv_bytes = 16,
           .granule_bytes = 1,
           .least_bytes = 1,
@@ -97,15 +108,13 @@ constexpr Mode cfb(lc_cipher cipher, const char *name, const char *title, const 
 }
 
 // CBC with ciphertext stealing, which leaves CBC's kernels all but the end.
-constexpr Mode cbc_cts(lc_cipher cipher, const char *name, const char *title,
-                       const char *openssl_cts) {
-  return {.cipher = cipher,
+constexpr Mode cbc_cts(Way way, const char *name, const char *title, const char *openssl_cts) {
+  return {.way = way,
           .name = name,
           .title = title,
           .openssl = "CBC-CTS",
           .openssl_cts = openssl_cts,
-          .is_aes = true,
-          .key_sizes = kAnyAesKey,
+          .key_sizes = kAnyKey,
           .iv_bytes = 16,
           .granule_bytes = 1,
           .least_bytes = 16,
@@ -117,47 +126,43 @@ constexpr Mode cbc_cts(lc_cipher cipher, const char *name, const char *title,
           .decrypt_kernel = "cbc_decrypt"};
 }
 
-// By the numbers of lc_cipher.
-inline constexpr Mode kModes[] = {
-    {.cipher = LC_AES_ECB,
+// By the numbers of Way, without a cipher.
+inline constexpr Mode kWays[] = {
+    {.way = Way::kEcb,
      .name = "ecb",
      .title = "ECB",
      .openssl = "ECB",
-     .is_aes = true,
-     .key_sizes = kAnyAesKey,
+     .key_sizes = kAnyKey,
      .iv_bytes = 0,
      .granule_bytes = 16,
      .least_bytes = 16,
      .inverts = true,
      .continuation = Continuation::kNothing},
-    {.cipher = LC_AES_CBC,
+    {.way = Way::kCbc,
      .name = "cbc",
      .title = "CBC",
      .openssl = "CBC",
-     .is_aes = true,
-     .key_sizes = kAnyAesKey,
+     .key_sizes = kAnyKey,
      .iv_bytes = 16,
      .granule_bytes = 16,
      .least_bytes = 16,
      .inverts = true,
      .encrypt_is_chain = true,
      .continuation = Continuation::kCiphertext},
-    {.cipher = LC_AES_CTR,
+    {.way = Way::kCtr,
      .name = "ctr",
      .title = "CTR",
      .openssl = "CTR",
-     .is_aes = true,
-     .key_sizes = kAnyAesKey,
+     .key_sizes = kAnyKey,
      .iv_bytes = 16,
      .granule_bytes = 1,
      .least_bytes = 1,
      .is_own_inverse = true,
      .continuation = Continuation::kCounter},
-    {.cipher = LC_AES_XTS,
+    {.way = Way::kXts,
      .name = "xts",
      .title = "XTS",
      .openssl = "XTS",
-     .is_aes = true,
      .key_sizes = kKey128 | kKey256,
      .keys = 2,
      .iv_bytes = 16,
@@ -165,15 +170,14 @@ inline constexpr Mode kModes[] = {
      .least_bytes = 16,
      .inverts = true,
      .continuation = Continuation::kDataUnits},
-    cfb(LC_AES_CFB128, "cfb128", "CFB128", "CFB", 128),
-    cfb(LC_AES_CFB8, "cfb8", "CFB8", "CFB8", 8),
-    cfb(LC_AES_CFB1, "cfb1", "CFB1", "CFB1", 1),
-    {.cipher = LC_AES_OFB,
+    cfb(Way::kCfb128, "cfb128", "CFB128", "CFB", 128),
+    cfb(Way::kCfb8, "cfb8", "CFB8", "CFB8", 8),
+    cfb(Way::kCfb1, "cfb1", "CFB1", "CFB1", 1),
+    {.way = Way::kOfb,
      .name = "ofb",
      .title = "OFB",
      .openssl = "OFB",
-     .is_aes = true,
-     .key_sizes = kAnyAesKey,
+     .key_sizes = kAnyKey,
      .iv_bytes = 16,
      .granule_bytes = 1,
      .least_bytes = 1,
@@ -184,27 +188,25 @@ inline constexpr Mode kModes[] = {
      .encrypt_kernel = "feedback",
      .decrypt_kernel = "feedback",
      .feedback_bits = 0},
-    cbc_cts(LC_AES_CBC_CS1, "cs1", "CBC-CS1", "CS1"),
-    cbc_cts(LC_AES_CBC_CS2, "cs2", "CBC-CS2", "CS2"),
-    cbc_cts(LC_AES_CBC_CS3, "cs3", "CBC-CS3", "CS3"),
-    {.cipher = LC_AES_GCM,
+    cbc_cts(Way::kCs1, "cs1", "CBC-CS1", "CS1"),
+    cbc_cts(Way::kCs2, "cs2", "CBC-CS2", "CS2"),
+    cbc_cts(Way::kCs3, "cs3", "CBC-CS3", "CS3"),
+    {.way = Way::kGcm,
      .name = "gcm",
      .title = "GCM",
      .openssl = "GCM",
-     .is_aes = true,
-     .key_sizes = kAnyAesKey,
+     .key_sizes = kAnyKey,
      .iv_bytes = 12,
      .granule_bytes = 1,
      .least_bytes = 0,
      .is_aead = true,
      .continuation = Continuation::kMessage,
      .most_text_bytes = (uint64_t{1} << 36) - 32},
-    {.cipher = LC_AES_CCM,
+    {.way = Way::kCcm,
      .name = "ccm",
      .title = "CCM",
      .openssl = "CCM",
-     .is_aes = true,
-     .key_sizes = kAnyAesKey,
+     .key_sizes = kAnyKey,
      .iv_bytes = 12,
      .granule_bytes = 1,
      .least_bytes = 0,
@@ -214,22 +216,20 @@ inline constexpr Mode kModes[] = {
      .continuation = Continuation::kMac,
      .encrypt_kernel = "ccm",
      .decrypt_kernel = "ccm"},
-    {.cipher = LC_CHACHA20,
+    {.way = Way::kChaCha20,
      .name = "chacha20",
      .title = "ChaCha20",
      .openssl = "ChaCha20",
-     .is_aes = false,
      .key_sizes = kKey256,
      .iv_bytes = 16,
      .granule_bytes = 1,
      .least_bytes = 1,
      .is_own_inverse = true,
      .continuation = Continuation::kChaChaCounter},
-    {.cipher = LC_CHACHA20_POLY1305,
+    {.way = Way::kChaCha20Poly1305,
      .name = "chacha20_poly1305",
      .title = "ChaCha20-Poly1305",
      .openssl = "ChaCha20-Poly1305",
-     .is_aes = false,
      .key_sizes = kKey256,
      .iv_bytes = 12,
      .granule_bytes = 1,
@@ -238,15 +238,54 @@ inline constexpr Mode kModes[] = {
      .continuation = Continuation::kMessage,
      .most_text_bytes = (uint64_t{1} << 38) - 64},
 };
-inline constexpr int kModeCount = sizeof kModes / sizeof kModes[0];
+inline constexpr int kWayCount = sizeof kWays / sizeof kWays[0];
+
+constexpr int count_modes() {
+  int count = 2;  // ChaCha20's
+  for (const BlockCipher &block : kBlockCiphers) count += block.way_count;
+  return count;
+}
+inline constexpr int kModeCount = count_modes();
+
+constexpr Mode make_mode(lc_cipher cipher, const BlockCipher *block, Way way) {
+  Mode mode = kWays[static_cast<int>(way)];
+  mode.cipher = cipher;
+  mode.block = block;
+  if (block != nullptr) mode.key_sizes &= block->key_sizes;
+  return mode;
+}
+
+constexpr std::array<Mode, kModeCount> make_modes() {
+  std::array<Mode, kModeCount> modes = {};
+  for (const BlockCipher &block : kBlockCiphers)
+    for (int n = 0; n < block.way_count; ++n)
+      modes[block.first + n] =
+          make_mode(static_cast<lc_cipher>(block.first + n), &block, block.ways[n]);
+  for (const auto &[cipher, way] : {std::pair(LC_CHACHA20, Way::kChaCha20),
+                                    std::pair(LC_CHACHA20_POLY1305, Way::kChaCha20Poly1305)})
+    modes[cipher] = make_mode(cipher, nullptr, way);
+  return modes;
+}
+
+// By the numbers of lc_cipher.
+inline constexpr std::array<Mode, kModeCount> kModes = make_modes();
 
 constexpr bool modes_are_in_order() {
+  for (int n = 0; n < kWayCount; ++n)
+    if (kWays[n].way != static_cast<Way>(n)) return false;
   for (int n = 0; n < kModeCount; ++n)
-    if (kModes[n].cipher != n) return false;
+    if (kModes[n].cipher != n || kModes[n].name == nullptr) return false;
   return true;
 }
 static_assert(modes_are_in_order());
 
 constexpr const Mode &mode_of(lc_cipher cipher) { return kModes[cipher]; }
+
+// Another mode of its block cipher, which has it.
+constexpr lc_cipher another_mode(lc_cipher cipher, Way way) {
+  for (const Mode &mode : kModes)
+    if (mode.block == mode_of(cipher).block && mode.way == way) return mode.cipher;
+  return cipher;
+}
 
 }  // namespace lanecrypt

@@ -26,16 +26,16 @@ uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; 
 
 uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
 
-bool is_gcm(const CipherKind &kind) { return kind.cipher == LC_AES_GCM; }
+bool is_gcm(const CipherKind &kind) { return kind.is_gcm(); }
 
 uint64_t sum_bytes(const CipherKind &kind) {
-  return kind.mode().is_aes ? kBlockBytes : POLY1305_SUM_WORDS * 4;
+  return kind.mode().is_block_cipher() ? kBlockBytes : POLY1305_SUM_WORDS * 4;
 }
 
-// A launch of AES within one of GCM.
-AesWork inner_work(const AesWork &work, lc_cipher cipher) {
-  AesWork inner;
-  inner.kind = {cipher, LC_ENCRYPT, work.kind.key_bytes};
+// A launch of the block cipher within one of GCM.
+CipherWork inner_work(const CipherWork &work, Way way) {
+  CipherWork inner;
+  inner.kind = work.kind.as(way, LC_ENCRYPT);
   inner.keys = work.keys;
   inner.in = work.in;
   inner.out = work.out;
@@ -56,7 +56,8 @@ Result<bool> choose_matrices(const device::Properties &properties) {
   return Status(LC_ERROR_NO_DEVICE, properties.id + " cannot run LANECRYPT_HASH_FORM=matrix");
 }
 
-AeadLaunch::AeadLaunch(device::Device &device, AesLaunch &aes) : device_(device), aes_(aes) {
+AeadLaunch::AeadLaunch(device::Device &device, BlockLaunch &blocks)
+    : device_(device), blocks_(blocks) {
   Result<bool> matrices = choose_matrices(device.properties());
   has_matrices_ = matrices.ok() && *matrices;
 }
@@ -66,9 +67,9 @@ bool AeadLaunch::takes(const CipherKind &kind) {
 }
 
 uint32_t AeadLaunch::max_keys(const CipherKind &kind) const {
-  if (kind.is_ccm()) return aes_.max_keys(kind);
+  if (kind.is_ccm()) return blocks_.max_keys(kind);
   // Tables of powers take up to 6.5 KiB a key.
-  return is_gcm(kind) ? std::min<uint32_t>(4096, aes_.max_keys(kind)) : aes_.max_pieces();
+  return is_gcm(kind) ? std::min<uint32_t>(4096, blocks_.max_keys(kind)) : blocks_.max_pieces();
 }
 
 Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t groups,
@@ -76,20 +77,20 @@ Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t gr
                          std::span<const Argument> arguments) {
   ++launches_;
   return stream.launch({kernel, static_cast<uint32_t>(std::max<uint64_t>(groups, 1)),
-                        aes_.lanes_of(lanes), local_words * 4, arguments});
+                        blocks_.lanes_of(lanes), local_words * 4, arguments});
 }
 
 // GCM counts 32 bits, CTR 128: a piece is cut where the former wraps.
-void AeadLaunch::plan_counters(const AesWork &work, AeadWork &aead) const {
-  aead.text = inner_work(work, LC_AES_CTR);
+void AeadLaunch::plan_counters(const CipherWork &work, AeadWork &aead) const {
+  aead.text = inner_work(work, Way::kCtr);
   // That of a long IV is a polynomial in H.
   aead.text.secret_starts = true;
-  for (AesPiece piece : work.pieces) {
+  for (CipherPiece piece : work.pieces) {
     uint8_t iv[16];
     memcpy(iv, piece.iv, sizeof iv);
     const uint64_t room = blocks_until_gcm_wraps(iv) * kBlockBytes;
     if (piece.length > room) {
-      AesPiece front = piece;
+      CipherPiece front = piece;
       front.length = room;
       aead.text.pieces.push_back(front);
       piece.in += room;
@@ -102,7 +103,7 @@ void AeadLaunch::plan_counters(const AesWork &work, AeadWork &aead) const {
 }
 
 // Runs short enough to keep the device full, and the sums' places.
-void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
+void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
   constexpr uint64_t kMost = 256 << 10;
   const uint64_t kLeast = is_gcm(work.kind) ? GHASH_TILE_BLOCKS * 16 : POLY1305_TILE_BYTES;
   uint64_t bytes = 0, most_exponent = 1;
@@ -139,7 +140,8 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
       memcpy(wanted.nonce, part.start.data() + 4, sizeof wanted.nonce);
       aead.one_time_keys.push_back(wanted);
     }
-    const AesPiece *piece = part.piece != AeadPart::kNoPiece ? &work.pieces[part.piece] : nullptr;
+    const CipherPiece *piece =
+        part.piece != AeadPart::kNoPiece ? &work.pieces[part.piece] : nullptr;
     const uint64_t from = part.is_aad          ? part.aad_at
                           : piece == nullptr   ? 0
                           : !is_gcm(work.kind) ? 0  // counted from the piece
@@ -181,11 +183,11 @@ void AeadLaunch::plan_runs(const AesWork &work, AeadWork &aead) const {
 
 // Runs of one key side by side, for a group each; as many as make every group
 // of the device busy.
-void AeadLaunch::plan_batches(const AesWork &work, AeadWork &aead) const {
+void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
   const uint32_t runs = count(aead.runs.size()) - aead.lane_runs;
   if (runs == 0) return;
   const bool gcm = is_gcm(work.kind);
-  const uint32_t lanes = aes_.lanes_of(gcm ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES);
+  const uint32_t lanes = blocks_.lanes_of(gcm ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES);
   const uint32_t warps = std::max(lanes / 32, 1u);
   const uint32_t groups =
       gcm ? device_.resident_groups("ghash_matrix_runs", lanes, GHASH_MATRIX_LOCAL_WORDS * 4)
@@ -223,16 +225,16 @@ void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &
   });
 }
 
-// H of every key and the mask of every tag are blocks under AES: zero and J0.
-Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work,
+// H of every key and the mask of every tag are blocks under the cipher: zero and J0.
+Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork &work,
                               AeadWork &aead) {
   plan_counters(work, aead);
-  aead.starts = inner_work(work, LC_AES_ECB);
-  std::vector<AesPiece> &starts = aead.starts.pieces;
+  aead.starts = inner_work(work, Way::kEcb);
+  std::vector<CipherPiece> &starts = aead.starts.pieces;
   const uint64_t keys = work.keys.size();
   std::vector<uint8_t> blocks(keys * kBlockBytes);
   for (uint32_t key = 0; key < keys; ++key) {
-    AesPiece piece = {};
+    CipherPiece piece = {};
     piece.in = piece.out = key * kBlockBytes;
     piece.length = kBlockBytes;
     piece.key = key;
@@ -240,11 +242,11 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &w
   }
   for (const AeadPart &part : aead.parts) {
     if (!part.closes) continue;
-    AesPiece &last = starts.back();
+    CipherPiece &last = starts.back();
     if (last.in >= keys * kBlockBytes && last.key == part.key) {
       last.length += kBlockBytes;
     } else {
-      AesPiece piece = {};
+      CipherPiece piece = {};
       piece.in = piece.out = blocks.size();
       piece.length = kBlockBytes;
       piece.key = part.key;
@@ -255,9 +257,9 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &w
   Staging staging(device_);
   // A counter that begins with H's help tells of it.
   staging.add(room.blocks, blocks, true);
-  aes_.stage(staging, room.starts, aead.starts);
+  blocks_.stage(staging, room.starts, aead.starts);
   aead.text.keys_of = &room.starts;
-  if (!aead.text.pieces.empty()) aes_.stage(staging, room.text, aead.text);
+  if (!aead.text.pieces.empty()) blocks_.stage(staging, room.text, aead.text);
   stage_hashes(staging, room, aead);
   staging.reserve(room.powers, keys * aead.levels * GHASH_LEVEL_WORDS * 4);
   staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
@@ -267,14 +269,14 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &w
   return status;
 }
 
-Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, AesWork &work,
+Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work,
                                    AeadWork &aead) {
   const uint64_t team = device_.properties().team_lanes;
-  for (AesPiece &piece : work.pieces) {
+  for (CipherPiece &piece : work.pieces) {
     piece.first_tile = aead.tiles;
     aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
   }
-  constexpr uint64_t kKeyBytes = AES_KEY_WORDS * 4;
+  constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
   Staging staging(device_);
   staging.add(room.keys, work.keys.size() * kKeyBytes, true, [&work](uint8_t *place) {
     for (const uint8_t *key : work.keys) {
@@ -293,21 +295,22 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, AesWo
 
 // Where the sums go. A copy of a few bytes, and what zeroes them after it, would keep the
 // stream that brings back the output from the next one.
-Status AeadLaunch::make_results(AeadRoom &room, const AesWork &work, const AeadWork &aead) {
+Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead) {
   const uint64_t bytes = aead.parts.size() * sum_bytes(work.kind);
   room.reached.reset();
   if (bytes == 0) return Status();
-  LC_TRY(aes_.grow(room.results_host, MemoryKind::kPinned, bytes));
+  LC_TRY(blocks_.grow(room.results_host, MemoryKind::kPinned, bytes));
   // aead_check reads them again.
   if (device_.properties().reaches_pinned && aead.checks.empty() &&
       aead.parts.size() <= kMostReached) {
     room.reached = std::make_unique<device::PinnedPart>(*room.results_host, bytes);
     return Status();
   }
-  return aes_.grow(room.results, MemoryKind::kDevice, bytes);
+  return blocks_.grow(room.results, MemoryKind::kDevice, bytes);
 }
 
-Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead) {
+Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, CipherWork &work,
+                          AeadWork &aead) {
   LC_TRY(make_results(room, work, aead));
   if (work.kind.is_ccm()) return upload_ccm(stream, room, work, aead);
   plan_runs(work, aead);
@@ -317,7 +320,7 @@ Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, AesWork &work,
 }
 
 // The hashes of all runs, weighed and added up.
-Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const AesWork &work,
+Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
   const device::Buffer *data = work.kind.direction == LC_DECRYPT ? work.in : work.out;
   const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
@@ -342,7 +345,7 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ae
   if (runs != 0) {
     const Argument weigh[] = {room.runs.get(), runs, room.powers.get(), aead.levels,
                               room.hashes.get()};
-    LC_TRY(start(stream, "ghash_weigh", divide_up(runs, aes_.lanes_of(HASH_RUN_LANES)),
+    LC_TRY(start(stream, "ghash_weigh", divide_up(runs, blocks_.lanes_of(HASH_RUN_LANES)),
                  HASH_RUN_LANES, 0, weigh));
   }
   // The masks stand behind the H of all keys.
@@ -352,12 +355,12 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ae
   return start(stream, "ghash_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS, sums);
 }
 
-Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
+Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                               const AeadWork &aead) {
   const uint32_t keys = count(work.keys.size());
-  LC_TRY(aes_.expand_keys(stream, room.starts, aead.starts));
-  LC_TRY(aes_.run(stream, room.starts, aead.starts));
-  const uint32_t key_lanes = aes_.lanes_of(HASH_KEY_LANES);
+  LC_TRY(blocks_.expand_keys(stream, room.starts, aead.starts));
+  LC_TRY(blocks_.run(stream, room.starts, aead.starts));
+  const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
   const Argument powers[] = {room.blocks.get(), room.powers.get(), keys, aead.levels};
   LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_lanes),
                HASH_KEY_LANES, 0, powers));
@@ -371,14 +374,14 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const AesW
   // The ciphertext is hashed: before it is overwritten, or once it is there.
   const bool opens = work.kind.direction == LC_DECRYPT;
   if (opens) LC_TRY(launch_ghash(stream, room, work, aead));
-  if (!aead.text.pieces.empty()) LC_TRY(aes_.run(stream, room.text, aead.text));
+  if (!aead.text.pieces.empty()) LC_TRY(blocks_.run(stream, room.text, aead.text));
   return opens ? Status() : launch_ghash(stream, room, work, aead);
 }
 
-Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const AesWork &work,
+Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                    const AeadWork &aead) {
   if (!work.kind.mode().is_aead) {
-    const uint32_t lanes = aes_.lanes_of(CHACHA20_LANES);
+    const uint32_t lanes = blocks_.lanes_of(CHACHA20_LANES);
     const uint64_t teams = lanes / device_.properties().team_lanes;
     const uint64_t resident = device_.resident_groups("chacha20", lanes, 0);
     const Argument text[] = {room.pieces.get(), count(work.pieces.size()),
@@ -390,7 +393,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
   const uint32_t one_time_keys = count(aead.one_time_keys.size()), runs = count(aead.runs.size());
   const Argument keys[] = {room.wanted.get(), one_time_keys, room.keys.get(),
                            room.one_time_keys.get()};
-  const uint32_t key_lanes = aes_.lanes_of(HASH_KEY_LANES);
+  const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
   LC_TRY(
       start(stream, "poly1305_keys", divide_up(one_time_keys, key_lanes), HASH_KEY_LANES, 0, keys));
   const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
@@ -418,7 +421,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
       LC_TRY(start(stream, "chacha20_poly1305_runs", runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS,
                    text));
     const Argument weigh[] = {room.runs.get(), runs, room.one_time_keys.get(), room.hashes.get()};
-    LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, aes_.lanes_of(HASH_RUN_LANES)),
+    LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, blocks_.lanes_of(HASH_RUN_LANES)),
                  HASH_RUN_LANES, 0, weigh));
   }
   const Argument sums[] = {room.sums.get(), room.one_time_keys.get(), room.hashes.get(),
@@ -427,22 +430,23 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
                sums);
 }
 
-Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const AesWork &work,
+Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
   if (aead.checks.empty()) return Status();
   const Argument check[] = {room.checks.get(), count(aead.checks.size()),
-                            work.kind.mode().is_aes ? 0u : 1u, room.results.get(), work.out};
+                            work.kind.mode().is_block_cipher() ? 0u : 1u, room.results.get(),
+                            work.out};
   return start(stream, "aead_check",
                std::max<uint64_t>(aead.checks.size(), 8 * device_.properties().compute_units),
                TAG_CHECK_LANES, 0, check);
 }
 
-Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const AesWork &work,
+Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                           const AeadWork &aead, device::Event &begin, device::Event &end) {
-  if (work.kind.is_ccm()) LC_TRY(aes_.expand_keys(stream, room.text, work));
+  if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, room.text, work));
   LC_TRY(stream.mark(begin));
   if (work.kind.is_ccm())
-    LC_TRY(aes_.run(stream, room.text, work));
+    LC_TRY(blocks_.run(stream, room.text, work));
   else if (is_gcm(work.kind))
     LC_TRY(launch_gcm(stream, room, work, aead));
   else
@@ -452,15 +456,15 @@ Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const AesWork 
   return zero_secrets(stream, room, work, aead);
 }
 
-Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const AesWork &work,
+Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
   LC_TRY(room.staged.zero_secrets(stream));
-  if (work.kind.is_ccm()) return aes_.zero_made(stream, room.text, work);
+  if (work.kind.is_ccm()) return blocks_.zero_made(stream, room.text, work);
   // The text has the same keys.
-  return is_gcm(work.kind) ? aes_.zero_made(stream, room.starts, aead.starts) : Status();
+  return is_gcm(work.kind) ? blocks_.zero_made(stream, room.starts, aead.starts) : Status();
 }
 
-Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const AesWork &work,
+Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                             const AeadWork &aead) {
   if (aead.parts.empty() || room.reached != nullptr) return Status();
   const uint64_t bytes = aead.parts.size() * sum_bytes(work.kind);
@@ -469,7 +473,7 @@ Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const AesWor
   return stream.zero(*room.results, 0, bytes);
 }
 
-cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const AesWork &work, size_t part) const {
+cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const CipherWork &work, size_t part) const {
   cpu::AeadSum sum = {};
   memcpy(sum.data(), room.results_host->host() + part * sum_bytes(work.kind), sum_bytes(work.kind));
   return sum;

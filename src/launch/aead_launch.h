@@ -8,41 +8,41 @@
 
 #include "cpu/cpu_aead.h"
 #include "kernels/aead_layout.h"
-#include "launch/aes_launch.h"
+#include "launch/block_launch.h"
 
 namespace lanecrypt::schedule {
 
 // What is hashed of one piece, and what closes its message.
 struct AeadPart {
   static constexpr uint32_t kNoPiece = UINT32_MAX;
-  uint32_t piece;   // of AesWork::pieces; kNoPiece: additional data, or empty
+  uint32_t piece;   // of CipherWork::pieces; kNoPiece: additional data, or empty
   uint64_t aad_at;  // where additional data begin
   uint64_t length;  // bytes to be hashed
   // CCM: what comes before the text, from aad_at on, and the number of the
   // text's first block.
   uint64_t header_bytes, first_block;
   uint64_t exponent;  // of H for the last block
-  uint32_t key;       // of AesWork::keys
+  uint32_t key;       // of CipherWork::keys
   Iv start;           // as cpu::aead_start() gives it
   bool is_aad;
   bool closes;
   std::array<uint32_t, 4> lengths;
 };
 
-// What a launch needs beside AesWork, whose pieces have the IV of their first
+// What a launch needs beside CipherWork, whose pieces have the IV of their first
 // block.
 struct AeadWork {
   std::vector<AeadPart> parts;
   // Messages to be wiped where their tags are wrong; `first_sum` counts parts.
   std::vector<TagCheck> checks;
-  // Additional data that are not in AesWork::in; copied by upload().
+  // Additional data that are not in CipherWork::in; copied by upload().
   std::vector<std::pair<const uint8_t *, uint64_t>> aad;
   // CCM: headers that are not there.
   std::vector<uint8_t> headers;
 
   // Made by upload():
-  AesWork text;    // GCM: its CTR, with pieces cut where a counter wraps
-  AesWork starts;  // GCM: H of every key and the mask of every tag
+  CipherWork text;    // GCM: its CTR, with pieces cut where a counter wraps
+  CipherWork starts;  // GCM: H of every key and the mask of every tag
   std::vector<HashRun> runs;
   std::vector<HashSum> sums;
   std::vector<GhashBatch> batches;
@@ -54,7 +54,7 @@ struct AeadWork {
 };
 
 struct AeadRoom {
-  AesRoom text, starts;  // whose staged things are here too
+  BlockRoom text, starts;  // whose staged things are here too
   StagedMemory staged;
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
       aad, streams, blocks;                                                 // staged
@@ -72,50 +72,50 @@ Result<bool> choose_matrices(const device::Properties &properties);
 
 class AeadLaunch {
  public:
-  AeadLaunch(device::Device &device, AesLaunch &aes);
+  AeadLaunch(device::Device &device, BlockLaunch &blocks);
 
   static bool takes(const CipherKind &kind);
   uint32_t max_keys(const CipherKind &kind) const;
 
-  // As of AesLaunch.
-  Status upload(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
-  Status launch(device::Stream &stream, AeadRoom &room, const AesWork &work, const AeadWork &aead,
-                device::Event &begin, device::Event &end);
+  // As of BlockLaunch.
+  Status upload(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status launch(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                const AeadWork &aead, device::Event &begin, device::Event &end);
   // Moves the parts' sums to the host, where the kernels have not done so; they can be
   // read when the stream is there.
-  Status download(device::Stream &stream, AeadRoom &room, const AesWork &work,
+  Status download(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                   const AeadWork &aead);
-  cpu::AeadSum sum(const AeadRoom &room, const AesWork &work, size_t part) const;
+  cpu::AeadSum sum(const AeadRoom &room, const CipherWork &work, size_t part) const;
   // Wipes what is secret of room.staged, and the sums.
   void wipe_staging(AeadRoom &room) const;
 
   uint64_t launches() const { return launches_; }
 
  private:
-  void plan_counters(const AesWork &work, AeadWork &aead) const;
-  void plan_runs(const AesWork &work, AeadWork &aead) const;
-  void plan_batches(const AesWork &work, AeadWork &aead) const;
+  void plan_counters(const CipherWork &work, AeadWork &aead) const;
+  void plan_runs(const CipherWork &work, AeadWork &aead) const;
+  void plan_batches(const CipherWork &work, AeadWork &aead) const;
   void stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const;
-  Status make_results(AeadRoom &room, const AesWork &work, const AeadWork &aead);
-  Status upload_gcm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
-  Status upload_chacha20(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
-  Status launch_gcm(device::Stream &stream, AeadRoom &room, const AesWork &work,
+  Status make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead);
+  Status upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                     const AeadWork &aead);
-  Status launch_ghash(device::Stream &stream, AeadRoom &room, const AesWork &work,
+  Status launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
   // In ccm_launch.cpp.
-  Status upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &work, AeadWork &aead);
-  Status launch_chacha20(device::Stream &stream, AeadRoom &room, const AesWork &work,
+  Status upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                          const AeadWork &aead);
-  Status launch_check(device::Stream &stream, AeadRoom &room, const AesWork &work,
+  Status launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
-  Status zero_secrets(device::Stream &stream, AeadRoom &room, const AesWork &work,
+  Status zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
   Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t lanes,
                uint32_t local_words, std::span<const device::Argument> arguments);
 
   device::Device &device_;
-  AesLaunch &aes_;
+  BlockLaunch &blocks_;
   bool has_matrices_ = false;
   uint64_t launches_ = 0;
 };

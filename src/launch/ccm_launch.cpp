@@ -1,4 +1,4 @@
-// CCM: a message is a chain, which the launch of AES does by itself; here is what
+// CCM: a message is a chain, which the launch of the block cipher does by itself; here is what
 // its kernel wants to know beside.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::schedule {
 
-Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &work,
+Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work,
                               AeadWork &aead) {
   // Lanes side by side then end together.
   const auto blocks = [&](uint32_t n) {
@@ -20,7 +20,7 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &w
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return blocks(a) > blocks(b); });
-  std::vector<AesPiece> pieces;
+  std::vector<CipherPiece> pieces;
   for (const uint32_t n : order) {
     const AeadPart &part = aead.parts[n];
     CcmStream made = {};
@@ -36,7 +36,7 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, AesWork &w
   work.pieces = std::move(pieces);
   work.is_sorted = work.secret_starts = true;
   Staging staging(device_);
-  aes_.stage(staging, room.text, work);
+  blocks_.stage(staging, room.text, work);
   staging.add(room.streams, aead.streams);
   staging.add(room.checks, aead.checks);
   staging.add(room.aad, aead.headers, true);

@@ -24,7 +24,7 @@ Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the
 
 }  // namespace
 
-Pipeline::Pipeline(device::Device &device, AesForm form, AesGrid grid,
+Pipeline::Pipeline(device::Device &device, BlockForm form, BlockGrid grid,
                    const PipelineOptions &options, const PinnedMemory &pinned, Movers &movers,
                    Bell &bell)
     : device_(device),

@@ -48,7 +48,7 @@ class Pipeline {
  public:
   // At least two slots are made, as they are needed. Rings `bell` when another
   // thread has brought a chunk further.
-  Pipeline(device::Device &device, AesForm form, AesGrid grid, const PipelineOptions &options,
+  Pipeline(device::Device &device, BlockForm form, BlockGrid grid, const PipelineOptions &options,
            const PinnedMemory &pinned, Movers &movers, Bell &bell);
   ~Pipeline();
   // Makes the streams. First of all calls.
@@ -135,7 +135,7 @@ class Pipeline {
 
   device::Device &device_;
   const PipelineOptions options_;
-  AesLaunch aes_;
+  BlockLaunch aes_;
   AeadLaunch aead_;
   Bell &bell_;
   HostSide host_;

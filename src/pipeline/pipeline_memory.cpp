@@ -26,7 +26,7 @@ bool Pipeline::leaves_room(const Slot &slot) {
       slot.share.pages.empty() && slot.share.ring_in_bytes == 0 && slot.share.ring_out_bytes == 0;
   if (!slot.work.is_beside || !needs_none) return false;
   uint64_t longest = 0;
-  for (const AesPiece &piece : slot.work.pieces) longest = std::max(longest, piece.length);
+  for (const CipherPiece &piece : slot.work.pieces) longest = std::max(longest, piece.length);
   return longest * kPartOfLongest > slot.bytes;
 }
 

@@ -28,7 +28,7 @@ enum class Stage {
 };
 
 struct Slot {
-  AesRoom room;
+  BlockRoom room;
   std::unique_ptr<device::Buffer> device_in, device_out;
   std::unique_ptr<device::Event> upload_begin, upload_end, kernel_begin, kernel_end, download_begin,
       download_end;
@@ -47,7 +47,7 @@ struct Slot {
   uint64_t bytes = 0;            // on the device
   OutputCheck check;
   Request *sliced = nullptr;
-  AesWork work;
+  CipherWork work;
   AeadRoom aead_room;
   AeadWork aead;
   std::unique_ptr<device::Stream> adopted;

@@ -50,7 +50,7 @@ void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
     if (!is_aad)
       share.out.add(message.out + text.offset, text_at, length, message.in == message.out);
     share.may_pin = share.may_pin && request->may_pin;
-    AesPiece piece = describe(*request, part.piece);
+    CipherPiece piece = describe(*request, part.piece);
     piece.in = piece.out = text_at;
     piece.key = key;
     piece.chain = slot.sliced != nullptr ? part.piece.message

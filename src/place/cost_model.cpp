@@ -65,7 +65,7 @@ const CostModel::Curve *CostModel::find(const CipherKind &kind, bool pinned, boo
   const Curve *exact = find_exact(kind, pinned, many);
   if (exact != nullptr || !kind.mode().steals() || kind.is_chain()) return exact;
   // Ciphertext stealing is CBC, but for two blocks.
-  return find_exact({LC_AES_CBC, kind.direction, kind.key_bytes}, pinned, many);
+  return find_exact(kind.as(Way::kCbc, kind.direction), pinned, many);
 }
 
 const CostModel::Curve *CostModel::find_exact(const CipherKind &kind, bool pinned,

@@ -39,7 +39,7 @@ Plan plan_of(Depth depth) {
 // Where a device may pay at all, in one message. Longer keys go by the shortest, and
 // ciphertext stealing by CBC.
 bool is_quick(const CipherKind &kind) {
-  return kind.one_key_bytes() == (kind.mode().is_aes ? 16 : 32) && !kind.is_chain() &&
+  return kind.one_key_bytes() == (kind.mode().is_block_cipher() ? 16 : 32) && !kind.is_chain() &&
          !kind.mode().steals();
 }
 

@@ -11,7 +11,9 @@
 namespace lanecrypt::verify {
 namespace {
 
-uint64_t block_bytes(const Mode &mode) { return mode.is_aes ? kBlockBytes : kChaChaBlockBytes; }
+uint64_t block_bytes(const Mode &mode) {
+  return mode.is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
+}
 
 bool counts(const Mode &mode) {
   return mode.continuation == Continuation::kCounter ||
@@ -31,15 +33,15 @@ uint64_t plain_bytes(const Span &span, uint64_t length) {
 
 // Whether a sample is the two blocks between which ciphertext is stolen.
 bool is_stolen(const Span &span, const Sample &sample) {
-  return span.kind.mode().is_aes && sample.length > kBlockBytes;
+  return span.kind.mode().is_block_cipher() && sample.length > kBlockBytes;
 }
 
 // The mode that gives the blocks before the stolen ones.
 CipherKind plain_kind(const CipherKind &kind) {
   const Mode &mode = kind.mode();
-  if (mode.steals()) return {LC_AES_CBC, kind.direction, kind.key_bytes};
+  if (mode.steals()) return kind.as(Way::kCbc, kind.direction);
   if (!mode.is_aead) return kind;
-  return {mode.is_aes ? LC_AES_CTR : LC_CHACHA20, LC_ENCRYPT, kind.key_bytes};
+  return kind.as(mode.is_block_cipher() ? Way::kCtr : Way::kChaCha20, LC_ENCRYPT);
 }
 
 Iv iv_of_block(const Span &span, const Sample &sample, const uint8_t *out_before) {
@@ -101,8 +103,8 @@ Status run_xts_block(const Span &span, const std::array<uint64_t, 2> &tweak, con
   Iv mask;
   memcpy(mask.data(), tweak.data(), sizeof tweak);
   for (size_t n = 0; n < kBlockBytes; ++n) to[n] = in[n] ^ mask[n];
-  LC_TRY(cpu::run_cipher({LC_AES_ECB, span.kind.direction, span.kind.one_key_bytes()},
-                         {span.key, {}}, to, to, kBlockBytes));
+  LC_TRY(cpu::run_cipher(span.kind.as(Way::kEcb, span.kind.direction), {span.key, {}}, to, to,
+                         kBlockBytes));
   for (size_t n = 0; n < kBlockBytes; ++n) to[n] ^= mask[n];
   return Status();
 }
@@ -114,7 +116,7 @@ Status run_xts(const Span &span, const Sample &sample, uint8_t *to) {
   const Iv number = advance_tweak(span.iv, sample.offset / unit);
   std::array<uint64_t, 2> tweak;
   static_assert(sizeof tweak == sizeof number);
-  LC_TRY(cpu::run_cipher({LC_AES_ECB, LC_ENCRYPT, key_bytes}, {span.key + key_bytes, {}},
+  LC_TRY(cpu::run_cipher(span.kind.as(Way::kEcb, LC_ENCRYPT), {span.key + key_bytes, {}},
                          number.data(), reinterpret_cast<uint8_t *>(tweak.data()), kBlockBytes));
   tweak = multiply(tweak, power_of_x(sample.offset % unit / kBlockBytes));
   if (!is_stolen(span, sample)) return run_xts_block(span, tweak, sample.in.data(), to);

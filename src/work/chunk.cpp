@@ -154,7 +154,7 @@ bool has_short_streams(const Request &request, const ChunkLimits &limits) {
 
 // Ciphertext stealing: the last two blocks of a message lie apart from the rest, unless
 // they are as in plain CBC.
-void set_stealing(lc_cipher cipher, AesPiece &piece) {
+void set_stealing(lc_cipher cipher, CipherPiece &piece) {
   const StealingEnd end = stealing_end(cipher, piece.length);
   if (end.is_plain()) return;
   piece.tail_bytes = static_cast<uint16_t>(kBlockBytes + end.part_bytes);
@@ -172,8 +172,8 @@ uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t leas
   return std::clamp(has_units ? std::max(bytes, job.data_unit_bytes) : bytes, least, most);
 }
 
-AesPiece describe(const Request &request, const Piece &piece) {
-  AesPiece made = {};
+CipherPiece describe(const Request &request, const Piece &piece) {
+  CipherPiece made = {};
   made.length = request.text_of(piece).length;
   made.continues = piece.continues ? 1 : 0;
   memcpy(made.iv, piece.iv.data(), sizeof made.iv);
@@ -185,7 +185,8 @@ AesPiece describe(const Request &request, const Piece &piece) {
                  piece.length % made.unit_bytes / kBlockBytes;
   }
   if (request.aead != nullptr && !request.job.kind.is_ccm()) {
-    const uint64_t block = request.job.kind.mode().is_aes ? kBlockBytes : kChaChaBlockBytes;
+    const uint64_t block =
+        request.job.kind.mode().is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
     const Iv iv = cpu::aead_counter(
         request.job.kind, request.aead->start(piece.message),
         (request.job.aead[piece.message].text_before() + piece.offset) / block + 1);
@@ -201,7 +202,7 @@ AeadPart describe_part(const Request &request, const Piece &piece, uint32_t inde
   const CipherMessage &message = request.job.messages[piece.message];
   const TextSpan text = request.text_of(piece);
   const Block lengths = cpu::lengths_block(
-      request.job.kind.cipher, request.job.aead[piece.message].aad_length, message.length);
+      request.job.kind.mode().way, request.job.aead[piece.message].aad_length, message.length);
   const bool has_none = piece.is_aad || piece.length == 0;
   return {.piece = has_none ? AeadPart::kNoPiece : index,
           .aad_at = aad_at,

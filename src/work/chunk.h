@@ -6,7 +6,7 @@
 #include <list>
 #include <vector>
 
-#include "kernels/aes/aes_layout.h"
+#include "kernels/block/layout.h"
 #include "launch/aead_launch.h"
 #include "work/request.h"
 
@@ -59,9 +59,9 @@ uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t leas
 
 // What a kernel must know of a piece, except where its bytes are, its key and its chain
 // value.
-AesPiece describe(const Request &request, const Piece &piece);
+CipherPiece describe(const Request &request, const Piece &piece);
 // What is hashed of a piece of an authenticated mode. `index` is the number of its
-// AesPiece; a piece without text has none. aad_at: where its additional data lie.
+// CipherPiece; a piece without text has none. aad_at: where its additional data lie.
 AeadPart describe_part(const Request &request, const Piece &piece, uint32_t index, uint32_t key,
                        uint64_t aad_at);
 

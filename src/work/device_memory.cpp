@@ -82,8 +82,8 @@ bool needs_scratch(const Request &request, const CipherMessage &message) {
   return kind.mode().reads_back(kind.direction) && message.in == message.out;
 }
 
-AesPiece make_piece(const Request &request, const Ends &ends, const Piece &piece, uint32_t key) {
-  AesPiece made = describe(request, piece);
+CipherPiece make_piece(const Request &request, const Ends &ends, const Piece &piece, uint32_t key) {
+  CipherPiece made = describe(request, piece);
   made.in = ends.in.offset;
   made.out = ends.out.offset;
   made.key = key;
@@ -113,7 +113,7 @@ Status cut_in_place(Request &request, const DeviceMemory &memory, uint64_t scrat
   if (!from.ok()) return from.status();
   chunk->scratch_from = *from;
 
-  AesPiece made = make_piece(request, *ends, piece, 0);
+  CipherPiece made = make_piece(request, *ends, piece, 0);
   made.in = kBlockBytes;
   made.continues = from_start ? 0 : 1;
   chunk->work.keys = {request.job.key(message.key)};
@@ -154,7 +154,7 @@ Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_piec
     const auto [number, is_new] =
         key_numbers.try_emplace(message.key, static_cast<uint32_t>(key_numbers.size()));
     if (is_new) chunk->work.keys.push_back(request.job.key(message.key));
-    AesPiece made = make_piece(request, *ends, piece, number->second);
+    CipherPiece made = make_piece(request, *ends, piece, number->second);
     made.chain = static_cast<uint32_t>(chunk->pieces.size());
     chunk->work.pieces.push_back(made);
     chunk->pieces.push_back(piece);
@@ -213,7 +213,7 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
       copy_ccm_header(request.job, text.message, 0, bytes, headers.data() + at);
     }
     if (text.length != 0) {
-      AesPiece made = make_piece(request, ends, text, number->second);
+      CipherPiece made = make_piece(request, ends, text, number->second);
       made.chain = static_cast<uint32_t>(chunk->work.pieces.size());
       chunk->work.pieces.push_back(made);
       if (message.length != 0 && request.job.kind.direction == LC_DECRYPT) {

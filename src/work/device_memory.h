@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "launch/aes_launch.h"
+#include "launch/block_launch.h"
 #include "work/chunk.h"
 
 namespace lanecrypt::schedule {
@@ -43,7 +43,7 @@ class DeviceMemory {
 struct DeviceChunk {
   RequestPointer request;
   std::vector<Piece> pieces;
-  AesWork work;
+  CipherWork work;
   AeadWork aead;
   // CBC decryption in place reads what it overwrites. So its one piece, with the block
   // before it, is first copied to scratch memory: scratch_bytes from `scratch_from` to

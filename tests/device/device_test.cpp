@@ -7,7 +7,8 @@
 #include <cstring>
 #include <set>
 
-#include "kernels/aes/aes_layout.h"
+#include "kernels/block/ciphers.h"
+#include "kernels/block/layout.h"
 #include "tests/device/test_devices.h"
 
 namespace lanecrypt::device {
@@ -241,13 +242,13 @@ TEST_P(DeviceTest, LaunchesAKernelByName) {
                                         0xe1, 0x3f, 0x0c, 0xc8, 0xb6, 0x63, 0x0c, 0xa6};
   constexpr uint32_t kKeys = 300;  // more than a group, no multiple of one
   auto stream = make_stream();
-  auto keys = allocate(kDevice, kKeys * AES_KEY_WORDS * 4);
+  auto keys = allocate(kDevice, kKeys * BLOCK_KEY_WORDS * 4);
   auto schedules = allocate(kDevice, kKeys * AES_SCHEDULE_WORDS * 4);
   std::vector<uint8_t> raw(keys->bytes());
   for (uint32_t k = 0; k < kKeys; ++k) std::copy(key.begin(), key.end(), &raw[k * 32]);
   EXPECT_STATUS_OK(stream->upload(*keys, 0, raw.data(), raw.size()));
   const Argument arguments[] = {keys.get(), schedules.get(), kKeys, 4u, 0u};
-  const uint32_t lanes = std::min(AES_KEY_LANES, device_->properties().max_group_lanes);
+  const uint32_t lanes = std::min(BLOCK_KEY_LANES, device_->properties().max_group_lanes);
   EXPECT_STATUS_OK(stream->launch({"aes_expand_keys", 2, lanes, 0, arguments}));
   std::vector<uint8_t> back(schedules->bytes());
   EXPECT_STATUS_OK(stream->download(back.data(), *schedules, 0, back.size()));
@@ -268,13 +269,13 @@ TEST_P(DeviceTest, AKernelWritesToPinnedMemory) {
   constexpr uint32_t kKeys = 5;
   auto one = make_stream(), other = make_stream();
   auto event = make_event(), later = make_event();
-  auto keys = allocate(kDevice, kKeys * AES_KEY_WORDS * 4);
+  auto keys = allocate(kDevice, kKeys * BLOCK_KEY_WORDS * 4);
   auto schedules = allocate(kDevice, kKeys * AES_SCHEDULE_WORDS * 4);
   auto pinned = allocate(kPinned, schedules->bytes() + 64);
   const PinnedPart part(*pinned, schedules->bytes());
   EXPECT_EQ(part.address(), pinned->address());
   EXPECT_EQ(part.kind(), kPinned);
-  const uint32_t lanes = std::min(AES_KEY_LANES, device_->properties().max_group_lanes);
+  const uint32_t lanes = std::min(BLOCK_KEY_LANES, device_->properties().max_group_lanes);
   EXPECT_STATUS_OK(one->zero(*schedules, 0, schedules->bytes()));
   std::fill_n(pinned->host(), pinned->bytes(), 0);
   std::fill_n(pinned->host() + part.bytes(), 64, 0xa5);
@@ -306,7 +307,7 @@ TEST_P(DeviceTest, SaysThatAKernelIsNotThere) {
 }
 
 TEST_P(DeviceTest, KnowsHowManyGroupsStay) {
-  const uint32_t groups = device_->resident_groups("aes_expand_keys", AES_KEY_LANES, 0);
+  const uint32_t groups = device_->resident_groups("aes_expand_keys", BLOCK_KEY_LANES, 0);
   EXPECT_GE(groups, 1u);
   EXPECT_LE(groups, 1u << 20);
 }

@@ -206,7 +206,7 @@ class CudaDevice : public Device {
         kernels_(std::make_unique<Kernels>(driver, module)) {
     CUdeviceptr slot = 0;
     size_t bytes = 0;
-    if (driver.module_global(&slot, &bytes, module, "aes_key_slot") == kSuccess)
+    if (driver.module_global(&slot, &bytes, module, "block_key_slot") == kSuccess)
       key_slot_ = std::make_unique<CudaBuffer>(driver, MemoryKind::kDevice, slot, bytes, false);
   }
   ~CudaDevice() override {

@@ -6,7 +6,8 @@
 
 #include "device/gl/memory.h"
 #include "device/gl/program.h"
-#include "kernels/aes/aes_layout.h"
+#include "kernels/block/ciphers.h"
+#include "kernels/block/layout.h"
 
 // shaders/compute.glsl with what it includes (cmake/bundle_kernels.py).
 extern "C" const char lanecrypt_gl_compute[];
@@ -30,12 +31,12 @@ constexpr const char *kTiles = "bulbubb", *kChains = "bubbubb";
 constexpr uint64_t kMostTeamTiles = 96;
 constexpr uint64_t kMostChainBytes = 2048 * 16;
 constexpr ComputeKernel kComputeKernels[] = {
-    {"aes_expand_keys", "LC_EXPAND_KEYS", "bbuuu", AES_KEY_LANES},
-    {"aes_table1_ecb_encrypt", "LC_ECB_ENCRYPT", kTiles, AES_TABLE1_LANES},
-    {"aes_table1_ecb_decrypt", "LC_ECB_DECRYPT", kTiles, AES_TABLE1_LANES},
-    {"aes_table1_cbc_encrypt", "LC_CBC_ENCRYPT", kChains, AES_TABLE1_LANES},
-    {"aes_table1_cbc_decrypt", "LC_CBC_DECRYPT", kTiles, AES_TABLE1_LANES},
-    {"aes_table1_ctr", "LC_CTR", "bulbubbu", AES_TABLE1_LANES},
+    {"aes_expand_keys", "LC_EXPAND_KEYS", "bbuuu", BLOCK_KEY_LANES},
+    {"aes_table1_ecb_encrypt", "LC_ECB_ENCRYPT", kTiles, BLOCK_TABLE1_LANES},
+    {"aes_table1_ecb_decrypt", "LC_ECB_DECRYPT", kTiles, BLOCK_TABLE1_LANES},
+    {"aes_table1_cbc_encrypt", "LC_CBC_ENCRYPT", kChains, BLOCK_TABLE1_LANES},
+    {"aes_table1_cbc_decrypt", "LC_CBC_DECRYPT", kTiles, BLOCK_TABLE1_LANES},
+    {"aes_table1_ctr", "LC_CTR", "bulbubbu", BLOCK_TABLE1_LANES},
 };
 
 uint32_t count_buffers(const ComputeKernel &kernel) {
@@ -63,18 +64,18 @@ std::string defines_of(const Limits &limits, const ComputeKernel &kernel) {
   for (const ComputeKernel &each : kComputeKernels)
     all += define(each.define, &each == &kernel ? 1 : 0, "");
   all += define("LC_LANES", lanes_of(limits, kernel), "");
-  all += define("AES_KEY_WORDS", AES_KEY_WORDS);
+  all += define("BLOCK_KEY_WORDS", BLOCK_KEY_WORDS);
   all += define("AES_SCHEDULE_WORDS", AES_SCHEDULE_WORDS);
-  all += define("PIECE_WORDS", sizeof(AesPiece) / 4);
+  all += define("PIECE_WORDS", sizeof(CipherPiece) / 4);
   const auto field = [&](const char *name, size_t offset) { all += define(name, offset / 4); };
-  field("PIECE_IN", offsetof(AesPiece, in));
-  field("PIECE_OUT", offsetof(AesPiece, out));
-  field("PIECE_LENGTH", offsetof(AesPiece, length));
-  field("PIECE_FIRST_TILE", offsetof(AesPiece, first_tile));
-  field("PIECE_KEY", offsetof(AesPiece, key));
-  field("PIECE_CHAIN", offsetof(AesPiece, chain));
-  field("PIECE_CONTINUES", offsetof(AesPiece, continues));
-  field("PIECE_IV", offsetof(AesPiece, iv));
+  field("PIECE_IN", offsetof(CipherPiece, in));
+  field("PIECE_OUT", offsetof(CipherPiece, out));
+  field("PIECE_LENGTH", offsetof(CipherPiece, length));
+  field("PIECE_FIRST_TILE", offsetof(CipherPiece, first_tile));
+  field("PIECE_KEY", offsetof(CipherPiece, key));
+  field("PIECE_CHAIN", offsetof(CipherPiece, chain));
+  field("PIECE_CONTINUES", offsetof(CipherPiece, continues));
+  field("PIECE_IV", offsetof(CipherPiece, iv));
   return all;
 }
 
@@ -97,7 +98,7 @@ Status bind_buffer(Session &session, GLuint binding, const Buffer *buffer) {
 }  // namespace
 
 bool ComputeKernels::can_run(const Limits &limits) {
-  return limits.has_compute && limits.local_bytes >= AES_TABLE1_LOCAL_WORDS * 4 &&
+  return limits.has_compute && limits.local_bytes >= BLOCK_TABLE1_LOCAL_WORDS * 4 &&
          limits.max_group_lanes >= 32 && limits.storage_blocks >= 4;
 }
 

@@ -20,21 +20,19 @@ namespace {
 namespace lanecrypt::device {
 namespace {
 
-#define FORM(form)                                                                               \
-  ENTRY(aes_##form##_ecb_encrypt), ENTRY(aes_##form##_ecb_decrypt),                              \
-      ENTRY(aes_##form##_cbc_encrypt), ENTRY(aes_##form##_cbc_decrypt), ENTRY(aes_##form##_ctr), \
-      ENTRY(aes_##form##_feedback), ENTRY(aes_##form##_cfb_decrypt),                             \
-      ENTRY(aes_##form##_steal_encrypt), ENTRY(aes_##form##_steal_decrypt),                      \
-      ENTRY(aes_##form##_ccm), ENTRY(aes_##form##_xts_points), ENTRY(aes_##form##_xts_encrypt),  \
-      ENTRY(aes_##form##_xts_decrypt)
+#define FORM(cipher, form)                                                          \
+  ENTRY(cipher##_##form##_ecb_encrypt), ENTRY(cipher##_##form##_ecb_decrypt),       \
+      ENTRY(cipher##_##form##_cbc_encrypt), ENTRY(cipher##_##form##_cbc_decrypt),   \
+      ENTRY(cipher##_##form##_ctr), ENTRY(cipher##_##form##_feedback),              \
+      ENTRY(cipher##_##form##_cfb_decrypt), ENTRY(cipher##_##form##_steal_encrypt), \
+      ENTRY(cipher##_##form##_steal_decrypt), ENTRY(cipher##_##form##_ccm),         \
+      ENTRY(cipher##_##form##_xts_points), ENTRY(cipher##_##form##_xts_encrypt),    \
+      ENTRY(cipher##_##form##_xts_decrypt)
+#define CIPHER(name, NAME)                                                                  \
+  ENTRY(name##_expand_keys), ENTRY(name##_expand_stream_keys), ENTRY(name##_bitslice_keys), \
+      FORM(name, bitslice), FORM(name, table1), FORM(name, table4),
 
-constexpr HostKernelEntry kKernels[] = {ENTRY(aes_expand_keys),
-                                        ENTRY(aes_expand_stream_keys),
-                                        ENTRY(aes_bitslice_keys),
-                                        FORM(bitslice),
-                                        FORM(table1),
-                                        FORM(table4),
-                                        ENTRY(ghash_powers),
+constexpr HostKernelEntry kKernels[] = {BLOCK_CIPHERS(CIPHER) ENTRY(ghash_powers),
                                         ENTRY(ghash_runs),
                                         ENTRY(ghash_weigh),
                                         ENTRY(ghash_sums),

@@ -6,6 +6,7 @@
 
 #include "cache/file_cache.h"
 #include "device/opencl/signal_handlers.h"
+#include "kernels/block/ciphers.h"
 
 // Written by cmake/bundle_kernels.py.
 #define LC_BUNDLE(part)                                   \
@@ -14,11 +15,11 @@
   extern const size_t lanecrypt_opencl_##part##_bytes;    \
   extern const char lanecrypt_opencl_##part##_sha256[65]; \
   }
+#define LC_BLOCK_BUNDLE(name, NAME) LC_BUNDLE(name)
+BLOCK_CIPHERS(LC_BLOCK_BUNDLE)
 LC_BUNDLE(common)
-LC_BUNDLE(bitslice)
-LC_BUNDLE(table1)
-LC_BUNDLE(table4)
 LC_BUNDLE(rsa)
+#undef LC_BLOCK_BUNDLE
 #undef LC_BUNDLE
 
 namespace lanecrypt::device::opencl {
@@ -100,10 +101,16 @@ ProgramHandle from_binary(const Session &session, const std::string &binary,
 // Kernels of RSA with so many limbs a lane.
 #define LC_RSA_PART(limbs) LC_PART("rsa_u32_" #limbs "_", rsa, " -DLC_RSA_ONLY=" #limbs)
 
-ProgramSource cipher_source() {
-  return {LC_PART("aes_bitslice_", bitslice, ""), LC_PART("aes_table1_", table1, ""),
-          LC_PART("aes_table4_", table4, ""), LC_PART("", common, "")};
-}
+// The kernels of a block cipher: its keys, and each form.
+#define LC_BLOCK_PARTS(name, NAME)                           \
+  LC_PART(#name "_expand_", name, " -DLC_BLOCK_FORM=0"),     \
+      LC_PART(#name "_table1_", name, " -DLC_BLOCK_FORM=1"), \
+      LC_PART(#name "_table4_", name, " -DLC_BLOCK_FORM=4"), \
+      LC_PART(#name "_bitslice_", name, " -DLC_BLOCK_FORM=32"),
+
+ProgramSource cipher_source() { return {BLOCK_CIPHERS(LC_BLOCK_PARTS) LC_PART("", common, "")}; }
+
+#undef LC_BLOCK_PARTS
 
 ProgramSource rsa_source() {
   return {LC_RSA_PART(20),

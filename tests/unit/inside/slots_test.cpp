@@ -66,8 +66,8 @@ class Slots : public testing::Test {
     PipelineOptions options;
     options.pinned_bytes = pinned_bytes;
     options.time_limit = std::chrono::minutes(1);
-    pipeline_ = std::make_unique<Pipeline>(*device_, AesForm::kTable1, AesGrid{}, options, pinned_,
-                                           movers_, bell_);
+    pipeline_ = std::make_unique<Pipeline>(*device_, BlockForm::kTable1, BlockGrid{}, options,
+                                           pinned_, movers_, bell_);
     ASSERT_TRUE(pipeline_->open().ok());
   }
   ~Slots() override {

@@ -32,9 +32,7 @@ EVP_CIPHER *fetched(const ReferenceJob &job) {
   static std::map<std::string, EVP_CIPHER *> all;
   static std::mutex mutex;
   const Mode &mode = mode_of(job.cipher);
-  const std::string name =
-      (mode.is_aes ? "AES-" + std::to_string(8 * job.key_bytes / mode.keys) + "-" : std::string()) +
-      mode.openssl;
+  const std::string name = mode.openssl_name(job.key_bytes);
   const std::lock_guard lock(mutex);
   EVP_CIPHER *&cipher = all[name];
   if (!cipher) cipher = EVP_CIPHER_fetch(default_only(), name.c_str(), "provider=default");
@@ -83,9 +81,7 @@ uint64_t cipher_calls(lc_cipher cipher) {
 }
 
 std::string cipher_name(lc_cipher cipher, uint32_t key_bytes) {
-  const Mode &mode = mode_of(cipher);
-  return (mode.is_aes ? "AES-" + std::to_string(8 * key_bytes / mode.keys) + "-" : std::string()) +
-         mode.title;
+  return mode_of(cipher).full_title(key_bytes);
 }
 
 void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t *iv,

@@ -27,13 +27,15 @@ Bytes from_hex(const std::string &text) {
   return bytes;
 }
 
+std::string lower(std::string text) {
+  for (char &c : text) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 Cipher cipher_named(const std::string &name) {
   for (const Mode &mode : kModes)
     for (uint32_t key_bytes : key_sizes(mode.cipher))
-      if (name ==
-          (mode.is_aes ? "aes-" + std::to_string(8 * key_bytes / mode.keys) + "-" : std::string()) +
-              mode.name)
-        return {mode.cipher, key_bytes};
+      if (name == lower(mode.family(key_bytes)) + mode.name) return {mode.cipher, key_bytes};
   throw std::runtime_error("unknown cipher: " + name);
 }
 

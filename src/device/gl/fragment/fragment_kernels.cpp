@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/gl/program.h"
+#include "kernels/block/ciphers.h"
 #include "process/diagnostics.h"
 
 // shaders/fragment.glsl and whole_screen.glsl with what they include
@@ -36,7 +37,7 @@ constexpr FragmentKernel kFragmentKernels[] = {
     {kPlaces, "LC_PLACES"},
 };
 
-constexpr uint32_t kKeyBlocks = AES_KEY_WORDS / 4, kScheduleBlocks = AES_SCHEDULE_WORDS / 4;
+constexpr uint32_t kKeyBlocks = BLOCK_KEY_WORDS / 4, kScheduleBlocks = AES_SCHEDULE_WORDS / 4;
 
 std::string defines_of(const std::string &name) {
   std::string all;
@@ -75,12 +76,12 @@ Result<Spot> spot_argument(Session &session, const Launch &launch, size_t n) {
 }
 
 // The pieces lie on the device, but passes are made of them here.
-Result<std::vector<AesPiece>> read_pieces(Session &session, const Spot &spot, uint32_t count) {
+Result<std::vector<CipherPiece>> read_pieces(Session &session, const Spot &spot, uint32_t count) {
   const Gl &gl = session.context->gl();
-  const uint64_t bytes = count * sizeof(AesPiece);
+  const uint64_t bytes = count * sizeof(CipherPiece);
   if (count == 0 || bytes > room_after(spot))
     return Status(LC_ERROR_INTERNAL, "a launch has no pieces, or more than their buffer holds");
-  std::vector<AesPiece> pieces(count);
+  std::vector<CipherPiece> pieces(count);
   gl.BindBuffer(GL_COPY_READ_BUFFER, spot.allocation->name());
   const void *mapped = gl.MapBufferRange(GL_COPY_READ_BUFFER, static_cast<GLintptr>(spot.offset),
                                          static_cast<GLsizeiptr>(bytes), GL_MAP_READ_BIT);
@@ -146,7 +147,7 @@ Status FragmentKernels::expand_keys(Session &session, const Launch &launch) {
        {keys.status(), schedules.status(), count.status(), key_words.status(), inverse.status()})
     LC_TRY(status);
   const uint64_t bytes = uint64_t{*count} * AES_SCHEDULE_WORDS * 4;
-  if (uint64_t{*count} * AES_KEY_WORDS * 4 > room_after(*keys) || bytes > room_after(*schedules))
+  if (uint64_t{*count} * BLOCK_KEY_WORDS * 4 > room_after(*keys) || bytes > room_after(*schedules))
     return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};
   const uint32_t key_blocks = *count * kKeyBlocks, blocks = *count * kScheduleBlocks;
   const Gl &gl = session.context->gl();
@@ -215,7 +216,7 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
   auto pieces = read_pieces(session, *piece_spot, *count);
   if (!pieces.ok()) return pieces.status();
   uint32_t last_key = 0;
-  for (const AesPiece &piece : *pieces) last_key = std::max(last_key, piece.key);
+  for (const CipherPiece &piece : *pieces) last_key = std::max(last_key, piece.key);
   const uint64_t key_blocks = (uint64_t{last_key} + 1) * kScheduleBlocks;
   if (key_blocks * 16 > room_after(*keys))
     return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};

@@ -19,7 +19,7 @@ void add_run(std::vector<Run> &runs, const Run &run) {
 
 }  // namespace
 
-void PiecePasses::add(Pass &pass, const AesPiece &piece, uint64_t blocks) {
+void PiecePasses::add(Pass &pass, const CipherPiece &piece, uint64_t blocks) {
   const uint64_t begin = 16 * begun_, bytes = std::min(piece.length - begin, 16 * blocks);
   // The block before, where it is input rather than the IV.
   const bool has_before = needs_before_ && (piece.continues != 0 || begun_ != 0);
@@ -44,7 +44,7 @@ bool PiecePasses::next(Pass &pass) {
   pass.scatter.clear();
   pass.slots = pass.blocks = 0;
   for (; at_ < pieces_.size(); ++at_, begun_ = 0) {
-    const AesPiece &piece = pieces_[at_];
+    const CipherPiece &piece = pieces_[at_];
     const uint64_t left = (piece.length + 15) / 16 - begun_;
     if (left == 0) continue;
     if (one_key_ && !pass.pieces.empty() && pass.pieces.front().key != piece.key) break;

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/aes/aes_layout.h"
+#include "kernels/block/layout.h"
 
 namespace lanecrypt::device::gl {
 
@@ -43,7 +43,7 @@ class PiecePasses {
   // most_blocks: of a pass, where textures end before kMostSlots; at least 2.
   // needs_before: blocks need the block of input before them (CBC decryption).
   // one_key: a pass ends where the key changes.
-  PiecePasses(std::span<const AesPiece> pieces, uint64_t most_blocks, bool needs_before,
+  PiecePasses(std::span<const CipherPiece> pieces, uint64_t most_blocks, bool needs_before,
               bool one_key)
       : pieces_(pieces),
         most_slots_(static_cast<uint32_t>(std::min<uint64_t>(most_blocks, kMostSlots))),
@@ -53,9 +53,9 @@ class PiecePasses {
   bool next(Pass &pass);
 
  private:
-  void add(Pass &pass, const AesPiece &piece, uint64_t blocks);
+  void add(Pass &pass, const CipherPiece &piece, uint64_t blocks);
 
-  std::span<const AesPiece> pieces_;
+  std::span<const CipherPiece> pieces_;
   uint32_t most_slots_;
   bool needs_before_, one_key_;
   size_t at_ = 0;       // the piece

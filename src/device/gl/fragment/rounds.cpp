@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "device/gl/program.h"
-#include "kernels/aes/aes_layout.h"
 #include "kernels/aes/aes_word.h"
+#include "kernels/block/ciphers.h"
+#include "kernels/block/layout.h"
 
 extern "C" const char lanecrypt_gl_round[], lanecrypt_gl_whole_screen[];
 

@@ -1,8 +1,8 @@
 // AES by compute shaders: the kernels of kernels/aes/aes_key.h and of the one-table
-// form of kernels/aes/table/aes_table.h, under the same names and with the same
+// form of kernels/aes/aes_table.h, under the same names and with the same
 // parameters, in a language that has no pointers and no 64-bit numbers. What is
 // arithmetic on words comes from kernels/ itself; compute_kernels.cpp puts the
-// layout of AesPiece and these in front:
+// layout of CipherPiece and these in front:
 //   LC_EXPAND_KEYS, LC_ECB_ENCRYPT, ...  1 for the kernel that is wanted, else 0
 //   LC_LANES                             lanes a group
 //
@@ -36,7 +36,7 @@ void main() {
   uint rounds = key_words + 6u;
   for (uint k = group_id() * uint(LC_LANES) + lane_id(); k < count;
        k += group_count() * uint(LC_LANES)) {
-    uint key = k * AES_KEY_WORDS, schedule = k * AES_SCHEDULE_WORDS;
+    uint key = k * BLOCK_KEY_WORDS, schedule = k * AES_SCHEDULE_WORDS;
     uint recent[8];
     for (uint i = 0u; i < 8u; ++i) recent[i] = i < key_words ? keys[key + i] : 0u;
     uint round_constant = 1u;
@@ -99,7 +99,7 @@ layout(location = 4) uniform uint rows;
 
 #include "bytes.glsl"
 
-// ---- Pieces and tiles, as in kernels/aes/aes_tiles.h ----------------------------
+// ---- Pieces and tiles, as in kernels/block/tiles.h ----------------------------
 
 struct Piece {
   uint from, to, length, first_tile, schedule, chain;
@@ -154,7 +154,7 @@ uvec4 counter_block(uvec4 first, uint number) {
 
 #include "counter_window.glsl"
 
-// As in kernels/aes/table/aes_table_ctr.h.
+// As in kernels/block/table/ctr.h.
 void main() {
   fill_tables(lane_id());
   uint p = 0u, window_size = 256u * rows;

@@ -1,0 +1,35 @@
+// CCM (SP 800-38C), what all ciphers and forms share: counters, and text in parts of
+// blocks.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/aead_layout.h"
+#include "kernels/block/streams.h"
+
+// The counter block `number`. The bytes that count are zeros in block 0.
+FN Block block_ccm_counter(GLOBAL const CcmStream *stream, u64 number) {
+  const u32 low = (u32)number, high = (u32)(number >> 32);
+  const Block b = {{stream->counter[0], stream->counter[1], stream->counter[2] | SWAP_BYTES(high),
+                    stream->counter[3] | SWAP_BYTES(low)}};
+  return b;
+}
+
+// After `at` bytes of the text's `length`: the counter of the next block, or of
+// the tag where there is none.
+FN Block block_ccm_next(GLOBAL const CcmStream *stream, u64 at, u64 length) {
+  return block_ccm_counter(stream, at < length ? stream->first_block + at / 16 + 1 : 0);
+}
+
+// Encrypts or decrypts the block of text at `at`, and returns its plaintext,
+// filled up with zeros.
+FN Block block_ccm_text(GLOBAL const u8 *in, GLOBAL u8 *out, u64 at, u64 length, u32 aligned,
+                        Block keystream, u32 opens) {
+  const Block zero = {{0, 0, 0, 0}};
+  const u64 left = length - at;
+  const Block from = load_part(in + at, left, aligned);
+  Block to = block_xor(from, keystream);
+  store_part(out + at, to, left, aligned);
+  if (left < 16) to = block_join(to, zero, (u32)left);
+  return opens ? to : from;
+}

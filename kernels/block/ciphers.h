@@ -1,0 +1,15 @@
+// The block ciphers, and what host and device agree on for each.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// X(name, NAME) for each, in the order of src/job/block_cipher.h.
+#define BLOCK_CIPHERS(X) X(aes, AES)
+
+// Words of a key schedule, and of a bitsliced one.
+#define BLOCK_MOST_SCHEDULE_WORDS 72u
+
+// rounds + 1 round keys, for decryption those of the equivalent inverse cipher (FIPS
+// 197, 5.3.5).
+#define AES_SCHEDULE_WORDS 64u
+#define AES_PLANE_WORDS 1920u  // 15 * 128

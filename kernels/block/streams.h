@@ -1,0 +1,64 @@
+// What feedback modes and ciphertext stealing need in every form.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/block/tiles.h"
+
+// Which stream a lane takes in its turn `row`, where a lane takes a stream.
+// Streams are sorted, the longest first. Teams of lanes get neighbours, which
+// end nearly together; groups get teams in turn, there and back, so that no
+// group has all that is long. Turns go on until there is no such stream.
+FN u32 block_stream(u32 row) {
+  const u32 teams = group_count() * (group_lanes() / TEAM_LANES);
+  const u32 turn = lane_id() / TEAM_LANES * group_count() + group_id();
+  return (row * teams + (row % 2 == 0 ? turn : teams - 1 - turn)) * TEAM_LANES +
+         lane_id() % TEAM_LANES;
+}
+
+// What is chained to a piece's first block.
+FN Block block_chain_start(GLOBAL const CipherPiece *piece, GLOBAL const u32 *chain) {
+  return piece->continues ? load_block((GLOBAL const u8 *)(chain + (u64)piece->chain * 4))
+                          : block_iv(piece);
+}
+
+// The 16 bytes as a register into which CFB shifts its ciphertext from the right.
+FN Block block_shift_in_byte(Block b, u32 byte) {
+  const Block shifted = {{b.w[0] >> 8 | b.w[1] << 24, b.w[1] >> 8 | b.w[2] << 24,
+                          b.w[2] >> 8 | b.w[3] << 24, b.w[3] >> 8 | byte << 24}};
+  return shifted;
+}
+
+FN Block block_shift_in_bit(Block b, u32 bit) {
+  UNROLL for (u32 i = 0; i < 4; ++i) b.w[i] = SWAP_BYTES(b.w[i]);
+  Block shifted = {{b.w[0] << 1 | b.w[1] >> 31, b.w[1] << 1 | b.w[2] >> 31,
+                    b.w[2] << 1 | b.w[3] >> 31, b.w[3] << 1 | bit}};
+  UNROLL for (u32 i = 0; i < 4; ++i) shifted.w[i] = SWAP_BYTES(shifted.w[i]);
+  return shifted;
+}
+
+// The last 16 of the bytes that begin with the block `start` and go on with
+// `at` bytes of `text`.
+FN Block block_before(Block start, GLOBAL const u8 *text, u64 at) {
+  if (at >= 16) return block_load_bytes(text + at - 16, 16);
+  for (u32 i = 0; i < at; ++i) start = block_shift_in_byte(start, text[i]);
+  return start;
+}
+
+// The first `bytes` (1 to 16) of one block and the rest of another.
+FN Block block_join(Block first, Block rest, u32 bytes) {
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    const u32 of_rest = bytes >= 4 * i + 4 ? 0u
+                        : bytes <= 4 * i   ? ~0u
+                                           : ~0u << (8 * (bytes - 4 * i));
+    first.w[i] = (first.w[i] & ~of_rest) | (rest.w[i] & of_rest);
+  }
+  return first;
+}
+
+// Where the last two blocks of a message lie in its ciphertext, whose second
+// one has `part` bytes of plaintext: X is the whole block, Y the part.
+FN u32 block_stolen_x(GLOBAL const CipherPiece *piece) {
+  return piece->swapped ? 0 : piece->tail_bytes - 16;
+}
+FN u32 block_stolen_y(GLOBAL const CipherPiece *piece) { return piece->swapped ? 16 : 0; }

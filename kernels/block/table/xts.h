@@ -1,0 +1,161 @@
+// XTS over tables; included by kernels.h for each form of a cipher.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/block/xts_tweak.h"
+
+#ifndef BLOCK_KEY_SLOT
+
+// The points of all pieces, `count` of them, a lane each. The schedules of the
+// tweaks' keys come `keys` after those of the data's.
+KERNEL(BLOCK_NAME(xts_points), BLOCK_LANES)
+(GLOBAL const CipherPiece *pieces, u32 piece_count, u32 count, GLOBAL const u32 *schedules,
+ u32 keys, u32 rounds, GLOBAL u8 *points SHARED_PARAMETER) {
+  SHARED_WORDS(tables);
+  BLOCK_NAME(fill)(tables, 0);
+  for (u32 n = group_id() * group_lanes() + lane_id(); n < count;
+       n += group_count() * group_lanes()) {
+    GLOBAL const CipherPiece *piece = pieces + xts_find_piece(pieces, piece_count, n);
+    const u32 each = xts_points_of_unit(piece->unit_bytes / 16);
+    const u32 unit = (n - piece->first_point) / each, stretch = (n - piece->first_point) % each;
+    Block tweak = xts_unit_number(block_iv(piece), unit);
+    BLOCK_NAME(encrypt)
+    (&tweak, 1, tables, schedules + (u64)(keys + piece->key) * BLOCK_SCHEDULE_WORDS, rounds);
+    store_block(points + 16 * (u64)n, xts_jump_stretches(tweak, stretch));
+  }
+}
+
+#endif
+
+FN void BLOCK_NAME(xts_cipher)(Block *blocks, u32 count, SHARED const u32 *tables,
+                               GLOBAL const u32 *schedule, u32 rounds, u32 inverse) {
+  if (inverse)
+    BLOCK_NAME(decrypt)(blocks, count, tables, schedule, rounds);
+  else
+    BLOCK_NAME(encrypt)(blocks, count, tables, schedule, rounds);
+}
+
+// One slot at any alignment, with ciphertext stealing (IEEE 1619, 5.3.2 and
+// 5.4.2) where it ends its unit in a part of a block: what the first call makes
+// goes behind, the first bytes of it, and the second takes what stood there.
+FN void BLOCK_NAME(xts_slot)(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL const u8 *in,
+                             GLOBAL u8 *out, SHARED const u32 *tables, GLOBAL const u32 *schedule,
+                             u32 rounds, u32 inverse) {
+  const u64 at = (u64)place.unit * piece->unit_bytes + 16 * place.slot;
+  const u32 more = xts_slot_bytes(place, piece) - 16;
+  const Block after = xts_times_x_below_32(place.tweak, 1);
+  Block block = block_load_bytes(in + at, 16);
+  for (u32 pass = 0;; ++pass) {
+    const Block tweak = more != 0 && pass != inverse ? after : place.tweak;
+    block = block_xor(block, tweak);
+    BLOCK_NAME(xts_cipher)(&block, 1, tables, schedule, rounds, inverse);
+    block = block_xor(block, tweak);
+    if (more == 0 || pass == 1) break;
+    const Block stood = block_load_bytes(in + at + 16, more);
+    block_store_bytes(out + at + 16, block, more);
+    block = block_join(stood, block, more);
+  }
+  block_store_bytes(out + at, block, 16);
+}
+
+// How many of a piece's slots from a tile's first on lie side by side and whole, so
+// that they can be read and written 16 bytes at a time: units are whole blocks or
+// there is one, and a part of a block ends them.
+FN u64 BLOCK_NAME(xts_plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_start, u32 aligned) {
+  const u64 slots = piece->slots;
+  const u32 straight = piece->unit_bytes % 16 == 0 || slots == piece->unit_bytes / 16;
+  const u64 whole = slots - (piece->length % 16 != 0 ? 1 : 0);
+  return straight && aligned && tile_start < whole ? whole - tile_start : 0;
+}
+
+// Each team walks tiles that follow each other, so that a lane steps from tweak
+// to tweak, and asks nothing of its piece while `run`, the tiles ahead that are
+// plain and end before the lane's data unit does, lasts. All teams make as many
+// trips, and the four blocks of a lane are always enciphered, even if they are
+// none: look-ups are cheapest in code that all lanes of a group run.
+FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
+                        GLOBAL const u32 *schedules, u32 rounds, GLOBAL const u8 *in_base,
+                        GLOBAL u8 *out_base, GLOBAL const u8 *points, SHARED const u32 *tables,
+                        u32 inverse) {
+  const u32 tile_slots = BLOCK_TABLE_BLOCKS * TEAM_LANES;
+  const u32 trips = block_trips(tiles);
+  u64 tile = (u64)block_team_of(tiles) * trips;
+  if (tile >= tiles) return;
+  u32 p = 0, is_there = 0, run = 0, plain = 0;
+  XtsPlace place = {0, 0, {{0, 0, 0, 0}}};
+  // Of the lane's first block in the tile.
+  GLOBAL const u8 *in = in_base;
+  GLOBAL u8 *out = out_base;
+  ROLLED for (u32 trip = 0; trip < trips; ++trip, ++tile) {
+    if (run == 0) {
+      const u32 before = p;
+      p = block_next_piece(pieces, count, p, tile);
+      GLOBAL const CipherPiece *piece = pieces + p;
+      const u64 tile_start = (tile - piece->first_tile) * tile_slots;
+      const u64 first = tile_start + lane_id() % TEAM_LANES;
+      in = in_base + piece->in + 16 * first;
+      out = out_base + piece->out + 16 * first;
+      plain = 0;
+      if (tile < tiles) {
+        if (!is_there || p != before) place = xts_place(first, piece, points);
+        is_there = 1;
+        const u64 here =
+            BLOCK_NAME(xts_plain_slots)(piece, tile_start, block_aligned(in, out)) / tile_slots;
+        plain = here != 0;
+        const u32 in_unit = (piece->unit_bytes / 16 - 1 - place.slot) / tile_slots;
+        run = here < in_unit ? (u32)here : in_unit;
+      }
+    }
+    GLOBAL const u32 *schedule = schedules + (u64)pieces[p].key * BLOCK_SCHEDULE_WORDS;
+    Block blocks[BLOCK_TABLE_BLOCKS], tweaks[BLOCK_TABLE_BLOCKS];
+    if (plain) {
+      UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
+        blocks[n] = load_block(in + 16 * n * TEAM_LANES);
+      }
+      place = xts_tweaks(tweaks, BLOCK_TABLE_BLOCKS, place, run != 0, pieces + p, points);
+    } else {
+      UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) blocks[n] = tweaks[n] = place.tweak;
+    }
+    // Not within the branch: so that one instruction adds tweak and key.
+    UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) blocks[n] = block_xor(blocks[n], tweaks[n]);
+    BLOCK_NAME(xts_cipher)(blocks, BLOCK_TABLE_BLOCKS, tables, schedule, rounds, inverse);
+    if (plain) {
+      UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
+        store_block(out + 16 * n * TEAM_LANES, block_xor(blocks[n], tweaks[n]));
+      }
+    } else if (tile < tiles) {
+      GLOBAL const CipherPiece *piece = pieces + p;
+      GLOBAL const u8 *piece_in = in_base + piece->in;
+      GLOBAL u8 *piece_out = out_base + piece->out;
+      u64 first = (tile - piece->first_tile) * tile_slots + lane_id() % TEAM_LANES;
+      ROLLED for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
+        if (first < piece->slots) BLOCK_NAME(xts_slot)
+        (place, piece, piece_in, piece_out, tables, schedule, rounds, inverse);
+        place = xts_next(place, piece, points);
+        first += TEAM_LANES;
+      }
+    }
+    in += 16 * tile_slots;
+    out += 16 * tile_slots;
+    if (run != 0) --run;
+  }
+}
+
+#define BLOCK_XTS_PARAMETERS                                                            \
+  (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, \
+   u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,                           \
+   GLOBAL const u8 *points SHARED_PARAMETER)
+
+KERNEL(BLOCK_NAME(xts_encrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+  SHARED_WORDS(tables);
+  BLOCK_NAME(fill)(tables, 0);
+  BLOCK_NAME(xts)(pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 0);
+}
+
+KERNEL(BLOCK_NAME(xts_decrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+  SHARED_WORDS(tables);
+  BLOCK_NAME(fill)(tables, 1);
+  BLOCK_NAME(xts)(pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 1);
+}
+
+#undef BLOCK_XTS_PARAMETERS

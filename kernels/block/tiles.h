@@ -1,0 +1,151 @@
+// How the blocks of many pieces are shared out among lanes, and how blocks
+// come and go at any alignment. Common to every block cipher and form.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/block/ciphers.h"
+#include "kernels/block/layout.h"
+#include "kernels/block/names.h"
+
+// The piece to which a tile, or a point of XTS, belongs: the last that begins at
+// or before it.
+#define BLOCK_FIND_PIECE(name, type, first_place)                         \
+  FN u32 name(GLOBAL const CipherPiece *pieces, u32 count, type sought) { \
+    u32 low = 0, high = count;                                            \
+    while (high - low > 1) {                                              \
+      const u32 middle = low + (high - low) / 2;                          \
+      if (pieces[middle].first_place <= sought)                           \
+        low = middle;                                                     \
+      else                                                                \
+        high = middle;                                                    \
+    }                                                                     \
+    return low;                                                           \
+  }
+BLOCK_FIND_PIECE(block_find_piece, u64, first_tile)
+BLOCK_FIND_PIECE(xts_find_piece, u32, first_point)
+
+// Tiles [block_first_tile(n), block_first_tile(n + 1)) of a launch, for kernels in
+// which each team walks its own.
+FN u64 block_first_tile(u64 tiles, u32 team) {
+  const u32 teams = group_count() * (group_lanes() / TEAM_LANES);
+  return tiles * team / teams;
+}
+
+// The frame of such a kernel, and the piece of its tile.
+#define BLOCK_WALK_TILES                                               \
+  const u32 team = block_team();                                       \
+  const u64 end_tile = block_first_tile(tiles, team + 1);              \
+  u64 tile = block_first_tile(tiles, team);                            \
+  u32 p = tile < end_tile ? block_find_piece(pieces, count, tile) : 0; \
+  for (; tile < end_tile; ++tile)
+
+#define BLOCK_WALK_PIECE                                         \
+  while (p + 1 < count && pieces[p + 1].first_tile <= tile) ++p; \
+  GLOBAL const CipherPiece *piece = pieces + p;                  \
+  GLOBAL const u8 *in = in_base + piece->in;                     \
+  GLOBAL u8 *out = out_base + piece->out;
+
+// For the others: teams side by side take tiles side by side, whose memory is
+// one. Every team makes as many trips, so that all lanes run the same code at all
+// times; those past the last tile do nothing.
+FN u32 block_teams(void) { return group_count() * (group_lanes() / TEAM_LANES); }
+
+FN u32 block_trips(u64 tiles) { return (u32)((tiles + block_teams() - 1) / block_teams()); }
+
+FN u32 block_team(void) { return (group_id() * group_lanes() + lane_id()) / TEAM_LANES; }
+
+// Of fewer tiles than there are teams, every group gets its part: a team's number is then
+// how often they were dealt out before, and those that get none have numbers past the last.
+FN u32 block_team_of(u64 tiles) {
+  return tiles < block_teams() ? lane_id() / TEAM_LANES * group_count() + group_id() : block_team();
+}
+
+// The piece of a tile, from that of an earlier one.
+FN u32 block_next_piece(GLOBAL const CipherPiece *pieces, u32 count, u32 p, u64 tile) {
+  if (p + 1 < count && pieces[p + 1].first_tile <= tile)
+    p += block_find_piece(pieces + p, count - p, tile);
+  return p;
+}
+
+// 1 to 16 bytes from any address; the rest of the block is zero.
+FN Block block_load_bytes(GLOBAL const u8 *from, u32 bytes) {
+  Block b = {{0, 0, 0, 0}};
+  UNROLL for (u32 i = 0; i < 16; ++i) {
+    if (i < bytes) b.w[i / 4] |= (u32)from[i] << (8 * (i % 4));
+  }
+  return b;
+}
+
+FN void block_store_bytes(GLOBAL u8 *to, Block b, u32 bytes) {
+  UNROLL for (u32 i = 0; i < 16; ++i) {
+    if (i < bytes) to[i] = (u8)(b.w[i / 4] >> (8 * (i % 4)));
+  }
+}
+
+FN Block load_part(GLOBAL const u8 *from, u64 bytes, u32 aligned) {
+  if (aligned && bytes >= 16) return load_block(from);
+  return block_load_bytes(from, bytes < 16 ? (u32)bytes : 16);
+}
+
+FN void store_part(GLOBAL u8 *to, Block b, u64 bytes, u32 aligned) {
+  if (aligned && bytes >= 16)
+    store_block(to, b);
+  else
+    block_store_bytes(to, b, bytes < 16 ? (u32)bytes : 16);
+}
+
+// Whether both sides of a piece allow 16-byte accesses.
+FN u32 block_aligned(GLOBAL const u8 *in, GLOBAL const u8 *out) {
+  return (((u64)in | (u64)out) & 15) == 0;
+}
+
+FN Block block_xor(Block a, Block b) {
+  UNROLL for (int i = 0; i < 4; ++i) a.w[i] ^= b.w[i];
+  return a;
+}
+
+FN Block block_iv(GLOBAL const CipherPiece *piece) {
+  Block b = {{piece->iv[0], piece->iv[1], piece->iv[2], piece->iv[3]}};
+  return b;
+}
+
+// Where in its window of `size` (a power of 2, at most 65536) a counter lies.
+FN u32 block_skew(Block counter, u32 size) {
+  return (BYTE_OF(counter.w[3], 2) << 8 | BYTE_OF(counter.w[3], 3)) & (size - 1);
+}
+
+// The first counter of that window.
+FN Block block_window(Block counter, u32 size) {
+  counter.w[3] ^= SWAP_BYTES(block_skew(counter, size));
+  return counter;
+}
+
+// The counter block `number` blocks after `first`: all 128 bits count,
+// big-endian (SP 800-38A, B.1).
+FN Block block_counter(Block first, u64 number) {
+  const u64 high = (u64)SWAP_BYTES(first.w[0]) << 32 | SWAP_BYTES(first.w[1]);
+  const u64 low = (u64)SWAP_BYTES(first.w[2]) << 32 | SWAP_BYTES(first.w[3]);
+  const u64 new_low = low + number;
+  const u64 new_high = high + (new_low < low ? 1 : 0);
+  const u32 h1 = (u32)(new_high >> 32), h0 = (u32)new_high;
+  const u32 l1 = (u32)(new_low >> 32), l0 = (u32)new_low;
+  Block b = {{SWAP_BYTES(h1), SWAP_BYTES(h0), SWAP_BYTES(l1), SWAP_BYTES(l0)}};
+  return b;
+}
+
+// Of a schedule whose round keys are `step` words apart.
+FN Block block_round_key(GLOBAL const u32 *schedule, u32 step, u32 round) {
+  return load_block((GLOBAL const u8 *)(schedule + step * round));
+}
+
+#ifdef HAS_KEY_SLOT
+// The one of all ciphers. XTS has its tweaks' key behind the data's.
+KEY_SLOT(block_key_slot, 2 * BLOCK_MOST_SCHEDULE_WORDS)
+
+FN Block block_slot_round_key(u32 round) {
+  const Block key = {{block_key_slot[4 * round], block_key_slot[4 * round + 1],
+                      block_key_slot[4 * round + 2], block_key_slot[4 * round + 3]}};
+  return key;
+}
+#endif

@@ -1,0 +1,75 @@
+// The block ciphers, as data. A block has 16 bytes; a mode is a frame around any of them
+// (mode.h), so who adds one adds a row here and its kernels.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "lanecrypt/lanecrypt.h"
+
+namespace lanecrypt {
+
+// The sizes of a key that a cipher takes, or a mode, as a set.
+enum KeySizes : uint8_t { kKey128 = 1, kKey192 = 2, kKey256 = 4, kAnyKey = 7 };
+
+// What is done with blocks: the modes.
+enum class Way : uint8_t {
+  kEcb,
+  kCbc,
+  kCtr,
+  kXts,
+  kCfb128,
+  kCfb8,
+  kCfb1,
+  kOfb,
+  kCs1,
+  kCs2,
+  kCs3,
+  kGcm,
+  kCcm,
+  kChaCha20,  // the last two are no block cipher's
+  kChaCha20Poly1305
+};
+
+// In the order of BLOCK_CIPHERS in kernels/block/ciphers.h.
+struct BlockCipher {
+  const char *name;  // of its kernels: NAME_FORM_MODE
+  // For people: TITLE-BITS-MODE, or TITLE-MODE where keys have one size; and, in any case,
+  // for OpenSSL.
+  const char *title;
+  uint8_t key_sizes;
+  // What its kernels are told, for keys of 128, 192 and 256 bits.
+  uint8_t rounds[3];
+  // The modes that it has, from this value of lc_cipher on.
+  lc_cipher first;
+  int way_count;
+  Way ways[13];
+  // Bitsliced CTR has shares for many counters.
+  bool has_sliced_windows = false;
+  // What bitsliced teams take of a large piece while tables do the rest, where the block
+  // cipher runs forwards and backwards; 0: nothing.
+  double share_beside = 0, inverse_share_beside = 0;
+
+  constexpr bool names_bits() const { return (key_sizes & (key_sizes - 1)) != 0; }
+  constexpr uint32_t rounds_of(uint32_t key_bytes) const { return rounds[key_bytes / 8 - 2]; }
+};
+
+inline constexpr BlockCipher kBlockCiphers[] = {
+    {.name = "aes",
+     .title = "AES",
+     .key_sizes = kAnyKey,
+     .rounds = {10, 12, 14},
+     .first = LC_AES_ECB,
+     .way_count = 13,
+     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kXts, Way::kCfb128, Way::kCfb8, Way::kCfb1,
+              Way::kOfb, Way::kCs1, Way::kCs2, Way::kCs3, Way::kGcm, Way::kCcm},
+     .has_sliced_windows = true,
+     // Measured on an H200 (docs/lab/2026-11-22-aes-bounds.md). The inverse S-box has more
+     // gates.
+     .share_beside = 0.12,
+     .inverse_share_beside = 0.08},
+};
+inline constexpr int kBlockCipherCount = sizeof kBlockCiphers / sizeof kBlockCiphers[0];
+
+}  // namespace lanecrypt

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/block_launch.h"
+#include "process/diagnostics.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "kernels/block/ciphers.h"
+
+namespace lanecrypt::schedule {
+namespace {
+
+using device::Argument;
+using device::MemoryKind;
+
+constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
+constexpr uint64_t kChainBytes = 16;
+constexpr uint64_t kPointBytes = 16;
+// Half a bitsliced group: what has room beside a group of tables.
+constexpr uint32_t kBesideLanes = BLOCK_BITSLICE_LANES / 2;
+
+// Of a key's schedule, and of a bitsliced one.
+struct ScheduleShape {
+  std::string_view name;
+  uint64_t bytes, plane_bytes;
+};
+#define SCHEDULE_SHAPE(name, NAME) {#name, NAME##_SCHEDULE_WORDS * 4, NAME##_PLANE_WORDS * 4},
+constexpr ScheduleShape kSchedules[] = {BLOCK_CIPHERS(SCHEDULE_SHAPE)};
+#undef SCHEDULE_SHAPE
+
+constexpr bool schedules_are_in_order() {
+  if (std::size(kSchedules) != std::size(kBlockCiphers)) return false;
+  for (size_t n = 0; n < std::size(kSchedules); ++n)
+    if (kSchedules[n].name != kBlockCiphers[n].name ||
+        kSchedules[n].bytes > BLOCK_MOST_SCHEDULE_WORDS * 4)
+      return false;
+  return true;
+}
+static_assert(schedules_are_in_order());
+
+const ScheduleShape &schedule_of(const CipherKind &kind) {
+  return kSchedules[kind.mode().block - kBlockCiphers];
+}
+
+struct FormShape {
+  const char *name;
+  uint32_t lanes, xts_lanes;
+  uint32_t local_bytes, chain_local_bytes;  // of CBC encryption
+};
+
+constexpr BlockForm kForms[] = {BlockForm::kTable4, BlockForm::kTable1, BlockForm::kBitslice,
+                                BlockForm::kFragment};
+
+const FormShape &shape(BlockForm form) {
+  static const FormShape kShapes[] = {
+      {"table4", BLOCK_TABLE4_LANES, BLOCK_TABLE4_XTS_LANES, BLOCK_TABLE4_LOCAL_WORDS * 4,
+       BLOCK_TABLE4_CHAIN_WORDS * 4},
+      {"table1", BLOCK_TABLE1_LANES, BLOCK_TABLE1_LANES, BLOCK_TABLE1_LOCAL_WORDS * 4,
+       BLOCK_TABLE1_LOCAL_WORDS * 4},
+      {"bitslice", BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_LANES, 0, 0},
+      {"fragment", BLOCK_TABLE1_LANES, BLOCK_TABLE1_LANES, 0, 0},
+  };
+  return kShapes[static_cast<int>(form)];
+}
+
+uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+// The same where the result is known to be small.
+uint32_t count_up(uint64_t value, uint64_t by) {
+  return static_cast<uint32_t>(divide_up(value, by));
+}
+
+bool has_data_units(const CipherKind &kind) {
+  return kind.mode().continuation == Continuation::kDataUnits;
+}
+
+// Keys of the block cipher: first those of the data, then those of the tweaks.
+uint32_t key_count(const CipherWork &work) {
+  return static_cast<uint32_t>(work.keys.size()) * work.kind.mode().keys;
+}
+
+// Bitsliced schedules: one for 32 streams, or one for each key.
+uint32_t plane_count(const CipherWork &work) {
+  return work.kind.is_chain() ? count_up(work.pieces.size(), BLOCK_BITSLICE_BLOCKS)
+                              : key_count(work);
+}
+
+// Of the bitsliced kernels, those that are parallel in blocks take plain keys.
+bool has_planes(BlockForm form, const CipherKind &kind) {
+  return form == BlockForm::kBitslice &&
+         (kind.is_chain() || has_data_units(kind) || kind.mode().is_feedback());
+}
+
+// What NAME_expand_keys makes, or NAME_expand_stream_keys.
+uint64_t schedule_bytes(const CipherWork &work) {
+  const uint64_t keys = key_count(work);
+  return (work.by_stream ? divide_up(keys, BLOCK_STREAM_KEYS) * BLOCK_STREAM_KEYS : keys) *
+         schedule_of(work.kind).bytes;
+}
+
+// In the order in which the streams want them, so that lanes side by side read theirs
+// side by side.
+void number_keys_by_stream(CipherWork &work) {
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> number(work.keys.size(), kNone);
+  std::vector<const uint8_t *> keys;
+  keys.reserve(work.keys.size());
+  for (CipherPiece &piece : work.pieces) {
+    uint32_t &of_key = number[piece.key];
+    if (of_key == kNone) {
+      of_key = static_cast<uint32_t>(keys.size());
+      keys.push_back(work.keys[piece.key]);
+    }
+    piece.key = of_key;
+  }
+  work.keys = std::move(keys);
+}
+
+uint32_t points_of(const CipherPiece &piece) {
+  const uint64_t unit_slots = piece.unit_bytes / kBlockBytes;
+  return static_cast<uint32_t>(divide_up(piece.slots, unit_slots) *
+                               divide_up(unit_slots, XTS_STRETCH));
+}
+
+// How the names of its kernels begin.
+std::string name_in(BlockForm form, const CipherKind &kind) {
+  return std::string(kind.mode().block->name) + "_" + shape(form).name + "_";
+}
+
+std::string kernel_name(BlockForm form, const CipherKind &kind, bool in_slot = false) {
+  const Mode &mode = kind.mode();
+  const bool encrypts = kind.direction == LC_ENCRYPT;
+  const std::string begin = name_in(form, kind) + (in_slot ? "slot_" : "");
+  if (const char *shared = encrypts ? mode.encrypt_kernel : mode.decrypt_kernel; shared != nullptr)
+    return begin + shared;
+  return begin + mode.name + (mode.is_own_inverse ? "" : encrypts ? "_encrypt" : "_decrypt");
+}
+
+std::string steal_name(BlockForm form, const CipherKind &kind) {
+  return name_in(form, kind) + (kind.direction == LC_ENCRYPT ? "steal_encrypt" : "steal_decrypt");
+}
+
+bool can_run(const device::Properties &properties, BlockForm form) {
+  return shape(form).chain_local_bytes <= properties.local_bytes &&
+         has_kernel(properties, form, {LC_AES_CTR, LC_ENCRYPT, 16});
+}
+
+}  // namespace
+
+bool has_kernel(const device::Properties &properties, BlockForm form, const CipherKind &kind) {
+  const std::vector<std::string> &names = properties.kernels;
+  const auto has = [&](const std::string &name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (names.empty()) return form != BlockForm::kFragment;  // which is not of kernels/
+  return has(kernel_name(form, kind)) &&
+         (kind.mode().tail_bytes == 0 || has(steal_name(form, kind)));
+}
+
+Result<BlockForm> choose_block_form(const device::Properties &properties) {
+  if (const char *wanted = process::diagnostic_variable("LANECRYPT_AES_FORM");
+      wanted != nullptr && *wanted != '\0') {
+    for (const BlockForm form : kForms) {
+      if (std::string_view(wanted) != shape(form).name) continue;
+      if (can_run(properties, form)) return form;
+      return Status(LC_ERROR_NO_DEVICE,
+                    properties.id + " cannot run LANECRYPT_AES_FORM=" + wanted + ": it has " +
+                        std::to_string(properties.local_bytes) + " bytes of local memory" +
+                        (properties.kernels.empty() ? "" : ", and no such kernels"));
+    }
+    return Status(LC_ERROR_ARGUMENT, std::string("LANECRYPT_AES_FORM is table4, table1, "
+                                                 "bitslice or fragment, not ") +
+                                         wanted);
+  }
+  if (properties.banked_local) {
+    if (can_run(properties, BlockForm::kTable4)) return BlockForm::kTable4;
+    if (can_run(properties, BlockForm::kTable1)) return BlockForm::kTable1;
+  }
+  if (can_run(properties, BlockForm::kBitslice)) return BlockForm::kBitslice;
+  if (can_run(properties, BlockForm::kTable1)) return BlockForm::kTable1;
+  if (can_run(properties, BlockForm::kFragment)) return BlockForm::kFragment;
+  return Status(LC_ERROR_NO_DEVICE, properties.id + " has no kernels for AES");
+}
+
+Result<BlockGrid> read_block_grid(const device::Properties &properties, BlockForm form) {
+  const char *wanted = process::diagnostic_variable("LANECRYPT_AES_GRID");
+  if (wanted == nullptr || *wanted == '\0') return BlockGrid();
+  const uint32_t most = std::min(shape(form).lanes, properties.max_group_lanes);
+  constexpr uint32_t kMostGroups = 65535;
+  BlockGrid grid;
+  int end = 0;
+  if (sscanf(wanted, "%9ux%9u%n", &grid.groups, &grid.lanes, &end) != 2 || wanted[end] != '\0' ||
+      grid.groups == 0 || grid.groups > kMostGroups || grid.lanes == 0 || grid.lanes > most ||
+      grid.lanes % properties.team_lanes != 0 ||
+      (properties.fixed_group_lanes && grid.lanes != most))
+    return Status(LC_ERROR_ARGUMENT,
+                  "LANECRYPT_AES_GRID is groups x lanes, such as 64x" + std::to_string(most) +
+                      ", and not " + wanted + ": " + properties.id + " takes " +
+                      (properties.fixed_group_lanes
+                           ? std::to_string(most) + " lanes"
+                           : "multiples of " + std::to_string(properties.team_lanes) +
+                                 " lanes up to " + std::to_string(most)));
+  return grid;
+}
+
+BlockLaunch::BlockLaunch(device::Device &device, BlockForm form, BlockGrid grid)
+    : device_(device),
+      form_(form),
+      form_lanes_(lanes_of(grid.lanes != 0 ? grid.lanes : shape(form).lanes)),
+      // Where groups have the lanes that kernels are compiled for, no grid has others.
+      xts_lanes_(lanes_of(grid.lanes != 0 && !device.properties().fixed_group_lanes
+                              ? grid.lanes
+                              : shape(form).xts_lanes)),
+      local_bytes_(shape(form).local_bytes),
+      resident_groups_(
+          grid.groups != 0
+              ? grid.groups
+              : device.resident_groups(kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(),
+                                       form_lanes_, local_bytes_)),
+      pairs_(grid.groups == 0 && device.properties().pairs_launches) {}
+
+uint32_t BlockLaunch::lanes_of(uint32_t most) const {
+  const device::Properties &properties = device_.properties();
+  const uint32_t lanes = std::min(most, properties.max_group_lanes);
+  return std::max(lanes / properties.team_lanes * properties.team_lanes, properties.team_lanes);
+}
+
+bool BlockLaunch::can_use_slot(const CipherWork &work) const {
+  const Way way = work.kind.mode().way;
+  return device_.key_slot() != nullptr && work.keys.size() == 1 && !work.is_beside &&
+         form_ != BlockForm::kTable1 && !has_planes(form_, work.kind) &&
+         (way == Way::kEcb || way == Way::kCbc || way == Way::kCtr || way == Way::kXts);
+}
+
+const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const CipherWork &work) const {
+  if (work.in_slot) return device_.key_slot();
+  return (work.keys_of != nullptr ? *work.keys_of : room).schedules.get();
+}
+
+uint32_t BlockLaunch::max_keys(const CipherKind &kind) const {
+  // A bitsliced schedule is 30 times as large as a plain one.
+  return has_planes(form_, kind) && !kind.is_chain() ? 2048 : max_pieces();
+}
+
+Status BlockLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
+  return schedule::grow(device_, buffer, kind, bytes);
+}
+
+Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups,
+                          uint32_t lanes, uint32_t local_bytes, std::span<const Argument> arguments,
+                          uint64_t longest_bytes) {
+  ++launches_;
+  return stream.launch({.kernel = kernel,
+                        .groups = std::max(groups, 1u),
+                        .group_lanes = lanes,
+                        .local_bytes = local_bytes,
+                        .arguments = arguments,
+                        .longest_bytes = longest_bytes});
+}
+
+void BlockLaunch::plan(CipherWork &work) {
+  if (work.kind.is_chain() && !work.is_sorted) {
+    // Lanes side by side then end together. Most often all streams are alike, and it
+    // takes as long to sort those as all else here.
+    const auto is_longer = [](const CipherPiece &a, const CipherPiece &b) {
+      return a.length > b.length;
+    };
+    if (!std::is_sorted(work.pieces.begin(), work.pieces.end(), is_longer))
+      std::stable_sort(work.pieces.begin(), work.pieces.end(), is_longer);
+  }
+  const uint32_t team = device_.properties().team_lanes;
+  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
+  if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
+  work.parts.clear();
+  if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, teams, work.pieces);
+  work.in_slot = can_use_slot(work);
+  // OpenGL's kernels of streams read schedules as they lie.
+  work.by_stream = work.kind.is_chain() && !work.in_slot && form_ != BlockForm::kBitslice &&
+                   device_.properties().kernels.empty();
+  if (work.by_stream && work.keys.size() > 1) number_keys_by_stream(work);
+  work.points = 0;
+  for (CipherPiece &piece : work.pieces) {
+    if (!has_data_units(work.kind)) break;
+    piece.first_point = work.points;
+    work.points += points_of(piece);
+  }
+}
+
+void BlockLaunch::stage(Staging &staging, BlockRoom &room, CipherWork &work) {
+  plan(work);
+  staging.add(room.pieces, work.pieces, work.secret_starts);
+  if (work.parts.size() > 1) {
+    const size_t first = work.parts[1].first_piece;
+    const uint64_t bytes = (work.pieces.size() - first) * sizeof(CipherPiece);
+    staging.add(room.pieces_beside, bytes, work.secret_starts,
+                [=, &work](uint8_t *place) { memcpy(place, &work.pieces[first], bytes); });
+  }
+  if (work.keys_of != nullptr) return;
+  staging.add(room.keys, key_count(work) * kKeyBytes, true, [&work](uint8_t *place) {
+    const size_t keys = work.keys.size();
+    const uint32_t one_key = work.kind.one_key_bytes();
+    memset(place, 0, key_count(work) * kKeyBytes);
+    for (size_t n = 0; n < key_count(work); ++n)
+      memcpy(place + n * kKeyBytes, work.keys[n % keys] + n / keys * one_key, one_key);
+  });
+}
+
+Status BlockLaunch::upload(device::Stream &stream, BlockRoom &room, CipherWork &work) {
+  Staging staging(device_);
+  stage(staging, room, work);
+  return staging.run(stream, room.staged);
+}
+
+Status BlockLaunch::expand_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
+  const uint32_t lanes = lanes_of(BLOCK_KEY_LANES);
+  if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, schedule_bytes(work)));
+  if (work.in_slot && slot_free_ != nullptr) LC_TRY(stream.await(*slot_free_));
+  const auto expand = [&](const char *which) {
+    return std::string(work.kind.mode().block->name) + "_expand_" + which;
+  };
+  if (work.by_stream) {
+    const Argument arguments[] = {room.keys.get(), room.schedules.get(), keys, key_words};
+    return start(stream, expand("stream_keys").c_str(), count_up(keys, lanes), lanes, 0, arguments);
+  }
+  // Second keys only encrypt.
+  const uint32_t inverse = work.kind.is_inverse() ? static_cast<uint32_t>(work.keys.size()) : 0;
+  const Argument arguments[] = {room.keys.get(), schedules(room, work), keys, key_words, inverse};
+  LC_TRY(start(stream, expand("keys").c_str(), count_up(keys, lanes), lanes, 0, arguments));
+  if (!has_planes(form_, work.kind)) return Status();
+
+  return slice_keys(stream, room, work, plane_count(work), work.kind.is_chain(), room.planes);
+}
+
+Status BlockLaunch::slice_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work,
+                               uint32_t planes, bool by_stream,
+                               std::unique_ptr<device::Buffer> &to) {
+  const uint32_t lanes = lanes_of(BLOCK_BITSLICE_LANES);
+  LC_TRY(grow(to, MemoryKind::kDevice, planes * schedule_of(work.kind).plane_bytes));
+  const Argument slice[] = {room.schedules.get(),
+                            to.get(),
+                            planes,
+                            work.kind.rounds(),
+                            by_stream ? 1u : 0u,
+                            room.pieces.get(),
+                            static_cast<uint32_t>(work.pieces.size())};
+  return start(stream, (name_in(BlockForm::kBitslice, work.kind) + "keys").c_str(),
+               count_up(planes, lanes), lanes, 0, slice);
+}
+
+// XTS: the tweaks from which the main kernel's lanes start.
+Status BlockLaunch::launch_points(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  LC_TRY(grow(room.points, MemoryKind::kDevice, (work.points + XTS_SPARE_POINTS) * kPointBytes));
+  const bool sliced = form_ == BlockForm::kBitslice;
+  const Argument arguments[] = {room.pieces.get(),
+                                static_cast<uint32_t>(work.pieces.size()),
+                                work.points,
+                                sliced ? room.planes.get() : schedules(room, work),
+                                static_cast<uint32_t>(work.keys.size()),
+                                work.kind.rounds(),
+                                room.points.get()};
+  const uint32_t groups = count_up(work.points, uint64_t{form_lanes_} * (sliced ? 32 : 1));
+  const std::string name = name_in(form_, work.kind) + "xts_points";
+  return start(stream, name.c_str(), std::min(groups, resident_groups_), form_lanes_, local_bytes_,
+               arguments);
+}
+
+Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const CipherWork &work,
+                                size_t number) {
+  const BlockPart &part = work.parts[number];
+  const bool beside = number > 0;
+  // What steals ciphertext may leave CBC itself nothing.
+  if (part.tiles == 0) return Status();
+  const device::Buffer *keys =
+      has_planes(part.form, work.kind) ? room.planes.get() : schedules(room, work);
+  std::vector<Argument> arguments = {beside ? room.pieces_beside.get() : room.pieces.get(),
+                                     part.pieces,
+                                     part.tiles,
+                                     keys,
+                                     work.kind.rounds(),
+                                     work.in,
+                                     work.out};
+  if (work.kind.mode().way == Way::kCtr) arguments.push_back(part.rows);
+  if (has_data_units(work.kind)) arguments.push_back(room.points.get());
+  if (work.kind.mode().is_feedback())
+    arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
+  const std::string name = kernel_name(part.form, work.kind, work.in_slot);
+  const uint32_t alone = has_data_units(work.kind) ? xts_lanes_ : form_lanes_;
+  const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
+  ++launches_;
+  return stream.launch({.kernel = name.c_str(),
+                        .groups = grid.groups,
+                        .group_lanes = grid.lanes,
+                        .local_bytes = shape(part.form).local_bytes,
+                        .arguments = arguments,
+                        .beside_last = beside});
+}
+
+// Few tiles are dealt out over all groups first; of tables, which all lanes of a group make
+// together, by the kernels.
+BlockGrid BlockLaunch::tile_grid(const BlockPart &part, uint32_t most_lanes) const {
+  const uint32_t team = device_.properties().team_lanes;
+  uint32_t lanes = most_lanes, teams_each = 1;
+  if (part.form == BlockForm::kBitslice && !device_.properties().fixed_group_lanes) {
+    const uint64_t teams = divide_up(part.tiles, resident_groups_);
+    lanes = static_cast<uint32_t>(std::min<uint64_t>(teams * team, most_lanes));
+    teams_each = lanes / team;
+  }
+  const uint64_t groups = divide_up(part.tiles, teams_each);
+  return {static_cast<uint32_t>(std::min<uint64_t>(groups, resident_groups_)), lanes};
+}
+
+// Streams, or parties of 32 of them, are dealt out over all groups first.
+BlockGrid BlockLaunch::stream_grid(uint32_t streams) const {
+  const uint32_t team = device_.properties().team_lanes;
+  const uint32_t wanted =
+      form_ == BlockForm::kBitslice ? count_up(streams, BLOCK_BITSLICE_BLOCKS) : streams;
+  if (!device_.properties().fixed_group_lanes) {
+    const uint32_t lanes =
+        std::clamp(count_up(count_up(wanted, resident_groups_), team) * team, team, form_lanes_);
+    return {std::min(count_up(wanted, lanes), resident_groups_), lanes};
+  }
+  uint32_t lanes = form_lanes_;
+  if (const uint32_t fewer = device_.properties().chain_group_lanes; fewer != 0)
+    lanes = form_ == BlockForm::kBitslice ? team : std::min(fewer, form_lanes_);
+  return {std::min(count_up(wanted, lanes), resident_groups_ * (form_lanes_ / lanes)), lanes};
+}
+
+Status BlockLaunch::launch_chains(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
+  if (work.chain == nullptr) LC_TRY(grow(room.chain, MemoryKind::kDevice, pieces * kChainBytes));
+  std::vector<Argument> arguments = {
+      room.pieces.get(),
+      pieces,
+      work.chain != nullptr ? work.chain : room.chain.get(),
+      form_ == BlockForm::kBitslice ? room.planes.get() : schedules(room, work),
+      work.kind.rounds(),
+      work.in,
+      work.out};
+  if (work.kind.mode().is_feedback())
+    arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
+  arguments.insert(arguments.end(), work.more.begin(), work.more.end());
+  const BlockGrid grid = stream_grid(pieces);
+  const std::string name = kernel_name(form_, work.kind, work.in_slot);
+  // upload() has sorted them.
+  return start(stream, name.c_str(), grid.groups, grid.lanes,
+               name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_,
+               arguments, work.pieces.front().length);
+}
+
+// Ciphertext stealing: what CBC has left to do.
+Status BlockLaunch::launch_tails(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
+  const bool encrypts = work.kind.direction == LC_ENCRYPT;
+  std::vector<Argument> arguments = {room.pieces.get(), pieces};
+  if (encrypts) arguments.push_back(work.chain != nullptr ? work.chain : room.chain.get());
+  if (form_ != BlockForm::kBitslice) {
+    arguments.push_back(room.schedules.get());
+  } else if (encrypts) {
+    arguments.push_back(room.planes.get());
+  } else {
+    LC_TRY(slice_keys(stream, room, work, count_up(pieces, BLOCK_BITSLICE_BLOCKS), true,
+                      room.tail_planes));
+    arguments.push_back(room.tail_planes.get());
+  }
+  for (const Argument &argument :
+       {Argument(work.kind.rounds()), Argument(work.in), Argument(work.out)})
+    arguments.push_back(argument);
+  const std::string name = steal_name(form_, work.kind);
+  const BlockGrid grid = stream_grid(pieces);
+  return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
+}
+
+Status BlockLaunch::launch_mode(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  if (work.kind.is_chain()) return launch_chains(stream, room, work);
+  for (size_t number = 0; number < work.parts.size(); ++number)
+    LC_TRY(launch_part(stream, room, work, number));
+  return Status();
+}
+
+Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  if (has_data_units(work.kind)) LC_TRY(launch_points(stream, room, work));
+  LC_TRY(launch_mode(stream, room, work));
+  return work.kind.mode().steals() ? launch_tails(stream, room, work) : Status();
+}
+
+Status BlockLaunch::launch(device::Stream &stream, BlockRoom &room, const CipherWork &work,
+                           device::Event &begin, device::Event &end) {
+  LC_TRY(expand_keys(stream, room, work));
+  LC_TRY(stream.mark(begin));
+  LC_TRY(run(stream, room, work));
+  LC_TRY(stream.mark(end));
+  LC_TRY(room.staged.zero_secrets(stream));
+  return zero_made(stream, room, work);
+}
+
+Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  LC_TRY(stream.zero(*schedules(room, work), 0, schedule_bytes(work)));
+  if (work.in_slot) {
+    if (slot_free_ == nullptr) {
+      Result<std::unique_ptr<device::Event>> made = device_.make_event();
+      if (!made.ok()) return made.status();
+      slot_free_ = std::move(*made);
+    }
+    LC_TRY(stream.mark(*slot_free_));
+  }
+  if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
+  // The last keystream of OFB would tell the last plaintext, and the MAC of CCM
+  // the right tag to who has a part of the keystream.
+  if (work.kind.is_chain() && work.chain == nullptr)
+    LC_TRY(stream.zero(*room.chain, 0, work.pieces.size() * kChainBytes));
+  if (form_ == BlockForm::kBitslice && work.kind.mode().steals() && !work.kind.is_chain())
+    LC_TRY(stream.zero(
+        *room.tail_planes, 0,
+        divide_up(work.pieces.size(), BLOCK_BITSLICE_BLOCKS) * schedule_of(work.kind).plane_bytes));
+  if (!has_planes(form_, work.kind)) return Status();
+  return stream.zero(*room.planes, 0, plane_count(work) * schedule_of(work.kind).plane_bytes);
+}
+
+}  // namespace lanecrypt::schedule

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/block_parts.h"
+
+#include <algorithm>
+
+namespace lanecrypt::schedule {
+namespace {
+
+uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+uint64_t blocks_of(const CipherKind &kind, const CipherPiece &piece) {
+  if (kind.mode().continuation == Continuation::kDataUnits) return piece.slots;
+  return divide_up(piece.length, kBlockBytes);
+}
+
+bool has_windows(const CipherKind &kind) { return kind.mode().way == Way::kCtr; }
+
+// Where in its window of `size` counters the first of a piece lies.
+uint64_t skew_of(const CipherPiece &piece, uint64_t size) {
+  const uint32_t last = piece.iv[3];
+  return ((last >> 16 & 0xff) << 8 | last >> 24) & (size - 1);
+}
+
+uint64_t count_tiles(const CipherKind &kind, BlockForm form, uint32_t rows, uint32_t team,
+                     const CipherPiece &piece) {
+  const uint64_t blocks = blocks_of(kind, piece);
+  const bool sliced = form == BlockForm::kBitslice;
+  const uint64_t lane_blocks = sliced ? BLOCK_BITSLICE_BLOCKS : BLOCK_TABLE_BLOCKS;
+  // CFB8 has a block a byte, CFB1 eight.
+  if (kind.mode().feedback_bits == 8) return divide_up(piece.length, lane_blocks * team);
+  if (kind.mode().feedback_bits == 1)
+    return divide_up(piece.length,
+                     (sliced ? BLOCK_BITSLICE_CFB1_BYTES : BLOCK_TABLE_CFB1_BYTES) * team);
+  if (!has_windows(kind) || rows == 0) return divide_up(blocks, lane_blocks * team);
+  const uint64_t columns = sliced ? team : BLOCK_TABLE_BLOCKS * team;
+  const uint64_t skew = skew_of(piece, uint64_t{256} * rows);
+  if (rows == 1) return (skew + blocks - 1) / columns - skew / columns + 1;
+  return divide_up(skew + blocks, uint64_t{256} * rows) * (256 / columns);
+}
+
+// As many as leave every team so many tiles that the last of them, which not
+// all teams have, do not count.
+uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
+                     uint64_t blocks, uint64_t pieces) {
+  if (!has_windows(kind)) return 0;
+  if (form == BlockForm::kBitslice) {
+    if (!kind.mode().block->has_sliced_windows) return 0;
+    // Windows that a piece begins or ends in are work for nothing.
+    constexpr uint64_t kWindowsEach = 8, kTilesEach = 2;
+    for (uint32_t rows = BLOCK_BITSLICE_ROWS; rows >= 32; rows /= 2) {
+      if (blocks >= pieces * kWindowsEach * 256 * rows &&
+          blocks >= teams.count * kTilesEach * teams.lanes * rows)
+        return rows;
+    }
+    return 0;
+  }
+  constexpr uint64_t kTilesEach = 16;
+  const uint64_t at_once = teams.count * teams.lanes * BLOCK_TABLE_BLOCKS;
+  uint32_t rows = 1;
+  while (rows < BLOCK_MOST_ROWS && blocks >= 2 * rows * kTilesEach * at_once &&
+         blocks >= pieces * 2 * rows * 256 * 8)
+    rows *= 2;
+  return rows;
+}
+
+// Where one piece is cut in two, the second for bitsliced teams; 0: nowhere.
+uint64_t choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiece &piece) {
+  const BlockCipher &block = *kind.mode().block;
+  const double share = kind.is_inverse() ? block.inverse_share_beside : block.share_beside;
+  constexpr uint64_t kLeastTrips = 4;
+  const uint64_t blocks = blocks_of(kind, piece);
+  const uint64_t lane_blocks = has_windows(kind) ? BLOCK_BITSLICE_ROWS : BLOCK_BITSLICE_BLOCKS;
+  const uint64_t trip = teams.beside * teams.lanes * lane_blocks;
+  if (trip == 0) return 0;
+  const uint64_t trips =
+      static_cast<uint64_t>(share * static_cast<double>(blocks) / static_cast<double>(trip) + 0.5);
+  if (trips < kLeastTrips) return 0;
+  const uint64_t cut = blocks - trips * trip;
+  if (!has_windows(kind)) return cut;
+  const uint64_t size = uint64_t{256} * BLOCK_BITSLICE_ROWS, skew = skew_of(piece, size);
+  const uint64_t at_window = divide_up(cut + skew, size) * size - skew;
+  return at_window < blocks ? at_window : 0;
+}
+
+bool can_be_cut(const CipherKind &kind) {
+  // Their bitsliced kernels are no match, or their last blocks are apart.
+  if (kind.mode().is_feedback() || kind.mode().steals()) return false;
+  return kind.mode().continuation == Continuation::kNothing ||
+         kind.mode().continuation == Continuation::kCounter ||
+         kind.mode().reads_back(kind.direction);
+}
+
+CipherPiece cut_off(const CipherKind &kind, CipherPiece &piece, uint64_t cut) {
+  CipherPiece rest = piece;
+  rest.in += cut * kBlockBytes;
+  rest.out += cut * kBlockBytes;
+  rest.length -= cut * kBlockBytes;
+  if (kind.mode().continuation == Continuation::kCounter)
+    advance_counter(reinterpret_cast<uint8_t *>(rest.iv), cut);
+  if (kind.mode().continuation == Continuation::kCiphertext) rest.continues = 1;
+  piece.length = cut * kBlockBytes;
+  return rest;
+}
+
+}  // namespace
+
+std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
+                                      const BlockTeams &teams, std::vector<CipherPiece> &pieces) {
+  uint64_t blocks = 0;
+  for (const CipherPiece &piece : pieces) blocks += blocks_of(kind, piece);
+  std::vector<BlockPart> parts;
+  parts.push_back({form, 0, static_cast<uint32_t>(pieces.size()),
+                   choose_rows(kind, form, teams, blocks, pieces.size()), 0});
+  const uint64_t cut = form == BlockForm::kTable4 && pieces.size() == 1 && can_be_cut(kind)
+                           ? choose_cut(kind, teams, pieces.front())
+                           : 0;
+  if (cut != 0) {
+    const CipherPiece rest = cut_off(kind, pieces.front(), cut);
+    pieces.push_back(rest);
+    parts.push_back({BlockForm::kBitslice, 1, 1, has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0, 0});
+  }
+  for (BlockPart &part : parts) {
+    for (uint32_t n = 0; n < part.pieces; ++n) {
+      CipherPiece &piece = pieces[part.first_piece + n];
+      piece.first_tile = part.tiles;
+      part.tiles += count_tiles(kind, part.form, part.rows, teams.lanes, piece);
+    }
+  }
+  return parts;
+}
+
+}  // namespace lanecrypt::schedule

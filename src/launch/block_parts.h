@@ -1,0 +1,38 @@
+// How a launch that is parallel in blocks is cut into tiles, and a large one
+// into a part for table groups and one for bitsliced groups beside them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "job/cipher_job.h"
+#include "kernels/block/layout.h"
+
+namespace lanecrypt::schedule {
+
+// How the kernels compute AES; each is right on every device that can run it.
+// kFragment are the fragment shaders of OpenGL, which are none of kernels/.
+enum class BlockForm { kTable4, kTable1, kBitslice, kFragment };
+
+// The pieces that one kernel takes.
+struct BlockPart {
+  BlockForm form;
+  uint32_t first_piece, pieces;
+  uint32_t rows;  // CTR: of a window
+  uint64_t tiles;
+};
+
+// What of a device counts here.
+struct BlockTeams {
+  uint32_t lanes;   // of a team
+  uint64_t count;   // of teams that run at once, in the launch's form
+  uint64_t beside;  // of bitsliced teams that run beside them; 0: none can
+};
+
+// Cuts the pieces of a launch, and counts their tiles into `first_tile`. Where
+// one large piece is the launch, its end becomes a piece of its own.
+std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
+                                      const BlockTeams &teams, std::vector<CipherPiece> &pieces);
+
+}  // namespace lanecrypt::schedule
