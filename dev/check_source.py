@@ -70,7 +70,7 @@ MAY_INCLUDE = {
                         "src/cpu/tag_arithmetic.h", "kernels/aead/gf128.h",
                         "kernels/aead/poly1305_field.h"],
     "provider/rsa": ["provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
-                     "provider/provider.h", "src/secure"],
+                     "provider/provider.h", "provider/wait.h", "src/secure"],
     # Status is what libcrypto/ speaks in.
     "provider": ["provider/cipher", "provider/rsa", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h"],

@@ -2,12 +2,48 @@
 #include "provider/rsa/rsa_device.h"
 
 #include "provider/fleet.h"
-#include "provider/rsa/rsa_wait.h"
+#include "provider/wait.h"
 
 namespace lanecrypt::provider {
 namespace {
 
 constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
+
+// in^d mod n.
+class PrivateOperation final : public OneOperation {
+ public:
+  PrivateOperation(lc_context *devices, const lc_rsa_key &key) : devices_(devices), key_(key) {}
+
+  lc_status run(const uint8_t *in, uint8_t *out, lc_result *result) const override {
+    const lc_rsa_message message = message_of(in, out);
+    const lc_rsa_job job = job_of(message);
+    return lc_rsa_run(devices_, &job, result);
+  }
+  lc_status submit(const uint8_t *in, uint8_t *out, const lc_completion *completion,
+                   lc_ticket **ticket) const override {
+    const lc_rsa_message message = message_of(in, out);
+    const lc_rsa_job job = job_of(message);
+    return lc_rsa_submit(devices_, &job, completion, ticket);
+  }
+
+ private:
+  lc_rsa_message message_of(const uint8_t *in, uint8_t *out) const {
+    return {.key = &key_, .in = in, .out = out};
+  }
+  static lc_rsa_job job_of(const lc_rsa_message &message) {
+    lc_rsa_job job{};
+    job.struct_size = sizeof job;
+    job.operation = LC_RSA_PRIVATE;
+    job.device = LC_ANY_DEVICE;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    return job;
+  }
+
+  lc_context *const devices_;
+  const lc_rsa_key &key_;
+};
 
 }  // namespace
 
@@ -49,8 +85,9 @@ RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
   lc_result result{};
   result.struct_size = sizeof result;
   std::string why;
+  const PrivateOperation operation(provider.devices(), *device_key_->key);
   const lc_status status =
-      run_rsa_and_wait(provider.devices(), *device_key_->key, key_.bytes(), in, out, &result, &why);
+      run_and_wait(operation, {in, key_.bytes()}, {out, key_.bytes()}, &result, &why);
   // The queue was full, or a device failed, and the library or nobody took over.
   if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
     (void)look_at_devices(provider);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa/rsa_wait.h"
+#include "provider/wait.h"
 
 #include <openssl/async.h>
 #include <sys/eventfd.h>
@@ -18,17 +18,6 @@
 
 namespace lanecrypt::provider {
 namespace {
-
-lc_rsa_job make_job(const lc_rsa_message &message) {
-  lc_rsa_job job{};
-  job.struct_size = sizeof job;
-  job.operation = LC_RSA_PRIVATE;
-  job.device = LC_ANY_DEVICE;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
-  return job;
-}
 
 // ---- The jobs of a thread ----------------------------------------------------
 
@@ -93,16 +82,18 @@ struct PausedOperation {
   std::shared_ptr<Waiter> waiter;
   lc_ticket *ticket = nullptr;
   std::atomic<bool> done{false};
-  const size_t bytes;
+  const size_t in_bytes, out_bytes;
   // What is decrypted passes through here.
   secure::KeyMemory memory;
 
-  PausedOperation(const void *in, size_t size) : bytes(size), memory(2 * size) {
-    if (memory.ok(2 * size)) std::memcpy(memory.data(), in, bytes);
+  PausedOperation(std::span<const uint8_t> input, size_t output_bytes)
+      : in_bytes(input.size()), out_bytes(output_bytes), memory(in_bytes + out_bytes) {
+    if (is_ready()) std::memcpy(memory.data(), input.data(), in_bytes);
   }
   ~PausedOperation() { lc_ticket_free(ticket); }
+  bool is_ready() const { return memory.ok(in_bytes + out_bytes); }
   uint8_t *in() { return memory.data(); }
-  uint8_t *out() { return memory.data() + bytes; }
+  uint8_t *out() { return memory.data() + in_bytes; }
 };
 using PausedPointer = std::shared_ptr<PausedOperation>;
 
@@ -232,10 +223,10 @@ void pause_until_done(Waiter &waiter, const PausedOperation &operation) {
   }
 }
 
-lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &message,
-                    size_t bytes, lc_result *result, std::string *why) {
-  PausedPointer operation = std::make_shared<PausedOperation>(message.in, bytes);
-  if (!operation->memory.ok(2 * bytes)) {
+lc_status pause_for(ASYNC_JOB *job, const OneOperation &what, std::span<const uint8_t> in,
+                    std::span<uint8_t> out, lc_result *result, std::string *why) {
+  PausedPointer operation = std::make_shared<PausedOperation>(in, out.size());
+  if (!operation->is_ready()) {
     *why = "no memory for the operation";
     return LC_ERROR_MEMORY;
   }
@@ -244,17 +235,14 @@ lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &m
     *why = "no descriptor to wait by";
     return LC_ERROR_MEMORY;
   }
-  lc_rsa_message kept = message;
-  kept.in = operation->in();
-  kept.out = operation->out();
-  const lc_rsa_job request = make_job(kept);
   lc_completion completion{};
   completion.struct_size = sizeof completion;
   completion.callback = on_end;
   auto share = std::make_unique<PausedPointer>(operation);
   completion.argument = share.get();
   completion.eventfd = -1;
-  const lc_status status = lc_rsa_submit(devices, &request, &completion, &operation->ticket);
+  const lc_status status =
+      what.submit(operation->in(), operation->out(), &completion, &operation->ticket);
   if (status != LC_OK) {
     *why = lc_last_error();
     return status;
@@ -271,7 +259,7 @@ lc_status pause_for(ASYNC_JOB *job, lc_context *devices, const lc_rsa_message &m
   // It has ended. Its callback may wait for this job, which must not wait for it.
   const lc_status ended = lc_ticket_result(state.ticket, result);
   if (ended == LC_OK)
-    std::memcpy(message.out, state.out(), bytes);
+    std::memcpy(out.data(), state.out(), out.size());
   else
     *why = lc_last_error();
   const std::shared_ptr<Waiter> keep = state.waiter;
@@ -289,14 +277,12 @@ void stays_on_cpu() {
   if (jobs_of_thread.paused == 0) jobs_of_thread.end_trial();
 }
 
-lc_status run_rsa_and_wait(lc_context *devices, const lc_rsa_key &key, size_t bytes,
-                           const uint8_t *in, uint8_t *out, lc_result *result, std::string *why) {
-  const lc_rsa_message message{.key = &key, .in = in, .out = out};
+lc_status run_and_wait(const OneOperation &operation, std::span<const uint8_t> in,
+                       std::span<uint8_t> out, lc_result *result, std::string *why) {
   try {
     if (ASYNC_JOB *job = ASYNC_get_current_job(); job != nullptr)
-      return pause_for(job, devices, message, bytes, result, why);
-    const lc_rsa_job request = make_job(message);
-    const lc_status status = lc_rsa_run(devices, &request, result);
+      return pause_for(job, operation, in, out, result, why);
+    const lc_status status = operation.run(in.data(), out.data(), result);
     if (status != LC_OK) *why = lc_last_error();
     return status;
   } catch (const std::bad_alloc &) {
