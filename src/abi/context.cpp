@@ -67,12 +67,13 @@ struct Context::Chooser {
   }
   schedule::RsaChoice::Devices devices() {
     using Duration = schedule::RsaChoice::Duration;
-    return {.load = [this] { return found() == nullptr ? 0 : found()->load(); },
-            .estimate = [this](uint32_t bits, Duration guess) -> std::optional<Duration> {
-              if (found() == nullptr) return std::nullopt;
-              return found()->estimate(bits, guess);
-            },
-            .warm_up = [this] { warm_up(); }};
+    return {
+        .load = [this] { return found() == nullptr ? 0 : found()->load(); },
+        .estimate = [this](schedule::BatchKind kind, Duration guess) -> std::optional<Duration> {
+          if (found() == nullptr) return std::nullopt;
+          return found()->estimate(kind, guess);
+        },
+        .warm_up = [this] { warm_up(); }};
   }
   // Devices are looked for beside. The caller who comes when they are known waits until
   // they are open.

@@ -41,7 +41,7 @@ class BatchDispatcher {
   // Of device `number`: whether it was tried, and why it does none of it any more.
   DeviceService service(uint32_t number) const { return batchers_[number]->service(); }
 
-  // For a choice between devices and the caller's CPU, of the selected devices.
+  // For BatchChoice, of the selected devices.
   size_t load() const;
   // Until one more operation of a kind would be done, on the best of those that are open
   // and have room; nullopt where none is.

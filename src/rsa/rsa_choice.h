@@ -1,62 +1,38 @@
-// Where a single private operation of RSA runs: on the CPU of its caller, who
-// has means of his own, or in a device's next batch. A caller alone is served
-// sooner by his CPU; many at once, by a device. (As in SSLShader: K. Jang and
-// others, "SSLShader: Cheap SSL Acceleration with Commodity Processors", NSDI
-// 2011.)
+// Where a single private operation of RSA runs, by the length of its key.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <optional>
+#include <algorithm>
+
+#include "batch/batch_choice.h"
+#include "rsa/rsa_engine.h"
 
 namespace lanecrypt::schedule {
 
-// Any thread, and no lock where the CPU is the plain choice.
 class RsaChoice {
  public:
-  using Clock = std::chrono::steady_clock;
-  using Duration = std::chrono::nanoseconds;
-  struct Devices {
-    // Operations that wait or are under way on all of them.
-    std::function<size_t()> load;
-    // Until one more operation of so many bits would be done, on the best of
-    // those that are open and have room; nullopt where none is.
-    std::function<std::optional<Duration>(uint32_t bits, Duration guess)> estimate;
-    // Opens them, without waiting.
-    std::function<void()> warm_up;
-    // A test has a clock of its own.
-    Clock::time_point (*now)() = &Clock::now;
-  };
+  using Duration = BatchChoice::Duration;
+  using Devices = BatchChoice::Devices;
 
-  // At least one core.
-  RsaChoice(Devices devices, unsigned cores);
+  RsaChoice(Devices devices, unsigned cores) : choice_(std::move(devices), cores) {}
 
-  // Whether a device is sooner. Where it is not, the caller counts as one at
-  // work on his CPU until ran_on_cpu(). in_line: how many operations the calling
-  // thread has to do, which wait for one another on the CPU.
-  bool is_device_sooner(uint32_t bits, uint32_t in_line);
-  // 0: it was not measured.
-  void ran_on_cpu(uint32_t bits, Duration took);
+  // As BatchChoice has them.
+  bool is_device_sooner(uint32_t bits, uint32_t in_line) {
+    return choice_.is_device_sooner(sort_of(bits), in_line);
+  }
+  void ran_on_cpu(uint32_t bits, Duration took) { choice_.ran_on_cpu(sort_of(bits), took); }
 
  private:
-  static constexpr uint32_t kSlotBits = 256, kSlots = 33;
-  static size_t slot_of(uint32_t bits);
-  uint32_t recent_callers(uint32_t now, Duration window);
+  static BatchChoice::Sort sort_of(uint32_t bits) {
+    constexpr uint32_t kSlotBits = 256;
+    constexpr Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
+    return {.kind = {LC_RSA_PRIVATE, rsa_kind(bits)},
+            .slot = std::min<size_t>(bits / kSlotBits, BatchChoice::kSlots - 1),
+            .guess = kGuess * bits / 2048 * bits / 2048};
+  }
 
-  const Devices devices_;
-  const uint32_t cores_;
-  std::atomic<uint32_t> on_cpu_{0};
-  // What one operation takes on a core; 0: not known yet.
-  std::array<std::atomic<int64_t>, kSlots> cpu_nanoseconds_{};
-  // The most callers at once, in this window of time and in the one before:
-  // when a batch ends they all seem to be gone for a moment.
-  std::atomic<int64_t> window_began_{0};
-  std::atomic<uint32_t> most_now_{0}, most_before_{0};
+  BatchChoice choice_;
 };
 
 }  // namespace lanecrypt::schedule

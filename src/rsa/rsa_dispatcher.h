@@ -20,12 +20,6 @@ class RsaDispatcher : public BatchDispatcher {
               return std::unique_ptr<BatchEngine>(std::move(*engine));
             },
             trust.time_limit) {}
-
-  // Of private operations, for RsaChoice.
-  std::optional<std::chrono::nanoseconds> estimate(uint32_t bits,
-                                                   std::chrono::nanoseconds guess) const {
-    return BatchDispatcher::estimate({LC_RSA_PRIVATE, rsa_kind(bits)}, guess);
-  }
 };
 
 }  // namespace lanecrypt::schedule

@@ -18,7 +18,7 @@ class ChoiceTest : public testing::Test {
   std::optional<RsaChoice::Duration> estimate_;
   int warm_ups_ = 0;
   RsaChoice choice_{{.load = [this] { return load_; },
-                     .estimate = [this](uint32_t, RsaChoice::Duration) { return estimate_; },
+                     .estimate = [this](BatchKind, RsaChoice::Duration) { return estimate_; },
                      .warm_up = [this] { ++warm_ups_; },
                      .now = [] { return now_; }},
                     16};

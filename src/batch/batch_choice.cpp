@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsa/rsa_choice.h"
+#include "batch/batch_choice.h"
 
 #include <algorithm>
 
 namespace lanecrypt::schedule {
 namespace {
 
-// What a device may take for its first batches, before any was seen: a guess
-// for 2048 bits.
-constexpr RsaChoice::Duration kGuess = std::chrono::microseconds(2500);
-constexpr RsaChoice::Duration kLeastWindow = std::chrono::milliseconds(8);
+constexpr BatchChoice::Duration kLeastWindow = std::chrono::milliseconds(8);
 // Of the device's estimate, where it may be no better than the CPU's.
 constexpr int64_t kMarginPercent = 10;
 
 }  // namespace
 
-RsaChoice::RsaChoice(Devices devices, unsigned cores)
+BatchChoice::BatchChoice(Devices devices, unsigned cores)
     : devices_(std::move(devices)), cores_(cores) {}
 
-size_t RsaChoice::slot_of(uint32_t bits) { return std::min<size_t>(bits / kSlotBits, kSlots - 1); }
-
-uint32_t RsaChoice::recent_callers(uint32_t now, Duration window) {
+uint32_t BatchChoice::recent_callers(uint32_t now, Duration window) {
   const int64_t time = devices_.now().time_since_epoch().count();
   int64_t began = window_began_.load(std::memory_order_relaxed);
   if (time - began > window.count() && window_began_.compare_exchange_strong(began, time)) {
@@ -33,19 +28,18 @@ uint32_t RsaChoice::recent_callers(uint32_t now, Duration window) {
   return std::max({now, most, most_before_.load(std::memory_order_relaxed)});
 }
 
-bool RsaChoice::is_device_sooner(uint32_t bits, uint32_t in_line) {
+bool BatchChoice::is_device_sooner(const Sort &sort, uint32_t in_line) {
   const uint32_t on_cpu = on_cpu_.fetch_add(1, std::memory_order_relaxed) + 1;
-  const int64_t alone = cpu_nanoseconds_[slot_of(bits)].load(std::memory_order_relaxed);
+  const int64_t alone = cpu_nanoseconds_[sort.slot].load(std::memory_order_relaxed);
   if (alone == 0) return false;
-  const Duration guess = kGuess * bits / 2048 * bits / 2048;
   const uint32_t callers = on_cpu + uint32_t(std::min<size_t>(devices_.load(), 1u << 30));
   const uint32_t recent = recent_callers(callers, std::max(kLeastWindow, 4 * Duration(alone)));
   // The callers share the cores; the operations of one thread, one.
   const int64_t own = alone * std::max<int64_t>({1, recent / cores_, in_line});
-  if (own < guess.count() / 8) return false;
-  const std::optional<Duration> device = devices_.estimate(bits, guess);
+  if (own < sort.guess.count() / 8) return false;
+  const std::optional<Duration> device = devices_.estimate(sort.kind, sort.guess);
   if (!device) {
-    if (own > guess.count()) devices_.warm_up();
+    if (own > sort.guess.count()) devices_.warm_up();
     return false;
   }
   if (device->count() + device->count() * kMarginPercent / 100 > own) return false;
@@ -53,12 +47,12 @@ bool RsaChoice::is_device_sooner(uint32_t bits, uint32_t in_line) {
   return true;
 }
 
-void RsaChoice::ran_on_cpu(uint32_t bits, Duration took) {
+void BatchChoice::ran_on_cpu(const Sort &sort, Duration took) {
   // With more callers than cores they wait for each other, which says nothing
   // of the operation.
   const uint32_t at_work = on_cpu_.fetch_sub(1, std::memory_order_relaxed);
   if (took.count() <= 0) return;
-  std::atomic<int64_t> &known = cpu_nanoseconds_[slot_of(bits)];
+  std::atomic<int64_t> &known = cpu_nanoseconds_[sort.slot];
   const int64_t before = known.load(std::memory_order_relaxed);
   if (before == 0)
     known.store(took.count(), std::memory_order_relaxed);
