@@ -158,6 +158,8 @@ bool has_kernel(const device::Properties &properties, BlockForm form, const Ciph
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   if (names.empty()) return form != BlockForm::kFragment;  // which is not of kernels/
+  // Devices that list their kernels have none of ChaCha20's.
+  if (!kind.mode().is_block_cipher()) return false;
   return has(kernel_name(form, kind)) &&
          (kind.mode().tail_bytes == 0 || has(steal_name(form, kind)));
 }
