@@ -1,9 +1,16 @@
 # Decides which APIs are built in, and compiles the kernels for CUDA. What is
 # left out and why, summary.cmake says.
-# Sets LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT, LANECRYPT_HAVE_OPENCL and
-# LANECRYPT_HAVE_GL.
+# Sets LANECRYPT_KERNEL_SETS, LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT,
+# LANECRYPT_HAVE_OPENCL and LANECRYPT_HAVE_GL.
 
 include(${PROJECT_SOURCE_DIR}/cmake/find_nvcc.cmake)
+
+# The names of the rows of LC_KERNEL_SETS.
+set(kernel_sets ${PROJECT_SOURCE_DIR}/src/device/kernel_sets.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_sets})
+file(READ ${kernel_sets} rows)
+string(REGEX MATCHALL "\n  ROW\\([a-z0-9_]+" rows "${rows}")
+list(TRANSFORM rows REPLACE "\n  ROW\\(" "" OUTPUT_VARIABLE LANECRYPT_KERNEL_SETS)
 
 set(LANECRYPT_HAVE_CUDA OFF)
 if(LANECRYPT_NVCC)
@@ -36,7 +43,7 @@ if(LANECRYPT_NVCC)
 
   file(GLOB_RECURSE kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.h)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
-  # One for each set of kernels (device.h): sets FATBIN to the file made of SOURCE.
+  # One for each set of kernels: sets FATBIN to the file made of SOURCE.
   function(lanecrypt_add_fatbin fatbin source)
     set(${fatbin} ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin PARENT_SCOPE)
     add_custom_command(
@@ -59,30 +66,29 @@ if(LANECRYPT_NVCC)
       VERBATIM)
     set(checked_fatbins ${checked_fatbins} ${checked} PARENT_SCOPE)
   endfunction()
-  lanecrypt_add_fatbin(lanecrypt kernels.cu)
-  lanecrypt_add_fatbin(lanecrypt_rsa rsa_kernels.cu)
+  foreach(set IN LISTS LANECRYPT_KERNEL_SETS)
+    lanecrypt_add_fatbin(lanecrypt_${set} ${set}_kernels.cu)
+  endforeach()
   add_custom_target(kernels_of_every_arch DEPENDS ${checked_fatbins})
   # The fatbins lie in the library's read-only data.
   set(LANECRYPT_FATBIN_OBJECT ${PROJECT_BINARY_DIR}/kernels/fatbin.S)
-  file(WRITE ${LANECRYPT_FATBIN_OBJECT}.new [[
-  .section .rodata
-  .global lanecrypt_fatbin
-  .hidden lanecrypt_fatbin
+  set(embedded "  .section .rodata\n")
+  set(fatbins)
+  foreach(set IN LISTS LANECRYPT_KERNEL_SETS)
+    list(APPEND fatbins ${lanecrypt_${set}})
+    string(APPEND embedded "  .global lanecrypt_${set}_fatbin
+  .hidden lanecrypt_${set}_fatbin
   .balign 64
-lanecrypt_fatbin:
-  .incbin "lanecrypt.fatbin"
+lanecrypt_${set}_fatbin:
+  .incbin \"lanecrypt_${set}.fatbin\"
   .byte 0
-  .global lanecrypt_rsa_fatbin
-  .hidden lanecrypt_rsa_fatbin
-  .balign 64
-lanecrypt_rsa_fatbin:
-  .incbin "lanecrypt_rsa.fatbin"
-  .byte 0
-  .section .note.GNU-stack, "", @progbits
-]])
+")
+  endforeach()
+  string(APPEND embedded "  .section .note.GNU-stack, \"\", @progbits\n")
+  file(WRITE ${LANECRYPT_FATBIN_OBJECT}.new "${embedded}")
   file(COPY_FILE ${LANECRYPT_FATBIN_OBJECT}.new ${LANECRYPT_FATBIN_OBJECT} ONLY_IF_DIFFERENT)
   set_source_files_properties(${LANECRYPT_FATBIN_OBJECT} PROPERTIES
-    OBJECT_DEPENDS "${lanecrypt};${lanecrypt_rsa}"
+    OBJECT_DEPENDS "${fatbins}"
     COMPILE_OPTIONS "-I${PROJECT_BINARY_DIR}/kernels;-Wa,-I${PROJECT_BINARY_DIR}/kernels")
 endif()
 

@@ -229,8 +229,12 @@ typedef uint64_t u64;
 #define TABLE static const
 #define GLOBAL
 #define SHARED
+#ifdef LC_LIST_KERNELS  // cmake/list_kernels.py reads this
+#define KERNEL(name, lanes) LC_KERNEL name
+#else
 #define KERNEL(name, lanes) void name
-#define KERNEL_OF(name, lanes, registers) void name
+#endif
+#define KERNEL_OF(name, lanes, registers) KERNEL(name, lanes)
 #define SHARED_PARAMETER , u32 *shared_words
 #define SHARED_WORDS(pointer) u32 *pointer = shared_words
 #define TEAM_LANES 1u

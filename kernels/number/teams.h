@@ -88,7 +88,7 @@ typedef int64_t s64;
 typedef double f64;
 #define FAST_FP64
 #define LARGE_FN static __attribute__((noinline))
-#define KERNEL_RESIDENT(name, lanes, groups) void name
+#define KERNEL_RESIDENT(name, lanes, groups) KERNEL(name, lanes)
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES
 #define ONE_BODY

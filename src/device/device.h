@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/kernel_sets.h"
 #include "job/status.h"
 
 namespace lanecrypt::device {
@@ -47,7 +48,9 @@ struct Properties {
   bool flat_addresses = false;
   // Kernels write to kPinned memory of allocate() by its address.
   bool reaches_pinned = false;
-  bool has_rsa = true;     // has the kernels of RSA; known before a device is open
+  // The sets of kernels that it has, each by its bit_of(); known before a device is open.
+  uint32_t kernel_sets = ~uint32_t{0};
+  bool has(KernelSet set) const { return (kernel_sets & bit_of(set)) != 0; }
   bool lone_teams = true;  // LONE_TEAMS of teams.h: a lane has a number of RSA for itself
   // The names of its kernels; empty: all that kernels/ has. Of an API that does
   // not tell before a device is open, Device::properties() has them.
@@ -195,10 +198,6 @@ class Device {
   // Called once, when the device has passed its self-test.
   virtual void begin_service() {}
 };
-
-// Kernels that are compiled and loaded together, so that who needs one set
-// does not wait for the other.
-enum class KernelSet { kCiphers, kRsa };
 
 // A device that was found. `open` may take a second, or, where the driver
 // compiles the kernels, many; it is called on the thread that will use the

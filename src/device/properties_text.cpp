@@ -72,7 +72,7 @@ void each_field(P &properties, Visit visit) {
   visit("fast_fp64", properties.fast_fp64);
   visit("flat_addresses", properties.flat_addresses);
   visit("reaches_pinned", properties.reaches_pinned);
-  visit("has_rsa", properties.has_rsa);
+  visit("kernel_sets", properties.kernel_sets);
   visit("lone_teams", properties.lone_teams);
   visit("kernels", properties.kernels);
   visit("pci_address", properties.pci_address);

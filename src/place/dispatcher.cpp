@@ -113,7 +113,8 @@ void Dispatcher::find_devices() {
           if (executors_[number]->offers(request->job.kind)) request->tried.push_back(number);
           take_over(request, why);
         }));
-    const bool is_for_rsa = number < selected_count_ && found.properties.has_rsa;
+    const bool is_for_rsa =
+        number < selected_count_ && found.properties.has(device::KernelSet::kRsa);
     rsa_.add_device(found, executors_.back()->counters(), is_for_rsa);
     generator_.add_device(found, executors_.back()->counters(), is_for_rsa);
   }
@@ -316,7 +317,9 @@ Status Dispatcher::submit_on_devices(const RequestPointer &request) {
 // the CPU may not.
 Status Dispatcher::place_rsa(uint32_t *number) const {
   if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
-  const auto has_rsa = [&](uint32_t n) { return executors_[n]->properties().has_rsa; };
+  const auto has_rsa = [&](uint32_t n) {
+    return executors_[n]->properties().has(device::KernelSet::kRsa);
+  };
   uint32_t named = *number;
   if (named == LC_ANY_DEVICE && selected_count_ != 0) {
     named = 0;

@@ -68,7 +68,7 @@ class OpenClTest : public testing::Test {
     return open(ProgramSource{{"", text, sha256}});
   }
   std::unique_ptr<Device> open(const ProgramSource &source) {
-    for (Found &found : find_devices(source, source)) {
+    for (Found &found : find_devices([&](KernelSet) { return source; })) {
       if (!wanted(found.properties) || !found.properties.unusable.empty()) continue;
       auto device = found.open(KernelSet::kCiphers);
       status_ = device.status();
@@ -436,7 +436,7 @@ TEST_F(OpenClTest, AChildOfForkOpensNothing) {
   if (child == 0) {
     alarm(20);  // a hang is a failure too
     const ProgramSource source = {{"", kProgram, "test"}};
-    const auto found = find_devices(source, source);
+    const auto found = find_devices([&](KernelSet) { return source; });
     bool right = !found.empty();
     for (const Found &one : found) {
       right = right && one.properties.unusable.find("forked") != std::string::npos &&

@@ -8,13 +8,19 @@
 #include "device/cuda/driver.h"
 #include "device/device.h"
 
-// The kernels, for every architecture (cmake/kernels.cmake).
-extern "C" const unsigned char lanecrypt_fatbin[], lanecrypt_rsa_fatbin[];
+// The kernels of each set, for every architecture (cmake/kernels.cmake).
+#define LC_FATBIN(name, ...) extern "C" const unsigned char lanecrypt_##name##_fatbin[];
+LC_KERNEL_SETS(LC_FATBIN)
+#undef LC_FATBIN
 
 namespace lanecrypt::device {
 namespace {
 
 using namespace cuda;
+
+#define LC_FATBIN(name, ...) lanecrypt_##name##_fatbin,
+constexpr const unsigned char *kFatbins[] = {LC_KERNEL_SETS(LC_FATBIN)};
+#undef LC_FATBIN
 
 constexpr int kOldestMajor = 7, kOldestMinor = 5;
 constexpr uint64_t kPageBytes = 4096;
@@ -300,9 +306,7 @@ Result<std::unique_ptr<Device>> open_cuda(const Driver &driver, CUdevice device,
   Status status = check(driver, driver.set_current(context), "cuCtxSetCurrent");
   CUmodule module = nullptr;
   if (status.ok())
-    status = check(driver,
-                   driver.module_load(
-                       &module, set == KernelSet::kRsa ? lanecrypt_rsa_fatbin : lanecrypt_fatbin),
+    status = check(driver, driver.module_load(&module, kFatbins[static_cast<uint32_t>(set)]),
                    "loading the kernels");
   if (!status.ok()) {
     (void)driver.primary_release(device);

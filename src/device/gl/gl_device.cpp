@@ -88,7 +88,7 @@ Properties describe(const EglPlace &place, size_t number) {
   if (properties.is_gpu) properties.pci_address = pci_address(place.drm_file);
   properties.compute_units = 1;
   properties.team_lanes = 32;
-  properties.has_rsa = false;
+  properties.kernel_sets = bit_of(KernelSet::kCiphers);
   properties.max_group_lanes = 32;
   properties.fixed_group_lanes = true;
   return properties;
@@ -215,7 +215,8 @@ std::vector<Found> find_gl() {
         properties.unusable = context.status().text();
     }
     const auto open = [place, properties](KernelSet set) -> Result<std::unique_ptr<Device>> {
-      if (set == KernelSet::kRsa) return Status(LC_ERROR_UNSUPPORTED, "OpenGL does no RSA");
+      if (!properties.has(set))
+        return Status(LC_ERROR_UNSUPPORTED, "OpenGL does no " + std::string(row_of(set).subject));
       return gl::open_device(place, properties);
     };
     found.push_back({std::move(properties), open});

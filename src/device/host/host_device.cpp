@@ -420,10 +420,13 @@ std::vector<Found> find_host() {
     properties.id = "host:" + std::to_string(n);
     std::string list;
     std::getline(lists, list, ';');
-    const auto is_of_rsa = [](const std::string &name) { return name.starts_with("rsa_"); };
     properties.kernels = host_kernels_named(list);
-    properties.has_rsa = list.empty() || std::any_of(properties.kernels.begin(),
-                                                     properties.kernels.end(), is_of_rsa);
+    properties.kernel_sets = Properties().kernel_sets;
+    if (!list.empty()) {
+      properties.kernel_sets = 0;
+      for (const std::string &kernel : properties.kernels)
+        properties.kernel_sets |= bit_of(set_of_kernel(kernel));
+    }
     all.push_back({properties, [properties](KernelSet) -> Result<std::unique_ptr<Device>> {
                      return std::unique_ptr<Device>(new HostDevice(properties));
                    }});

@@ -21,9 +21,6 @@ struct HostKernelEntry {
   size_t parameters;  // local memory counted
 };
 
-// Those of host_rsa_kernels.cpp.
-std::span<const HostKernelEntry> host_rsa_kernels();
-
 // nullptr when there is no such kernel.
 const HostKernelEntry *find_host_kernel(std::string_view name);
 

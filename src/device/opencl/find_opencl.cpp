@@ -37,7 +37,7 @@ std::vector<cl_device_id> devices(cl_platform_id platform) {
 
 }  // namespace
 
-std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSource &rsa) {
+std::vector<Found> find_devices(const SourceOf &source_of) {
   static std::mutex mutex;
   static auto &last = *new std::vector<Properties>();
   std::lock_guard lock(mutex);
@@ -63,9 +63,8 @@ std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSourc
       properties.api = "opencl";
       properties.id = "opencl:" + std::to_string(found.size());
       last.push_back(properties);
-      const auto open = [platform, device, properties, ciphers, rsa](KernelSet set) {
-        return OpenClDevice::open(platform, device, properties,
-                                  set == KernelSet::kRsa ? rsa : ciphers);
+      const auto open = [platform, device, properties, source_of](KernelSet set) {
+        return OpenClDevice::open(platform, device, properties, source_of(set));
       };
       found.push_back({std::move(properties), open});
     }
@@ -75,8 +74,6 @@ std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSourc
 
 }  // namespace opencl
 
-std::vector<Found> find_opencl() {
-  return opencl::find_devices(opencl::cipher_source(), opencl::rsa_source());
-}
+std::vector<Found> find_opencl() { return opencl::find_devices(opencl::source_of); }
 
 }  // namespace lanecrypt::device

@@ -32,8 +32,9 @@ class OpenClDevice : public Device {
   std::shared_ptr<Session> session_;
 };
 
-// Every device of every platform, to be opened with that program; what
-// find_opencl() does with the built-in one.
-std::vector<Found> find_devices(const ProgramSource &ciphers, const ProgramSource &rsa);
+// Every device of every platform, to be opened with these programs; what
+// find_opencl() does with the built-in ones.
+using SourceOf = std::function<ProgramSource(KernelSet)>;
+std::vector<Found> find_devices(const SourceOf &source_of);
 
 }  // namespace lanecrypt::device::opencl

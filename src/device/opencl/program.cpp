@@ -6,21 +6,6 @@
 
 #include "cache/file_cache.h"
 #include "device/opencl/signal_handlers.h"
-#include "kernels/block/ciphers.h"
-
-// Written by cmake/bundle_kernels.py.
-#define LC_BUNDLE(part)                                   \
-  extern "C" {                                            \
-  extern const char lanecrypt_opencl_##part[];            \
-  extern const size_t lanecrypt_opencl_##part##_bytes;    \
-  extern const char lanecrypt_opencl_##part##_sha256[65]; \
-  }
-#define LC_BLOCK_BUNDLE(name, NAME) LC_BUNDLE(name)
-BLOCK_CIPHERS(LC_BLOCK_BUNDLE)
-LC_BUNDLE(common)
-LC_BUNDLE(rsa)
-#undef LC_BLOCK_BUNDLE
-#undef LC_BUNDLE
 
 namespace lanecrypt::device::opencl {
 namespace {
@@ -93,41 +78,12 @@ ProgramHandle from_binary(const Session &session, const std::string &binary,
 
 }  // namespace
 
-#define LC_PART(prefix, part, options)                                  \
-  ProgramPart {                                                         \
-    prefix, {lanecrypt_opencl_##part, lanecrypt_opencl_##part##_bytes}, \
-        {lanecrypt_opencl_##part##_sha256, 64}, options                 \
-  }
-// Kernels of RSA with so many limbs a lane.
-#define LC_RSA_PART(limbs) LC_PART("rsa_u32_" #limbs "_", rsa, " -DLC_RSA_ONLY=" #limbs)
-
-// The kernels of a block cipher: its keys, and each form.
-#define LC_BLOCK_PARTS(name, NAME)                           \
-  LC_PART(#name "_expand_", name, " -DLC_BLOCK_FORM=0"),     \
-      LC_PART(#name "_table1_", name, " -DLC_BLOCK_FORM=1"), \
-      LC_PART(#name "_table4_", name, " -DLC_BLOCK_FORM=4"), \
-      LC_PART(#name "_bitslice_", name, " -DLC_BLOCK_FORM=32"),
-
-ProgramSource cipher_source() { return {BLOCK_CIPHERS(LC_BLOCK_PARTS) LC_PART("", common, "")}; }
-
-#undef LC_BLOCK_PARTS
-
-ProgramSource rsa_source() {
-  return {LC_RSA_PART(20),
-          LC_RSA_PART(39),
-          LC_RSA_PART(40),
-          LC_RSA_PART(58),
-          LC_RSA_PART(78),
-          LC_RSA_PART(116),
-          LC_RSA_PART(156),
-          LC_RSA_PART(232),
-          LC_RSA_PART(312),
-          LC_PART("rsa_u32_lone_", rsa, " -DLC_RSA_ONLY=1"),
-          LC_PART("", rsa, " -DLC_RSA_ONLY=0")};
+ProgramSource source_of(KernelSet set) {
+#define LC_SOURCE(name, ...) name##_source,
+  constexpr ProgramSource (*kSources[])() = {LC_KERNEL_SETS(LC_SOURCE)};
+#undef LC_SOURCE
+  return kSources[static_cast<uint32_t>(set)]();
 }
-
-#undef LC_RSA_PART
-#undef LC_PART
 
 std::string build_options(const Properties &properties) {
   // -w: PoCL prints on stderr how many warnings there were.

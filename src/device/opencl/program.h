@@ -9,9 +9,11 @@
 
 namespace lanecrypt::device::opencl {
 
-// The kernels, as built in: of kernels/all.h by its parts, and of kernels/all_rsa.h.
-ProgramSource cipher_source();
-ProgramSource rsa_source();
+// The kernels of each set, as built in.
+#define LC_SOURCE(name, ...) ProgramSource name##_source();
+LC_KERNEL_SETS(LC_SOURCE)
+#undef LC_SOURCE
+ProgramSource source_of(KernelSet set);
 
 // The compiler options for a device.
 std::string build_options(const Properties &properties);

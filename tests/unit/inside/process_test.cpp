@@ -265,16 +265,17 @@ TEST(Survey, TextTellsAllOfADevice) {
   all[0].is_gpu = all[0].banked_local = true;
   all[1].id = "gl:0";
   all[1].kernels = {"aes_ctr", "aes_ecb"};
-  all[1].has_rsa = false;
+  all[1].kernel_sets = device::bit_of(device::KernelSet::kCiphers);
   all[1].pci_address = 0x1234500000;
   std::vector<device::Properties> read;
   ASSERT_TRUE(device::from_text(device::to_text(all), &read));
   ASSERT_EQ(2u, read.size());
   EXPECT_EQ("a card of two lines", read[0].name);
   EXPECT_EQ(all[0].memory_bytes, read[0].memory_bytes);
-  EXPECT_TRUE(read[0].is_gpu && read[0].banked_local && read[0].has_rsa);
+  EXPECT_TRUE(read[0].is_gpu && read[0].banked_local && read[0].has(device::KernelSet::kRsa));
   EXPECT_EQ(all[1].kernels, read[1].kernels);
-  EXPECT_FALSE(read[1].has_rsa);
+  EXPECT_TRUE(read[1].has(device::KernelSet::kCiphers));
+  EXPECT_FALSE(read[1].has(device::KernelSet::kRsa));
   EXPECT_EQ(all[1].pci_address, read[1].pci_address);
   EXPECT_EQ(device::to_text(read), device::to_text({read[0], read[1]}));
 }

@@ -1,0 +1,6 @@
+// The kernels of RSA as the emulator compiles them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#define LC_RSA_FP64
+#define LC_RSA_U32
+#include "kernels/all_rsa.h"

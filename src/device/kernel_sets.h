@@ -1,0 +1,49 @@
+// The sets of kernels: what is compiled and loaded together, so that who needs one set does not
+// wait for the others. A family adds a row here, and files that its name finds:
+//   src/device/cuda/NAME_kernels.cu      what nvcc makes a fatbin of
+//   src/device/opencl/NAME_source.cpp    NAME_source(): the parts that OpenCL compiles
+//   src/device/host/NAME_kernels.h       what the emulator compiles, and takes its list from
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace lanecrypt::device {
+
+// ROW(name, value, what it is in sentences, how the names of its kernels begin; "": all that no
+// other set has). CMake reads the names, so a row has a line.
+#define LC_KERNEL_SETS(ROW)             \
+  ROW(ciphers, kCiphers, "ciphers", "") \
+  ROW(rsa, kRsa, "RSA", "rsa_ prime_")
+
+#define LC_VALUE(name, value, subject, beginnings) value,
+enum class KernelSet : uint32_t { LC_KERNEL_SETS(LC_VALUE) };
+#undef LC_VALUE
+
+struct KernelSetRow {
+  KernelSet set;
+  std::string_view subject, beginnings;
+};
+
+#define LC_ROW(name, value, subject, beginnings) {KernelSet::value, subject, beginnings},
+inline constexpr KernelSetRow kKernelSets[] = {LC_KERNEL_SETS(LC_ROW)};
+#undef LC_ROW
+
+constexpr const KernelSetRow &row_of(KernelSet set) { return kKernelSets[uint32_t(set)]; }
+constexpr uint32_t bit_of(KernelSet set) { return uint32_t{1} << uint32_t(set); }
+
+constexpr KernelSet set_of_kernel(std::string_view kernel) {
+  for (const KernelSetRow &row : kKernelSets)
+    for (std::string_view rest = row.beginnings; !rest.empty();) {
+      const size_t end = rest.find(' ');
+      if (kernel.starts_with(rest.substr(0, end))) return row.set;
+      rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    }
+  for (const KernelSetRow &row : kKernelSets)
+    if (row.beginnings.empty()) return row.set;
+  return {};
+}
+
+}  // namespace lanecrypt::device

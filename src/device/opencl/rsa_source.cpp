@@ -1,0 +1,29 @@
+// The kernels of RSA, as OpenCL compiles them: kernels/all_rsa.h, an instance at a time.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/built_in_part.h"
+
+LC_BUNDLE(rsa)
+
+namespace lanecrypt::device::opencl {
+
+// Kernels with so many limbs a lane.
+#define LC_RSA_PART(limbs) LC_PART("rsa_u32_" #limbs "_", rsa, " -DLC_RSA_ONLY=" #limbs)
+
+ProgramSource rsa_source() {
+  return {LC_RSA_PART(20),
+          LC_RSA_PART(39),
+          LC_RSA_PART(40),
+          LC_RSA_PART(58),
+          LC_RSA_PART(78),
+          LC_RSA_PART(116),
+          LC_RSA_PART(156),
+          LC_RSA_PART(232),
+          LC_RSA_PART(312),
+          LC_PART("rsa_u32_lone_", rsa, " -DLC_RSA_ONLY=1"),
+          LC_PART("", rsa, " -DLC_RSA_ONLY=0")};
+}
+
+#undef LC_RSA_PART
+
+}  // namespace lanecrypt::device::opencl
