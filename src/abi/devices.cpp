@@ -46,14 +46,16 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     copy_text(value.api, sizeof value.api, properties.api);
     copy_text(value.name, sizeof value.name, properties.name);
     copy_text(value.driver, sizeof value.driver, properties.driver);
-    const lanecrypt::schedule::DeviceService rsa = context->dispatcher().rsa_service(index);
-    const std::string reason = executor.reason();
-    copy_text(value.reason, sizeof value.reason, reason.empty() ? rsa.reason : reason);
+    using lanecrypt::device::KernelSet;
+    const auto ciphers = context->dispatcher().service(index, KernelSet::kCiphers);
+    const auto rsa = context->dispatcher().service(index, KernelSet::kRsa);
+    copy_text(value.reason, sizeof value.reason,
+              ciphers.reason.empty() ? rsa.reason : ciphers.reason);
     value.memory_bytes = properties.memory_bytes;
     value.compute_units = properties.compute_units;
     value.is_gpu = properties.is_gpu ? 1 : 0;
     value.selected = context->dispatcher().is_selected(index) ? 1 : 0;
-    value.state = executor.state();
+    value.state = ciphers.state;
     value.rsa_state = rsa.state;
     return give(value, info, "lc_device_info.struct_size is too small");
   });

@@ -136,7 +136,9 @@ Executor *Dispatcher::device(uint32_t index) const {
   return index < executors_.size() ? executors_[index].get() : nullptr;
 }
 
-DeviceService Dispatcher::rsa_service(uint32_t index) const {
+DeviceService Dispatcher::service(uint32_t index, device::KernelSet set) const {
+  if (set == device::KernelSet::kCiphers)
+    return {executors_[index]->state(), executors_[index]->reason()};
   DeviceService worse = rsa_.service(index);
   const DeviceService keys = generator_.service(index);
   if (keys.state > worse.state) worse = keys;

@@ -47,9 +47,9 @@ class Dispatcher {
   size_t device_count() const { return executors_.size(); }
   // Selected ones first, in order of preference. nullptr beyond the last.
   Executor *device(uint32_t index) const;
-  // Of what RSA, operations or new keys, is to a device: the worse of the two. The
-  // reason names the device.
-  DeviceService rsa_service(uint32_t index) const;
+  // What a set of kernels is to a device. Of RSA's, which operations and new keys use, the
+  // worse of the two. The reason names the device.
+  DeviceService service(uint32_t index, device::KernelSet set) const;
   bool is_selected(uint32_t index) const { return index < selected_count_; }
   const Counters &cpu_counters() const { return cpu_.counters(); }
   // At most, at one request that is the CPU's.

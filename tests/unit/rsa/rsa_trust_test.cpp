@@ -102,7 +102,7 @@ class RsaTrustTest : public testing::Test {
     question->submit(*dispatcher_);
     return question;
   }
-  DeviceService service() const { return dispatcher_->rsa_service(0); }
+  DeviceService service() const { return dispatcher_->service(0, device::KernelSet::kRsa); }
   uint64_t failures() const { return dispatcher_->device(0)->counters().failures; }
   void try_random_faults(uint64_t schedules, bool may_be_stuck);
 
