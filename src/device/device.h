@@ -201,8 +201,8 @@ class Device {
 
 // A device that was found. `open` may take a second, or, where the driver
 // compiles the kernels, many; it is called on the thread that will use the
-// device, and gives a device with one set of kernels. A device may be open
-// several times at once.
+// device, and gives that user's own, with one set of kernels. Several users
+// at once share what is open of the device, and what is loaded.
 struct Found {
   Properties properties;
   std::function<Result<std::unique_ptr<Device>>(KernelSet)> open;

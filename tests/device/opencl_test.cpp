@@ -228,11 +228,23 @@ TEST_F(OpenClTest, RefusesWrongLaunchesAndRanges) {
   EXPECT_FALSE(device->view((*foreign)->address(), 1).ok());
 }
 
+TEST_F(OpenClTest, UsersHaveOneContext) {
+  OPEN_OR_SKIP(device);
+  OPEN_OR_SKIP(other);
+  const auto context_of = [](Device &one) {
+    return static_cast<OpenClDevice &>(one).session().context->get();
+  };
+  EXPECT_EQ(context_of(*device), context_of(*other));
+  device.reset();
+  // It stays as long as any of them.
+  EXPECT_TRUE(other->allocate(MemoryKind::kDevice, 400).ok());
+}
+
 TEST_F(OpenClTest, AdoptsAQueueOfItsContext) {
   OPEN_OR_SKIP(device);
   const Session &session = static_cast<OpenClDevice &>(*device).session();
   cl_int code = CL_SUCCESS;
-  QueueHandle queue(cl().clCreateCommandQueue(session.context.get(), session.device, 0, &code));
+  QueueHandle queue(cl().clCreateCommandQueue(session.context->get(), session.device, 0, &code));
   ASSERT_EQ(code, CL_SUCCESS);
   auto buffer = device->allocate(MemoryKind::kDevice, 4);
   {
@@ -252,9 +264,12 @@ TEST_F(OpenClTest, AdoptsAQueueOfItsContext) {
   EXPECT_STATUS_OK((*stream)->finish());
   EXPECT_EQ(word, 0u);
 
-  auto second = open();
-  ASSERT_NE(second, nullptr);
-  EXPECT_EQ(second->adopt_stream(queue.get()).status().code(), LC_ERROR_UNSUPPORTED);
+  const ContextHandle own(
+      cl().clCreateContext(nullptr, 1, &session.device, nullptr, nullptr, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  QueueHandle foreign(cl().clCreateCommandQueue(own.get(), session.device, 0, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(device->adopt_stream(foreign.get()).status().code(), LC_ERROR_UNSUPPORTED);
   EXPECT_EQ(device->adopt_stream(nullptr).status().code(), LC_ERROR_ARGUMENT);
 }
 

@@ -2,11 +2,15 @@
 // runtime uses too: pointers and streams of the application are ours to use.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <map>
-#include <string_view>
+#include <memory>
+#include <mutex>
+#include <string>
 
 #include "device/cuda/driver.h"
 #include "device/device.h"
+#include "device/open_once.h"
 
 // The kernels of each set, for every architecture (cmake/kernels.cmake).
 #define LC_FATBIN(name, ...) extern "C" const unsigned char lanecrypt_##name##_fatbin[];
@@ -91,34 +95,113 @@ class CudaEvent : public Event {
   CUevent event_;
 };
 
-// What a launch needs of a kernel; shared by a device's streams.
-class Kernels {
- public:
-  Kernels(const Driver &driver, CUmodule module) : driver_(driver), module_(module) {}
-  ~Kernels() { (void)driver_.module_unload(module_); }
+// A kernel as it was loaded, and the shared memory that it is allowed.
+struct Kernel {
+  CUfunction function = nullptr;
+  uint32_t local_bytes = 0;
+};
 
-  Result<CUfunction> find(const char *name, uint32_t local_bytes) {
+// A set of kernels, loaded once for all who use it. Any thread that has the card's context;
+// so has the one on which it goes.
+class LoadedSet {
+ public:
+  LoadedSet(const Driver &driver, CUmodule module) : driver_(driver), module_(module) {
+    if (driver.module_global(&key_slot_, &key_slot_bytes_, module, "block_key_slot") != kSuccess)
+      key_slot_bytes_ = 0;
+  }
+  ~LoadedSet() { (void)driver_.module_unload(module_); }
+  LoadedSet(const LoadedSet &) = delete;
+
+  CUdeviceptr key_slot() const { return key_slot_; }
+  size_t key_slot_bytes() const { return key_slot_bytes_; }
+  Result<Kernel> find(const std::string &name, uint32_t local_bytes) {
+    const std::lock_guard lock(mutex_);
     Kernel &kernel = kernels_[name];
     if (kernel.function == nullptr)
-      LC_TRY(check(driver_, driver_.module_function(&kernel.function, module_, name), name));
-    // Beyond 48 KiB a kernel must be allowed its shared memory.
+      LC_TRY(check(driver_, driver_.module_function(&kernel.function, module_, name.c_str()),
+                   name.c_str()));
+    // Beyond 48 KiB a kernel must be allowed its shared memory; never less than others want.
     if (local_bytes > kernel.local_bytes) {
       LC_TRY(check(driver_,
                    driver_.function_set(kernel.function, kMaxDynamicSharedSizeBytes,
                                         static_cast<int>(local_bytes)),
-                   name));
+                   name.c_str()));
       kernel.local_bytes = local_bytes;
+    }
+    return kernel;
+  }
+
+ private:
+  const Driver &driver_;
+  const CUmodule module_;
+  CUdeviceptr key_slot_ = 0;
+  size_t key_slot_bytes_ = 0;
+  std::mutex mutex_;
+  std::map<std::string, Kernel> kernels_;
+};
+
+// A card while anybody uses it: its primary context, and the sets that were wanted so far.
+class OpenCard {
+ public:
+  OpenCard(const Driver &driver, CUdevice device, CUcontext context)
+      : driver_(driver), device_(device), context_(context) {}
+  ~OpenCard() { (void)driver_.primary_release(device_); }
+  OpenCard(const OpenCard &) = delete;
+
+  static Result<std::shared_ptr<OpenCard>> open(const Driver &driver, CUdevice device) {
+    static auto &all = *new OpenOnce<CUdevice, OpenCard>();
+    return all.get(device, [&]() -> Result<std::shared_ptr<OpenCard>> {
+      CUcontext context = nullptr;
+      LC_TRY(check(driver, driver.primary_retain(&context, device), "opening the device"));
+      return std::make_shared<OpenCard>(driver, device, context);
+    });
+  }
+
+  CUcontext context() const { return context_; }
+  // On a thread that has the context. Who wants a set that is being loaded waits for that.
+  Result<std::shared_ptr<LoadedSet>> load(KernelSet set) {
+    Place &place = sets_[static_cast<uint32_t>(set)];
+    const std::lock_guard lock(place.mutex);
+    if (std::shared_ptr<LoadedSet> shared = place.loaded.lock()) return shared;
+    CUmodule module = nullptr;
+    LC_TRY(check(driver_, driver_.module_load(&module, kFatbins[static_cast<uint32_t>(set)]),
+                 "loading the kernels"));
+    auto loaded = std::make_shared<LoadedSet>(driver_, module);
+    // Who launches kernels that read the slot must have it for himself.
+    if (loaded->key_slot_bytes() == 0) place.loaded = loaded;
+    return loaded;
+  }
+
+ private:
+  struct Place {
+    std::mutex mutex;
+    std::weak_ptr<LoadedSet> loaded;
+  };
+  const Driver &driver_;
+  const CUdevice device_;
+  const CUcontext context_;
+  std::array<Place, std::size(kKernelSets)> sets_;
+};
+
+// What a launch needs of a kernel; shared by the streams of one user, who takes no lock for a
+// kernel that he has launched before.
+class Kernels {
+ public:
+  explicit Kernels(std::shared_ptr<LoadedSet> set) : set_(std::move(set)) {}
+
+  const LoadedSet &set() const { return *set_; }
+  Result<CUfunction> find(const char *name, uint32_t local_bytes) {
+    Kernel &kernel = kernels_[name];
+    if (kernel.function == nullptr || local_bytes > kernel.local_bytes) {
+      Result<Kernel> found = set_->find(name, local_bytes);
+      if (!found.ok()) return found.status();
+      kernel = *found;
     }
     return kernel.function;
   }
 
  private:
-  struct Kernel {
-    CUfunction function = nullptr;
-    uint32_t local_bytes = 0;
-  };
-  const Driver &driver_;
-  CUmodule module_;
+  const std::shared_ptr<LoadedSet> set_;
   std::map<std::string, Kernel, std::less<>> kernels_;
 };
 
@@ -201,24 +284,22 @@ class CudaStream : public Stream {
   bool owned_;
 };
 
+// One user of an open card, with one set of kernels.
 class CudaDevice : public Device {
  public:
-  CudaDevice(const Driver &driver, CUdevice device, Properties properties, CUcontext context,
-             CUmodule module)
+  CudaDevice(const Driver &driver, Properties properties, std::shared_ptr<OpenCard> card,
+             std::shared_ptr<LoadedSet> set)
       : driver_(driver),
-        device_(device),
         properties_(std::move(properties)),
-        context_(context),
-        kernels_(std::make_unique<Kernels>(driver, module)) {
-    CUdeviceptr slot = 0;
-    size_t bytes = 0;
-    if (driver.module_global(&slot, &bytes, module, "block_key_slot") == kSuccess)
-      key_slot_ = std::make_unique<CudaBuffer>(driver, MemoryKind::kDevice, slot, bytes, false);
+        card_(std::move(card)),
+        kernels_(std::make_unique<Kernels>(std::move(set))) {
+    if (const LoadedSet &mine = kernels_->set(); mine.key_slot_bytes() != 0)
+      key_slot_ = std::make_unique<CudaBuffer>(driver, MemoryKind::kDevice, mine.key_slot(),
+                                               mine.key_slot_bytes(), false);
   }
   ~CudaDevice() override {
     kernels_.reset();
     (void)driver_.set_current(nullptr);
-    (void)driver_.primary_release(device_);
   }
 
   const Properties &properties() const override { return properties_; }
@@ -280,7 +361,7 @@ class CudaDevice : public Device {
     return std::unique_ptr<Buffer>(new CudaPinnedPages(driver_, start, bytes));
   }
   bool pins_in_place() const override { return true; }
-  void attach_thread() override { (void)driver_.set_current(context_); }
+  void attach_thread() override { (void)driver_.set_current(card_->context()); }
 
  private:
   // Priorities are 0 and, the greater, below.
@@ -292,27 +373,24 @@ class CudaDevice : public Device {
   }
 
   const Driver &driver_;
-  CUdevice device_;
   Properties properties_;
-  CUcontext context_;
+  const std::shared_ptr<OpenCard> card_;
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Buffer> key_slot_;
 };
 
 Result<std::unique_ptr<Device>> open_cuda(const Driver &driver, CUdevice device,
                                           const Properties &properties, KernelSet set) {
-  CUcontext context = nullptr;
-  LC_TRY(check(driver, driver.primary_retain(&context, device), "opening the device"));
-  Status status = check(driver, driver.set_current(context), "cuCtxSetCurrent");
-  CUmodule module = nullptr;
-  if (status.ok())
-    status = check(driver, driver.module_load(&module, kFatbins[static_cast<uint32_t>(set)]),
-                   "loading the kernels");
-  if (!status.ok()) {
-    (void)driver.primary_release(device);
-    return status;
+  Result<std::shared_ptr<OpenCard>> card = OpenCard::open(driver, device);
+  if (!card.ok()) return card.status();
+  LC_TRY(check(driver, driver.set_current((*card)->context()), "cuCtxSetCurrent"));
+  Result<std::shared_ptr<LoadedSet>> loaded = (*card)->load(set);
+  if (!loaded.ok()) {
+    (void)driver.set_current(nullptr);
+    return loaded.status();
   }
-  return std::unique_ptr<Device>(new CudaDevice(driver, device, properties, context, module));
+  return std::unique_ptr<Device>(
+      new CudaDevice(driver, properties, std::move(*card), std::move(*loaded)));
 }
 
 Properties describe(const Driver &driver, CUdevice device, int number) {

@@ -56,7 +56,7 @@ Result<std::shared_ptr<Allocation>> Allocation::make(Session &session, uint64_t 
 
   cl_int code = CL_SUCCESS;
   *allocation->memory_.receive() =
-      cl().clCreateBuffer(session.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code);
+      cl().clCreateBuffer(session.context->get(), CL_MEM_READ_WRITE, bytes, nullptr, &code);
   if (code != CL_SUCCESS) {
     const Status status = check("clCreateBuffer", code);
     return status.code() == LC_ERROR_MEMORY ? no_room(session, bytes) : status;
@@ -131,7 +131,7 @@ Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &
   // Some drivers round a size up past zero.
   if (bytes > INT64_MAX) return no_room(*session, bytes);
   cl_int code = CL_SUCCESS;
-  MemoryHandle memory(cl().clCreateBuffer(session->context.get(),
+  MemoryHandle memory(cl().clCreateBuffer(session->context->get(),
                                           CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes + page,
                                           nullptr, &code));
   LC_TRY(check("clCreateBuffer", code));

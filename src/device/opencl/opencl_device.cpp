@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/open_once.h"
 #include "device/opencl/memory.h"
 #include "device/opencl/signal_handlers.h"
 #include "device/opencl/stream.h"
@@ -10,9 +11,22 @@
 namespace lanecrypt::device::opencl {
 namespace {
 
+Result<std::shared_ptr<ContextHandle>> context_of(cl_platform_id platform, cl_device_id device) {
+  static auto &all = *new OpenOnce<cl_device_id, ContextHandle>();
+  return all.get(device, [&]() -> Result<std::shared_ptr<ContextHandle>> {
+    const cl_context_properties wanted[] = {CL_CONTEXT_PLATFORM,
+                                            reinterpret_cast<cl_context_properties>(platform), 0};
+    cl_int code = CL_SUCCESS;
+    auto context = std::make_shared<ContextHandle>(
+        cl().clCreateContext(wanted, 1, &device, nullptr, nullptr, &code));
+    LC_TRY(check("clCreateContext", code));
+    return context;
+  });
+}
+
 Result<QueueHandle> make_queue(const Session &session) {
   cl_int code = CL_SUCCESS;
-  QueueHandle queue(cl().clCreateCommandQueue(session.context.get(), session.device,
+  QueueHandle queue(cl().clCreateCommandQueue(session.context->get(), session.device,
                                               CL_QUEUE_PROFILING_ENABLE, &code));
   LC_TRY(check("clCreateCommandQueue", code));
   return queue;
@@ -40,12 +54,9 @@ Result<std::unique_ptr<Device>> OpenClDevice::open(cl_platform_id platform, cl_d
   session->alignment_bytes = std::max<uint64_t>(alignment_bits / 8, 1);
   session->most_buffer_bytes = device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 
-  const cl_context_properties wanted[] = {CL_CONTEXT_PLATFORM,
-                                          reinterpret_cast<cl_context_properties>(platform), 0};
-  cl_int code = CL_SUCCESS;
-  session->context =
-      ContextHandle(cl().clCreateContext(wanted, 1, &device, nullptr, nullptr, &code));
-  LC_TRY(check("clCreateContext", code));
+  Result<std::shared_ptr<ContextHandle>> context = context_of(platform, device);
+  if (!context.ok()) return context.status();
+  session->context = std::move(*context);
   auto queue = make_queue(*session);
   if (!queue.ok()) return queue.status();
   session->memory_queue = std::move(*queue);
@@ -79,7 +90,7 @@ Result<std::unique_ptr<Stream>> OpenClDevice::adopt_stream(void *handle) {
   LC_CL(clGetCommandQueueInfo, queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
   LC_CL(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
   LC_CL(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, sizeof order, &order, nullptr);
-  if (context != session_->context.get() || device != session_->device) {
+  if (context != session_->context->get() || device != session_->device) {
     return Status(LC_ERROR_UNSUPPORTED,
                   "the command queue is of another OpenCL context than Lanecrypt's own");
   }

@@ -69,7 +69,7 @@ ProgramHandle from_binary(const Session &session, const std::string &binary,
   const auto *start = reinterpret_cast<const unsigned char *>(binary.data());
   const size_t bytes = binary.size();
   cl_int taken = CL_SUCCESS, code = CL_SUCCESS;
-  ProgramHandle program(cl().clCreateProgramWithBinary(session.context.get(), 1, &session.device,
+  ProgramHandle program(cl().clCreateProgramWithBinary(session.context->get(), 1, &session.device,
                                                        &bytes, &start, &taken, &code));
   if (code != CL_SUCCESS || taken != CL_SUCCESS) return {};
   code = cl().clBuildProgram(program.get(), 1, &session.device, options.c_str(), nullptr, nullptr);
@@ -118,7 +118,7 @@ Status build_program(const Session &session, Program &program) {
   const size_t bytes = program.part.text.size();
   cl_int code = CL_SUCCESS;
   ProgramHandle built(
-      cl().clCreateProgramWithSource(session.context.get(), 1, &text, &bytes, &code));
+      cl().clCreateProgramWithSource(session.context->get(), 1, &text, &bytes, &code));
   LC_TRY(check("clCreateProgramWithSource", code));
   code = cl().clBuildProgram(built.get(), 1, &session.device, options.c_str(), nullptr, nullptr);
   if (code == CL_BUILD_PROGRAM_FAILURE) {

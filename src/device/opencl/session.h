@@ -49,9 +49,9 @@ struct Session {
   cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
   Residency residency;
-  uint64_t alignment_bytes = 1;    // of a sub-buffer
-  uint64_t most_buffer_bytes = 0;  // of one allocation
-  ContextHandle context;
+  uint64_t alignment_bytes = 1;            // of a sub-buffer
+  uint64_t most_buffer_bytes = 0;          // of one allocation
+  std::shared_ptr<ContextHandle> context;  // of all who have the device open
   std::vector<Program> programs;
   QueueHandle memory_queue;  // maps and unmaps pinned memory
   std::map<std::string, Kernel, std::less<>> kernels;
