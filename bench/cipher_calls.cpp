@@ -23,7 +23,7 @@
 
 #include "bench/load/provider_library.h"
 #include "bench/report/results.h"
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 
 namespace lanecrypt::bench {
 namespace {

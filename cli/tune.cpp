@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "cli/crypt/device_engine.h"
 #include "cli/subcommand.h"
+#include "job/mode.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -29,14 +31,13 @@ Examples:
   lanecrypt tune --show         what is known
 )";
 
+// As OpenSSL has it, but for ciphertext stealing, of which it has one name for three ways.
 std::string cipher_name(const lc_tune_point &point) {
-  static constexpr const char *kNames[] = {"ecb",  "cbc",  "ctr", "xts",      "cfb",
-                                           "cfb8", "cfb1", "ofb", "cs1",      "cs2",
-                                           "cs3",  "gcm",  "ccm", "chacha20", "chacha20-poly1305"};
-  const std::string mode = kNames[point.cipher];
-  const uint32_t bits = 8 * point.key_bytes / (point.cipher == LC_AES_XTS ? 2 : 1);
-  const bool is_aes = point.cipher != LC_CHACHA20 && point.cipher != LC_CHACHA20_POLY1305;
-  return is_aes ? fmt::format("aes-{}-{}", bits, mode) : mode;
+  const Mode &mode = mode_of(point.cipher);
+  std::string name = mode.family(point.key_bytes) + (mode.steals() ? mode.name : mode.openssl);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
 }
 
 const char *direction_name(const lc_tune_point &point) {

@@ -15,21 +15,23 @@ import sys
 # system's headers. The most specific folder counts. A folder names only folders that
 # stand before it, so that there are no circles; of others, single headers.
 PUBLIC = "include/lanecrypt"
+# What of the library's own form of a job is data alone.
+JOB_DATA = ["src/job/block_cipher.h", "src/job/counter.h", "src/job/mode.h"]
 # What lanecrypt-bench takes of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
 COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h",
-                "cli/crypt/aes_cipher.h", "cli/crypt/device_engine.h",
-                "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h",
-                "src/job/counter.h"]
+                "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
+                "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
 # What every folder of benchmarks takes.
 MEASURING = ["bench/load", "bench/report", "src/cpu/core_count.h"] + COMMAND_BASE
 MAY_INCLUDE = {
     "include": [],
     "kernels/block": ["kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/aes": ["kernels/block", "kernels/platform.h"],
+    "kernels/sm4": ["kernels/aes/aes_sbox_planes.h", "kernels/block", "kernels/platform.h"],
     "kernels/aead": ["kernels/block", "kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/number": ["kernels/platform.h"],
     "kernels/rsa": ["kernels/number", "kernels/platform.h"],
-    "kernels": ["kernels/aead", "kernels/aes", "kernels/block", "kernels/rsa", "kernels/number"],
+    "kernels": ["kernels/aead", "kernels/aes", "kernels/block", "kernels/sm4", "kernels/rsa", "kernels/number"],
     "src/process": [],
     "src/secure": [],
     "src/job": ["src/secure"],
@@ -77,12 +79,12 @@ MAY_INCLUDE = {
     "probe": ["src/abi/probe.h"],
     # The chunks of the pipeline are what rings read and write.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],
-    "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_descriptor.h", "cli/crypt/aes_cipher.h"],
-    # Two headers that are no part of the C ABI: the command counts cores for its own threads, and
-    # blocks of CTR.
+    "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_descriptor.h", "cli/crypt/block_cipher_mode.h"],
+    # Headers that are no part of the C ABI: the command counts cores for its own threads, and blocks
+    # of CTR, and asks what each mode is.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
-                  "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h", "src/job/counter.h"],
-    "cli": ["cli/io", "cli/keys", "cli/crypt"],
+                  "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"] + JOB_DATA,
+    "cli": ["cli/io", "cli/keys", "cli/crypt"] + JOB_DATA,
     "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],

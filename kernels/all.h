@@ -7,3 +7,4 @@
 #include "all_common.h"
 
 #include "all_aes.h"
+#include "all_sm4.h"

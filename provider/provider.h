@@ -19,7 +19,7 @@
 
 namespace lanecrypt::provider {
 
-inline constexpr int kCipherCount = 34;
+inline constexpr int kCipherCount = 41;
 
 struct Provider {
   Settings settings;

@@ -89,22 +89,23 @@ std::vector<CardCase> more_cases(bool quick) {
   for (const uint32_t key_bytes : {16u, 32u}) {
     if (quick && key_bytes != 16) continue;
     const auto aes = [&](const char *mode, lc_cipher cipher) {
-      return AesCipher{fmt::format("aes-{}-{}", 8 * key_bytes, mode), cipher, key_bytes};
+      return BlockCipherMode{fmt::format("aes-{}-{}", 8 * key_bytes, mode), cipher, key_bytes};
     };
-    const AesCipher cfb = aes("cfb", LC_AES_CFB128), ofb = aes("ofb", LC_AES_OFB);
+    const BlockCipherMode cfb = aes("cfb", LC_AES_CFB128), ofb = aes("ofb", LC_AES_OFB);
     cases.push_back({{cfb, LC_ENCRYPT, kStreamBytes}});
     cases.push_back({{cfb, LC_DECRYPT}});
     cases.push_back({{ofb, LC_ENCRYPT, kStreamBytes}});
     if (quick) continue;
-    const AesCipher cfb8 = aes("cfb8", LC_AES_CFB8), cfb1 = aes("cfb1", LC_AES_CFB1);
+    const BlockCipherMode cfb8 = aes("cfb8", LC_AES_CFB8), cfb1 = aes("cfb1", LC_AES_CFB1);
     cases.push_back({{cfb8, LC_ENCRYPT, kStreamBytes / 16}, 64 * kMiB});
     cases.push_back({{cfb8, LC_DECRYPT}, 64 * kMiB});
     cases.push_back({{cfb1, LC_ENCRYPT, kStreamBytes / 128}, 8 * kMiB});
     cases.push_back({{cfb1, LC_DECRYPT}, 8 * kMiB});
-    const AesCipher cts = aes("cbc-cts", LC_AES_CBC_CS3);
+    const BlockCipherMode cts = aes("cbc-cts", LC_AES_CBC_CS3);
     cases.push_back({{cts, LC_ENCRYPT, kStreamBytes}});
     cases.push_back({{cts, LC_DECRYPT, kMessageBytes}});
   }
+  cases.push_back({{{"sm4-ctr", LC_SM4_CTR, 16}}, kGiB});
   cases.push_back({{{"chacha20", LC_CHACHA20, 32}}});
   return cases;
 }

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "bench/report/compare_times.h"
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
 #include "process/diagnostics.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 
 namespace lanecrypt::cli {
 

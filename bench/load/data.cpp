@@ -22,8 +22,8 @@ constexpr uint64_t kChachaBlockBytes = 64;
 
 // Decryption needs the ciphertext before it: in CBC, and in all CFB modes.
 bool reads_back(const BenchCase &run) {
-  const lc_cipher mode = run.cipher.mode;
-  return mode == LC_AES_CBC || mode == LC_AES_CFB128 || mode == LC_AES_CFB8 || mode == LC_AES_CFB1;
+  const Way way = run.cipher.way();
+  return way == Way::kCbc || way == Way::kCfb128 || way == Way::kCfb8 || way == Way::kCfb1;
 }
 
 const BenchCase &seed_case() {
@@ -46,14 +46,12 @@ std::string BenchCase::name() const {
            (data_unit_bytes == kLargeUnitBytes ? "" : "-" + std::to_string(data_unit_bytes)) +
            (direction == LC_ENCRYPT ? "" : "-decrypt");
   if (is_own_inverse()) return cipher.name;
-  if ((cipher.mode == LC_AES_ECB || cipher.mode == LC_AES_GCM) && direction == LC_ENCRYPT)
+  if ((cipher.way() == Way::kEcb || cipher.way() == Way::kGcm) && direction == LC_ENCRYPT)
     return cipher.name;
   return cipher.name + (direction == LC_ENCRYPT ? "-encrypt" : "-decrypt");
 }
 
-bool BenchCase::is_own_inverse() const {
-  return cipher.mode == LC_AES_CTR || cipher.mode == LC_AES_OFB || cipher.mode == LC_CHACHA20;
-}
+bool BenchCase::is_own_inverse() const { return mode_of(cipher.mode).is_own_inverse; }
 
 uint64_t BenchCase::part_bytes() const {
   if (stream_bytes != 0) return stream_bytes;
@@ -113,7 +111,7 @@ bool BenchData::part_matches(const BenchCase &run, uint64_t offset,
   } else {
     Block first = iv(run, 0);
     if (run.data_unit_bytes != 0) first = advance_tweak(first, offset / run.data_unit_bytes);
-    if (run.cipher.mode == LC_AES_CTR) first = advance_counter(first, offset / kBlockBytes);
+    if (run.cipher.way() == Way::kCtr) first = advance_counter(first, offset / kBlockBytes);
     if (run.cipher.mode == LC_CHACHA20) {
       const uint32_t block = static_cast<uint32_t>(offset / kChachaBlockBytes);
       for (int i = 0; i < 4; ++i) first[i] = static_cast<uint8_t>(block >> (8 * i));

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 #include "job/counter.h"
 
 namespace lanecrypt::cli {
 
 // A case to be measured: what is done with the data.
 struct BenchCase {
-  AesCipher cipher;
+  BlockCipherMode cipher;
   lc_direction direction = LC_ENCRYPT;
   uint64_t stream_bytes = 0;  // of each message; 0: all is one message
   // XTS: a power of two. The command encrypts no files in XTS.

@@ -9,7 +9,7 @@
 
 #include "bench/load/data.h"
 #include "bench/load/provider_library.h"
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 
 namespace lanecrypt::cli {
 

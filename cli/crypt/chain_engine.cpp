@@ -10,7 +10,7 @@
 
 namespace lanecrypt::cli {
 
-ChainEngine::ChainEngine(const AesCipher &cipher, const SecretBytes &key, const Block &iv)
+ChainEngine::ChainEngine(const BlockCipherMode &cipher, const SecretBytes &key, const Block &iv)
     : context_(EVP_CIPHER_CTX_new()) {
   const EvpCipher evp = fetch_cpu_cipher(cipher);
   if (!context_ ||

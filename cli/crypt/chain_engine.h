@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 #include "cli/crypt/pipeline.h"
 #include "cli/keys/secret_bytes.h"
 
@@ -21,7 +21,7 @@ namespace lanecrypt::cli {
 
 class ChainEngine : public Engine {
  public:
-  ChainEngine(const AesCipher &cipher, const SecretBytes &key, const Block &iv);
+  ChainEngine(const BlockCipherMode &cipher, const SecretBytes &key, const Block &iv);
   ~ChainEngine() override;
 
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;

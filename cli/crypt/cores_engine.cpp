@@ -17,7 +17,7 @@ constexpr double kQuickBytesPerSecond = 1e9;
 constexpr size_t kTrialBytes = 256 << 10;
 constexpr unsigned kTrials = 8;  // other programs may disturb some of them
 
-EvpContext make_context(const AesCipher &cipher, bool encrypt, const SecretBytes &key) {
+EvpContext make_context(const BlockCipherMode &cipher, bool encrypt, const SecretBytes &key) {
   EvpContext context(EVP_CIPHER_CTX_new());
   const EvpCipher evp = fetch_cpu_cipher(cipher);
   if (!context ||
@@ -44,13 +44,13 @@ struct Update {
 
 }  // namespace
 
-CoresEngine::CoresEngine(const AesCipher &cipher, bool encrypt, const SecretBytes &key,
+CoresEngine::CoresEngine(const BlockCipherMode &cipher, bool encrypt, const SecretBytes &key,
                          const Input &input)
     : cipher_(cipher), encrypt_(encrypt), key_(key), input_(input) {
   contexts_.push_back(take_context());  // if OpenSSL refuses something, it does so now
 }
 
-bool CoresEngine::is_quick(const AesCipher &cipher) {
+bool CoresEngine::is_quick(const BlockCipherMode &cipher) {
   const SecretBytes key(cipher.key_bytes);
   const Block iv{};
   const EvpContext context = make_context(cipher, false, key);

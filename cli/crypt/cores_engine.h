@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 #include "cli/crypt/pipeline.h"
 #include "cli/io/input.h"
 #include "cli/keys/secret_bytes.h"
@@ -19,10 +19,11 @@ namespace lanecrypt::cli {
 class CoresEngine : public Engine {
  public:
   // The key and the input must stay while the engine lives. Chunks may lie in the input.
-  CoresEngine(const AesCipher &cipher, bool encrypt, const SecretBytes &key, const Input &input);
+  CoresEngine(const BlockCipherMode &cipher, bool encrypt, const SecretBytes &key,
+              const Input &input);
 
   // Whether a core here encrypts as fast as it copies. With instructions for AES it does.
-  static bool is_quick(const AesCipher &cipher);
+  static bool is_quick(const BlockCipherMode &cipher);
 
   // Makes one buffer, which serves as both.
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
@@ -34,7 +35,7 @@ class CoresEngine : public Engine {
  private:
   EvpContext take_context();
 
-  const AesCipher cipher_;
+  const BlockCipherMode cipher_;
   const bool encrypt_;
   const SecretBytes &key_;
   const Input &input_;

@@ -21,7 +21,7 @@ Failure failure_of(const Error &error) {
   }
 }
 
-DeviceEngine::DeviceEngine(const Context &context, const AesCipher &cipher, bool encrypt,
+DeviceEngine::DeviceEngine(const Context &context, const BlockCipherMode &cipher, bool encrypt,
                            const SecretBytes &key, Progress &progress)
     : context_(context), cipher_(cipher), encrypt_(encrypt), key_(key), progress_(progress) {}
 

@@ -29,7 +29,7 @@ struct DeviceUse {
 class DeviceEngine : public Engine {
  public:
   // The key must stay while the engine lives.
-  DeviceEngine(const Context &context, const AesCipher &cipher, bool encrypt,
+  DeviceEngine(const Context &context, const BlockCipherMode &cipher, bool encrypt,
                const SecretBytes &key, Progress &progress);
 
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
@@ -51,7 +51,7 @@ class DeviceEngine : public Engine {
   };
 
   const Context &context_;
-  const AesCipher cipher_;
+  const BlockCipherMode cipher_;
   const bool encrypt_;
   const SecretBytes &key_;
   Progress &progress_;

@@ -57,7 +57,7 @@ std::optional<SecretBytes> find_passphrase(EncryptRequest &request) {
 
 // The order of openssl enc: -iv and -K replace what the passphrase gives.
 KeyAndIv make_key(EncryptRequest &request, Input &input) {
-  const AesCipher &cipher = request.cipher;
+  const BlockCipherMode &cipher = request.cipher;
   KeyAndIv made;
   made.key = SecretBytes(cipher.key_bytes);
   const std::span<uint8_t> iv(made.iv.data(), cipher.iv_bytes());
@@ -119,7 +119,7 @@ struct Choice {
 };
 
 Choice choose_runner(const EncryptRequest &request, const Input &input, const Output &output) {
-  if (request.encrypt && request.cipher.mode == LC_AES_CBC)
+  if (request.encrypt && request.cipher.way() == Way::kCbc)
     return {Runner::kChain, "CBC encryption of one file is one serial chain: it ran on the CPU"};
   // Whoever names a device means it. The same holds for the way files are read and
   // written.

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 #include "cli/crypt/pipeline.h"
 #include "cli/keys/key_material.h"
 #include "cli/keys/secret_bytes.h"
@@ -17,7 +17,7 @@ namespace lanecrypt::cli {
 constexpr size_t kMaxChunkBytes = 1 << 30;
 
 struct EncryptRequest {
-  AesCipher cipher;
+  BlockCipherMode cipher;
   bool encrypt = true;
   std::string in = "-", out = "-";  // "-": standard input and output
 

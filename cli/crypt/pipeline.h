@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 #include "cli/io/input.h"
 #include "cli/io/output.h"
 #include "cli/progress_line.h"
@@ -65,7 +65,7 @@ enum class Runner {
 
 struct PipelinePlan {
   Runner runner = Runner::kDevice;
-  AesCipher cipher;
+  BlockCipherMode cipher;
   bool encrypt = true;
   bool pad = true;  // PKCS #7, where the cipher pads
   Block iv{};

@@ -31,7 +31,7 @@ Digest fetch_digest(const std::string &name) {
 
 void check_digest(const std::string &name) { fetch_digest(name); }
 
-void derive_key(const AesCipher &cipher, const Derivation &derivation,
+void derive_key(const BlockCipherMode &cipher, const Derivation &derivation,
                 const SecretBytes &passphrase, const std::optional<Salt> &salt,
                 std::span<uint8_t> key, std::span<uint8_t> iv) {
   const Digest digest = fetch_digest(derivation.digest);

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "cli/crypt/aes_cipher.h"
+#include "cli/crypt/block_cipher_mode.h"
 #include "cli/keys/secret_bytes.h"
 
 namespace lanecrypt::cli {
@@ -31,7 +31,7 @@ struct Derivation {
 void check_digest(const std::string &name);
 
 // Fills the key, and the IV where the cipher has one. No salt: -nosalt.
-void derive_key(const AesCipher &cipher, const Derivation &derivation,
+void derive_key(const BlockCipherMode &cipher, const Derivation &derivation,
                 const SecretBytes &passphrase, const std::optional<Salt> &salt,
                 std::span<uint8_t> key, std::span<uint8_t> iv);
 

@@ -234,7 +234,15 @@ typedef enum lc_cipher {
   /* RFC 8439. The IV has 16 bytes: the 32-bit block counter, little-endian, and
    * the nonce, as OpenSSL has it. key_bytes is 32. */
   LC_CHACHA20 = 13,
-  LC_CHACHA20_POLY1305 = 14 /* RFC 8439, 2.8: with aad and tag; key_bytes is 32 */
+  LC_CHACHA20_POLY1305 = 14, /* RFC 8439, 2.8: with aad and tag; key_bytes is 32 */
+  /* SM4 (GB/T 32907-2016); key_bytes is 16. The modes are as those of AES. */
+  LC_SM4_ECB = 15,
+  LC_SM4_CBC = 16,
+  LC_SM4_CTR = 17,
+  LC_SM4_CFB128 = 18,
+  LC_SM4_OFB = 19,
+  LC_SM4_GCM = 20,
+  LC_SM4_CCM = 21
 } lc_cipher;
 
 typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;

@@ -4,7 +4,7 @@
 #pragma once
 
 // X(name, NAME) for each, in the order of src/job/block_cipher.h.
-#define BLOCK_CIPHERS(X) X(aes, AES)
+#define BLOCK_CIPHERS(X) X(aes, AES) X(sm4, SM4)
 
 // Words of a key schedule, and of a bitsliced one.
 #define BLOCK_MOST_SCHEDULE_WORDS 72u
@@ -13,3 +13,7 @@
 // 197, 5.3.5).
 #define AES_SCHEDULE_WORDS 64u
 #define AES_PLANE_WORDS 1920u  // 15 * 128
+
+// A word a round, for decryption in reverse.
+#define SM4_SCHEDULE_WORDS 32u
+#define SM4_PLANE_WORDS 1024u

@@ -5,6 +5,7 @@
 
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
@@ -53,14 +54,16 @@ constexpr unsigned evp_mode(Way way) {
 
 // All but the names follows from the row of the mode. For OpenSSL ciphertext stealing is
 // a block mode, though a message may have any length.
-constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes) {
+constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes,
+                        unsigned since = 300) {
   const Mode &mode = mode_of(cipher);
   return {.names = names,
           .cipher = cipher,
           .mode = evp_mode(mode.way),
           .key_bytes = key_bytes,
           .iv_bytes = mode.iv_bytes,
-          .block_bytes = mode.granule_bytes == 16 || mode.steals() ? 16u : 1u};
+          .block_bytes = mode.granule_bytes == 16 || mode.steals() ? 16u : 1u,
+          .since = since};
 }
 
 }  // namespace
@@ -101,6 +104,13 @@ constexpr Algorithm kAlgorithms[kCipherCount] = {
     row("AES-256-CCM:id-aes256-CCM:2.16.840.1.101.3.4.1.47", LC_AES_CCM, 32),
     row("ChaCha20", LC_CHACHA20, 32),
     row("ChaCha20-Poly1305", LC_CHACHA20_POLY1305, 32),
+    row("SM4-ECB:1.2.156.10197.1.104.1", LC_SM4_ECB, 16),
+    row("SM4-CBC:SM4:1.2.156.10197.1.104.2", LC_SM4_CBC, 16),
+    row("SM4-CTR:1.2.156.10197.1.104.7", LC_SM4_CTR, 16),
+    row("SM4-CFB:SM4-CFB128:1.2.156.10197.1.104.4", LC_SM4_CFB128, 16),
+    row("SM4-OFB:SM4-OFB128:1.2.156.10197.1.104.3", LC_SM4_OFB, 16),
+    row("SM4-GCM:1.2.156.10197.1.104.8", LC_SM4_GCM, 16, 301),
+    row("SM4-CCM:1.2.156.10197.1.104.9", LC_SM4_CCM, 16, 301),
 };
 
 namespace {
@@ -267,10 +277,18 @@ const OSSL_DISPATCH kFunctions[] = {
 
 constexpr char kProperties[] = "provider=gpu";
 
+// Those that the OpenSSL which runs has too, and a row of nothing.
 template <size_t... kIndex>
 std::array<OSSL_ALGORITHM, kCipherCount + 1> make_operations(std::index_sequence<kIndex...>) {
-  return {{{kAlgorithms[kIndex].names, kProperties, kFunctions<kIndex>, nullptr}...,
-           {nullptr, nullptr, nullptr, nullptr}}};
+  const unsigned version = 100 * OPENSSL_version_major() + OPENSSL_version_minor();
+  std::array<OSSL_ALGORITHM, kCipherCount + 1> made = {};
+  size_t count = 0;
+  const auto add = [&](int index, const OSSL_DISPATCH *functions) {
+    if (kAlgorithms[index].since <= version)
+      made[count++] = {kAlgorithms[index].names, kProperties, functions, nullptr};
+  };
+  (add(kIndex, kFunctions<kIndex>), ...);
+  return made;
 }
 
 }  // namespace

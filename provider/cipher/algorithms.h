@@ -27,6 +27,7 @@ struct Algorithm {
   unsigned key_bytes;
   unsigned iv_bytes;
   unsigned block_bytes;  // as OpenSSL sees it: 1 for a stream
+  unsigned since;        // 100 * major + minor of the first OpenSSL that has it
 
   constexpr const Mode &traits() const { return mode_of(cipher); }
   // An update is a data unit of its own, and leaves the IV unchanged.

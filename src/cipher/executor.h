@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -73,7 +74,9 @@ class Executor {
   void run();
   void ensure_thread();
   Status open_device();
-  Status self_test();
+  Status self_test(const BlockCipher *block);
+  bool is_proven(const CipherKind &kind) const;
+  void prove(std::list<RequestPointer> &queue, const CipherKind &kind);
   Status set_unusable(lc_device_state state, Status status);
   void serve(std::unique_lock<std::mutex> &lock);
   bool start_next(std::list<RequestPointer> &queue);
@@ -113,6 +116,7 @@ class Executor {
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<Pipeline> pipeline_;
   bool opened_ = false;
+  std::array<bool, kBlockCipherCount> is_proven_ = {};
   // From the start of the thread until the device is open, or cannot be.
   std::optional<Opening> opening_;
   std::list<std::unique_ptr<device::Buffer>> stuck_chains_;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
 #include "cpu/tag_arithmetic.h"
 #include "job/ccm_format.h"
@@ -98,7 +99,7 @@ Status hash_piece(const CipherKind &kind, const uint8_t *key, const Iv &start, c
   if (is_gcm(kind)) {
     Result<Gf128> h = ghash_key(kind, key);
     if (!h.ok()) return h.status();
-    if (length >= kLeastBytesForGmac && exponent >= 2)
+    if (length >= kLeastBytesForGmac && exponent >= 2 && fetched_cipher(kind).ok())
       return hash_by_gmac(kind, key, *h, from, length, exponent, sum);
     // ghash() leaves the last block at the power 1.
     const Gf128 hash =
@@ -141,6 +142,65 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
   return Status();
 }
 
+// The tag of a message whose text is encrypted or decrypted by the way, by other modes of its
+// block cipher.
+Result<std::array<uint8_t, 16>> run_gcm_by_ctr(const CipherKind &kind, const AeadInput &input,
+                                               const uint8_t *in, uint8_t *out, uint64_t length) {
+  Result<Iv> start = aead_start(kind, input.key, input.iv, input.iv_bytes);
+  if (!start.ok()) return start.status();
+  AeadSum sum = {};
+  // The block of lengths, which comes last, has the power 1.
+  const AeadPiece aad = {.in = input.aad,
+                         .out = nullptr,
+                         .length = input.aad_length,
+                         .offset = 0,
+                         .exponent = 2 + hash_blocks(length),
+                         .is_aad = true};
+  LC_TRY(run_aead_piece(kind, input.key, *start, aad, &sum));
+  const AeadPiece text = {
+      .in = in, .out = out, .length = length, .offset = 0, .exponent = 2, .is_aad = false};
+  LC_TRY(run_aead_piece(kind, input.key, *start, text, &sum));
+  LC_TRY(close_aead(kind, input.key, *start, input.aad_length, length, &sum));
+  return aead_tag(kind, sum);
+}
+
+Result<std::array<uint8_t, 16>> run_ccm_by_cbc(const CipherKind &kind, const AeadInput &input,
+                                               const uint8_t *in, uint8_t *out, uint64_t length,
+                                               uint32_t tag_bytes) {
+  CipherJob job = {};
+  job.kind = kind;
+  job.iv_bytes = input.iv_bytes;
+  job.tag_bytes = tag_bytes;
+  job.ivs.assign(input.iv, input.iv + input.iv_bytes);
+  job.messages.resize(1);
+  job.messages[0] = {.key = 0, .number = 0, .iv = {}, .in = in, .out = out, .length = length};
+  job.aead.resize(1);
+  job.aead[0] = {.aad = input.aad, .aad_length = input.aad_length, .tag = nullptr, .part = nullptr};
+  job.keys = secure::KeyMemory(kind.key_slot_bytes());
+  if (!job.keys.ok(kind.key_slot_bytes())) return Status(LC_ERROR_MEMORY, "no memory for the keys");
+  memcpy(job.keys.data(), input.key, kind.key_bytes);
+  Iv mac = {};
+  LC_TRY(run_ccm_piece(job, 0, ccm_counter(input.iv, input.iv_bytes), 0,
+                       ccm_header_bytes(input.aad_length) + length, &mac));
+  return mac;
+}
+
+// Where OpenSSL has the block cipher, but not in this mode.
+Status run_by_other_modes(const CipherKind &kind, const AeadInput &input, const uint8_t *in,
+                          uint8_t *out, uint64_t length, uint8_t *tag, uint32_t tag_bytes) {
+  Result<std::array<uint8_t, 16>> made =
+      kind.is_ccm() ? run_ccm_by_cbc(kind, input, in, out, length, tag_bytes)
+                    : run_gcm_by_ctr(kind, input, in, out, length);
+  if (!made.ok()) return made.status();
+  if (kind.direction == LC_ENCRYPT) {
+    memcpy(tag, made->data(), tag_bytes);
+    return Status();
+  }
+  if (same_tag(tag, made->data(), tag_bytes)) return Status();
+  secure::wipe(out, length);
+  return Status(LC_ERROR_TAG, "the tag is wrong");
+}
+
 }  // namespace
 
 bool takes_whole(const CipherKind &kind, const AeadInput &input, uint64_t length) {
@@ -153,6 +213,8 @@ bool takes_whole(const CipherKind &kind, const AeadInput &input, uint64_t length
 Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *in, uint8_t *out,
                 uint64_t length, uint8_t *tag, uint32_t tag_bytes) {
   Result<const EVP_CIPHER *> cipher = fetched_cipher(kind);
+  if (!cipher.ok() && has_cipher(kind))
+    return run_by_other_modes(kind, input, in, out, length, tag, tag_bytes);
   if (!cipher.ok()) return cipher.status();
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");

@@ -40,7 +40,8 @@ struct Ciphers {
         const std::string name = mode.openssl_name(key_bytes * mode.keys);
         EVP_CIPHER *cipher = EVP_CIPHER_fetch(library, name.c_str(), "provider=default");
         by_kind[mode.cipher][size] = cipher;
-        if (cipher == nullptr)
+        // Others than AES and ChaCha20 OpenSSL may be built without.
+        if (cipher == nullptr && (mode.block == nullptr || mode.block == kBlockCiphers))
           status = Status(LC_ERROR_INTERNAL, "OpenSSL's default provider offers no " + name);
       }
     }
@@ -59,13 +60,21 @@ Status failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU");
 Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind) {
   const Ciphers &all = ciphers();
   if (!all.status.ok()) return all.status;
-  return all.by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2];
+  const EVP_CIPHER *cipher = all.by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2];
+  if (cipher != nullptr) return cipher;
+  return Status(LC_ERROR_UNSUPPORTED,
+                "OpenSSL's default provider offers no " + kind.mode().openssl_name(kind.key_bytes));
+}
+
+bool has_cipher(const CipherKind &kind) {
+  const bool by_others = kind.mode().is_aead && kind.mode().is_block_cipher();
+  return fetched_cipher(by_others ? kind.as(Way::kCtr, LC_ENCRYPT) : kind).ok();
 }
 
 Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
                   uint64_t length) {
-  const Ciphers &all = ciphers();
-  if (!all.status.ok()) return all.status;
+  Result<const EVP_CIPHER *> cipher = fetched_cipher(kind);
+  if (!cipher.ok()) return cipher.status();
   const Mode &mode = kind.mode();
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
@@ -73,10 +82,9 @@ Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_
       {OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, const_cast<char *>(mode.openssl_cts),
        mode.openssl_cts ? strlen(mode.openssl_cts) : 0, 0},
       OSSL_PARAM_END};
-  if (EVP_CipherInit_ex2(context.get(), all.by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2],
-                         input.key, mode.iv_bytes == 0 ? nullptr : input.iv.data(),
-                         kind.direction == LC_ENCRYPT,
-                         mode.openssl_cts != nullptr ? stealing : nullptr) != 1)
+  if (EVP_CipherInit_ex2(
+          context.get(), *cipher, input.key, mode.iv_bytes == 0 ? nullptr : input.iv.data(),
+          kind.direction == LC_ENCRYPT, mode.openssl_cts != nullptr ? stealing : nullptr) != 1)
     return failed();
   if (mode.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
     return failed();

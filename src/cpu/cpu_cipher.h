@@ -16,8 +16,12 @@ struct CipherInput {
   uint64_t data_unit_bytes = 0;  // XTS; 0: all of it is one unit
 };
 
-// OpenSSL's cipher of a kind, fetched once. Never freed.
+// OpenSSL's cipher of a kind, fetched once. Never freed. LC_ERROR_UNSUPPORTED where its
+// default provider has none.
 Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind);
+
+// Whether the CPU can do it; an authenticated mode also by other modes of its block cipher.
+bool has_cipher(const CipherKind &kind);
 
 // Runs `length` bytes from `in` to `out` (which may be `in`). Any thread. It uses a
 // library context of its own, so it asks neither the application's configuration nor the

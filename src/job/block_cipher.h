@@ -69,6 +69,13 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      // gates.
      .share_beside = 0.12,
      .inverse_share_beside = 0.08},
+    {.name = "sm4",
+     .title = "SM4",
+     .key_sizes = kKey128,
+     .rounds = {8},  // four at a time
+     .first = LC_SM4_ECB,
+     .way_count = 7,
+     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb, Way::kGcm, Way::kCcm}},
 };
 inline constexpr int kBlockCipherCount = sizeof kBlockCiphers / sizeof kBlockCiphers[0];
 

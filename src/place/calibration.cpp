@@ -37,6 +37,12 @@ bool read_line(std::istream &stream, const std::string &label, std::string *valu
   return true;
 }
 
+// Of AES, the mode's name alone.
+std::string name_of(const Mode &mode) {
+  const bool is_told = mode.block != nullptr && mode.block != kBlockCiphers;
+  return (is_told ? std::string(mode.block->name) + "_" : std::string()) + mode.name;
+}
+
 std::optional<Point> read_point(const std::string &line) {
   std::istringstream stream(line);
   std::string cipher, direction, memory, rest;
@@ -48,7 +54,7 @@ std::optional<Point> read_point(const std::string &line) {
       stream >> rest)
     return std::nullopt;
   const auto mode = std::find_if(std::begin(kModes), std::end(kModes),
-                                 [&](const Mode &one) { return cipher == one.name; });
+                                 [&](const Mode &one) { return cipher == name_of(one); });
   if (mode == std::end(kModes) || !mode->takes_key(point.kind.key_bytes)) return std::nullopt;
   point.kind.cipher = mode->cipher;
   if (direction != "encrypt" && direction != "decrypt") return std::nullopt;
@@ -82,7 +88,7 @@ std::string to_text(const Calibration &calibration) {
        << one_line(calibration.device) << "\ndepth " << (calibration.is_quick ? "quick" : "full")
        << "\n";
   for (const Point &point : calibration.points)
-    text << point.kind.mode().name << ' '
+    text << name_of(point.kind.mode()) << ' '
          << (point.kind.direction == LC_ENCRYPT ? "encrypt" : "decrypt") << ' '
          << point.kind.key_bytes << ' ' << (point.pinned ? "pinned" : "ordinary") << ' '
          << point.streams << ' ' << point.bytes << ' ' << point.device_ns << ' '

@@ -18,7 +18,8 @@ std::vector<uint8_t> from_hex(std::string_view hex) {
   return bytes;
 }
 
-// SP 800-38A, appendix F: one plaintext, three keys, three modes.
+// SP 800-38A, appendix F: one plaintext, three keys, three modes; and the same of SM4, with
+// the first key.
 constexpr std::string_view kPlaintext =
     "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
     "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710";
@@ -26,31 +27,39 @@ constexpr std::string_view kIv = "000102030405060708090a0b0c0d0e0f";
 constexpr std::string_view kCounter = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
 struct Example {
+  lc_cipher first;  // of its block cipher's modes
   std::string_view key, ecb, cbc, ctr;
 };
 
 constexpr Example kExamples[] = {
-    {"2b7e151628aed2a6abf7158809cf4f3c",
+    {LC_AES_ECB, "2b7e151628aed2a6abf7158809cf4f3c",
      "3ad77bb40d7a3660a89ecaf32466ef97f5d3d58503b9699de785895a96fdbaaf"
      "43b1cd7f598ece23881b00e3ed0306887b0c785e27e8ad3f8223207104725dd4",
      "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"
      "73bed6b8e3c1743b7116e69e222295163ff1caa1681fac09120eca307586e1a7",
      "874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"
      "5ae4df3edbd5d35e5b4f09020db03eab1e031dda2fbe03d1792170a0f3009cee"},
-    {"8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
+    {LC_AES_ECB, "8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
      "bd334f1d6e45f25ff712a214571fa5cc974104846d0ad3ad7734ecb3ecee4eef"
      "ef7afd2270e2e60adce0ba2face6444e9a4b41ba738d6c72fb16691603c18e0e",
      "4f021db243bc633d7178183a9fa071e8b4d9ada9ad7dedf4e5e738763f69145a"
      "571b242012fb7ae07fa9baac3df102e008b0e27988598881d920a9e64f5615cd",
      "1abc932417521ca24f2b0459fe7e6e0b090339ec0aa6faefd5ccc2c6f4ce8e94"
      "1e36b26bd1ebc670d1bd1d665620abf74f78a7f6d29809585a97daec58c6b050"},
-    {"603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+    {LC_AES_ECB, "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
      "f3eed1bdb5d2a03c064b5a7e3db181f8591ccb10d410ed26dc5ba74a31362870"
      "b6ed21b99ca6f4f9f153e7b1beafed1d23304b7a39f9f3ff067d8d8f9e24ecc7",
      "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d"
      "39f23369a9d9bacfa530e26304231461b2eb05e2c39be9fcda6c19078c6a9d1b",
      "601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5"
      "2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6"},
+    {LC_SM4_ECB, "2b7e151628aed2a6abf7158809cf4f3c",
+     "a51411ff04a711443891fce7ab842a29d5b50f46a9a730a0f590ffa776d99855"
+     "c9a86a4d71447f4e873ada4f388af9b92b25557b50514d155939e6ec940ad90e",
+     "ac529af989a62fce9cddc5ffb84125cab168dd69db3c0eea1ab16de6aea43c59"
+     "2c15567bff8f707486c202c7be59101f74a629b350cd7e11be99998af5206d6c",
+     "14ae4a72b97a93ce1216ccd998e371c160f7ef8b6344bd6da1992505e5fc219b"
+     "0bf057f86c5d75103c0f46519c7fb2e7292805035adb9a90ecef145359d7cf0e"},
 };
 
 void add_example(std::vector<KnownAnswer> &answers, lc_cipher cipher, std::string_view key,
@@ -88,6 +97,21 @@ constexpr AeadExample kAeadExamples[] = {
     {LC_AES_CCM, "404142434445464748494a4b4c4d4e4f", "101112131415161718191a1b",
      "000102030405060708090a0b0c0d0e0f10111213", "202122232425262728292a2b2c2d2e2f3031323334353637",
      "e3b201a9f5b71a7a9b1ceaeccd97e70b6176aad9a4428aa5", "484392fbc1b09951"},
+    // RFC 8998, A.1 and A.2.
+    {LC_SM4_GCM, "0123456789abcdeffedcba9876543210", "00001234567800000000abcd",
+     "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+     "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd"
+     "eeeeeeeeeeeeeeeeffffffffffffffffeeeeeeeeeeeeeeeeaaaaaaaaaaaaaaaa",
+     "17f399f08c67d5ee19d0dc9969c4bb7d5fd46fd3756489069157b282bb200735"
+     "d82710ca5c22f0ccfa7cbf93d496ac15a56834cbcf98c397b4024a2691233b8d",
+     "83de3541e4c2b58177e065a9bf7b62ec"},
+    {LC_SM4_CCM, "0123456789abcdeffedcba9876543210", "00001234567800000000abcd",
+     "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+     "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd"
+     "eeeeeeeeeeeeeeeeffffffffffffffffeeeeeeeeeeeeeeeeaaaaaaaaaaaaaaaa",
+     "48af93501fa62adbcd414cce6034d895dda1bf8f132f042098661572e7483094"
+     "fd12e518ce062c98acee28d95df4416bed31a2f04476c18bb40c84a74b97dc5b",
+     "16842d4fa186f56ab33256971fa110f4"},
     {LC_CHACHA20_POLY1305, "808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f",
      "070000004041424344454647", "50515253c0c1c2c3c4c5c6c7",
      "4c616469657320616e642047656e746c656d656e206f662074686520636c6173"
@@ -163,15 +187,21 @@ Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
 
 }  // namespace
 
-Result<std::vector<KnownAnswer>> known_answers() {
+Result<std::vector<KnownAnswer>> known_answers(const BlockCipher *block) {
   std::vector<KnownAnswer> answers;
   for (const Example &example : kExamples) {
-    add_example(answers, LC_AES_ECB, example.key, "", example.ecb);
-    add_example(answers, LC_AES_CBC, example.key, kIv, example.cbc);
-    add_example(answers, LC_AES_CTR, example.key, kCounter, example.ctr);
+    if (mode_of(example.first).block != block) continue;
+    const auto add = [&](Way way, std::string_view iv, std::string_view ciphertext) {
+      add_example(answers, another_mode(example.first, way), example.key, iv, ciphertext);
+    };
+    add(Way::kEcb, "", example.ecb);
+    add(Way::kCbc, kIv, example.cbc);
+    add(Way::kCtr, kCounter, example.ctr);
   }
-  for (const AeadExample &example : kAeadExamples) add_example(answers, example);
+  for (const AeadExample &example : kAeadExamples)
+    if (mode_of(example.cipher).block == block) add_example(answers, example);
   for (const Mode &mode : kModes) {
+    if (mode.block != block) continue;
     LC_TRY(add_long_message(answers, mode.cipher, LC_ENCRYPT));
     if (!mode.is_own_inverse) LC_TRY(add_long_message(answers, mode.cipher, LC_DECRYPT));
   }

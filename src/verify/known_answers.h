@@ -19,10 +19,10 @@ struct KnownAnswer {
   std::vector<uint8_t> nonce, aad, tag;  // of authenticated modes
 };
 
-// For every kind an example, where there is one (SP 800-38A, appendix F; for
-// authenticated modes those of GCM's authors and of RFC 8439, 2.8.2), and one message
-// that reaches every group of a large device. OpenSSL computes the expected output of the
-// latter. None of it is secret.
-Result<std::vector<KnownAnswer>> known_answers();
+// For every kind of a block cipher, or, for nullptr, those that are none's: an example, where
+// there is one (SP 800-38A, appendix F; for authenticated modes those of GCM's authors, of
+// RFC 8439, 2.8.2, and of RFC 8998), and one message that reaches every group of a large
+// device. OpenSSL computes the expected output of the latter. None of it is secret.
+Result<std::vector<KnownAnswer>> known_answers(const BlockCipher *block);
 
 }  // namespace lanecrypt::verify

@@ -42,7 +42,7 @@ class CoresEngineTest : public testing::Test {
   }
 
   std::string path_;
-  const AesCipher cipher_ = *find_cipher("aes-256-ctr");
+  const BlockCipherMode cipher_ = *find_cipher("aes-256-ctr");
   const SecretBytes key_ = SecretBytes(cipher_.key_bytes);
 };
 

@@ -11,6 +11,7 @@ BUILD = pathlib.Path(os.environ.get("LANECRYPT_BUILD", REPOSITORY / "build"))
 LANECRYPT = BUILD / "bin" / "lanecrypt"
 
 CIPHERS = [f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr")]
+CIPHERS += ["sm4-ecb", "sm4-cbc", "sm4-ctr"]
 
 # Exit codes of lanecrypt(1).
 FAILED, USAGE, BAD_DATA, NO_DEVICE = 1, 2, 3, 4

@@ -19,7 +19,7 @@ CHUNK = ("--chunk", "4096")
 
 
 def bits_of(cipher):
-    return int(cipher.split("-")[1])
+    return 128 if cipher.startswith("sm4") else int(cipher.split("-")[1])
 
 
 def raw_key(cipher):

@@ -496,7 +496,8 @@ def test_cbc_encryption_needs_the_cpu(folder):
 LOST = {"LANECRYPT_HOST_FAULT": "lost-after:3"}
 
 
-@pytest.mark.parametrize("cipher", CIPHERS)
+# Of the others a device answers its self-test in the middle.
+@pytest.mark.parametrize("cipher", [cipher for cipher in CIPHERS if cipher.startswith("aes")])
 def test_a_device_lost_in_the_middle_the_cpu_takes_over(tmp_path, cipher):
     plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"
     plain.write_bytes(data(200_000))

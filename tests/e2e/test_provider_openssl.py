@@ -12,6 +12,7 @@ from local_server import free_port, wait_for
 from provider_fixtures import DEVICES, IV, KEY, OPENSSL, Configuration, are_under_test, plain
 
 CIPHERS = [f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr")]
+CIPHERS += [f"sm4-{mode}" for mode in ("ecb", "cbc", "ctr", "cfb", "ofb")]
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def data(tmp_path_factory):
 
 
 def enc(cipher, *options):
-    key = KEY[:int(cipher.split("-")[1]) // 4]
+    key = KEY[:32 if cipher.startswith("sm4") else int(cipher.split("-")[1]) // 4]
     iv = [] if cipher.endswith("ecb") else ["-iv", IV]
     return [OPENSSL, "enc", f"-{cipher}", "-K", key, *iv, *options]
 

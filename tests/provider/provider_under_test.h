@@ -33,7 +33,8 @@ inline const char *const kCiphers[] = {
     "AES-256-CBC",     "AES-128-CTR",     "AES-192-CTR",     "AES-256-CTR",  "AES-128-CFB",
     "AES-192-CFB",     "AES-256-CFB",     "AES-128-CFB8",    "AES-256-CFB8", "AES-128-CFB1",
     "AES-128-OFB",     "AES-192-OFB",     "AES-256-OFB",     "AES-128-XTS",  "AES-256-XTS",
-    "AES-128-CBC-CTS", "AES-192-CBC-CTS", "AES-256-CBC-CTS", "ChaCha20"};
+    "AES-128-CBC-CTS", "AES-192-CBC-CTS", "AES-256-CBC-CTS", "ChaCha20",     "SM4-ECB",
+    "SM4-CBC",         "SM4-CTR",         "SM4-CFB",         "SM4-OFB"};
 inline const char *const kAuthenticated[] = {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM",
                                              "ChaCha20-Poly1305"};
 inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAuthenticated[0];

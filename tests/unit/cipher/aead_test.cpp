@@ -188,7 +188,7 @@ void Aead::check(const Setting &setting, lc_direction direction,
 std::vector<lc_cipher> offered_aead() {
   std::vector<lc_cipher> modes;
   for (const Mode &mode : kModes)
-    if (mode.is_aead) modes.push_back(mode.cipher);
+    if (mode.is_aead && has_reference(mode.cipher)) modes.push_back(mode.cipher);
   return modes;
 }
 
@@ -229,7 +229,7 @@ TEST_P(Aead, AdditionalData) {
 // SP 800-38D, 5.2.1.1 and 5.2.1.2; SP 800-38C, A.1.
 TEST_P(Aead, IvAndTagSizes) {
   for (lc_cipher cipher : offered_aead()) {
-    const bool ccm = cipher == LC_AES_CCM, gcm = cipher == LC_AES_GCM;
+    const bool ccm = mode_of(cipher).way == Way::kCcm, gcm = mode_of(cipher).way == Way::kGcm;
     std::vector<uint32_t> ivs = {12}, tags = {16};
     if (gcm) ivs = {1, 2, 8, 11, 12, 13, 15, 16, 17, 31, 32, 64, 100, 128};
     if (ccm) ivs = {7, 8, 9, 10, 11, 12, 13};
@@ -299,7 +299,7 @@ TEST_P(Aead, Tampered) {
 TEST_P(Aead, Large) {
   const uint64_t scale = is_thorough() ? 16 : 1;
   for (lc_cipher cipher : offered_aead()) {
-    if (cipher == LC_AES_CCM) continue;
+    if (mode_of(cipher).way == Way::kCcm) continue;
     for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
       // Each place has a key size of its own.
       const std::vector<uint32_t> sizes = key_sizes(cipher);

@@ -59,6 +59,13 @@ std::vector<lc_cipher> plain_modes() {
   return modes;
 }
 
+bool has_reference(lc_cipher cipher) {
+  EVP_CIPHER *found = EVP_CIPHER_fetch(default_only(), mode_of(cipher).openssl_name(16).c_str(),
+                                       "provider=default");
+  EVP_CIPHER_free(found);
+  return found != nullptr;
+}
+
 std::vector<uint32_t> key_sizes(lc_cipher cipher) {
   const Mode &mode = mode_of(cipher);
   std::vector<uint32_t> sizes;
@@ -119,7 +126,7 @@ void reference_seal(const ReferenceSeal &seal, const uint8_t *in, uint8_t *out, 
                     uint8_t *tag) {
   EVP_CIPHER *evp = fetched({seal.cipher, LC_ENCRYPT, seal.key_bytes});
   std::unique_ptr<EVP_CIPHER_CTX, FreeContext> context(EVP_CIPHER_CTX_new());
-  const bool ccm = seal.cipher == LC_AES_CCM;
+  const bool ccm = mode_of(seal.cipher).way == Way::kCcm;
   EVP_CIPHER_CTX *c = context.get();
   int written = 0;
   bool ok = c && EVP_CipherInit_ex2(c, evp, nullptr, nullptr, 1, nullptr) &&

@@ -23,35 +23,35 @@ def ghash(h, text):
     return y.to_bytes(BLOCK, "big")
 
 
-def gcm_seal(key, iv, aad, text):
+def gcm_seal(key, iv, aad, text, cipher=Aes):
     """SP 800-38D, 7.1; the tag has 16 bytes."""
-    aes = Aes(key)
-    h = aes.encrypt_block(bytes(BLOCK))
+    block_cipher = cipher(key)
+    h = block_cipher.encrypt_block(bytes(BLOCK))
     start = iv + bytes([0, 0, 0, 1])
     if len(iv) != 12:
         start = ghash(h, padded(iv) + (8 * len(iv)).to_bytes(BLOCK, "big"))
     count, out = int.from_bytes(start[12:], "big"), []
     for number, block in enumerate(blocks_of(text), start=1):
         counter = start[:12] + ((count + number) % (1 << 32)).to_bytes(4, "big")
-        out.append(bytes(xor(block, aes.encrypt_block(counter))))
+        out.append(bytes(xor(block, block_cipher.encrypt_block(counter))))
     sealed = b"".join(out)
     lengths = (8 * len(aad)).to_bytes(8, "big") + (8 * len(sealed)).to_bytes(8, "big")
     tag = ghash(h, padded(aad) + padded(sealed) + lengths)
-    return sealed, bytes(xor(tag, aes.encrypt_block(start)))
+    return sealed, bytes(xor(tag, block_cipher.encrypt_block(start)))
 
 
-def ccm_seal(key, nonce, aad, text, tag_bytes):
+def ccm_seal(key, nonce, aad, text, tag_bytes, cipher=Aes):
     """SP 800-38C, 6.1 and appendix A, with less than 65,280 bytes of aad."""
-    aes, count_bytes = Aes(key), 15 - len(nonce)
+    block_cipher, count_bytes = cipher(key), 15 - len(nonce)
     flags = (64 if aad else 0) + 8 * ((tag_bytes - 2) // 2) + count_bytes - 1
     told = len(aad).to_bytes(2, "big") if aad else b""
     message = bytes([flags]) + nonce + len(text).to_bytes(count_bytes, "big")
     message += padded(told + aad) + padded(text)
     mac = bytes(BLOCK)
     for block in blocks_of(message):
-        mac = aes.encrypt_block(bytes(xor(mac, block)))
+        mac = block_cipher.encrypt_block(bytes(xor(mac, block)))
     counter = bytes([count_bytes - 1]) + nonce + bytes(count_bytes)
-    sealed = ctr_crypt(key, counter, bytes(BLOCK) + text)
+    sealed = ctr_crypt(key, counter, bytes(BLOCK) + text, cipher)
     return sealed[BLOCK:], bytes(xor(mac, sealed))[:tag_bytes]
 
 

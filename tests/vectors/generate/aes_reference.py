@@ -111,36 +111,36 @@ def blocks_of(text):
     return [text[i : i + BLOCK] for i in range(0, len(text), BLOCK)]
 
 
-def ecb_encrypt(key, plaintext):
-    aes = Aes(key)
-    return b"".join(aes.encrypt_block(block) for block in blocks_of(plaintext))
+def ecb_encrypt(key, plaintext, cipher=Aes):
+    block_cipher = cipher(key)
+    return b"".join(block_cipher.encrypt_block(block) for block in blocks_of(plaintext))
 
 
-def cbc_encrypt(key, iv, plaintext):
-    aes, out, chain = Aes(key), [], iv
+def cbc_encrypt(key, iv, plaintext, cipher=Aes):
+    block_cipher, out, chain = cipher(key), [], iv
     for block in blocks_of(plaintext):
-        chain = aes.encrypt_block(bytes(xor(block, chain)))
+        chain = block_cipher.encrypt_block(bytes(xor(block, chain)))
         out.append(chain)
     return b"".join(out)
 
 
-def ctr_crypt(key, counter, text):
+def ctr_crypt(key, counter, text, cipher=Aes):
     """The whole 128 bits of the counter block count, and wrap to 0."""
-    aes, out, count = Aes(key), [], int.from_bytes(counter, "big")
+    block_cipher, out, count = cipher(key), [], int.from_bytes(counter, "big")
     for block in blocks_of(text):
-        stream = aes.encrypt_block(count.to_bytes(BLOCK, "big"))
+        stream = block_cipher.encrypt_block(count.to_bytes(BLOCK, "big"))
         out.append(bytes(xor(block, stream)))
         count = (count + 1) % (1 << 128)
     return b"".join(out)
 
 
-def cfb_encrypt(key, iv, text, segment_bits):
+def cfb_encrypt(key, iv, text, segment_bits, cipher=Aes):
     """SP 800-38A, 6.3, bit by bit of the register."""
-    aes, out, register = Aes(key), 0, int.from_bytes(iv, "big")
+    block_cipher, out, register = cipher(key), 0, int.from_bytes(iv, "big")
     bits, value = 8 * len(text), int.from_bytes(text, "big")
     for at in range(0, bits, segment_bits):
         size = min(segment_bits, bits - at)
-        made = int.from_bytes(aes.encrypt_block(register.to_bytes(BLOCK, "big")), "big")
+        made = int.from_bytes(block_cipher.encrypt_block(register.to_bytes(BLOCK, "big")), "big")
         segment = (value >> (bits - at - size)) & ((1 << size) - 1)
         segment ^= made >> (128 - size)
         out = out << size | segment
@@ -148,10 +148,10 @@ def cfb_encrypt(key, iv, text, segment_bits):
     return out.to_bytes(len(text), "big")
 
 
-def ofb_crypt(key, iv, text):
-    aes, out, state = Aes(key), [], iv
+def ofb_crypt(key, iv, text, cipher=Aes):
+    block_cipher, out, state = cipher(key), [], iv
     for at in range(0, len(text), BLOCK):
-        state = bytes(aes.encrypt_block(state))
+        state = bytes(block_cipher.encrypt_block(state))
         out.append(bytes(xor(text[at : at + BLOCK], state)))
     return b"".join(out)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the test vectors of the folder above, in the form that its README.md
-describes, from the inputs that the standards give and the reference in
-aes_reference.py and aead_reference.py. The Monte Carlo chains take a minute.
+describes, from the inputs that the standards give and the references in
+aes_reference.py, sm4_reference.py and aead_reference.py. The Monte Carlo chains take a minute.
 
     write_vectors.py            writes every file
     write_vectors.py --check    writes none; fails if a file would change
@@ -17,6 +17,7 @@ from aead_reference import (ccm_seal, chacha20_crypt, chacha20_poly1305_seal, gc
 from aes_reference import (Aes, cbc_encrypt, cfb_encrypt, ctr_crypt, cts_encrypt, ecb_encrypt,
                            ofb_crypt, xor, xts_encrypt)
 from aesavs_inputs import GFSBOX_PLAINTEXTS, KEYSBOX_KEYS, MONTE_CARLO_SEEDS
+from sm4_reference import Sm4
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
 SIZES = (128, 192, 256)
@@ -34,15 +35,16 @@ EXAMPLE_TEXT = (
 )
 
 
-def encrypt(mode, key, iv, plaintext):
+def encrypt(mode, key, iv, plaintext, cipher=Aes):
     if mode == "ecb":
-        return ecb_encrypt(key, plaintext)
+        return ecb_encrypt(key, plaintext, cipher)
     if mode.startswith("cfb"):
-        return cfb_encrypt(key, iv, plaintext, int(mode[3:]))
+        return cfb_encrypt(key, iv, plaintext, int(mode[3:]), cipher)
     if mode.startswith("cs"):
         return cts_encrypt(key, iv, plaintext, int(mode[2:]))
-    return {"cbc": cbc_encrypt, "ctr": ctr_crypt, "ofb": ofb_crypt, "xts": xts_encrypt}[mode](
-        key, iv, plaintext)
+    if mode == "xts":
+        return xts_encrypt(key, iv, plaintext)
+    return {"cbc": cbc_encrypt, "ctr": ctr_crypt, "ofb": ofb_crypt}[mode](key, iv, plaintext, cipher)
 
 
 class Writer:
@@ -72,10 +74,10 @@ class Writer:
         fields = [aad, plaintext, *sealed_and_tag]
         self.lines.append(f"seal {name} " + " ".join(field.hex() or "-" for field in fields))
 
-    def case(self, name, mode, key, iv, plaintext):
+    def case(self, name, mode, key, iv, plaintext, cipher=Aes):
         self.say("key", key.hex())
         self.say("iv", iv.hex())
-        ciphertext = encrypt(mode, key, iv, plaintext)
+        ciphertext = encrypt(mode, key, iv, plaintext, cipher)
         self.lines.append(f"case {name} {plaintext.hex()} {ciphertext.hex()}")
 
     def text(self):
@@ -161,6 +163,38 @@ def ieee1619():
     keys = bytes.fromhex("2718281828459045235360287471352662497757247093699959574966967627"
                          "3141592653589793238462643383279502884197169399375105820974944592")
     out.case("10", "xts", keys, (0xFF).to_bytes(16, "little"), bytes(range(256)) * 2)
+    return out.text()
+
+
+def sm4():
+    keys = ("0123456789abcdeffedcba9876543210", "fedcba98765432100123456789abcdef")
+    out = Writer(
+        "SM4: GB/T 32907-2016, appendix A.1, and draft-ribose-cfrg-sm4-10, appendix A.2, named",
+        "after its section and the number of the example.",
+    )
+    halves = [bytes([byte]) for byte in b"\xaa\xbb\xcc\xdd\xee\xff\xaa\xbb"]
+    for section, mode, each in ((1, "ecb", 4), (2, "cbc", 4), (3, "ofb", 4), (4, "cfb128", 4),
+                                (5, "ctr", 8)):  # fmt: skip
+        out.named(f"sm4-{mode}")
+        if mode == "ecb":
+            key = bytes.fromhex(keys[0])
+            out.case("A.1", mode, key, b"", key, Sm4)
+        for number, key in enumerate(keys, start=1):
+            out.case(f"A.2.{section}-{number}", mode, bytes.fromhex(key),
+                     b"" if mode == "ecb" else bytes(range(16)),
+                     b"".join(half * each for half in halves), Sm4)  # fmt: skip
+    return out.text()
+
+
+def rfc8998():
+    out = Writer("RFC 8998, appendix A: SM4 in GCM (A.1) and CCM (A.2).")
+    key, iv = bytes.fromhex("0123456789abcdeffedcba9876543210"), bytes.fromhex("00001234567800000000abcd")
+    aad = bytes.fromhex("feedfacedeadbeeffeedfacedeadbeefabaddad2")
+    text = b"".join(bytes([byte]) * 8 for byte in b"\xaa\xbb\xcc\xdd\xee\xff\xee\xaa")
+    out.named("sm4-gcm")
+    out.seal("A.1", key, iv, aad, text, gcm_seal(key, iv, aad, text, Sm4))
+    out.named("sm4-ccm")
+    out.seal("A.2", key, iv, aad, text, ccm_seal(key, iv, aad, text, 16, Sm4))
     return out.text()
 
 
@@ -356,6 +390,8 @@ FILES = {
     "sp800_38a_feedback": sp800_38a_feedback,
     "cts": cts,
     "ieee1619": ieee1619,
+    "sm4": sm4,
+    "rfc8998": rfc8998,
     "gcm_authors": gcm_authors,
     "sp800_38c": sp800_38c,
     "rfc8439": rfc8439,

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "job/mode.h"
 #include "lanecrypt/lanecrypt.h"
 
 namespace lanecrypt::cli {
@@ -20,19 +21,20 @@ namespace lanecrypt::cli {
 constexpr size_t kBlockBytes = 16;
 using Block = std::array<uint8_t, kBlockBytes>;
 
-struct AesCipher {
+struct BlockCipherMode {
   std::string name;  // "aes-256-ctr"
   lc_cipher mode;
   uint32_t key_bytes;
 
-  size_t iv_bytes() const { return mode == LC_AES_ECB ? 0 : kBlockBytes; }
-  bool pads() const { return mode != LC_AES_CTR; }
+  Way way() const { return mode_of(mode).way; }
+  size_t iv_bytes() const { return way() == Way::kEcb ? 0 : kBlockBytes; }
+  bool pads() const { return way() != Way::kCtr; }
 };
 
 // By name, in any case: "aes-128-cbc", or OpenSSL's short forms "aes128",
-// "aes192" and "aes256" for CBC.
-std::optional<AesCipher> find_cipher(std::string_view name);
-// All nine names.
+// "aes192", "aes256" and "sm4" for CBC.
+std::optional<BlockCipherMode> find_cipher(std::string_view name);
+// All names.
 std::vector<std::string> cipher_names();
 
 struct FreeEvpCipher {
@@ -45,6 +47,6 @@ using EvpCipher = std::unique_ptr<EVP_CIPHER, FreeEvpCipher>;
 using EvpContext = std::unique_ptr<EVP_CIPHER_CTX, FreeEvpContext>;
 
 // OpenSSL's own implementation on the CPU, the default provider's.
-EvpCipher fetch_cpu_cipher(const AesCipher &cipher);
+EvpCipher fetch_cpu_cipher(const BlockCipherMode &cipher);
 
 }  // namespace lanecrypt::cli

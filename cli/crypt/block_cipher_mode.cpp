@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/crypt/block_cipher_mode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "cli/failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr uint32_t kKeyBytes[] = {16, 24, 32};
+
+std::string lower(std::string_view name) {
+  std::string made(name);
+  std::transform(made.begin(), made.end(), made.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return made;
+}
+
+// ECB, CBC and CTR of every block cipher, with every length of key.
+std::vector<BlockCipherMode> all_ciphers() {
+  std::vector<BlockCipherMode> all;
+  for (const BlockCipher &block : kBlockCiphers)
+    for (const uint32_t key_bytes : kKeyBytes)
+      for (const Way way : {Way::kEcb, Way::kCbc, Way::kCtr}) {
+        const Mode &mode = mode_of(another_mode(block.first, way));
+        if (mode.takes_key(key_bytes))
+          all.push_back({lower(mode.openssl_name(key_bytes)), mode.cipher, key_bytes});
+      }
+  return all;
+}
+
+}  // namespace
+
+std::optional<BlockCipherMode> find_cipher(std::string_view name) {
+  std::string wanted = lower(name);
+  for (const uint32_t key_bytes : kKeyBytes)
+    if (const auto bits = 8 * key_bytes; wanted == fmt::format("aes{}", bits))
+      wanted = fmt::format("aes-{}-cbc", bits);
+  if (wanted == "sm4") wanted = "sm4-cbc";
+  for (BlockCipherMode &cipher : all_ciphers())
+    if (cipher.name == wanted) return std::move(cipher);
+  return std::nullopt;
+}
+
+std::vector<std::string> cipher_names() {
+  std::vector<std::string> names;
+  for (BlockCipherMode &cipher : all_ciphers()) names.push_back(std::move(cipher.name));
+  return names;
+}
+
+EvpCipher fetch_cpu_cipher(const BlockCipherMode &cipher) {
+  EvpCipher found{EVP_CIPHER_fetch(nullptr, cipher.name.c_str(), "provider=default")};
+  if (found) return found;
+  throw Failure(ExitCode::kFailed,
+                fmt::format("{}: OpenSSL's default provider does not offer it here", cipher.name));
+}
+
+}  // namespace lanecrypt::cli
