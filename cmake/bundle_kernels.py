@@ -5,7 +5,8 @@
 An OpenCL driver compiles from memory and knows no folders, so each
 `#include "..."` is replaced by the file it names, looked for beside the file
 that includes it and then from --root. A file with `#pragma once` comes in the first time only; one
-without, every time. `#include <...>` and everything else stays as it is;
+without, every time. Where `#if` may leave the first time out, the file comes again, and
+`#ifndef` sees that the compiler takes it once. `#include <...>` and everything else stays as it is;
 `#line` directives keep the compiler's messages pointing at the real files.
 
 The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line knows no files, so
@@ -22,6 +23,9 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]*)"')
 PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
+IF = re.compile(r"^[ \t]*#[ \t]*if")
+ELSE = re.compile(r"^[ \t]*#[ \t]*el(se|if)")
+ENDIF = re.compile(r"^[ \t]*#[ \t]*endif\b")
 DELIMITER = "kernels"
 # Under what compilers promise for one string literal.
 PIECE_BYTES = 8000
@@ -37,7 +41,10 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
     """The text of `entry` with its includes in place, and all files read."""
     lines: list[str] = []
     files: list[Path] = []
-    once: set[Path] = set()
+    # Of files with #pragma once, those that the compiler has certainly read by now: in all, and
+    # within each #if that is open.
+    once: list[set[Path]] = [set()]
+    open_files: list[Path] = []
 
     def place(path: Path, line: int) -> None:
         if with_lines:
@@ -47,13 +54,20 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
         if depth > DEEPEST:
             raise BundleError(f"{path}: files include each other more than {DEEPEST} deep")
         path = path.resolve()
-        if path in once:
+        if any(path in read for read in once):
             return
+        content = path.read_text(encoding="utf-8").splitlines()
+        is_once = any(PRAGMA_ONCE.match(line) for line in content)
+        if is_once and path in open_files:
+            return
+        has_guard = is_once and (len(once) > 1 or path in files)
         if path not in files:
             files.append(path)
-        content = path.read_text(encoding="utf-8").splitlines()
-        if any(PRAGMA_ONCE.match(line) for line in content):
-            once.add(path)
+        if has_guard:
+            name = f"LC_ONCE_{files.index(path)}"
+            lines.extend([f"#ifndef {name}", f"#define {name}"])
+            once.append(set())
+        open_files.append(path)
         place(path, 1)
         for number, line in enumerate(content, 1):
             named = INCLUDE.match(line)
@@ -68,7 +82,20 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
             elif PRAGMA_ONCE.match(line):
                 lines.append("")
             else:
+                if IF.match(line):
+                    once.append(set())
+                elif ELSE.match(line):
+                    once[-1] = set()
+                elif ENDIF.match(line):
+                    once.pop()
                 lines.append(line)
+        open_files.pop()
+        if has_guard:
+            lines.append("#endif")
+            within = once.pop()  # now, or when this file was read before
+            once[-1] |= within
+        if is_once:
+            once[-1].add(path)
 
     inline(entry, 0)
     return "\n".join(lines) + "\n", files

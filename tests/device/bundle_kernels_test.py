@@ -54,6 +54,17 @@ class BundleTest(unittest.TestCase):
         self.assertEqual(self.lines(entry),
                          ["// first", "once body", "#define N 1", "each N", "each N", "last"])
 
+    def test_once_though_the_first_time_is_left_out(self):
+        entry = self.write(
+            all='#if A\n#include "part.h"\n#endif\n#ifdef B\n#include "part.h"\n#endif\n',
+            part='#pragma once\n#include "once.h"\nint part;\n', once="#pragma once\nint once;\n")
+        text, _ = bundler.bundle(entry, with_lines=False)
+        for options in ([], ["-DA=1"], ["-DB"], ["-DA=1", "-DB"]):
+            done = subprocess.run(["cc", "-E", "-P", *options, "-"], input=text,
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.split("\n"),
+                             ["int once;", "int part;", ""] if options else [""])
+
     def test_leaves_the_rest_alone(self):
         entry = self.write(all="#include <cstdint>\n  // a \"quoted\" comment\n\tcode();\n#if 0\n#endif\n")
         self.assertEqual(self.lines(entry), ["#include <cstdint>", '  // a "quoted" comment',
