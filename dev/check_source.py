@@ -23,15 +23,19 @@ COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/progra
                 "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
 # What every folder of benchmarks takes.
 MEASURING = ["bench/load", "bench/report", "src/cpu/core_count.h"] + COMMAND_BASE
+# The block ciphers beside AES, each of which has a folder with its keys and rounds.
+OTHER_CIPHERS = sorted(f"kernels/{path.parent.name}" for path in
+                       pathlib.Path(__file__).parent.parent.glob("kernels/*/*_key.h")
+                       if path.parent.name != "aes")
 MAY_INCLUDE = {
     "include": [],
     "kernels/block": ["kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/aes": ["kernels/block", "kernels/platform.h"],
-    "kernels/sm4": ["kernels/aes/aes_sbox_planes.h", "kernels/block", "kernels/platform.h"],
+    **{cipher: ["kernels/aes", "kernels/block", "kernels/platform.h"] for cipher in OTHER_CIPHERS},
     "kernels/aead": ["kernels/block", "kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/number": ["kernels/platform.h"],
     "kernels/rsa": ["kernels/number", "kernels/platform.h"],
-    "kernels": ["kernels/aead", "kernels/aes", "kernels/block", "kernels/sm4", "kernels/rsa", "kernels/number"],
+    "kernels": ["kernels/aead", "kernels/aes", "kernels/block", "kernels/rsa", "kernels/number"] + OTHER_CIPHERS,
     "src/process": [],
     "src/secure": [],
     "src/job": ["src/secure"],
@@ -75,7 +79,7 @@ MAY_INCLUDE = {
                      "provider/provider.h", "provider/wait.h", "src/secure"],
     # Status is what libcrypto/ speaks in.
     "provider": ["provider/cipher", "provider/rsa", "src/libcrypto", "src/process", "src/secure",
-                 "src/job/status.h", "src/job/device_list.h"],
+                 "src/job/status.h", "src/job/device_list.h", "src/job/block_cipher.h", "src/job/mode.h"],
     "probe": ["src/abi/probe.h"],
     # The chunks of the pipeline are what rings read and write.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],

@@ -8,9 +8,11 @@
 #include <openssl/evp.h>
 
 #include <atomic>
+#include <bit>
 #include <optional>
 #include <string>
 
+#include "job/mode.h"
 #include "lanecrypt/lanecrypt.h"
 #include "process/sandbox.h"
 #include "provider/counters.h"
@@ -19,7 +21,14 @@
 
 namespace lanecrypt::provider {
 
-inline constexpr int kCipherCount = 41;
+// Each mode with each of its keys, but ciphertext stealing once, for its three ways.
+constexpr int count_ciphers() {
+  int count = 0;
+  for (const Mode &mode : kModes)
+    if (!mode.steals() || mode.way == Way::kCs1) count += std::popcount(mode.key_sizes);
+  return count;
+}
+inline constexpr int kCipherCount = count_ciphers();
 
 struct Provider {
   Settings settings;

@@ -11,7 +11,9 @@
 // together, or every look-up costs an addition.
 //
 // A file that defines BLOCK_CIPHER, BLOCK_SCHEDULE_WORDS, and BLOCK_TABLE_WORD(x, inverse),
-// the word of T0 for the byte x, includes this, and then defines
+// the word of T0 for the byte x, includes this, and then defines what follows. Where T1 to T3
+// are no rotations of T0, it also defines BLOCK_TABLE_PART(table, word), which is the word of
+// each for what BLOCK_TABLE_WORD() gives, and looks up by BLOCK_LOOK(table, x, byte).
 //   BLOCK_NAME(encrypt) BLOCK_NAME(decrypt)   `count` blocks by BLOCK_LOOK0 to 3, with the
 //                                    keys BLOCK_ROUND_KEY(schedule, 4, ...)
 //   BLOCK_NAME(encrypt_stream)       the same of a lane's own stream, whose keys are
@@ -96,6 +98,9 @@ FN void block_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 len
 #define BLOCK_LOOK0(x, i) \
   (*(SHARED const u32 *)((SHARED const u8 *)tables + (ROW_OF((x), (i), copy) >> 1)))
 #define BLOCK_LOOK_S(x, i) ((u32)((SHARED const u8 *)tables)[(ROW_OF((x), (i), copy) >> 1) + 1])
+#ifdef BLOCK_TABLE_PART
+#define BLOCK_LOOK(t, x, i) BLOCK_TABLE_PART(t, BLOCK_LOOK0(x, i))
+#endif
 #define BLOCK_LOOK1(x, i) ROTATE_LEFT(BLOCK_LOOK0(x, i), 8)
 #define BLOCK_LOOK2(x, i) ROTATE_LEFT(BLOCK_LOOK0(x, i), 16)
 #define BLOCK_LOOK3(x, i) ROTATE_LEFT(BLOCK_LOOK0(x, i), 24)
@@ -110,6 +115,15 @@ FN void block_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 len
 // Fills the tables, all lanes of the group together: first each word of T0 once, in some
 // copy, for what a word takes to make is more than what its 32 copies take to write.
 FN void BLOCK_NAME(fill)(SHARED u32 *tables, u32 inverse) {
+#if BLOCK_TABLES == 4 && defined(BLOCK_TABLE_PART)
+  for (u32 i = lane_id(); i < 256 * 32; i += group_lanes()) {
+    const u32 x = i / 32, copy = i % 32, word = BLOCK_TABLE_WORD(x, inverse);
+    tables[x * 64 + copy] = BLOCK_TABLE_PART(0, word);
+    tables[x * 64 + 32 + copy] = BLOCK_TABLE_PART(1, word);
+    tables[16384 + x * 64 + copy] = BLOCK_TABLE_PART(2, word);
+    tables[16384 + x * 64 + 32 + copy] = BLOCK_TABLE_PART(3, word);
+  }
+#else
   for (u32 x = lane_id(); x < 256; x += group_lanes()) {
     tables[x * BLOCK_ROW_WORDS + x % 32] = BLOCK_TABLE_WORD(x, inverse);
   }
@@ -124,6 +138,7 @@ FN void BLOCK_NAME(fill)(SHARED u32 *tables, u32 inverse) {
 #endif
     if (copy != x % 32) tables[x * BLOCK_ROW_WORDS + copy] = t;
   }
+#endif
   group_barrier();
 }
 #undef BLOCK_ROW_WORDS
