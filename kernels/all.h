@@ -7,4 +7,5 @@
 #include "all_common.h"
 
 #include "all_aes.h"
+#include "all_camellia.h"
 #include "all_sm4.h"

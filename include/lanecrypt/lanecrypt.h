@@ -242,7 +242,13 @@ typedef enum lc_cipher {
   LC_SM4_CFB128 = 18,
   LC_SM4_OFB = 19,
   LC_SM4_GCM = 20,
-  LC_SM4_CCM = 21
+  LC_SM4_CCM = 21,
+  /* Camellia (RFC 3713); key_bytes is 16, 24 or 32. */
+  LC_CAMELLIA_ECB = 22,
+  LC_CAMELLIA_CBC = 23,
+  LC_CAMELLIA_CTR = 24,
+  LC_CAMELLIA_CFB128 = 25,
+  LC_CAMELLIA_OFB = 26
 } lc_cipher;
 
 typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;

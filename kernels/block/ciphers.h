@@ -4,7 +4,7 @@
 #pragma once
 
 // X(name, NAME) for each, in the order of src/job/block_cipher.h.
-#define BLOCK_CIPHERS(X) X(aes, AES) X(sm4, SM4)
+#define BLOCK_CIPHERS(X) X(aes, AES) X(sm4, SM4) X(camellia, CAMELLIA)
 
 // Words of a key schedule, and of a bitsliced one.
 #define BLOCK_MOST_SCHEDULE_WORDS 72u
@@ -17,3 +17,7 @@
 // A word a round, for decryption in reverse.
 #define SM4_SCHEDULE_WORDS 32u
 #define SM4_PLANE_WORDS 1024u
+
+// Four words a pair of round keys or of FL's, and at both ends: 13 or 17 times.
+#define CAMELLIA_SCHEDULE_WORDS 68u
+#define CAMELLIA_PLANE_WORDS 2176u

@@ -76,6 +76,13 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      .first = LC_SM4_ECB,
      .way_count = 7,
      .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb, Way::kGcm, Way::kCcm}},
+    {.name = "camellia",
+     .title = "CAMELLIA",
+     .key_sizes = kAnyKey,
+     .rounds = {3, 4, 4},  // six at a time
+     .first = LC_CAMELLIA_ECB,
+     .way_count = 5,
+     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb}},
 };
 inline constexpr int kBlockCipherCount = sizeof kBlockCiphers / sizeof kBlockCiphers[0];
 
