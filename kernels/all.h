@@ -7,5 +7,6 @@
 #include "all_common.h"
 
 #include "all_aes.h"
+#include "all_aria.h"
 #include "all_camellia.h"
 #include "all_sm4.h"

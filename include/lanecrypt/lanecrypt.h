@@ -248,7 +248,15 @@ typedef enum lc_cipher {
   LC_CAMELLIA_CBC = 23,
   LC_CAMELLIA_CTR = 24,
   LC_CAMELLIA_CFB128 = 25,
-  LC_CAMELLIA_OFB = 26
+  LC_CAMELLIA_OFB = 26,
+  /* ARIA (RFC 5794); key_bytes is 16, 24 or 32. */
+  LC_ARIA_ECB = 27,
+  LC_ARIA_CBC = 28,
+  LC_ARIA_CTR = 29,
+  LC_ARIA_CFB128 = 30,
+  LC_ARIA_OFB = 31,
+  LC_ARIA_GCM = 32,
+  LC_ARIA_CCM = 33
 } lc_cipher;
 
 typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;

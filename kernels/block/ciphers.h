@@ -4,7 +4,7 @@
 #pragma once
 
 // X(name, NAME) for each, in the order of src/job/block_cipher.h.
-#define BLOCK_CIPHERS(X) X(aes, AES) X(sm4, SM4) X(camellia, CAMELLIA)
+#define BLOCK_CIPHERS(X) X(aes, AES) X(sm4, SM4) X(camellia, CAMELLIA) X(aria, ARIA)
 
 // Words of a key schedule, and of a bitsliced one.
 #define BLOCK_MOST_SCHEDULE_WORDS 72u
@@ -21,3 +21,7 @@
 // Four words a pair of round keys or of FL's, and at both ends: 13 or 17 times.
 #define CAMELLIA_SCHEDULE_WORDS 68u
 #define CAMELLIA_PLANE_WORDS 2176u
+
+// rounds + 1 round keys.
+#define ARIA_SCHEDULE_WORDS 68u
+#define ARIA_PLANE_WORDS 2176u

@@ -83,6 +83,13 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      .first = LC_CAMELLIA_ECB,
      .way_count = 5,
      .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb}},
+    {.name = "aria",
+     .title = "ARIA",
+     .key_sizes = kAnyKey,
+     .rounds = {12, 14, 16},
+     .first = LC_ARIA_ECB,
+     .way_count = 7,
+     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb, Way::kGcm, Way::kCcm}},
 };
 inline constexpr int kBlockCipherCount = sizeof kBlockCiphers / sizeof kBlockCiphers[0];
 
