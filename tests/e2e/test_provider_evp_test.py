@@ -85,6 +85,8 @@ def test_rsa(tmp_path, build, evp_test, name, on_devices, on_cpu):
     ("evpciph_aes_cts.txt", [], 400),
     ("evpciph_aes_cts.txt", ["-process", "in_place"], 150),
     ("evpciph_aes_cts.txt", ["-chunk", "40"], 50),
+    ("evpciph_camellia.txt", [], 10),
+    ("evpciph_aria.txt", [], 10),
     ("evpciph_sm4.txt", [], 10),
     ("evpciph_sm4.txt", ["-process", "in_place"], 5),
     ("evpciph_chacha.txt", [], 300),

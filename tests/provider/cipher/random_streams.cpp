@@ -59,7 +59,10 @@ const char *random_stealing(Random &random) {
 void run_case(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = kCiphers[below(random, kCipherCount)];
-  const std::string name = cipher, mode = name.substr(name.starts_with("SM4-") ? 4 : 8);
+  const std::string name = cipher;
+  // What comes after "SM4-", or after the bits of a key.
+  const size_t bits = name.find_first_of("12"), from = name.starts_with("SM4-") ? 4 : bits + 4;
+  const std::string mode = name.substr(name == "ChaCha20" ? name.size() : from);
   const bool is_ctr = mode == "CTR",
              is_stream = !mode.starts_with("ECB") && !mode.starts_with("CBC");
   Twins twins(library, cipher);

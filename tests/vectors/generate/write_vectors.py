@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the test vectors of the folder above, in the form that its README.md
 describes, from the inputs that the standards give and the references in
-aes_reference.py, sm4_reference.py and aead_reference.py. The Monte Carlo chains take a minute.
+aes_reference.py, sm4_reference.py and their like, and aead_reference.py. The Monte Carlo chains take a minute.
 
     write_vectors.py            writes every file
     write_vectors.py --check    writes none; fails if a file would change
@@ -17,6 +17,8 @@ from aead_reference import (ccm_seal, chacha20_crypt, chacha20_poly1305_seal, gc
 from aes_reference import (Aes, cbc_encrypt, cfb_encrypt, ctr_crypt, cts_encrypt, ecb_encrypt,
                            ofb_crypt, xor, xts_encrypt)
 from aesavs_inputs import GFSBOX_PLAINTEXTS, KEYSBOX_KEYS, MONTE_CARLO_SEEDS
+from aria_reference import Aria
+from camellia_reference import Camellia
 from sm4_reference import Sm4
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
@@ -183,6 +185,25 @@ def sm4():
             out.case(f"A.2.{section}-{number}", mode, bytes.fromhex(key),
                      b"" if mode == "ecb" else bytes(range(16)),
                      b"".join(half * each for half in halves), Sm4)  # fmt: skip
+    return out.text()
+
+
+def rfc3713():
+    out = Writer("RFC 3713, appendix A: Camellia.")
+    key = "0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff"
+    for bits in SIZES:
+        out.named(f"camellia-{bits}-ecb")
+        out.case(f"A-{bits}", "ecb", bytes.fromhex(key[: bits // 4]), b"", bytes.fromhex(key[:32]),
+                 Camellia)  # fmt: skip
+    return out.text()
+
+
+def rfc5794():
+    out = Writer("RFC 5794, appendix A: ARIA.")
+    for number, bits in enumerate(SIZES, start=1):
+        out.named(f"aria-{bits}-ecb")
+        out.case(f"A.{number}", "ecb", bytes(range(bits // 8)), b"",
+                 bytes.fromhex("00112233445566778899aabbccddeeff"), Aria)  # fmt: skip
     return out.text()
 
 
@@ -392,6 +413,8 @@ FILES = {
     "ieee1619": ieee1619,
     "sm4": sm4,
     "rfc8998": rfc8998,
+    "rfc3713": rfc3713,
+    "rfc5794": rfc5794,
     "gcm_authors": gcm_authors,
     "sp800_38c": sp800_38c,
     "rfc8439": rfc8439,
