@@ -7,8 +7,10 @@
 #include <cstring>
 #include <list>
 #include <memory>
+#include <optional>
 
 #include "bench/load/evp_update.h"
+#include "bench/load/openssl.h"
 #include "bench/load/reference.h"
 #include "bench/report/turns.h"
 #include "cli/failure.h"
@@ -16,18 +18,59 @@
 namespace lanecrypt::cli {
 namespace {
 
+// An update, and the beginning of its rows' names.
+struct Update {
+  BenchCase run;
+  bool is_in_place;
+  std::string row;
+  // Beside one core that is slow OpenSSL has all of them.
+  bool is_slow_on_a_core = false;
+};
+
+std::vector<Update> updates() {
+  std::vector<Update> all;
+  for (const bool is_in_place : {true, false})
+    all.push_back({EvpUpdate::usual(), is_in_place,
+                   fmt::format("{}.evp-update-{}-4KiB-pages.default", EvpUpdate::usual().name(),
+                               is_in_place ? "in-place" : "apart")});
+  for (const BenchCase &run : other_block_ciphers())
+    all.push_back({run, true, run.name() + ".evp-in-place", true});
+  return all;
+}
+
 struct Caller {
   std::string where;
   EvpUpdate evp;
   bool has_device;
 
-  Caller() : where("openssl"), has_device(false) {}
-  Caller(const std::string &module, const EvpDevice &device)
-      : where(device.where), evp(module, device.id), has_device(true) {}
-  Caller(const std::string &module, const std::string &devices)
-      : where(kOwnChoice), evp(module, devices, EvpUpdate::By::kOwnChoice), has_device(false) {}
+  explicit Caller(const BenchCase &run) : where("openssl"), evp(run), has_device(false) {}
+  Caller(const BenchCase &run, const std::string &module, const EvpDevice &device)
+      : where(device.where), evp(run, module, device.id), has_device(true) {}
+  Caller(const BenchCase &run, const std::string &module, const std::string &devices)
+      : where(kOwnChoice),
+        evp(run, module, devices, EvpUpdate::By::kOwnChoice),
+        has_device(false) {}
 
   static constexpr char kOwnChoice[] = "own-choice";
+};
+
+// All who do one cipher's updates, and what OpenSSL makes of the data.
+struct Callers {
+  Callers(const BenchCase &run, const std::string &module, const std::vector<EvpDevice> &devices,
+          const BenchData &data, const OrdinaryMemory &in)
+      : cipher(run.name()), reference(run, data, in.data(), in.size()) {
+    list.emplace_back(run);
+    if (module.empty() || devices.empty()) return;
+    std::string all;
+    for (const EvpDevice &device : devices) {
+      list.emplace_back(run, module, device);
+      all += (all.empty() ? "" : ",") + device.id;
+    }
+    list.emplace_back(run, module, all);
+  }
+  const std::string cipher;
+  std::list<Caller> list;
+  const Reference reference;
 };
 
 // Runs until the provider has chosen something else than OpenSSL alone. It looks for
@@ -46,35 +89,41 @@ void let_choose(EvpUpdate &evp, const BenchData &data, uint8_t *memory, uint64_t
 
 void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                     uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log) {
-  std::list<Caller> callers;
+  std::unique_ptr<Callers> callers;
   std::unique_ptr<OrdinaryMemory> in, out;
-  std::unique_ptr<Reference> reference;
-  for (const bool is_in_place : {true, false}) {
-    const std::string row =
-        fmt::format("{}.evp-update-{}-4KiB-pages.default", EvpUpdate::run().name(),
-                    is_in_place ? "in-place" : "apart");
-    const std::string own_choice = row + "." + Caller::kOwnChoice;
-    bool is_wanted = log.wants(row + ".openssl") || log.wants(own_choice);
-    for (const EvpDevice &device : devices) is_wanted |= log.wants(row + "." + device.where);
+  for (const Update &update : updates()) {
+    const std::string own_choice = update.row + "." + Caller::kOwnChoice;
+    const std::string all_cores = update.row + ".openssl-cores";
+    const bool has_all_cores = update.is_slow_on_a_core && log.wants(all_cores);
+    bool is_wanted = log.wants(update.row + ".openssl") || log.wants(own_choice) || has_all_cores;
+    for (const EvpDevice &device : devices) is_wanted |= log.wants(update.row + "." + device.where);
     if (!is_wanted) continue;
-    log.tell(fmt::format("{}, {} bytes", row, bytes));
-    if (callers.empty()) {
-      callers.emplace_back();
+    log.tell(fmt::format("{}, {} bytes", update.row, bytes));
+    if (!in) {
       if (module.empty() && !devices.empty()) log.note(kNoProvider);
-      for (const EvpDevice &device : devices)
-        if (!module.empty()) callers.emplace_back(module, device);
-      std::string all;
-      for (const EvpDevice &device : devices) all += (all.empty() ? "" : ",") + device.id;
-      if (!module.empty() && !devices.empty()) callers.emplace_back(module, all);
       in = std::make_unique<OrdinaryMemory>(bytes);
       out = std::make_unique<OrdinaryMemory>(bytes);
       data.fill(0, {in->data(), bytes});
-      reference = std::make_unique<Reference>(EvpUpdate::run(), data, in->data(), bytes);
     }
+    if (!callers || callers->cipher != update.run.name()) {
+      callers.reset();
+      callers = std::make_unique<Callers>(update.run, module, devices, data, *in);
+    }
+    const Reference &reference = callers->reference;
     std::vector<Contender> contenders;
     std::vector<double> on_cores, on_devices;
-    for (Caller &caller : callers) {
-      const std::string name = row + "." + caller.where;
+    std::optional<OpensslCores> cores;
+    if (has_all_cores) {
+      cores.emplace(update.run, data, bytes);
+      contenders.push_back(
+          {all_cores,
+           cores->bytes(),
+           [&] { cores->pass(update.is_in_place ? out->data() : in->data(), out->data()); },
+           {},
+           {}});
+    }
+    for (Caller &caller : callers->list) {
+      const std::string name = update.row + "." + caller.where;
       if (!log.wants(name)) continue;
       const bool chooses = caller.where == Caller::kOwnChoice;
       // The emulator is never chosen.
@@ -83,9 +132,11 @@ void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &dev
                  cores_before = std::make_shared<uint64_t>(0);
       contenders.push_back(
           {name, bytes,
-           [&] { caller.evp.update(is_in_place ? out->data() : in->data(), out->data(), bytes); },
+           [&] {
+             caller.evp.update(update.is_in_place ? out->data() : in->data(), out->data(), bytes);
+           },
            [&, name, chooses, before, cores_before] {
-             reference->check(out->data(), name);
+             reference.check(out->data(), name);
              const uint64_t on_device = caller.evp.device_bytes() - *before;
              if (caller.has_device && on_device != bytes)
                throw Failure(ExitCode::kFailed, name + ": not all of it ran on the device");
@@ -96,7 +147,7 @@ void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &dev
                                 static_cast<double>(caller.evp.cores_bytes() - *cores_before));
            },
            [&, before, cores_before] {
-             if (is_in_place) std::memcpy(out->data(), in->data(), bytes);
+             if (update.is_in_place) std::memcpy(out->data(), in->data(), bytes);
              caller.evp.begin(data);
              *before = caller.evp.device_bytes();
              *cores_before = caller.evp.cores_bytes();

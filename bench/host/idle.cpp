@@ -39,9 +39,9 @@ class EvpWorker : public Worker {
             uint64_t most_bytes)
       : data_(data), in_(most_bytes), out_(most_bytes) {
     if (device != nullptr)
-      evp_ = std::make_unique<EvpUpdate>(module, device->id);
+      evp_ = std::make_unique<EvpUpdate>(EvpUpdate::usual(), module, device->id);
     else
-      evp_ = std::make_unique<EvpUpdate>();
+      evp_ = std::make_unique<EvpUpdate>(EvpUpdate::usual());
     data.fill(0, {in_.data(), most_bytes});
     has_device_ = device != nullptr;
   }
@@ -79,7 +79,7 @@ class DeviceWorker : public Worker {
     data.fill(0, {in_, most_bytes});
   }
   void run(uint64_t bytes) override {
-    const Messages messages(EvpUpdate::run(), data_, in_, out_, bytes);
+    const Messages messages(EvpUpdate::usual(), data_, in_, out_, bytes);
     lc_cipher_job job = messages.job();
     job.device = 0;
     if (context_.run(job).device_bytes != bytes)
@@ -135,7 +135,7 @@ void measure(Worker &worker, const std::string &name, const Scale &scale, const 
                                      : std::clamp<uint64_t>(wanted / kLeastBytes * kLeastBytes,
                                                             kLeastBytes, scale.most_bytes);
     const double gigabytes = static_cast<double>(bytes) / 1e9;
-    const Reference reference(EvpUpdate::run(), data, worker.in(), bytes);
+    const Reference reference(EvpUpdate::usual(), data, worker.in(), bytes);
     worker.run(bytes);
     std::vector<double> shares, rates;
     for (unsigned n = 0; n < scale.runs; ++n) {
@@ -162,7 +162,7 @@ void bench_host_idle(const std::string &module, const std::vector<EvpDevice> &de
                      bool quick, const BenchData &data, BenchLog &log) {
   using Make = std::function<std::unique_ptr<Worker>(uint64_t most_bytes)>;
   std::vector<std::pair<std::string, Make>> ways;
-  const std::string row = EvpUpdate::run().name() + ".idle";
+  const std::string row = EvpUpdate::usual().name() + ".idle";
   const auto evp = [&](const EvpDevice *device) {
     return [&, device](uint64_t bytes) {
       return std::make_unique<EvpWorker>(module, device, data, bytes);

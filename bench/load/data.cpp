@@ -40,6 +40,18 @@ BenchCase xts_case(const char *bits, lc_direction direction, uint64_t data_unit_
   return made;
 }
 
+std::vector<BenchCase> other_block_ciphers() {
+  std::vector<BenchCase> cases;
+  for (const BlockCipher &block : kBlockCiphers) {
+    if (block.first == LC_AES_ECB) continue;
+    const Mode &ctr = mode_of(another_mode(block.first, Way::kCtr));
+    const std::optional<BlockCipherMode> cipher = find_cipher(ctr.openssl_name(16));
+    if (cipher && EvpCipher(EVP_CIPHER_fetch(nullptr, cipher->name.c_str(), "provider=default")))
+      cases.push_back({*cipher});
+  }
+  return cases;
+}
+
 std::string BenchCase::name() const {
   if (data_unit_bytes != 0)
     return cipher.name +

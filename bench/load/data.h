@@ -35,6 +35,10 @@ struct BenchCase {
 constexpr uint64_t kLargeUnitBytes = 1 << 20;
 BenchCase xts_case(const char *bits, lc_direction direction, uint64_t data_unit_bytes);
 
+// CTR with 128 bits of key of every block cipher but AES, as far as OpenSSL has it here: each
+// output is compared with OpenSSL's.
+std::vector<BenchCase> other_block_ciphers();
+
 class BenchData {
  public:
   // Draws the seed, a key and an IV.

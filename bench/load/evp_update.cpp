@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "cli/failure.h"
 
@@ -22,16 +23,19 @@ OrdinaryMemory::OrdinaryMemory(uint64_t bytes) : bytes_(bytes) {
 
 OrdinaryMemory::~OrdinaryMemory() { munmap(data_, bytes_); }
 
-const BenchCase &EvpUpdate::run() {
+const BenchCase &EvpUpdate::usual() {
   static const BenchCase kCase{*find_cipher("aes-128-ctr")};
   return kCase;
 }
 
-EvpUpdate::EvpUpdate() : alone_(OSSL_LIB_CTX_new()) { fetch(alone_, "provider=default"); }
+EvpUpdate::EvpUpdate(BenchCase run) : run_(std::move(run)), alone_(OSSL_LIB_CTX_new()) {
+  fetch(alone_, "provider=default");
+}
 
-EvpUpdate::EvpUpdate(const std::string &module, const std::string &devices, By by)
-    // By what was measured so far, nothing might go to a device.
-    : provider_(std::make_unique<ProviderLibrary>(
+EvpUpdate::EvpUpdate(BenchCase run, const std::string &module, const std::string &devices, By by)
+    : run_(std::move(run)),
+      // By what was measured so far, nothing might go to a device.
+      provider_(std::make_unique<ProviderLibrary>(
           module, devices, by == By::kDevice ? "threshold_bytes = 64k" : "prefer = speed")) {
   fetch(provider_->get(), "provider=gpu");
 }
@@ -44,15 +48,15 @@ EvpUpdate::~EvpUpdate() {
 }
 
 void EvpUpdate::fetch(OSSL_LIB_CTX *library, const char *properties) {
-  cipher_.reset(EVP_CIPHER_fetch(library, run().cipher.name.c_str(), properties));
+  cipher_.reset(EVP_CIPHER_fetch(library, run_.cipher.name.c_str(), properties));
   context_.reset(EVP_CIPHER_CTX_new());
   if (!cipher_ || !context_)
     throw Failure(ExitCode::kFailed,
-                  std::string("OpenSSL has no ") + run().cipher.name + " of " + properties);
+                  std::string("OpenSSL has no ") + run_.cipher.name + " of " + properties);
 }
 
 void EvpUpdate::begin(const BenchData &data) {
-  const Block iv = data.iv(run(), 0);
+  const Block iv = data.iv(run_, 0);
   if (EVP_EncryptInit_ex2(context_.get(), cipher_.get(), data.key(), iv.data(), nullptr) != 1)
     throw Failure(ExitCode::kFailed, "OpenSSL could not start a cipher");
 }

@@ -144,7 +144,9 @@ def test_bench_writes_the_form_of_the_results(tmp_path):
                  "aes-128-ecb.card.host", "aes-128-cbc-encrypt.card.host", "copy.upload.host",
                  "aes-128-cbc-encrypt.pinned.host", "aes-128-ctr.openssl", "aes-128-cbc-encrypt.openssl",
                  "aes-128-cfb-decrypt.card.host", "chacha20.card.host", "aes-128-ccm.card-streams.host",
-                 "aes-128-ofb.card-mixed.host", "aes-128-ccm.card-mixed.host"):
+                 "aes-128-ofb.card-mixed.host", "aes-128-ccm.card-mixed.host",
+                 *(f"{cipher}-ctr.{how}" for cipher in ("sm4", "camellia-128", "aria-128")
+                   for how in ("card.host", "pinned.host", "pageable.host", "openssl", "openssl-cores"))):
         assert len(results[name]) == 1, name
     assert results["aes-128-cbc-encrypt.card.host"][0]["streams"] > 1
     assert len(results["aes-128-ctr.card-sweep.host"]) > 2
