@@ -41,7 +41,6 @@ if(LANECRYPT_NVCC)
   endif()
   set(checked_fatbins)
 
-  file(GLOB_RECURSE kernel_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.h)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
   # One for each set of kernels: sets FATBIN to the file made of SOURCE.
   function(lanecrypt_add_fatbin fatbin source)
@@ -50,18 +49,21 @@ if(LANECRYPT_NVCC)
       OUTPUT ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
       COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 ${gencode}
               ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}
+              -MMD -MF ${PROJECT_BINARY_DIR}/kernels/${fatbin}.d
               -o ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
               ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
-      DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      DEPFILE ${PROJECT_BINARY_DIR}/kernels/${fatbin}.d
       COMMENT "Compiling ${source} for CUDA (${archs})"
       VERBATIM)
     set(checked ${PROJECT_BINARY_DIR}/kernels/${fatbin}_every_arch.fatbin)
     add_custom_command(
       OUTPUT ${checked}
       COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -t 2 ${fast_compile} ${every_gencode}
-              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}
+              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR} -MMD -MF ${checked}.d
               -o ${checked} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
-      DEPENDS ${kernel_headers} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      DEPFILE ${checked}.d
       COMMENT "Looking that ${source} compiles for CUDA (${every_arch})"
       VERBATIM)
     set(checked_fatbins ${checked_fatbins} ${checked} PARENT_SCOPE)
