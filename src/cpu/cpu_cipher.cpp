@@ -2,6 +2,7 @@
 #include "cpu/cpu_cipher.h"
 
 #include <openssl/core_names.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -33,6 +34,8 @@ struct Ciphers {
     status = bind_libcrypto_of_process();
     if (!status.ok()) return;
     library = OSSL_LIB_CTX_new();
+    // What is missing shall leave no error in the caller's queue.
+    ERR_set_mark();
     for (const Mode &mode : kModes) {
       for (uint32_t size = 0; size < 3; ++size) {
         const uint32_t key_bytes = 16 + 8 * size;
@@ -45,6 +48,7 @@ struct Ciphers {
           status = Status(LC_ERROR_INTERNAL, "OpenSSL's default provider offers no " + name);
       }
     }
+    ERR_pop_to_mark();
   }
 };
 
