@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/proverr.h>
 
@@ -75,6 +76,16 @@ Bulk run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &me
   if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
   ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
   return Bulk::kFailed;
+}
+
+// OpenSSL's context does a block that was done elsewhere. Where CTR goes block by block there,
+// it keeps the last one's keystream, to which a program may turn back by the parameter num.
+bool repeat_block(CipherContext &context, const uint8_t in[kBlockBytes]) {
+  uint8_t out[kBlockBytes];
+  size_t bytes = 0;
+  const bool done = context.fallback.update(out, &bytes, in, kBlockBytes);
+  OPENSSL_cleanse(out, sizeof out);
+  return done;
 }
 
 }  // namespace
@@ -172,8 +183,9 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
   const Continuation continuation = algorithm.traits().continuation;
   if (continuation == Continuation::kCounter) {
+    // Of the last block, which OpenSSL's context does again.
     std::memcpy(next_iv, iv, kBlockBytes);
-    advance_counter(next_iv, bytes / kBlockBytes);
+    advance_counter(next_iv, bytes / kBlockBytes - 1);
   }
   lc_cipher cipher = algorithm.cipher;
   const uint8_t *last_block_in = in + bytes - std::min(bytes, kBlockBytes);
@@ -210,7 +222,9 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   const bool is_set = algorithm.iv_bytes != 0 ? set_next_iv(context, next_iv)
                                               : context.fallback.init_iv(nullptr, 0);
   context.held_bytes = 0;
-  return is_set ? Bulk::kDone : Bulk::kFailed;
+  if (!is_set) return Bulk::kFailed;
+  return continuation != Continuation::kCounter || repeat_block(context, last_in) ? Bulk::kDone
+                                                                                  : Bulk::kFailed;
 }
 
 }  // namespace lanecrypt::provider

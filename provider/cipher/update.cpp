@@ -4,10 +4,6 @@
 // finishes the block that it is in, with the head of the input. After the bulk, it starts
 // at the next block and gets the tail.
 //
-// A stream may change sides at every call. Before bulk goes elsewhere,
-// OpenSSL's context finishes the block it is in, from the head of the input;
-// after it, the context starts at the next block, and gets the tail.
-//
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
 #include <openssl/err.h>
@@ -235,10 +231,6 @@ Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint
     return Bulk::kNotTaken;
   return run_undivided(context, place, state, out, in, in_bytes);
 }
-
-}  // namespace
-
-namespace {
 
 Placement ask_model(const CipherContext &context, size_t in_bytes) {
   const Algorithm &algorithm = context.algorithm();
