@@ -7,6 +7,7 @@
 
 #define BLOCK_CIPHER aes
 #define BLOCK_SCHEDULE_WORDS AES_SCHEDULE_WORDS
+#define BLOCK_MODES AES_MODES
 #define BLOCK_PLANE_WORDS AES_PLANE_WORDS
 #define BLOCK_USED_WORDS(rounds) (4 * ((rounds) + 1))
 #include "kernels/block/bitslice/form.h"

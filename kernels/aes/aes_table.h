@@ -28,6 +28,7 @@ FN u32 aes_inverse_t0(u32 x) {
 
 #define BLOCK_CIPHER aes
 #define BLOCK_SCHEDULE_WORDS AES_SCHEDULE_WORDS
+#define BLOCK_MODES AES_MODES
 #define BLOCK_TABLE_WORD(x, inverse) ((inverse) ? aes_inverse_t0(x) : aes_t0(x))
 #include "kernels/block/table/form.h"
 

@@ -79,6 +79,7 @@ FN void aria_planes_cipher(u32 *state, GLOBAL const u32 *planes, u32 rounds) {
 
 #define BLOCK_CIPHER aria
 #define BLOCK_SCHEDULE_WORDS ARIA_SCHEDULE_WORDS
+#define BLOCK_MODES ARIA_MODES
 #define BLOCK_PLANE_WORDS ARIA_PLANE_WORDS
 #define BLOCK_USED_WORDS(rounds) (4 * ((rounds) + 1))
 #include "kernels/block/bitslice/form.h"

@@ -20,6 +20,7 @@ FN u32 aria_sboxes(u32 x) {
 
 #define BLOCK_CIPHER aria
 #define BLOCK_SCHEDULE_WORDS ARIA_SCHEDULE_WORDS
+#define BLOCK_MODES ARIA_MODES
 #define BLOCK_TABLE_WORD(x, inverse) aria_sboxes(x)
 #define BLOCK_TABLE_PART(table, word) \
   PICK((word), 0, (table) == 0 ? 0x0004 : (table) == 1 ? 0x1141 : (table) == 2 ? 0x2422 : 0x4333)

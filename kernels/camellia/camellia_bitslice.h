@@ -112,6 +112,7 @@ FN void camellia_planes_cipher(u32 *state, GLOBAL const u32 *planes, u32 rounds)
 
 #define BLOCK_CIPHER camellia
 #define BLOCK_SCHEDULE_WORDS CAMELLIA_SCHEDULE_WORDS
+#define BLOCK_MODES CAMELLIA_MODES
 #define BLOCK_PLANE_WORDS CAMELLIA_PLANE_WORDS
 #define BLOCK_USED_WORDS(rounds) (16 * (rounds) + 4)
 #include "kernels/block/bitslice/form.h"

@@ -34,6 +34,7 @@ FN void camellia_inverse_fl(u32 *y, u32 k0, u32 k1) {
 
 #define BLOCK_CIPHER camellia
 #define BLOCK_SCHEDULE_WORDS CAMELLIA_SCHEDULE_WORDS
+#define BLOCK_MODES CAMELLIA_MODES
 #define BLOCK_TABLE_WORD(x, inverse) camellia_sboxes(x)
 #define BLOCK_TABLE_PART(table, word) \
   PICK((word), 0, (table) == 0 ? 0x4000 : (table) == 1 ? 0x1114 : (table) == 2 ? 0x2242 : 0x3433)

@@ -59,6 +59,7 @@ FN void sm4_planes_cipher(u32 *state, GLOBAL const u32 *planes, u32 rounds) {
 
 #define BLOCK_CIPHER sm4
 #define BLOCK_SCHEDULE_WORDS SM4_SCHEDULE_WORDS
+#define BLOCK_MODES SM4_MODES
 #define BLOCK_PLANE_WORDS SM4_PLANE_WORDS
 #define BLOCK_USED_WORDS(rounds) (4 * (rounds))
 #include "kernels/block/bitslice/form.h"

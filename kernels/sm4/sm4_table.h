@@ -21,6 +21,7 @@ FN u32 sm4_t0(u32 x) {
 
 #define BLOCK_CIPHER sm4
 #define BLOCK_SCHEDULE_WORDS SM4_SCHEDULE_WORDS
+#define BLOCK_MODES SM4_MODES
 #define BLOCK_TABLE_WORD(x, inverse) sm4_t0(x)
 #include "kernels/block/table/form.h"
 

@@ -51,6 +51,11 @@ struct BlockCipher {
   // cipher runs forwards and backwards; 0: nothing.
   double share_beside = 0, inverse_share_beside = 0;
 
+  constexpr bool has(Way way) const {
+    for (int n = 0; n < way_count; ++n)
+      if (ways[n] == way) return true;
+    return false;
+  }
   constexpr bool names_bits() const { return (key_sizes & (key_sizes - 1)) != 0; }
   constexpr uint32_t rounds_of(uint32_t key_bytes) const { return rounds[key_bytes / 8 - 2]; }
 };

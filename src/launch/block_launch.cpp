@@ -24,12 +24,14 @@ constexpr uint64_t kPointBytes = 16;
 // Half a bitsliced group: what has room beside a group of tables.
 constexpr uint32_t kBesideLanes = BLOCK_BITSLICE_LANES / 2;
 
-// Of a key's schedule, and of a bitsliced one.
+// Of a key's schedule, and of a bitsliced one; and which kernels there are.
 struct ScheduleShape {
   std::string_view name;
   uint64_t bytes, plane_bytes;
+  uint32_t modes;
 };
-#define SCHEDULE_SHAPE(name, NAME) {#name, NAME##_SCHEDULE_WORDS * 4, NAME##_PLANE_WORDS * 4},
+#define SCHEDULE_SHAPE(name, NAME) \
+  {#name, NAME##_SCHEDULE_WORDS * 4, NAME##_PLANE_WORDS * 4, NAME##_MODES},
 constexpr ScheduleShape kSchedules[] = {BLOCK_CIPHERS(SCHEDULE_SHAPE)};
 #undef SCHEDULE_SHAPE
 
@@ -42,6 +44,20 @@ constexpr bool schedules_are_in_order() {
   return true;
 }
 static_assert(schedules_are_in_order());
+
+// Each cipher has the kernels of its ways, and no others.
+constexpr bool kernels_follow_from_ways() {
+  for (size_t n = 0; n < std::size(kSchedules); ++n) {
+    const auto agrees = [&](uint32_t kernels, Way way) {
+      return ((kSchedules[n].modes & kernels) != 0) == kBlockCiphers[n].has(way);
+    };
+    if (!agrees(BLOCK_HAS_XTS, Way::kXts) || !agrees(BLOCK_HAS_CCM, Way::kCcm) ||
+        !agrees(BLOCK_HAS_STEALING, Way::kCs1) || !agrees(BLOCK_HAS_STEALING, Way::kCs3))
+      return false;
+  }
+  return true;
+}
+static_assert(kernels_follow_from_ways());
 
 const ScheduleShape &schedule_of(const CipherKind &kind) {
   return kSchedules[kind.mode().block - kBlockCiphers];

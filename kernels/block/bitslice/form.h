@@ -1,6 +1,6 @@
 // The bitsliced form of a cipher: a file that defines BLOCK_CIPHER, BLOCK_SCHEDULE_WORDS,
-// BLOCK_PLANE_WORDS and BLOCK_USED_WORDS(rounds), of a schedule, includes this, and then
-// defines
+// BLOCK_MODES, BLOCK_PLANE_WORDS and BLOCK_USED_WORDS(rounds), of a schedule, includes this, and
+// then defines
 //   BLOCK_FIRST_ROUND            the number that `rounds_from` has for the first round
 //   BLOCK_NAME(begin)            what comes before the first round
 //   BLOCK_NAME(rounds_from)      a round and those behind it, by BLOCK_ROUND_KEY

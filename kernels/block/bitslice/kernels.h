@@ -1,12 +1,19 @@
-// Every mode in the bitsliced form of a cipher; see form.h.
+// Every mode that a cipher has, in the bitsliced form; see form.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 #ifndef BLOCK_KEY_SLOT
-#include "kernels/block/bitslice/ccm.h"
 #include "kernels/block/bitslice/chains.h"
 #include "kernels/block/bitslice/feedback.h"
+#if BLOCK_MODES & BLOCK_HAS_STEALING
+#include "kernels/block/bitslice/stealing.h"
+#endif
+#if BLOCK_MODES & BLOCK_HAS_CCM
+#include "kernels/block/bitslice/ccm.h"
+#endif
+#if BLOCK_MODES & BLOCK_HAS_XTS
 #include "kernels/block/bitslice/xts.h"
+#endif
 #endif
 #include "kernels/block/bitslice/modes.h"
 
@@ -14,6 +21,7 @@
 #undef BLOCK_ROUND_KEY
 #undef BLOCK_CIPHER
 #undef BLOCK_SCHEDULE_WORDS
+#undef BLOCK_MODES
 #undef BLOCK_PLANE_WORDS
 #undef BLOCK_USED_WORDS
 #undef BLOCK_FIRST_ROUND

@@ -10,10 +10,11 @@
 // a round. What they compute must stand in code that all lanes of a group run
 // together, or every look-up costs an addition.
 //
-// A file that defines BLOCK_CIPHER, BLOCK_SCHEDULE_WORDS, and BLOCK_TABLE_WORD(x, inverse),
-// the word of T0 for the byte x, includes this, and then defines what follows. Where T1 to T3
-// are no rotations of T0, it also defines BLOCK_TABLE_PART(table, word), which is the word of
-// each for what BLOCK_TABLE_WORD() gives, and looks up by BLOCK_LOOK(table, x, byte).
+// A file that defines BLOCK_CIPHER, BLOCK_SCHEDULE_WORDS, BLOCK_MODES, and
+// BLOCK_TABLE_WORD(x, inverse), the word of T0 for the byte x, includes this, and then defines what
+// follows. Where T1 to T3 are no rotations of T0, it also defines BLOCK_TABLE_PART(table, word),
+// which is the word of each for what BLOCK_TABLE_WORD() gives, and looks up by BLOCK_LOOK(table, x,
+// byte).
 //   BLOCK_NAME(encrypt) BLOCK_NAME(decrypt)   `count` blocks by BLOCK_LOOK0 to 3, with the
 //                                    keys BLOCK_ROUND_KEY(schedule, 4, ...)
 //   BLOCK_NAME(encrypt_stream)       the same of a lane's own stream, whose keys are

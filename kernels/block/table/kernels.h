@@ -1,4 +1,4 @@
-// Every mode in a table form of a cipher; see form.h.
+// Every mode that a cipher has, in a table form; see form.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -6,15 +6,23 @@
 
 #include "kernels/block/table/ctr.h"
 
+#if BLOCK_MODES & BLOCK_HAS_XTS
 #include "kernels/block/table/xts.h"
+#endif
 
 #ifndef BLOCK_KEY_SLOT
+#if BLOCK_MODES & BLOCK_HAS_CCM
 #include "kernels/block/table/ccm.h"
+#endif
 #include "kernels/block/table/feedback.h"
+#if BLOCK_MODES & BLOCK_HAS_STEALING
+#include "kernels/block/table/stealing.h"
+#endif
 #endif
 
 #undef BLOCK_CIPHER
 #undef BLOCK_SCHEDULE_WORDS
+#undef BLOCK_MODES
 #undef BLOCK_TABLE_WORD
 #undef BLOCK_TABLE_PART
 #undef BLOCK_WINDOW
