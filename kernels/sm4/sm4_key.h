@@ -21,13 +21,13 @@ FN void sm4_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 ke
                    u32 inverse) {
   u32 k[4] = {SWAP_BYTES(key[0]) ^ 0xa3b1bac6u, SWAP_BYTES(key[1]) ^ 0x56aa3350u,
               SWAP_BYTES(key[2]) ^ 0x677d9197u, SWAP_BYTES(key[3]) ^ 0xb27022dcu};
-  u32 constant = 0x00070e15u;  // CK of the round: its bytes are multiples of 7
+  u32 ck = 0x00070e15u;  // CK of the round: its bytes are multiples of 7
   ROLLED for (u32 four = 0; four < 8; ++four) {
     UNROLL for (u32 n = 0; n < 4; ++n) {
-      const u32 s = sm4_sub_word(k[(n + 1) & 3] ^ k[(n + 2) & 3] ^ k[(n + 3) & 3] ^ constant);
+      const u32 s = sm4_sub_word(k[(n + 1) & 3] ^ k[(n + 2) & 3] ^ k[(n + 3) & 3] ^ ck);
       k[n] ^= s ^ ROTATE_LEFT(s, 13) ^ ROTATE_LEFT(s, 23);
       // 28 to each byte.
-      constant = ((constant & 0x7f7f7f7fu) + 0x1c1c1c1cu) ^ (constant & 0x80808080u);
+      ck = ((ck & 0x7f7f7f7fu) + 0x1c1c1c1cu) ^ (ck & 0x80808080u);
       schedule[inverse ? step * (7 - four) + 3 - n : step * four + n] = SWAP_BYTES(k[n]);
     }
   }
