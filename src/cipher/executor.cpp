@@ -125,7 +125,7 @@ Status Executor::make_ready() {
 bool Executor::offers(const CipherKind &kind) const {
   if (!kernels_are_known_) return true;
   // What the CPU cannot do nobody can look at.
-  return has_kernel(open_properties_, form_, kind) && cpu::has_cipher(kind);
+  return has_kernels(open_properties_, form_, kind) && cpu::has_cipher(kind);
 }
 
 Status Executor::does_not_offer(const CipherKind &kind) const {
@@ -157,16 +157,12 @@ Status Executor::open_device() {
   device_ = std::move(*device);
   open_properties_ = device_->properties();
   properties_ = &open_properties_;
-  Result<BlockForm> form = choose_block_form(open_properties_);
+  Result<LaunchForm> form = choose_launch_form(open_properties_);
   if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
   form_ = *form;
   kernels_are_known_ = true;
-  Result<BlockGrid> grid = read_block_grid(open_properties_, form_);
-  if (!grid.ok()) return set_unusable(LC_DEVICE_UNUSABLE, grid.status());
-  if (const Result<bool> matrices = choose_matrices(open_properties_); !matrices.ok())
-    return set_unusable(LC_DEVICE_UNUSABLE, matrices.status());
   memory_ = std::make_unique<DeviceMemory>(*device_);
-  pipeline_ = std::make_unique<Pipeline>(*device_, form_, *grid, options_, pinned_, movers_, bell_);
+  pipeline_ = std::make_unique<Pipeline>(*device_, form_, options_, pinned_, movers_, bell_);
   if (const Status status = pipeline_->open(); !status.ok())
     return set_unusable(LC_DEVICE_UNUSABLE, status);
   for (const BlockCipher *block : {static_cast<const BlockCipher *>(nullptr), kBlockCiphers})
@@ -201,7 +197,7 @@ Status Executor::self_test(const BlockCipher *block) {
   Result<std::vector<verify::KnownAnswer>> answers = verify::known_answers(block);
   if (!answers.ok()) return answers.status();
   for (const verify::KnownAnswer &answer : *answers) {
-    if (!has_kernel(open_properties_, form_, answer.kind)) continue;
+    if (!has_kernels(open_properties_, form_, answer.kind)) continue;
     std::vector<uint8_t> output(answer.expected.size(), 0xa5);
     lc_message message = {};
     message.key = answer.key.data();

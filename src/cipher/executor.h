@@ -105,8 +105,8 @@ class Executor {
   // Those of found_, or of the open device; the latter stay when it is closed.
   std::atomic<const device::Properties *> properties_ = &found_.properties;
   device::Properties open_properties_;
-  BlockForm form_ = BlockForm::kBitslice;  // of the open device
-  std::atomic<bool> stopping_ = false;     // written under the lock, as the next
+  LaunchForm form_;                     // of the open device
+  std::atomic<bool> stopping_ = false;  // written under the lock, as the next
   std::atomic<bool> hurries_ = false;
 
   // For the executor's thread, while chunks are under way.

@@ -62,14 +62,14 @@ AeadLaunch::AeadLaunch(device::Device &device, BlockLaunch &blocks)
   has_matrices_ = matrices.ok() && *matrices;
 }
 
-bool AeadLaunch::takes(const CipherKind &kind) {
+bool AeadLaunch::takes(const CipherKind &kind) const {
   return kind.mode().is_aead || kind.cipher == LC_CHACHA20;
 }
 
-uint32_t AeadLaunch::max_keys(const CipherKind &kind) const {
-  if (kind.is_ccm()) return blocks_.max_keys(kind);
+uint32_t AeadLaunch::max_pieces(const CipherKind &kind) const {
+  if (!kind.mode().is_block_cipher()) return BlockLaunch::kMostPieces;
   // Tables of powers take up to 6.5 KiB a key.
-  return is_gcm(kind) ? std::min<uint32_t>(4096, blocks_.max_keys(kind)) : blocks_.max_pieces();
+  return std::min(blocks_.max_pieces(kind), is_gcm(kind) ? 4096 : BlockLaunch::kMostPieces);
 }
 
 Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t groups,
@@ -309,14 +309,15 @@ Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const Ae
   return blocks_.grow(room.results, MemoryKind::kDevice, bytes);
 }
 
-Status AeadLaunch::upload(device::Stream &stream, AeadRoom &room, CipherWork &work,
-                          AeadWork &aead) {
-  LC_TRY(make_results(room, work, aead));
-  if (work.kind.is_ccm()) return upload_ccm(stream, room, work, aead);
+Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
+  auto &ours = static_cast<AeadRoom &>(room);
+  AeadWork &aead = work.aead;
+  LC_TRY(make_results(ours, work, aead));
+  if (work.kind.is_ccm()) return upload_ccm(stream, ours, work, aead);
   plan_runs(work, aead);
   plan_batches(work, aead);
-  return is_gcm(work.kind) ? upload_gcm(stream, room, work, aead)
-                           : upload_chacha20(stream, room, work, aead);
+  return is_gcm(work.kind) ? upload_gcm(stream, ours, work, aead)
+                           : upload_chacha20(stream, ours, work, aead);
 }
 
 // The hashes of all runs, weighed and added up.
@@ -441,19 +442,21 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ci
                TAG_CHECK_LANES, 0, check);
 }
 
-Status AeadLaunch::launch(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                          const AeadWork &aead, device::Event &begin, device::Event &end) {
-  if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, room.text, work));
+Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
+                          device::Event &begin, device::Event &end) {
+  auto &ours = static_cast<AeadRoom &>(room);
+  const AeadWork &aead = work.aead;
+  if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
   LC_TRY(stream.mark(begin));
   if (work.kind.is_ccm())
-    LC_TRY(blocks_.run(stream, room.text, work));
+    LC_TRY(blocks_.run(stream, ours.text, work));
   else if (is_gcm(work.kind))
-    LC_TRY(launch_gcm(stream, room, work, aead));
+    LC_TRY(launch_gcm(stream, ours, work, aead));
   else
-    LC_TRY(launch_chacha20(stream, room, work, aead));
-  LC_TRY(launch_check(stream, room, work, aead));
+    LC_TRY(launch_chacha20(stream, ours, work, aead));
+  LC_TRY(launch_check(stream, ours, work, aead));
   LC_TRY(stream.mark(end));
-  return zero_secrets(stream, room, work, aead);
+  return zero_secrets(stream, ours, work, aead);
 }
 
 Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,
@@ -464,25 +467,27 @@ Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const Ci
   return is_gcm(work.kind) ? blocks_.zero_made(stream, room.starts, aead.starts) : Status();
 }
 
-Status AeadLaunch::download(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                            const AeadWork &aead) {
-  if (aead.parts.empty() || room.reached != nullptr) return Status();
-  const uint64_t bytes = aead.parts.size() * sum_bytes(work.kind);
-  LC_TRY(stream.download(room.results_host->host(), *room.results, 0, bytes));
+Status AeadLaunch::download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) {
+  const auto &ours = static_cast<const AeadRoom &>(room);
+  if (work.aead.parts.empty() || ours.reached != nullptr) return Status();
+  const uint64_t bytes = work.aead.parts.size() * sum_bytes(work.kind);
+  LC_TRY(stream.download(ours.results_host->host(), *ours.results, 0, bytes));
   // The share of a piece is a polynomial in H or r, whose other numbers are known.
-  return stream.zero(*room.results, 0, bytes);
+  return stream.zero(*ours.results, 0, bytes);
 }
 
-cpu::AeadSum AeadLaunch::sum(const AeadRoom &room, const CipherWork &work, size_t part) const {
+cpu::AeadSum AeadLaunch::sum(const LaunchRoom &room, const ChunkWork &work, size_t part) const {
+  const uint8_t *sums = static_cast<const AeadRoom &>(room).results_host->host();
   cpu::AeadSum sum = {};
-  memcpy(sum.data(), room.results_host->host() + part * sum_bytes(work.kind), sum_bytes(work.kind));
+  memcpy(sum.data(), sums + part * sum_bytes(work.kind), sum_bytes(work.kind));
   return sum;
 }
 
-void AeadLaunch::wipe_staging(AeadRoom &room) const {
-  room.staged.wipe_secrets();
-  if (room.results_host != nullptr)
-    secure::wipe(room.results_host->host(), room.results_host->bytes());
+void AeadLaunch::wipe(LaunchRoom &room) const {
+  auto &ours = static_cast<AeadRoom &>(room);
+  ours.staged.wipe_secrets();
+  if (ours.results_host != nullptr)
+    secure::wipe(ours.results_host->host(), ours.results_host->bytes());
 }
 
 }  // namespace lanecrypt::schedule

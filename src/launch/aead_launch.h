@@ -4,56 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
-#include "cpu/cpu_aead.h"
-#include "kernels/aead_layout.h"
 #include "launch/block_launch.h"
 
 namespace lanecrypt::schedule {
 
-// What is hashed of one piece, and what closes its message.
-struct AeadPart {
-  static constexpr uint32_t kNoPiece = UINT32_MAX;
-  uint32_t piece;   // of CipherWork::pieces; kNoPiece: additional data, or empty
-  uint64_t aad_at;  // where additional data begin
-  uint64_t length;  // bytes to be hashed
-  // CCM: what comes before the text, from aad_at on, and the number of the
-  // text's first block.
-  uint64_t header_bytes, first_block;
-  uint64_t exponent;  // of H for the last block
-  uint32_t key;       // of CipherWork::keys
-  Iv start;           // as cpu::aead_start() gives it
-  bool is_aad;
-  bool closes;
-  std::array<uint32_t, 4> lengths;
-};
-
-// What a launch needs beside CipherWork, whose pieces have the IV of their first
-// block.
-struct AeadWork {
-  std::vector<AeadPart> parts;
-  // Messages to be wiped where their tags are wrong; `first_sum` counts parts.
-  std::vector<TagCheck> checks;
-  // Additional data that are not in CipherWork::in; copied by upload().
-  std::vector<std::pair<const uint8_t *, uint64_t>> aad;
-  // CCM: headers that are not there.
-  std::vector<uint8_t> headers;
-
-  // Made by upload():
-  CipherWork text;    // GCM: its CTR, with pieces cut where a counter wraps
-  CipherWork starts;  // GCM: H of every key and the mask of every tag
-  std::vector<HashRun> runs;
-  std::vector<HashSum> sums;
-  std::vector<GhashBatch> batches;
-  std::vector<uint32_t> matrix_keys;
-  std::vector<OneTimeKey> one_time_keys;
-  std::vector<CcmStream> streams;
-  uint32_t masks = 0, levels = 0, lane_runs = 0;
-  uint64_t tiles = 0;
-};
-
-struct AeadRoom {
+struct AeadRoom : LaunchRoom {
   BlockRoom text, starts;  // whose staged things are here too
   StagedMemory staged;
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
@@ -70,26 +25,22 @@ struct AeadRoom {
 // An error where it is `matrix` and the device cannot.
 Result<bool> choose_matrices(const device::Properties &properties);
 
-class AeadLaunch {
+class AeadLaunch : public ChunkLaunch {
  public:
   AeadLaunch(device::Device &device, BlockLaunch &blocks);
 
-  static bool takes(const CipherKind &kind);
-  uint32_t max_keys(const CipherKind &kind) const;
-
-  // As of BlockLaunch.
-  Status upload(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
-  Status launch(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                const AeadWork &aead, device::Event &begin, device::Event &end);
-  // Moves the parts' sums to the host, where the kernels have not done so; they can be
-  // read when the stream is there.
-  Status download(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                  const AeadWork &aead);
-  cpu::AeadSum sum(const AeadRoom &room, const CipherWork &work, size_t part) const;
-  // Wipes what is secret of room.staged, and the sums.
-  void wipe_staging(AeadRoom &room) const;
-
-  uint64_t launches() const { return launches_; }
+  bool takes(const CipherKind &kind) const override;
+  uint32_t max_pieces(const CipherKind &kind) const override;
+  std::unique_ptr<LaunchRoom> make_room() const override { return std::make_unique<AeadRoom>(); }
+  Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
+  Status launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
+                device::Event &begin, device::Event &end) override;
+  // The parts' sums, where the kernels have not written them to the host.
+  Status download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) override;
+  cpu::AeadSum sum(const LaunchRoom &room, const ChunkWork &work, size_t part) const override;
+  // The sums too.
+  void wipe(LaunchRoom &room) const override;
+  uint64_t launches() const override { return launches_; }
 
  private:
   void plan_counters(const CipherWork &work, AeadWork &aead) const;

@@ -260,9 +260,13 @@ const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const Cipher
   return (work.keys_of != nullptr ? *work.keys_of : room).schedules.get();
 }
 
-uint32_t BlockLaunch::max_keys(const CipherKind &kind) const {
+bool BlockLaunch::takes(const CipherKind &kind) const {
+  return kind.mode().is_block_cipher() && !kind.mode().is_aead;
+}
+
+uint32_t BlockLaunch::max_pieces(const CipherKind &kind) const {
   // A bitsliced schedule is 30 times as large as a plain one.
-  return has_planes(form_, kind) && !kind.is_chain() ? 2048 : max_pieces();
+  return has_planes(form_, kind) && !kind.is_chain() ? 2048 : kMostPieces;
 }
 
 Status BlockLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
@@ -328,10 +332,11 @@ void BlockLaunch::stage(Staging &staging, BlockRoom &room, CipherWork &work) {
   });
 }
 
-Status BlockLaunch::upload(device::Stream &stream, BlockRoom &room, CipherWork &work) {
+Status BlockLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
+  auto &ours = static_cast<BlockRoom &>(room);
   Staging staging(device_);
-  stage(staging, room, work);
-  return staging.run(stream, room.staged);
+  stage(staging, ours, work);
+  return staging.run(stream, ours.staged);
 }
 
 Status BlockLaunch::expand_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
@@ -507,14 +512,19 @@ Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWor
   return work.kind.mode().steals() ? launch_tails(stream, room, work) : Status();
 }
 
-Status BlockLaunch::launch(device::Stream &stream, BlockRoom &room, const CipherWork &work,
+Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
                            device::Event &begin, device::Event &end) {
-  LC_TRY(expand_keys(stream, room, work));
+  auto &ours = static_cast<BlockRoom &>(room);
+  LC_TRY(expand_keys(stream, ours, work));
   LC_TRY(stream.mark(begin));
-  LC_TRY(run(stream, room, work));
+  LC_TRY(run(stream, ours, work));
   LC_TRY(stream.mark(end));
-  LC_TRY(room.staged.zero_secrets(stream));
-  return zero_made(stream, room, work);
+  LC_TRY(ours.staged.zero_secrets(stream));
+  return zero_made(stream, ours, work);
+}
+
+void BlockLaunch::wipe(LaunchRoom &room) const {
+  static_cast<BlockRoom &>(room).staged.wipe_secrets();
 }
 
 Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const CipherWork &work) {

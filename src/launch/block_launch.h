@@ -8,8 +8,7 @@
 
 #include "device/device.h"
 #include "job/cipher_job.h"
-#include "kernels/block/layout.h"
-#include "launch/block_parts.h"
+#include "launch/chunk_launch.h"
 #include "launch/staging.h"
 
 namespace lanecrypt::schedule {
@@ -19,11 +18,6 @@ namespace lanecrypt::schedule {
 // measurements. An error where the device cannot run that.
 Result<BlockForm> choose_block_form(const device::Properties &properties);
 
-// How many groups of how many lanes a launch has at most; 0: what suits the device.
-struct BlockGrid {
-  uint32_t groups = 0, lanes = 0;
-};
-
 // What LANECRYPT_AES_GRID asks for, "132x512", for measurements; nothing where it is
 // not set. An error where the device cannot run that.
 Result<BlockGrid> read_block_grid(const device::Properties &properties, BlockForm form);
@@ -31,66 +25,38 @@ Result<BlockGrid> read_block_grid(const device::Properties &properties, BlockFor
 // Whether a device has the kernel for this in that form.
 bool has_kernel(const device::Properties &properties, BlockForm form, const CipherKind &kind);
 
-// The memory of one launch beside its data; grown as needed, reused.
-struct BlockRoom {
+struct BlockRoom : LaunchRoom {
   StagedMemory staged;
   std::unique_ptr<device::Buffer> pieces, pieces_beside, keys;  // staged
   std::unique_ptr<device::Buffer> schedules, planes, chain, points, tail_planes;
 };
 
-struct CipherWork {
-  CipherKind kind;
-  // `first_tile` and `first_point` are this file's; the rest is set.
-  std::vector<CipherPiece> pieces;
-  std::vector<const uint8_t *> keys;   // kind.key_bytes each
-  const device::Buffer *in = nullptr;  // nullptr: addresses
-  const device::Buffer *out = nullptr;
-  const device::Buffer *chain = nullptr;  // nullptr: a fresh one
-  std::vector<BlockPart> parts;           // these are this file's
-  uint32_t points = 0;
-  bool secret_starts = false;          // the pieces' IVs are made from a key
-  bool is_beside = false;              // other launches run at the same time
-  bool is_sorted = false;              // chains: the longest piece comes first already
-  std::vector<device::Argument> more;  // of a chain's kernel, after those of all
-  bool in_slot = false;                // the key schedule is in the device's key slot
-  bool by_stream = false;              // schedules lie as lanes with a stream each read them
-  // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
-  const BlockRoom *keys_of = nullptr;
-};
-
-class BlockLaunch {
+class BlockLaunch : public ChunkLaunch {
  public:
   BlockLaunch(device::Device &device, BlockForm form, BlockGrid grid = {});
 
-  BlockForm form() const { return form_; }
-  // The most that one launch takes.
-  uint32_t max_pieces() const { return 1 << 16; }
-  uint32_t max_keys(const CipherKind &kind) const;
+  static constexpr uint32_t kMostPieces = 1 << 16;
+  bool takes(const CipherKind &kind) const override;
+  uint32_t max_pieces(const CipherKind &kind) const override;
+  std::unique_ptr<LaunchRoom> make_room() const override { return std::make_unique<BlockRoom>(); }
+  Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
+  Status launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
+                device::Event &begin, device::Event &end) override;
+  void wipe(LaunchRoom &room) const override;
+  uint64_t launches() const override { return launches_; }
 
-  // Plans the launch, and adds pieces and keys to what is copied to the device. The
-  // work stays as it is until that is run.
+  // The same step by step, for launches that have this one among them. Plans it, and adds
+  // pieces and keys to what is copied to the device; the work stays as it is until that
+  // has run.
   void stage(Staging &staging, BlockRoom &room, CipherWork &work);
-  // And copies them, by themselves; when the launch is done, the caller wipes what is
-  // secret of room.staged.
-  Status upload(device::Stream &stream, BlockRoom &room, CipherWork &work);
-  // Launches the kernels, marks `begin` and `end` around the main one, and
-  // zeroes the keys and what was made of them on the device.
-  Status launch(device::Stream &stream, BlockRoom &room, const CipherWork &work,
-                device::Event &begin, device::Event &end);
-
-  // The same step by step, for launches that have others among them: the keys, where
-  // work.keys_of names no others; the kernels; and, when nobody wants the keys any more,
-  // what was made of them. The caller zeroes what was staged.
+  // The keys, where work.keys_of names no others; the kernels; and, when nobody wants the
+  // keys any more, what was made of them. The caller zeroes what was staged.
   Status expand_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   Status run(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   Status zero_made(device::Stream &stream, BlockRoom &room, const CipherWork &work);
 
-  // Kernels started so far.
-  uint64_t launches() const { return launches_; }
-
-  // For launches that have this one among them: a buffer of at least `bytes`,
-  // whose content is lost where it grows; and the lanes of a group of at most
-  // `most`.
+  // For them too: a buffer of at least `bytes`, whose content is lost where it grows; and
+  // the lanes of a group of at most `most`.
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   uint32_t lanes_of(uint32_t most) const;
 

@@ -15,6 +15,11 @@ namespace lanecrypt::schedule {
 // kFragment are the fragment shaders of OpenGL, which are none of kernels/.
 enum class BlockForm { kTable4, kTable1, kBitslice, kFragment };
 
+// How many groups of how many lanes a launch has at most; 0: what suits the device.
+struct BlockGrid {
+  uint32_t groups = 0, lanes = 0;
+};
+
 // The pieces that one kernel takes.
 struct BlockPart {
   BlockForm form;

@@ -24,13 +24,11 @@ Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the
 
 }  // namespace
 
-Pipeline::Pipeline(device::Device &device, BlockForm form, BlockGrid grid,
-                   const PipelineOptions &options, const PinnedMemory &pinned, Movers &movers,
-                   Bell &bell)
+Pipeline::Pipeline(device::Device &device, const LaunchForm &form, const PipelineOptions &options,
+                   const PinnedMemory &pinned, Movers &movers, Bell &bell)
     : device_(device),
       options_(options),
-      aes_(device, form, grid),
-      aead_(device, aes_),
+      launches_(make_chunk_launches(device, form)),
       bell_(bell),
       host_(device, pinned, movers, options.saves_cpu),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
@@ -58,9 +56,29 @@ ChunkLimits Pipeline::limits(const CipherJob &job, uint64_t waiting_bytes) const
           max_pieces(job.kind)};
 }
 
+// The number of the one that takes it; each kind has one.
+size_t Pipeline::launch_for(const CipherKind &kind) const {
+  size_t number = 0;
+  while (!launches_[number]->takes(kind)) ++number;
+  return number;
+}
+
 uint32_t Pipeline::max_pieces(const CipherKind &kind) const {
-  const uint32_t keys = AeadLaunch::takes(kind) ? aead_.max_keys(kind) : aes_.max_keys(kind);
-  return std::min(aes_.max_pieces(), keys);
+  return launches_[launch_for(kind)]->max_pieces(kind);
+}
+
+uint64_t Pipeline::launches() const {
+  uint64_t all = 0;
+  for (const std::unique_ptr<ChunkLaunch> &launch : launches_) all += launch->launches();
+  return all;
+}
+
+void Pipeline::choose_launch(Slot &slot) {
+  const size_t number = launch_for(slot.work.kind);
+  slot.launch = launches_[number].get();
+  slot.rooms.resize(launches_.size());
+  if (slot.rooms[number] == nullptr) slot.rooms[number] = slot.launch->make_room();
+  slot.room = slot.rooms[number].get();
 }
 
 void Pipeline::move_to(Slot &slot, Stage stage) {
@@ -99,9 +117,9 @@ void Pipeline::start(Chunk chunk) {
   // Whether a slice is right is known, in order, before the next one is used.
   slot.is_alone = slot.sliced == nullptr;
   slot.work = {};
-  slot.aead = {};
   slot.work.kind = chunk.kind;
   slot.work.is_beside = chunk.is_beside;
+  choose_launch(slot);
   if (const Status status = prepare(slot); !status.ok()) fail(slot, status);
   (void)advance();
 }
@@ -114,7 +132,7 @@ void Pipeline::start(DeviceChunk chunk) {
   slot.pieces.clear();
   for (const Piece &piece : chunk.pieces) slot.pieces.push_back({chunk.request.get(), piece});
   slot.work = std::move(chunk.work);
-  slot.aead = std::move(chunk.aead);
+  choose_launch(slot);
   slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
   slot.stage = Stage::kReturning;
   if (const Status status = begin_on_device(slot, chunk); !status.ok()) fail(slot, status);
@@ -152,19 +170,10 @@ Status Pipeline::continue_chain(Slot &slot) {
   return Status();
 }
 
-Status Pipeline::upload_work(device::Stream &stream, Slot &slot) {
-  if (AeadLaunch::takes(slot.work.kind))
-    return aead_.upload(stream, slot.aead_room, slot.work, slot.aead);
-  return aes_.upload(stream, slot.room, slot.work);
-}
-
 Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
   const Clock::time_point before = Clock::now();
   const Status status =
-      AeadLaunch::takes(slot.work.kind)
-          ? aead_.launch(stream, slot.aead_room, slot.work, slot.aead, *slot.kernel_begin,
-                         *slot.kernel_end)
-          : aes_.launch(stream, slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end);
+      slot.launch->launch(stream, *slot.room, slot.work, *slot.kernel_begin, *slot.kernel_end);
   // A driver that compiles the kernel first, which may take it a minute, is not stuck.
   waiting_since_ += Clock::now() - before;
   return status;
@@ -280,7 +289,7 @@ Status Pipeline::compute(Slot &slot) {
   if (options_.verify == LC_VERIFY_SAMPLED)
     slot.check.choose(slot.pieces, slot.places, slot.bytes, dice_);
   LC_TRY(upload_->mark(*slot.upload_begin));
-  LC_TRY(upload_work(*upload_, slot));
+  LC_TRY(slot.launch->upload(*upload_, *slot.room, slot.work));
   LC_TRY(slot.share.in.upload(*upload_, *slot.device_in, slot.share.ring_in.get()));
   LC_TRY(upload_->mark(*slot.upload_end));
   LC_TRY(compute.await(*slot.upload_end));
@@ -302,7 +311,7 @@ Status Pipeline::start_download(Slot &slot) {
   LC_TRY(download_->await(*slot.kernel_end));
   LC_TRY(download_->mark(*slot.download_begin));
   LC_TRY(slot.share.out.download(*download_, *slot.device_out, slot.share.ring_out.get()));
-  LC_TRY(aead_.download(*download_, slot.aead_room, slot.work, slot.aead));
+  LC_TRY(slot.launch->download(*download_, *slot.room, slot.work));
   return download_->mark(*slot.download_end);
 }
 
@@ -369,9 +378,9 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
     LC_TRY(stream->copy(*slot.device_in, chunk.scratch_offset, *chunk.scratch_from.buffer,
                         chunk.scratch_from.offset, chunk.scratch_bytes));
   }
-  LC_TRY(upload_work(*stream, slot));
+  LC_TRY(slot.launch->upload(*stream, *slot.room, slot.work));
   LC_TRY(launch_work(*stream, slot));
-  LC_TRY(aead_.download(*stream, slot.aead_room, slot.work, slot.aead));
+  LC_TRY(slot.launch->download(*stream, *slot.room, slot.work));
   return stream->mark(*slot.download_end);
 }
 
@@ -457,14 +466,10 @@ Retired Pipeline::retire() {
     add_times(slot);
   }
   std::vector<cpu::AeadSum> sums;
-  if (AeadLaunch::takes(slot.work.kind)) {
-    if (slot.status.ok())
-      for (size_t n = 0; n < slot.aead.parts.size(); ++n)
-        sums.push_back(aead_.sum(slot.aead_room, slot.work, n));
-    aead_.wipe_staging(slot.aead_room);
-  } else {
-    slot.room.staged.wipe_secrets();
-  }
+  if (slot.status.ok())
+    for (size_t n = 0; n < slot.work.aead.parts.size(); ++n)
+      sums.push_back(slot.launch->sum(*slot.room, slot.work, n));
+  slot.launch->wipe(*slot.room);
   slot.adopted.reset();
   slot.scratch_view.reset();
   slot.share.ring_in_bytes = slot.share.ring_out_bytes = 0;

@@ -48,7 +48,7 @@ class Pipeline {
  public:
   // At least two slots are made, as they are needed. Rings `bell` when another
   // thread has brought a chunk further.
-  Pipeline(device::Device &device, BlockForm form, BlockGrid grid, const PipelineOptions &options,
+  Pipeline(device::Device &device, const LaunchForm &form, const PipelineOptions &options,
            const PinnedMemory &pinned, Movers &movers, Bell &bell);
   ~Pipeline();
   // Makes the streams. First of all calls.
@@ -92,7 +92,7 @@ class Pipeline {
   // Zeroes memory that nothing under way uses.
   void wipe(const device::Buffer &buffer);
 
-  uint64_t launches() const { return aes_.launches() + aead_.launches(); }
+  uint64_t launches() const;
 
  private:
   Slot &take_slot();
@@ -104,7 +104,8 @@ class Pipeline {
   Status bring_back(Slot &slot);
   Status start_download(Slot &slot);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
-  Status upload_work(device::Stream &stream, Slot &slot);
+  size_t launch_for(const CipherKind &kind) const;
+  void choose_launch(Slot &slot);
   Status launch_work(device::Stream &stream, Slot &slot);
   void keep_keystream(Slot &slot);
   Status continue_chain(Slot &slot);
@@ -135,8 +136,7 @@ class Pipeline {
 
   device::Device &device_;
   const PipelineOptions options_;
-  BlockLaunch aes_;
-  AeadLaunch aead_;
+  const std::vector<std::unique_ptr<ChunkLaunch>> launches_;
   Bell &bell_;
   HostSide host_;
   std::unique_ptr<device::Stream> upload_, compute_, download_;

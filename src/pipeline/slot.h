@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "launch/aead_launch.h"
+#include "launch/chunk_launch.h"
 #include "pipeline/host_side.h"
 #include "pipeline/output_check.h"
 #include "work/chunk.h"
@@ -28,7 +28,8 @@ enum class Stage {
 };
 
 struct Slot {
-  BlockRoom room;
+  // Those of the launches that it has had, by their numbers.
+  std::vector<std::unique_ptr<LaunchRoom>> rooms;
   std::unique_ptr<device::Buffer> device_in, device_out;
   std::unique_ptr<device::Event> upload_begin, upload_end, kernel_begin, kernel_end, download_begin,
       download_end;
@@ -47,9 +48,9 @@ struct Slot {
   uint64_t bytes = 0;            // on the device
   OutputCheck check;
   Request *sliced = nullptr;
-  CipherWork work;
-  AeadRoom aead_room;
-  AeadWork aead;
+  ChunkWork work;
+  ChunkLaunch *launch = nullptr;  // that takes it
+  LaunchRoom *room = nullptr;     // its own
   std::unique_ptr<device::Stream> adopted;
   // For kernels that run beside those of other slots.
   std::unique_ptr<device::Stream> own_stream;

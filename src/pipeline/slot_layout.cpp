@@ -56,7 +56,7 @@ void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
     piece.chain = slot.sliced != nullptr ? part.piece.message
                                          : static_cast<uint32_t>(slot.work.pieces.size());
     if (request->aead != nullptr)
-      slot.aead.parts.push_back(describe_part(
+      slot.work.aead.parts.push_back(describe_part(
           *request, part.piece, static_cast<uint32_t>(slot.work.pieces.size()), key, at));
     if (!is_aad && part.piece.length != 0) slot.work.pieces.push_back(piece);
     at = text_at + whole_blocks(length);

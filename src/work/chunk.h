@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/block/layout.h"
-#include "launch/aead_launch.h"
+#include "launch/launch_work.h"
 #include "work/request.h"
 
 namespace lanecrypt::schedule {

@@ -196,18 +196,18 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
     if (is_new) chunk->work.keys.push_back(request.job.key(message.key));
     const uint32_t first_sum = static_cast<uint32_t>(chunk->pieces.size());
     if (has_aad) {
-      chunk->aead.parts.push_back(
+      chunk->work.aead.parts.push_back(
           describe_part(request, request.todo.front(), 0, number->second, aad_at));
-      chunk->aead.aad.push_back({beside.aad, beside.aad_length});
+      chunk->work.aead.aad.push_back({beside.aad, beside.aad_length});
       aad_at += whole_blocks(beside.aad_length);
       chunk->pieces.push_back(request.todo.front());
       request.todo.pop_front();
     }
-    chunk->aead.parts.push_back(describe_part(request, text,
-                                              static_cast<uint32_t>(chunk->work.pieces.size()),
-                                              number->second, chunk->aead.headers.size()));
+    chunk->work.aead.parts.push_back(
+        describe_part(request, text, static_cast<uint32_t>(chunk->work.pieces.size()),
+                      number->second, chunk->work.aead.headers.size()));
     if (is_ccm) {
-      std::vector<uint8_t> &headers = chunk->aead.headers;
+      std::vector<uint8_t> &headers = chunk->work.aead.headers;
       const uint64_t at = headers.size(), bytes = ccm_header_bytes(beside.aad_length);
       headers.resize(at + bytes);
       copy_ccm_header(request.job, text.message, 0, bytes, headers.data() + at);
@@ -224,7 +224,7 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
         check.sum_count = has_aad ? 2 : 1;
         check.tag_bytes = request.job.tag_bytes;
         memcpy(check.tag, beside.tag, request.job.tag_bytes);
-        chunk->aead.checks.push_back(check);
+        chunk->work.aead.checks.push_back(check);
       }
     }
     chunk->pieces.push_back(text);

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 
-#include "launch/block_launch.h"
 #include "work/chunk.h"
 
 namespace lanecrypt::schedule {
@@ -43,8 +42,7 @@ class DeviceMemory {
 struct DeviceChunk {
   RequestPointer request;
   std::vector<Piece> pieces;
-  CipherWork work;
-  AeadWork aead;
+  ChunkWork work;
   // CBC decryption in place reads what it overwrites. So its one piece, with the block
   // before it, is first copied to scratch memory: scratch_bytes from `scratch_from` to
   // `scratch_offset`.

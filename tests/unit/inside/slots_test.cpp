@@ -66,7 +66,7 @@ class Slots : public testing::Test {
     PipelineOptions options;
     options.pinned_bytes = pinned_bytes;
     options.time_limit = std::chrono::minutes(1);
-    pipeline_ = std::make_unique<Pipeline>(*device_, BlockForm::kTable1, BlockGrid{}, options,
+    pipeline_ = std::make_unique<Pipeline>(*device_, LaunchForm{BlockForm::kTable1, {}}, options,
                                            pinned_, movers_, bell_);
     ASSERT_TRUE(pipeline_->open().ok());
   }

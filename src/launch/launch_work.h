@@ -1,0 +1,86 @@
+// What one launch is to do, as plain data.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "device/device.h"
+#include "job/cipher_job.h"
+#include "kernels/aead_layout.h"
+#include "kernels/block/layout.h"
+#include "launch/block_parts.h"
+
+namespace lanecrypt::schedule {
+
+struct BlockRoom;
+
+struct CipherWork {
+  CipherKind kind;
+  // `first_tile` and `first_point` are BlockLaunch's; the rest is set.
+  std::vector<CipherPiece> pieces;
+  std::vector<const uint8_t *> keys;   // kind.key_bytes each
+  const device::Buffer *in = nullptr;  // nullptr: addresses
+  const device::Buffer *out = nullptr;
+  const device::Buffer *chain = nullptr;  // nullptr: a fresh one
+  std::vector<BlockPart> parts;           // these are BlockLaunch's
+  uint32_t points = 0;
+  bool secret_starts = false;          // the pieces' IVs are made from a key
+  bool is_beside = false;              // other launches run at the same time
+  bool is_sorted = false;              // chains: the longest piece comes first already
+  std::vector<device::Argument> more;  // of a chain's kernel, after those of all
+  bool in_slot = false;                // the key schedule is in the device's key slot
+  bool by_stream = false;              // schedules lie as lanes with a stream each read them
+  // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
+  const BlockRoom *keys_of = nullptr;
+};
+
+// What is hashed of one piece, and what closes its message.
+struct AeadPart {
+  static constexpr uint32_t kNoPiece = UINT32_MAX;
+  uint32_t piece;   // of CipherWork::pieces; kNoPiece: additional data, or empty
+  uint64_t aad_at;  // where additional data begin
+  uint64_t length;  // bytes to be hashed
+  // CCM: what comes before the text, from aad_at on, and the number of the
+  // text's first block.
+  uint64_t header_bytes, first_block;
+  uint64_t exponent;  // of H for the last block
+  uint32_t key;       // of CipherWork::keys
+  Iv start;           // as cpu::aead_start() gives it
+  bool is_aad;
+  bool closes;
+  std::array<uint32_t, 4> lengths;
+};
+
+// What a launch needs beside CipherWork, whose pieces have the IV of their first
+// block.
+struct AeadWork {
+  std::vector<AeadPart> parts;
+  // Messages to be wiped where their tags are wrong; `first_sum` counts parts.
+  std::vector<TagCheck> checks;
+  // Additional data that are not in CipherWork::in; copied by upload().
+  std::vector<std::pair<const uint8_t *, uint64_t>> aad;
+  // CCM: headers that are not there.
+  std::vector<uint8_t> headers;
+
+  // Made by upload():
+  CipherWork text;    // GCM: its CTR, with pieces cut where a counter wraps
+  CipherWork starts;  // GCM: H of every key and the mask of every tag
+  std::vector<HashRun> runs;
+  std::vector<HashSum> sums;
+  std::vector<GhashBatch> batches;
+  std::vector<uint32_t> matrix_keys;
+  std::vector<OneTimeKey> one_time_keys;
+  std::vector<CcmStream> streams;
+  uint32_t masks = 0, levels = 0, lane_runs = 0;
+  uint64_t tiles = 0;
+};
+
+// What the launch of a chunk is to do.
+struct ChunkWork : CipherWork {
+  AeadWork aead;  // authenticated modes
+};
+
+}  // namespace lanecrypt::schedule
