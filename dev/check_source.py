@@ -58,7 +58,7 @@ MAY_INCLUDE = {
     "src/cipher": ["src/pipeline", "src/work", "src/thread", "src/verify", "src/cpu",
                    "src/process"],
     "src/batch": ["src/thread", "src/device/device.h", "src/cpu/core_count.h", "src/process",
-                  "src/job"],
+                  "src/secure", "src/job"],
     "src/rsa": ["src/batch", "src/thread", "src/verify", "src/device/device.h", "src/cpu", "src/process",
                 "src/secure", "src/job", "kernels"],
     "src/primes": ["src/rsa", "src/batch", "src/thread", "src/verify", "src/device/device.h", "src/cpu",

@@ -9,8 +9,8 @@
 #include "process/thread.h"
 #include "thread/signals.h"
 #include "thread/stuck.h"
-#include "verify/known_answers.h"
 #include "verify/sample.h"
+#include "verify/self_test.h"
 
 namespace lanecrypt::schedule {
 
@@ -179,8 +179,7 @@ namespace {
 
 // Adds the sums that came back to the tags.
 Status take_retired(Retired retired) {
-  if (retired.gave_wrong_output)
-    return Status(LC_ERROR_SELF_TEST, "its self-test failed: " + retired.status.text());
+  if (retired.gave_wrong_output) return verify::failed_self_test(retired.status.text());
   if (!retired.status.ok()) return retired.status;
   for (size_t n = 0; n < retired.sums.size(); ++n) {
     const auto &[request, piece] = retired.pieces[n];
@@ -191,59 +190,59 @@ Status take_retired(Retired retired) {
 
 }  // namespace
 
-// Each known answer is asked for in the way of every job.
 Status Executor::self_test(const BlockCipher *block) {
   if (options_.skip_self_test) return Status();
-  Result<std::vector<verify::KnownAnswer>> answers = verify::known_answers(block);
+  Result<std::vector<verify::CipherKnownAnswer>> answers = verify::ciphers_known_answers(block);
   if (!answers.ok()) return answers.status();
-  for (const verify::KnownAnswer &answer : *answers) {
-    if (!has_kernels(open_properties_, form_, answer.kind)) continue;
-    std::vector<uint8_t> output(answer.expected.size(), 0xa5);
-    lc_message message = {};
-    message.key = answer.key.data();
-    message.iv = answer.iv.data();
-    message.in = answer.input.data();
-    message.out = output.data();
-    message.length = answer.input.size();
-    std::vector<uint8_t> tag = answer.tag;
-    const bool seals = !tag.empty() && answer.kind.direction == LC_ENCRYPT;
-    if (seals) tag.assign(tag.size(), 0xa5);
-    if (!tag.empty()) {
-      message.iv = answer.nonce.data();
-      message.aad = answer.aad.data();
-      message.aad_length = answer.aad.size();
-      message.tag = tag.data();
-    }
-    lc_cipher_job question = {};
-    question.struct_size = sizeof question;
-    question.cipher = answer.kind.cipher;
-    question.direction = answer.kind.direction;
-    question.key_bytes = answer.kind.key_bytes;
-    question.device = LC_ANY_DEVICE;
-    question.messages = &message;
-    question.message_count = 1;
-    question.message_size = sizeof message;
-    question.data_unit_bytes = answer.data_unit_bytes;
-    if (!tag.empty()) {
-      question.iv_bytes = static_cast<uint32_t>(answer.nonce.size());
-      question.tag_bytes = static_cast<uint32_t>(tag.size());
-    }
-    Result<CipherJob> job = make_cipher_job(&question);
-    if (!job.ok()) return job.status();
-    const RequestPointer request = std::make_shared<Request>(std::move(*job), nullptr);
-    std::list<RequestPointer> queue = {request};
-    while (!queue.empty() || !pipeline_->is_idle()) {
-      if (!queue.empty() && pipeline_->has_free_slot())
-        pipeline_->start(cut_chunk(queue, pipeline_->limits(request->job, answer.input.size())));
-      else
-        LC_TRY(take_retired(pipeline_->retire()));
-    }
-    if (request->aead != nullptr) request->end();
-    if (output != answer.expected || tag != answer.tag || !request->failure.ok())
-      return Status(LC_ERROR_SELF_TEST,
-                    "its self-test failed: wrong output of " + answer.kind.name());
+  return verify::self_test(*answers, [this](const verify::CipherKnownAnswer &answer) {
+    return has_kernels(open_properties_, form_, answer.kind) ? knows(answer) : true;
+  });
+}
+
+// Asks for it in the way of every job.
+Result<bool> Executor::knows(const verify::CipherKnownAnswer &answer) {
+  std::vector<uint8_t> output(answer.expected.size(), 0xa5);
+  lc_message message = {};
+  message.key = answer.key.data();
+  message.iv = answer.iv.data();
+  message.in = answer.input.data();
+  message.out = output.data();
+  message.length = answer.input.size();
+  std::vector<uint8_t> tag = answer.tag;
+  const bool seals = !tag.empty() && answer.kind.direction == LC_ENCRYPT;
+  if (seals) tag.assign(tag.size(), 0xa5);
+  if (!tag.empty()) {
+    message.iv = answer.nonce.data();
+    message.aad = answer.aad.data();
+    message.aad_length = answer.aad.size();
+    message.tag = tag.data();
   }
-  return Status();
+  lc_cipher_job question = {};
+  question.struct_size = sizeof question;
+  question.cipher = answer.kind.cipher;
+  question.direction = answer.kind.direction;
+  question.key_bytes = answer.kind.key_bytes;
+  question.device = LC_ANY_DEVICE;
+  question.messages = &message;
+  question.message_count = 1;
+  question.message_size = sizeof message;
+  question.data_unit_bytes = answer.data_unit_bytes;
+  if (!tag.empty()) {
+    question.iv_bytes = static_cast<uint32_t>(answer.nonce.size());
+    question.tag_bytes = static_cast<uint32_t>(tag.size());
+  }
+  Result<CipherJob> job = make_cipher_job(&question);
+  if (!job.ok()) return job.status();
+  const RequestPointer request = std::make_shared<Request>(std::move(*job), nullptr);
+  std::list<RequestPointer> queue = {request};
+  while (!queue.empty() || !pipeline_->is_idle()) {
+    if (!queue.empty() && pipeline_->has_free_slot())
+      pipeline_->start(cut_chunk(queue, pipeline_->limits(request->job, answer.input.size())));
+    else
+      LC_TRY(take_retired(pipeline_->retire()));
+  }
+  if (request->aead != nullptr) request->end();
+  return output == answer.expected && tag == answer.tag && request->failure.ok();
 }
 
 void Executor::run() {

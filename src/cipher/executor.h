@@ -16,6 +16,7 @@
 #include "pipeline/pipeline.h"
 #include "thread/counters.h"
 #include "thread/openings.h"
+#include "verify/ciphers_known_answers.h"
 
 namespace lanecrypt::schedule {
 
@@ -75,6 +76,7 @@ class Executor {
   void ensure_thread();
   Status open_device();
   Status self_test(const BlockCipher *block);
+  Result<bool> knows(const verify::CipherKnownAnswer &answer);
   bool is_proven(const CipherKind &kind) const;
   void prove(std::list<RequestPointer> &queue, const CipherKind &kind);
   Status set_unusable(lc_device_state state, Status status);

@@ -1,8 +1,9 @@
-// The sets of kernels: what is compiled and loaded together, so that who needs one set does not
-// wait for the others. A family adds a row here, and files that its name finds:
+// Kernels that are compiled and loaded together. A family adds a row, and files that its name
+// finds:
 //   src/device/cuda/NAME_kernels.cu      what nvcc makes a fatbin of
 //   src/device/opencl/NAME_source.cpp    NAME_source(): the parts that OpenCL compiles
 //   src/device/host/NAME_kernels.h       what the emulator compiles, and takes its list from
+//   src/verify/NAME_known_answers.cpp    NAME_known_answers(): what a device must answer first
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

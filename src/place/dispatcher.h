@@ -107,7 +107,7 @@ class Dispatcher {
   };
   std::mutex mutex_;
   std::map<uint64_t, Allocation> device_memory_;  // by address
-  RsaTrust trust_{options_.pipeline.verify, options_.pipeline.time_limit,
+  DeviceTrust trust_{options_.pipeline.verify, options_.pipeline.time_limit,
                   options_.pipeline.skip_self_test};
   RsaDispatcher rsa_{cpu_.counters(), options_.fallback, trust_};
   RsaGenerator generator_{cpu_.counters(), options_.fallback, trust_, options_.prime_pool};

@@ -10,7 +10,8 @@
 #include "kernels/rsa/prime_layout.h"
 #include "primes/prime_tester.h"
 #include "rsa/open_for_rsa.h"
-#include "verify/rsa_known_answer.h"
+#include "verify/rsa_known_answers.h"
+#include "verify/self_test.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -25,11 +26,8 @@ constexpr double kTestsOfLimit = 8192, kTestsOfLane = 16;
 
 class DevicePrimes : public PrimeTester {
  public:
-  DevicePrimes(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic, RsaTrust trust)
-      : device_(std::move(device)),
-        launch_(*device_, arithmetic),
-        trust_(trust),
-        time_limit_(trust.time_limit) {
+  DevicePrimes(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic, DeviceTrust trust)
+      : device_(std::move(device)), launch_(*device_, arithmetic), time_limit_(trust.time_limit) {
     if (time_limit_.count() == 0) time_limit_ = default_time_limit(device_->properties());
   }
   ~DevicePrimes() override { forget(); }
@@ -41,10 +39,12 @@ class DevicePrimes : public PrimeTester {
     Result<std::unique_ptr<device::Event>> event = device_->make_event();
     if (!event.ok()) return event.status();
     done_ = std::move(*event);
-    if (!trust_.skip_self_test) LC_TRY(self_test());
+    return Status();
+  }
+  Status self_test();
+  void begin_service() {
     (void)take_launches();
     device_->begin_service();
-    return Status();
   }
 
   size_t most_trials(uint32_t bits) const override {
@@ -57,7 +57,7 @@ class DevicePrimes : public PrimeTester {
 
   Status reserve(uint32_t bits, size_t candidates, size_t trials) override {
     // Nothing is under way here: each search is waited for.
-    launch_.free_outgrown();
+    memory_.free_outgrown();
     const uint64_t stride = cpu::prime_stride_bytes(bits);
     LC_TRY(reserve(candidates_, candidates * stride));
     return reserve(bases_, trials * stride);
@@ -101,8 +101,8 @@ class DevicePrimes : public PrimeTester {
       wipe(numbers);
       LC_TRY(finish());
     }
-    LC_TRY(launch_.grow(numbers.here, MemoryKind::kPinned, bytes));
-    LC_TRY(launch_.grow(numbers.there, MemoryKind::kDevice, bytes));
+    LC_TRY(memory_.grow(numbers.here, MemoryKind::kPinned, bytes));
+    LC_TRY(memory_.grow(numbers.there, MemoryKind::kDevice, bytes));
     numbers.used = std::max(numbers.used, bytes);
     return Status();
   }
@@ -131,8 +131,8 @@ class DevicePrimes : public PrimeTester {
                     .stride_bytes = table->stride_bytes,
                     .blocks = table->blocks,
                     .unused = 0};
-    LC_TRY(launch_.grow(sieve_shape_there_, MemoryKind::kDevice, sizeof sieve_shape_));
-    LC_TRY(launch_.grow(results_, MemoryKind::kDevice, count * sizeof(uint32_t)));
+    LC_TRY(memory_.grow(sieve_shape_there_, MemoryKind::kDevice, sizeof sieve_shape_));
+    LC_TRY(memory_.grow(results_, MemoryKind::kDevice, count * sizeof(uint32_t)));
     LC_TRY(stream_->upload(*sieve_shape_there_, 0, &sieve_shape_, sizeof sieve_shape_));
     LC_TRY(stream_->upload(*candidates_.there, 0, candidates_.here->host(),
                            count * uint64_t{table->stride_bytes}));
@@ -157,10 +157,10 @@ class DevicePrimes : public PrimeTester {
     const uint64_t table_bytes =
         uint64_t{groups} * RSA_GROUP * PRIME_ROWS * teams.limbs * launch_.limb_bytes();
     const uint64_t base_bytes = trials.size() * uint64_t{test_shape_.stride_bytes};
-    LC_TRY(launch_.grow(test_shape_there_, MemoryKind::kDevice, sizeof test_shape_));
-    LC_TRY(launch_.grow(trials_, MemoryKind::kDevice, trials.size_bytes()));
-    LC_TRY(launch_.grow(results_, MemoryKind::kDevice, trials.size() * sizeof(uint32_t)));
-    LC_TRY(launch_.grow(table_, MemoryKind::kDevice, table_bytes));
+    LC_TRY(memory_.grow(test_shape_there_, MemoryKind::kDevice, sizeof test_shape_));
+    LC_TRY(memory_.grow(trials_, MemoryKind::kDevice, trials.size_bytes()));
+    LC_TRY(memory_.grow(results_, MemoryKind::kDevice, trials.size() * sizeof(uint32_t)));
+    LC_TRY(memory_.grow(table_, MemoryKind::kDevice, table_bytes));
     trials_here_.assign(trials.begin(), trials.end());
     LC_TRY(stream_->upload(*test_shape_there_, 0, &test_shape_, sizeof test_shape_));
     LC_TRY(stream_->upload(*trials_, 0, trials_here_.data(), trials.size_bytes()));
@@ -190,8 +190,8 @@ class DevicePrimes : public PrimeTester {
     if (table == table_of_sieve_) return Status();
     const uint64_t prime_bytes = table->primes.size() * sizeof(SmallPrime),
                    power_bytes = table->powers.size() * sizeof(uint32_t);
-    LC_TRY(launch_.grow(primes_, MemoryKind::kDevice, prime_bytes));
-    LC_TRY(launch_.grow(powers_, MemoryKind::kDevice, power_bytes));
+    LC_TRY(memory_.grow(primes_, MemoryKind::kDevice, prime_bytes));
+    LC_TRY(memory_.grow(powers_, MemoryKind::kDevice, power_bytes));
     LC_TRY(stream_->upload(*primes_, 0, table->primes.data(), prime_bytes));
     LC_TRY(stream_->upload(*powers_, 0, table->powers.data(), power_bytes));
     table_of_sieve_ = table;
@@ -200,7 +200,7 @@ class DevicePrimes : public PrimeTester {
 
   // Waits.
   Status take_results(size_t count, std::span<uint8_t> to) {
-    Status status = launch_.grow(host_results_, MemoryKind::kPinned, count * sizeof(uint32_t));
+    Status status = memory_.grow(host_results_, MemoryKind::kPinned, count * sizeof(uint32_t));
     if (status.ok())
       status = stream_->download(host_results_->host(), *results_, 0, count * sizeof(uint32_t));
     if (!status.ok()) return finished(status);
@@ -214,58 +214,9 @@ class DevicePrimes : public PrimeTester {
     return Status();
   }
 
-  // In each way in which the kernel runs, a prime must pass and a number that is
-  // none must not; and the sieve must say what the CPU's says.
-  Status self_test() {
-    Result<verify::RsaKnownAnswer> answer = verify::rsa_known_answer();
-    if (!answer.ok()) return answer.status();
-    const std::span<const uint8_t> prime = answer->key->numbers.p;
-    const uint32_t bits = bits_of(prime), stride = cpu::prime_stride_bytes(bits);
-    // 2 more than the prime, and 2 more than that, and so on; bases of its own.
-    constexpr uint32_t kCount = 40;
-    LC_TRY(reserve(bits, kCount, 2));
-    for (uint32_t n = 0; n < kCount; ++n) {
-      uint8_t *to = candidates().data() + n * stride;
-      memset(to, 0, stride);
-      memcpy(to + stride - prime.size(), prime.data(), prime.size());
-      unsigned sum = 2 * n;
-      for (uint32_t at = stride; at-- > 0 && sum != 0; sum >>= 8) to[at] = uint8_t(sum += to[at]);
-    }
-    const uint8_t e[] = {1, 0, 1};
-    const auto table = std::make_shared<const cpu::SieveTable>(cpu::make_sieve_table(stride, e));
-    std::vector<uint8_t> survives(kCount), passed(2);
-    LC_TRY(sieve(table, kCount, survives));
-    uint32_t other = 0;
-    for (uint32_t n = 0; n < kCount; ++n) {
-      const std::span<const uint8_t> candidate = candidates().subspan(n * stride, stride);
-      if ((survives[n] != 0) != cpu::survives(*table, candidate.data())) return wrong("the sieve");
-      if (n == 0 || other != 0) continue;
-      LC_TRY(cpu::draw_bases(cpu::random_bytes, bits, candidate, {&other, 1}, bases()));
-      Result<bool> passes = cpu::passes_round(candidate, bases().first(stride));
-      if (!passes.ok()) return passes.status();
-      if (!*passes) other = n;
-    }
-    const uint32_t trials[] = {0, other};
-    const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
-    const size_t ways = launch_.ways(limbs, RsaPart::kPrime).size();
-    Status status;
-    for (size_t way = 0; way < ways && status.ok(); ++way) {
-      launch_.force_way(way);
-      LC_TRY(cpu::draw_bases(cpu::random_bytes, bits, candidates(), trials, bases()));
-      status = test(bits, trials, passed);
-      if (status.ok() && (passed[0] != 1 || passed[1] != 0)) status = wrong("the test of a prime");
-    }
-    launch_.force_way(SIZE_MAX);
-    return status;
-  }
-
-  static Status wrong(const char *what) {
-    return Status(LC_ERROR_SELF_TEST, std::string("its self-test failed: wrong answer of ") + what);
-  }
-
   std::unique_ptr<device::Device> device_;
   RsaLaunch launch_;
-  const RsaTrust trust_;
+  LaunchMemory memory_{*device_};
   std::chrono::milliseconds time_limit_;
   std::unique_ptr<device::Stream> stream_;
   std::unique_ptr<device::Event> done_;
@@ -282,10 +233,57 @@ class DevicePrimes : public PrimeTester {
   uint64_t sieve_launches_ = 0, launches_told_ = 0;
 };
 
+// In each way in which the kernel runs, a prime must pass and a number that is
+// none must not; and the sieve must say what the CPU's says.
+Status DevicePrimes::self_test() {
+  Result<std::vector<verify::RsaKnownAnswer>> answers = verify::rsa_known_answers();
+  if (!answers.ok()) return answers.status();
+  const std::span<const uint8_t> prime = answers->front().key->numbers.p;
+  const uint32_t bits = bits_of(prime), stride = cpu::prime_stride_bytes(bits);
+  // 2 more than the prime, and 2 more than that, and so on; bases of its own.
+  constexpr uint32_t kCount = 40;
+  LC_TRY(reserve(bits, kCount, 2));
+  for (uint32_t n = 0; n < kCount; ++n) {
+    uint8_t *to = candidates().data() + n * stride;
+    memset(to, 0, stride);
+    memcpy(to + stride - prime.size(), prime.data(), prime.size());
+    unsigned sum = 2 * n;
+    for (uint32_t at = stride; at-- > 0 && sum != 0; sum >>= 8) to[at] = uint8_t(sum += to[at]);
+  }
+  const uint8_t e[] = {1, 0, 1};
+  const auto table = std::make_shared<const cpu::SieveTable>(cpu::make_sieve_table(stride, e));
+  std::vector<uint8_t> survives(kCount), passed(2);
+  LC_TRY(sieve(table, kCount, survives));
+  uint32_t other = 0;
+  for (uint32_t n = 0; n < kCount; ++n) {
+    const std::span<const uint8_t> candidate = candidates().subspan(n * stride, stride);
+    if ((survives[n] != 0) != cpu::survives(*table, candidate.data()))
+      return verify::failed_self_test("wrong answer of the sieve");
+    if (n == 0 || other != 0) continue;
+    LC_TRY(cpu::draw_bases(cpu::random_bytes, bits, candidate, {&other, 1}, bases()));
+    Result<bool> passes = cpu::passes_round(candidate, bases().first(stride));
+    if (!passes.ok()) return passes.status();
+    if (!*passes) other = n;
+  }
+  const uint32_t trials[] = {0, other};
+  const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
+  const size_t ways = launch_.ways(limbs, RsaPart::kPrime).size();
+  Status status;
+  for (size_t way = 0; way < ways && status.ok(); ++way) {
+    launch_.force_way(way);
+    LC_TRY(cpu::draw_bases(cpu::random_bytes, bits, candidates(), trials, bases()));
+    status = test(bits, trials, passed);
+    if (status.ok() && (passed[0] != 1 || passed[1] != 0))
+      status = verify::failed_self_test("wrong answer of the test of a prime");
+  }
+  launch_.force_way(SIZE_MAX);
+  return status;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found,
-                                                        const RsaTrust &trust) {
+                                                        const DeviceTrust &trust) {
   return open_for_rsa<PrimeTester, DevicePrimes>(found, trust);
 }
 

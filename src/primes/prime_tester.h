@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "batch/device_trust.h"
 #include "cpu/rsa/prime_candidates.h"
 #include "device/device.h"
-#include "rsa/rsa_engine.h"
 
 namespace lanecrypt::schedule {
 
@@ -42,7 +42,7 @@ class PrimeTester {
 // Opens the device for this alone, on the calling thread, and has it tell a prime
 // from a number that is none. An error says why it cannot be used.
 Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &found,
-                                                        const RsaTrust &trust = {});
+                                                        const DeviceTrust &trust = {});
 // On `threads` threads of the CPU.
 std::unique_ptr<PrimeTester> make_cpu_primes(unsigned threads);
 

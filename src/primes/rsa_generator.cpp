@@ -8,7 +8,7 @@
 #include "cpu/core_count.h"
 #include "cpu/rsa/prime_key.h"
 #include "process/thread.h"
-#include "rsa/rsa_engine.h"
+#include "rsa/rsa_kind.h"
 #include "thread/signals.h"
 
 namespace lanecrypt::schedule {
@@ -18,7 +18,7 @@ constexpr size_t kMostTables = 16;
 
 }  // namespace
 
-RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, RsaTrust trust,
+RsaGenerator::RsaGenerator(Counters &cpu_counters, lc_fallback fallback, DeviceTrust trust,
                            size_t prime_pool, MakeTester make_tester)
     : fallback_(fallback),
       trust_(trust),

@@ -15,11 +15,11 @@ namespace lanecrypt::schedule {
 // A worker for each device, and one for the CPU. Any thread.
 class RsaGenerator {
  public:
-  using MakeTester =
-      std::function<Result<std::unique_ptr<PrimeTester>>(const device::Found &, const RsaTrust &)>;
+  using MakeTester = std::function<Result<std::unique_ptr<PrimeTester>>(const device::Found &,
+                                                                        const DeviceTrust &)>;
 
   // prime_pool: as lc_options has it.
-  RsaGenerator(Counters &cpu_counters, lc_fallback fallback, RsaTrust trust = {},
+  RsaGenerator(Counters &cpu_counters, lc_fallback fallback, DeviceTrust trust = {},
                size_t prime_pool = 0, MakeTester make_tester = make_device_primes);
   ~RsaGenerator() { stop(); }
   // Before the first job, in the order of the devices' numbers.
@@ -58,7 +58,7 @@ class RsaGenerator {
   void take_from_pool(Generation &job);
 
   const lc_fallback fallback_;
-  const RsaTrust trust_;
+  const DeviceTrust trust_;
   const MakeTester make_tester_;
   // Whether callers with a random function of their own share the pool.
   const bool pool_is_for_all_;

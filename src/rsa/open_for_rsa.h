@@ -3,32 +3,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
+#include "batch/open_for.h"
 #include "rsa/rsa_launch.h"
-#include "thread/stuck.h"
 
 namespace lanecrypt::schedule {
 
-// A `Made`, of an open device and its arithmetic, once it has opened itself; it
-// goes on as its `Base`. An error names the device.
+// As open_for(); a `Made` is also given the arithmetic.
 template <class Base, class Made>
-Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found, const RsaTrust &trust) {
-  const auto told = [&](const Status &status) {
-    return Status(status.code(), found.properties.id + ": " + status.text());
-  };
-  if (!found.properties.unusable.empty())
-    return told(Status(LC_ERROR_NO_DEVICE, found.properties.unusable));
-  Result<RsaArithmetic> arithmetic = choose_rsa_arithmetic(found.properties);
-  if (!arithmetic.ok()) return told(arithmetic.status());
-  Result<std::unique_ptr<device::Device>> device = found.open(device::KernelSet::kRsa);
-  if (!device.ok()) return told(device.status());
-  auto made = std::make_unique<Made>(std::move(*device), *arithmetic, trust);
-  if (const Status status = made->open(); !status.ok()) {
-    if (made->is_stuck()) keep_for_ever(std::move(made));
-    return told(status);
+Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found, const DeviceTrust &trust) {
+  RsaArithmetic arithmetic = {};
+  if (found.properties.unusable.empty()) {
+    Result<RsaArithmetic> chosen = choose_rsa_arithmetic(found.properties);
+    if (!chosen.ok()) return told_of(found, chosen.status());
+    arithmetic = *chosen;
   }
-  return std::unique_ptr<Base>(std::move(made));
+  return open_for<Base, Made>(device::KernelSet::kRsa, found, trust, arithmetic);
 }
 
 }  // namespace lanecrypt::schedule

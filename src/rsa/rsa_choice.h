@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "batch/batch_choice.h"
-#include "rsa/rsa_engine.h"
+#include "rsa/rsa_kind.h"
 
 namespace lanecrypt::schedule {
 

@@ -11,7 +11,7 @@ namespace lanecrypt::schedule {
 
 class RsaDispatcher : public BatchDispatcher {
  public:
-  RsaDispatcher(Counters &cpu_counters, lc_fallback fallback, const RsaTrust &trust)
+  RsaDispatcher(Counters &cpu_counters, lc_fallback fallback, const DeviceTrust &trust)
       : BatchDispatcher(
             cpu_counters, fallback,
             [trust](const device::Found &found) -> Result<std::unique_ptr<BatchEngine>> {

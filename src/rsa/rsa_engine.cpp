@@ -6,12 +6,12 @@
 #include <set>
 #include <vector>
 
-#include "cpu/rsa/cpu_rsa.h"
+#include "batch/stream_slots.h"
 #include "rsa/open_for_rsa.h"
 #include "rsa/rsa_request.h"
-#include "thread/stuck.h"
 #include "verify/dice.h"
-#include "verify/rsa_known_answer.h"
+#include "verify/rsa_known_answers.h"
+#include "verify/self_test.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -21,16 +21,8 @@ constexpr double kOperationsOfLimit = 4096;
 // Of the first batches of each kind, and in each way of the kernels, more is looked at.
 constexpr size_t kFirstLooks = 16;
 
-// Streams of its own for each batch under way, so that small ones share the
-// device.
-struct Slot {
-  std::unique_ptr<device::Stream> powers, ends;  // no `ends` where streams are all alike
-  std::unique_ptr<device::Event> turn, done;
-  RsaRoom room;
-
-  device::Stream &last() { return ends != nullptr ? *ends : *powers; }
-  RsaStreams streams() { return {.ends = last(), .powers = *powers, .turn = *turn}; }
-};
+using Slots = StreamSlots<RsaRoom>;
+using Slot = Slots::Slot;
 
 class Engine;
 
@@ -62,46 +54,36 @@ class RsaBatch : public Batch {
 
 class Engine : public RsaEngine {
  public:
-  Engine(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic, RsaTrust trust)
-      : device_(std::move(device)), launch_(*device_, arithmetic), trust_(trust) {
-    if (trust_.time_limit.count() == 0)
-      trust_.time_limit = default_time_limit(device_->properties());
-  }
-  ~Engine() override {
-    // A launch that failed has left there what others zero themselves.
-    for (const std::unique_ptr<Slot> &slot : free_) {
-      RsaLaunch::wipe_device(slot->last(), slot->room);
-      (void)slot->last().finish();
-    }
-    free_.clear();
-  }
+  Engine(std::unique_ptr<device::Device> device, RsaArithmetic arithmetic, DeviceTrust trust)
+      : device_(std::move(device)),
+        launch_(*device_, arithmetic),
+        trust_(trust),
+        time_limit_(time_limit_of(trust, *device_)),
+        slots_(*device_, time_limit_, RsaLaunch::wipe_device) {}
 
   Result<std::unique_ptr<Batch>> start_items(lc_rsa_operation operation,
                                              std::vector<RsaItem> items) override {
     // To free memory waits for all that the device does.
-    if (under_way_ == 0) launch_.free_outgrown();
-    Result<std::unique_ptr<Slot>> slot = take_slot();
-    if (!slot.ok()) return slot.status();
+    if (slots_.under_way() == 0) launch_.memory().free_outgrown();
+    Result<std::unique_ptr<Slot>> taken = slots_.take();
+    if (!taken.ok()) return taken.status();
+    Slot &slot = **taken;
     RsaWork work;
     work.operation = operation;
     work.items = items;
-    Status status = launch_.start((*slot)->streams(), (*slot)->room, work);
-    if (status.ok()) status = (*slot)->last().mark(*(*slot)->done);
+    Status status = launch_.start(
+        {.ends = slot.last(), .powers = *slot.long_stream, .turn = *slot.turn}, slot.room, work);
+    if (status.ok()) status = slot.last().mark(*slot.done);
     if (status.ok()) {
-      ++under_way_;
       const size_t looks = looks_at(work);
       return std::unique_ptr<Batch>(
-          new RsaBatch(*this, std::move(*slot), std::move(items), std::move(work), looks));
+          new RsaBatch(*this, std::move(*taken), std::move(items), std::move(work), looks));
     }
     // What was begun must not use the room any more.
-    bool is_idle = finish(**slot);
-    if (is_idle) {
-      RsaLaunch::wipe_device((*slot)->last(), (*slot)->room);
-      is_idle = finish(**slot);
-    }
-    RsaLaunch::wipe_host((*slot)->room, work);
-    (is_idle ? free_ : stuck_).push_back(std::move(*slot));
-    return is_idle ? status : stuck_status(trust_.time_limit);
+    const bool is_idle = slots_.settle(slot);
+    RsaLaunch::wipe_host(slot.room, work);
+    slots_.give_back(std::move(*taken), is_idle);
+    return is_idle ? status : stuck_status(time_limit_);
   }
   size_t best_batch(BatchKind kind) const override {
     return launch_.best_batch(rsa_class(kind.size));
@@ -112,41 +94,31 @@ class Engine : public RsaEngine {
     const double length = rsa_class(kind.size).prime_bits / 1024.0;
     return double(operations) * length * length * length / kOperationsOfLimit;
   }
-  bool is_stuck() const override { return !stuck_.empty(); }
+  bool is_stuck() const override { return slots_.is_stuck(); }
 
-  // Of a batch that goes.
-  void give_back(std::unique_ptr<Slot> slot, bool is_over) {
-    --under_way_;
-    (is_over ? free_ : stuck_).push_back(std::move(slot));
-  }
+  Slots &slots() { return slots_; }
   uint64_t throw_below(uint64_t bound) { return dice_.throw_below(bound); }
 
-  Status open() {
-    if (!trust_.skip_self_test) LC_TRY(self_test());
-    test_launches_ = launch_.launches();
-    device_->begin_service();
-    return Status();
-  }
-
- private:
+  Status open() { return Status(); }
   // Each way in which the kernels for RSA-2048 run must find the known answer; the
   // first batch in any other is computed back.
   Status self_test() {
-    Result<verify::RsaKnownAnswer> answer = verify::rsa_known_answer();
-    if (!answer.ok()) return answer.status();
-    const RsaKey &key = *answer->key;
-    const RsaClass &size = rsa_class(rsa_kind(key, LC_RSA_PRIVATE));
-    const size_t ways = launch_.ways(limbs_of(size), RsaPart::kPower).size();
-    for (size_t way = 0; way < ways; ++way) {
-      launch_.force_way(way);
-      LC_TRY(ask(key, LC_RSA_PRIVATE, answer->input, answer->output));
-    }
-    launch_.force_way(SIZE_MAX);
-    return ask(key, LC_RSA_PUBLIC, answer->output, answer->input);
+    Result<std::vector<verify::RsaKnownAnswer>> answers = verify::rsa_known_answers();
+    if (!answers.ok()) return answers.status();
+    return verify::self_test(*answers, [this](const verify::RsaKnownAnswer &answer) {
+      return answer.operation == LC_RSA_PRIVATE ? knows_in_every_way(answer) : knows(answer);
+    });
+  }
+  void begin_service() {
+    test_launches_ = launch_.launches();
+    device_->begin_service();
   }
 
-  uint32_t limbs_of(const RsaClass &size) const {
-    return launch_.arithmetic() == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
+ private:
+  static std::chrono::milliseconds time_limit_of(const DeviceTrust &trust,
+                                                 const device::Device &device) {
+    return trust.time_limit.count() != 0 ? trust.time_limit
+                                         : default_time_limit(device.properties());
   }
 
   size_t looks_at(const RsaWork &work) {
@@ -155,66 +127,43 @@ class Engine : public RsaEngine {
     return is_new ? kFirstLooks : 1;
   }
 
-  // Waits until the streams have done what they were given; false where that does not
-  // end.
-  bool finish(Slot &slot) {
-    for (device::Stream *stream : {slot.powers.get(), slot.ends.get()}) {
-      if (stream == nullptr) continue;
-      if (!stream->mark(*slot.done).ok())
-        (void)stream->finish();
-      else if (!await_within(*slot.done, trust_.time_limit))
-        return false;
+  Result<bool> knows_in_every_way(const verify::RsaKnownAnswer &answer) {
+    const RsaClass &size = rsa_class(rsa_kind(*answer.key, answer.operation));
+    const size_t ways = launch_.ways(launch_.limbs_of(size), RsaPart::kPower).size();
+    Result<bool> right = true;
+    for (size_t way = 0; way < ways && right.ok() && *right; ++way) {
+      launch_.force_way(way);
+      right = knows(answer);
     }
-    return true;
+    launch_.force_way(SIZE_MAX);
+    return right;
   }
 
-  Result<std::unique_ptr<Slot>> take_slot() {
-    if (!free_.empty()) {
-      std::unique_ptr<Slot> slot = std::move(free_.back());
-      free_.pop_back();
-      return slot;
-    }
-    auto slot = std::make_unique<Slot>();
-    Result<std::unique_ptr<device::Stream>> powers = device_->make_stream(),
-                                            ends = device_->make_urgent_stream();
-    if (!powers.ok()) return powers.status();
-    if (!ends.ok()) return ends.status();
-    slot->powers = std::move(*powers);
-    slot->ends = std::move(*ends);
-    for (std::unique_ptr<device::Event> *event : {&slot->turn, &slot->done}) {
-      Result<std::unique_ptr<device::Event>> made = device_->make_event();
-      if (!made.ok()) return made.status();
-      *event = std::move(*made);
-    }
-    return slot;
-  }
-
-  Status ask(const RsaKey &key, lc_rsa_operation operation, const std::vector<uint8_t> &input,
-             const std::vector<uint8_t> &expected) {
+  Result<bool> knows(const verify::RsaKnownAnswer &answer) {
     constexpr size_t kCount = 3;
-    std::vector<std::vector<uint8_t>> outputs(kCount, std::vector<uint8_t>(expected.size(), 0xa5));
+    std::vector<std::vector<uint8_t>> outputs(kCount,
+                                              std::vector<uint8_t>(answer.expected.size(), 0xa5));
     std::vector<RsaItem> items;
     for (std::vector<uint8_t> &output : outputs)
-      items.push_back({&key, input.data(), output.data()});
+      items.push_back({answer.key.get(), answer.input.data(), output.data()});
     std::vector<uint8_t> right(kCount, 1);
-    Result<std::unique_ptr<Batch>> batch = start_items(operation, std::move(items));
+    Result<std::unique_ptr<Batch>> batch = start_items(answer.operation, std::move(items));
     if (!batch.ok()) return batch.status();
-    if (!static_cast<RsaBatch &>(**batch).await(trust_.time_limit)) {
+    if (!static_cast<RsaBatch &>(**batch).await(time_limit_)) {
       (*batch)->abandon();
-      return stuck_status(trust_.time_limit);
+      return stuck_status(time_limit_);
     }
     LC_TRY((*batch)->finish(right));
     for (size_t n = 0; n < kCount; ++n)
-      if (right[n] == 0 || outputs[n] != expected)
-        return Status(LC_ERROR_SELF_TEST, "its self-test failed: wrong output of RSA-2048");
-    return Status();
+      if (right[n] == 0 || outputs[n] != answer.expected) return false;
+    return true;
   }
 
   std::unique_ptr<device::Device> device_;
   RsaLaunch launch_;
-  RsaTrust trust_;
-  std::vector<std::unique_ptr<Slot>> free_, stuck_;
-  size_t under_way_ = 0;
+  const DeviceTrust trust_;
+  const std::chrono::milliseconds time_limit_;
+  Slots slots_;
   // The ways in which batches ran.
   std::set<std::string> known_;
   verify::Dice dice_;
@@ -238,7 +187,7 @@ Status RsaBatch::finish(std::span<uint8_t> right) {
 
 RsaBatch::~RsaBatch() {
   RsaLaunch::wipe_host(slot_->room, work_);
-  engine_.give_back(std::move(slot_), is_over_);
+  engine_.slots().give_back(std::move(slot_), is_over_);
 }
 
 }  // namespace
@@ -252,7 +201,7 @@ Result<std::unique_ptr<Batch>> RsaEngine::start(BatchKind kind, std::span<const 
 }
 
 Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,
-                                                   const RsaTrust &trust) {
+                                                   const DeviceTrust &trust) {
   return open_for_rsa<RsaEngine, Engine>(found, trust);
 }
 

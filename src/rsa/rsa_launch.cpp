@@ -12,7 +12,6 @@
 #include "cpu/rsa/cpu_rsa.h"
 #include "kernels/rsa/rsa_layout.h"
 #include "process/diagnostics.h"
-#include "rsa/secret_pages.h"
 
 namespace lanecrypt::schedule {
 namespace {
@@ -20,22 +19,10 @@ namespace {
 using device::Argument;
 using device::MemoryKind;
 
-constexpr RsaClass kClasses[] = {{514, 10, 20},  {1034, 20, 39},  {1554, 30, 58},
-                                 {2074, 40, 78}, {3114, 60, 116}, {4154, 80, 156}};
-constexpr uint32_t kLeastModulusBits = 1024;
 constexpr uint32_t kWarpLanes = 32;
 // Powers that a multiprocessor takes, a warp each, sooner than in any other way: of
 // eight at a time, for their registers, twice.
 constexpr uint64_t kWidePowersOfUnit = 16;
-
-constexpr bool classes_have_room() {
-  for (const RsaClass &size : kClasses)
-    if (size.prime_bits + RSA_SPARE_BITS > RSA_FP64_BITS * size.fp64_limbs ||
-        size.prime_bits + RSA_SPARE_BITS > RSA_U32_BITS * size.u32_limbs)
-      return false;
-  return true;
-}
-static_assert(classes_have_room());
 
 // The kernels that there are (kernels/all_rsa.h): limbs of a lane.
 struct Instances {
@@ -67,10 +54,6 @@ const std::vector<Instances> &instances() {
 
 uint64_t aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-uint32_t longest_prime_bits(const RsaKey &key) {
-  return std::max(bits_of(key.numbers.p), bits_of(key.numbers.q));
-}
-
 // Random bits enough for the operations of one key in one launch: tables whose
 // entries make as many products as there are operations, up to all of them.
 uint32_t blind_windows_for(uint32_t most_of_one_key) {
@@ -100,26 +83,6 @@ Status draw_blinds(std::span<const RsaItem> items, std::vector<uint32_t> &to) {
 
 }  // namespace
 
-const RsaClass &rsa_class(RsaKind kind) { return kClasses[kind - 1]; }
-
-RsaKind rsa_kind(uint32_t modulus_bits) {
-  if (modulus_bits < kLeastModulusBits) return 0;
-  for (RsaKind kind = 1; kind <= std::size(kClasses); ++kind)
-    if (modulus_bits <= 2 * rsa_class(kind).prime_bits) return kind;
-  return 0;
-}
-
-RsaKind rsa_kind(const RsaKey &key, lc_rsa_operation operation) {
-  if (key.exponent == 0) return 0;
-  uint32_t bits = key.modulus_bits;
-  if (operation == LC_RSA_PRIVATE) {
-    if (!key.is_private) return 0;
-    // Primes of very unequal length would waste the shorter one's half.
-    if (bits >= kLeastModulusBits) bits = std::max(bits, 2 * longest_prime_bits(key));
-  }
-  return rsa_kind(bits);
-}
-
 Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties) {
   const RsaArithmetic best = properties.fast_fp64 ? RsaArithmetic::kFp64 : RsaArithmetic::kU32;
   const char *wanted = process::diagnostic_variable("LANECRYPT_RSA_FORM");
@@ -133,7 +96,7 @@ Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties
 }
 
 RsaLaunch::RsaLaunch(device::Device &device, RsaArithmetic arithmetic)
-    : device_(device), arithmetic_(arithmetic) {}
+    : device_(device), arithmetic_(arithmetic), memory_(device) {}
 
 uint32_t RsaLaunch::lanes_of_group() const {
   return std::min<uint32_t>(RSA_GROUP, device_.properties().max_group_lanes);
@@ -211,32 +174,6 @@ uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
   return operations_of(best_way(size), device_.properties().compute_units);
 }
 
-Status RsaLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
-  if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
-  if (buffer != nullptr) outgrown_.push_back(std::move(buffer));
-  // Room to spare, so that slowly growing batches do not allocate each time.
-  const uint64_t wanted = aligned(bytes + bytes / 4);
-  const auto allocate = [&] {
-    return kind == MemoryKind::kPinned ? allocate_secret_pages(device_, wanted)
-                                       : device_.allocate(kind, wanted);
-  };
-  Result<std::unique_ptr<device::Buffer>> made = allocate();
-  if (made.status().code() == LC_ERROR_MEMORY && !outgrown_.empty()) {
-    free_outgrown();
-    made = allocate();
-  }
-  if (!made.ok()) return made.status();
-  buffer = std::move(*made);
-  return Status();
-}
-
-void RsaLaunch::free_outgrown() {
-  // What passed through the host's was the callers' data.
-  for (const std::unique_ptr<device::Buffer> &buffer : outgrown_)
-    if (buffer->kind() == MemoryKind::kPinned) secure::wipe(buffer->host(), buffer->bytes());
-  outgrown_.clear();
-}
-
 uint32_t RsaLaunch::groups_of(const RsaTeams &teams, const char *name, uint64_t numbers) {
   const uint64_t of_group = lanes_of_group() / teams.lanes;
   const uint64_t wanted = (numbers + of_group - 1) / of_group;
@@ -263,141 +200,196 @@ Result<uint32_t> RsaLaunch::next_nonce() {
   return nonce_ += 2;
 }
 
-Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work) {
-  device::Stream &stream = streams.ends;
-  const bool is_private = work.operation == LC_RSA_PRIVATE;
-  const uint32_t count = static_cast<uint32_t>(work.items.size());
-  const RsaClass &size = rsa_class(rsa_kind(*work.items.front().key, work.operation));
-  const bool fp64 = arithmetic_ == RsaArithmetic::kFp64;
+// What start() has planned of a launch: the same for all of its steps.
+struct RsaLaunch::Plan {
+  bool is_private = false;
+  uint32_t count = 0;
+  std::vector<const RsaKey *> keys;  // each once
+  std::vector<uint32_t> key_of;      // of each item, in `keys`
+  RsaShape shape = {}, power_shape = {};
+  cpu::RsaImageForm form = {};
+  RsaTeams whole, power;
+  uint32_t power_groups = 0;
+  uint64_t image_bytes = 0, key_bytes = 0, input_bytes = 0, number_bytes = 0, table_bytes = 0;
+};
 
-  // The keys, each once.
-  std::vector<const RsaKey *> keys;
-  std::vector<uint32_t> uses, key_of(count);
+// Numbers the keys. Returns the most operations that one of them has.
+uint32_t RsaLaunch::number_keys(const RsaWork &work, Plan &plan) {
   std::unordered_map<const RsaKey *, uint32_t> numbers;
-  RsaShape shape = {};
-  uint32_t prime_bits = 0;
-  for (uint32_t n = 0; n < count; ++n) {
+  std::vector<uint32_t> uses;
+  plan.key_of.resize(plan.count);
+  for (uint32_t n = 0; n < plan.count; ++n) {
     const RsaKey *key = work.items[n].key;
     if (n > 0 && key == work.items[n - 1].key) {
-      key_of[n] = key_of[n - 1];
+      plan.key_of[n] = plan.key_of[n - 1];
     } else {
-      const auto [at, is_new] = numbers.try_emplace(key, static_cast<uint32_t>(keys.size()));
-      key_of[n] = at->second;
+      const auto [at, is_new] = numbers.try_emplace(key, static_cast<uint32_t>(plan.keys.size()));
+      plan.key_of[n] = at->second;
       if (is_new) {
-        keys.push_back(key);
+        plan.keys.push_back(key);
         uses.push_back(0);
-        shape.stride_bytes = std::max(shape.stride_bytes, (key->modulus_bytes + 7) / 8 * 8);
-        shape.exponent_bits =
-            std::max<uint32_t>(shape.exponent_bits, std::bit_width(key->exponent));
-        if (is_private) prime_bits = std::max(prime_bits, longest_prime_bits(*key));
       }
     }
-    ++uses[key_of[n]];
+    ++uses[plan.key_of[n]];
   }
-  shape.count = count;
-  shape.half_limbs = fp64 ? size.fp64_limbs : size.u32_limbs;
-  shape.full_limbs = 2 * shape.half_limbs;
-  shape.exponent_words = is_private ? (size.prime_bits + 63) / 64 * 2 : 0;
-  shape.windows = (prime_bits + RSA_WINDOW_BITS - 1) / RSA_WINDOW_BITS;
-  shape.blind_windows = blind_windows_for(*std::max_element(uses.begin(), uses.end()));
-  const cpu::RsaImageForm form = {.fp64 = fp64,
-                                  .limb_bits = fp64 ? uint32_t{RSA_FP64_BITS} : RSA_U32_BITS,
-                                  .half_limbs = shape.half_limbs,
-                                  .full_limbs = shape.full_limbs,
-                                  .exponent_words = shape.exponent_words,
-                                  .blind_windows = is_private ? shape.blind_windows : 0,
-                                  .is_private = is_private};
-  const RsaTeams whole = choose(shape.full_limbs, count, RsaPart::kWhole);
-  const RsaTeams power = choose(shape.half_limbs, 2 * uint64_t{count}, RsaPart::kPower);
-  shape.team = whole.lanes;
-  work.way = (is_private ? "private " + power.kernels : "public ") + whole.kernels;
-  RsaShape power_shape = shape;
-  power_shape.team = power.lanes;
+  return *std::max_element(uses.begin(), uses.end());
+}
 
-  // What goes to the device.
-  const uint64_t limb_bytes = form.limb_bytes(), image_bytes = (form.bytes() + 15) / 16 * 16;
+// How long the numbers are, and what the kernels are told of that.
+void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan &plan) const {
+  const bool fp64 = arithmetic_ == RsaArithmetic::kFp64;
+  RsaShape &shape = plan.shape;
+  uint32_t prime_bits = 0;
+  for (const RsaKey *key : plan.keys) {
+    shape.stride_bytes = std::max(shape.stride_bytes, (key->modulus_bytes + 7) / 8 * 8);
+    shape.exponent_bits = std::max<uint32_t>(shape.exponent_bits, std::bit_width(key->exponent));
+    if (plan.is_private) prime_bits = std::max(prime_bits, longest_prime_bits(*key));
+  }
+  shape.count = plan.count;
+  shape.half_limbs = limbs_of(size);
+  shape.full_limbs = 2 * shape.half_limbs;
+  shape.exponent_words = plan.is_private ? (size.prime_bits + 63) / 64 * 2 : 0;
+  shape.windows = (prime_bits + RSA_WINDOW_BITS - 1) / RSA_WINDOW_BITS;
+  shape.blind_windows = blind_windows_for(most_of_one_key);
+  plan.form = {.fp64 = fp64,
+               .limb_bits = fp64 ? uint32_t{RSA_FP64_BITS} : RSA_U32_BITS,
+               .half_limbs = shape.half_limbs,
+               .full_limbs = shape.full_limbs,
+               .exponent_words = shape.exponent_words,
+               .blind_windows = plan.is_private ? shape.blind_windows : 0,
+               .is_private = plan.is_private};
+  plan.whole = choose(shape.full_limbs, plan.count, RsaPart::kWhole);
+  plan.power = choose(shape.half_limbs, 2 * uint64_t{plan.count}, RsaPart::kPower);
+  shape.team = plan.whole.lanes;
+  plan.power_shape = shape;
+  plan.power_shape.team = plan.power.lanes;
+}
+
+// What lies where, here and on the device.
+void RsaLaunch::plan_memory(RsaWork &work, Plan &plan) {
+  const RsaShape &shape = plan.shape;
+  plan.image_bytes = (plan.form.bytes() + 15) / 16 * 16;
+  plan.key_bytes = plan.keys.size() * plan.image_bytes;
+  plan.input_bytes = uint64_t{plan.count} * shape.stride_bytes;
   work.stride_bytes = shape.stride_bytes;
   work.pieces_at = 2 * aligned(sizeof(RsaShape));
-  work.keys_at = work.pieces_at + aligned(count * sizeof(RsaPiece));
-  const uint64_t key_bytes = keys.size() * image_bytes;
-  work.inputs_at = work.keys_at + aligned(key_bytes);
-  const uint64_t input_bytes = uint64_t{count} * shape.stride_bytes;
-  work.staged_bytes = work.inputs_at + input_bytes;
-  LC_TRY(grow(room.staging, MemoryKind::kPinned, work.staged_bytes));
+  work.keys_at = work.pieces_at + aligned(plan.count * sizeof(RsaPiece));
+  work.inputs_at = work.keys_at + aligned(plan.key_bytes);
+  work.staged_bytes = work.inputs_at + plan.input_bytes;
+  work.verdicts_at = plan.input_bytes;
+  work.result_bytes = plan.input_bytes + plan.count * sizeof(uint32_t);
+  if (!plan.is_private) return;
+  plan.number_bytes = uint64_t{plan.count} * shape.full_limbs * plan.form.limb_bytes();
+  plan.power_groups = groups_of(plan.power, "power_all", 2 * uint64_t{plan.count});
+  plan.table_bytes = uint64_t{plan.power_groups} * RSA_GROUP * RSA_WINDOW_ENTRIES *
+                     plan.power.limbs * plan.form.limb_bytes();
+}
+
+Status RsaLaunch::make_room(const RsaWork &work, const Plan &plan, RsaRoom &room) {
+  constexpr MemoryKind kDevice = MemoryKind::kDevice;
+  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, work.result_bytes));
+  LC_TRY(memory_.grow(room.shape, kDevice, sizeof plan.shape));
+  LC_TRY(memory_.grow(room.power_shape, kDevice, sizeof plan.power_shape));
+  LC_TRY(memory_.grow(room.pieces, kDevice, plan.count * sizeof(RsaPiece)));
+  LC_TRY(memory_.grow(room.keys, kDevice, plan.key_bytes));
+  LC_TRY(memory_.grow(room.in, kDevice, plan.input_bytes));
+  LC_TRY(memory_.grow(room.out, kDevice, work.result_bytes));
+  if (!plan.is_private) return Status();
+  LC_TRY(memory_.grow(room.blinded, kDevice, plan.number_bytes));
+  LC_TRY(memory_.grow(room.halves, kDevice, plan.number_bytes));
+  return memory_.grow(room.table, kDevice, plan.table_bytes);
+}
+
+// Writes what goes to the device.
+Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaRoom &room) {
+  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, work.staged_bytes));
   uint8_t *host = room.staging->host();
-  memcpy(host, &shape, sizeof shape);
-  memcpy(host + aligned(sizeof shape), &power_shape, sizeof power_shape);
-  for (size_t n = 0; n < keys.size(); ++n)
-    LC_TRY(cpu::write_rsa_image(*keys[n], form, host + work.keys_at + n * image_bytes));
-  std::vector<uint32_t> random(is_private ? count : 0);
-  if (is_private) LC_TRY(draw_blinds(work.items, random));
-  for (uint32_t n = 0; n < count; ++n) {
+  memcpy(host, &plan.shape, sizeof plan.shape);
+  memcpy(host + aligned(sizeof plan.shape), &plan.power_shape, sizeof plan.power_shape);
+  for (size_t n = 0; n < plan.keys.size(); ++n)
+    LC_TRY(
+        cpu::write_rsa_image(*plan.keys[n], plan.form, host + work.keys_at + n * plan.image_bytes));
+  std::vector<uint32_t> random(plan.is_private ? plan.count : 0);
+  if (plan.is_private) LC_TRY(draw_blinds(work.items, random));
+  for (uint32_t n = 0; n < plan.count; ++n) {
     const RsaItem &item = work.items[n];
-    const RsaPiece piece = {
-        .key = key_of[n] * image_bytes, .blind = is_private ? random[n] : 0, .unused = 0};
+    const RsaPiece piece = {.key = plan.key_of[n] * plan.image_bytes,
+                            .blind = plan.is_private ? random[n] : 0,
+                            .unused = 0};
     memcpy(host + work.pieces_at + n * sizeof piece, &piece, sizeof piece);
-    uint8_t *to = host + work.inputs_at + uint64_t{n} * shape.stride_bytes;
-    const uint32_t empty = shape.stride_bytes - item.key->modulus_bytes;
+    uint8_t *to = host + work.inputs_at + uint64_t{n} * work.stride_bytes;
+    const uint32_t empty = work.stride_bytes - item.key->modulus_bytes;
     memset(to, 0, empty);
     memcpy(to + empty, item.in, item.key->modulus_bytes);
   }
   secure::wipe(random.data(), random.size() * sizeof random[0]);
+  return Status();
+}
 
-  // Room on the device.
-  constexpr MemoryKind kDevice = MemoryKind::kDevice;
-  work.verdicts_at = input_bytes;
-  work.result_bytes = input_bytes + count * sizeof(uint32_t);
-  LC_TRY(grow(room.results, MemoryKind::kPinned, work.result_bytes));
-  LC_TRY(grow(room.shape, kDevice, sizeof shape));
-  LC_TRY(grow(room.power_shape, kDevice, sizeof shape));
-  LC_TRY(grow(room.pieces, kDevice, count * sizeof(RsaPiece)));
-  LC_TRY(grow(room.keys, kDevice, key_bytes));
-  LC_TRY(grow(room.in, kDevice, input_bytes));
-  LC_TRY(grow(room.out, kDevice, work.result_bytes));
-  const uint64_t number_bytes = uint64_t{count} * shape.full_limbs * limb_bytes;
-  const uint32_t power_groups = groups_of(power, "power_all", 2 * uint64_t{count});
-  const uint64_t table_bytes =
-      uint64_t{power_groups} * RSA_GROUP * RSA_WINDOW_ENTRIES * power.limbs * limb_bytes;
-  if (is_private) {
-    LC_TRY(grow(room.blinded, kDevice, number_bytes));
-    LC_TRY(grow(room.halves, kDevice, number_bytes));
-    LC_TRY(grow(room.table, kDevice, table_bytes));
-  }
-
+Status RsaLaunch::upload(device::Stream &stream, const RsaWork &work, const Plan &plan,
+                         RsaRoom &room) {
+  const uint8_t *host = room.staging->host();
   // What a launch before left is no result of this one, if a kernel or a copy should not
   // take place and nobody say so.
+  memset(room.results->host(), 0, work.result_bytes);
+  LC_TRY(stream.zero(*room.out, 0, work.result_bytes));
+  LC_TRY(stream.upload(*room.shape, 0, host, sizeof plan.shape));
+  LC_TRY(stream.upload(*room.power_shape, 0, host + aligned(sizeof plan.shape),
+                       sizeof plan.power_shape));
+  LC_TRY(stream.upload(*room.pieces, 0, host + work.pieces_at, plan.count * sizeof(RsaPiece)));
+  LC_TRY(stream.upload(*room.keys, 0, host + work.keys_at, plan.key_bytes));
+  return stream.upload(*room.in, 0, host + work.inputs_at, plan.input_bytes);
+}
+
+// Blinds the inputs, raises them mod both primes, and puts the halves together.
+Status RsaLaunch::run_private(const RsaStreams &streams, const RsaWork &work, const Plan &plan,
+                              RsaRoom &room) {
+  device::Stream &stream = streams.ends;
+  const Argument blind[] = {room.shape.get(), room.keys.get(), room.pieces.get(), room.in.get(),
+                            room.blinded.get()};
+  LC_TRY(launch(stream, plan.whole, "blind_all", groups_of(plan.whole, "blind_all", plan.count),
+                blind));
+  const Argument raise[] = {room.power_shape.get(), room.keys.get(),  room.pieces.get(),
+                            room.blinded.get(),     room.table.get(), room.halves.get()};
+  LC_TRY(follow(streams.powers, stream, streams.turn));
+  LC_TRY(launch(streams.powers, plan.power, "power_all", plan.power_groups, raise));
+  LC_TRY(follow(stream, streams.powers, streams.turn));
+  const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
+                             room.halves.get(), room.out.get(),  work.nonce};
+  LC_TRY(launch(stream, plan.whole, "finish_all", groups_of(plan.whole, "finish_all", plan.count),
+                finish));
+  LC_TRY(stream.zero(*room.keys, 0, plan.key_bytes));
+  LC_TRY(stream.zero(*room.blinded, 0, plan.number_bytes));
+  LC_TRY(stream.zero(*room.halves, 0, plan.number_bytes));
+  return stream.zero(*room.table, 0, plan.table_bytes);
+}
+
+Status RsaLaunch::run_public(device::Stream &stream, const RsaWork &work, const Plan &plan,
+                             RsaRoom &room) {
+  const Argument raise[] = {room.shape.get(), room.keys.get(), room.pieces.get(),
+                            room.in.get(),    room.out.get(),  work.nonce};
+  return launch(stream, plan.whole, "public_all", groups_of(plan.whole, "public_all", plan.count),
+                raise);
+}
+
+Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work) {
+  device::Stream &stream = streams.ends;
+  Plan plan;
+  plan.is_private = work.operation == LC_RSA_PRIVATE;
+  plan.count = static_cast<uint32_t>(work.items.size());
+  const uint32_t most_of_one_key = number_keys(work, plan);
+  plan_shapes(rsa_class(rsa_kind(*work.items.front().key, work.operation)), most_of_one_key, plan);
+  plan_memory(work, plan);
+  work.way = (plan.is_private ? "private " + plan.power.kernels : "public ") + plan.whole.kernels;
+  LC_TRY(stage(work, plan, room));
+  LC_TRY(make_room(work, plan, room));
   Result<uint32_t> nonce = next_nonce();
   if (!nonce.ok()) return nonce.status();
   work.nonce = *nonce;
-  memset(room.results->host(), 0, work.result_bytes);
-  LC_TRY(stream.zero(*room.out, 0, work.result_bytes));
-  LC_TRY(stream.upload(*room.shape, 0, host, sizeof shape));
-  LC_TRY(stream.upload(*room.power_shape, 0, host + aligned(sizeof shape), sizeof shape));
-  LC_TRY(stream.upload(*room.pieces, 0, host + work.pieces_at, count * sizeof(RsaPiece)));
-  LC_TRY(stream.upload(*room.keys, 0, host + work.keys_at, key_bytes));
-  LC_TRY(stream.upload(*room.in, 0, host + work.inputs_at, input_bytes));
-  if (is_private) {
-    const Argument blind[] = {room.shape.get(), room.keys.get(), room.pieces.get(), room.in.get(),
-                              room.blinded.get()};
-    LC_TRY(launch(stream, whole, "blind_all", groups_of(whole, "blind_all", count), blind));
-    const Argument raise[] = {room.power_shape.get(), room.keys.get(),  room.pieces.get(),
-                              room.blinded.get(),     room.table.get(), room.halves.get()};
-    LC_TRY(follow(streams.powers, stream, streams.turn));
-    LC_TRY(launch(streams.powers, power, "power_all", power_groups, raise));
-    LC_TRY(follow(stream, streams.powers, streams.turn));
-    const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
-                               room.halves.get(), room.out.get(),  work.nonce};
-    LC_TRY(launch(stream, whole, "finish_all", groups_of(whole, "finish_all", count), finish));
-    LC_TRY(stream.zero(*room.keys, 0, key_bytes));
-    LC_TRY(stream.zero(*room.blinded, 0, number_bytes));
-    LC_TRY(stream.zero(*room.halves, 0, number_bytes));
-    LC_TRY(stream.zero(*room.table, 0, table_bytes));
-  } else {
-    const Argument raise[] = {room.shape.get(), room.keys.get(), room.pieces.get(),
-                              room.in.get(),    room.out.get(),  work.nonce};
-    LC_TRY(launch(stream, whole, "public_all", groups_of(whole, "public_all", count), raise));
-  }
-  LC_TRY(stream.zero(*room.in, 0, input_bytes));
+  LC_TRY(upload(stream, work, plan, room));
+  LC_TRY(plan.is_private ? run_private(streams, work, plan, room)
+                         : run_public(stream, work, plan, room));
+  LC_TRY(stream.zero(*room.in, 0, plan.input_bytes));
   LC_TRY(stream.download(room.results->host(), *room.out, 0, work.result_bytes));
   return stream.zero(*room.out, 0, work.result_bytes);
 }

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "batch/launch_memory.h"
 #include "cpu/rsa/rsa_image.h"
 #include "device/device.h"
 #include "rsa/rsa_engine.h"
+#include "rsa/rsa_kind.h"
 
 namespace lanecrypt::schedule {
 
@@ -21,13 +23,6 @@ enum class RsaArithmetic { kFp64, kU32 };
 // LANECRYPT_RSA_FORM (fp64, u32) names, for tests and measurements. An error
 // where the device does not have that.
 Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties);
-
-// Lengths of keys that share a launch: up to `prime_bits` of each prime and
-// twice that of the modulus.
-struct RsaClass {
-  uint32_t prime_bits;
-  uint32_t fp64_limbs, u32_limbs;  // of a prime
-};
 
 // A kernel and its number of lanes for one operation.
 struct RsaTeams {
@@ -112,17 +107,26 @@ class RsaLaunch {
   }
   uint32_t limb_bytes() const { return arithmetic_ == RsaArithmetic::kFp64 ? 8 : 4; }
   RsaTeams choose(uint32_t limbs, uint64_t numbers, RsaPart part) const;
-  Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
-  // What grow() replaced stays until this: for where nothing is under way, since to
-  // free memory may wait for all that a device does, and that might be stuck.
-  void free_outgrown();
+  LaunchMemory &memory() { return memory_; }
   Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
   uint32_t groups_of(const RsaTeams &teams, const char *name, uint64_t numbers);
   uint32_t lanes_of_group() const;
 
  private:
+  // The steps of start(), in their order.
+  struct Plan;
+  static uint32_t number_keys(const RsaWork &work, Plan &plan);
+  void plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan &plan) const;
+  void plan_memory(RsaWork &work, Plan &plan);
+  Status stage(const RsaWork &work, const Plan &plan, RsaRoom &room);
+  Status make_room(const RsaWork &work, const Plan &plan, RsaRoom &room);
   Result<uint32_t> next_nonce();
+  Status upload(device::Stream &stream, const RsaWork &work, const Plan &plan, RsaRoom &room);
+  Status run_private(const RsaStreams &streams, const RsaWork &work, const Plan &plan,
+                     RsaRoom &room);
+  Status run_public(device::Stream &stream, const RsaWork &work, const Plan &plan, RsaRoom &room);
+
   uint32_t most_lanes_of_team() const;
   uint32_t local_bytes(const RsaTeams &teams) const;
   RsaTeams best_way(const RsaClass &size) const;
@@ -133,10 +137,7 @@ class RsaLaunch {
   size_t forced_way_ = SIZE_MAX;
   uint64_t launches_ = 0;
   uint32_t nonce_ = 0;  // of the last launch
-  std::vector<std::unique_ptr<device::Buffer>> outgrown_;
+  LaunchMemory memory_;
 };
-
-// The class of a kind (rsa_engine.h), which is its number from 1 on.
-const RsaClass &rsa_class(RsaKind kind);
 
 }  // namespace lanecrypt::schedule

@@ -8,6 +8,7 @@
 #include "batch/batch_request.h"
 #include "job/rsa_job.h"
 #include "rsa/rsa_engine.h"
+#include "rsa/rsa_kind.h"
 
 namespace lanecrypt::schedule {
 

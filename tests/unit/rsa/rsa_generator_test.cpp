@@ -73,7 +73,7 @@ RsaGeneration two_keys(Taken *taken, uint32_t device) {
 TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
   for (const lc_fallback fallback : {LC_FALLBACK_CPU, LC_FALLBACK_NONE}) {
     Counters of_cpu, of_device;
-    RsaGenerator generator(of_cpu, fallback, {}, 0, [](const device::Found &, const RsaTrust &) {
+    RsaGenerator generator(of_cpu, fallback, {}, 0, [](const device::Found &, const DeviceTrust &) {
       return Result<std::unique_ptr<PrimeTester>>(std::make_unique<Liar>());
     });
     generator.add_device({}, of_device, true);
@@ -97,7 +97,7 @@ TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
 
 // As wide as a device: it tests enough to find a dozen primes of 512 bits at once.
 RsaGenerator::MakeTester by_cpu() {
-  return [](const device::Found &, const RsaTrust &) {
+  return [](const device::Found &, const DeviceTrust &) {
     return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(32));
   };
 }
@@ -196,7 +196,7 @@ TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   Counters of_cpu, of_device;
   std::atomic<bool> may_open{false};
   RsaGenerator generator(of_cpu, LC_FALLBACK_CPU, {}, 0,
-                         [&](const device::Found &, const RsaTrust &) {
+                         [&](const device::Found &, const DeviceTrust &) {
                            while (!may_open) std::this_thread::yield();
                            return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(1));
                          });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify/known_answers.h"
+#include "verify/ciphers_known_answers.h"
 
 #include <cstring>
 #include <string_view>
@@ -62,9 +62,9 @@ constexpr Example kExamples[] = {
      "0bf057f86c5d75103c0f46519c7fb2e7292805035adb9a90ecef145359d7cf0e"},
 };
 
-void add_example(std::vector<KnownAnswer> &answers, lc_cipher cipher, std::string_view key,
+void add_example(std::vector<CipherKnownAnswer> &answers, lc_cipher cipher, std::string_view key,
                  std::string_view iv, std::string_view ciphertext) {
-  KnownAnswer answer;
+  CipherKnownAnswer answer;
   answer.kind = {cipher, LC_ENCRYPT, static_cast<uint32_t>(key.size() / 2)};
   answer.key = from_hex(key);
   answer.iv = {};
@@ -125,8 +125,8 @@ constexpr AeadExample kAeadExamples[] = {
      "1ae10b594f09e26a7e902ecbd0600691"},
 };
 
-void add_example(std::vector<KnownAnswer> &answers, const AeadExample &example) {
-  KnownAnswer answer = {};
+void add_example(std::vector<CipherKnownAnswer> &answers, const AeadExample &example) {
+  CipherKnownAnswer answer = {};
   answer.kind = {example.cipher, LC_ENCRYPT, static_cast<uint32_t>(example.key.size() / 2)};
   answer.key = from_hex(example.key);
   answer.nonce = from_hex(example.nonce);
@@ -141,10 +141,10 @@ void add_example(std::vector<KnownAnswer> &answers, const AeadExample &example) 
 }
 
 // Every tile of the message holds other bytes, and its counter passes 2^64.
-Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
+Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher cipher,
                         lc_direction direction) {
   constexpr size_t kBytes = 1 << 20;
-  KnownAnswer answer;
+  CipherKnownAnswer answer;
   const Mode &mode = mode_of(cipher);
   answer.kind = {cipher, direction, (mode.key_sizes & kKey128 ? 16u : 32u) * mode.keys};
   // As many different bytes as the longest key has.
@@ -187,8 +187,8 @@ Status add_long_message(std::vector<KnownAnswer> &answers, lc_cipher cipher,
 
 }  // namespace
 
-Result<std::vector<KnownAnswer>> known_answers(const BlockCipher *block) {
-  std::vector<KnownAnswer> answers;
+Result<std::vector<CipherKnownAnswer>> ciphers_known_answers(const BlockCipher *block) {
+  std::vector<CipherKnownAnswer> answers;
   for (const Example &example : kExamples) {
     if (mode_of(example.first).block != block) continue;
     const auto add = [&](Way way, std::string_view iv, std::string_view ciphertext) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsa/secret_pages.h"
+#include "batch/secret_pages.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

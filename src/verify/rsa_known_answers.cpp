@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify/rsa_known_answer.h"
+#include "verify/rsa_known_answers.h"
 
 #include <string_view>
 
@@ -69,7 +69,7 @@ std::vector<uint8_t> from_hex(std::string_view hex) {
 
 }  // namespace
 
-Result<RsaKnownAnswer> rsa_known_answer() {
+Result<std::vector<RsaKnownAnswer>> rsa_known_answers() {
   const std::vector<uint8_t> n = from_hex(kN), p = from_hex(kP), q = from_hex(kQ),
                              dp = from_hex(kDp), dq = from_hex(kDq), qinv = from_hex(kQinv),
                              e = {1, 0, 1};
@@ -88,7 +88,9 @@ Result<RsaKnownAnswer> rsa_known_answer() {
   Result<std::shared_ptr<RsaKey>> key = copy_rsa_key(&parts);
   if (!key.ok()) return key.status();
   LC_TRY(cpu::prepare(**key));
-  return RsaKnownAnswer{*key, from_hex(kInput), from_hex(kOutput)};
+  const std::vector<uint8_t> input = from_hex(kInput), output = from_hex(kOutput);
+  return std::vector<RsaKnownAnswer>{{*key, LC_RSA_PRIVATE, input, output},
+                                     {*key, LC_RSA_PUBLIC, output, input}};
 }
 
 }  // namespace lanecrypt::verify

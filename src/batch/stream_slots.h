@@ -1,0 +1,113 @@
+// Where the batches of one device run: each has streams of its own, so that small ones share
+// the device, their events, and its family's memory.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "device/device.h"
+#include "thread/stuck.h"
+
+namespace lanecrypt::schedule {
+
+// One thread: that of the device. A `Room` is what a family keeps for the launches of one
+// batch after the other.
+template <class Room>
+class StreamSlots {
+ public:
+  struct Slot {
+    // What comes before and after kernels that take long has a stream that goes first:
+    // else it would wait for those of all batches. None where streams are all alike.
+    std::unique_ptr<device::Stream> long_stream, urgent_stream;
+    std::unique_ptr<device::Event> turn;  // by which the two wait for each other
+    std::unique_ptr<device::Event> done;  // of the batch
+    Room room;
+
+    device::Stream &last() { return urgent_stream != nullptr ? *urgent_stream : *long_stream; }
+  };
+  using SlotPointer = std::unique_ptr<Slot>;
+  // Zeroes all of a room's memory on the device, in a stream. Not waited for.
+  using WipeDevice = std::function<void(device::Stream &, Room &)>;
+
+  StreamSlots(device::Device &device, std::chrono::milliseconds time_limit, WipeDevice wipe)
+      : device_(device), time_limit_(time_limit), wipe_(std::move(wipe)) {}
+  // Nothing may be under way.
+  ~StreamSlots() {
+    // A launch that failed has left there what others zero themselves.
+    for (const SlotPointer &slot : free_) {
+      wipe_(slot->last(), slot->room);
+      (void)slot->last().finish();
+    }
+  }
+
+  // A free one, for a batch. It comes back by give_back().
+  Result<SlotPointer> take() {
+    if (free_.empty()) {
+      Result<SlotPointer> made = make();
+      if (!made.ok()) return made;
+      free_.push_back(std::move(*made));
+    }
+    SlotPointer slot = std::move(free_.back());
+    free_.pop_back();
+    ++under_way_;
+    return slot;
+  }
+  // is_over: nothing uses it any more. Otherwise it stays, as does what it was made of:
+  // see is_stuck().
+  void give_back(SlotPointer slot, bool is_over) {
+    --under_way_;
+    (is_over ? free_ : stuck_).push_back(std::move(slot));
+  }
+  // Of a batch that failed to start: waits until what was begun is over, and wipes the room
+  // on the device. False where that does not end.
+  bool settle(Slot &slot) {
+    if (!finish(slot)) return false;
+    wipe_(slot.last(), slot.room);
+    return finish(slot);
+  }
+
+  size_t under_way() const { return under_way_; }
+  bool is_stuck() const { return !stuck_.empty(); }
+
+ private:
+  Result<SlotPointer> make() {
+    auto slot = std::make_unique<Slot>();
+    Result<std::unique_ptr<device::Stream>> long_stream = device_.make_stream(),
+                                            urgent_stream = device_.make_urgent_stream();
+    if (!long_stream.ok()) return long_stream.status();
+    if (!urgent_stream.ok()) return urgent_stream.status();
+    slot->long_stream = std::move(*long_stream);
+    slot->urgent_stream = std::move(*urgent_stream);
+    for (std::unique_ptr<device::Event> *event : {&slot->turn, &slot->done}) {
+      Result<std::unique_ptr<device::Event>> made = device_.make_event();
+      if (!made.ok()) return made.status();
+      *event = std::move(*made);
+    }
+    return slot;
+  }
+
+  // Waits until the streams have done what they were given.
+  bool finish(Slot &slot) {
+    for (device::Stream *stream : {slot.long_stream.get(), slot.urgent_stream.get()}) {
+      if (stream == nullptr) continue;
+      if (!stream->mark(*slot.done).ok())
+        (void)stream->finish();
+      else if (!await_within(*slot.done, time_limit_))
+        return false;
+    }
+    return true;
+  }
+
+  device::Device &device_;
+  const std::chrono::milliseconds time_limit_;
+  const WipeDevice wipe_;
+  std::vector<SlotPointer> free_, stuck_;
+  size_t under_way_ = 0;
+};
+
+}  // namespace lanecrypt::schedule
