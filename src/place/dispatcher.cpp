@@ -71,7 +71,7 @@ Dispatcher::Dispatcher(DispatcherOptions options)
 void Dispatcher::stop() {
   // Until all have stopped, each may still hand work to the others; the CPU
   // goes last.
-  rsa_.stop();
+  for (const Family &family : families_) family.batches->stop();
   generator_.stop();
   for (const std::unique_ptr<Executor> &executor : executors_) executor->stop();
   cpu_.stop();
@@ -79,7 +79,7 @@ void Dispatcher::stop() {
 
 void Dispatcher::hurry() {
   cpu_.hurry();
-  rsa_.hurry();
+  for (const Family &family : families_) family.batches->hurry();
   for (const std::unique_ptr<Executor> &executor : executors_) executor->hurry();
 }
 
@@ -113,10 +113,13 @@ void Dispatcher::find_devices() {
           if (executors_[number]->offers(request->job.kind)) request->tried.push_back(number);
           take_over(request, why);
         }));
-    const bool is_for_rsa =
-        number < selected_count_ && found.properties.has(device::KernelSet::kRsa);
-    rsa_.add_device(found, executors_.back()->counters(), is_for_rsa);
-    generator_.add_device(found, executors_.back()->counters(), is_for_rsa);
+    Counters &counters = executors_.back()->counters();
+    const auto is_for = [&](device::KernelSet set) {
+      return number < selected_count_ && found.properties.has(set);
+    };
+    for (const Family &family : families_)
+      family.batches->add_device(found, counters, is_for(family.set));
+    generator_.add_device(found, counters, is_for(device::KernelSet::kRsa));
   }
 }
 
@@ -139,12 +142,17 @@ Executor *Dispatcher::device(uint32_t index) const {
 DeviceService Dispatcher::service(uint32_t index, device::KernelSet set) const {
   if (set == device::KernelSet::kCiphers)
     return {executors_[index]->state(), executors_[index]->reason()};
-  DeviceService worse = rsa_.service(index);
-  const DeviceService keys = generator_.service(index);
-  if (keys.state > worse.state) worse = keys;
+  DeviceService worse;
+  const auto add = [&](DeviceService more) {
+    if (more.state > worse.state) worse = std::move(more);
+  };
+  for (const Family &family : families_)
+    if (family.set == set) add(family.batches->service(index));
+  if (set == device::KernelSet::kRsa) add(generator_.service(index));
   const std::string id = executors_[index]->properties().id + ": ";
   if (worse.reason.starts_with(id)) worse.reason.erase(0, id.size());
-  if (!worse.reason.empty()) worse.reason = id + "RSA: " + worse.reason;
+  if (!worse.reason.empty())
+    worse.reason = id + std::string(row_of(set).subject) + ": " + worse.reason;
   return worse;
 }
 
@@ -315,23 +323,22 @@ Status Dispatcher::submit_on_devices(const RequestPointer &request) {
   return Status();
 }
 
-// What has no kernels of RSA is not asked for it: its job is the CPU's, or an error where
+// What has not the kernels is not asked for it: its job is the CPU's, or an error where
 // the CPU may not.
-Status Dispatcher::place_rsa(uint32_t *number) const {
+Status Dispatcher::place_by_set(device::KernelSet set, uint32_t *number) const {
   if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
-  const auto has_rsa = [&](uint32_t n) {
-    return executors_[n]->properties().has(device::KernelSet::kRsa);
-  };
+  const auto has_kernels = [&](uint32_t n) { return executors_[n]->properties().has(set); };
   uint32_t named = *number;
   if (named == LC_ANY_DEVICE && selected_count_ != 0) {
     named = 0;
-    while (named < selected_count_ && !has_rsa(named)) ++named;
+    while (named < selected_count_ && !has_kernels(named)) ++named;
     if (named < selected_count_) return Status();
     named = 0;
   }
-  if (named >= executors_.size() || has_rsa(named)) return Status();
+  if (named >= executors_.size() || has_kernels(named)) return Status();
   if (options_.fallback == LC_FALLBACK_NONE)
-    return Status(LC_ERROR_UNSUPPORTED, executors_[named]->properties().id + " does no RSA");
+    return Status(LC_ERROR_UNSUPPORTED, executors_[named]->properties().id + " does no " +
+                                            std::string(row_of(set).subject));
   *number = LC_CPU;
   return Status();
 }
@@ -341,12 +348,12 @@ Status Dispatcher::submit(const RsaRequestPointer &request) {
     request->end();
     return Status();
   }
-  LC_TRY(place_rsa(&request->job.device));
+  LC_TRY(place_by_set(device::KernelSet::kRsa, &request->job.device));
   return rsa_.submit(request);
 }
 
 Status Dispatcher::generate(RsaGeneration what, lc_result *result) {
-  LC_TRY(place_rsa(&what.device));
+  LC_TRY(place_by_set(device::KernelSet::kRsa, &what.device));
   return generator_.run(std::move(what), result);
 }
 

@@ -92,7 +92,8 @@ class Dispatcher {
   void take_over(const RequestPointer &request, const Status &why);
   // Why it has no place.
   Status no_place(const CipherKind &kind) const;
-  Status place_rsa(uint32_t *number) const;
+  // Of a job for which a device has the set of kernels, or the CPU does it.
+  Status place_by_set(device::KernelSet set, uint32_t *number) const;
 
   DispatcherOptions options_;
   Status status_;
@@ -108,8 +109,14 @@ class Dispatcher {
   std::mutex mutex_;
   std::map<uint64_t, Allocation> device_memory_;  // by address
   DeviceTrust trust_{options_.pipeline.verify, options_.pipeline.time_limit,
-                  options_.pipeline.skip_self_test};
+                     options_.pipeline.skip_self_test};
   RsaDispatcher rsa_{cpu_.counters(), options_.fallback, trust_};
+  // Whose operations are done in batches. Each is told of the devices, and stopped.
+  struct Family {
+    device::KernelSet set;
+    BatchDispatcher *batches;
+  };
+  const std::vector<Family> families_{{device::KernelSet::kRsa, &rsa_}};
   RsaGenerator generator_{cpu_.counters(), options_.fallback, trust_, options_.prime_pool};
 };
 
