@@ -8,24 +8,64 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 
 namespace lanecrypt::provider {
 
-struct Totals {
-  uint64_t device_jobs = 0;   // requests of which at least a part ran on a device
-  uint64_t device_bytes = 0;  // bytes that ran on devices
-  uint64_t cpu_jobs = 0;      // requests of which nothing ran on a device
-  uint64_t cpu_bytes = 0;     // bytes that ran on the CPU
-  uint64_t cores_bytes = 0;   // of these, those that several cores did at once
-  uint64_t failures = 0;      // requests that were meant for a device and failed there
-  // Of device_bytes, those for which keystream had been made ahead; and keystream that
+// In the order in which the statistics file has them.
+enum class Count : uint8_t {
+  kDeviceJobs,   // requests of which at least a part ran on a device
+  kDeviceBytes,  // bytes that ran on devices
+  kCpuJobs,      // requests of which nothing ran on a device
+  kCpuBytes,     // bytes that ran on the CPU
+  kCoresBytes,   // of these, those that several cores did at once
+  kFailures,     // requests that were meant for a device and failed there
+  // Of kDeviceBytes, those for which keystream had been made ahead; and keystream that
   // was made and not used.
-  uint64_t keystream_bytes = 0, keystream_wasted_bytes = 0;
+  kKeystreamBytes,
+  kKeystreamWastedBytes,
   // RSA keys that were made.
-  uint64_t rsa_device_keys = 0, rsa_cpu_keys = 0;
+  kRsaDeviceKeys,
+  kRsaCpuKeys,
   // Private operations of RSA; failures of operations and keys.
-  uint64_t rsa_device_jobs = 0, rsa_cpu_jobs = 0, rsa_failures = 0;
+  kRsaDeviceJobs,
+  kRsaCpuJobs,
+  kRsaFailures,
 };
+
+// What each is called. A new counter needs a value and a row.
+struct CountRow {
+  Count count;
+  const char *in_file, *param;
+  // A process that has counted any of these has something to tell.
+  bool is_work = false;
+};
+inline constexpr CountRow kCounts[] = {
+    {Count::kDeviceJobs, "device_jobs", "lanecrypt.device-jobs", true},
+    {Count::kDeviceBytes, "device_bytes", "lanecrypt.device-bytes"},
+    {Count::kCpuJobs, "cpu_jobs", "lanecrypt.cpu-jobs", true},
+    {Count::kCpuBytes, "cpu_bytes", "lanecrypt.cpu-bytes"},
+    {Count::kCoresBytes, "cores_bytes", "lanecrypt.cores-bytes"},
+    {Count::kFailures, "failures", "lanecrypt.failures", true},
+    {Count::kKeystreamBytes, "keystream_bytes", "lanecrypt.keystream-bytes"},
+    {Count::kKeystreamWastedBytes, "keystream_wasted_bytes", "lanecrypt.keystream-wasted-bytes"},
+    {Count::kRsaDeviceKeys, "rsa_device_keys", "lanecrypt.rsa-device-keys", true},
+    {Count::kRsaCpuKeys, "rsa_cpu_keys", "lanecrypt.rsa-cpu-keys", true},
+    {Count::kRsaDeviceJobs, "rsa_device_jobs", "lanecrypt.rsa-device-jobs", true},
+    {Count::kRsaCpuJobs, "rsa_cpu_jobs", "lanecrypt.rsa-cpu-jobs", true},
+    {Count::kRsaFailures, "rsa_failures", "lanecrypt.rsa-failures"},
+};
+inline constexpr size_t kCountCount = std::size(kCounts);
+
+constexpr bool counts_are_in_order() {
+  for (size_t n = 0; n < kCountCount; ++n)
+    if (kCounts[n].count != Count(n)) return false;
+  return true;
+}
+static_assert(counts_are_in_order());
+
+// By the numbers of Count.
+using Totals = std::array<uint64_t, kCountCount>;
 
 // Counts from any thread. Small requests are many and short. An addition that other
 // threads may meet takes as long as the smallest of them. So the first thread of each
@@ -42,70 +82,46 @@ class Counters {
     bool count_cpu(uint64_t bytes) {
       if (owner.load(std::memory_order_relaxed) != this_thread()) return false;
       const Access access{*this, true};
-      access.add(&Line::cpu_jobs, 1);
-      access.add(&Line::cpu_bytes, bytes);
+      access.add(Count::kCpuJobs, 1);
+      access.add(Count::kCpuBytes, bytes);
       return true;
     }
 
    private:
     friend class Counters;
-    Counter owner{0};  // a thread; nobody, for a shared line
-    Counter device_jobs{0}, device_bytes{0}, cpu_jobs{0}, cpu_bytes{0}, cores_bytes{0}, failures{0},
-        keystream_bytes{0}, keystream_wasted_bytes{0}, rsa_device_keys{0}, rsa_cpu_keys{0},
-        rsa_device_jobs{0}, rsa_cpu_jobs{0}, rsa_failures{0};
+    Counter owner{0};                           // a thread; nobody, for a shared line
+    std::array<Counter, kCountCount> counts{};  // by the numbers of Count
   };
 
-  // Returns the line in which it has counted.
+  void count(Count which, uint64_t amount = 1) { access_of_thread().add(which, amount); }
+
+  // A request that the CPU did. Returns the line in which it has counted.
   Line &count_cpu(uint64_t bytes) {
     const Access access = access_of_thread();
-    access.add(&Line::cpu_jobs, 1);
-    access.add(&Line::cpu_bytes, bytes);
+    access.add(Count::kCpuJobs, 1);
+    access.add(Count::kCpuBytes, bytes);
     return access.line;
   }
   void count_cores(uint64_t bytes) {
     const Access access = access_of_thread();
-    access.add(&Line::cpu_jobs, 1);
-    access.add(&Line::cpu_bytes, bytes);
-    access.add(&Line::cores_bytes, bytes);
+    access.add(Count::kCpuJobs, 1);
+    access.add(Count::kCpuBytes, bytes);
+    access.add(Count::kCoresBytes, bytes);
   }
   // The line of this thread, if it has one of its own.
   Line &own_line() { return lines_[line_number(this_thread())]; }
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
     const Access access = access_of_thread();
-    access.add(&Line::device_jobs, 1);
-    access.add(&Line::device_bytes, device_bytes);
-    access.add(&Line::cpu_bytes, cpu_bytes);
+    access.add(Count::kDeviceJobs, 1);
+    access.add(Count::kDeviceBytes, device_bytes);
+    access.add(Count::kCpuBytes, cpu_bytes);
   }
-  // Counts what the CPU did of a request of which a device did the most.
-  void count_cpu_rest(uint64_t bytes) { access_of_thread().add(&Line::cpu_bytes, bytes); }
-  void count_failure() { access_of_thread().add(&Line::failures, 1); }
-  void count_keystream(uint64_t bytes) { access_of_thread().add(&Line::keystream_bytes, bytes); }
-  void count_wasted_keystream(uint64_t bytes) {
-    access_of_thread().add(&Line::keystream_wasted_bytes, bytes);
-  }
-  void count_rsa_device_key() { access_of_thread().add(&Line::rsa_device_keys, 1); }
-  void count_rsa_cpu_key() { access_of_thread().add(&Line::rsa_cpu_keys, 1); }
-  void count_rsa_device() { access_of_thread().add(&Line::rsa_device_jobs, 1); }
-  void count_rsa_cpu() { access_of_thread().add(&Line::rsa_cpu_jobs, 1); }
-  void count_rsa_failure() { access_of_thread().add(&Line::rsa_failures, 1); }
 
   Totals totals() const {
-    Totals sum;
-    for (const Line &line : lines_) {
-      sum.device_jobs += line.device_jobs.load(std::memory_order_relaxed);
-      sum.device_bytes += line.device_bytes.load(std::memory_order_relaxed);
-      sum.cpu_jobs += line.cpu_jobs.load(std::memory_order_relaxed);
-      sum.cpu_bytes += line.cpu_bytes.load(std::memory_order_relaxed);
-      sum.cores_bytes += line.cores_bytes.load(std::memory_order_relaxed);
-      sum.failures += line.failures.load(std::memory_order_relaxed);
-      sum.keystream_bytes += line.keystream_bytes.load(std::memory_order_relaxed);
-      sum.keystream_wasted_bytes += line.keystream_wasted_bytes.load(std::memory_order_relaxed);
-      sum.rsa_device_keys += line.rsa_device_keys.load(std::memory_order_relaxed);
-      sum.rsa_cpu_keys += line.rsa_cpu_keys.load(std::memory_order_relaxed);
-      sum.rsa_device_jobs += line.rsa_device_jobs.load(std::memory_order_relaxed);
-      sum.rsa_cpu_jobs += line.rsa_cpu_jobs.load(std::memory_order_relaxed);
-      sum.rsa_failures += line.rsa_failures.load(std::memory_order_relaxed);
-    }
+    Totals sum{};
+    for (const Line &line : lines_)
+      for (size_t n = 0; n < kCountCount; ++n)
+        sum[n] += line.counts[n].load(std::memory_order_relaxed);
     return sum;
   }
 
@@ -114,11 +130,7 @@ class Counters {
   void clear() {
     for (Line &line : lines_) {
       line.owner.store(0, std::memory_order_relaxed);
-      for (auto *counter : {&line.device_jobs, &line.device_bytes, &line.cpu_jobs, &line.cpu_bytes,
-                            &line.cores_bytes, &line.failures, &line.keystream_bytes,
-                            &line.keystream_wasted_bytes, &line.rsa_device_keys, &line.rsa_cpu_keys,
-                            &line.rsa_device_jobs, &line.rsa_cpu_jobs, &line.rsa_failures})
-        counter->store(0, std::memory_order_relaxed);
+      for (Counter &counter : line.counts) counter.store(0, std::memory_order_relaxed);
     }
   }
 
@@ -127,8 +139,8 @@ class Counters {
   struct Access {
     Line &line;
     bool is_own;
-    void add(Counter Line::*which, uint64_t amount) const {
-      Counter &counter = line.*which;
+    void add(Count which, uint64_t amount) const {
+      Counter &counter = line.counts[size_t(which)];
       if (is_own)
         counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
       else

@@ -12,9 +12,11 @@
 #include <openssl/provider.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 
@@ -32,49 +34,26 @@ namespace {
 
 constexpr char kDevicesParam[] = "lanecrypt.devices";
 
-// The counters among the gettable parameters.
-const struct {
-  const char *name;
-  uint64_t Totals::*value;
-} kCounterParams[] = {
-    {"lanecrypt.device-jobs", &Totals::device_jobs},
-    {"lanecrypt.device-bytes", &Totals::device_bytes},
-    {"lanecrypt.cpu-jobs", &Totals::cpu_jobs},
-    {"lanecrypt.cpu-bytes", &Totals::cpu_bytes},
-    {"lanecrypt.cores-bytes", &Totals::cores_bytes},
-    {"lanecrypt.failures", &Totals::failures},
-    {"lanecrypt.keystream-bytes", &Totals::keystream_bytes},
-    {"lanecrypt.keystream-wasted-bytes", &Totals::keystream_wasted_bytes},
-    {"lanecrypt.rsa-device-keys", &Totals::rsa_device_keys},
-    {"lanecrypt.rsa-cpu-keys", &Totals::rsa_cpu_keys},
-    {"lanecrypt.rsa-device-jobs", &Totals::rsa_device_jobs},
-    {"lanecrypt.rsa-cpu-jobs", &Totals::rsa_cpu_jobs},
-    {"lanecrypt.rsa-failures", &Totals::rsa_failures},
-};
-
-const OSSL_PARAM kGettable[] = {
+constexpr OSSL_PARAM kFirst[] = {
     {OSSL_PROV_PARAM_NAME, OSSL_PARAM_UTF8_PTR, nullptr, 0, 0},
     {OSSL_PROV_PARAM_VERSION, OSSL_PARAM_UTF8_PTR, nullptr, 0, 0},
     {OSSL_PROV_PARAM_BUILDINFO, OSSL_PARAM_UTF8_PTR, nullptr, 0, 0},
     {OSSL_PROV_PARAM_STATUS, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
-    {"lanecrypt.device-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.device-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.cpu-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.cpu-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.cores-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.failures", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.keystream-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.keystream-wasted-bytes", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.rsa-device-keys", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.rsa-cpu-keys", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.rsa-device-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.rsa-cpu-jobs", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {"lanecrypt.rsa-failures", OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0},
-    {kDevicesParam, OSSL_PARAM_UTF8_STRING, nullptr, 0, 0},
-    OSSL_PARAM_END,
 };
 
-const OSSL_PARAM *gettable_params(void *) { return kGettable; }
+// These, the counters, the devices, and the end.
+constexpr auto make_gettable() {
+  std::array<OSSL_PARAM, std::size(kFirst) + kCountCount + 2> all{};
+  size_t n = 0;
+  for (const OSSL_PARAM &param : kFirst) all[n++] = param;
+  for (const CountRow &row : kCounts)
+    all[n++] = {row.param, OSSL_PARAM_UNSIGNED_INTEGER, nullptr, sizeof(uint64_t), 0};
+  all[n++] = {kDevicesParam, OSSL_PARAM_UTF8_STRING, nullptr, 0, 0};
+  return all;
+}
+constexpr auto kGettable = make_gettable();
+
+const OSSL_PARAM *gettable_params(void *) { return kGettable.data(); }
 
 int get_params(void *pointer, OSSL_PARAM params[]) {
   Provider &provider = *static_cast<Provider *>(pointer);
@@ -91,9 +70,9 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
       param != nullptr && !OSSL_PARAM_set_int(param, 1))
     return 0;
   const Totals totals = provider.counters.totals();
-  for (const auto &counter : kCounterParams)
-    if (OSSL_PARAM *param = OSSL_PARAM_locate(params, counter.name);
-        param != nullptr && !OSSL_PARAM_set_uint64(param, totals.*counter.value))
+  for (const CountRow &row : kCounts)
+    if (OSSL_PARAM *param = OSSL_PARAM_locate(params, row.param);
+        param != nullptr && !OSSL_PARAM_set_uint64(param, totals[size_t(row.count)]))
       return 0;
   if (OSSL_PARAM *param = OSSL_PARAM_locate(params, kDevicesParam); param != nullptr) {
     try {

@@ -8,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 
 #include "process/cancellation.h"
@@ -47,27 +49,17 @@ void append_line(Provider &provider) {
   const Totals totals = provider.counters.totals();
   if (provider.settings.stats_file.empty() || provider.is_sandboxed()) return;
   // A child that only inherited the provider, and did nothing, has nothing to tell.
-  if (provider.in_forked_child && totals.device_jobs + totals.cpu_jobs + totals.failures +
-                                          totals.rsa_device_jobs + totals.rsa_cpu_jobs +
-                                          totals.rsa_device_keys + totals.rsa_cpu_keys ==
-                                      0)
-    return;
+  const bool has_worked = std::any_of(
+      std::begin(kCounts), std::end(kCounts),
+      [&](const CountRow &row) { return row.is_work && totals[size_t(row.count)] != 0; });
+  if (provider.in_forked_child && !has_worked) return;
   const auto number = [](const char *name, uint64_t value) {
     return std::string(", \"") + name + "\": " + std::to_string(value);
   };
   std::string line = "{\"program\": " + json_text(program_invocation_short_name);
-  line += number("pid", uint64_t(getpid())) + number("time", uint64_t(time(nullptr))) +
-          number("device_jobs", totals.device_jobs) + number("device_bytes", totals.device_bytes) +
-          number("cpu_jobs", totals.cpu_jobs) + number("cpu_bytes", totals.cpu_bytes) +
-          number("cores_bytes", totals.cores_bytes) + number("failures", totals.failures) +
-          number("keystream_bytes", totals.keystream_bytes) +
-          number("keystream_wasted_bytes", totals.keystream_wasted_bytes) +
-          number("rsa_device_keys", totals.rsa_device_keys) +
-          number("rsa_cpu_keys", totals.rsa_cpu_keys) +
-          number("rsa_device_jobs", totals.rsa_device_jobs) +
-          number("rsa_cpu_jobs", totals.rsa_cpu_jobs) +
-          number("rsa_failures", totals.rsa_failures) + ", \"devices\": " + devices_json(provider) +
-          "}\n";
+  line += number("pid", uint64_t(getpid())) + number("time", uint64_t(time(nullptr)));
+  for (const CountRow &row : kCounts) line += number(row.in_file, totals[size_t(row.count)]);
+  line += ", \"devices\": " + devices_json(provider) + "}\n";
   // If the file cannot be written, a program that ends is not troubled with it. Others
   // may have put a link there, which leads to a file of this user, or a pipe, which would
   // hold us up.

@@ -182,7 +182,7 @@ int update_text(CipherContext &context, const Placement &place, uint8_t *out, si
   if (!ran)
     context.provider->counters.count_cpu(in_bytes);
   else if (in_bytes > bulk)
-    context.provider->counters.count_cpu_rest(in_bytes - bulk);
+    context.provider->counters.count(Count::kCpuBytes, in_bytes - bulk);
   if (done < in_bytes && !on_cpu(context, out + done, in + done, in_bytes - done)) return 0;
   *out_bytes = in_bytes;
   return 1;

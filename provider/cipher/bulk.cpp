@@ -94,13 +94,13 @@ void note_that_others_took_over(Provider &provider, bool a_device_failed, bool d
   // Not if there is no device at all, or none that does such a request.
   const Fleet fleet = look_at_devices(provider);
   if (a_device_failed && (device_did_a_part || fleet.usable + fleet.lost > 0))
-    provider.counters.count_failure();
+    provider.counters.count(Count::kFailures);
   if (fleet.usable == 0) give_up_devices(provider, "no usable device");
 }
 
 Bulk do_without_device(Provider &provider, const char *why) {
   if (!provider.settings.require_gpu) return Bulk::kNotTaken;
-  provider.counters.count_failure();
+  provider.counters.count(Count::kFailures);
   provider.errors.raise(Reason::kDeviceRequired, why);
   return Bulk::kFailed;
 }
@@ -159,7 +159,7 @@ Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
     (void)look_at_devices(provider);
     if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
     if (provider.settings.require_gpu) return do_without_device(provider, why);
-    if (status != LC_ERROR_NO_DEVICE) provider.counters.count_failure();
+    if (status != LC_ERROR_NO_DEVICE) provider.counters.count(Count::kFailures);
     // Input that was overwritten in part is lost. Input that is apart from the output is
     // whole.
     if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;

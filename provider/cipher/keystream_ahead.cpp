@@ -130,7 +130,7 @@ bool pays_now(CipherContext &context, const StreamAhead::Clock &openssl) {
 bool is_foreign(const CipherContext &context) { return context.ahead->born_in != process::forks(); }
 
 void count_waste(CipherContext &context, uint64_t bytes) {
-  context.provider->counters.count_wasted_keystream(bytes);
+  context.provider->counters.count(Count::kKeystreamWastedBytes, bytes);
 }
 
 // Leaves the state, and no keystream.
@@ -303,7 +303,7 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
   if (done < in_bytes && !let_openssl(context, out + done, in + done, in_bytes - done)) return 0;
   if (made_ahead > 0) {
     context.provider->counters.count_device(made_ahead, in_bytes - made_ahead);
-    context.provider->counters.count_keystream(made_ahead);
+    context.provider->counters.count(Count::kKeystreamBytes, made_ahead);
   } else {
     context.provider->counters.count_cpu(in_bytes);
   }

@@ -361,7 +361,7 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
       written += division.bulk;
       taken += division.bulk;
       if (in_bytes > division.bulk)
-        context.provider->counters.count_cpu_rest(in_bytes - division.bulk);
+        context.provider->counters.count(Count::kCpuBytes, in_bytes - division.bulk);
       break;
     case Bulk::kNotTaken:
       taken += division.lent;

@@ -281,7 +281,7 @@ EVP_PKEY *generate_pkey(Generation &generation) {
     EVP_PKEY_free(made);
     return nullptr;
   }
-  generation.provider->counters.count_rsa_cpu_key();
+  generation.provider->counters.count(Count::kRsaCpuKeys);
   return made;
 }
 

@@ -55,7 +55,7 @@ RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
     device_key_ = key.for_device();
     if (device_key_ != nullptr || !settings.require_gpu) return;
     may_go_on_ = false;
-    provider.counters.count_rsa_failure();
+    provider.counters.count(Count::kRsaFailures);
     provider.errors.raise(Reason::kDeviceRequired, "no device takes this RSA key");
     return;
   }
@@ -72,7 +72,7 @@ RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
 
 RsaOperation::~RsaOperation() {
   Provider &provider = key_.provider();
-  if (may_go_on_ && !ran_on_device_) provider.counters.count_rsa_cpu();
+  if (may_go_on_ && !ran_on_device_) provider.counters.count(Count::kRsaCpuJobs);
   if (!is_counted_) return;
   const auto took = std::chrono::steady_clock::now() - began_;
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
@@ -93,14 +93,14 @@ RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
     (void)look_at_devices(provider);
   if (status == LC_OK) {
     if (result.failed_checks > 0 || result.failed_devices > 0)
-      provider.counters.count_rsa_failure();
+      provider.counters.count(Count::kRsaFailures);
     if (result.device_operations > 0) {
       ran_on_device_ = true;
-      provider.counters.count_rsa_device();
+      provider.counters.count(Count::kRsaDeviceJobs);
     }
     return RsaTaken::kDone;
   }
-  provider.counters.count_rsa_failure();
+  provider.counters.count(Count::kRsaFailures);
   if (!provider.settings.require_gpu) return RsaTaken::kNotTaken;
   may_go_on_ = false;
   provider.errors.raise(Reason::kDeviceRequired, why.c_str());

@@ -126,7 +126,7 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
 
   if (is_forced && !has_selected_device(provider)) {
     if (!settings.require_gpu) return result;
-    provider.counters.count_rsa_failure();
+    provider.counters.count(Count::kRsaFailures);
     provider.errors.raise(Reason::kDeviceRequired, "no usable device to make an RSA key");
     result.outcome = GeneratedKey::Outcome::kFailed;
     return result;
@@ -163,14 +163,14 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   if (status != LC_OK || told.cpu_operations > 0 || told.failed_devices > 0 ||
       told.failed_checks > 0)
     (void)look_at_devices(provider);
-  if (told.failed_checks > 0) provider.counters.count_rsa_failure();
+  if (told.failed_checks > 0) provider.counters.count(Count::kRsaFailures);
   result.key = call.run.made;
   if (status == LC_OK && result.key != nullptr) {
     // Of primes that were kept nothing was tested now.
     if (told.device_operations > 0 || told.cpu_operations == 0)
-      provider.counters.count_rsa_device_key();
+      provider.counters.count(Count::kRsaDeviceKeys);
     else
-      provider.counters.count_rsa_cpu_key();
+      provider.counters.count(Count::kRsaCpuKeys);
     result.outcome = GeneratedKey::Outcome::kMade;
     return result;
   }
@@ -180,7 +180,7 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
     result.outcome = GeneratedKey::Outcome::kFailed;
     return result;
   }
-  provider.counters.count_rsa_failure();
+  provider.counters.count(Count::kRsaFailures);
   if (!settings.require_gpu) return result;
   result.outcome = GeneratedKey::Outcome::kFailed;
   provider.errors.raise(Reason::kDeviceRequired, why.c_str());
