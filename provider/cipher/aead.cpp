@@ -33,17 +33,17 @@ bool is_gcm(const CipherContext &context) { return context.algorithm().is_gcm();
 
 // OpenSSL's context has begun another message, and has all of that one.
 void drop_message(CipherContext &context) {
-  free_message(context.message);
-  context.message = nullptr;
+  free_message(context.aead.message);
+  context.aead.message = nullptr;
 }
 
 // Whether no data are taken until there is a new IV.
 bool is_ended(const CipherContext &context) {
-  return context.message != nullptr && context.message->is_over;
+  return context.aead.message != nullptr && context.aead.message->is_over;
 }
 
 void end_message(CipherContext &context) {
-  if (context.message != nullptr) end_message(*context.message);
+  if (context.aead.message != nullptr) end_message(*context.aead.message);
 }
 
 int raise_failed() {
@@ -66,9 +66,9 @@ bool tells_tag(CipherContext &context) {
 
 // Why a message must stay with OpenSSL's own implementation; nullptr: it need not.
 const char *what_hinders(CipherContext &context) {
-  if (context.openssl_only) return "its IV or its record is TLS's";
-  if (!context.iv_set || context.aead_is_over) return "it has no IV of its own";
-  if (context.message == nullptr && !context.encrypting && !tells_tag(context))
+  if (context.aead.openssl_only) return "its IV or its record is TLS's";
+  if (!context.iv_set || context.aead.is_over) return "it has no IV of its own";
+  if (context.aead.message == nullptr && !context.encrypting && !tells_tag(context))
     return "OpenSSL does not tell the hash of what it has decrypted";
   return nullptr;
 }
@@ -76,16 +76,16 @@ const char *what_hinders(CipherContext &context) {
 // Gives data to OpenSSL's context, before a device has had a part.
 bool feed_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
                   size_t in_bytes) {
-  if (context.message != nullptr) return raise_failed() != 0;
+  if (context.aead.message != nullptr) return raise_failed() != 0;
   if (!feed(context, out, out_bytes, in, in_bytes)) return false;
-  (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
+  (out == nullptr ? context.aead.aad_bytes : context.aead.text_bytes) += in_bytes;
   return true;
 }
 
 bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
   size_t written = 0;
-  if (context.message == nullptr) return feed_openssl(context, out, &written, in, bytes);
-  if (update_message(*context.message, context.encrypting, out, in, bytes)) return true;
+  if (context.aead.message == nullptr) return feed_openssl(context, out, &written, in, bytes);
+  if (update_message(*context.aead.message, context.encrypting, out, in, bytes)) return true;
   end_message(context);
   return raise_failed() != 0;
 }
@@ -93,8 +93,8 @@ bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t byte
 // For text that is longer than its IV allows: none of it is done, and the message has no
 // tag. OpenSSL's context would find out too late, or, for ChaCha20-Poly1305, never.
 [[gnu::cold]] int refuse_length(CipherContext &context) {
-  if (context.message == nullptr)
-    context.message = new_ended_message();
+  if (context.aead.message == nullptr)
+    context.aead.message = new_ended_message();
   else
     end_message(context);
   return raise_failed();
@@ -102,14 +102,14 @@ bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t byte
 
 bool may_take(const CipherContext &context, size_t bytes) {
   const uint64_t before =
-      context.message != nullptr ? context.message->text_bytes : context.text_bytes;
+      context.aead.message != nullptr ? context.aead.message->text_bytes : context.aead.text_bytes;
   return has_room(context.algorithm(), before, bytes);
 }
 
 // Whole blocks, which begin with a block of the message.
 Bulk run_part(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
               size_t bytes) {
-  AeadMessage *message = context.message;
+  AeadMessage *message = context.aead.message;
   if (message == nullptr) message = take_over_message(context);
   if (message == nullptr) return Bulk::kNotTaken;
   lc_aead_part part{};
@@ -129,11 +129,11 @@ Bulk run_part(CipherContext &context, uint32_t device, uint8_t *out, const uint8
   } else {
     raise_failed();
   }
-  if (bulk == Bulk::kNotTaken && context.message == nullptr) {
+  if (bulk == Bulk::kNotTaken && context.aead.message == nullptr) {
     free_message(message);
     return bulk;
   }
-  context.message = message;
+  context.aead.message = message;
   if (bulk == Bulk::kDone) {
     std::memcpy(message->sum, part.sum, sizeof part.sum);
     message->text_bytes += bytes;
@@ -151,8 +151,8 @@ int update_text(CipherContext &context, const Placement &place, uint8_t *out, si
   if (!may_take(context, in_bytes)) return refuse_length(context);
   if (place.choice == LC_CHOICE_DEVICE) {
     const unsigned unit = context.algorithm().unit_bytes();
-    const uint64_t before =
-        context.message != nullptr ? context.message->text_bytes : context.text_bytes;
+    const uint64_t before = context.aead.message != nullptr ? context.aead.message->text_bytes
+                                                            : context.aead.text_bytes;
     head = size_t((unit - before % unit) % unit);
     bulk = in_bytes > head ? (in_bytes - head) / unit * unit : 0;
   }
@@ -192,20 +192,21 @@ int update_text(CipherContext &context, const Placement &place, uint8_t *out, si
 inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
                   size_t iv_bytes) {
   if (key == nullptr && iv == nullptr) return;
-  const bool has_begun = context.message != nullptr || context.aad_bytes + context.text_bytes > 0;
-  context.aad_bytes = context.text_bytes = 0;
+  const bool has_begun =
+      context.aead.message != nullptr || context.aead.aad_bytes + context.aead.text_bytes > 0;
+  context.aead.aad_bytes = context.aead.text_bytes = 0;
   if (context.algorithm().is_ccm()) begin_ccm(context, key != nullptr, iv != nullptr);
-  if (iv != nullptr && iv_bytes <= sizeof context.aead_iv) {
+  if (iv != nullptr && iv_bytes <= sizeof context.aead.iv) {
     // The usual length; the compiler copies it without a call.
     if (iv_bytes == 12)
-      std::memcpy(context.aead_iv, iv, 12);
+      std::memcpy(context.aead.iv, iv, 12);
     else
-      std::memcpy(context.aead_iv, iv, iv_bytes);
-    context.aead_iv_bytes = iv_bytes;
-    context.aead_is_over = false;
+      std::memcpy(context.aead.iv, iv, iv_bytes);
+    context.aead.iv_bytes = iv_bytes;
+    context.aead.is_over = false;
   } else if (is_gcm(context) && has_begun) {
     // OpenSSL then has no counter.
-    context.aead_is_over = true;
+    context.aead.is_over = true;
   }
   if (iv != nullptr) context.iv_set = true;
   if (key != nullptr) context.set_key(key, key_bytes);
@@ -215,7 +216,8 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
 // message. Many programs give the key with each message, and to expand GCM's key takes
 // longer than to encrypt some messages. The time does not tell where two keys differ.
 bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
-  if (key == nullptr || !context.key_set || !is_gcm(context) || context.openssl_only) return false;
+  if (key == nullptr || !context.key_set || !is_gcm(context) || context.aead.openssl_only)
+    return false;
   uint64_t difference = 0;
   for (size_t at = 0; at < bytes; at += 8) {
     uint64_t ours, theirs;
@@ -231,7 +233,7 @@ bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
 [[gnu::cold]] int lose(CipherContext &context) {
   end_message(context);
   context.key_set = context.iv_set = false;
-  context.openssl_iv_bytes = 0;
+  context.aead.openssl_iv_bytes = 0;
   if (context.algorithm().is_ccm()) lose_ccm(context);
   return 0;
 }
@@ -245,30 +247,30 @@ bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
 
 // OpenSSL's context has another IV now, or makes one of its own for the next record.
 void leave_to_openssl(CipherContext &context) {
-  context.openssl_only = true;
+  context.aead.openssl_only = true;
   drop_message(context);
 }
 
 void note_iv_length(CipherContext &context, const OSSL_PARAM &param) {
   size_t bytes = 0;
   if (!OSSL_PARAM_get_size_t(&param, &bytes)) return;
-  context.openssl_iv_bytes = bytes;
-  if (bytes == context.aead_iv_bytes) return;
-  context.aead_is_over = true;
+  context.aead.openssl_iv_bytes = bytes;
+  if (bytes == context.aead.iv_bytes) return;
+  context.aead.is_over = true;
   context.ccm.iv_set = false;
   end_message(context);
 }
 
 void note_tag(CipherContext &context, const OSSL_PARAM &param) {
-  if (context.encrypting || param.data_size > sizeof context.wanted_tag) return;
+  if (context.encrypting || param.data_size > sizeof context.aead.wanted_tag) return;
   // Without data it is only a length. CCM takes that and keeps its tag.
   if (param.data == nullptr && context.algorithm().is_ccm()) return;
-  if (param.data != nullptr) std::memcpy(context.wanted_tag, param.data, param.data_size);
-  context.wanted_tag_bytes = param.data_size;
+  if (param.data != nullptr) std::memcpy(context.aead.wanted_tag, param.data, param.data_size);
+  context.aead.wanted_tag_bytes = param.data_size;
   // OpenSSL has one place for the tag that it is told and the tag that it makes. CCM has
   // two.
   if (param.data != nullptr && !context.algorithm().is_ccm())
-    std::memcpy(context.tag, param.data, param.data_size);
+    std::memcpy(context.aead.tag, param.data, param.data_size);
 }
 
 // OpenSSL's context took these parameters.
@@ -280,30 +282,30 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
       note_tag(context, *params);
     } else if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD) ||
                is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
-      context.tag_is_ours = false;
+      context.aead.tag_is_ours = false;
       if (is_gcm(context) || is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD)) {
         leave_to_openssl(context);
       } else {
         // A message of ChaCha20-Poly1305 would go on where it is, under another IV.
-        context.openssl_only = true;
+        context.aead.openssl_only = true;
         end_message(context);
       }
     } else if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV) && is_gcm(context)) {
-      context.tag_is_ours = false;
+      context.aead.tag_is_ours = false;
       leave_to_openssl(context);
     }
 }
 
 // OpenSSL's context refused one of these parameters.
 [[gnu::cold]] void note_refused(CipherContext &context, const OSSL_PARAM params[]) {
-  context.openssl_iv_bytes = 0;
+  context.aead.openssl_iv_bytes = 0;
   if (context.algorithm().is_ccm()) {
     lose_ccm(context);
     return;
   }
   // It may have taken others, a length or an IV among them.
   if (params != nullptr && params[0].key != nullptr && params[1].key != nullptr) {
-    context.aead_is_over = true;
+    context.aead.is_over = true;
     end_message(context);
   }
 }
@@ -311,19 +313,20 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
 // Finishes a message of which a device has had a part.
 [[gnu::noinline]] bool finish_message(CipherContext &context, uint8_t *out) {
   uint8_t tag[16] = {};
-  const bool made = sum_up(*context.message);
-  if (made) make_tag(*context.message, tag);
-  bool is_right = made && (context.encrypting ||
-                           CRYPTO_memcmp(tag, context.wanted_tag, context.wanted_tag_bytes) == 0);
-  const bool has_tag = !context.encrypting && context.wanted_tag_bytes > 0;
+  const bool made = sum_up(*context.aead.message);
+  if (made) make_tag(*context.aead.message, tag);
+  bool is_right = made && (context.encrypting || CRYPTO_memcmp(tag, context.aead.wanted_tag,
+                                                               context.aead.wanted_tag_bytes) == 0);
+  const bool has_tag = !context.encrypting && context.aead.wanted_tag_bytes > 0;
   // OpenSSL's context has not seen the text. It ends well by the tag of what it has seen.
-  if (is_right && has_tag) is_right = set_own_tag(context.fallback, context.wanted_tag_bytes);
+  if (is_right && has_tag) is_right = set_own_tag(context.fallback, context.aead.wanted_tag_bytes);
   size_t bytes = 0;
   const bool done = context.fallback.finish(out, &bytes);
-  if (has_tag) (void)set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
+  if (has_tag)
+    (void)set_tag(context.fallback, context.aead.wanted_tag, context.aead.wanted_tag_bytes);
   if (context.encrypting && done) {
-    context.tag_is_ours = true;
-    std::memcpy(context.tag, tag, sizeof tag);
+    context.aead.tag_is_ours = true;
+    std::memcpy(context.aead.tag, tag, sizeof tag);
   }
   OPENSSL_cleanse(tag, sizeof tag);
   // GCM's context refuses more text only if it found the tag right.
@@ -347,7 +350,7 @@ bool changes_nothing(const CipherContext &context, const OSSL_PARAM &param) {
       param.data_size != sizeof bytes)
     return false;
   std::memcpy(&bytes, param.data, sizeof bytes);
-  return bytes != 0 && bytes == context.openssl_iv_bytes;
+  return bytes != 0 && bytes == context.aead.openssl_iv_bytes;
 }
 
 }  // namespace
@@ -370,9 +373,9 @@ int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
   if (is_gcm(context) && find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr)
     leave_to_openssl(context);
   const OSSL_PARAM *tag = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
-  if (tag != nullptr && tag->data != nullptr && context.tag_is_ours &&
-      tag->data_size <= sizeof context.tag)
-    std::memcpy(tag->data, context.tag, tag->data_size);
+  if (tag != nullptr && tag->data != nullptr && context.aead.tag_is_ours &&
+      tag->data_size <= sizeof context.aead.tag)
+    std::memcpy(tag->data, context.aead.tag, tag->data_size);
   if (tag != nullptr && context.algorithm().is_ccm()) note_ccm_end(context);
   return 1;
 }
@@ -383,15 +386,15 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
     return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kUpdate);
   // A call without data changes nothing. OpenSSL's context says whether it takes it.
   if (in_bytes == 0) return context.fallback.update(out, out_bytes, in, 0) ? 1 : 0;
-  if (context.message == nullptr &&
-      (in == nullptr || context.openssl_only || (out != nullptr && !context.key_set)))
+  if (context.aead.message == nullptr &&
+      (in == nullptr || context.aead.openssl_only || (out != nullptr && !context.key_set)))
     return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
   if (in == nullptr || is_ended(context)) return raise_failed();
   if (out_size < in_bytes) return raise_too_small();
   if (out != nullptr)
     return update_text(context, place_of(context, out, in, in_bytes), out, out_bytes, in, in_bytes);
   // Additional data come before the text.
-  if (context.message != nullptr) return raise_failed();
+  if (context.aead.message != nullptr) return raise_failed();
   context.provider->counters.count_cpu(in_bytes);
   return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
@@ -402,19 +405,20 @@ namespace {
 // last, until it is told another. A device must do so too. ChaCha20-Poly1305 compares as
 // many bytes as it was told before, which may be none.
 [[gnu::cold]] bool keep_made_tag(CipherContext &context) {
-  OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, context.wanted_tag,
-                          sizeof context.wanted_tag, OSSL_PARAM_UNMODIFIED},
-                         OSSL_PARAM_END};
-  context.has_made_tag = false;
+  OSSL_PARAM params[] = {
+      {OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, context.aead.wanted_tag,
+       sizeof context.aead.wanted_tag, OSSL_PARAM_UNMODIFIED},
+      OSSL_PARAM_END};
+  context.aead.has_made_tag = false;
   if (!get_aead_params(context, params)) return false;
-  if (is_gcm(context)) context.wanted_tag_bytes = sizeof context.wanted_tag;
-  return context.tag_is_ours && context.wanted_tag_bytes > 0;
+  if (is_gcm(context)) context.aead.wanted_tag_bytes = sizeof context.aead.wanted_tag;
+  return context.aead.tag_is_ours && context.aead.wanted_tag_bytes > 0;
 }
 
 // OpenSSL's context has not seen what a device did, and has made another tag.
 [[gnu::cold]] bool tell_made_tag(CipherContext &context) {
-  context.tag_is_ours = context.wanted_tag_bytes < sizeof context.tag;
-  return set_tag(context.fallback, context.wanted_tag, context.wanted_tag_bytes);
+  context.aead.tag_is_ours = context.aead.wanted_tag_bytes < sizeof context.aead.tag;
+  return set_tag(context.fallback, context.aead.wanted_tag, context.aead.wanted_tag_bytes);
 }
 
 }  // namespace
@@ -429,16 +433,17 @@ int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, cons
   }
   if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
   if (iv != nullptr && has_key(context, key, key_bytes)) key = nullptr;
-  const bool tells_tag = !kEncrypt && context.has_made_tag && keep_made_tag(context);
+  const bool tells_tag = !kEncrypt && context.aead.has_made_tag && keep_made_tag(context);
   // Set first, since then the compiler has little to keep across the call.
   context.encrypting = kEncrypt;
   begin(context, key, key_bytes, iv, iv_bytes);
   // As OpenSSL does, parameters come by themselves: if they are refused, the key and the
   // IV are still taken.
   if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt)) return lose(context);
-  if (context.message != nullptr && (iv != nullptr || key != nullptr)) leave_message(context, iv);
+  if (context.aead.message != nullptr && (iv != nullptr || key != nullptr))
+    leave_message(context, iv);
   if (tells_tag && !tell_made_tag(context)) return lose(context);
-  if (iv != nullptr) context.openssl_iv_bytes = iv_bytes;
+  if (iv != nullptr) context.aead.openssl_iv_bytes = iv_bytes;
   return params == nullptr ? 1 : set_aead_params(context, params);
 }
 
@@ -453,23 +458,24 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   if (is_ended(context)) return 0;
   // If it was told no tag, GCM refuses before it looks at the text, and may still be told
   // one.
-  if (context.message != nullptr && !context.encrypting && context.wanted_tag_bytes == 0 &&
-      is_gcm(context) && !context.fallback.finish(out, out_bytes))
+  if (context.aead.message != nullptr && !context.encrypting &&
+      context.aead.wanted_tag_bytes == 0 && is_gcm(context) &&
+      !context.fallback.finish(out, out_bytes))
     return 0;
-  if (context.message != nullptr) {
+  if (context.aead.message != nullptr) {
     done = finish_message(context, out);
   } else {
     done = context.fallback.finish(out, out_bytes);
     if (context.algorithm().is_ccm())
       finish_ccm(context);
     else if (done && context.encrypting)
-      context.tag_is_ours = false;
+      context.aead.tag_is_ours = false;
   }
-  context.has_made_tag |= done && context.encrypting && !context.algorithm().is_ccm();
+  context.aead.has_made_tag |= done && context.encrypting && !context.algorithm().is_ccm();
   // GCM goes on only with the next IV. ChaCha20-Poly1305 goes on with the same one, as in
   // OpenSSL.
-  context.aad_bytes = context.text_bytes = 0;
-  context.aead_is_over |= is_gcm(context);
+  context.aead.aad_bytes = context.aead.text_bytes = 0;
+  context.aead.is_over |= is_gcm(context);
   return done ? 1 : 0;
 }
 
@@ -478,21 +484,21 @@ int aead_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t
   if (context.algorithm().is_ccm())
     return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kAtOnce);
   if (is_ended(context)) return 0;
-  if (!context.openssl_only && in == nullptr) return finish_aead(context, out, out_bytes);
-  if (context.message != nullptr)
+  if (!context.aead.openssl_only && in == nullptr) return finish_aead(context, out, out_bytes);
+  if (context.aead.message != nullptr)
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
-  if (!context.openssl_only && out != nullptr) {
+  if (!context.aead.openssl_only && out != nullptr) {
     const Placement place = place_of(context, out, in, in_bytes);
     if (place.choice == LC_CHOICE_DEVICE)
       return out_size < in_bytes ? raise_too_small()
                                  : update_text(context, place, out, out_bytes, in, in_bytes);
   }
-  if (!context.openssl_only && out != nullptr && !may_take(context, in_bytes))
+  if (!context.aead.openssl_only && out != nullptr && !may_take(context, in_bytes))
     return refuse_length(context);
   if (in_bytes > 0) context.provider->counters.count_cpu(in_bytes);
   size_t written = 0;
   if (!context.fallback.at_once(out, &written, in, in_bytes)) return 0;
-  (out == nullptr ? context.aad_bytes : context.text_bytes) += in_bytes;
+  (out == nullptr ? context.aead.aad_bytes : context.aead.text_bytes) += in_bytes;
   *out_bytes = written;
   return 1;
 }

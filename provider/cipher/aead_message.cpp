@@ -268,7 +268,8 @@ bool sum_poly1305(AeadMessage &message, uint64_t bytes, Poly *sum) {
 // GCM's context may have an IV that it has not used yet. It would use that after a new
 // key and text. A context that has begun its text has no counter after a new key.
 bool begin_openssl(CipherContext &context) {
-  if (!context.algorithm().is_gcm() || context.aad_bytes + context.text_bytes > 0) return true;
+  if (!context.algorithm().is_gcm() || context.aead.aad_bytes + context.aead.text_bytes > 0)
+    return true;
   const uint8_t nothing[1] = {};
   size_t bytes = 0;
   return context.fallback.at_once(nullptr, &bytes, nothing, 0);
@@ -291,11 +292,11 @@ AeadMessage *take_over_message(CipherContext &context) {
   const Algorithm &algorithm = context.algorithm();
   message->provider = context.provider;
   message->index = context.index;
-  message->aad_bytes = context.aad_bytes;
-  message->text_bytes = message->summed_bytes = context.text_bytes;
-  message->iv_bytes = context.aead_iv_bytes;
+  message->aad_bytes = context.aead.aad_bytes;
+  message->text_bytes = message->summed_bytes = context.aead.text_bytes;
+  message->iv_bytes = context.aead.iv_bytes;
   std::memcpy(message->key, context.key, algorithm.key_bytes);
-  std::memcpy(message->iv, context.aead_iv, context.aead_iv_bytes);
+  std::memcpy(message->iv, context.aead.iv, context.aead.iv_bytes);
   const bool derived = is_gcm(*message) ? derive_gcm(*message) : derive_poly1305(*message);
   if (derived && take_over_sum(*message, context.fallback) && begin_openssl(context))
     return message;

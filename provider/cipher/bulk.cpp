@@ -13,6 +13,7 @@
 #include "job/counter.h"
 #include "job/stealing.h"
 #include "provider/cipher/cipher.h"
+#include "provider/cipher/stream_position.h"
 #include "provider/fleet.h"
 
 namespace lanecrypt::provider {
@@ -105,33 +106,6 @@ Bulk do_without_device(Provider &provider, const char *why) {
   return Bulk::kFailed;
 }
 
-bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
-  if (!context.first_iv_is_here) {
-    const void *first = nullptr;
-    OSSL_PARAM params[] = {
-        {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &first, kBlockBytes, OSSL_PARAM_UNMODIFIED},
-        OSSL_PARAM_END};
-    if (!context.fallback.get_params(params) || first == nullptr) return false;
-    std::memcpy(context.first_iv, first, kBlockBytes);
-    context.first_iv_is_here = true;
-  }
-  return context.fallback.init_iv(iv, kBlockBytes);
-}
-
-void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {
-  const unsigned unit = context.algorithm().unit_bytes();
-  if (context.chacha20_used_bytes > 0) {
-    const uint64_t rest = std::min<uint64_t>(bytes, unit - context.chacha20_used_bytes);
-    context.chacha20_used_bytes += unsigned(rest);
-    bytes -= rest;
-    if (bytes == 0) return;
-    context.chacha20_used_bytes = 0;
-    advance_chacha20(context.chacha20_iv, 1);
-  }
-  advance_chacha20(context.chacha20_iv, bytes / unit);
-  context.chacha20_used_bytes = unsigned(bytes % unit);
-}
-
 Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
                    const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
@@ -207,22 +181,12 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   if (bulk != Bulk::kDone) return bulk;
 
   if (algorithm.has_data_units()) return Bulk::kDone;
-  if (algorithm.is_chacha20()) {
-    std::memcpy(context.chacha20_iv, iv, kBlockBytes);
-    context.chacha20_used_bytes = 0;
-    advance_chacha20_stream(context, bytes);
-    return context.fallback.init_iv(context.chacha20_iv, kBlockBytes) ? Bulk::kDone : Bulk::kFailed;
-  }
   const uint8_t *last_out = out + (last_block_in - in);
   if (continuation == Continuation::kCiphertext)
     std::memcpy(next_iv, context.encrypting ? last_out : last_in, kBlockBytes);
   if (continuation == Continuation::kKeystream)
     for (size_t at = 0; at < kBlockBytes; ++at) next_iv[at] = last_in[at] ^ last_out[at];
-  // ECB has no IV, but it must drop what it holds back all the same.
-  const bool is_set = algorithm.iv_bytes != 0 ? set_next_iv(context, next_iv)
-                                              : context.fallback.init_iv(nullptr, 0);
-  context.held_bytes = 0;
-  if (!is_set) return Bulk::kFailed;
+  if (!set_behind(context, iv, bytes, next_iv)) return Bulk::kFailed;
   return continuation != Continuation::kCounter || repeat_block(context, last_in) ? Bulk::kDone
                                                                                   : Bulk::kFailed;
 }

@@ -61,7 +61,7 @@ void note_length(CcmState &ccm, uint64_t length) {
 
 void note_aad(CipherContext &context, const uint8_t *aad, size_t bytes) {
   CcmState &ccm = context.ccm;
-  context.tag_is_ours = false;
+  context.aead.tag_is_ours = false;
   if (!ccm.is_fresh || !may_want_device(context)) return;
   // With more of them OpenSSL's context begins again, in its own way.
   const bool is_first = ccm.aad == nullptr;
@@ -77,7 +77,7 @@ void note_aad(CipherContext &context, const uint8_t *aad, size_t bytes) {
 // OpenSSL's context has had the text.
 void note_text(CipherContext &context, bool was_taken) {
   // Without an IV it did not get as far as the tag of the message before.
-  if (was_taken || context.ccm.iv_set) context.tag_is_ours = false;
+  if (was_taken || context.ccm.iv_set) context.aead.tag_is_ours = false;
   if (!was_taken) {
     lose_ccm(context);
   } else if (!context.encrypting) {
@@ -93,7 +93,7 @@ void note_text(CipherContext &context, bool was_taken) {
 bool is_refused(const CipherContext &context, size_t iv_bytes, size_t text_bytes) {
   const CcmState &ccm = context.ccm;
   const size_t length_bits = 8 * (kNonceAndLengthBytes - iv_bytes);
-  return !ccm.iv_set || (!context.encrypting && context.wanted_tag_bytes == 0) ||
+  return !ccm.iv_set || (!context.encrypting && context.aead.wanted_tag_bytes == 0) ||
          (length_bits < 64 && uint64_t{text_bytes} >> length_bits != 0) ||
          (ccm.is_fresh && ccm.length != text_bytes);
 }
@@ -108,7 +108,7 @@ const char *what_hinders(const CipherContext &context, size_t iv_bytes, size_t t
     return "the direction was changed without a key";
   if (iv_bytes != ccm.key_iv_bytes || tag_bytes != ccm.key_tag_bytes)
     return "the length of its IV or tag came after its key";
-  if (!context.encrypting && tag_bytes != context.wanted_tag_bytes)
+  if (!context.encrypting && tag_bytes != context.aead.wanted_tag_bytes)
     return "its tag has another length than was said";
   if (ccm.length_set && !ccm.is_fresh) return "its length came before its IV or key";
   if (out != in && out < in + in_bytes && in < out + in_bytes)
@@ -140,13 +140,13 @@ Bulk run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8
   uint8_t tag[16] = {};
   lc_message message{};
   message.key = context.key;
-  message.iv = context.aead_iv;
+  message.iv = context.aead.iv;
   message.in = in;
   message.out = out;
   message.length = bytes;
   message.aad = context.ccm.aad;
   message.aad_length = context.ccm.aad_bytes;
-  message.tag = context.encrypting ? tag : context.wanted_tag;
+  message.tag = context.encrypting ? tag : context.aead.wanted_tag;
   Bulk bulk = run_on_device(context, device, context.algorithm().cipher, message,
                             uint32_t(iv_bytes), uint32_t(tag_bytes));
   if (bulk == Bulk::kDone) {
@@ -154,8 +154,8 @@ Bulk run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8
                                             : end_decryption(context.fallback, tag_bytes);
     if (follows) {
       note_text(context, true);
-      context.tag_is_ours = context.encrypting;
-      std::memcpy(context.tag, tag, sizeof tag);
+      context.aead.tag_is_ours = context.encrypting;
+      std::memcpy(context.aead.tag, tag, sizeof tag);
     } else {
       bulk = Bulk::kFailed;
       OPENSSL_cleanse(out, bytes);
@@ -240,14 +240,14 @@ void lose_ccm(CipherContext &context) {
   // It may have a length. Which one is known only when the next is told.
   ccm.length_set = true;
   ccm.is_fresh = false;
-  context.wanted_tag_bytes = 0;
+  context.aead.wanted_tag_bytes = 0;
   drop_aad(ccm);
 }
 
 void note_ccm_end(CipherContext &context) {
   CcmState &ccm = context.ccm;
   ccm.iv_set = ccm.length_set = ccm.has_tag = ccm.is_fresh = false;
-  context.wanted_tag_bytes = 0;
+  context.aead.wanted_tag_bytes = 0;
   drop_aad(ccm);
 }
 
@@ -261,7 +261,7 @@ int update_ccm(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t o
     ERR_raise(ERR_LIB_PROV, PROV_R_OUTPUT_BUFFER_TOO_SMALL);
     return 0;
   }
-  if (out != nullptr && in != nullptr && !context.openssl_only)
+  if (out != nullptr && in != nullptr && !context.aead.openssl_only)
     return update_text(context, out, out_bytes, in, in_bytes, call);
   const bool done = on_openssl(context, out, out_bytes, in, in_bytes, call);
   if (in == nullptr && call == Call::kAtOnce)

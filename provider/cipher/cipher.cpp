@@ -18,6 +18,7 @@
 #include "provider/cipher/ccm.h"
 #include "provider/cipher/keystream_ahead.h"
 #include "provider/cipher/random_generator.h"
+#include "provider/cipher/stream_position.h"
 #include "provider/find_param.h"
 
 namespace lanecrypt::provider {
@@ -41,36 +42,9 @@ bool begin_again(CipherContext &context, const uint8_t *key, const uint8_t *iv) 
   else if (!end_keystream(context))
     return false;
   begin_stream(context);
-  if (context.algorithm().is_chacha20() && iv != nullptr) {
-    std::memcpy(context.chacha20_iv, iv, kBlockBytes);
-    context.chacha20_used_bytes = 0;
-    context.chacha20_is_lost = false;
-  } else if (key != nullptr && context.chacha20_used_bytes > 0) {
-    context.chacha20_is_lost = true;
-  }
+  begin_position(context, key, iv);
   return true;
 }
-
-// Without an IV, CBC, CFB and OFB begin again at their first IV, if there was one.
-// Otherwise `start` stays.
-bool find_start(CipherContext &context, uint8_t current_iv[kBlockBytes], const uint8_t **start) {
-  const Algorithm &algorithm = context.algorithm();
-  if (algorithm.mode != EVP_CIPH_CBC_MODE && !algorithm.traits().is_feedback()) return true;
-  *start = context.first_iv;
-  if (context.iv_set) return true;
-  const void *current = nullptr;
-  OSSL_PARAM ask[] = {{OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_PTR, &current, kBlockBytes,
-                       OSSL_PARAM_UNMODIFIED},
-                      OSSL_PARAM_END};
-  if (!context.fallback.get_params(ask) || current == nullptr) return false;
-  std::memcpy(current_iv, current, kBlockBytes);
-  *start = current_iv;
-  return true;
-}
-
-}  // namespace
-
-namespace {
 
 // A child of fork goes on with what its parent has begun.
 CipherContext *allocate_context() {
@@ -111,15 +85,16 @@ CipherContext *copy_cipher_context(CipherContext &context) {
   static_cast<CipherState &>(*copy) = context;
   copy->key = key;
   std::memcpy(key, context.key, kMostKeyBytes);
-  copy->message = nullptr;
-  if (copy->ahead != nullptr) {
-    copy->ahead = nullptr;
+  copy->aead.message = nullptr;
+  if (copy->keystream.ahead != nullptr) {
+    copy->keystream.ahead = nullptr;
     copy->pass_below = copy->usual_pass_below;
     begin_stream(*copy);
   }
   copy->ccm.aad = nullptr;
   if (!copy->fallback.make_copy_of(context.fallback) ||
-      (context.message != nullptr && (copy->message = copy_message(*context.message)) == nullptr) ||
+      (context.aead.message != nullptr &&
+       (copy->aead.message = copy_message(*context.aead.message)) == nullptr) ||
       !copy_ccm(context, *copy)) {
     free_cipher_context(copy);
     return nullptr;
@@ -130,7 +105,7 @@ CipherContext *copy_cipher_context(CipherContext &context) {
 void free_cipher_context(CipherContext *context) {
   if (context == nullptr) return;
   drop_keystream(*context);
-  free_message(context->message);
+  free_message(context->aead.message);
   free_ccm(*context);
   context->fallback.free();
   OPENSSL_cleanse(static_cast<CipherState *>(context), sizeof(CipherState));
@@ -153,18 +128,19 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
   context.message_is_over = false;
   const uint8_t *start = iv;
   uint8_t current_iv[kBlockBytes];
-  if (iv == nullptr && context.first_iv_is_here && !find_start(context, current_iv, &start))
+  if (iv == nullptr && context.position.first_iv_is_here &&
+      !find_start(context, current_iv, &start))
     return 0;
   const size_t start_bytes = start == iv ? iv_bytes : kBlockBytes;
   const bool done = context.fallback.init(key, key_bytes, start, start_bytes, encrypt);
   context.encrypting = encrypt;
-  context.held_bytes = 0;
+  context.position.held_bytes = 0;
   // OpenSSL takes an IV before it looks at the key or a parameter, even if it then
   // refuses one of those.
-  if (start == context.first_iv) context.first_iv_is_here = false;
+  if (start == context.position.first_iv) context.position.first_iv_is_here = false;
   if (iv != nullptr && algorithm.iv_bytes != 0) {
     context.iv_set = true;
-    context.first_iv_is_here = false;
+    context.position.first_iv_is_here = false;
   }
   // It takes the key before the parameters, too.
   if (done && key != nullptr) context.set_key(key, key_bytes);
@@ -180,12 +156,12 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
 int get_stream_params(CipherContext &context, OSSL_PARAM params[]) {
   if (!catch_up(context)) return 0;
   if (!context.fallback.get_params(params)) return 0;
-  if (!context.first_iv_is_here) return 1;
+  if (!context.position.first_iv_is_here) return 1;
   OSSL_PARAM *param = find_param(params, OSSL_CIPHER_PARAM_IV);
   if (param == nullptr) return 1;
   const int set = param->data_type == OSSL_PARAM_OCTET_PTR
-                      ? OSSL_PARAM_set_octet_ptr(param, context.first_iv, kBlockBytes)
-                      : OSSL_PARAM_set_octet_string(param, context.first_iv, kBlockBytes);
+                      ? OSSL_PARAM_set_octet_ptr(param, context.position.first_iv, kBlockBytes)
+                      : OSSL_PARAM_set_octet_string(param, context.position.first_iv, kBlockBytes);
   if (!set) {
     ERR_raise(ERR_LIB_PROV, PROV_R_FAILED_TO_SET_PARAMETER);
     return 0;
@@ -217,7 +193,7 @@ int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
     }
   }
   *out_bytes = bytes;
-  context.held_bytes = 0;
+  context.position.held_bytes = 0;
   return 1;
 }
 

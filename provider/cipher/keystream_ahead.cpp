@@ -10,6 +10,7 @@
 #include <new>
 
 #include "process/forks.h"
+#include "provider/cipher/stream_position.h"
 #include "provider/keystream/keystream.h"
 
 namespace lanecrypt::provider {
@@ -89,11 +90,11 @@ double measure_xor(size_t update_bytes) {
 
 // Sets the next look at the stream, so many bytes on.
 void look_after(CipherContext &context, uint64_t bytes) {
-  if (__builtin_add_overflow(context.stream_bytes, bytes, &context.look_at))
-    context.look_at = UINT64_MAX;
+  if (__builtin_add_overflow(context.keystream.stream_bytes, bytes, &context.keystream.look_at))
+    context.keystream.look_at = UINT64_MAX;
 }
 
-void leave_alone(CipherContext &context) { context.look_at = UINT64_MAX; }
+void leave_alone(CipherContext &context) { context.keystream.look_at = UINT64_MAX; }
 
 bool must(const CipherContext &context) {
   return context.provider->settings.keystream == Settings::Use::kAlways;
@@ -120,14 +121,16 @@ bool pays_now(CipherContext &context, const StreamAhead::Clock &openssl) {
       provider.settings.prefer == LC_PREFER_OFFLOAD
           ? kOpenNs / saved_ns
           : std::max(kOpenNs / kMostLoss / openssl.least_ns, kOpenNs / saved_ns);
-  const uint64_t until_worth = uint64_t(worth_bytes), seen = context.stream_bytes;
+  const uint64_t until_worth = uint64_t(worth_bytes), seen = context.keystream.stream_bytes;
   const bool may_open = seen >= until_worth;
   if (lc_is_open(provider.devices(), may_open ? 1 : 0) != 0) return true;
   look_after(context, may_open ? seen / 8 : until_worth - seen);
   return false;
 }
 
-bool is_foreign(const CipherContext &context) { return context.ahead->born_in != process::forks(); }
+bool is_foreign(const CipherContext &context) {
+  return context.keystream.ahead->born_in != process::forks();
+}
 
 void count_waste(CipherContext &context, uint64_t bytes) {
   context.provider->counters.count(Count::kKeystreamWastedBytes, bytes);
@@ -135,8 +138,8 @@ void count_waste(CipherContext &context, uint64_t bytes) {
 
 // Leaves the state, and no keystream.
 void forget(CipherContext &context) {
-  StreamAhead *ahead = context.ahead;
-  context.ahead = nullptr;
+  StreamAhead *ahead = context.keystream.ahead;
+  context.keystream.ahead = nullptr;
   context.pass_below = context.usual_pass_below;
   if (ahead->keystream != nullptr) {
     count_waste(context, ahead->keystream->end());
@@ -147,20 +150,20 @@ void forget(CipherContext &context) {
 
 // The parent's threads and memory are not here, but what its objects say still is.
 void forget_foreign(CipherContext &context) {
-  context.ahead = nullptr;
+  context.keystream.ahead = nullptr;
   context.pass_below = context.usual_pass_below;
 }
 
 // Called at the beginning of a block.
 void try_begin(CipherContext &context, const uint8_t counter[kBlockBytes]) {
-  StreamAhead &ahead = *context.ahead;
+  StreamAhead &ahead = *context.keystream.ahead;
   Provider &provider = *context.provider;
   KeystreamPool *pool = pool_of(provider);
   if (pool != nullptr) {
     provider.asked_devices.store(true, std::memory_order_relaxed);
     ahead.keystream =
         Keystream::begin(provider.devices(), *pool, context.key, context.algorithm().key_bytes,
-                         counter, context.stream_bytes);
+                         counter, context.keystream.stream_bytes);
   }
   if (ahead.keystream != nullptr) {
     ahead.state = State::kRuns;
@@ -168,14 +171,15 @@ void try_begin(CipherContext &context, const uint8_t counter[kBlockBytes]) {
   }
   // Other streams have the memory now.
   forget(context);
-  look_after(context, context.stream_bytes);
+  look_after(context, context.keystream.stream_bytes);
 }
 
 bool feed_timed(CipherContext &context, uint8_t *out, const uint8_t *in, size_t bytes) {
   size_t written = 0;
   context.provider->counters.count_cpu(bytes);
-  StreamAhead::Clock *const clock =
-      context.ahead->state == State::kMeasures ? &context.ahead->openssl : nullptr;
+  StreamAhead::Clock *const clock = context.keystream.ahead->state == State::kMeasures
+                                        ? &context.keystream.ahead->openssl
+                                        : nullptr;
   const uint64_t begin = clock != nullptr ? now_ns() : 0;
   if (!feed(context, out, &written, in, bytes)) return false;
   if (clock == nullptr) return true;
@@ -183,7 +187,7 @@ bool feed_timed(CipherContext &context, uint8_t *out, const uint8_t *in, size_t 
   if (clock->rounds < kRounds) return true;
   const StreamAhead::Clock measured = *clock;
   if (pays_now(context, measured)) {
-    context.ahead->state = State::kBegins;
+    context.keystream.ahead->state = State::kBegins;
   } else {
     forget(context);
   }
@@ -195,13 +199,13 @@ bool let_openssl(CipherContext &context, uint8_t *out, const uint8_t *in, size_t
   size_t written = 0;
   if (!catch_up(context)) return false;
   if (!feed(context, out, &written, in, bytes)) return false;
-  context.ahead->keystream->skip(bytes);
+  context.keystream.ahead->keystream->skip(bytes);
   return true;
 }
 
 // Whether going on still gains.
 bool still_pays(const CipherContext &context) {
-  const StreamAhead &ahead = *context.ahead;
+  const StreamAhead &ahead = *context.keystream.ahead;
   if (ahead.keystream->is_over()) return false;
   if (must(context)) return true;
   // False when the device falls behind.
@@ -227,25 +231,26 @@ void StreamAhead::Clock::add(uint64_t ns, uint64_t bytes) {
 
 void begin_stream(CipherContext &context) {
   const Settings &settings = context.provider->settings;
-  context.stream_bytes = 0;
-  context.look_at = UINT64_MAX;
+  context.keystream.stream_bytes = 0;
+  context.keystream.look_at = UINT64_MAX;
   if (context.algorithm().cipher == LC_AES_CTR && settings.in_process &&
       settings.keystream != Settings::Use::kOff)
-    context.look_at = std::max<uint64_t>(settings.keystream_after_bytes, 1);
+    context.keystream.look_at = std::max<uint64_t>(settings.keystream_after_bytes, 1);
 }
 
 void consider_keystream(CipherContext &context) {
-  if (!context.key_set || context.ahead != nullptr || !context.provider->may_use_devices() ||
+  if (!context.key_set || context.keystream.ahead != nullptr ||
+      !context.provider->may_use_devices() ||
       (!must(context) && context.provider->keystream_loses[key_index(context)])) {
     leave_alone(context);
     return;
   }
   auto *ahead = new (std::nothrow) StreamAhead();
-  look_after(context, context.stream_bytes);
+  look_after(context, context.keystream.stream_bytes);
   if (ahead == nullptr) return;
   ahead->born_in = process::forks();
   if (must(context)) ahead->state = State::kBegins;
-  context.ahead = ahead;
+  context.keystream.ahead = ahead;
   // Makes every update come this way.
   context.pass_below = 0;
 }
@@ -264,9 +269,9 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
     return end_keystream(context)
                ? update_in_bulk(context, place, out, out_bytes, out_size, in, in_bytes)
                : 0;
-  context.stream_bytes += in_bytes;
+  context.keystream.stream_bytes += in_bytes;
   size_t done = 0;
-  if (context.ahead->state == State::kBegins) {
+  if (context.keystream.ahead->state == State::kBegins) {
     StreamState state;
     if (!ask_state(context, &state) || state.used_bytes >= kBlockBytes) return otherwise();
     // OpenSSL does what is left of the block.
@@ -274,7 +279,7 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
     if (head > 0 && !feed(context, out, &done, in, head)) return 0;
     if (head > 0 && !ask_state(context, &state)) return 0;
     if (state.used_bytes == 0) try_begin(context, state.iv);
-    if (context.ahead == nullptr || context.ahead->state != State::kRuns) {
+    if (context.keystream.ahead == nullptr || context.keystream.ahead->state != State::kRuns) {
       size_t written = 0;
       context.provider->counters.count_cpu(in_bytes);
       if (done < in_bytes && !feed(context, out + done, &written, in + done, in_bytes - done))
@@ -283,14 +288,14 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
       return 1;
     }
   }
-  if (context.ahead->state == State::kMeasures) {
+  if (context.keystream.ahead->state == State::kMeasures) {
     if (!feed_timed(context, out, in, in_bytes)) return 0;
     *out_bytes = in_bytes;
     return 1;
   }
   const size_t head = done;
   const bool is_alone = out == in || out + in_bytes <= in || in + in_bytes <= out;
-  StreamAhead &ahead = *context.ahead;
+  StreamAhead &ahead = *context.keystream.ahead;
   if (is_alone) {
     const bool is_timed = ++ahead.untimed % kTimed == 0;
     const uint64_t begin = is_timed ? now_ns() : 0;
@@ -309,8 +314,8 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
   }
   *out_bytes = in_bytes;
   if (!still_pays(context)) {
-    const bool is_over = context.ahead->keystream->is_over();
-    const bool has_failed = context.ahead->keystream->has_failed();
+    const bool is_over = context.keystream.ahead->keystream->is_over();
+    const bool has_failed = context.keystream.ahead->keystream->has_failed();
     if (!end_keystream(context)) return 0;
     leave_alone(context);
     if (is_over) note_that_others_took_over(*context.provider, has_failed, false);
@@ -319,26 +324,26 @@ int update_with_keystream(CipherContext &context, uint8_t *out, size_t *out_byte
 }
 
 bool catch_up(CipherContext &context) {
-  if (context.ahead == nullptr || !context.ahead->is_behind) return true;
+  if (context.keystream.ahead == nullptr || !context.keystream.ahead->is_behind) return true;
   uint8_t counter[kBlockBytes], rest[kBlockBytes] = {};
-  const unsigned used = context.ahead->keystream->tell(counter);
+  const unsigned used = context.keystream.ahead->keystream->tell(counter);
   size_t written = 0;
   const bool done =
       set_next_iv(context, counter) && (used == 0 || feed(context, rest, &written, rest, used));
   OPENSSL_cleanse(rest, sizeof rest);
-  if (done) context.ahead->is_behind = false;
+  if (done) context.keystream.ahead->is_behind = false;
   return done;
 }
 
 bool end_keystream(CipherContext &context) {
-  if (context.ahead == nullptr) return true;
+  if (context.keystream.ahead == nullptr) return true;
   const bool done = catch_up(context);
   drop_keystream(context);
   return done;
 }
 
 void drop_keystream(CipherContext &context) {
-  if (context.ahead == nullptr) return;
+  if (context.keystream.ahead == nullptr) return;
   if (is_foreign(context))
     forget_foreign(context);
   else

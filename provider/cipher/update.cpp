@@ -19,35 +19,9 @@
 #include "provider/cipher/cipher.h"
 #include "provider/cipher/keystream_ahead.h"
 #include "provider/cipher/random_generator.h"
+#include "provider/cipher/stream_position.h"
 
 namespace lanecrypt::provider {
-
-bool ask_state(CipherContext &context, StreamState *state) {
-  *state = {};
-  if (context.algorithm().is_chacha20()) {
-    const unsigned used = context.chacha20_used_bytes, unit = context.algorithm().unit_bytes();
-    std::memcpy(state->iv, context.chacha20_iv, kBlockBytes);
-    advance_chacha20(state->iv, used / unit);
-    state->used_bytes = used % unit;
-    return true;
-  }
-  // Asked for by pointer: if they are asked for a copy, some versions leave an error in
-  // the queue.
-  const void *iv = nullptr;
-  OSSL_PARAM params[4] = {{OSSL_CIPHER_PARAM_NUM, OSSL_PARAM_UNSIGNED_INTEGER, &state->used_bytes,
-                           sizeof(unsigned), OSSL_PARAM_UNMODIFIED},
-                          {OSSL_CIPHER_PARAM_PADDING, OSSL_PARAM_UNSIGNED_INTEGER, &state->padding,
-                           sizeof(unsigned), OSSL_PARAM_UNMODIFIED},
-                          OSSL_PARAM_END,
-                          OSSL_PARAM_END};
-  const bool has_iv = context.algorithm().iv_bytes != 0;
-  if (has_iv)
-    params[2] = {OSSL_CIPHER_PARAM_UPDATED_IV, OSSL_PARAM_OCTET_PTR, &iv, kBlockBytes,
-                 OSSL_PARAM_UNMODIFIED};
-  if (!context.fallback.get_params(params) || (has_iv && iv == nullptr)) return false;
-  if (has_iv) std::memcpy(state->iv, iv, kBlockBytes);
-  return true;
-}
 
 namespace {
 
@@ -69,8 +43,8 @@ Division divide(const CipherContext &context, const StreamState &state, size_t i
   Division division;
   const unsigned unit = context.algorithm().unit_bytes();
   const bool holds_last = context.is_block_mode() && !context.encrypting && state.padding != 0;
-  if (context.is_block_mode() && context.held_bytes > 0) {
-    division.head = kBlockBytes - context.held_bytes;
+  if (context.is_block_mode() && context.position.held_bytes > 0) {
+    division.head = kBlockBytes - context.position.held_bytes;
     division.head_out = kBlockBytes;
     division.lent = holds_last ? 1 : 0;
   } else if (context.algorithm().counts_within_unit() && state.used_bytes > 0) {
@@ -97,7 +71,7 @@ bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t 
 const char *what_hinders(const CipherContext &context, const StreamState &state,
                          const Division &division, const uint8_t *out, const uint8_t *in,
                          size_t in_bytes) {
-  if (context.chacha20_is_lost) return "a new key came without an IV";
+  if (context.position.chacha20_is_lost) return "a new key came without an IV";
   if (context.tls_records) return "it is a TLS record";
   if (context.algorithm().traits().inverts && context.encrypting != context.key_was_set_encrypting)
     return "the direction was changed without a key";
@@ -105,7 +79,7 @@ const char *what_hinders(const CipherContext &context, const StreamState &state,
           ? state.used_bytes >= context.algorithm().unit_bytes()
           : state.used_bytes != 0)
     return "the parameter num was set";
-  if (context.is_block_mode() && context.held_bytes == kBlockBytes &&
+  if (context.is_block_mode() && context.position.held_bytes == kBlockBytes &&
       (context.encrypting || !state.padding))
     return "padding was switched off within a stream";
   if (!can_be_divided(division, out, in, in_bytes)) return "its input and output overlap in part";
@@ -132,7 +106,7 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   if (out_size < in_bytes + (context.is_block_mode() ? kBlockBytes : 0) && context.key_set) {
     StreamState state;
     if (context.tls_records || !ask_state(context, &state)) return raise_too_small();
-    const size_t all = context.held_bytes + in_bytes;
+    const size_t all = context.position.held_bytes + in_bytes;
     const bool holds_last = context.is_block_mode() && !context.encrypting && state.padding != 0;
     const size_t written = !context.is_block_mode() ? in_bytes
                            : all == 0               ? 0
@@ -150,7 +124,7 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 [[gnu::noinline]] int pass_blocks(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                   size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
-  if (!context.tls_records) context.held_bytes += in_bytes - *out_bytes;
+  if (!context.tls_records) context.position.held_bytes += in_bytes - *out_bytes;
   return 1;
 }
 
@@ -163,7 +137,7 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 
 [[gnu::noinline]] int pass_message(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                    size_t out_size, const uint8_t *in, size_t in_bytes) {
-  uint64_t &bytes = out == nullptr ? context.aad_bytes : context.text_bytes;
+  uint64_t &bytes = out == nullptr ? context.aead.aad_bytes : context.aead.text_bytes;
   if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
   bytes += in_bytes;
   return 1;
@@ -186,7 +160,8 @@ int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_siz
     return pass_blocks(context, out, out_bytes, out_size, in, in_bytes);
   if constexpr (kPassing == Passing::kChaCha20)
     return pass_chacha20(context, out, out_bytes, out_size, in, in_bytes);
-  if (kPassing == Passing::kCounter && (context.stream_bytes += in_bytes) >= context.look_at)
+  if (kPassing == Passing::kCounter &&
+      (context.keystream.stream_bytes += in_bytes) >= context.keystream.look_at)
     return pass_and_look(context, out, out_bytes, out_size, in, in_bytes);
   const FallbackContext &fallback = context.fallback;
   return fallback.of->update(fallback.state, out, out_bytes, out_size, in, in_bytes);
@@ -205,8 +180,9 @@ template <Passing kPassing>
 bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in,
               size_t in_bytes) {
   constexpr uint64_t kAlwaysAllowed = kWays[static_cast<int>(Way::kGcm)].most_text_bytes;
-  return in != nullptr && context.message == nullptr && !context.openssl_only &&
-         context.text_bytes + in_bytes <= kAlwaysAllowed && (out == nullptr || context.key_set);
+  return in != nullptr && context.aead.message == nullptr && !context.aead.openssl_only &&
+         context.aead.text_bytes + in_bytes <= kAlwaysAllowed &&
+         (out == nullptr || context.key_set);
 }
 
 // All of a request as bulk.
@@ -296,8 +272,7 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
     size_t bytes = 0;
     if (!context.fallback.update(out == nullptr ? nullptr : out + written, &bytes, in, piece))
       return false;
-    if (context.is_block_mode() && !context.tls_records) context.held_bytes += piece - bytes;
-    if (context.algorithm().is_chacha20()) advance_chacha20_stream(context, piece);
+    note_fed(context, piece, bytes);
     written += bytes;
     in_bytes -= piece;
     if (in != nullptr) in += piece;
@@ -311,7 +286,7 @@ namespace {
 // For a request that a device may do, or that has something else special about it.
 [[gnu::noinline]] int update_at_length(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                        size_t out_size, const uint8_t *in, size_t in_bytes) {
-  if (context.ahead != nullptr)
+  if (context.keystream.ahead != nullptr)
     return update_with_keystream(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().is_aead())
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
@@ -422,8 +397,8 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
     if (bulk != Bulk::kNotTaken) return bulk == Bulk::kDone ? 1 : 0;
   }
   StreamState state;
-  if (place.choice != LC_CHOICE_CPU && in_bytes % kBlockBytes == 0 && context.held_bytes == 0 &&
-      ask_state(context, &state)) {
+  if (place.choice != LC_CHOICE_CPU && in_bytes % kBlockBytes == 0 &&
+      context.position.held_bytes == 0 && ask_state(context, &state)) {
     const Bulk bulk = run_undivided(context, place, state, out, in, in_bytes);
     if (bulk == Bulk::kFailed) return 0;
     if (bulk == Bulk::kDone) {

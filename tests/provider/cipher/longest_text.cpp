@@ -45,13 +45,13 @@ class Operation {
   Operation(const Operation &) = delete;
 
   CipherContext &state() { return *static_cast<CipherContext *>(state_); }
-  bool is_ours() { return state().message != nullptr; }
+  bool is_ours() { return state().aead.message != nullptr; }
   // Pretends that so many bytes of text came before; whole blocks.
   void set_position(uint64_t bytes) {
     if (is_ours())
-      state().message->text_bytes = state().message->summed_bytes = bytes;
+      state().aead.message->text_bytes = state().aead.message->summed_bytes = bytes;
     else
-      state().text_bytes = bytes;
+      state().aead.text_bytes = bytes;
   }
 
   bool init(const Bytes &key, const Bytes &iv, bool encrypt) {
