@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/device_thread.h"
 
-#include "process/thread.h"
 #include "thread/signals.h"
 
 namespace lanecrypt::schedule {
@@ -18,19 +17,10 @@ DeviceService DeviceThread::service() const {
 }
 
 void DeviceThread::begin() {
-  if (thread_.joinable()) return;
+  if (thread_.runs()) return;
   const SignalsBlocked blocked;
   begin_others();
-  if (is_device_) opening_.emplace();
-  try {
-    thread_ = process::start_thread([this] {
-      run();
-      opening_.reset();
-    });
-  } catch (...) {
-    opening_.reset();
-    throw;
-  }
+  thread_.begin(is_device_, [this] { run(); });
 }
 
 void DeviceThread::end() {
@@ -39,7 +29,7 @@ void DeviceThread::end() {
     stopping_ = true;
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void DeviceThread::warm_up() {
@@ -72,7 +62,7 @@ void DeviceThread::run() {
         break;
       }
       open_ = true;
-      opening_.reset();
+      thread_.end_opening();
     }
     serve(lock);
   }

@@ -8,13 +8,11 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <thread>
 
 #include "job/status.h"
 #include "thread/counters.h"
 #include "thread/device_service.h"
-#include "thread/openings.h"
+#include "thread/opening_thread.h"
 #include "thread/stuck.h"
 
 namespace lanecrypt::schedule {
@@ -71,9 +69,7 @@ class DeviceThread {
 
   bool wanted_ = false;
   Status status_;
-  std::thread thread_;
-  // Of a device, from the start of the thread until it is open, or cannot be.
-  std::optional<Opening> opening_;
+  OpeningThread thread_;
 };
 
 // The end of what works on a device, which may be nullptr: of one that is stuck it stays

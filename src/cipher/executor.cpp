@@ -6,8 +6,6 @@
 
 #include "cipher/shared_work.h"
 #include "cpu/cpu_cipher.h"
-#include "process/thread.h"
-#include "thread/signals.h"
 #include "thread/stuck.h"
 #include "verify/sample.h"
 #include "verify/self_test.h"
@@ -66,7 +64,7 @@ void Executor::stop() {
     stopping_ = true;
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void Executor::hurry() {
@@ -81,23 +79,10 @@ std::string Executor::reason() const {
   return status_.text();
 }
 
-// The caller holds the lock.
-void Executor::ensure_thread() {
-  if (thread_.joinable()) return;
-  const SignalsBlocked blocked;
-  opening_.emplace();
-  try {
-    thread_ = process::start_thread([this] { run(); });
-  } catch (...) {
-    opening_.reset();
-    throw;
-  }
-}
-
 bool Executor::submit(const RequestPointer &request) {
   std::lock_guard lock(mutex_);
   if (stopping_) return false;
-  ensure_thread();
+  begin();
   load_bytes_ += request->load_bytes;
   arrived_.push_back(request);
   changed_.notify_all();
@@ -109,7 +94,7 @@ Status Executor::call(const Work &work) {
   Call call = {.work = &work, .status = {}, .done = false};
   std::unique_lock lock(mutex_);
   if (stopping_) return process_ends();
-  ensure_thread();
+  begin();
   calls_.push_back(&call);
   changed_.notify_all();
   bell_.ring();
@@ -252,7 +237,7 @@ void Executor::run() {
     if (arrived_.empty() && calls_.empty()) break;
     lock.unlock();
     const Status status = hurries_ ? process_ends() : open_device();
-    opening_.reset();
+    thread_.end_opening();
     lock.lock();
     if (!status.ok()) {
       // This device can do nothing: say so to all who ask.
@@ -272,7 +257,7 @@ void Executor::run() {
     serve(lock);
   }
   lock.unlock();
-  opening_.reset();
+  thread_.end_opening();
   close_device();
 }
 

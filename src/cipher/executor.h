@@ -10,12 +10,10 @@
 #include <functional>
 #include <list>
 #include <mutex>
-#include <optional>
-#include <thread>
 
 #include "pipeline/pipeline.h"
 #include "thread/counters.h"
-#include "thread/openings.h"
+#include "thread/opening_thread.h"
 #include "verify/ciphers_known_answers.h"
 
 namespace lanecrypt::schedule {
@@ -73,7 +71,9 @@ class Executor {
   struct Call;
 
   void run();
-  void ensure_thread();
+  void begin() {
+    thread_.begin(true, [this] { run(); });
+  }
   Status open_device();
   Status self_test(const BlockCipher *block);
   Result<bool> knows(const verify::CipherKnownAnswer &answer);
@@ -119,8 +119,6 @@ class Executor {
   std::unique_ptr<Pipeline> pipeline_;
   bool opened_ = false;
   std::array<bool, kBlockCipherCount> is_proven_ = {};
-  // From the start of the thread until the device is open, or cannot be.
-  std::optional<Opening> opening_;
   std::list<std::unique_ptr<device::Buffer>> stuck_chains_;
   uint64_t self_test_launches_ = 0;
 
@@ -129,7 +127,7 @@ class Executor {
   Status status_;  // why it is unusable or lost
   std::list<RequestPointer> arrived_;
   std::list<Call *> calls_;
-  std::thread thread_;
+  OpeningThread thread_;
 };
 
 }  // namespace lanecrypt::schedule

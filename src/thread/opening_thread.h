@@ -1,0 +1,31 @@
+// A thread that opens a device for itself, and works on it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "thread/openings.h"
+
+namespace lanecrypt::schedule {
+
+// Its user's lock is held by who begins it.
+class OpeningThread {
+ public:
+  // Starts it, unless it runs, with an Opening if it opens a device. Throws where there are
+  // no threads.
+  void begin(bool opens_device, std::function<void()> work);
+  // On the thread: the device is open, or cannot be.
+  void end_opening() { opening_.reset(); }
+  bool runs() const { return thread_.joinable(); }
+  // Waits for its end, if it was begun.
+  void join();
+
+ private:
+  std::optional<Opening> opening_;
+  std::thread thread_;
+};
+
+}  // namespace lanecrypt::schedule
