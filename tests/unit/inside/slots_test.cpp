@@ -230,5 +230,24 @@ TEST_F(Slots, WithoutMemoryTheyAreFewer) {
   EXPECT_TRUE(in == decrypted(out));
 }
 
+// Else a chunk would have no launch, or two rooms.
+TEST(Launches, EachKindHasOne) {
+  Result<std::unique_ptr<device::Device>> device =
+      device::find_host().front().open(device::KernelSet::kCiphers);
+  ASSERT_TRUE(device.ok());
+  const auto launches = make_chunk_launches(**device, {BlockForm::kTable1, {}});
+  for (const Mode &mode : kModes)
+    for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+      const CipherKind kind = {mode.cipher, direction, 32};
+      size_t takers = 0;
+      for (const std::unique_ptr<ChunkLaunch> &launch : launches) {
+        if (!launch->takes(kind)) continue;
+        ++takers;
+        EXPECT_NE(0u, launch->max_pieces(kind));
+      }
+      EXPECT_EQ(1u, takers) << kind.name();
+    }
+}
+
 }  // namespace
 }  // namespace lanecrypt::schedule
