@@ -18,7 +18,7 @@ using process::forks;
 using schedule::Executor;
 
 struct Context::Process {
-  Process(const schedule::DispatcherOptions &options, tune::Prefer prefer)
+  Process(const schedule::DispatcherOptions &options, place::Prefer prefer)
       : born_in(forks()), dispatcher(options), choice(dispatcher, prefer) {
     at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.hurry(); });
   }
@@ -30,10 +30,10 @@ struct Context::Process {
 
   const uint64_t born_in;
   // Before there are threads of ours.
-  const tune::OwnCpuTime own_time = tune::OwnCpuTime::without_present_threads();
+  const place::OwnCpuTime own_time = place::OwnCpuTime::without_present_threads();
   AtProcessEnd at_end;
   schedule::Dispatcher dispatcher;
-  tune::CipherChoice choice;
+  place::CipherChoice choice;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
 };
@@ -114,23 +114,23 @@ bool Context::generation_is_sooner(uint32_t bits) {
   return false;
 }
 
-Result<tune::Calibration> Context::known_calibration(uint32_t index) {
+Result<place::Calibration> Context::known_calibration(uint32_t index) {
   const Executor *executor = dispatcher().device(index);
   if (executor == nullptr)
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
-  const std::string device = tune::describe_device(executor->properties());
-  std::optional<tune::Calibration> stored = tune::load(tune::describe_machine(), device);
+  const std::string device = place::describe_device(executor->properties());
+  std::optional<place::Calibration> stored = place::load(place::describe_machine(), device);
   if (!stored) return Status(LC_ERROR_UNSUPPORTED, device + ": was not measured yet");
   return std::move(*stored);
 }
 
-Result<tune::Calibration> Context::calibrate(uint32_t index, tune::Depth depth,
-                                             const std::function<bool(const tune::Point &)> &each) {
+Result<place::Calibration> Context::calibrate(
+    uint32_t index, place::Depth depth, const std::function<bool(const place::Point &)> &each) {
   Process &mine = process();
-  Result<tune::Calibration> made =
-      tune::measure(mine.dispatcher, index, depth, each, mine.own_time);
+  Result<place::Calibration> made =
+      place::measure(mine.dispatcher, index, depth, each, mine.own_time);
   if (!made.ok()) return made;
-  tune::store(*made);
+  place::store(*made);
   mine.choice.learn(index, *made);
   return made;
 }
@@ -149,7 +149,7 @@ Inquiry &Context::inquiry() {
   return current->inquiry;
 }
 
-Placement Context::place(const tune::Question &question) {
+Placement Context::place(const place::Question &question) {
   // The way to a device and back takes longer than so little on the CPU.
   constexpr uint64_t kLeastBytes = 64 << 10;
   // To look for devices takes tenths of a second, and to open one about a second: a

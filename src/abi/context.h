@@ -21,7 +21,8 @@ namespace lanecrypt {
 // Any thread.
 class Context {
  public:
-  explicit Context(schedule::DispatcherOptions options, tune::Prefer prefer = tune::Prefer::kSpeed)
+  explicit Context(schedule::DispatcherOptions options,
+                   place::Prefer prefer = place::Prefer::kSpeed)
       : options_(std::move(options)), prefer_(prefer) {}
   ~Context();
   Context(const Context &) = delete;
@@ -35,13 +36,13 @@ class Context {
   bool generation_is_sooner(uint32_t bits);
 
   // What is known of a device. The other measures it, and keeps it.
-  Result<tune::Calibration> known_calibration(uint32_t index);
-  Result<tune::Calibration> calibrate(uint32_t index, tune::Depth depth,
-                                      const std::function<bool(const tune::Point &)> &each);
+  Result<place::Calibration> known_calibration(uint32_t index);
+  Result<place::Calibration> calibrate(uint32_t index, place::Depth depth,
+                                       const std::function<bool(const place::Point &)> &each);
   // Where a request belongs; LC_CHOICE_UNKNOWN where nothing like it was measured on any
   // device. Once it pays devices are looked for and measured beside, for which nobody
   // waits; then one call waits until the device that is sooner is open.
-  Placement place(const tune::Question &question);
+  Placement place(const place::Question &question);
   // Whether a selected device is open. Opens the first one if that is wanted, and
   // already known which there are.
   bool is_open(bool opens_now);
@@ -62,7 +63,7 @@ class Context {
   Inquiry &inquiry();
 
   const schedule::DispatcherOptions options_;
-  const tune::Prefer prefer_;
+  const place::Prefer prefer_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
   std::atomic<InquiryOfProcess *> inquiry_ = nullptr;

@@ -51,7 +51,7 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     const bool offloads = options.prefer == LC_PREFER_OFFLOAD;
     chosen.pipeline.saves_cpu = offloads;
     *context = new lc_context(
-        chosen, offloads ? lanecrypt::tune::Prefer::kOffload : lanecrypt::tune::Prefer::kSpeed);
+        chosen, offloads ? lanecrypt::place::Prefer::kOffload : lanecrypt::place::Prefer::kSpeed);
     return LC_OK;
   });
 }

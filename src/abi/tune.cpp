@@ -12,7 +12,7 @@ using lanecrypt::abi::tell;
 
 namespace {
 
-lc_tune_point point_of(const lanecrypt::tune::Point &point) {
+lc_tune_point point_of(const lanecrypt::place::Point &point) {
   lc_tune_point made = {};
   made.struct_size = sizeof made;
   made.cipher = point.kind.cipher;
@@ -33,22 +33,22 @@ lc_tune_point point_of(const lanecrypt::tune::Point &point) {
 lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
                   int (*on_point)(void *argument, const lc_tune_point *point), void *argument) {
   return guarded([&]() -> lc_status {
-    namespace tune = lanecrypt::tune;
+    namespace place = lanecrypt::place;
     if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
     if (number_of(depth) > LC_TUNE_FULL) return tell(LC_ERROR_ARGUMENT, "unknown depth");
-    const auto each = [&](const tune::Point &point) {
+    const auto each = [&](const place::Point &point) {
       const lc_tune_point told = point_of(point);
       return on_point == nullptr || on_point(argument, &told) == 0;
     };
     if (depth != LC_TUNE_STORED)
-      return tell(context
-                      ->calibrate(index,
-                                  depth == LC_TUNE_FULL ? tune::Depth::kFull : tune::Depth::kQuick,
-                                  each)
-                      .status());
-    Result<tune::Calibration> known = context->known_calibration(index);
+      return tell(
+          context
+              ->calibrate(index, depth == LC_TUNE_FULL ? place::Depth::kFull : place::Depth::kQuick,
+                          each)
+              .status());
+    Result<place::Calibration> known = context->known_calibration(index);
     if (!known.ok()) return tell(known.status());
-    for (const tune::Point &point : known->points)
+    for (const place::Point &point : known->points)
       if (!each(point)) return tell(LC_ERROR_STOPPED, "stopped by the caller");
     return LC_OK;
   });

@@ -9,7 +9,7 @@
 #include "cpu/core_count.h"
 #include "lanecrypt/lanecrypt.h"
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 namespace {
 
 constexpr char kFolder[] = "tune";
@@ -123,4 +123,4 @@ void store(const Calibration &calibration) {
   cache::store(kFolder, key_of(calibration.machine, calibration.device), to_text(calibration));
 }
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

@@ -6,7 +6,7 @@
 
 #include "place/measure.h"
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 
 std::optional<Calibration> CipherChoice::stored(uint32_t index) const {
   return load(describe_machine(), describe_device(dispatcher_.device(index)->properties()));
@@ -127,4 +127,4 @@ Placement CipherChoice::decide(const Question &question, Inquiry *inquiry) {
   return {is_known ? LC_CHOICE_CPU : LC_CHOICE_UNKNOWN};
 }
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

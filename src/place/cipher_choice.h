@@ -15,7 +15,7 @@
 #include "place/dispatcher.h"
 #include "place/inquiry.h"
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 
 // Any thread.
 class CipherChoice {
@@ -64,4 +64,4 @@ class CipherChoice {
   std::atomic<uint64_t> least_[kModeCount][2][kKeys] = {};
 };
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

@@ -5,7 +5,7 @@
 
 #include "cipher/cpu_worker.h"
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 namespace {
 
 using Field = uint64_t Point::*;
@@ -131,4 +131,4 @@ std::optional<uint64_t> CostModel::threshold(const CipherKind &kind, bool pinned
   return std::nullopt;
 }
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

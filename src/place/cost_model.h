@@ -9,7 +9,7 @@
 
 #include "place/calibration.h"
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 
 enum class Prefer {
   kSpeed,    // the side that is done sooner
@@ -62,4 +62,4 @@ class CostModel {
   std::vector<Curve> curves_;
 };
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

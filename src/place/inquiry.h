@@ -33,7 +33,7 @@ class Inquiry {
   // Starts measuring the device, with a context of its own.
   void measure(const std::string &id);
   struct Measured {
-    std::optional<tune::Calibration> calibration;  // nothing where it failed
+    std::optional<place::Calibration> calibration;  // nothing where it failed
   };
   // What came of a measure(), once for each; nothing before it has ended.
   std::optional<Measured> measured(const std::string &id);

@@ -10,7 +10,7 @@
 #include "cpu/cpu_cipher.h"
 #include "work/request.h"
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 namespace {
 
 using schedule::Dispatcher;
@@ -257,4 +257,4 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
   return made;
 }
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

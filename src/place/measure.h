@@ -9,7 +9,7 @@
 #include "place/dispatcher.h"
 #include "place/own_cpu_time.h"
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 
 enum class Depth {
   kQuick,  // every mode that is no chain, with its shortest key, in ordinary memory;
@@ -28,4 +28,4 @@ Result<Calibration> measure(schedule::Dispatcher &dispatcher, uint32_t index, De
                             const std::function<bool(const Point &)> &each,
                             const OwnCpuTime &own = {});
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

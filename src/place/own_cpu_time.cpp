@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace lanecrypt::tune {
+namespace lanecrypt::place {
 namespace {
 
 uint64_t read_clock(clockid_t clock) {
@@ -47,4 +47,4 @@ uint64_t OwnCpuTime::now_ns() const {
   return all > others ? all - others : 0;
 }
 
-}  // namespace lanecrypt::tune
+}  // namespace lanecrypt::place

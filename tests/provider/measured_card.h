@@ -36,16 +36,16 @@ class MeasuredCard : public testing::Test {
  private:
   static void store(const std::vector<lanecrypt::CipherKind> &kinds, uint64_t device_rate,
                     uint64_t cores_rate) {
-    namespace tune = lanecrypt::tune;
+    namespace place = lanecrypt::place;
     const auto found = lanecrypt::device::find_host();
-    tune::Calibration made = {
-        tune::describe_machine(), tune::describe_device(found[0].properties), true, {}};
+    place::Calibration made = {
+        place::describe_machine(), place::describe_device(found[0].properties), true, {}};
     for (const lanecrypt::CipherKind &kind : kinds)
       for (const uint64_t bytes : {uint64_t{16} << 10, uint64_t{16} << 20})
         made.points.push_back({kind, false, 1, bytes, 100000 + bytes / device_rate,
                                20000 + bytes / device_rate, 100 + bytes / 5,
                                cores_rate != 0 ? bytes / cores_rate : 0});
-    tune::store(made);
+    place::store(made);
   }
 
   const lanecrypt::test::TemporaryFolder folder_;
