@@ -337,7 +337,7 @@ bool set_own_tag(FallbackContext &context, size_t bytes) {
 AeadMessage *copy_message(const AeadMessage &message) {
   AeadMessage *copy = new_message();
   if (copy == nullptr) return nullptr;
-  static_cast<AeadState &>(*copy) = message;
+  static_cast<AeadMessageState &>(*copy) = message;
   copy->cipher = copy->gmac = {};
   copy->poly1305 = nullptr;
   const bool ok = (!message.cipher.exists() || copy->cipher.make_copy_of(message.cipher)) &&
@@ -352,7 +352,7 @@ void end_message(AeadMessage &message) {
   message.cipher.free();
   message.gmac.free();
   EVP_MAC_CTX_free(message.poly1305);
-  AeadState &state = message;
+  AeadMessageState &state = message;
   OPENSSL_cleanse(&state, sizeof state);
   state = {};
   state.is_over = true;

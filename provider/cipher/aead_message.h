@@ -33,7 +33,7 @@ struct CipherContext;
 inline constexpr size_t kMostIvBytes = 128;
 
 // Plain data, except what it owns.
-struct AeadState {
+struct AeadMessageState {
   Provider *provider;
   int index;  // of kAlgorithms
   uint8_t key[32];
@@ -62,7 +62,7 @@ struct AeadState {
   bool is_over;
 };
 
-struct AeadMessage : AeadState {
+struct AeadMessage : AeadMessageState {
   secure::KeyMemory memory;  // the memory that holds this itself
 };
 

@@ -49,7 +49,7 @@ struct KeystreamState {
 
 // Authenticated modes: the IV, and what OpenSSL's context has had under it. For GCM and
 // ChaCha20-Poly1305 also the message, once a device has had a part of it.
-struct AuthenticatedState {
+struct AeadState {
   struct AeadMessage *message;
   uint64_t aad_bytes, text_bytes;
   bool is_over;       // no text until the next IV
@@ -104,7 +104,7 @@ struct CipherState {
 
   KeystreamState keystream;
   StreamPosition position;
-  AuthenticatedState aead;
+  AeadState aead;
   CcmState ccm;
 
   const Algorithm &algorithm() const { return kAlgorithms[index]; }
