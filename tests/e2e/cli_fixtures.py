@@ -18,8 +18,8 @@ FAILED, USAGE, BAD_DATA, NO_DEVICE = 1, 2, 3, 4
 
 
 def environment(devices="host", **more):
-    """The environment of a run: no openssl.cnf of the tester's, the emulator
-    as the device unless told otherwise (None: the library's own choice)."""
+    """The environment of a run, without the tester's openssl.cnf. The device is the
+    emulator, unless `devices` names others (None: the library chooses)."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LANECRYPT_", "OPENSSL_"))}
     for key in ("LANECRYPT_BUILD", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
         if key in os.environ:
@@ -32,7 +32,7 @@ def environment(devices="host", **more):
 
 
 def lanecrypt(*arguments, devices="host", stdin=b"", timeout=300, env=None, **options):
-    """Runs the command; stdin is bytes or a file. Gives the finished process."""
+    """Runs the command and returns the finished process. stdin is bytes or a file."""
     source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
@@ -55,7 +55,7 @@ def ok(*arguments, **options):
 
 
 def fails(code, text, *arguments, **options):
-    """Runs the command, which must end with `code` and say `text`."""
+    """Runs the command, which must exit with `code` and print `text`."""
     done = lanecrypt(*arguments, **options)
     said = done.stderr.decode()
     assert done.returncode == code, (arguments, done.returncode, said)
@@ -79,12 +79,12 @@ def openssl(*arguments, stdin=b"", check=True):
 
 
 def report(done):
-    """The line of JSON of a run with --json."""
+    """The line of JSON that a run with --json printed."""
     return json.loads(done.stdout.decode().splitlines()[-1])
 
 
 def data(length, seed=1):
-    """Bytes that are no pattern, the same at every run."""
+    """Bytes that look random, the same in every run."""
     import random
 
     return random.Random(seed * 1_000_003 + length).randbytes(length)

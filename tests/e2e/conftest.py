@@ -16,14 +16,14 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pytest_configure(config):
-    # pytest-xdist's; without it, tests run one after the other anyway.
+    # pytest-xdist knows this mark. Without it, tests run one after the other anyway.
     config.addinivalue_line("markers", "xdist_group(name): tests that must not run at once, or "
                             "that share a fixture which takes long")
-    # Settings of the person who runs the tests must not decide them.
+    # The settings of the person who runs the tests must not change their results.
     for name in ("OPENSSL_CONF", "OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
         os.environ.pop(name, None)
-    # A shell starts what it runs in the background deaf to Ctrl-C, and children
-    # inherit that; the tests send signals that must be heard.
+    # A shell has what it runs in the background ignore Ctrl-C, and children inherit that.
+    # The tests send such signals, which must arrive.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
@@ -36,7 +36,7 @@ def repository():
 
 @pytest.fixture(scope="session")
 def build():
-    """The build folder; a test that asks for it fails where nothing is built."""
+    """The build folder. A test that asks for it fails if nothing is built."""
     folder = pathlib.Path(os.environ.get("LANECRYPT_BUILD", REPOSITORY / "build")).resolve()
     assert (folder / "lib" / "liblanecrypt.so").exists(), f"nothing is built in {folder}"
     return folder
@@ -44,7 +44,7 @@ def build():
 
 @pytest.fixture(scope="session")
 def devices(build):
-    """Every device of this machine, as `lanecrypt devices --json` tells it."""
+    """Every device of this machine, as `lanecrypt devices --json` lists it."""
     environment = {k: v for k, v in os.environ.items() if k != "LANECRYPT_DEVICES"}
     done = subprocess.run([build / "bin" / "lanecrypt", "devices", "--json"], env=environment,
                           capture_output=True, text=True, timeout=300)

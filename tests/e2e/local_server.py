@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that a test or dev/clients starts on this machine: where their programs are, their
-configurations, a port for one, when it listens, and what it answers."""
+"""Servers that a test or dev/clients starts on this machine: finds their programs, writes
+their configurations, finds a free port, waits until they listen, and reads their answers."""
 
 import contextlib
 import os
@@ -12,8 +12,8 @@ import time
 
 
 def program(name):
-    """The path of a program of this machine, or None; a server's too, whose folder only
-    root has in its PATH."""
+    """The path of a program of this machine, or None. Servers are found too, though their
+    folders are only in root's PATH."""
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")
 
 
@@ -24,8 +24,8 @@ def free_port():
 
 
 def wait_for(port, server):
-    """Returns when the process `server` takes connections; where it ends, or takes none
-    for five minutes, the test fails."""
+    """Returns when the process `server` accepts connections. The test fails if the process
+    ends, or accepts none for five minutes."""
     until = time.monotonic() + 300
     while time.monotonic() < until:
         assert server.poll() is None, f"the server ended: {server.communicate()}"
@@ -37,13 +37,13 @@ def wait_for(port, server):
 
 
 def children(server):
-    """The processes that the process `server` started and has not taken leave of."""
+    """The processes that the process `server` started and has not waited for."""
     return pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
 
 
 @contextlib.contextmanager
 def connected(port, key, version):
-    """A connection of TLS to a server with the certificate of the folder `key`."""
+    """A TLS connection to a server that has the certificate of the folder `key`."""
     context = ssl.create_default_context(cafile=str(key / "certificate.pem"))
     context.minimum_version = context.maximum_version = version
     if version == ssl.TLSVersion.TLSv1_2:
@@ -54,7 +54,7 @@ def connected(port, key, version):
 
 
 def handshake(port, key, version, path="/"):
-    """What a server of https answers."""
+    """What an HTTPS server answers."""
     with connected(port, key, version) as connection:
         connection.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
         answer = b""
@@ -64,9 +64,9 @@ def handshake(port, key, version, path="/"):
 
 
 def nginx(folder, port, key, user="root", serves='return 200 "here";'):
-    """The command of an nginx of two workers that serves https on the port, with the key of
-    the folder `key`, and keeps its files in `folder`. Workers are the user's, where root
-    starts it."""
+    """The command that starts an nginx of two workers. It serves HTTPS on the port, with the
+    key of the folder `key`, and keeps its files in `folder`. If root starts it, its workers
+    run as `user`."""
     (folder / "nginx.conf").write_text(f"""
 daemon off;
 {f"user {user};" if os.geteuid() == 0 else ""}
@@ -97,8 +97,8 @@ http {{
 
 def haproxy(folder, port, key,
             serves='http-request return status 200 content-type text/plain string "here"'):
-    """The command of an HAProxy that serves https on the port, with the key of the folder
-    `key`, and keeps its configuration in `folder`."""
+    """The command that starts an HAProxy. It serves HTTPS on the port, with the key of the
+    folder `key`, and keeps its configuration in `folder`."""
     (folder / "haproxy.cfg").write_text(f"""
 global
     nbthread 2

@@ -17,13 +17,13 @@ IV = "f0f1f2f3f4f5f6f7f8f9fafbfffffffe"
 
 
 class Configuration:
-    """An openssl.cnf that makes the provider everyone's choice, and what came of it."""
+    """An openssl.cnf with which programs prefer the provider, and the counters of their runs."""
 
     def __init__(self, folder, build, activate=True, **settings):
         self.stats = folder / "stats.json"
         self.path = folder / "openssl.cnf"
         settings.setdefault("stats_file", self.stats)
-        # What most tests are about; None leaves a setting out.
+        # Most tests are about this. None leaves a setting out.
         settings.setdefault("in_process", "yes")
         settings = {name: value for name, value in settings.items() if value is not None}
         lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
@@ -66,12 +66,12 @@ module = {build}/lib/gpu.so
 
 
 def are_under_test(ids):
-    """Whether there are some, and each is of DEVICES, by its id or its API."""
+    """Whether `ids` is not empty, and DEVICES names each of them by its id or its API."""
     return bool(ids) and all({id, id.split(":")[0]} & set(DEVICES.split(",")) for id in ids)
 
 
 def plain(*command, **options):
-    """Runs a program without any configuration of ours."""
+    """Runs a program without our configuration."""
     done = subprocess.run([str(part) for part in command], capture_output=True, timeout=300,
                           **options)
     assert done.returncode == 0, done.stderr.decode(errors="replace")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The form of the results in bench/results and of the trials in docs/lab: each file says
-where, when and of which source its figures are, and how far apart the runs were. And that
-the files are there that the docs name."""
+where, when and with which source its figures were taken, and how far apart the runs were.
+Also, every file of figures that the docs name is there."""
 
 import copy
 import datetime
@@ -18,8 +18,8 @@ LAB = REPOSITORY / "docs" / "lab"
 FILES = sorted([*RESULTS.iterdir(), *LAB.glob("*.json")])
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 
-# What files lack that were written before all of it was asked for. No file is added here:
-# one that is new has all.
+# What older files lack, because it was not asked for when they were written. New files have
+# all of it and are not added here.
 OLDER = {
     "2026-11-21-h200-cuda.json": {"date"},
     "2026-11-21-h200-enc.json": {"date", "software.commit"},
@@ -59,13 +59,13 @@ def is_count(value):
 
 
 def lacks_of_result(result):
-    """What one figure lacks, as names of its fields."""
+    """The names of the fields that one figure lacks."""
     if not isinstance(result, dict):
         return {"name"}
     checks = {"name": lambda name: is_text(name) and re.fullmatch(r"[^\s.]+(\.[^\s.]+)+", name),
               "value": is_number, "unit": is_text, "runs": is_count, "min": is_number, "max": is_number}
     lacks = {field for field, is_right in checks.items() if not is_right(result.get(field))}
-    # Of timing tests the value is a difference of two sides, or the worst of many.
+    # In timing tests the value is a difference of two sides, or the worst of many.
     if not lacks & {"value", "min", "max"} and ".timing-" not in str(result.get("name")) \
             and not result["min"] <= result["value"] <= result["max"]:
         lacks.add("value")
@@ -73,7 +73,7 @@ def lacks_of_result(result):
 
 
 def lacks_of(name, told):
-    """What a file of this name lacks that says this."""
+    """What a file with this name and this content lacks."""
     if not isinstance(told, dict):
         return {"machine", "date", "software", "results"}
     lacks = set()
@@ -84,7 +84,7 @@ def lacks_of(name, told):
         lacks.add("date")
     machine, software, results = (told.get(part) for part in ("machine", "software", "results"))
     if isinstance(machine, dict):
-        # Figures of the CPU alone have neither a GPU nor its driver.
+        # Figures of the CPU alone have no GPU and no driver.
         if not is_text(machine.get("gpu")) and machine.get("gpu") != "":
             lacks.add("machine.gpu")
         if not is_text(machine.get("driver")) and (machine.get("driver") != "" or machine.get("gpu") != ""):
@@ -96,7 +96,7 @@ def lacks_of(name, told):
     else:
         lacks.add("machine")
     if isinstance(software, dict):
-        # One that can be looked up: not "unknown", nor with changes that nobody has.
+        # A commit that can be looked up: not "unknown", and not one with local changes.
         if not re.fullmatch(r"[0-9a-f]{7,40}", str(software.get("commit"))):
             lacks.add("software.commit")
         lacks |= {f"software.{part}" for part in ("compiler", "openssl") if not is_text(software.get(part))}
@@ -124,8 +124,8 @@ def test_the_older_ones_are_there():
 
 
 def missing_of(text):
-    """Files of figures that a page names and that are not there. One that is named without
-    a folder lies in bench/results."""
+    """Files of figures that a page names and that are not there. A file that is named
+    without a folder is in bench/results."""
     named = re.findall(r"((?:[\w.-]+/)*)(\d{4}-\d\d-\d\d-[\w.-]+\.json)", text)
     folders = {"": RESULTS, "bench/results/": RESULTS, "lab/": LAB, "docs/lab/": LAB}
     return [folder + name for folder, name in named
@@ -157,7 +157,7 @@ GONE = object()
 
 
 def changed(place, value):
-    """GOOD with another value there; GONE: without it."""
+    """GOOD with `value` at `place`, or without it if `value` is GONE."""
     told = copy.deepcopy(GOOD)
     *way, last = place
     part = told

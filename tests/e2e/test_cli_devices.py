@@ -44,7 +44,7 @@ def test_table():
 
 
 def test_every_device_here_gives_openssls_bytes(tmp_path):
-    """The emulator, OpenCL and CUDA alike, with many chunks on their way."""
+    """The emulator, OpenCL and CUDA, each with many chunks under way."""
     plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"
     plain.write_bytes(os.urandom((3 << 20) + 7))
     words = ["-pbkdf2", "-k", "x", "--chunk", "131072", "-json", "-require-gpu"]
@@ -62,7 +62,7 @@ def test_every_device_here_gives_openssls_bytes(tmp_path):
             assert told["device"] == device and told["cpu_bytes"] == 0 and told["device_bytes"] >= 3 << 20
 
 
-# Mesa's driver, made to be as old as that.
+# Mesa's driver, made to report versions that are too old.
 @pytest.mark.parametrize("variables, missing", [
     ({"MESA_GLES_VERSION_OVERRIDE": "2.0", "MESA_GL_VERSION_OVERRIDE": "4.2"}, "OpenGL ES 3.0"),
     ({"MESA_GL_VERSION_OVERRIDE": "3.2", "LANECRYPT_GL": "shaders=fragment,xor=raster"}, "OpenGL 3.3"),
@@ -80,7 +80,7 @@ def test_a_driver_of_opengl_that_is_too_old(variables, missing):
     assert said in lanecrypt(*words, env=variables).stdout.decode()
     fails(NO_DEVICE, said, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", "-devices", mesa[0], "-require-gpu",
           env=variables, stdin=b"abc")
-    # One of the two is enough.
+    # Either OpenGL or OpenGL ES is enough.
     for enough in ({"MESA_GLES_VERSION_OVERRIDE": "3.0"}, {"MESA_GLES_VERSION_OVERRIDE": "2.0"}):
         assert ok(*words, env=enough).returncode == 0
 
@@ -109,7 +109,7 @@ def test_bench_is_a_program_of_its_own(tmp_path):
     alone = subprocess.run([BUILD / "bin" / "lanecrypt-bench", "--help"], capture_output=True, timeout=300)
     assert alone.returncode == 0 and b"lanecrypt bench [OPTIONS]" in alone.stdout
     assert ok("bench", "--help").stdout == alone.stdout
-    # The command finds it from where it lies itself, whatever its caller names it.
+    # The command looks for it beside its own file, whatever name its caller gives it.
     (tmp_path / "link").symlink_to(LANECRYPT)
     linked = subprocess.run(["lanecrypt", "bench", "--help"], executable=tmp_path / "link", capture_output=True,
                             timeout=300)
@@ -152,8 +152,8 @@ def test_bench_writes_the_form_of_the_results(tmp_path):
     assert len(results["aes-128-ctr.card-sweep.host"]) > 2
 
 
-# From the first download after the self-test on, every byte is wrong: a check of
-# each kind finds it in the first row that it looks at.
+# Every byte is wrong from the first download after the self-test on. Each kind of check
+# finds that in the first row that it looks at.
 @pytest.mark.parametrize("only, said", [
     ("aes-128-ctr.card.", b"aes-128-ctr.card on host: the output is not OpenSSL's"),
     ("copy.", b"copies on host changed the data"),
@@ -181,7 +181,7 @@ def test_bench_of_kernels_runs_every_form():
     assert {"aes-128-gcm.integer.host", "chacha20-poly1305.integer.host"} <= names
 
 
-# What no device of OpenGL does, and with fragment shaders no chain either.
+# What no OpenGL device does. With fragment shaders it does no chain either.
 @pytest.mark.parametrize("what, only, shaders, measured, left_out", [
     ("aes", "aes-128-xts.,aes-128-ctr.card.,gcm.card.,ccm.card-mixed", "compute",
      {"aes-128-ctr.card.gl"}, ["AES-128-XTS encryption", "AES-128-CCM encryption",
@@ -198,7 +198,7 @@ def test_bench_leaves_out_what_the_device_does_not_do(what, only, shaders, measu
     done = ok(*words, env={"LANECRYPT_GL": f"shaders={shaders}"}, timeout=400)
     names = {r["name"] for r in json.loads(done.stdout)["results"]}
     assert {name for name in names if name.endswith(".gl")} == measured
-    # Each of them once, though many cases want it.
+    # Each is named once, though many cases want it.
     said = [line for line in done.stderr.decode().splitlines() if "left out: gl:0 does no" in line]
     assert said == [f"lanecrypt: left out: gl:0 does no {each}" for each in left_out]
 
@@ -231,7 +231,7 @@ def test_bench_takes_the_provider_that_it_is_told(tmp_path):
     fails(USAGE, "bench aes takes no --module", "bench", "aes", "--module", LANECRYPT)
     fails(FAILED, "cannot read the provider", *words, "--module", tmp_path / "gpu.so")
     fails(FAILED, "OpenSSL cannot load the provider from", *words, "--module", LANECRYPT)
-    # OpenSSL's configuration file knows some of these.
+    # Some of these characters mean something in OpenSSL's configuration file.
     odd = tmp_path / "a $folder#"
     odd.mkdir()
     for name in ("gpu.so", "liblanecrypt.so"):
@@ -287,7 +287,7 @@ def test_bench_papers_repeats_every_paper(papers):
     assert results["W.nist-examples.host"]["value"] == 24
     for name, result in results.items():
         assert (result.get("load") in ("threads", "stress-ng")) == ("-loaded" in name), name
-    # Every packet goes alone once, and the tenths are its runs.
+    # Every packet is sent alone once. A tenth of them makes a run.
     alone, at_once = (results[f"W.aes-128-ecb.{how}.host"]
                       for how in ("packet-by-packet", "packets-at-once"))
     assert alone["streams"] == at_once["streams"] and alone["runs"] == 10
@@ -355,7 +355,7 @@ def test_tables_of_papers_come_from_the_json(papers, tmp_path):
     assert write_papers("--check", *arguments).returncode != 0
     done = write_papers(*arguments)
     assert done.returncode == 0, done.stderr
-    # No call of 8 MiB was made here: that table stays as it was.
+    # No call of 8 MiB was made here, so that table stays as it was.
     assert done.stderr.decode().count("no file has its figures") == 1 and b"M-peak" in done.stderr
     text = document.read_text()
     assert text.startswith("before\n") and text.count("old\n") == 1
@@ -396,7 +396,7 @@ def test_plots_of_papers_come_from_the_json(papers, tmp_path):
     # The same JSON gives the same picture.
     assert draw("--api", "host", tmp_path / "papers.json").returncode == 0
     assert {letter: (out / f"papers-{letter}.svg").read_text() for letter in drawn} == texts
-    # And of devices that it has not, what OpenSSL did.
+    # For devices of which there are no figures, it draws what OpenSSL did.
     assert draw("--api", "cuda", tmp_path / "papers.json").returncode == 0
     assert "kernel, encryption" not in (out / "papers-m.svg").read_text()
 
@@ -463,7 +463,7 @@ def test_man_page_has_no_warnings_and_every_option():
 def test_without_opengl_it_says_what_to_install(tmp_path, variables, words):
     if not any(device["api"] == "gl" for device in listed()):
         pytest.skip("needs OpenGL: there is no device")
-    # No library, as the loader sees it.
+    # Files that the loader does not take for a library.
     for name in ("libEGL.so.1", "libEGL.so"):
         (tmp_path / name).write_text("not a library")
     changed = {name: value.format(empty=tmp_path) for name, value in variables.items()}

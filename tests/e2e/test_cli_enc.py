@@ -13,7 +13,7 @@ from cli_fixtures import CIPHERS, LANECRYPT, data, ok, openssl, report
 KEY = {128: "00112233445566778899aabbccddeeff", 192: "00112233445566778899aabbccddeeff0123456789abcdef",
        256: "00112233445566778899aabbccddeeff" * 2}
 IV = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
-# Around a block, around the chunk of the tests (4096), and some chunks.
+# Lengths around a block, around the chunk of the tests (4096), and of several chunks.
 LENGTHS = [0, 1, 16, 17, 4095, 4096, 40961]
 CHUNK = ("--chunk", "4096")
 
@@ -167,7 +167,7 @@ def test_passphrase_sources(tmp_path):
 
 
 def test_key_sources(tmp_path):
-    """The key itself from each source: the file is that of openssl's -K."""
+    """The key itself comes from each source. The file is the same as with openssl's -K."""
     plain = data(1000)
     words = ["-aes-256-ctr", "-iv", IV]
     expected = openssl("enc", *words, "-K", KEY[256], stdin=plain).stdout
@@ -215,7 +215,7 @@ def test_the_passphrase_does_not_stay_on_the_command_line():
         [str(LANECRYPT), "enc", "-aes-256-ctr", "-pbkdf2", "-k", "hunter2",
          "-devices", "none"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     try:
-        # The salt is written once the arguments have been read.
+        # Once the salt is written, the arguments have been read.
         process.stdin.write(b"y" * (9 << 20))
         process.stdin.flush()
         assert process.stdout.read(8) == b"Salted__"

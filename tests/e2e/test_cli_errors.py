@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad input gets a clear error, and nothing is lost: each test reads the
-message, and looks that no output was made or changed."""
+"""Bad input gets a clear error, and nothing is lost: each test reads the message, and
+checks that no output was made or changed."""
 
 import os
 import resource
@@ -22,8 +22,8 @@ PW = ["-pbkdf2", "-k", "x"]
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with an input and an output that exists; afterwards both are
-    as they were, and nothing else is there."""
+    """A folder with an input and an output that exists. After the test both must be as they
+    were, with nothing beside them."""
     (tmp_path / "in").write_bytes(data(10_000))
     (tmp_path / "out").write_bytes(b"precious")
     yield tmp_path
@@ -92,7 +92,8 @@ def test_contradictions(folder):
 
 @pytest.mark.parametrize("word", ["-k0", "-K0", "-k-1", "-knone", "-p1", "-S0"])
 def test_a_value_without_a_space(folder, word):
-    """Least of all is it the number of another secret of the same line."""
+    """It is refused. Above all it must not be taken for the index of another secret in the
+    same line."""
     fails(USAGE, "not expected", "enc", "-aes-128-ctr", *PW, word, *files(folder))
 
 
@@ -306,7 +307,7 @@ def as_nobody():
 
 
 def reachable(path):
-    """Whether another user can start what lies there."""
+    """Whether another user can start the program there."""
     return os.geteuid() != 0 or all(os.stat(p).st_mode & 0o001 for p in [path, *path.resolve().parents])
 
 
@@ -364,12 +365,12 @@ def test_output_that_nobody_reads():
     assert process.wait(timeout=300) == FAILED
 
 
-# A program does not find what lies beside it without /proc, which some tests hide.
+# Some tests hide /proc, without which a program does not find what lies beside it.
 LIBRARIES = os.path.join(os.path.dirname(os.path.dirname(LANECRYPT)), "lib")
 
 
 def in_namespace(script, *arguments):
-    """Runs a shell script where it may mount; skips where that is forbidden."""
+    """Runs a shell script in a namespace where it may mount. Skips if that is forbidden."""
     command = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", script, "sh", *map(str, arguments)]
     if shutil.which("unshare") is None:
         pytest.skip("unshare is not here")
@@ -404,7 +405,7 @@ def test_limit_on_the_size_of_files(folder):
 
 
 def test_without_unnamed_files(tmp_path):
-    """Where a file without a name cannot be had, a temporary one is used."""
+    """If the kernel gives no file without a name, a temporary one is used."""
     plain, out = tmp_path / "plain", tmp_path / "out"
     plain.write_bytes(data(100_000))
     out.write_bytes(b"old")
@@ -424,7 +425,7 @@ def test_without_unnamed_files(tmp_path):
 
 
 def start_slow(folder, *prefix):
-    """A run that has begun to write and waits for more input."""
+    """Starts a run, which has begun to write and waits for more input."""
     process = subprocess.Popen([*prefix, LANECRYPT, "enc", "-aes-256-ctr", *PW, "-out", folder / "out",
                                 "--chunk", "65536"],
                                stdin=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -496,7 +497,8 @@ def test_cbc_encryption_needs_the_cpu(folder):
 LOST = {"LANECRYPT_HOST_FAULT": "lost-after:3"}
 
 
-# Of the others a device answers its self-test in the middle.
+# A device answers the self-test of any other block cipher when a job first wants that cipher,
+# so here it would be lost in the self-test.
 @pytest.mark.parametrize("cipher", [cipher for cipher in CIPHERS if cipher.startswith("aes")])
 def test_a_device_lost_in_the_middle_the_cpu_takes_over(tmp_path, cipher):
     plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"

@@ -12,7 +12,8 @@ from cli_fixtures import FAILED, LANECRYPT, USAGE, data, environment, fails, lan
 from test_cli_errors import in_namespace
 
 RAW = ["-K", "00" * 32, "-iv", "01" * 16]
-# Around a page, which chunks of a page and O_DIRECT count by, and the salt's header.
+# Lengths around a page, which is the unit of O_DIRECT and of the chunks here, with the 16
+# bytes of the salt's header and without.
 LENGTHS = [0, 1, 4079, 4080, 4081, 4095, 4096, 4097, 8192, 40961, 65536]
 CHUNK = ["--chunk", "4096"]
 
@@ -64,17 +65,18 @@ def test_the_report_tells_the_way(tmp_path):
     files = ["-in", plain, "-out", sealed]
     assert told("plain", "enc", *files) == ("threads", "threads")
     assert told("ring", "enc", *files) == ("ring", "ring")
-    # Streams are read and written as they come.
+    # Pipes and devices are read and written by threads.
     assert told("ring", "enc", "-out", sealed, stdin=b"abc") == ("threads", "ring")
     assert told("ring", "enc", "-in", plain, "-out", "/dev/null") == ("ring", "threads")
-    # Small files are not worth it.
+    # Small files do not gain by io_uring.
     done = ok("enc", "-aes-256-ctr", *RAW, "--json", *files)
     assert (report(done)["input_io"], report(done)["output_io"]) == ("threads", "threads")
 
 
 @ring
 def test_direct_where_the_file_system_allows(tmp_path):
-    """Of a file system that has O_DIRECT. A descriptor that others share stays as it is."""
+    """On a file system that has O_DIRECT. The flags of a descriptor that other processes
+    share stay as they are."""
     plain, sealed = tmp_path / "plain", tmp_path / "sealed"
     plain.write_bytes(data(100_000))
     try:
@@ -87,7 +89,7 @@ def test_direct_where_the_file_system_allows(tmp_path):
     with plain.open("rb") as shared:
         done = report(by("direct", *words, *CHUNK, stdin=shared))
     assert (done["input_io"], done["output_io"]) == ("ring", "direct")
-    # Chunks that are no multiple of a page pass by the page cache.
+    # Chunks that are no multiple of a page go through the page cache.
     done = report(by("direct", *words, "-in", plain, "--chunk", "4112"))
     assert (done["input_io"], done["output_io"]) == ("ring", "ring")
 
@@ -121,7 +123,7 @@ def test_full_disk(way, tmp_path):
     plain, image, mount = tmp_path / "plain", tmp_path / "image", tmp_path / "mount"
     plain.write_bytes(data(8 << 20))
     mount.mkdir()
-    # A file system that has O_DIRECT where it may be made, or a RAM disk.
+    # A file system that has O_DIRECT, if this user may make one, or else a RAM disk.
     script = """
         export LANECRYPT_FILE_IO="$5"
         if truncate -s 4M "$4" && mkfs.ext4 -q -O ^has_journal "$4" && mount -o loop "$4" "$3" 2>/dev/null; then :
@@ -136,7 +138,7 @@ def test_full_disk(way, tmp_path):
 
 
 def test_a_file_that_becomes_shorter(way, tmp_path):
-    """While it is read: the command waits for the reader of its output meanwhile."""
+    """It does so while the command reads it, and waits for the reader of its output."""
     plain = tmp_path / "plain"
     plain.write_bytes(data(8 << 20))
     process = subprocess.Popen([LANECRYPT, "enc", "-aes-256-ctr", *RAW, "-in", plain, "--chunk", "65536"],
@@ -149,7 +151,7 @@ def test_a_file_that_becomes_shorter(way, tmp_path):
 
 
 def test_without_io_uring(tmp_path):
-    """A kernel or a filter that refuses it: the files are read by threads."""
+    """If a kernel or a filter refuses io_uring, threads read the files."""
     source = pathlib.Path(__file__).parent / "refuse_io_uring.py"
     plain, sealed = tmp_path / "plain", tmp_path / "sealed"
     plain.write_bytes(data(100_000))

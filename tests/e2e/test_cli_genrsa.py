@@ -36,7 +36,7 @@ def test_keys_are_good(tmp_path, devices):
     folder = tmp_path / "keys"
     said = genrsa(folder, 3, devices=devices).stdout.decode()
     assert "3 keys of 1024 bits" in said
-    # The CPU begins, and may be done before a device is open.
+    # The CPU begins, and may end before a device is open.
     assert "the CPU" in said or (devices == "host" and "host:0" in said)
     assert files(folder) == [f"key-{n:08}.pem" for n in (1, 2, 3)]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -51,7 +51,7 @@ def test_keys_are_good(tmp_path, devices):
 def test_a_run_goes_on_where_it_was(tmp_path):
     genrsa(tmp_path, 2)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    # What a loss of power and a killed run leave.
+    # What a loss of power and a killed run leave behind.
     (tmp_path / "key-00000003.pem").touch(0o600)
     (tmp_path / ".key-00000004.pem.part").write_bytes(b"half")
     (tmp_path / "notes").write_bytes(b"mine")
@@ -125,7 +125,7 @@ def test_one_key_in_a_file(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and files(tmp_path) == [path.name]
     first = path.read_bytes()
     assert openssl("pkey", "-in", path).stdout == first
-    # Another is a file of its own: whoever had opened the one before does not see it.
+    # Another key makes a new file: whoever opened the old one does not see the new key.
     path.chmod(0o644)
     with path.open("rb") as before:
         ok("genrsa", "--out", path, "--bits", "1024")
@@ -135,7 +135,7 @@ def test_one_key_in_a_file(tmp_path):
 
 
 def test_one_key_or_none(tmp_path):
-    """What fails or is interrupted leaves what was there, and nothing else."""
+    """A run that fails or is interrupted leaves what was there, and nothing else."""
     path, link = tmp_path / "key.pem", tmp_path / "link"
     path.write_bytes(b"mine")
     link.symlink_to(path)
@@ -144,7 +144,7 @@ def test_one_key_or_none(tmp_path):
     fails(FAILED, "standard output", "genrsa", "1024", stdout=open("/dev/full", "wb"))
     command = [LANECRYPT, "genrsa", "--out", path, "16384"]
     with subprocess.Popen(command, env=environment("none")) as run:
-        # It has been at it for a while, which takes it minutes.
+        # Such a key takes minutes. Its threads show that the run has begun to search.
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline and len(os.listdir(f"/proc/{run.pid}/task")) < 3:
             time.sleep(0.05)
@@ -167,7 +167,7 @@ def test_require_gpu(tmp_path):
 
 
 def test_what_is_not_ours_stays(tmp_path):
-    """Files that look like parts of keys, and what is at a key's place and no file."""
+    """Files that look like parts of keys, and things with a key's name that are no file."""
     others = [".key-notes.pem.part", ".key-.pem.part", ".key-1.pem.part.old"]
     for name in others:
         (tmp_path / name).write_text("mine")
@@ -188,7 +188,7 @@ root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away"
 
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
 def test_a_folder_that_others_write_to(tmp_path, mode):
-    """They could put their keys there, which the run would keep as its own."""
+    """It is refused: others could put their keys there, which the run would keep as its own."""
     folder = tmp_path / "keys"
     genrsa(folder, 1)
     (folder / ".key-00000002.pem.part").write_bytes(b"half")
@@ -196,7 +196,7 @@ def test_a_folder_that_others_write_to(tmp_path, mode):
     folder.chmod(mode)
     fails(FAILED, "others can write to it", "genrsa", "--count", 2, "--bits", 1024, "--out-dir", folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    # That they see the names gives no key away.
+    # Others may read the names: that gives no key away.
     folder.chmod(0o755)
     genrsa(folder, 2)
 
@@ -256,7 +256,7 @@ def test_interrupted(tmp_path):
         deadline = time.monotonic() + 300
         while len(files(tmp_path)) < 3 and time.monotonic() < deadline:
             time.sleep(0.05)
-        # One run at a time.
+        # Only one run at a time may use the folder.
         fails(FAILED, "another run", "genrsa", "--count", 1, "--out-dir", tmp_path)
         run.send_signal(signal.SIGINT)
         assert run.wait(300) == -signal.SIGINT
@@ -267,7 +267,7 @@ def test_interrupted(tmp_path):
 
 
 def test_no_prime_twice(tmp_path):
-    """A batch GCD by a tree of products, over a run that forks nothing; and
+    """A batch GCD by a tree of products, over all keys of a run that does not fork. And
     openssl takes every key."""
     count = int(os.environ.get("LANECRYPT_TEST_KEYS", "40"))
     genrsa(tmp_path, count, devices=DEVICES, timeout=3600)

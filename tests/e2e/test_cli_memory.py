@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that lie in memory: cores encrypt them from the one to the other."""
+"""Files in memory (RAM disks): the cores encrypt straight from one into the other."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ def ram_disk():
 
 
 def here(*arguments):
-    """Where the command itself chooses what runs it."""
+    """The report of a run that chooses itself what does the work."""
     return report(ok(*arguments, "-json", devices=None))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Standard input, output and error, and descriptors that a user names: closed, full,
-files in the middle, or of another than was meant."""
+"""Standard input, output and error, and descriptors that a user names: closed, full, at the
+middle of a file, or open for something else."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def plain(tmp_path):
     (KEY, ["-aes-256-ctr", "-iv", IV, "-key-source", "stdin"], ["-aes-256-ctr", "-iv", IV, "-K", KEY]),
 ], ids=["pass", "kfile", "key-source"])
 def test_the_first_line_of_a_file_on_standard_input(tmp_path, line, words, again):
-    """It is no part of the data, of a file no more than of a pipe."""
+    """It is no part of the data: in a file as little as in a pipe."""
     head = line.encode() + b"\n"
     (tmp_path / "plain").write_bytes(head + PLAIN)
     with open(tmp_path / "plain", "rb") as source:
@@ -47,7 +47,8 @@ def test_the_first_line_of_a_file_on_standard_input(tmp_path, line, words, again
 
 
 def test_a_descriptor_that_is_not_open(tmp_path, plain):
-    """Not one of the command's own, in which the passphrase would be the data's first line."""
+    """The command must not read one that it opened itself: the data's first line would be
+    taken for the passphrase."""
     plain.write_bytes(b"first line\n" + PLAIN)
     for number in range(3, 8):
         fails(FAILED, f"cannot read the passphrase from descriptor {number}: Bad file descriptor", "enc", *PW,
@@ -57,8 +58,8 @@ def test_a_descriptor_that_is_not_open(tmp_path, plain):
 
 @pytest.mark.parametrize("where", ["2>&-", "2>/dev/full"])
 def test_nobody_hears(tmp_path, plain, where):
-    """What cannot be told stops nothing, and every exit code is the right one."""
-    # Has a warning, and a report.
+    """A message that cannot be printed stops nothing, and every exit code is right."""
+    # This run has a warning and a report to print.
     done = shell(f'"$@" {where}', "enc", "-aes-256-ctr", "-k", "pw", "-v", "-in", plain, "-out", tmp_path / "sealed")
     assert done.returncode == 0
     assert openssl("enc", "-d", "-aes-256-ctr", "-k", "pw", "-in", tmp_path / "sealed").stdout == PLAIN
@@ -77,7 +78,7 @@ def test_results_that_cannot_be_written(words, where):
 
 
 def test_without_standard_output(tmp_path, plain):
-    """No file of the command's own comes to lie in its place."""
+    """No file that the command opens may get the descriptor of standard output."""
     sealed = tmp_path / "sealed"
     words = ["enc", *PW, "-k", "pw"]
     for redirect in (">&-", "<&- >&-"):
@@ -109,7 +110,7 @@ def test_empty_names(tmp_path, plain):
 
 
 def test_a_file_that_says_it_is_longer():
-    """As those of /sys do."""
+    """Files of /sys say so."""
     path = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
     if not path.is_file():
         pytest.skip(f"needs {path}")
@@ -118,14 +119,14 @@ def test_a_file_that_says_it_is_longer():
 
 
 def test_no_thread_to_be_had():
-    """An error like any other, of a user who may have no more processes."""
+    """A user who may have no more processes gets an error like any other."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to become a user of few processes")
 
     def run_as_another(most_processes, *words, stdin=b""):
         def become():
             resource.setrlimit(resource.RLIMIT_NPROC, (most_processes, most_processes))
-            os.setuid(61_803)  # nobody's, who has no other process
+            os.setuid(61_803)  # a user that nobody is, and that has no other process
 
         return subprocess.run([LANECRYPT, *words], input=stdin, capture_output=True, env=environment(None),
                               timeout=300, preexec_fn=become)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command does on a terminal: it asks for the passphrase, with the
-echo off, and shows how far it is."""
+"""What the command does on a terminal: it asks for the passphrase, with the echo off, and
+shows its progress."""
 
 import os
 import pty
@@ -46,7 +46,7 @@ class Terminal:
         self.seen = self.seen.split(text, 1)[1]
 
     def type(self, keys):
-        # The prompt comes before the echo goes: a person types later.
+        # The prompt appears before the echo is switched off. A person types later than that.
         end = time.monotonic() + 300
         while termios.tcgetattr(self.terminal)[3] & termios.ECHO:
             assert time.monotonic() < end, "the echo stays on"
@@ -147,7 +147,7 @@ def test_an_empty_passphrase(plain, tmp_path):
 
 
 def test_no_more_than_openssl_takes(plain, tmp_path):
-    """Or nobody could type what opens the file there."""
+    """Otherwise nobody could type into openssl the passphrase that opens the file."""
     sealed = tmp_path / "sealed"
     for length, code in ((511, 0), (512, FAILED)):
         run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", sealed)
@@ -169,8 +169,8 @@ def test_interrupt_at_the_prompt(plain, tmp_path):
 
 
 def run_slowly(*words, until=None):
-    """stderr of a run whose input comes in two halves, and which is a terminal: the second
-    when the first has brought what `until` matches, or after a while."""
+    """Runs the command with stderr on a terminal, and returns what it wrote there. Its input
+    comes in two halves: the second when stderr matches `until`, or after a while."""
     main, other = pty.openpty()
     process = subprocess.Popen([LANECRYPT, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", *words],
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=other,
@@ -210,9 +210,9 @@ def test_progress_line():
 
 
 def progress_of_a_file(path, devices):
-    """The lines that are shown of a file on its way to a slow reader, each with the
-    times before which it was not there and when it was read: of a second and a half at
-    least, and three with the time left."""
+    """The progress lines of a run whose output is read slowly. Each comes with two times: it
+    was not there before the first, and was read at the second. The lines span at least a
+    second and a half, and three of them tell the time left."""
     main, other = pty.openpty()
     process = subprocess.Popen([LANECRYPT, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", "-in", path],
                                stdout=subprocess.PIPE, stderr=other, env=environment(devices),
@@ -244,8 +244,8 @@ def progress_of_a_file(path, devices):
 
 @pytest.mark.parametrize("devices, name", [("none", "CPU"), ("host", "host:0 emulator on the CPU, for tests")])
 def test_progress_line_of_a_file(tmp_path, devices, name):
-    """Done of total, the rate, the time left by both, and the device: within what is
-    rounded away."""
+    """It tells the bytes done and in all, the rate, the time left that follows from these,
+    and the device. Figures may be off by what is rounded."""
     plain, total = tmp_path / "plain", 900.0
     with open(plain, "wb") as file:
         file.truncate(int(total * 1e6))
@@ -259,7 +259,7 @@ def test_progress_line_of_a_file(tmp_path, devices, name):
         assert before <= done < total, lines
         before = done
         slowest, fastest = max(rate - 5, 0.001), rate + 5
-        # Since the start, which was before the first of the lines.
+        # The rate counts from the start of the run, which was before the first line.
         assert done / fastest <= when + 0.05, (when, line)
         assert done / slowest >= not_before - lines[0][1] - 0.5 or rate < 5, (when, line)
         if done == 0:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dev/clients: the quick ones of its programs, by default and with everything forced to the
-emulator. What a program does there, and what it must, is in dev/clients_*.py."""
+"""dev/clients: its quick programs, run by default and with everything forced to the emulator.
+What each program does, and what must be true of it, is in dev/clients_*.py."""
 
 import json
 import os
@@ -10,13 +10,15 @@ import time
 
 import pytest
 
-# They bind ports.
+# They bind ports, so they run one after the other.
 pytestmark = pytest.mark.xdist_group("ports")
-# Those that dev/setup installs, or that most machines have.
+# Programs that dev/setup installs, or that most machines have.
 QUICK = ("openssl", "python", "perl", "curl", "nginx", "haproxy", "sshd")
-# Its processes before the login are in a sandbox: which of its bytes are a device's is left open.
+# sshd's processes before the login are in a sandbox: the tests do not say what a device does
+# for them.
 SANDBOXED = ("sshd",)
-# What the watch sees of a run may be nothing where it is short; what must be there is certain.
+# The fields of a row. dev/clients may look too late at a short run to see its processes or
+# drivers, so the tests assert only what is certain.
 ROW = {"program", "version", "way", "ok", "failed", "ms", "module_mapped", "processes",
        "processes_with_module", "drivers", "most_threads", "half_sandboxed", "counters"}
 
@@ -29,7 +31,7 @@ def run_clients(repository, build, *arguments):
 
 @pytest.fixture(scope="module")
 def installed(repository, build):
-    """The programs that are here, as dev/clients lists them."""
+    """The programs that this machine has, as dev/clients lists them."""
     done = run_clients(repository, build, "--list")
     assert done.returncode == 0, done.stderr
     lines = [line.split(None, 1) for line in done.stdout.splitlines()]
@@ -51,7 +53,7 @@ def test_a_program_does_the_same_with_the_provider(tmp_path, repository, build, 
         ("plain", True), ("default", True), ("forced", True)]
     plain, default, forced = rows
     assert set(plain) == ROW and not plain["module_mapped"] and plain["counters"] is None
-    # By default no driver gets into a process that does little.
+    # By default no driver is loaded into a process.
     assert default["module_mapped"] and default["drivers"] == []
     assert default["counters"]["device_jobs"] + default["counters"]["rsa_device_jobs"] == 0
     assert forced["half_sandboxed"] == 0
@@ -61,7 +63,8 @@ def test_a_program_does_the_same_with_the_provider(tmp_path, repository, build, 
 
 
 def test_a_program_without_the_provider_is_told(tmp_path, repository, build):
-    """With a setting that keeps the provider from loading, the program itself works on."""
+    """A wrong setting keeps the provider from loading. The program works on without it, and
+    dev/clients must report that."""
     report = tmp_path / "report.json"
     done = run_clients(repository, build, "--json", report, "--way", "default", "--set",
                        "threshold_bytes=wrong", "openssl")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a CUDA driver that is there and cannot be used: a made-up one."""
+"""What users are told of a CUDA driver that cannot be used. The driver here is a made-up one."""
 
 import json
 import os
@@ -10,13 +10,14 @@ import pytest
 
 
 def functions(repository):
-    """The functions that Lanecrypt asks of the driver, as its own list has them."""
+    """The driver's functions that Lanecrypt needs, from Lanecrypt's own list."""
     text = (repository / "src/device/cuda/driver.h").read_text()
     return re.findall(r"\bF\((cu\w+),", text)
 
 
 def devices(tmp_path, repository, build, version=13000, init=0, without=()):
-    """`lanecrypt devices --json` with a driver of that version that answers so."""
+    """Runs `lanecrypt devices --json` with a driver of that version, whose cuInit() answers
+    `init` and which lacks the functions `without`."""
     lines = ["#include <stddef.h>"]
     for name in functions(repository):
         if name in without:

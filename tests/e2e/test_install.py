@@ -11,7 +11,7 @@ import pytest
 
 from provider_fixtures import Configuration, IV, KEY
 
-# Encrypts FIPS 197's example (appendix C.1) on the device that it may use.
+# Encrypts FIPS 197's example (appendix C.1) on the device that LANECRYPT_DEVICES names.
 CONSUMER = r"""
 #include <lanecrypt/lanecrypt.h>
 #include <stdio.h>
@@ -149,7 +149,7 @@ def test_the_library_exports_the_abi_alone(prefix):
     assert [name for name in names if not name.startswith("lc_")] == []
     header = (prefix / "include" / "lanecrypt" / "lanecrypt.h").read_text()
     assert sorted(names) == sorted(set(re.findall(r"^LC_API [^(;]*?\b(lc_\w+)\(", header, re.M)))
-    # What the command and lanecrypt-probe take, and no installed header names.
+    # The command and lanecrypt-probe use these. No installed header names them.
     private = [name for name, version in symbols if version == "LANECRYPT_PRIVATE"]
     assert private == ["lc_device_fragment_places", "lc_device_xor", "lc_probe"]
     for file in [*prefix.glob("include/**/*.h"), *prefix.glob("include/**/*.hpp")]:
@@ -182,7 +182,7 @@ def test_the_command_runs_where_it_was_installed(prefix):
 
 @pytest.fixture(scope="module")
 def moved(prefix, tmp_path_factory):
-    """The same after somebody has moved it."""
+    """What was installed, moved to another folder."""
     folder = tmp_path_factory.mktemp("moved") / "else where"
     shutil.copytree(prefix, folder, symlinks=True)
     return folder
@@ -206,7 +206,7 @@ def test_what_was_moved_finds_its_probe(moved, tmp_path, devices):
     try:
         why = "lanecrypt-probe, which looks for devices, is not installed"
         assert why in ask()
-        # Nor is it a secret where nothing was named.
+        # It also says so if the user named no device.
         listed = run(moved / "bin" / "lanecrypt", "devices", env=environment)
         assert f"\ncuda: {why}\nopencl: {why}\ngl: {why}\n" in listed
     finally:

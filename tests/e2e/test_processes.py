@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole programs with the provider: what is in their process, and how they end.
+"""Whole programs with the provider: what is loaded into their process, and how they end.
 
-LANECRYPT_TEST_ENDS is how many processes each way of ending is tried by (10 by default,
-1,000 for a survey; the moments at which they end are random).
+LANECRYPT_TEST_ENDS is the number of processes that try each way of ending (10 by default,
+1,000 for a survey). They end at random moments.
 """
 
 import concurrent.futures
@@ -27,7 +27,7 @@ SETTINGS = {name: {"in_process": None, **words}
             for name, words in ways.settings(DEVICES).items()}
 FORCED = SETTINGS["forced"]
 RUNS = int(os.environ.get("LANECRYPT_TEST_ENDS", "10"))
-# Of a driver, or of the library that loads one.
+# Names of drivers' files, and of the library that loads drivers.
 DRIVERS = ("liblanecrypt", "libcuda", "libOpenCL", "libpocl", "LLVM", "libEGL", "libGL", "libgallium")
 
 
@@ -40,7 +40,7 @@ def key(tmp_path_factory):
 
 @pytest.fixture
 def client(build, key):
-    """Runs test_client; the words are its own. Returns what subprocess.run() does."""
+    """Runs test_client with these words. Returns what subprocess.run() returns."""
 
     def run(configuration, timeout=60, **words):
         words.setdefault("key", key)
@@ -57,12 +57,12 @@ def mapped(pid):
 
 
 def look_inside_of(program, environment, user=None, group=None, extra_groups=None, **words):
-    """What a process that has done its work has mapped, and how many threads it has."""
+    """The files that a process has mapped, and the number of its threads, after its work."""
     process = subprocess.Popen(
         [program, *ways.arguments({"after_us": 30000000, **words})], env=environment,
         stdout=subprocess.PIPE, user=user, group=group, extra_groups=extra_groups)
     try:
-        # It sleeps when it is done, the output in its buffer.
+        # When its work is done it sleeps, with its output still in its buffer.
         for _ in range(600):
             time.sleep(0.05)
             with open(f"/proc/{process.pid}/wchan", encoding="utf-8") as wchan:
@@ -86,7 +86,7 @@ def drivers_of(files):
     return sorted(name for name in files if any(part in name for part in DRIVERS))
 
 
-# By default nothing of ours but the module itself comes into a process, whatever it does.
+# By default nothing of ours but the module itself is loaded into a process, whatever it does.
 def test_default_brings_no_driver_and_no_thread(tmp_path, build, key):
     configuration = Configuration(tmp_path, build, in_process=None)
     files, threads = look_inside(build, configuration, key=key, threads=8, signs=40)
@@ -97,17 +97,17 @@ def test_default_brings_no_driver_and_no_thread(tmp_path, build, key):
 
 def test_default_brings_none_for_bulk_either(tmp_path, build, client):
     configuration = Configuration(tmp_path, build, in_process=None)
-    # 1.3 GiB, which once had a card opened.
+    # 1.3 GiB: in an earlier version that was enough to open a card.
     done = client(configuration, key="", updates=42, kib=16384)
     assert ways.ended_as_told("return", done)
     counters = configuration.counters()
     assert counters["device_jobs"] == 0 and counters["cpu_bytes"] >= 84 * 16384 * 1024
-    # The library itself may not be loaded: that would show in a file that it cannot find.
+    # Not even the library is loaded.
     files, threads = look_inside(build, configuration, key="")
     assert drivers_of(files) == [] and threads == 1
 
 
-# A process that only signs, by the devices that it names, has no other driver.
+# A process that only signs loads the drivers of the devices that it names, and no others.
 def test_only_the_apis_that_are_named_are_loaded(tmp_path, build, key):
     configuration = Configuration(tmp_path, build, **{**FORCED, "devices": "host"})
     files, threads = look_inside(build, configuration, key=key, signs=4)
@@ -127,7 +127,8 @@ def test_none_loads_nothing(tmp_path, build, client):
 
 @pytest.fixture
 def set_uid_client(build, key):
-    """test_client, root's and set-uid, where others can start it."""
+    """A folder with a copy of test_client that is root's and set-uid, and that others can
+    start."""
     if os.geteuid() != 0:
         pytest.skip("only root makes a set-uid program for others")
     folder = "/usr/local/lib/lanecrypt-test-%d" % os.getpid()
@@ -151,7 +152,7 @@ def set_uid_client(build, key):
 
 @pytest.mark.parametrize("devices", ["", "host", "opencl", "none"])
 def test_set_uid_programs_run_no_strangers_code(set_uid_client, tmp_path, devices):
-    """Its caller names a driver and a fault; the program's own configuration forces devices."""
+    """The caller names a driver and a fault. The program's own configuration forces devices."""
     folder = set_uid_client
     configuration = Configuration(tmp_path, folder, **{**FORCED, "devices": devices or None,
                                                        "stats_file": folder + "/stats.json"})
@@ -192,8 +193,8 @@ def test_set_uid_programs_get_no_thread_and_no_library(set_uid_client, tmp_path)
     assert drivers_of(files) == [] and threads == 1
 
 
-# A program that uses the library itself, says nothing of devices, and names the library's
-# folder whole: where a program has another's rights, the loader takes no other name.
+# A program that uses the library itself and names no devices. It names the library by its
+# full path, since the loader takes no other name for a program with another's rights.
 COUNTS_DEVICES = """
 #include <lanecrypt/lanecrypt.h>
 #include <stdio.h>
@@ -229,13 +230,13 @@ def test_the_library_finds_no_device_for_a_stranger(set_uid_client, build, repos
     os.chmod(command, 0o4755)
     assert count_of_devices(env=environment, user=65534, group=65534, extra_groups=[]) == 0
     assert not os.path.exists(folder + "/lanecrypt/devices")
-    # Without the rights of another it does: the test can fail.
+    # Without the rights of another it finds devices, so the test can fail.
     os.chmod(command, 0o755)
     assert count_of_devices(env=environment) > 0
 
 
-# The same program without the rights of another does load what its caller names: the test
-# above can fail.
+# The same program without the rights of another does load the driver that its caller names,
+# so the test above can fail.
 def test_the_hostile_driver_is_loaded_where_it_harms_its_owner_only(build, tmp_path, client):
     configuration = Configuration(tmp_path, build, **{**FORCED, "devices": "opencl"})
     (tmp_path / "vendors").mkdir()
@@ -245,7 +246,8 @@ def test_the_hostile_driver_is_loaded_where_it_harms_its_owner_only(build, tmp_p
                                      HOSTILE_MARK=str(mark), XDG_CACHE_HOME=str(tmp_path / "cache"))
     done = client(configuration, updates=1, kib=4096)
     assert ways.ended_as_told("return", done), done.stderr
-    # In the program that looks for devices alone: it has none, so nobody else loads it.
+    # Only the program that looks for devices loads the driver. The driver has no device, so
+    # nobody else does.
     assert {os.path.basename(line) for line in mark.read_text().split()} == {"lanecrypt-probe"}
 
 
@@ -288,7 +290,7 @@ def test_ends_with_its_own_status(tmp_path, client, build, settings, end):
 
 @pytest.mark.parametrize("settings", ["cores", "forced"])
 def test_where_no_thread_can_be_had_openssl_does_all(set_uid_client, tmp_path, settings):
-    """In place too: nothing was begun, so nothing is lost."""
+    """Also in place: the library had not begun, so no byte is lost."""
     folder = set_uid_client
     os.chmod(folder + "/client", 0o755)
     words = {"in_process": None, "cores": "4"} if settings == "cores" else FORCED
@@ -313,7 +315,7 @@ def test_a_limit_of_files_ends_no_program(tmp_path, build):
 
 
 def test_nothing_is_looked_for_in_the_current_folder(build):
-    """An empty name in what a file says of its libraries stands for that."""
+    """An empty name in a file's run path would mean the current folder."""
     for file in ("lib/gpu.so", "lib/lanecrypt/lanecrypt-probe", "bin/lanecrypt",
                  "bin/lanecrypt-bench"):
         said = plain("readelf", "-d", build / file).stdout.decode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configurations that the documents show, put where they say, with the real `openssl`."""
+"""The configurations that the documents show, tried as they say with the real `openssl`."""
 
 import json
 import os
@@ -14,7 +14,7 @@ DOCUMENTS = ("README.md", "docs/operate.md", "docs/lanecrypt-provider.7")
 
 
 def configuration(repository, document):
-    """The block as a person copies it."""
+    """The document's block of configuration, as a person copies it."""
     text = (repository / document).read_text()
     start = text[:text.index("openssl_conf = openssl_init")].rsplit("\n", 1)[1]  # how far it is indented
     block = re.search(rf"^{start}openssl_conf = openssl_init\n(?:{start or '(?![`.])'}.*\n|\n)*", text, re.M).group()
@@ -22,7 +22,7 @@ def configuration(repository, document):
 
 
 def value(text, section, name):
-    """What the section (None: the lines before any) says of the name, in a simple file."""
+    """The value of the name in the section (None: before the first) of a simple file."""
     now, found = None, None
     for line in text.splitlines():
         line = line.split("#")[0].strip()
@@ -34,7 +34,8 @@ def value(text, section, name):
 
 
 def sees_the_provider(tmp_path, build, text, also=()):
-    """Runs openssl with that as its configuration. `also`: providers that stay active."""
+    """Runs openssl with `text` as its configuration, and checks that it used the provider.
+    `also`: other providers that must stay active."""
     section = value(text, value(text, value(text, None, "openssl_conf"), "providers"), "gpu")
     stats = tmp_path / "stats.json"
     path = tmp_path / "openssl.cnf"
@@ -53,7 +54,7 @@ def sees_the_provider(tmp_path, build, text, also=()):
         assert re.search(rf"^  {name}\n(?:    .*\n)*    status: active$", told, re.M), told
     words = ("enc", "-aes-256-ctr", "-K", KEY, "-iv", IV, "-in", str(build / "lib" / "gpu.so"))
     assert run(*words) == plain(OPENSSL, *words).stdout
-    # It is this provider that did it.
+    # Our provider did the work.
     assert json.loads(stats.read_text().splitlines()[-1])["cpu_bytes"] > 0
 
 
@@ -64,7 +65,7 @@ def test_the_file_for_one_program(tmp_path, repository, build, document):
 
 @pytest.mark.parametrize("document", DOCUMENTS[:2])
 def test_the_settings_that_are_commented_out(tmp_path, repository, build, document):
-    """Each as it is, but for paths that are not here."""
+    """Each setting as it stands there, except paths and devices that are not here."""
     text = re.sub(r"^# (?=\w+ = )", "", configuration(repository, document), flags=re.M)
     text, found = re.subn(r"^module = \S+", f"module = {build}/lib/gpu.so", text, flags=re.M)
     assert found == 1 and "\nthreshold_bytes = " in text
@@ -81,7 +82,7 @@ def system_file():
         return file.read()
 
 
-# In the form of OpenSSL's own file, of one with more in its sections, and of an old one.
+# The system's file, one like OpenSSL's own, one with more in its sections, and an old one.
 FORMS = {
     "the system's": system_file,
     "OpenSSL's": lambda: """
@@ -119,7 +120,7 @@ MinProtocol = TLSv1.2
 
 
 def put_into(text, block):
-    """As docs/operate.md says it: with the sections' names that the file has."""
+    """Adds the block as docs/operate.md says: under the names that the file's sections have."""
     first, rest = block.split("\n", 1)
     start = value(text, None, "openssl_conf")
     if start is None:

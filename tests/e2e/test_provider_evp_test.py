@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenSSL's own test of providers, evp_test, with the vectors that lie beside it."""
+"""evp_test, OpenSSL's own test of providers, with the vectors of its release."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ DEVICES = os.environ.get("LANECRYPT_TEST_DEVICES", "host")
 RSA_DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", DEVICES)
 
 
-# What the first of them builds, all others would wait for.
+# The first of these tests builds evp_test. The others would only wait for it.
 pytestmark = pytest.mark.xdist_group("evp_test")
 
 
@@ -33,17 +33,17 @@ def evp_test(repository):
 
 
 def completed(output):
-    """(tests, errors, skipped), as evp_test tells them at its end."""
+    """(tests, errors, skipped), as evp_test prints them at its end."""
     found = re.search(rb"Completed (\d+) tests with (\d+) errors and (\d+) skipped", output)
     assert found, output[-3000:].decode(errors="replace")
     return tuple(int(number) for number in found.groups())
 
 
-# With so many private operations on devices at least, and on the CPU at most: of those
-# whose keys or digests no device takes, a key of 512 bits and MDC2. What
-# evppkey_rsa_common.txt has more of since 3.5 are OpenSSL's vectors of implicit
-# rejection. Of evppkey_rsa_sigalg.txt the names with a digest are not gpu's, and
-# evppkey_rsa_kem.txt asks for the FIPS provider.
+# `on_devices`: at least so many private operations run on devices. `on_cpu`: at most so many
+# run on the CPU, which are those with a key of 512 bits or with MDC2. Since 3.5
+# evppkey_rsa_common.txt also has OpenSSL's vectors of implicit rejection. Most names in
+# evppkey_rsa_sigalg.txt have a digest, and such names are not gpu's. evppkey_rsa_kem.txt asks
+# for the FIPS provider.
 @pytest.mark.parametrize("name, on_devices, on_cpu", [("evppkey_rsa.txt", {"": 4}, 2),
                                                       ("evppkey_rsa_common.txt", {"": 247, "3.0": 145}, 2),
                                                       ("evppkey_rsa_sigalg.txt", {"": 2}, 0),
@@ -57,13 +57,13 @@ def test_rsa(tmp_path, build, evp_test, name, on_devices, on_cpu):
     alone = subprocess.run([program, "-config", empty, folder / name], capture_output=True,
                            timeout=300)
     configuration = Configuration(tmp_path, build, devices=RSA_DEVICES, threshold_bytes=0, rsa="always")
-    # It ignores OPENSSL_CONF.
+    # evp_test ignores OPENSSL_CONF.
     ours = configuration.run(program, "-config", configuration.path, folder / name, check=False)
     assert ours.returncode == alone.returncode, ours.stderr[-3000:].decode(errors="replace")
     tests, errors, skipped = completed(ours.stdout + ours.stderr)
     assert (tests, errors, skipped) == completed(alone.stdout + alone.stderr)
-    # A distribution's 3.0 may reject implicitly, which the vectors of that release
-    # do not know: then OpenSSL alone has the error too.
+    # A distribution's 3.0 may reject implicitly, which that release's vectors do not know.
+    # Then OpenSSL has the same errors without us.
     assert tests > 100 * errors
     counters = configuration.counters()
     version = program.rsplit("-", 1)[1]
@@ -72,9 +72,9 @@ def test_rsa(tmp_path, build, evp_test, name, on_devices, on_cpu):
     assert counters["rsa_failures"] == 0
 
 
-# By the emulator, where no device is named: plain, in place, and in pieces of 1 byte, which no device gets,
-# of 40, and of 80, since ChaCha20 has blocks of 64. evp_test of 3.0 knows neither
-# -process nor -chunk.
+# On the emulator, unless a device is named. Each file runs plainly, in place, and in pieces:
+# of 1 byte, which no device gets, and of 40, or of 80 for ChaCha20, whose blocks have 64.
+# evp_test of 3.0 has neither -process nor -chunk.
 @pytest.mark.parametrize("name, options, least_device_jobs", [
     ("evpciph_aes_common.txt", [], 300),
     ("evpciph_aes_common.txt", ["-process", "in_place"], 300),
@@ -93,7 +93,7 @@ def test_rsa(tmp_path, build, evp_test, name, on_devices, on_cpu):
     ("evpciph_chacha.txt", ["-process", "in_place"], 100),
     ("evpciph_chacha.txt", ["-chunk", "80"], 100),
     ("evpciph_chacha.txt", ["-chunk", "1"], 0),
-    # What the provider does not offer, the default provider beside it still does.
+    # The provider does not offer this. The default provider beside it still does it.
     ("evpciph_aes_ocb.txt", [], 0),
     ("evpciph_aes_siv.txt", [], 0),
     ("evpciph_aes_gcm_siv.txt", [], 0),

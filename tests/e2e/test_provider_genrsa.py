@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys that `openssl` makes by way of the provider `gpu`."""
+"""Keys that `openssl` makes with the provider `gpu`."""
 
 import os
 

@@ -38,7 +38,8 @@ def test_the_module_exports_its_entry_alone(build):
 
 @pytest.mark.parametrize("place", ["link", "link that leads nowhere", "pipe", "pipe that nobody reads"])
 def test_counters_go_to_a_regular_file_alone(tmp_path, build, place):
-    """Where another user may have put something else, the program ends as ever and writes nothing."""
+    """If another user may have put something else there, the program writes no counters and
+    ends as usual."""
     configuration = Configuration(tmp_path, build)
     stats, other = configuration.stats, tmp_path / "another"
     reader = None

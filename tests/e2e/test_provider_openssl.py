@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real `openssl` with the provider `gpu`, against the same without."""
+"""The real `openssl` with the provider `gpu`, compared with `openssl` without it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ CIPHERS += [f"sm4-{mode}" for mode in ("ecb", "cbc", "ctr", "cfb", "ofb")]
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A file of no whole number of blocks, larger than many of openssl's pieces."""
+    """A file that is no multiple of a block, and larger than many of openssl's pieces."""
     path = tmp_path_factory.mktemp("data") / "data.bin"
     path.write_bytes(os.urandom(300_007))
     return path
@@ -53,7 +53,7 @@ def test_enc_with_a_password(tmp_path, build, data):
 
 
 def test_enc_by_options_alone(build, data):
-    """-provider without any configuration: small pieces, so all on the CPU."""
+    """-provider without any configuration. The pieces are small, so the CPU does all."""
     options = ["-provider-path", build / "lib", "-provider", "gpu", "-provider", "default",
                "-propquery", "provider=gpu", "-in", data]
     ours = plain(*enc("aes-256-ctr", "-e", *options)).stdout
@@ -62,7 +62,8 @@ def test_enc_by_options_alone(build, data):
 
 @pytest.mark.parametrize("threshold", ["0", "1G"])
 def test_enc_where_fips_is_the_default(tmp_path, build, data, threshold):
-    """Default properties demand what nothing here has, and a fetch takes that back."""
+    """The default properties demand fips=yes, which nothing here has, and a fetch takes that
+    back by -fips."""
     configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=threshold)
     text = configuration.path.read_text()
     configuration.path.write_text(text.replace("= ?provider=gpu", "= fips=yes,?provider=gpu"))
@@ -104,7 +105,8 @@ def test_enc_with_keystream_ahead(tmp_path, build, data):
     lines = [json.loads(line) for line in configuration.stats.read_text().splitlines()]
     assert [line["failures"] for line in lines] == [0, 0]
     for line in lines:
-        # All but the beginning, and the part of an update in which that ended.
+        # All but the beginning of the stream, and but the rest of the update in which the
+        # keystream began.
         assert line["keystream_bytes"] >= 300_007 - (64 << 10) - 16384
         assert line["keystream_wasted_bytes"] <= 300_007 // 8
 
@@ -127,8 +129,9 @@ def test_speed_in_children_of_fork(tmp_path, build):
 
 
 def test_speed_by_default(tmp_path, build, monkeypatch):
-    """Gigabytes of large requests have the device measured while they run on the CPU,
-    where they stay, since the device is the emulator; and the program may end amid it."""
+    """Gigabytes of large requests cause the library to measure the device while they run on
+    the CPU. They stay there, since the device is the emulator. The program may end while the
+    device is being measured."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     configuration = Configuration(tmp_path, build, devices="host")
     configuration.run(OPENSSL, "speed", "-evp", "aes-128-ctr", "-bytes", "2097152", "-seconds", "2")
@@ -143,8 +146,8 @@ def test_speed_by_default(tmp_path, build, monkeypatch):
                                       ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA"],
                                       ["-tls1_3"]], ids=" ".join)
 def test_tls_with_the_provider_active_everywhere(tmp_path, build, data, protocol, threshold):
-    """s_server serves a file to s_client; with threshold 0 even the DRBG of OpenSSL
-    before 3.5 draws through a device."""
+    """s_server serves a file to s_client. With threshold 0 even the DRBG of OpenSSL before
+    3.5 uses a device."""
     configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=threshold)
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     configuration.run(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,
@@ -167,7 +170,7 @@ def test_tls_with_the_provider_active_everywhere(tmp_path, build, data, protocol
         server.kill()
         server.communicate()
     assert client.stdout.endswith(served.read_bytes()), client.stderr.decode(errors="replace")
-    # What OpenGL does not do at all, such as GCM, is counted so where it has no other device.
+    # If OpenGL is the only device, requests that it cannot do, such as GCM, count as failures.
     if not re.fullmatch(r"(gl(:\d+)?,?)+", DEVICES):
         assert configuration.counters()["failures"] == 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's python3-cryptography, unchanged, under an OPENSSL_CONF that names the provider."""
+"""Debian's python3-cryptography, unchanged, with an OPENSSL_CONF that names the provider."""
 
 import sys
 
@@ -9,7 +9,7 @@ from provider_fixtures import Configuration, plain
 
 pytest.importorskip("cryptography")
 
-# Prints a digest of what each mode makes of 3 MiB and a bit, whole and in pieces.
+# Prints a digest of each mode's output for 3 MiB and a little more, whole and in pieces.
 PROGRAM = r"""
 import hashlib
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -44,8 +44,8 @@ def test_cryptography_is_moved_to_a_device(tmp_path, build, devices, device):
     ours = configuration.run(sys.executable, "-c", PROGRAM).stdout
     assert ours == plain(sys.executable, "-c", PROGRAM).stdout
     counters = configuration.counters()
-    # Of nine ciphers each: two whole decryptions or encryptions and two large
-    # pieces, but no CBC encryption.
+    # For each of nine ciphers: two whole encryptions or decryptions and two large pieces, but
+    # no CBC encryption.
     assert counters["device_jobs"] == 6 * 4 + 3
     assert counters["device_bytes"] > 6 * 3 * (3 << 20)
     assert counters["failures"] == 0
@@ -61,7 +61,7 @@ def test_cryptography_without_a_device(tmp_path, build):
 
 
 def test_a_short_program_looks_for_no_device(tmp_path, build):
-    """By default a device must be sooner, and the program long enough to open one."""
+    """By default a device is used only if it ends sooner and the program runs long enough."""
     configuration = Configuration(tmp_path, build, devices="host")
     ours = configuration.run(sys.executable, "-c", PROGRAM).stdout
     assert ours == plain(sys.executable, "-c", PROGRAM).stdout

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """RSA of `openssl` and of servers with the provider `gpu`.
 
-LANECRYPT_TEST_HANDSHAKES says how many handshakes each server gets (40).
-LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (host).
+LANECRYPT_TEST_HANDSHAKES says how many handshakes each server gets (40 by default).
+LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (`host` by default).
 """
 
 import concurrent.futures
@@ -38,7 +38,8 @@ def key(tmp_path_factory):
 
 
 def rsa_jobs(configuration):
-    """What the programs so far did: private operations, and failures."""
+    """How many private operations devices have done so far. Nothing may have failed, and the
+    CPU may have done none."""
     sums = configuration.counters()
     assert sums["rsa_failures"] == 0 and sums["failures"] == 0
     assert sums["rsa_cpu_jobs"] == 0
@@ -78,7 +79,7 @@ def test_pkeyutl(tmp_path, configuration, key, padding):
 
 
 def test_keys_in_every_form(tmp_path, configuration, key):
-    """PEM, DER, PKCS#8 with a password, PKCS#12 and a store sign alike."""
+    """A key from PEM, DER, PKCS#8 with a password, PKCS#12 or a store signs the same."""
     data = tmp_path / "data"
     data.write_bytes(b"some text")
     run = configuration.run
@@ -97,7 +98,7 @@ def test_keys_in_every_form(tmp_path, configuration, key):
     signatures = {run(OPENSSL, "dgst", "-sha256", "-sign", path, *options, data).stdout
                   for path, options in forms}
     assert len(signatures) == 1 and len(signatures.pop()) == 256
-    # Those, and nothing else, signed; reading and writing keys did not.
+    # Only these signed. Reading and writing keys took no private operation.
     assert rsa_jobs(configuration) == len(forms)
 
 
@@ -165,7 +166,7 @@ def test_auto_leaves_a_lone_caller_on_its_cpu(tmp_path, build, key):
                       tmp_path / "signature", data)
     counters = configuration.counters()
     assert counters["rsa_cpu_jobs"] == 1 and counters["rsa_device_jobs"] == 0
-    # No device was even looked for.
+    # It did not even look for a device.
     assert counters["devices"] == []
 
 
@@ -182,9 +183,9 @@ def greet(port, key, version):
 @pytest.mark.parametrize("options", [[], ["-async"]], ids=["plain", "async"])
 def test_s_server(tmp_path, configuration, key, version, options):
     port = free_port()
-    # As a server of HTTP it sleeps for a second where a job pauses: with -async it
-    # prints what it hears, and listens to its own input, which says nothing. One
-    # connection more is that of wait_for().
+    # As an HTTP server (-www) s_server sleeps for a second whenever an ASYNC job pauses. So
+    # with -async it only prints what it receives, and its standard input stays silent.
+    # -naccept counts one connection more, that of wait_for().
     answers = not options
     with open(tmp_path / "heard", "wb") as heard:
         server = subprocess.Popen(
@@ -211,8 +212,8 @@ def test_s_server(tmp_path, configuration, key, version, options):
 @pytest.mark.xdist_group("ports")
 @pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
 def test_s_client(tmp_path, configuration, key, version):
-    """A client that has the provider and a key; the server, which asks for it, has
-    neither."""
+    """The client has the provider and a key. The server asks for a client's certificate and
+    has no provider."""
     port = free_port()
     times = min(HANDSHAKES, 4)
     server = subprocess.Popen(
@@ -229,7 +230,7 @@ def test_s_client(tmp_path, configuration, key, version):
                 key / "certificate.pem", "-CAfile", key / "certificate.pem", "-verify_return_error",
                 "-ign_eof", version, input=b"GET / HTTP/1.0\r\n\r\n")
             assert b"HTTP/1.0 200 ok" in done.stdout, done.stderr
-            # What the server saw.
+            # What the server says of the client.
             assert b"Client certificate" in done.stdout and b"CN=localhost" in done.stdout.replace(b" ", b"")
         server.wait(timeout=300)
     finally:
@@ -248,8 +249,8 @@ def start_nginx(port, folder, configuration, key):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-# How many processes work, by which signal it reloads, and by which it ends when nothing
-# is left to do.
+# For each server: how many of its processes work, the signal that reloads it, and the signal
+# that ends it when nothing is left to do.
 @pytest.mark.xdist_group("ports")
 @pytest.mark.parametrize("name, start, workers, reload_signal, end_signal", [
     ("haproxy", start_haproxy, 1, signal.SIGUSR2, signal.SIGUSR1),
@@ -287,7 +288,7 @@ def test_a_server_that_is_reloaded_under_load(tmp_path, configuration, key, name
             before = set(children(server))
             for _ in range(30):
                 server.send_signal(reload_signal)
-                # HAProxy's master is deaf while it begins anew.
+                # HAProxy's master ignores signals while it restarts itself.
                 if wait_for_more("", lambda: set(children(server)) - before, 10):
                     return
             pytest.fail("no new worker came")
@@ -296,7 +297,7 @@ def test_a_server_that_is_reloaded_under_load(tmp_path, configuration, key, name
             visitors = [pool.submit(visit, n) for n in range(8)]
             try:
                 for _ in range(3):
-                    # Some are served before each reload, and all of the time.
+                    # Visits end before each reload, and go on during it.
                     had = len(visits)
                     time.sleep(0.5)
                     wait_for_more("no visit ended", lambda: len(visits) > had)
@@ -307,7 +308,7 @@ def test_a_server_that_is_reloaded_under_load(tmp_path, configuration, key, name
                 enough.set()
             for visitor in visitors:
                 visitor.result()
-        # The workers of before have heard that they are to end.
+        # The old workers have been told to end.
         until = time.monotonic() + 300
         while len(children(server)) > workers and time.monotonic() < until:
             time.sleep(0.1)

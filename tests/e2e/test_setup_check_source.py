@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dev/check_source.py: each of its rules finds a breach, and passes what is right."""
+"""dev/check_source.py: each of its rules finds a breach, and accepts what is right."""
 
 import importlib.util
 import pathlib
@@ -96,7 +96,7 @@ def test_what_is_right_passes(check, path, line):
 
 def test_form(check):
     assert check("src/job/a.cpp", "int a;\n") == ["has no line SPDX-License-Identifier: Apache-2.0"]
-    # However long it is.
+    # Length alone is no breach.
     assert check("src/job/a.cpp", LICENCE + "\n" * 1000) == []
     assert len(check("docs/a.md", "see /home/" + "someone/lanecrypt\n")) == 1
     assert check("docs/a.md", "see /usr/lib and ~/.cache, $HOME/work/x\n") == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dev/demo: that it shows the job, and that it can fail."""
+"""dev/demo shows a job on a device, and it can fail."""
 
 import collections
 import importlib.util
@@ -19,7 +19,7 @@ def steps(repository):
 
 
 def demo(repository, build, devices):
-    """devices: None for what dev/demo takes by itself."""
+    """Runs dev/demo. devices: None lets it choose."""
     if build != repository / "build":
         pytest.skip("dev/demo runs what lies in build/, and another build is under test")
     environment = {k: v for k, v in os.environ.items() if k != "LANECRYPT_DEVICES"}
@@ -34,7 +34,7 @@ def test_it_shows_the_job(repository, build):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Every file came back byte for byte." in done.stdout
     assert "host:0" in done.stdout and " NO" not in done.stdout
-    # First what a user gets who asks for nothing: no device.
+    # First comes what a user gets who asks for nothing: no device.
     first, then = done.stdout.split("On host, as LANECRYPT_DEVICES says.")
     assert "host:0" not in first and "openssl enc, gpu: no setting " in first
     assert "gpu: in_process = yes, threshold_bytes = 1M " in then and "GB/s" not in then
@@ -44,7 +44,7 @@ def test_it_shows_the_job(repository, build):
 
 
 def test_it_takes_opencl_on_the_cpu_where_there_is_no_gpu(repository, build, devices):
-    """What a person sees who has no GPU and says nothing."""
+    """This is what a person sees who has no GPU and names no device."""
     usable = [d for d in devices if not d["reason"]]
     if any(d["is_gpu"] for d in usable):
         pytest.skip("there is a GPU here, which the demo takes instead")
@@ -88,6 +88,6 @@ def test_the_four_kinds_of_content(steps, tmp_path):
     first, second, third, fourth = (whole[n << 20:(n + 1) << 20] for n in range(4))
     assert first == bytes(range(256)) * 4096
     assert second == b"\xaa" * (1 << 20)
-    # Random in a growing range: a later part reaches further.
+    # Random bytes from a range that grows: later bytes may be larger.
     assert max(third[: 1 << 12]) == 0 and max(third[1 << 19: (1 << 19) + 4096]) in (126, 127, 128)
     assert len(collections.Counter(fourth)) == 256

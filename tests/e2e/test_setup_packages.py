@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-# dpkg-query knows a package when its name is in no line of the file `missing`.
+# This dpkg-query knows a package unless a line of the file `missing` names it.
 DPKG_QUERY = """#!/bin/sh
 for package; do :; done
 if grep -qx "$package" "$STANDINS/missing"; then exit 1; fi
@@ -54,7 +54,7 @@ class Machine:
 
 @pytest.fixture
 def machine(repository):
-    # Not pytest's own folder, which other users may not enter.
+    # Other users may not enter pytest's own folder.
     with tempfile.TemporaryDirectory(prefix="lanecrypt-setup.") as name:
         yield Machine(pathlib.Path(name), repository)
 
@@ -119,7 +119,8 @@ def test_vectors_that_cannot_be_fetched_are_left_out(machine):
 
 
 def test_lint_takes_no_other_clang_format(machine, repository):
-    """Which would format otherwise, and where nothing may be fetched it says what lacks."""
+    """Another release would format differently. If nothing may be fetched, dev/lint says what
+    is missing."""
     shutil.copy(repository / "dev" / "lint", machine.folder / "dev" / "lint")
     subprocess.run(["git", "init", "-q", machine.folder], check=True)
     for name in ("clang-format", "clang-format-14"):

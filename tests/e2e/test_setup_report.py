@@ -17,7 +17,7 @@ GTEST_FAILURE = """<testcase name="Wrong" status="run" result="completed" classn
 <failure message="no"/></testcase>"""
 CTEST = """<testsuite><testcase name="aes" classname="aes" status="{status}">
 <system-out>{output}</system-out></testcase>{more}</testsuite>"""
-# What a program of six tests said that died in its fourth.
+# The output of a program of six tests that died in its fourth.
 DEATH = """Note: This is test shard 1 of 4.
 [==========] Running 6 tests from 2 test suites.
 [----------] Global test environment set-up.
@@ -86,7 +86,7 @@ def test_a_program_that_died_before_it_told(repository, results):
 
 
 def test_a_program_that_died_in_a_test(repository, results):
-    """What it had done counts; that test and the two that it had not begun have failed."""
+    """The tests that it had done count. That one and the two that it had not begun failed."""
     folder = results(gtest=None, ctest="fail", output=DEATH.format("terminate called"))
     code, last, said = report(repository, folder, "--list-skipped")
     assert (code, last) == (1, "1 passed, 4 failed, 1 skipped")
@@ -112,7 +112,7 @@ def test_a_program_that_died_after_its_last_test(repository, results):
 
 @pytest.mark.parametrize("status", ["run", "notrun"])
 def test_a_program_without_a_report_has_not_passed(repository, results, status):
-    """As where it calls exit(0) in a test, or was not built."""
+    """For example if a test calls exit(0), or if the program was not built."""
     folder = results(gtest=None, ctest=status, pytest_why="x")
     code, last, said = report(repository, folder)
     assert (code, last) == (1, "1 passed, 1 failed, 1 skipped")
@@ -153,7 +153,7 @@ def test_nothing_ran(repository, tmp_path):
 
 
 def test_tests_of_one_program_in_several_processes(repository, tmp_path):
-    """Three, of which one passed, one failed and one died."""
+    """Three processes, of which one passed, one failed and one died."""
     names = ["Aes.Right", "Aes.Wrong/host", "Aes.Dies"]
     place = "--gtest_output=xml:/build/gtest/"
     (tmp_path / "unit.ctest.json").write_text(json.dumps({"tests": [

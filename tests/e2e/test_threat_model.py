@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/threat-model.md: the tests that it names are there."""
+"""The tests that docs/threat-model.md names are there."""
 
 import re
 
@@ -11,7 +11,7 @@ LINE = re.compile(r"^\| .* \| (.*`.*) \|$", re.M)
 
 
 def missing_of(text, repository):
-    """Files and tests that the lines of a page name, and that are not there."""
+    """Files and tests that a page names and that are not there."""
     missing = []
     for cell in LINE.findall(text):
         source = ""
