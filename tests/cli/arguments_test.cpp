@@ -11,7 +11,7 @@ const std::vector<OptionName> kNames = {{"in", "in", true},
                                         {"kfile", "kfile", true},
                                         {"d", "decrypt"}};
 
-// argv as main() gets it: writable.
+// argv as main() gets it, which may be written to.
 struct Argv {
   explicit Argv(std::vector<std::string> given) : words(std::move(given)) {
     for (std::string &word : words) pointers.push_back(word.data());

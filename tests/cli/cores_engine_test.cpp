@@ -29,7 +29,7 @@ class CoresEngineTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path_); }
 
-  // The chunk is the whole file, where it is mapped.
+  // The chunk is the whole file, at the address where it is mapped.
   void run(const Input &input, bool encrypt, std::vector<uint8_t> &out) {
     CoresEngine engine(cipher_, encrypt, key_, input);
     Chunk chunk;
@@ -67,7 +67,7 @@ TEST_F(CoresEngineTest, AFileThatBecomesShorterIsAnError) {
   ASSERT_TRUE(input.map());
   ASSERT_EQ(truncate(path_.c_str(), 4096), 0);
   std::vector<uint8_t> out(kBytes);
-  // And again: what was left behind is fit for use.
+  // Twice: what the first time leaves behind must still work.
   for (int n = 0; n < 2; ++n) try {
       run(input, true, out);
       ADD_FAILURE() << "there is nothing to read";

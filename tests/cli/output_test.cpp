@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In /tmp, and on the RAM disk, where writes take another way.
+// Runs in /tmp, and on the RAM disk, where output is written in another way.
 class OutputTest : public testing::TestWithParam<const char *> {
  protected:
   void SetUp() override {

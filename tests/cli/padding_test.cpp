@@ -10,7 +10,7 @@ namespace {
 
 using Bytes = std::array<uint8_t, 16>;
 
-// What the reading must agree with, written plainly.
+// The plain form of the rule, with which the function under test must agree.
 std::optional<size_t> plain_reading(const Bytes &block) {
   const size_t count = block[15];
   if (count == 0 || count > 16) return std::nullopt;
