@@ -1,28 +1,29 @@
-// A program as others write them: it links libcrypto, knows nothing of Lanecrypt, works
-// in one thread or many, and ends in one of the ways in which programs end. What it is
-// told are words NAME=VALUE:
+// A program as others write them. It links libcrypto, knows nothing of Lanecrypt, works in
+// one thread or many, and ends in one of the ways in which programs end. Its arguments are
+// words NAME=VALUE:
 //
-//   key=FILE        an RSA key; `signs` signatures are made and verified in each thread
-//   threads=N       1: main's own
+//   key=FILE        an RSA key, with which each thread makes and verifies `signs` signatures
+//   threads=N       how many threads work; 1: only main's
 //   signs=N
-//   updates=N       of AES-256-CTR, `kib` KiB each, in each thread, and back again
+//   updates=N       updates of AES-256-CTR of `kib` KiB, in each thread, and back again
 //   kib=N
-//   config=FILE     loaded by the program itself; otherwise OpenSSL finds its own
-//   library=yes     works by a library context of its own, which it loads the configuration
-//                   into and frees after the work: the provider's module is unloaded
-//   driver=cuda|cuda-context   starts NVIDIA's driver by itself before it works, as programs
-//                   do, and the card's context too
-//   fork=no|before|after|thread   the work is done by a child: of main before it has
-//                   worked, or after, or of another thread between main's own work
-//   cancel=yes      before it works, threads that work are cancelled
-//   sandbox=no|yes  forbids threads, files and programs to itself, before it works
-//   exec=yes        begins itself anew after the work, which then ends at once
+//   config=FILE     a configuration that the program loads; otherwise OpenSSL finds its own
+//   library=yes     works in a library context of its own, into which it loads the
+//                   configuration. It frees this after the work, which unloads the
+//                   provider's module
+//   driver=cuda|cuda-context   starts NVIDIA's driver itself before it works, as programs
+//                   do, or also makes a context of the card
+//   fork=no|before|after|thread   a child works: in place of main, or after main has worked,
+//                   or started by another thread between two rounds of main's work
+//   cancel=yes      cancels threads that work, before it works itself
+//   sandbox=no|yes  forbids itself threads, files and programs, before it works
+//   exec=yes        starts itself anew after the work; the new program ends at once
 //   cleanup=yes     calls OPENSSL_cleanup() at the end
-//   after_us=N      ends so long after the work is over
+//   after_us=N      ends so many microseconds after the work
 //   end=return|exit|_exit|quick|signal|throw
 //
-// It prints "done" and when that was (CLOCK_MONOTONIC, nanoseconds), and ends with status 7,
-// so that neither is mistaken for another's.
+// It prints "done" and the time (CLOCK_MONOTONIC, nanoseconds), and ends with status 7. No
+// other program is mistaken for it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
@@ -75,7 +76,7 @@ int number(const char *name, int otherwise) {
   _exit(99);
 }
 
-// As a careful server's: what it does not need any more ends it.
+// A sandbox like that of a careful server: a system call that it no longer needs ends it.
 void forbid_what_is_not_needed() {
   constexpr int kForbidden[] = {SYS_clone,  SYS_clone3, SYS_fork,   SYS_vfork,   SYS_open,
                                 SYS_openat, SYS_execve, SYS_socket, SYS_connect, SYS_prctl};
@@ -123,7 +124,7 @@ void encipher(int updates, size_t update_bytes) {
     memset(text.data(), n, update_bytes);
     if (EVP_EncryptUpdate(there, enciphered.data(), &bytes, text.data(), int(update_bytes)) != 1)
       fail("no text");
-    // In place.
+    // Decrypts in place.
     again = enciphered;
     if (EVP_DecryptUpdate(back, again.data(), &bytes, again.data(), int(update_bytes)) != 1 ||
         again != text)
@@ -146,7 +147,7 @@ void work(EVP_PKEY *key) {
   for (std::thread &thread : threads) thread.join();
 }
 
-// Each at a moment of its own. What it held is lost, as with libcrypto alone.
+// Cancels each thread at another moment. What it held is lost, as with libcrypto alone.
 void cancel_workers(EVP_PKEY *key) {
   for (int n = 0; n < 20; ++n) {
     std::thread worker([key] {
@@ -162,7 +163,7 @@ void cancel_workers(EVP_PKEY *key) {
   }
 }
 
-// In a child, whose end is this program's.
+// Works in a child. If the child ends otherwise than it should, so does this program.
 void work_in_child(EVP_PKEY *key) {
   const pid_t child = fork();
   if (child < 0) fail("no child");
@@ -189,7 +190,8 @@ void start_driver(bool context) {
   if (retain == nullptr || retain(&made, 0) != 0) fail("the card does not start");
 }
 
-// Configured as programs are that know nothing of it, and apart from them.
+// Makes a library context with the configuration that OpenSSL would load by itself, but
+// leaves OpenSSL's own context without it.
 void make_library(const char *configuration) {
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   library = OSSL_LIB_CTX_new();
@@ -228,7 +230,7 @@ int main(int count, char **arguments) {
   EVP_PKEY *key = read_key(word("key"));
   const std::string forks = word("fork", "no");
   if (word("sandbox") == "yes") {
-    // What the C library itself wants files for, once.
+    // The C library opens some files once. Here it does so before they are forbidden.
     encipher(1, 16);
     if (key != nullptr) sign(key, 1);
     forbid_what_is_not_needed();
@@ -237,7 +239,7 @@ int main(int count, char **arguments) {
   if (forks == "before") {
     work_in_child(key);
   } else if (forks == "thread") {
-    // Nobody is inside libcrypto when it forks, which libcrypto itself would not survive.
+    // No other thread is inside libcrypto during the fork: libcrypto would not survive that.
     work(key);
     std::thread([key] { work_in_child(key); }).join();
     work(key);

@@ -1,6 +1,6 @@
-// An OpenCL driver as nobody wants one: what it does when it is loaded is in the
-// environment variable HOSTILE_DRIVER. It leaves a file that tells in which program it
-// was, beside the path in HOSTILE_MARK.
+// An OpenCL driver that does harm when it is loaded, as the environment variable
+// HOSTILE_DRIVER says. It writes the names of the programs that loaded it into the file that
+// HOSTILE_MARK names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 __attribute__((constructor)) static void loaded() {
-  // Not secure_getenv(): an attacker's library would not be so kind.
+  // Not secure_getenv(), since an attacker's library would not use that.
   const char *mark = getenv("HOSTILE_MARK"), *what = getenv("HOSTILE_DRIVER");
   if (mark != nullptr) {
     char program[256] = "";

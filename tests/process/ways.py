@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which test_client works and ends, by the words that it is told."""
+"""The ways in which test_client works and ends, and the words that ask for each."""
 
 import os
 import random
 import signal
 
-STATUS = 7  # of test_client, where it was not told to end otherwise
+STATUS = 7  # test_client's exit status, unless it is told to end otherwise
 WORK = {
     "signs": {"threads": 8, "signs": 6},
     "many-threads": {"threads": 64, "signs": 2},
@@ -23,25 +23,26 @@ EXPECTED = {"signal": -signal.SIGTERM, "throw": -signal.SIGABRT}
 
 
 def settings(devices):
-    """By name, what the provider is told. Forced: all goes to a device that can, at once."""
+    """The provider's settings, by name. `forced`: a device does all that it can, at once."""
     return {"default": {}, "in-process": {"in_process": "yes"},
             "forced": {"in_process": "yes", "threshold_bytes": "0", "rsa": "always",
                        "keystream": "always", "keystream_after": "1", "devices": devices}}
 
 
 def works(end, runs, forced):
-    """The words of `runs` processes; the moments at which they end are random."""
+    """The words of `runs` processes. They end at random moments."""
     for index in range(runs):
         words = {**list(WORK.values())[index % len(WORK)], **ENDS[end],
                  "after_us": random.choice((0, 0, 1000, 30000, 200000))}
         if forced and end.startswith("fork"):
-            # Each process has its own emulator, and forks beside threads that compute.
+            # Each process has its own emulator, and forks while the emulator's threads compute.
             words["threads"] = min(words.get("threads", 1), 8)
         yield words
 
 
 def ended_as_told(end, done):
-    """Whether a finished process has its own status, and what it had printed has arrived."""
+    """Whether a finished process has the status that it should, and all that it printed has
+    arrived."""
     return done.returncode == EXPECTED.get(end, STATUS) and done.stdout.startswith(b"done ")
 
 
