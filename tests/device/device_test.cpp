@@ -17,7 +17,7 @@ namespace {
 constexpr auto kDevice = MemoryKind::kDevice;
 constexpr auto kPinned = MemoryKind::kPinned;
 
-// Bytes that differ from place to place and from salt to salt.
+// Bytes that depend on their place and on the salt.
 std::vector<uint8_t> pattern(size_t bytes, uint32_t salt) {
   std::vector<uint8_t> all(bytes);
   uint32_t x = salt * 2654435761u + 1;
@@ -141,7 +141,7 @@ TEST_P(DeviceTest, ViewsSeeTheSameBytes) {
   EXPECT_STATUS_OK(stream->download(back.data(), **view, 5, 90));
   EXPECT_STATUS_OK(stream->finish());
   EXPECT_TRUE(std::equal(back.begin(), back.end(), sent.begin() + 1006));
-  // To the last byte of the buffer.
+  // Views may reach to the last byte of the buffer.
   EXPECT_TRUE(device_->view(buffer->address(), 4096).ok());
   EXPECT_TRUE(device_->view(buffer->address() + 4095, 1).ok());
 }
@@ -168,7 +168,7 @@ TEST_P(DeviceTest, SaysThatMemoryRanOut) {
   ASSERT_FALSE(buffer.ok());
   EXPECT_EQ(buffer.status().code(), LC_ERROR_MEMORY) << buffer.status().text();
   EXPECT_FALSE(buffer.status().text().empty());
-  // And is of use afterwards.
+  // The device still works afterwards.
   EXPECT_NE(allocate(kDevice, 1 << 20), nullptr);
 }
 
@@ -194,8 +194,8 @@ TEST_P(DeviceTest, EventsMarkPointsInAStream) {
     EXPECT_EQ(back, sent);
     EXPECT_TRUE(later->reached());
     EXPECT_TRUE(event->reached());
-    // Whatever the device does it in: more work is not over earlier, and all of it lies
-    // within what was waited here, by a clock that may go a little otherwise.
+    // However the device does the work, more of it is not over earlier. All of it lies
+    // within the time waited here, by a clock that may run a little differently.
     const uint64_t taken = later->nanoseconds_since(*event);
     EXPECT_GT(taken, 0u);
     EXPECT_GE(taken, half->nanoseconds_since(*event));
@@ -212,7 +212,7 @@ TEST_P(DeviceTest, AStreamWaitsForAnother) {
   const size_t bytes = 4 << 20;
   auto buffer = allocate(kDevice, bytes);
   std::vector<uint8_t> back(bytes);
-  EXPECT_STATUS_OK(other->await(*event));  // never marked: holds nobody up
+  EXPECT_STATUS_OK(other->await(*event));  // never marked, so nobody waits for it
   for (uint32_t round = 0; round < 8; ++round) {
     const auto sent = pattern(bytes, 6 + round);
     EXPECT_STATUS_OK(one->upload(*buffer, 0, sent.data(), bytes));
@@ -240,7 +240,7 @@ TEST_P(DeviceTest, LaunchesAKernelByName) {
                                        0xab, 0xf7, 0x15, 0x88, 0x09, 0xcf, 0x4f, 0x3c};
   const std::array<uint8_t, 16> last = {0xd0, 0x14, 0xf9, 0xa8, 0xc9, 0xee, 0x25, 0x89,
                                         0xe1, 0x3f, 0x0c, 0xc8, 0xb6, 0x63, 0x0c, 0xa6};
-  constexpr uint32_t kKeys = 300;  // more than a group, no multiple of one
+  constexpr uint32_t kKeys = 300;  // more than a group has lanes, and no multiple of that
   auto stream = make_stream();
   auto keys = allocate(kDevice, kKeys * BLOCK_KEY_WORDS * 4);
   auto schedules = allocate(kDevice, kKeys * AES_SCHEDULE_WORDS * 4);
@@ -260,7 +260,7 @@ TEST_P(DeviceTest, LaunchesAKernelByName) {
   }
 }
 
-// One stream's kernel, and the host waits for another stream.
+// One stream runs the kernel, and the host waits for another stream.
 TEST_P(DeviceTest, AKernelWritesToPinnedMemory) {
   if (!device_->properties().reaches_pinned) {
     EXPECT_NE(device_->properties().api, "cuda");

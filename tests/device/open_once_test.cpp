@@ -1,4 +1,4 @@
-// What is open of a device once in a process, and which kernels belong together.
+// A device is opened once in a process, and its kernels are loaded by sets.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "device/open_once.h"

@@ -1,5 +1,5 @@
-// OpenCL's own parts: compiling, the cache of binaries on disk, and arguments
-// of kernels, with a small program of the test's.
+// What only OpenCL has: compiling, the cache of binaries on disk, and arguments of kernels.
+// The tests use a small program of their own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -42,8 +42,8 @@ __kernel void reverse(__global uint *values, __local uint *shared) {
 }
 )";
 
-// PoCL has a cache of its own, beside ours unless told otherwise: it must stay
-// for as long as the process runs.
+// PoCL has a cache of its own, which is beside ours unless a variable names another folder.
+// It must stay as long as the process runs.
 class PoclCache : public testing::Environment {
  public:
   void SetUp() override {
@@ -63,7 +63,7 @@ class OpenClTest : public testing::Test {
   void SetUp() override { setenv("XDG_CACHE_HOME", home_.c_str(), 1); }
   void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
 
-  // The first usable device with this program, or null after a skip.
+  // Opens the first usable device with this program. Null after a skip.
   std::unique_ptr<Device> open(std::string_view text = kProgram, std::string_view sha256 = "test") {
     return open(ProgramSource{{"", text, sha256}});
   }
@@ -118,7 +118,7 @@ void expect_works(Device &device) {
   expect_adds(device, **to, **from);
 }
 
-// What a server hears by SIGUSR1 and SIGHUP; LLVM in a driver takes both.
+// Servers use SIGUSR1 and SIGHUP, and LLVM in a driver sets handlers for both.
 TEST_F(OpenClTest, LeavesTheProgramItsSignalHandlers) {
   const int heard[] = {SIGUSR1, SIGHUP, SIGTERM};
   const int unheard[] = {SIGUSR2, SIGPIPE};
@@ -172,7 +172,7 @@ TEST_F(OpenClTest, AViewOutlivesItsBufferAndItsDevice) {
   EXPECT_TRUE(device->view(address, 1).ok());
   *view = nullptr;
   EXPECT_FALSE(device->view(address, 1).ok()) << "its last owner is gone";
-  device = nullptr;  // `other` is freed after it
+  device = nullptr;  // `other` is freed later than this
 }
 
 TEST_F(OpenClTest, SharedMemoryIsTheLastParameter) {
@@ -236,7 +236,7 @@ TEST_F(OpenClTest, UsersHaveOneContext) {
   };
   EXPECT_EQ(context_of(*device), context_of(*other));
   device.reset();
-  // It stays as long as any of them.
+  // The device stays open as long as any of them uses it.
   EXPECT_TRUE(other->allocate(MemoryKind::kDevice, 400).ok());
 }
 
@@ -257,7 +257,7 @@ TEST_F(OpenClTest, AdoptsAQueueOfItsContext) {
     EXPECT_STATUS_OK((*end)->wait());
     EXPECT_EQ((*end)->nanoseconds_since(**start), 0u) << "the queue does not tell the time";
   }
-  uint32_t word = 1;  // the queue is still the caller's
+  uint32_t word = 1;  // the queue still works for the caller
   EXPECT_EQ(cl().clFinish(queue.get()), CL_SUCCESS);
   auto stream = device->make_stream();
   EXPECT_STATUS_OK((*stream)->download(&word, **buffer, 0, 4));
@@ -283,7 +283,7 @@ TEST_F(OpenClTest, SaysWhyTheCompilerRefuses) {
   EXPECT_TRUE(files().empty());
 }
 
-// Parts are told by the names of their kernels, the last being that of all others.
+// The names of its kernels tell which part is needed. The last part has all other kernels.
 TEST_F(OpenClTest, CompilesAPartWhenItIsUsed) {
   constexpr char kNine[] = "__kernel void nine_of(__global uint *to) { to[0] = 9; }";
   const std::unique_ptr<Device> device = open(
@@ -313,7 +313,7 @@ TEST_F(OpenClTest, CompilesAPartWhenItIsUsed) {
 
 // ---- The cache on disk -----------------------------------------------------
 
-// A program that no compiler takes opens only if its binary was cached.
+// No compiler takes this program, so it opens only if its binary was cached.
 TEST_F(OpenClTest, OpensFromTheCache) {
   OPEN_OR_SKIP(first);
   ASSERT_EQ(files().size(), 1u);
@@ -330,7 +330,7 @@ TEST_F(OpenClTest, OpensFromTheCache) {
 
 class DamagedCache : public OpenClTest {
  protected:
-  // True where the cache is not used and the device still opens.
+  // Checks that the cached binary is not used, and that the device still opens.
   void expect_ignored() {
     EXPECT_EQ(open("no program at all", "test"), nullptr) << "the cached binary was used";
     auto device = open();
@@ -374,7 +374,7 @@ TEST_F(DamagedCache, OfAnotherKey) {
 
 TEST_F(DamagedCache, WhatTheDriverDoesNotTake) {
   OPEN_OR_SKIP(first);
-  // A whole and undamaged file of the right key, but with rubbish in it.
+  // A whole and undamaged file with the right key, but no binary in it.
   rewrite([this](std::string &bytes) {
     uint64_t key_bytes = 0;
     std::memcpy(&key_bytes, bytes.data() + 8, 8);
@@ -443,13 +443,13 @@ TEST_F(OpenClTest, LeavesNoTemporaryFile) {
   EXPECT_EQ(files()[0].extension(), ".bin");
 }
 
-// ---- What a device is found to be --------------------------------------------
+// ---- What is found out about a device ----------------------------------------
 
 TEST_F(OpenClTest, AChildOfForkOpensNothing) {
   OPEN_OR_SKIP(device);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);  // a hang is a failure too
+    alarm(20);  // if it hangs, that is a failure too
     const ProgramSource source = {{"", kProgram, "test"}};
     const auto found = find_devices([&](KernelSet) { return source; });
     bool right = !found.empty();

@@ -1,4 +1,4 @@
-// The devices that a test runs on: all that are here, or those that
+// The devices that a test runs on: all of this machine, or those that
 // LANECRYPT_TEST_DEVICES names (ids or APIs, separated by commas).
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -26,8 +26,8 @@ inline bool wanted(const Properties &properties) {
   return false;
 }
 
-// Ids of the devices, and for an API with none "opencl:none": its tests are
-// there, and are skipped under that name.
+// The ids of the devices. For an API without devices it has a name like "opencl:none", so
+// that its tests exist and are skipped under that name.
 inline std::vector<std::string> test_device_ids() {
   std::vector<std::string> ids;
   const std::vector<Found> all = find_all_here();
@@ -51,8 +51,7 @@ inline std::string test_device_name(const testing::TestParamInfo<std::string> &i
   return name;
 }
 
-// Opens the device of the parameter for each test, and skips it by name where
-// there is none.
+// Opens the device that the parameter names for each test. Skips the test if there is none.
 class OnDevice : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -92,7 +91,7 @@ class OnDevice : public testing::TestWithParam<std::string> {
 
 }  // namespace lanecrypt::device
 
-// The status of an expression is LC_OK; its text otherwise.
+// Expects the status of an expression to be LC_OK, and prints its text if it is not.
 #define EXPECT_STATUS_OK(expression)                                            \
   do {                                                                          \
     const ::lanecrypt::Status status_here = (expression);                       \
