@@ -1,5 +1,5 @@
-// Messages of GCM and ChaCha20-Poly1305 in parts: one job for each, whose sums
-// make the tag.
+// Messages of GCM and ChaCha20-Poly1305 in parts. Each part is a job, and their sums make
+// the tag.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -75,7 +75,7 @@ class AeadPart : public DeviceTest {
     return made;
   }
 
-  // Both directions, cut at these places.
+  // Checks both directions of a message that is cut at these places.
   void check(lc_cipher cipher, uint64_t bytes, const std::vector<uint64_t> &cuts) {
     Bytes plain(bytes), encrypted(bytes), tag(16);
     random_.fill(plain.data(), bytes);
@@ -148,7 +148,7 @@ TEST_P(AeadPart, WrongParts) {
   run(right);
 }
 
-// The last blocks that an IV has, and a byte more: on the device, and on the CPU.
+// The last blocks that an IV allows, and a byte more, on the device and on the CPU.
 TEST_P(AeadPart, LongestText) {
   Context none("none", LC_FALLBACK_CPU);
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, AeadPart, testing::ValuesIn(devices_under_test
 
 }  // namespace
 
-// The library's own CPU, for a message of which no device can do a part.
+// The library's CPU does the parts that no device can do.
 TEST(AeadPartOnCpu, GivesTheSameSums) {
   Context none("none", LC_FALLBACK_CPU), host("host", LC_FALLBACK_NONE);
   const Bytes key(32, 7), iv(12, 9);
@@ -227,7 +227,7 @@ TEST(AeadPartOnCpu, GivesTheSameSums) {
         EXPECT_EQ(data[0], data[1]) << bytes;
         Block tags[2];
         for (side = 0; side < 2; ++side) {
-          // The same number may have other limbs.
+          // One number may be written with different limbs.
           Poly sum;
           std::memcpy(sum.w, parts[side].sum, sizeof sum.w);
           tags[side] = cipher == LC_AES_GCM ? load(reinterpret_cast<uint8_t *>(parts[side].sum))

@@ -1,6 +1,5 @@
-// GCM, CCM and ChaCha20-Poly1305 against OpenSSL: lengths, additional data, IVs
-// and tags of every size, in host and device memory; and what becomes of a
-// message that was tampered with.
+// GCM, CCM and ChaCha20-Poly1305 compared with OpenSSL: lengths, additional data, IVs and
+// tags of every size, in host and device memory. Also messages that were tampered with.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -63,7 +62,7 @@ class Aead : public DeviceTest {
                    message->tag.data());
   }
 
-  // One job of all messages; wrong[n] says that message n must be refused.
+  // Runs one job of all messages. wrong[n] says that message n must be refused.
   void check(const Setting &setting, lc_direction direction, const std::vector<Message> &messages,
              const std::vector<bool> &wrong = {});
 
@@ -79,7 +78,7 @@ void Aead::check(const Setting &setting, lc_direction direction,
                (direction == LC_ENCRYPT ? " encryption" : " decryption") + ", IV of " +
                std::to_string(setting.iv_bytes) + ", tag of " + std::to_string(setting.tag_bytes) +
                ", " + place_name(setting.place));
-  // The arena: inputs and outputs apart by canaries.
+  // The arena: inputs and outputs, with canaries between them.
   std::vector<uint64_t> in_at, out_at;
   uint64_t bytes = 64;
   for (const Message &message : messages) {
@@ -192,7 +191,7 @@ std::vector<lc_cipher> offered_aead() {
   return modes;
 }
 
-// Every length, with additional data of many, some messages sharing keys.
+// Every length of text with many lengths of additional data. Some messages share keys.
 TEST_P(Aead, Lengths) {
   for (lc_cipher cipher : offered_aead())
     for (uint32_t key_bytes : key_sizes(cipher))
@@ -250,8 +249,8 @@ TEST_P(Aead, IvAndTagSizes) {
   }
 }
 
-// Every message that was changed in any place is refused by itself, and leaves
-// nothing behind.
+// Every message that was changed anywhere is refused, it alone, and none of its text is
+// left behind.
 TEST_P(Aead, Tampered) {
   for (lc_cipher cipher : offered_aead())
     for (Place place : {Place::kHost, Place::kPinned, Place::kDevice})
@@ -294,14 +293,13 @@ TEST_P(Aead, Tampered) {
       }
 }
 
-// Messages that pass in chunks, or in many runs; and one with a large share of
-// additional data.
+// Messages that take several chunks, or many runs, and one that is largely additional data.
 TEST_P(Aead, Large) {
   const uint64_t scale = is_thorough() ? 16 : 1;
   for (lc_cipher cipher : offered_aead()) {
     if (mode_of(cipher).way == Way::kCcm) continue;
     for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
-      // Each place has a key size of its own.
+      // Each place uses another key size.
       const std::vector<uint32_t> sizes = key_sizes(cipher);
       Setting setting{cipher, sizes[static_cast<size_t>(place) % sizes.size()], 12, 16, place};
       const bool over_chunk = place == Place::kHost && scaled(10) >= 10;
@@ -340,8 +338,8 @@ Bytes Aead::iv_of(uint32_t key_number, uint32_t counter) {
   return bytes;
 }
 
-// GCM's counter has 32 bits and wraps (SP 800-38D, 6.5 inc32), which a J0 from a
-// long IV brings about anywhere.
+// GCM's counter has 32 bits and wraps (SP 800-38D, 6.5 inc32). With a J0 from a long IV that
+// can happen anywhere in a message.
 TEST_P(Aead, GcmCounterWraps) {
   Setting setting{LC_AES_GCM, 16, 16, 16, Place::kHost};
   for (Place place : {Place::kHost, Place::kDevice}) {

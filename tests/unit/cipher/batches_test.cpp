@@ -1,4 +1,4 @@
-// Many messages in one job, of every kind of memory, against OpenSSL.
+// Many messages in one job, in every kind of memory, compared with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/support/devices.h"
@@ -12,7 +12,7 @@ class Batches : public DeviceTest {
     Batch batch(context(), shape, random_);
     run_and_check(batch);
   }
-  // `count` messages with a key each, of lengths up to `most_bytes`.
+  // `count` messages, each with its own key, of lengths up to `most_bytes`.
   BatchShape many(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, uint64_t count,
                   uint64_t most_bytes);
 
@@ -70,7 +70,7 @@ TEST_P(Batches, ThousandMessages) {
       }
 }
 
-// One of them much longer than the rest, so that lanes end at different times.
+// One message is much longer than the rest, so lanes end at different times.
 TEST_P(Batches, CbcStreamsOfUnequalLength) {
   for (uint32_t key_bytes : {16u, 24u, 32u}) {
     BatchShape shape = many(LC_AES_CBC, LC_ENCRYPT, key_bytes, 333, 3000);
@@ -94,7 +94,7 @@ TEST_P(Batches, OneKeyForAll) {
     }
 }
 
-// More keys than one launch may be able to hold.
+// More keys than one launch may hold.
 TEST_P(Batches, ManyKeys) {
   for (lc_cipher cipher : plain_modes())
     check(many(cipher, LC_ENCRYPT, key_sizes(cipher).back(), is_thorough() ? 70000 : 2200, 64));

@@ -1,5 +1,5 @@
-// NIST's own files (CAVP): AESAVS for every mode of SP 800-38A that is offered,
-// XTSVS, GCMVS and CCMVS, both directions, on every device and in every form of the kernels.
+// NIST's own files (CAVP): AESAVS for every mode of SP 800-38A that is offered, XTSVS, GCMVS
+// and CCMVS, in both directions, on every device and in every form of the kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -18,9 +18,9 @@ struct Question {
 
 struct AeadQuestion {
   Bytes key, iv, aad, plain, cipher, tag;
-  bool fails = false;  // its tag is wrong
+  bool fails = false;  // whether the file's tag is wrong
 };
-// The questions of one job, which has one size each of keys, of IVs and of tags.
+// The questions by job: all keys of a job have one size, and so have its IVs and tags.
 using AeadGroups = std::map<std::array<size_t, 3>, std::vector<AeadQuestion>>;
 
 void add(AeadGroups &groups, AeadQuestion question) {
@@ -49,7 +49,7 @@ class Cavp : public DeviceTest {
     DeviceTest::SetUp();
     if (!IsSkipped() && !cavp_is_here()) GTEST_SKIP() << kCavpIsMissing;
   }
-  // All of them in one job.
+  // Runs all of them in one job.
   void check(lc_cipher cipher, lc_direction direction, const std::vector<Question> &questions);
   void check_folder(lc_cipher cipher, const std::string &folder, const std::string &begin,
                     size_t least_cases);
@@ -74,7 +74,7 @@ void Cavp::check(lc_cipher cipher, lc_direction direction, const std::vector<Que
     EXPECT_EQ(questions[n].out, outputs[n]) << "case " << n;
 }
 
-// CFB1 is written in bits; those that are whole bytes, as hexadecimal is.
+// CFB1's files are written in bits. Only texts of whole bytes are read.
 Bytes text_of(const CavpCase &one, const std::string &name, bool in_bits) {
   if (!in_bits) return one.bytes(name);
   const std::string &bits = one.text(name);
@@ -111,11 +111,11 @@ TEST_P(Cavp, Ecb) { check_folder(LC_AES_ECB, "ECB", "ECB", 2000); }
 TEST_P(Cavp, Cbc) { check_folder(LC_AES_CBC, "CBC", "CBC", 2000); }
 TEST_P(Cavp, Cfb128) { check_folder(LC_AES_CFB128, "CFB", "CFB128", 2000); }
 TEST_P(Cavp, Cfb8) { check_folder(LC_AES_CFB8, "CFB", "CFB8", 2000); }
-// Nearly all of its cases are less than a byte.
+// Nearly all other cases of CFB1 are shorter than a byte.
 TEST_P(Cavp, Cfb1) { check_folder(LC_AES_CFB1, "CFB", "CFB1MMT", 6); }
 TEST_P(Cavp, Ofb) { check_folder(LC_AES_OFB, "OFB", "OFB", 2000); }
 
-// XTSVS: data units of up to 4,096 bits, some of them no whole bytes; their
+// XTSVS: data units of up to 4,096 bits, some of which are no whole bytes. The files give
 // tweaks as 16 bytes, or as the number of the unit.
 TEST_P(Cavp, Xts) {
   for (const char *folder : {"tweak-128hexstr", "tweak-dataunitseqno"}) {
@@ -143,7 +143,7 @@ TEST_P(Cavp, Xts) {
   }
 }
 
-// All of them in one job.
+// Runs all of them in one job.
 void Cavp::check_aead(lc_cipher cipher, lc_direction direction,
                       const std::vector<AeadQuestion> &questions) {
   const bool encrypt = direction == LC_ENCRYPT;
@@ -183,8 +183,8 @@ void Cavp::check_aead(lc_cipher cipher, lc_direction direction,
   }
 }
 
-// GCMVS: IVs, additional data, texts and tags of many lengths, and tags that are
-// wrong, of whole bytes.
+// GCMVS: IVs, additional data, texts and tags of many lengths, all of whole bytes, and wrong
+// tags.
 TEST_P(Cavp, Gcm) {
   if (!offers(LC_AES_GCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
   size_t cases = 0, refused = 0;
@@ -210,8 +210,8 @@ TEST_P(Cavp, Gcm) {
   EXPECT_GE(refused, 1000u);
 }
 
-// CCMVS: lines that stand alone, and keys and nonces between them, hold for all
-// cases that follow; where a length is 0 the bytes are written as one zero.
+// CCMVS: a line that stands alone, or a key or nonce between cases, holds for all cases that
+// follow. If a length is 0, the files write the bytes as one zero.
 TEST_P(Cavp, Ccm) {
   if (!offers(LC_AES_CCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
   size_t cases = 0, refused = 0;

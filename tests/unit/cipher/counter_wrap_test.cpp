@@ -1,5 +1,5 @@
-// CTR counts over the whole 128 bits: the carry out of 32, 64 and 128 of them,
-// wherever in a message it comes.
+// CTR counts in all 128 bits: these tests carry out of 32, 64 and 128 of them, at any place
+// in a message.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -29,7 +29,7 @@ class CounterWrap : public DeviceTest {
 
 class CounterWrapAtSeams : public CounterWrap {};
 
-// The test's own arithmetic, as OpenSSL sees it.
+// OpenSSL confirms the arithmetic of these tests.
 TEST(CounterWrapArithmetic, BlockAfterTheWrapIsZero) {
   const uint8_t key[16] = {1};
   for (int bits : {32, 64, 128})
@@ -78,7 +78,7 @@ TEST_P(CounterWrap, AnywhereInAMessage) {
 TEST_P(CounterWrapAtSeams, OfChunks) {
   for (int bits : {32, 64, 128})
     for (int64_t beside : {-1, 0, 1}) {
-      // Elsewhere one place for each width.
+      // Otherwise only one place for each width.
       if (!is_thorough() && beside != (bits == 32 ? -1 : bits == 64 ? 0 : 1)) continue;
       BatchShape shape;
       shape.cipher = LC_AES_CTR;

@@ -1,5 +1,5 @@
-// Messages longer than a chunk, so that they cross the seams between pieces:
-// of data, of counters and of CBC chains.
+// Messages longer than a chunk. Data, counters and CBC chains cross the borders between
+// their pieces.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/mode.h"
@@ -9,8 +9,8 @@ namespace lanecrypt::test {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
-// As in src/pipeline/pipeline.h. Were it to change, these tests would still
-// hold, but might no longer meet a seam where they mean to.
+// As in src/pipeline/pipeline.h. If that changes, these tests still pass, but may no longer
+// cross a border where they mean to.
 constexpr uint64_t kChunkBytes = 16 * kMiB;
 
 class Large : public DeviceTest {
@@ -73,7 +73,7 @@ TEST_P(LargeStream, CbcEncryption) {
 INSTANTIATE_TEST_SUITE_P(, LargeStream, testing::ValuesIn(devices_for_one_stream()),
                          device_case_name);
 
-// More bytes than a chunk in streams of their own, which it cuts into slices.
+// Streams with more bytes than a chunk takes, which are cut into slices.
 TEST_P(Large, CbcEncryptionInSlices) {
   for (Place place : {Place::kHost, Place::kPinned}) {
     if (place == Place::kPinned && !is_thorough()) return;
@@ -93,7 +93,7 @@ TEST_P(Large, CbcEncryptionInSlices) {
   }
 }
 
-// So many that they pass whole, in chunks that are computed side by side.
+// So many streams that each is done whole, in chunks that are computed side by side.
 TEST_P(Large, CbcEncryptionOfShortStreams) {
   for (Place place : {Place::kHost, Place::kPinned}) {
     if (place == Place::kPinned && !is_thorough()) return;
@@ -112,7 +112,7 @@ TEST_P(Large, CbcEncryptionOfShortStreams) {
   }
 }
 
-// Some MiB, odd, of each cipher; several of them in a job.
+// Several messages in a job, of some MiB and odd lengths, in each mode.
 TEST_P(Large, Several) {
   for (lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_ECB}) {
     if (cipher != LC_AES_CTR && !is_thorough()) return;
@@ -132,10 +132,10 @@ TEST_P(Large, Several) {
   }
 }
 
-// Every mode, direction and key size, of odd lengths: where lanes work through a
-// message together in one of more than a chunk, and where each block waits for
-// the one before it in streams that are more than a chunk together. Devices that
-// emulate take a chunk of each mode under one of its keys, and less otherwise.
+// Every mode, direction and key size, with odd lengths. Where lanes share a message, it is
+// one of more than a chunk. Where each block waits for the one before, there are streams
+// that are more than a chunk together. Emulated devices do a chunk of each mode with one
+// size of key, and less with the others.
 TEST_P(Large, EveryModeAndKey) {
   uint32_t turn = 0, larger = 0;
   for (const lc_cipher cipher : plain_modes())
@@ -144,10 +144,10 @@ TEST_P(Large, EveryModeAndKey) {
         if (!offers(cipher, direction)) continue;
         const uint64_t calls = cipher_calls(cipher);
         const bool is_chain = mode_of(cipher).is_chain(direction);
-        // ECB, CBC and CTR have it above.
+        // ECB, CBC and CTR are tested so above.
         const bool one_key = cipher > LC_AES_CTR && direction == LC_DECRYPT && !is_chain &&
                              calls == 1 && key_bytes == key_sizes(cipher).back();
-        // CFB1 enciphers 128 times as much, and OpenSSL does too.
+        // CFB1 enciphers 128 blocks for each block of text, in OpenSSL too.
         uint64_t bytes = (calls > 16 ? 2 : 17) * kMiB;
         if (!is_thorough() && !(one_key && scaled(10) >= 10)) bytes = 100000 / calls;
         larger += bytes > kChunkBytes;

@@ -1,4 +1,4 @@
-// Every short length, alone and together, against OpenSSL.
+// Every short length, alone and together, compared with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/mode.h"
@@ -11,7 +11,7 @@ constexpr uint64_t kMostBytes = 1100;
 
 class Lengths : public DeviceTest {
  protected:
-  // shape(cipher, direction, key size), for all of them.
+  // Visits the shape of every cipher, direction and key size.
   template <typename Visit>
   void for_each_cipher(Visit visit) {
     for (lc_cipher cipher : plain_modes())
@@ -27,12 +27,11 @@ class Lengths : public DeviceTest {
   }
   static uint64_t step(const BatchShape &shape) { return mode_of(shape.cipher).granule_bytes; }
 
-  // With one message alone each call of a bitsliced cipher takes as long as for 32.
+  // A bitsliced cipher takes as long for one message as for 32.
   bool is_lone_slice(bool is_alone) const { return is_alone && GetParam().form == "bitslice"; }
 
-  // Emulated devices, and a lone slice, leave out some lengths of modes that take a call
-  // of the cipher for a byte or a bit: one of so many is tried. So do chains in a lone
-  // slice.
+  // In modes that take a call of the cipher for each byte or bit, emulated devices and a
+  // lone slice try only one of so many lengths. So do chains in a lone slice.
   uint64_t thinned(const BatchShape &shape, bool is_alone) {
     const uint64_t calls = cipher_calls(shape.cipher);
     if (is_thorough() && !is_lone_slice(is_alone)) return 1;
@@ -54,15 +53,15 @@ class Lengths : public DeviceTest {
 };
 
 TEST_P(Lengths, Alone) {
-  // With a scale below 1, or in a lone slice, some lengths are left out, others in each
-  // cipher.
+  // With a scale below 1, or in a lone slice, some lengths are left out. Each cipher leaves
+  // out others.
   const bool is_quick = !is_thorough() || is_lone_slice(true);
   const uint64_t stride =
       std::max<uint64_t>(is_lone_slice(true) ? 2 : 1, 100 / std::min<uint64_t>(100, scaled(100)));
   uint64_t cases = 0, turn = 0;
   for_each_cipher([&](BatchShape &shape) {
     for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
-      // Together, below, are all lengths.
+      // Below, all lengths run together.
       const uint64_t fewer = !is_quick || shape.cipher <= LC_AES_CTR ? 1 : 5;
       if (turn++ % (stride * thinned(shape, true) * fewer)) continue;
       shape.messages = {message(shape, length)};
@@ -82,7 +81,7 @@ TEST_P(Lengths, Together) {
       shape.place = place;
       shape.messages.clear();
       for (uint64_t length = 0, turn = 0; length <= kMostBytes; length += step(shape), turn++) {
-        // Others in each place; the longest in all.
+        // Each place leaves out others. All places try the longest.
         if (length != kMostBytes && (turn + int(place) + shape.key_bytes) % thinned(shape, false))
           continue;
         shape.messages.push_back(message(shape, length));
@@ -94,7 +93,7 @@ TEST_P(Lengths, Together) {
   });
 }
 
-// Every alignment of input against every alignment of output.
+// Every alignment of input with every alignment of output.
 TEST_P(Lengths, Alignments) {
   for_each_cipher([&](BatchShape &shape) {
     for (Place place : {Place::kHost, Place::kDevice}) {

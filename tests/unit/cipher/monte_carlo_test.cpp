@@ -1,8 +1,9 @@
-// AESAVS's Monte Carlo tests: 100 times 1,000 blocks, each the input of the
-// next, so each is a job of its own. The chains of a file run side by side,
-// a thread each, so their jobs meet in the device's queue.
+// AESAVS's Monte Carlo tests: 100 times 1,000 blocks. Each block's output is the input of the
+// next, so each block is a job. The chains of a file run side by side, each in a thread, so
+// their jobs meet in the device's queue.
 //
-// LANECRYPT_TEST_EVERY_ANSWER  1: all answers on emulated devices too, not the first ones.
+// LANECRYPT_TEST_EVERY_ANSWER  1: checks all answers on emulated devices too, not only the
+// first ones.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -17,8 +18,8 @@
 namespace lanecrypt::test {
 namespace {
 
-// How many answers of each chain an emulated device gives, which pays for a launch many
-// times over. The second has a key, IV and text that follow from the first.
+// How many answers of each chain an emulated device gives, to which a launch costs much
+// more. The key, IV and text of the second follow from the first.
 constexpr uint64_t kFirstAnswers = 2;
 
 bool wants_all() {
@@ -31,7 +32,7 @@ class Chain {
   explicit Chain(const VectorChain &vector)
       : vector_(vector), key_(vector.key), iv_(vector.iv), text_(vector.text) {}
 
-  // 1,000 blocks; what went wrong, or "".
+  // Does 1,000 blocks. Returns what went wrong, or "".
   std::string round(lc_context *context) {
     Bytes chain = iv_, before = iv_, last = iv_, answer(16);
     for (int n = 0; n < 1000; n++) {
@@ -39,7 +40,7 @@ class Chain {
       if (!error.empty()) return error;
       if (vector_.cipher.mode == LC_AES_CBC) {
         chain = vector_.direction == LC_ENCRYPT ? answer : text_;
-        text_ = last;  // the IV at first, then the answer before this one
+        text_ = last;  // at first the IV, then the answer before this one
       } else {
         text_ = answer;
       }

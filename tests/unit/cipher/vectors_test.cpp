@@ -14,11 +14,11 @@ namespace {
 
 class Vectors : public DeviceTest {
  protected:
-  // Both directions of every case. All cases of a cipher go in one job, so
-  // that different keys meet in a launch; then the first of each runs alone.
+  // Checks both directions of every case. All cases of a cipher go in one job, so that
+  // different keys meet in a launch. Then the first of each cipher runs alone.
   void check_file(const std::string &file_name, size_t cases);
   void check_together(const std::vector<VectorCase> &cases, lc_direction direction);
-  // Each alone, both directions, and refused with a tag that is not right.
+  // Checks each case alone, in both directions. With a wrong tag it must be refused.
   void check_seals(const std::string &file_name, size_t seals);
   lc_status run_seal(const VectorSeal &seal, lc_direction direction, Bytes *text, Bytes *tag);
 };
@@ -136,14 +136,14 @@ TEST(Poly1305Vectors, Rfc8439) {
     std::memcpy(key, mac.key.data(), sizeof key);
     for (int n = 0; n < 4; n++) key[0].w[n] &= n == 0 ? 0x0fffffffu : 0x0ffffffcu;
     Poly r = poly_of_block(key[0]), hash = poly_zero();
-    r.w[4] &= 0xffffffu;  // a block has 2^128 added, r has not
+    r.w[4] &= 0xffffffu;  // 2^128 was added, as to a block, but belongs to no r
     for (size_t at = 0; at < mac.message.size(); at += 16) {
       const size_t bytes = std::min<size_t>(16, mac.message.size() - at);
       Block block = {};
       std::memcpy(&block, mac.message.data() + at, bytes);
       Poly text = poly_of_block(block);
       if (bytes < 16) {
-        // Here the 1 stands behind the last byte.
+        // In a short block the 1 bit comes after the last byte.
         text.w[4] &= 0xffffffu;
         text.w[8 * bytes / 26] += 1u << (8 * bytes % 26);
       }

@@ -1,4 +1,4 @@
-// XTS: data units of every kind in one message, against OpenSSL unit by unit.
+// XTS: data units of every kind in one message, each compared with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
@@ -30,8 +30,8 @@ class Xts : public DeviceTest {
   Random random_{1619};
 };
 
-// Units of one block, of parts of blocks, of sectors; a last one that is
-// shorter; enough of them to fill several tiles of a lane.
+// Units of one block, of parts of blocks, and of sectors, with a shorter last one. There are
+// enough of them to fill several tiles of a lane.
 TEST_P(Xts, DataUnits) {
   for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
     for (uint32_t key_bytes : {32u, 64u})
@@ -54,7 +54,7 @@ TEST_P(Xts, DataUnits) {
       }
 }
 
-// The tweak passes from byte to byte of its number, and wraps.
+// The tweak's number carries from byte to byte, and wraps.
 TEST_P(Xts, ConsecutiveTweaks) {
   BatchShape batch = shape(LC_ENCRYPT, 32, 32);
   for (int n = 0; n < 17; n++) batch.messages.push_back(message(32 * 40));
@@ -67,8 +67,8 @@ TEST_P(Xts, ConsecutiveTweaks) {
   run_and_check(made);
 }
 
-// Units so large that the tweak's power takes every step there is, and jobs cut
-// between units.
+// Units so large that computing the power of the tweak takes every possible step, and jobs
+// that are cut between units.
 TEST_P(Xts, LargeUnits) {
   for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
     for (uint64_t unit : {uint64_t{65536}, uint64_t{70000}, uint64_t{1} << 20, uint64_t{16} << 20})
