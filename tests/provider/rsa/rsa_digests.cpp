@@ -172,8 +172,8 @@ TEST_P(RsaDigests, OfAThirdProvider) {
   });
 }
 
-// If two digests have one name, the query decides, for each message: no signature uses
-// what an earlier one was told.
+// If two digests have one name, the query decides, anew for each message: no signature uses
+// an earlier one's query.
 TEST_P(RsaDigests, TheQueryDecides) {
   Bytes made[2];
   for (const bool again : {false, true})

@@ -15,7 +15,7 @@ namespace {
 struct Options {
   int padding = RSA_PKCS1_PADDING;
   std::string digest = {}, mgf1_digest = {}, label = {};
-  // -1: as it is
+  // -1: not set
   int implicit_rejection = -1;
   unsigned tls_version = 0, tls_alternative = 0;
 };
@@ -57,7 +57,7 @@ class RsaEncryption : public testing::Test {
     keys.clear();
     delete library;
   }
-  // Encrypts on one side; empty if that refuses.
+  // Encrypts on one side. Returns nothing if that side refuses.
   Bytes encrypt(const KeyTwins &key, int side, const Options &options, const Bytes &in) {
     const PkeyContext context = context_for(*library, key.sides[side].get(), kProperties[side]);
     Bytes out(key.bytes);
@@ -90,7 +90,7 @@ class RsaEncryption : public testing::Test {
             result = O(EVP_PKEY_decrypt)(context.get(), outcome.out.data(), &bytes, in.data(),
                                          in.size());
           outcome.out_bytes = int(1000000 * told + (result == 1 ? bytes : 0));
-          // What lies behind the message does not matter.
+          // The bytes after the message do not matter.
           outcome.out.resize(result == 1 && !is_random ? bytes : 0);
           return result;
         },
@@ -120,7 +120,7 @@ TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
             const Bytes message = random_bytes(random, bytes);
             for (int side : {0, 1}) {
               Bytes sealed = encrypt(key, side, options, message);
-              // Two different sides refuse the same input.
+              // Both sides refuse the same input.
               EXPECT_EQ(sealed.empty(), encrypt(key, 1 - side, options, message).empty());
               if (sealed.empty()) continue;
               Bytes made;
@@ -156,7 +156,7 @@ TEST_F(RsaEncryption, Pkcs1RightAndWrong) {
       block[1] = 1;
       blocks.push_back(block);
       block[1] = 2;
-      block[0] = 1;  // not below every modulus; then it is refused alike
+      block[0] = 1;  // may not be below the modulus; then both sides refuse it
       blocks.push_back(block);
     }
     blocks.push_back(Bytes(key.bytes, 0));

@@ -1,5 +1,5 @@
-// Keys of RSA: made, imported, exported, compared, checked and copied, against
-// OpenSSL's own.
+// RSA keys: generated, imported, exported, compared, checked and copied. Ours must do the
+// same as OpenSSL's own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class RsaKeys : public testing::Test {
   Library library{{{"devices", rsa_devices()}, {"rsa", "always"}}};
   void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
 
-  // All that a key tells, by name.
+  // All parameters that a key has, by name.
   static std::map<std::string, Bytes> told_by(EVP_PKEY *key) {
     std::map<std::string, Bytes> told;
     const OSSL_PARAM *names = O(EVP_PKEY_gettable_params)(key);
@@ -99,7 +99,7 @@ TEST_F(RsaKeys, Match) {
   for (const KeyTwins *first : all)
     for (const KeyTwins *second : all) {
       const int expected = O(EVP_PKEY_eq)(first->sides[0].get(), second->sides[0].get());
-      // Also where one of them is in the other provider.
+      // Also if one of the two keys is in the other provider.
       for (int side : {0, 1})
         EXPECT_EQ(expected, O(EVP_PKEY_eq)(first->sides[1].get(), second->sides[side].get()));
       EXPECT_EQ(O(EVP_PKEY_parameters_eq)(first->sides[0].get(), second->sides[0].get()),
@@ -112,7 +112,7 @@ TEST_F(RsaKeys, ChecksFindWhatIsWrong) {
   const KeyTwins good = make_key_twins(library, "RSA", 1024),
                  open = copy_key_twins(library, "RSA", good, EVP_PKEY_PUBLIC_KEY);
   std::vector<KeyTwins> keys;
-  // Each of the numbers changed in turn.
+  // Changes each of the numbers in turn.
   for (const char *changed :
        {"", OSSL_PKEY_PARAM_RSA_N, OSSL_PKEY_PARAM_RSA_E, OSSL_PKEY_PARAM_RSA_D,
         OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2, OSSL_PKEY_PARAM_RSA_EXPONENT1,
@@ -205,7 +205,7 @@ TEST_F(RsaKeys, Generation) {
                               return generate(type, properties, bits, primes, exponent, outcome);
                             }))
           << type << " " << bits << " " << primes << " " << exponent;
-  // What a generation can be told.
+  // The parameters that a generation can be given.
   for (const char *type : {"RSA", "RSA-PSS"}) {
     std::string names[2];
     for (int side : {0, 1}) {
@@ -221,8 +221,8 @@ TEST_F(RsaKeys, Generation) {
   }
 }
 
-// What a generation has refused it has not forgotten: neither side makes a key of
-// another length then, and both do once the length is right.
+// After a length that was refused neither side makes a key, of whatever length. Both make
+// one once they are given a right length.
 TEST_F(RsaKeys, NoneAfterARefusedLength) {
   for (const char *type : {"RSA", "RSA-PSS"})
     for (const bool mended : {false, true}) {
@@ -267,8 +267,8 @@ auto shown(decltype(&EVP_PKEY_print_params) print, int indent) {
   };
 }
 
-// The parameters as text, which OpenSSL's encoders cannot make of a foreign key; and
-// what else is done with them alone.
+// A key's parameters without its numbers: as text, which OpenSSL's encoders cannot make of a
+// foreign key, and in other calls.
 TEST_F(RsaKeys, ParametersAlone) {
   std::vector<KeyTwins> keys;
   keys.push_back(make_key_twins(library, "RSA", 1024));
@@ -290,7 +290,7 @@ TEST_F(RsaKeys, ParametersAlone) {
                 return copied;
               }));
   }
-  // Of a key without a modulus there is nothing to show.
+  // A key without a modulus has nothing to show.
   const KeyTwins bare = copy_key_twins(library, "RSA-PSS", keys[2], EVP_PKEY_KEY_PARAMETERS);
   BIO *memory = O(BIO_new)(O(BIO_s_mem)());
   EXPECT_EQ(0, O(EVP_PKEY_print_params)(memory, bare.sides[1].get(), 0, nullptr));
@@ -298,7 +298,7 @@ TEST_F(RsaKeys, ParametersAlone) {
   take_errors();
 }
 
-// A key of OpenSSL's core, made by our provider.
+// Our provider makes a key, called through OpenSSL's core.
 Pkey generate_key(Library &library, const char *type, unsigned bits, EVP_PKEY_gen_cb *callback) {
   const PkeyContext context(O(EVP_PKEY_CTX_new_from_name)(library.get(), type, "provider=gpu"));
   OSSL_PARAM params[] = {
@@ -324,7 +324,7 @@ TEST_F(RsaKeys, DevicesMakeThem) {
     const PkeyContext check = context_for(library, key.get(), "provider=default");
     EXPECT_EQ(1, O(EVP_PKEY_check)(check.get())) << take_error_texts();
   }
-  // What devices do not make, OpenSSL makes.
+  // OpenSSL makes the keys that devices do not make.
   const uint64_t before = library.counter("lanecrypt.rsa-cpu-keys");
   EXPECT_NE(nullptr, generate_key(library, "RSA", 512, nullptr));
   EXPECT_EQ(before + 1, library.counter("lanecrypt.rsa-cpu-keys"));
@@ -332,7 +332,7 @@ TEST_F(RsaKeys, DevicesMakeThem) {
   EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
 }
 
-// With primes of earlier searches, too: each is a key of its own.
+// Keys may be made of primes from earlier searches too. No two keys are the same.
 TEST_F(RsaKeys, PrimesMayBeKept) {
   Library keeping({{"devices", rsa_devices()}, {"rsa", "always"}, {"prime_pool", "64"}});
   ASSERT_TRUE(keeping.is_ready()) << keeping.errors();
@@ -371,7 +371,7 @@ TEST_F(RsaKeys, WithoutADevice) {
   EXPECT_EQ(0u, required.counter("lanecrypt.rsa-cpu-keys"));
 }
 
-// One short key alone is none that a device is opened for.
+// No device is opened for one short key.
 TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
   setenv("LANECRYPT_HOST_TEAMS", "1", 1);
   Library by_choice(Settings{{"devices", "host"}});
@@ -379,14 +379,15 @@ TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
   for (int n = 0; n < 2; ++n) EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
   EXPECT_EQ(2u, by_choice.counter("lanecrypt.rsa-cpu-keys"));
   EXPECT_EQ("[]", by_choice.text_param("lanecrypt.devices")) << "devices were looked for";
-  // Later ones are, once that is open.
+  // A device makes later keys, once it is open.
   for (int n = 0; n < 2000 && by_choice.counter("lanecrypt.rsa-device-keys") == 0; ++n)
     EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
   EXPECT_EQ(1u, by_choice.counter("lanecrypt.rsa-device-keys"));
   unsetenv("LANECRYPT_HOST_TEAMS");
 }
 
-// Nor any, however long, where one lane has a number for itself, unless it is told to.
+// A device on which one lane has a number for itself makes no single key, however long,
+// unless it is forced to.
 TEST_F(RsaKeys, LoneLanesMakeNoSingleKeys) {
   Library by_choice(Settings{{"devices", "host"}});
   ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();
@@ -403,7 +404,7 @@ TEST_F(RsaKeys, LoneLanesMakeNoSingleKeys) {
   EXPECT_EQ(1u, told.counter("lanecrypt.rsa-device-keys"));
 }
 
-// Written and read as PEM, through OpenSSL's encoders and decoders.
+// OpenSSL's encoders and decoders write and read our keys as PEM.
 TEST_F(RsaKeys, AsFiles) {
   for (const char *type : {"RSA", "RSA-PSS"}) {
     const KeyTwins key = make_key_twins(library, type, 1024);
@@ -425,8 +426,8 @@ TEST_F(RsaKeys, AsFiles) {
     O(BIO_free)(memory);
     ASSERT_NE(nullptr, read) << take_error_texts();
     EXPECT_EQ(1, O(EVP_PKEY_eq)(read.get(), key.sides[0].get()));
-    if (std::strcmp(type, "RSA") != 0) continue;  // signs with a digest alone
-    // Wherever it lies now, it signs by the provider that is preferred.
+    if (std::strcmp(type, "RSA") != 0) continue;  // RSA-PSS signs only with a digest
+    // Whichever provider has the key now, the preferred provider signs.
     const uint64_t before = rsa_jobs(library);
     const PkeyContext context = context_for(library, read.get(), kProperties[1]);
     Bytes signature(128), digest(20);

@@ -1,5 +1,5 @@
-// RSA from many threads and many jobs of ASYNC at once, keys and sizes mixed,
-// and from callers who go away.
+// RSA from many threads and many ASYNC jobs at once, with keys of several sizes, and from
+// callers who go away.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace provider_test {
 namespace {
 
-// Signs with ours and verifies with OpenSSL's own; 1 where both were right.
+// Signs with our provider and verifies with OpenSSL's own. Returns 1 if both were right.
 struct Signing {
   Library *library;
   const KeyTwins *key;
@@ -74,7 +74,7 @@ class RsaLoad : public testing::Test {
   }
 };
 
-// A job of ASYNC with what it waits by.
+// An ASYNC job with its wait context.
 struct Job {
   Signing signing;
   ASYNC_JOB *job = nullptr;
@@ -102,7 +102,7 @@ TEST_F(RsaLoad, ManyThreads) {
   EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
 }
 
-// All wait at once; each is woken by its descriptor.
+// All jobs wait at once. Each is woken by its descriptor.
 TEST_F(RsaLoad, ManyJobsByDescriptors) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   const size_t kJobs = scaled(4096);
@@ -144,7 +144,7 @@ TEST_F(RsaLoad, ManyJobsByDescriptors) {
       polled.push_back({descriptor, POLLIN, 0});
       of.push_back(&job);
     }
-    // A batch is large, and the emulator slow: long enough to tell a hang.
+    // A batch is large and the emulator slow. Only a hang takes longer than this.
     ASSERT_GT(poll(polled.data(), polled.size(), 300'000), 0) << left << " jobs were not woken";
     for (size_t n = 0; n < polled.size(); ++n)
       if (polled[n].revents != 0) run(*of[n]);
@@ -155,7 +155,7 @@ TEST_F(RsaLoad, ManyJobsByDescriptors) {
   O(ASYNC_cleanup_thread)();
 }
 
-// Woken by a callback, one operation after another in the same wait context.
+// Callbacks wake the jobs. Each job does one operation after another in one wait context.
 TEST_F(RsaLoad, JobsByCallbacks) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   std::deque<Job> jobs(16);
@@ -185,7 +185,7 @@ TEST_F(RsaLoad, JobsByCallbacks) {
   O(ASYNC_cleanup_thread)();
 }
 
-// What one thread tells another. To wait ends where nobody tells, and says false.
+// An event that one thread tells another. A wait that takes too long ends with false.
 class Event {
  public:
   void tell() {
@@ -204,7 +204,7 @@ class Event {
   bool told_ = false;
 };
 
-// A job whose callback waits for what other threads do.
+// A job whose callback waits for other threads.
 struct Meeting {
   Job job;
   Event begins, resumed, ends;
@@ -217,7 +217,7 @@ struct Meeting {
     self.ends.tell();
     return 1;
   }
-  // Whether it paused.
+  // Starts the job, and returns whether it paused.
   bool start(const Signing &what, ASYNC_callback_fn callback) {
     job.signing = what;
     job.wait = O(ASYNC_WAIT_CTX_new)();
@@ -227,7 +227,7 @@ struct Meeting {
   }
 };
 
-// As one does that takes a lock under which another thread resumes jobs.
+// A callback does that if it takes a lock under which another thread resumes jobs.
 TEST_F(RsaLoad, ACallbackMayWaitForWhoResumesItsJob) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   int met = 0;
@@ -251,7 +251,7 @@ TEST_F(RsaLoad, ACallbackMayWaitForWhoResumesItsJob) {
   O(ASYNC_cleanup_thread)();
 }
 
-// The callback's argument may go when the wait context has gone.
+// The callback's argument may be freed once the wait context has been freed.
 TEST_F(RsaLoad, AWaitContextGoesAfterItsCallback) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   bool met = false;
@@ -267,7 +267,7 @@ TEST_F(RsaLoad, AWaitContextGoesAfterItsCallback) {
         O(ASYNC_WAIT_CTX_free)(one.job.wait);
         gone.tell();
       });
-      // That it has not gone no event tells.
+      // No event would tell that the wait context is still there.
       EXPECT_FALSE(gone.wait(std::chrono::milliseconds(50)));
       one.resumed.tell();
       EXPECT_TRUE(gone.wait());
@@ -283,7 +283,7 @@ TEST_F(RsaLoad, AWaitContextGoesAfterItsCallback) {
   O(ASYNC_cleanup_thread)();
 }
 
-// As one does that gives up a connection.
+// A callback does that if it gives up a connection.
 TEST_F(RsaLoad, ACallbackMayFreeItsWaitContext) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   // In a child: OpenSSL has no way to take back a job that is not resumed.
@@ -295,7 +295,7 @@ TEST_F(RsaLoad, ACallbackMayFreeItsWaitContext) {
     for (size_t n = 0; n < all.size() && freed < 3; ++n) {
       const auto free_it = [](void *argument) {
         Meeting &self = *static_cast<Meeting *>(argument);
-        if (!self.resumed.wait()) return 1;  // the job has paused
+        if (!self.resumed.wait()) return 1;  // told once the job has paused
         O(ASYNC_WAIT_CTX_free)(self.job.wait);
         self.ends.tell();
         return 1;
@@ -314,7 +314,7 @@ TEST_F(RsaLoad, ACallbackMayFreeItsWaitContext) {
   EXPECT_EQ(0, status);
 }
 
-// A job may be resumed before it is woken: it pauses again, or waits.
+// A job that is resumed before it was woken pauses again, or waits.
 TEST_F(RsaLoad, JobsResumedTooEarly) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   Job job;
@@ -334,7 +334,7 @@ TEST_F(RsaLoad, JobsResumedTooEarly) {
   O(ASYNC_cleanup_thread)();
 }
 
-// 64 threads with 64 jobs each, of which every eighth goes away while it waits.
+// 64 threads with 64 jobs each. Every eighth job is given up while it waits.
 TEST_F(RsaLoad, ThreadsWithJobsThatGoAway) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   // In a child: OpenSSL has no way to take back a job that is not resumed.
@@ -384,7 +384,7 @@ TEST_F(RsaLoad, ThreadsWithJobsThatGoAway) {
   EXPECT_EQ(0, status);
 }
 
-// Whoever holds a lock says so, and is not paused.
+// A job that holds a lock says so by ASYNC_block_pause(), and is not paused.
 TEST_F(RsaLoad, NoPauseWhereItIsBlocked) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   Job job;
@@ -400,7 +400,7 @@ TEST_F(RsaLoad, NoPauseWhereItIsBlocked) {
   O(ASYNC_cleanup_thread)();
 }
 
-// Their jobs are never resumed; the wait contexts go while the device works.
+// Their jobs are never resumed, and their wait contexts are freed while the device works.
 TEST_F(RsaLoad, CallersWhoGoAway) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   // In a child: OpenSSL has no way to take back a job that is not resumed.
@@ -417,7 +417,7 @@ TEST_F(RsaLoad, CallersWhoGoAway) {
                                    sizeof job.signing) == ASYNC_PAUSE;
       O(ASYNC_WAIT_CTX_free)(job.wait);
     }
-    // What came meanwhile is done all the same.
+    // Operations that come meanwhile are done all the same.
     int right = 0;
     for (size_t n = 0; n < 20; ++n) right += sign_and_verify(signing(n));
     _exit(paused > 100 && right == 20 ? 0 : 1);

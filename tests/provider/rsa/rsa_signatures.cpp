@@ -1,5 +1,5 @@
-// Signatures of RSA: every padding, digest and option, right and wrong, against
-// OpenSSL's own.
+// RSA signatures: every padding, digest and option, right and wrong. Ours must do the same
+// as OpenSSL's own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string text_of(const Options &options) {
          (options.set_salt ? std::to_string(options.salt) : std::string("unset"));
 }
 
-// 1 where all were taken.
+// Returns 1 if all options were accepted.
 int set_options(EVP_PKEY_CTX *context, const Options &options) {
   OSSL_PARAM params[5];
   size_t count = 0;
@@ -56,7 +56,7 @@ class RsaSignatures : public testing::Test {
   static void SetUpTestSuite() {
     library = new Library({{"devices", rsa_devices()}, {"rsa", "always"}});
     ASSERT_TRUE(library->is_ready()) << library->errors();
-    // 1025 bits: a byte more than PSS needs. 1030: six bits in the first byte.
+    // 1025 bits: PSS needs a byte less than the modulus. 1030: six bits in the first byte.
     for (unsigned bits : {512u, 1024u, 1025u, 1030u, 2048u})
       keys.push_back(make_key_twins(*library, "RSA", bits));
   }
@@ -64,7 +64,7 @@ class RsaSignatures : public testing::Test {
     keys.clear();
     delete library;
   }
-  // Signs on both sides; where the signature is random, each side verifies both.
+  // Signs on both sides. If the signature is random, each side verifies both.
   void sign_both(const KeyTwins &key, const Options &options, const Bytes &in, size_t room) {
     const bool is_random = options.padding == RSA_PKCS1_PSS_PADDING;
     Bytes made[2];
@@ -240,8 +240,8 @@ TEST_F(RsaSignatures, Recovery) {
       }
 }
 
-// EVP_DigestSign and EVP_DigestVerify: in pieces, with a copy on the way, with
-// the digest by default and by name, and with what may not be set meanwhile.
+// EVP_DigestSign and EVP_DigestVerify: in pieces, with a copied context, with the default
+// digest and a named one, and with parameters that may not be set then.
 TEST_F(RsaSignatures, Messages) {
   const Bytes message = random_bytes(random, 100001);
   for (const KeyTwins &key : keys)
@@ -261,7 +261,7 @@ TEST_F(RsaSignatures, Messages) {
             result = set_options(
                 inner, {.padding = RSA_PKCS1_PSS_PADDING, .digest = "", .mgf1_digest = "SHA256"});
           if (result == 1) {
-            // Another digest may not be set now; its own may.
+            // Only the same digest may be set now.
             for (const char *other : {"SHA224", digest == nullptr ? "SHA256" : digest}) {
               OSSL_PARAM params[] = {{OSSL_SIGNATURE_PARAM_DIGEST, OSSL_PARAM_UTF8_STRING,
                                       const_cast<char *>(other), std::strlen(other), 0},
@@ -322,7 +322,8 @@ TEST_F(RsaSignatures, Messages) {
       }
 }
 
-// Once the length was asked for, another digest may be set; the message ends with it.
+// After a caller has asked for the length, another digest may be set, with which the message
+// then ends.
 TEST_F(RsaSignatures, ADigestSetTooLate) {
   for (const char *late : {"SHA512", "SHA256", "NO-SUCH-DIGEST"})
     EXPECT_EQ(
@@ -405,7 +406,7 @@ TEST_F(RsaSignatures, Parameters) {
         << text_of(options);
 }
 
-// Keys of RSA-PSS, free and restricted to a digest and a least salt.
+// RSA-PSS keys, unrestricted and restricted to a digest and a shortest salt.
 TEST_F(RsaSignatures, PssKeys) {
   for (bool restricted : {false, true}) {
     const KeyTwins key = make_key_twins(*library, "RSA-PSS", 1024, 2, [&](EVP_PKEY_CTX *context) {
@@ -430,7 +431,7 @@ TEST_F(RsaSignatures, PssKeys) {
           sign_both(key, options, random_bytes(random, 32), key.bytes);
           sign_both(key, options, random_bytes(random, 20), key.bytes);
         }
-    // Neither encryption nor a sigalg of PKCS#1.
+    // They do neither encryption nor signatures of PKCS#1 v1.5.
     EXPECT_EQ("", compare(key, [&](EVP_PKEY *pkey, const char *properties, Outcome &) {
                 const PkeyContext context = context_for(*library, pkey, properties);
                 return O(EVP_PKEY_encrypt_init)(context.get());
@@ -446,7 +447,7 @@ TEST_F(RsaSignatures, PublicKeysDoNotSign) {
             random_bytes(random, 32), key.bytes);
 }
 
-// More than two primes: OpenSSL's own does them.
+// OpenSSL does keys of more than two primes.
 TEST_F(RsaSignatures, KeysOfThreePrimes) {
   const KeyTwins key = make_key_twins(*library, "RSA", 1536, 3);
   sign_both(key, {.padding = RSA_PKCS1_PADDING, .digest = "SHA256", .mgf1_digest = ""},

@@ -1,5 +1,5 @@
-// What the tests of RSA by published vectors share: the files, which are no part of
-// the repository (LANECRYPT_CAVP_DIR names their folder), and keys of their numbers.
+// What the tests of RSA by published vectors share: the files, which are not in the
+// repository (LANECRYPT_CAVP_DIR names their folder), and keys made of their numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,15 +15,15 @@ namespace provider_test {
 
 Bytes from_hex(const std::string &text);
 
-// What a file says of one case, and of those before it where it says it once.
+// The values of one case. A value that the file gives once holds for the cases after it too.
 using Values = std::map<std::string, std::string>;
 
-// The cases of a file of CAVP's: "NAME = value" lines, of which the one called
-// `last` ends a case.
+// Reads the cases of a CAVP file. It has lines "NAME = value", and the one called `last` ends
+// a case.
 std::vector<Values> read_cases(const std::string &name, const std::string &last);
-// Of a file with "# Name:" above lines of hexadecimal bytes: calls `on_value` with
-// each name and with all values so far. A line "# Name alg=sha1 mgf1=sha256" gives
-// the values alg and mgf1.
+// Reads a file with "# Name:" above lines of hexadecimal bytes, and calls `on_value` with
+// each name and with all values so far. A line "# Name alg=sha1 mgf1=sha256" gives the
+// values alg and mgf1.
 void read_blocks(const std::string &name,
                  const std::function<void(const std::string &last, const Values &)> &on_value);
 
@@ -34,12 +34,12 @@ class RsaVectors : public testing::Test {
 
   // A public key.
   Pkey public_key(const Bytes &n, const Bytes &e);
-  // A private one, of its primes; or of its private exponent alone, by which they
-  // are found.
+  // A private key, from its primes, or from its private exponent, by which the primes are
+  // found.
   Pkey private_key(const Bytes &n, const Bytes &e, const Bytes &d, Bytes p, Bytes q);
   Pkey private_key(const Bytes &n, const Bytes &e, const Bytes &d);
 
-  // The emulator takes one of so many, a GPU each.
+  // Whether this case is run: the emulator takes one of so many, a GPU all.
   static bool is_taken(size_t number, size_t of_emulator);
 
  private:

@@ -27,7 +27,7 @@ class RsaSignatureVectors : public RsaVectors {
     return result == 1;
   }
 
-  // By PKCS #1 v1.5.
+  // Signs by PKCS #1 v1.5.
   Bytes sign(const Pkey &key, const std::string &digest, const Bytes &message) {
     EVP_MD_CTX *context = O(EVP_MD_CTX_new)();
     Bytes signature(1024);
@@ -42,8 +42,8 @@ class RsaSignatureVectors : public RsaVectors {
     return signature;
   }
 
-  // By PSS with a given salt, which OpenSSL does not take: the message is encoded
-  // here, and the provider does what is left.
+  // Signs by PSS with a given salt. OpenSSL takes no salt, so the message is encoded here,
+  // and the provider does the bare operation.
   Bytes sign_pss(const Pkey &key, const std::string &digest, const Bytes &message,
                  const Bytes &salt) {
     const Bytes encoded =
@@ -69,7 +69,7 @@ class RsaSignatureVectors : public RsaVectors {
     return value;
   }
 
-  // EMSA-PSS (RFC 8017, 9.1.1), as long as the modulus.
+  // The message by EMSA-PSS (RFC 8017, 9.1.1), as long as the modulus.
   Bytes pss_encoded(size_t modulus_bits, const std::string &digest, const Bytes &message,
                     const Bytes &salt) {
     Bytes salted(8);
@@ -113,7 +113,7 @@ TEST_F(RsaSignatureVectors, GeneratedSignaturesVerify) {
   }
 }
 
-// The files whose keys have their private exponent too.
+// The files whose keys also have the private exponent.
 TEST_F(RsaSignatureVectors, GeneratedSignaturesAreMade) {
   size_t made = 0;
   for (const auto &[name, pss] :
