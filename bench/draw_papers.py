@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws docs/plots/papers-*.svg from the JSON of `lanecrypt bench papers`.
 
-Of several devices those of one API are drawn, CUDA's where nothing else is asked
-for; H is OpenGL always.
+Of several devices it draws those of one API: CUDA's, unless --api names another. H is
+always OpenGL's.
 
-A picture for each paper: what was measured here, and as diamonds what the paper
-has for it (`published` in the results). All pictures of one call are of the files
-given, which are of one machine; by default those of bench/results, of each paper
-the newest. A picture whose figures are in no file is left as it is, and named.
+There is a picture for each paper. It shows what was measured here, and as diamonds what
+the paper says (`published` in the results). All pictures of one call come from the files
+given, which must be of one machine. By default these are the newest of each paper in
+bench/results. A picture whose figures are in no file is left as it is, and named.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def size_ticks(axes, points):
 
 
 def draw_curves(axes, papers, lines, by="bytes"):
-    """Lines of (name, label, colour, style), with the paper's points in grey."""
+    """Draws lines of (name, label, colour, style), with the paper's points in grey."""
     all_points = []
     for name, label, colour, style in lines:
         points = papers.curve(name, by)
@@ -68,7 +68,7 @@ def draw_curves(axes, papers, lines, by="bytes"):
 
 
 def draw_bars(axes, rows, colour_of):
-    """A bar a row of (label, value, published), from the top down."""
+    """Draws a bar for each row of (label, value, published), from the top down."""
     places = range(len(rows))
     axes.barh(list(places), [value for _, value, _ in rows], height=0.7,
               color=[colour_of(label) for label, _, _ in rows])

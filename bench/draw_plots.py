@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the plots in docs/plots/ from the JSON of `lanecrypt bench`.
 
-Each plot takes what it needs from the newest file that has it, so that one
-machine's figures never stand beside another's in one picture. A plot whose
-figures are in no file is left as it is, and named.
+Each plot takes all its figures from one file, the newest that has them, so it never shows
+two machines. A plot whose figures are in no file is left as it is, and named.
 """
 
 import argparse
@@ -53,8 +52,8 @@ def read(path):
 
 
 def crossing(curve, other):
-    """The least size from which `curve` stays above `other`, both by size;
-    beyond its last point `other` is taken to go on level. None: nowhere."""
+    """The smallest size from which `curve` stays above `other`, both by size. After its last
+    point `other` is taken to stay level. None if there is no such size."""
     def at(points, size):
         below = [p for p in points if p[0] <= size]
         return below[-1][1] if below else points[0][1]
@@ -85,8 +84,8 @@ LABEL_POINTS = 8
 
 
 def label_ends(axes, labels):
-    """Writes each (text, rate, colour) right of the axes at its rate, or as
-    near to it as leaves every label to itself."""
+    """Writes each (text, rate, colour) right of the axes at its rate, or as near to it as it
+    can without touching another label."""
     axes.figure.canvas.draw()  # settles the axes' limits
     point = axes.figure.dpi / 72
     line = LABEL_POINTS * 1.25 * point
@@ -142,8 +141,8 @@ def draw_aes_sizes(run, cipher="aes-128-ctr"):
 
 
 def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
-    """Operations a second, and the time of a batch, against its size, of all
-    lengths of keys that the run has."""
+    """Operations a second and the time of a batch, against the size of the batch, for each
+    length of key that the run has."""
     curves = {}
     for bits in sizes:
         name = f"rsa-{bits}.private-batch"
@@ -179,7 +178,7 @@ def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
 
 
 def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
-    """What a task keeps of its core beside a job, against the job's rate."""
+    """How much of its core another task still gets beside a job, against the job's rate."""
     lines = (
         (f"idle-pinned.{api}", "GPU, pinned memory", "#2166ac"),
         (f"idle-pageable.{api}", "GPU, ordinary memory", "#4393c3"),

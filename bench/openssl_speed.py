@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the provider gains or costs a program that knows nothing of it.
 
-Runs `openssl speed -evp` over ciphers and sizes, in turn without the provider and
-with it preferred (`?provider=gpu`), several rounds, so that what the machine does
-meanwhile falls on both alike. Prints a table of the ratio of the medians, and
-writes the figures as JSON in the format of bench/results.
+Runs `openssl speed -evp` over ciphers and sizes, in turn without the provider and with it
+preferred (`?provider=gpu`), in several rounds, so that other work of the machine disturbs
+both alike. Prints a table of the ratios of the medians, and writes the figures as JSON in
+the format of bench/results.
 
 Usage: bench/openssl_speed.py [--module DIR] [--openssl PROGRAM] [--rounds N]
            [--seconds S] [--ciphers LIST] [--sizes LIST] [--decrypt]
@@ -14,8 +14,7 @@ Usage: bench/openssl_speed.py [--module DIR] [--openssl PROGRAM] [--rounds N]
 Without a --setting the provider leaves all to OpenSSL; in_process=yes allows devices, and
 cores=N several cores.
 
---check exits with 1 where the ratio is below 0.95 from 1 KiB on, or below 0.6
-for less.
+--check exits with 1 if a ratio is below 0.95 from 1 KiB on, or below 0.6 for shorter sizes.
 """
 
 import argparse
@@ -34,7 +33,7 @@ CIPHERS = "aes-256-ctr,aes-256-cbc,aes-256-gcm,aes-256-xts,aes-256-ecb"
 SIZES = "16,64,256,1K,16K,1M,16M,256M"
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 LEAST_LARGE, LEAST_SMALL, LARGE_BYTES = 0.95, 0.6, 1024
-# OpenSSL refuses longer ones, and `openssl speed` counts its refusals.
+# OpenSSL refuses longer ones, and `openssl speed` counts refusals as work.
 MOST_XTS_BYTES = 16 << 20
 
 def parse_size(text):
@@ -52,7 +51,8 @@ def size_text(size):
 
 
 def bytes_per_second(openssl, cipher, size, seconds, decrypt, environment):
-    """One run of `openssl speed`, by its line for machines: +F:number:name:rates."""
+    """The rate of one run of `openssl speed`, from its line for machines:
+    +F:number:name:rates."""
     command = [openssl, "speed", "-mr", "-elapsed", "-seconds", str(seconds), "-bytes", str(size),
                "-evp", cipher] + (["-decrypt"] if decrypt else [])
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

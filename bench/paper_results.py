@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON of `lanecrypt bench papers`, as its plots and its tables take it."""
+"""Reads the JSON of `lanecrypt bench papers` for its plots and tables."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def size_text(size):
 
 
 def newest():
-    """The files of the machine of the newest one, the newest first."""
+    """The files of one machine, that of the newest file, from the newest on."""
     files = sorted(RESULTS.glob("*papers*.json"), key=lambda file: (file.name[:10], file.name), reverse=True)
     machines = [json.loads(file.read_text(encoding="utf-8"))["machine"]["cpu"] for file in files]
     return [file for file, machine in zip(files, machines) if machine == machines[0]]
@@ -29,10 +29,10 @@ def newest():
 class Papers:
     """The results of all files, which are of one machine.
 
-    What a paper measured is taken of the first file that has it. Of several devices
-    those of one API are taken: where their names have `.cuda`, or what else `api` is,
-    they have `.device` here. H, and what M and R do as chips did in 2007, is OpenGL
-    always and stays `.gl`.
+    A paper's figures come from the first file that has them. Of several devices those of
+    one API are taken: their names end in `.cuda`, or in what else `api` is, and in `.device`
+    here. H, and the tests of M and R in the ways of 2007, are always OpenGL's and keep
+    `.gl`.
     """
 
     def __init__(self, files, api="cuda"):
@@ -51,13 +51,13 @@ class Papers:
                 for result in run["results"] if result["name"][0] in papers]
         self.sources.sort(key=lambda source: source[0])
         runs = [run for _, run, _ in self.sources]
-        # OpenGL writes more behind the name of the same card.
+        # OpenGL gives the same card a longer name.
         self.machine = min((run["machine"] for run in runs), key=lambda m: len(m["gpu"]) or 999)
         if len({run["machine"]["cpu"] for run in runs}) > 1:
             sys.exit("the files are not of one machine")
 
     def place(self, paper=None, quote=""):
-        """Where, and when and from which files: of all, or of one paper."""
+        """The machine, the date and the files, of all papers or of one."""
         runs = {}
         for name, run, papers in self.sources:
             if paper is None or paper in papers:
@@ -69,14 +69,14 @@ class Papers:
                           for (date, openssl, commit), names in runs.items()))
 
     def named(self, pattern):
-        """(match, result) of all whose whole names match."""
+        """(match, result) of all results whose whole names match."""
         for result in self.results:
             found = re.fullmatch(pattern, result["name"])
             if found:
                 yield found, result
 
     def result(self, name, **more):
-        """The first of that name, and, say, with streams=100; None where there is none."""
+        """The first result of that name that has these fields, such as streams=100, or None."""
         return next((r for r in self.results if r["name"] == name
                      and all(r.get(key) == value for key, value in more.items())), None)
 

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the provider costs each process: its start, and how it ends.
+"""What the provider costs each process: its start, its end and its memory.
 
 Starts: whole runs of `openssl`, in turn without the provider and with it at its default
 settings. Ends: test_client (tests/process/) works in many threads and ends in every way at
-random moments; counted are those that hang, and those that end otherwise than told. How long
-one takes to end, from its own last moment on, is also measured alone and among many, beside
-bare programs that start NVIDIA's driver and end. And what a process takes of memory, its own and a card's.
-Prints tables, and writes the figures as JSON in the format of bench/results.
+random moments. The script counts the processes that hang, and those that end otherwise than
+they were told. It also measures how long the end of a process takes, alone and among many,
+beside bare programs that start NVIDIA's driver and end. Memory: what a process takes of the
+host's and of a card's. Prints tables, and writes the figures as JSON in the format of
+bench/results.
 
 Usage: bench/process_costs.py [--build DIR] [--openssl PROGRAM] [--runs N] [--ends N]
            [--devices LIST] [--settings LIST] [--minutes N] [--out FILE]
 
---ends N     processes for each way of ending and each of the settings (0: only starts)
---minutes N  ends the survey of ends after so long, and says how many it has tried
+--ends N     tries each way of ending, with each of the settings, by N processes (0: only starts)
+--minutes N  stops the survey of ends after so long, and says how many it has tried
 """
 
 import argparse
@@ -32,7 +33,7 @@ from whole_programs import CONFIG, ROOT, gpu_and_driver, write_results
 sys.path.insert(0, str(ROOT / "tests" / "process"))
 import ways  # noqa: E402
 
-HUNG_AFTER_S = 60  # beside as many others as there are cores
+HUNG_AFTER_S = 60  # as many others run at once as there are cores
 
 
 def spread(name, figures, unit):
@@ -67,7 +68,7 @@ def measure_starts(folder, openssl, sides, runs):
             for side, environment in sides.items():
                 begin = time.perf_counter()
                 subprocess.run(command, env=environment, check=True, capture_output=True)
-                if turn > 0:  # the first reads files from the disk
+                if turn > 0:  # the first run reads files from the disk
                     taken[side].append((time.perf_counter() - begin) * 1e3)
         for side, figures in taken.items():
             results.append(spread(f"process.start.{name}.{side}", figures, "ms"))
@@ -77,7 +78,7 @@ def measure_starts(folder, openssl, sides, runs):
 
 
 def card_mib():
-    """What all processes use of the first card; None without one."""
+    """How much of the first card's memory all processes use. None without a card."""
     try:
         done = subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=memory.used",
                                "--format=csv,noheader,nounits"],
@@ -88,7 +89,7 @@ def card_mib():
 
 
 def measure_memory(folder, build, environments, runs):
-    """At the most, of a process that has signed and encrypted once: its own and the card's."""
+    """The most memory of a process that has signed and encrypted once: its own and the card's."""
     words = {"key": folder / "key.pem", "signs": 1, "updates": 1, "kib": 2048, "after_us": 5000000}
     results = []
     print("\n| settings | memory, MiB | of the card, MiB |\n| --- | ---: | ---: |")
@@ -98,7 +99,7 @@ def measure_memory(folder, build, environments, runs):
             before = card_mib()
             process = subprocess.Popen(ways.command(build, words), env=environment,
                                        stdout=subprocess.DEVNULL)
-            time.sleep(3)  # by then it waits for its end
+            time.sleep(3)  # then it has done its work and sleeps
             status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
             own.append(int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1]) / 1024)
             if before is not None:
@@ -114,7 +115,7 @@ def measure_memory(folder, build, environments, runs):
 
 
 def measure_first_use(folder, build, environments, runs):
-    """A process that signs and encrypts once, with all that it opens for that."""
+    """The time of a process that signs and encrypts once, with all that it opens for that."""
     words = {"key": folder / "key.pem", "signs": 1, "updates": 1, "kib": 2048}
     results = []
     print("\n| settings | until the first work is done, ms |\n| --- | ---: |")
@@ -131,7 +132,8 @@ def measure_first_use(folder, build, environments, runs):
 
 
 def end_once(build, key, environment, end, words):
-    """'as told', 'hung' or 'crashed', and how many ms it took from its last own moment on."""
+    """'as told', 'hung' or 'crashed', and how many ms the end took after the program's last
+    line."""
     command = ways.command(build, {"key": key, **words})
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -151,7 +153,8 @@ def end_once(build, key, environment, end, words):
 
 
 def survey_ends(folder, build, environments, ends, minutes):
-    """For each of the settings, every way in turn, until all are tried or the time is over."""
+    """Tries every way in turn, with each of the settings, until all are done or the time is
+    over."""
     deadline = time.monotonic() + minutes * 60
     results, bad = [], 0
     print("\n| settings | processes | hung | crashed | end, ms | slowest |")
@@ -186,9 +189,10 @@ def survey_ends(folder, build, environments, ends, minutes):
 
 
 def compare_ends(folder, build, environments, runs):
-    """What one takes to end after work: beside those with our settings, bare programs that have
-    started NVIDIA's driver, or the card's context too. Each alone on the machine, and then as
-    many of a kind together as there are cores, which wait for one another in the driver."""
+    """How long a process takes to end after its work. Beside processes with our settings these
+    are bare programs that have started NVIDIA's driver, or have also made a context of the
+    card. Each runs alone on the machine, and then with as many of its kind as there are
+    cores, which wait for one another in the driver."""
     plain = environments["plain"]
     cases = {}
     if gpu_and_driver()[0]:

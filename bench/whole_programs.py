@@ -50,7 +50,7 @@ def output_of(*command):
 
 
 def compiler_of(module):
-    """As the compiler has named itself in the file."""
+    """The compiler's name and release, as it wrote them into the file."""
     match = re.search(rb"(GCC: \([^)\0]*\) [\d.]+|clang version [\d.]+)", module.read_bytes())
     return match[1].decode() if match else "unknown"
 

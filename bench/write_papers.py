@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/lab/papers.md from the JSON of `lanecrypt bench papers`.
 
-A table stands between `<!-- table NAME -->` and `<!-- end -->`; what is between is
-replaced, and nothing else. A table whose figures are in no file is left as it is,
-and named. What the papers have beside the values that the JSON carries is here.
+A table stands between `<!-- table NAME -->` and `<!-- end -->`. The script replaces only
+what is between these. A table whose figures are in no file is left as it is, and named.
+Figures of the papers that the JSON does not carry are in this file.
 """
 
 import argparse
@@ -18,20 +18,20 @@ DOCUMENT = REPOSITORY / "docs" / "lab" / "papers.md"
 MARKED = re.compile(r"(<!-- table (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 DASH = "–"
 
-# R: seconds of the CPU beside the GeForce 6800 GT, and of that.
+# R: seconds of the CPU and of the GeForce 6800 GT.
 R_6800 = {1: (46.6, 87.5), 2: (44.8, 82.0), 3: (44.2, 201.5), 4: (45.5, 202.4)}
-# H: MB/s of XOR alone and there and back, and of AES there and back, by GPU.
+# H, for each GPU: MB/s of XOR without transfers and with them, and of AES with them.
 H_XOR = {"table8": ((181, 80), (672, 335)), "table4": ((1068, 127), (3510, 473)),
          "raster": ((4160, 141), (12249, 475))}
 H_AES = {"table8": (6.2, 26), "table4": (11.4, 39), "raster": (45.2, 109)}
-# S: times OpenSSL on one core at 3.7 MB.
+# S: how many times as fast as OpenSSL on one core, at 3.7 MB.
 S_TIMES = {"aes-128-ecb": "31", "aes-128-ecb-decrypt": "50", "aes-128-cbc-decrypt": "43",
            "aes-128-cbc-encrypt": "below 0.1"}
 S_TOP, S_COUNTS = 3_700_000, tuple(range(1, 16)) + (100, 1000, 10000, 100000)
 
 
 def figure(value, scale=1):
-    """Three digits."""
+    """The value with three digits."""
     if value is None:
         return DASH
     value *= scale
@@ -50,12 +50,12 @@ def ratio(value, other):
 
 
 def as_published(values):
-    """Their digits as they are."""
+    """The values with the digits that the paper gives."""
     return " / ".join(DASH if value is None else f"{value:,}" for value in values)
 
 
 def micro(seconds):
-    """Seconds in the unit that suits them."""
+    """Seconds, in the unit that suits them."""
     if seconds is None:
         return DASH
     for unit, scale in (("µs", 1e6), ("ms", 1e3)):
@@ -185,7 +185,7 @@ def h_idle(p):
 def m_sizes(p):
     yield ["bytes", *(f"AES-{bits} {what}" for bits in (128, 256)
                       for what in ("kernel", "total", "OpenSSL", "total / OpenSSL"))]
-    # The command measures some sizes twice: the first counts.
+    # The command measures some sizes twice. The first result counts.
     for size in sorted({size for size, _ in p.curve("M.aes-128-ecb.kernel.device")}):
         cells = []
         for bits in (128, 256):
