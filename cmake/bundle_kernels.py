@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a kernel source with all that it includes as one text in a C++ source.
 
-An OpenCL driver compiles from memory and knows no folders, so each
-`#include "..."` is replaced by the file it names, looked for beside the file
-that includes it and then from --root. A file with `#pragma once` comes in the first time only; one
-without, every time. Where `#if` may leave the first time out, the file comes again, and
-`#ifndef` sees that the compiler takes it once. `#include <...>` and everything else stays as it is;
-`#line` directives keep the compiler's messages pointing at the real files.
+An OpenCL driver compiles from memory and knows no folders. So each `#include "..."` is
+replaced by the file that it names, which is looked for beside the including file and then
+from --root. A file with `#pragma once` comes in only the first time, any other every time.
+If an `#if` may leave out the first time, the file comes in again, and `#ifndef` makes the
+compiler take it once. `#include <...>` and everything else stays as it is. `#line`
+directives let the compiler's messages name the real files.
 
-The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line knows no files, so
---glsl leaves these directives out, and --instead FILE=PATH takes another file
-where one of that name is included.
+The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line knows no
+files, so --glsl leaves these directives out. --instead FILE=PATH takes another file where
+one of that name is included.
 """
 
 import argparse
@@ -27,7 +27,7 @@ IF = re.compile(r"^[ \t]*#[ \t]*if")
 ELSE = re.compile(r"^[ \t]*#[ \t]*el(se|if)")
 ENDIF = re.compile(r"^[ \t]*#[ \t]*endif\b")
 DELIMITER = "kernels"
-# Under what compilers promise for one string literal.
+# Less than the length of a string literal that every compiler must take.
 PIECE_BYTES = 8000
 DEEPEST = 32
 
@@ -41,8 +41,8 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
     """The text of `entry` with its includes in place, and all files read."""
     lines: list[str] = []
     files: list[Path] = []
-    # Of files with #pragma once, those that the compiler has certainly read by now: in all, and
-    # within each #if that is open.
+    # The files with #pragma once that the compiler has certainly read by now: in all, and
+    # within each open #if.
     once: list[set[Path]] = [set()]
     open_files: list[Path] = []
 
@@ -92,7 +92,7 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
         open_files.pop()
         if has_guard:
             lines.append("#endif")
-            within = once.pop()  # now, or when this file was read before
+            within = once.pop()  # read now, or when this file was read before
             once[-1] |= within
         if is_once:
             once[-1].add(path)

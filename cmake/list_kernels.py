@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a C++ source with the kernels of a set as the emulator has them: compiled as they are, and
-listed by name.
+"""Writes a C++ source that compiles the kernels of a set for the emulator and lists them by name.
 
-The list comes from the kernels themselves: the compiler's preprocessor reads them with LC_LIST_KERNELS,
-where KERNEL() of kernels/platform.h leaves a mark before each name.
+The list comes from the kernels themselves: the compiler's preprocessor reads them with
+LC_LIST_KERNELS, and KERNEL() of kernels/platform.h then leaves a mark before each name.
 """
 
 import argparse
