@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what docs/HACKING.md says about the rooms: which folder may include
-which, that only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name
-no API, that files carry the licence. Lists long files and functions, and folders of
-many files. Prints each breach as FILE:LINE: what; exits with 1 when there is one.
+"""Checks what docs/HACKING.md says about the rooms: which folder may include which, that
+only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name no API, and that
+files carry the licence. Lists long files and functions, and folders of many files. Prints
+each breach as FILE:LINE: what. Exits with 1 if there is one.
 """
 
 import collections
@@ -11,17 +11,17 @@ import re
 import subprocess
 import sys
 
-# What a folder may include, beside its own files, <lanecrypt/...> and the
-# system's headers. The most specific folder counts. A folder names only folders that
-# stand before it, so that there are no circles; of others, single headers.
+# MAY_INCLUDE says what a folder may include beside its own files, <lanecrypt/...> and the
+# system's headers. The most specific folder counts. A folder may name whole folders only if
+# they stand before it, so there are no circles. Of others it names single headers.
 PUBLIC = "include/lanecrypt"
-# What of the library's own form of a job is data alone.
+# The headers of the library's form of a job that are only data.
 JOB_DATA = ["src/job/block_cipher.h", "src/job/counter.h", "src/job/mode.h"]
-# What lanecrypt-bench takes of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
+# What lanecrypt-bench uses of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
 COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
                 "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
-# What every folder of benchmarks takes.
+# What every folder of benchmarks may include.
 MEASURING = ["bench/load", "bench/report", "src/cpu/core_count.h"] + COMMAND_BASE
 # The block ciphers beside AES, each of which has a folder with its keys and rounds.
 OTHER_CIPHERS = sorted(f"kernels/{path.parent.name}" for path in
@@ -77,15 +77,15 @@ MAY_INCLUDE = {
                         "kernels/aead/poly1305_field.h"],
     "provider/rsa": ["provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
                      "provider/provider.h", "provider/wait.h", "src/secure"],
-    # Status is what libcrypto/ speaks in.
+    # libcrypto/ reports errors as a Status.
     "provider": ["provider/cipher", "provider/rsa", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/block_cipher.h", "src/job/mode.h"],
     "probe": ["src/abi/probe.h"],
-    # The chunks of the pipeline are what rings read and write.
+    # Rings read and write the pipeline's chunks.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],
     "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_descriptor.h", "cli/crypt/block_cipher_mode.h"],
-    # Headers that are no part of the C ABI: the command counts cores for its own threads, and blocks
-    # of CTR, and asks what each mode is.
+    # Headers that are not of the C ABI: the command counts cores for its own threads, counts
+    # blocks of CTR, and asks what each mode is.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
                   "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"] + JOB_DATA,
     "cli": ["cli/io", "cli/keys", "cli/crypt"] + JOB_DATA,
@@ -94,14 +94,14 @@ MAY_INCLUDE = {
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],
     "bench/host": MEASURING + ["bench/aes/devices.h"],
     "bench/rsa": MEASURING,
-    # device_xor.h is no part of the C ABI.
+    # device_xor.h is not of the C ABI.
     "bench/papers": MEASURING + ["bench/rsa", "src/abi/device_xor.h", "src/process/diagnostics.h"],
     # rsa_timing measures the kernels from inside the library.
     "bench": MEASURING + ["bench/aes", "bench/host", "bench/rsa", "bench/papers", "src"],
 }
-# Where a header may lie that "a/b.h" names.
+# The folders in which "a/b.h" is looked for.
 ROOTS = ("", "src/", "include/", "tests/")
-# Headers of an API, and the one folder that may include them.
+# The headers of each API, and the one folder that may include them.
 API_HEADERS = [
     (re.compile(r"(CL/|opencl)"), ["src/device/opencl"], "OpenCL"),
     (re.compile(r"(EGL|GLES\d|GL)/"), ["src/device/gl"], "OpenGL"),
@@ -119,11 +119,11 @@ COMPILER_TESTS = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__OPENCL_VERSION__|__O
 # A set-uid program's environment is its caller's; secure_getenv() reads none there.
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-# What knows the compilers, and its host side.
+# The files that may ask which compiler reads them.
 COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_lane.h")
 
-# What is larger is listed, for a reader to judge whether it is one idea: lines of a file,
-# lines of a function, files of a folder.
+# Lines of a file, lines of a function and files of a folder. Larger ones are listed, for a
+# reader to judge whether each is one idea.
 LONG_FILE = 600
 LONG_FUNCTION = 100
 LARGE_FOLDER = 20
@@ -204,7 +204,7 @@ def check_file(path, text, files):
 
 
 def check_arrows(may_include):
-    """What folders name that does not stand before them."""
+    """The folders that a folder names though they do not stand before it."""
     before = set()
     for room, allowed in may_include.items():
         yield from (f"{room} names {other}, which does not stand before it"
@@ -213,7 +213,7 @@ def check_arrows(may_include):
 
 
 def long_functions(text):
-    """The first line and the length of each long function, as clang-format leaves them."""
+    """The first line and the length of each long function. The code must be formatted."""
     first, number_of_first, has_body = None, 0, False
     for number, line in enumerate(text.splitlines()):
         if first is None and re.match(r"[A-Za-z].*\(", line):

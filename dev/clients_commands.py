@@ -10,7 +10,7 @@ from local_server import free_port, nginx, wait_for
 from provider_fixtures import IV, KEY, OPENSSL, plain
 
 SCRIPTS = REPOSITORY / "dev" / "clients_scripts"
-# Debian's own, which has Debian's cryptography.
+# Debian's own Python, which has Debian's cryptography.
 PYTHON = shutil.which("/usr/bin/python3") or "python3"
 SECRET = b"a secret of a few bytes"
 
@@ -20,15 +20,15 @@ def same(made, wanted, what):
 
 
 def check_outputs(stage, names):
-    """Compares what a language wrote with what the openssl command makes, and with what it
-    wrote itself without the provider."""
+    """Compares what a language wrote with what the openssl command makes, and with what the
+    language wrote without the provider."""
     for name in names:
         made = (stage.folder / f"{name}.out").read_bytes()
         if name in ("ctr", "cbc"):
             wanted = plain(OPENSSL, "enc", f"-aes-256-{name}", "-K", KEY, "-iv", IV, "-in",
                            stage.key / "data.bin").stdout
         elif name == "gcm":
-            # Its ciphertext is that of CTR, from the counter 2 on; its tag openssl cannot tell.
+            # GCM's ciphertext is that of CTR from counter 2 on. The openssl command makes no tag.
             wanted = plain(OPENSSL, "enc", "-aes-256-ctr", "-K", KEY, "-iv", IV[:24] + "00000002",
                            "-in", stage.key / "data.bin").stdout
             wanted += made[len(wanted):]
@@ -55,7 +55,7 @@ def language(script, *interpreter, outputs=("ctr", "cbc", "gcm", "signature", "o
 
 
 def openssl(stage):
-    """Files both ways, signatures, a key, and how it ends when it cannot do what it is asked."""
+    """Encrypts and decrypts files, signs, makes a key, and fails on a wrong key as it should."""
     key, data = stage.key / "key.pem", stage.key / "data.bin"
     run = stage.run
     run(OPENSSL, "version")
@@ -75,13 +75,14 @@ def openssl(stage):
     plain(OPENSSL, "pkey", "-in", stage.folder / "new.pem", "-check", "-noout")
     wrong = run(OPENSSL, "enc", "-d", "-aes-256-cbc", "-K", "ff" * 32, "-iv", IV, "-in",
                 stage.folder / "cbc.out", status=None)
-    # One wrong key in 256 leaves a padding that could be right.
+    # With one wrong key in 256 the padding looks right.
     expect(wrong.returncode == 1 and b"bad decrypt" in wrong.stderr
            or wrong.stdout != data.read_bytes(), "a wrong key opens what is enciphered")
 
 
 def curl(stage):
-    """Gets a file from an nginx without the provider, by TLS 1.2 and 1.3, one and many at once."""
+    """Gets a file from an nginx without the provider, by TLS 1.2 and 1.3, once and many times
+    at once."""
     site = stage.folder / "site"
     site.mkdir()
     shutil.copy(stage.key / "data.bin", site)
@@ -99,13 +100,13 @@ def curl(stage):
     stage.run(*options, "--parallel", *many)
     for n in range(8):
         same((stage.folder / f"got{n}").read_bytes(), data, "of many at once")
-    # Of whom it does not trust it takes nothing.
+    # From a server that it does not trust it takes nothing.
     stage.run("curl", "-q", "-sS", "--noproxy", "*", "--resolve", f"localhost:{port}:127.0.0.1",
               url, status=60)
 
 
 def borg(stage):
-    """Makes an encrypted archive, reads it back, and is told a wrong passphrase."""
+    """Makes an encrypted archive, reads it back, and refuses a wrong passphrase."""
     files, back = stage.folder / "files", stage.folder / "back"
     files.mkdir()
     back.mkdir()

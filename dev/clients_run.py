@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dev/clients does once all is installed: runs programs in each way, and reports."""
+"""What dev/clients does once all is installed: it runs programs in each way, and reports."""
 
 import argparse
 import datetime
@@ -17,7 +17,7 @@ import time
 import traceback
 import typing
 
-# The runner itself, and all that is to be without the provider, are whatever the machine has.
+# This script, and all that runs without the provider, reads no openssl.cnf.
 os.environ["OPENSSL_CONF"] = os.devnull
 for variable in ("OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
     os.environ.pop(variable, None)
@@ -36,9 +36,9 @@ DATA_BYTES = (512 << 10) + 7
 
 class Program(typing.NamedTuple):
     work: typing.Callable
-    # Tells the version, and that the program is installed.
+    # The command that prints the version, and so shows that the program is installed.
     version: list
-    # Whether it is to show counters, with some work by devices where that is forced.
+    # Whether it must show counters, with some work by devices if that is forced.
     counts: bool = True
 
 
@@ -61,10 +61,10 @@ PROGRAMS = {
     "haproxy": Program(serve_by_haproxy, ["haproxy", "-v"]),
     "apache-prefork": Program(serve_by_apache("prefork"), ["apache2", "-v"]),
     "apache-event": Program(serve_by_apache("event"), ["apache2", "-v"]),
-    # Its TLS asks for algorithms in a way of its own, and gets OpenSSL's.
+    # stunnel's TLS fetches its algorithms in such a way that it gets OpenSSL's.
     "stunnel": Program(serve_by_stunnel, ["stunnel4", "-version"], counts=False),
     "postgresql": Program(postgresql, [postgres_program("postgres") or "postgres", "--version"]),
-    # What is in a sandbox is the CPU's.
+    # In a sandbox the CPU does all.
     "sshd": Program(sshd, ["ssh", "-V"], counts=False),
     "ssh": Program(ssh, ["ssh", "-V"]),
 }
@@ -73,7 +73,7 @@ NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4"}
 
 @functools.cache
 def version_of(name):
-    """The first line that tells a program's version; None where it is not installed."""
+    """The first line that tells a program's version, or None if it is not installed."""
     command = [program(PROGRAMS[name].version[0]), *PROGRAMS[name].version[1:]]
     if not command[0] or not program(NEEDS.get(name, "true")):
         return None
@@ -86,7 +86,7 @@ def version_of(name):
 
 
 def run_one(name, way, folder, key, options):
-    """Runs a program in a way; what came of it, as a row of the report."""
+    """Runs a program in one way. Returns the row of the report."""
     reference = folder / f"{name}-plain"
     stage = Stage(folder / f"{name}-{way}", way, key, options,
                   reference if way != "plain" and reference.is_dir() else None)
@@ -96,13 +96,13 @@ def run_one(name, way, folder, key, options):
             PROGRAMS[name].work(stage)
     except (Failure, AssertionError) as failure:
         failed = str(failure)
-    except Exception:  # what is wrong with one program ends no other
+    except Exception:  # a failure of one program does not end the others
         failed = traceback.format_exc().strip()
     watch, counters = stage.watch, stage.counters()
     if watch.half_sandboxed:
         failed = (f"threads outside the sandbox of their process, in {len(watch.half_sandboxed)}"
                   f" processes; {failed or 'otherwise well'}")
-    # A module that refused to start stays mapped, and has no counters.
+    # A module that refused to start stays mapped, but has no counters.
     seen = counters if PROGRAMS[name].counts else counters or watch.with_ours
     if not failed and way != "plain" and not seen:
         failed = "the provider was in none of its processes"
@@ -134,7 +134,7 @@ def print_row(*cells):
 
 
 def prepare(key):
-    """Writes what programs share: data, keys and something sealed, without the provider."""
+    """Writes, without the provider, what programs share: data, keys and an encrypted file."""
     key.mkdir()
     make_key(key)
     (key / "data.bin").write_bytes(os.urandom(DATA_BYTES))
@@ -142,7 +142,7 @@ def prepare(key):
     (key / "iv.hex").write_text(IV)
     plain(OPENSSL, "pkeyutl", "-encrypt", "-pubin", "-inkey", key / "public.pem", "-pkeyopt",
           "rsa_padding_mode:oaep", "-out", key / "sealed.bin", input=SECRET)
-    # Those whose workers are another user's read them too; they are for this run only.
+    # Servers whose workers run as another user read these too. They serve this run only.
     for path in (key, *key.iterdir()):
         path.chmod(0o755 if path.is_dir() else 0o644)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of dev/clients that speak TLS to many visitors, and are reloaded meanwhile:
-nginx, Apache in both its ways, HAProxy and stunnel."""
+"""The servers of dev/clients that speak TLS to many visitors and are reloaded meanwhile:
+nginx, Apache with processes and with threads, HAProxy and stunnel."""
 
 import contextlib
 import http.client
@@ -19,18 +19,18 @@ from local_server import children, free_port, handshake, haproxy, nginx, program
 VERSIONS = (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)
 VISITORS = 6
 RELOADS = 3
-# What the logs of servers say of workers that crashed.
+# What servers write into their logs when a worker crashed.
 CRASHES = ("exited on signal", "exit signal", "exited with code 1", "segfault", "Segmentation",
            "Aborted", "INTERNAL ERROR")
 
 
 def other_user():
-    """The user of workers, where root starts a server; none elsewhere."""
+    """The user of a server's workers if root starts it, otherwise None."""
     return "www-data" if os.geteuid() == 0 else None
 
 
 class Visitors:
-    """Threads that ask a server for the data all the time, and look at what comes."""
+    """Threads that ask a server for the data all the time, and check what comes."""
 
     def __init__(self, stage, port):
         self.stage, self.port = stage, port
@@ -55,7 +55,7 @@ class Visitors:
                 time.sleep(0.05)
 
     def wait_for_more(self, visits=4):
-        """Returns when so many more were served; fails where that takes too long."""
+        """Returns when so many more visits were served. Fails if that takes too long."""
         wanted, until = self.served + visits, time.monotonic() + self.stage.options.timeout
         while self.served < wanted:
             expect(time.monotonic() < until, f"serves nobody any more: {self.failures[-1:]}")
@@ -74,7 +74,7 @@ class Visitors:
 
 @contextlib.contextmanager
 def origin(stage):
-    """A server of plain http in this process, for what stands before another: its port."""
+    """The port of a plain HTTP server in this process, for servers that stand before another."""
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *parts):
             super().__init__(*parts, directory=str(stage.key))
@@ -93,12 +93,12 @@ def origin(stage):
 
 
 def reload(stage, server, by, visitors, has_workers):
-    """Has a server read its configuration anew: new workers come, and visitors are served."""
+    """Makes a server reload its configuration. New workers must come, and visitors be served."""
     before = set(children(server))
     for _ in range(20):
         server.send_signal(by)
         until = time.monotonic() + 3
-        # HAProxy's master is deaf while it begins anew.
+        # HAProxy's master ignores signals while it restarts itself.
         while has_workers and not set(children(server)) - before and time.monotonic() < until:
             time.sleep(0.02)
         if not has_workers or set(children(server)) - before:
@@ -107,10 +107,10 @@ def reload(stage, server, by, visitors, has_workers):
 
 
 def serve(stage, server, port, reload_by, end_by, kills_workers=True, has_workers=True):
-    """Has visitors at the server, reloads it under their load, and ends it. With --hard,
-    kills workers of it too, of whose visitors then some may fail. A server without workers
-    listens anew when it is reloaded: it drops those who wait just then, with any provider
-    or none."""
+    """Lets visitors come to the server, reloads it under their load, and ends it. With --hard
+    it also kills workers, and then some of their visitors may fail. A server without workers
+    opens its port anew when it is reloaded. It then drops the visitors that wait, with any
+    provider or none."""
     wait_for(port, server)
     with Visitors(stage, port) as visitors:
         visitors.wait_for_more(VISITORS)
@@ -144,7 +144,7 @@ def serve_by_haproxy(stage):
     with origin(stage) as behind:
         command = haproxy(stage.folder, port, stage.key, "default_backend origin\n"
                           f"backend origin\n    server one 127.0.0.1:{behind}")
-        # Its master ends where its worker is killed, with any provider or none.
+        # HAProxy's master ends if its worker is killed, with any provider or none.
         serve(stage, stage.start(*command), port, signal.SIGUSR2, signal.SIGUSR1, False)
 
 
@@ -184,8 +184,8 @@ Require all granted
 
 
 def serve_by_stunnel(stage):
-    """One stunnel with two services: a server of TLS before an origin, and a client of TLS,
-    to whom its visitors speak plainly."""
+    """One stunnel with two services: a TLS server before an HTTP server, and a TLS client,
+    which visitors reach without TLS."""
     port, plain_port = free_port(), free_port()
     with origin(stage) as behind:
         (stage.folder / "stunnel.conf").write_text(f"""
@@ -214,5 +214,5 @@ checkHost = localhost
             connection.request("GET", "/data.bin")
             expect(connection.getresponse().read() == data, "other bytes came by two tunnels")
             connection.close()
-        # It has no worker but itself.
+        # stunnel has no workers.
         serve(stage, server, port, signal.SIGHUP, signal.SIGTERM, False, False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of dev/clients that have a process for each session: OpenSSH, whose process
-before the login is in a sandbox, and PostgreSQL."""
+"""The servers of dev/clients that have a process for each session: OpenSSH, whose process is
+in a sandbox before the login, and PostgreSQL."""
 
 import getpass
 import glob
@@ -15,7 +15,7 @@ from clients_stage import expect, kill_all
 from local_server import children, free_port, program, wait_for
 from provider_fixtures import plain
 
-# Each by another of OpenSSL's ciphers; then one whose MAC is apart.
+# Each uses another of OpenSSL's ciphers. The last has a separate MAC.
 SSH_CIPHERS = ("aes128-ctr", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com",
                "aes256-cbc")
 SESSIONS_AT_ONCE = 4
@@ -53,7 +53,7 @@ Subsystem sftp internal-sftp
                         "GlobalKnownHostsFile=none", "-o", "HostKeyAlias=localhost", "-o",
                         "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes"]
         self.address = f"{getpass.getuser()}@127.0.0.1"
-        # It starts itself once more for each session, so it wants its whole path.
+        # sshd starts itself once more for each session, so it needs its full path.
         self.server = starts(program("sshd"), "-D", "-e", "-f", folder / "sshd_config")
         wait_for(self.port, self.server)
 
@@ -63,7 +63,7 @@ Subsystem sftp internal-sftp
 
 
 class SandboxFolder:
-    """The folder that sshd's sandboxed process has as its root, which a machine may lack."""
+    """The folder that is the root of sshd's sandboxed process. A machine may lack it."""
 
     def __enter__(self):
         self.made = []
@@ -99,7 +99,7 @@ def sshd(stage):
         for cipher in SSH_CIPHERS:
             try:
                 finish(begin(cipher), cipher)
-            except Exception as failure:  # each cipher's is of interest
+            except Exception as failure:  # the other ciphers are tried too
                 failed.append(str(failure))
         expect(not failed, "; ".join(failed))
         several = [(begin(cipher), cipher) for cipher in SSH_CIPHERS[:3]
@@ -107,7 +107,7 @@ def sshd(stage):
         for process, cipher in several:
             finish(process, cipher)
         expect(b"Permission denied" in wrong_key(stage, shell), "a wrong key is not refused")
-        # sshd ends by the signal itself, once it has said so.
+        # sshd logs the signal, and then ends by it.
         stage.end(shell.server, signal.SIGTERM, (0, 255, -signal.SIGTERM))
 
 
@@ -120,7 +120,7 @@ def wrong_key(stage, shell):
 
 
 def ssh(stage):
-    """The client with the provider, and sftp, at an sshd without."""
+    """The client and sftp with the provider, and an sshd without it."""
     data = (stage.key / "data.bin").read_bytes()
     with SandboxFolder():
         shell = SecureShell(stage, stage.start_plain)
@@ -139,7 +139,8 @@ def postgres_program(name):
 
 
 def postgresql(stage):
-    """A cluster whose clients come by TLS, with functions that encrypt; reloaded, restarted."""
+    """A cluster whose clients use TLS and functions that encrypt. It is reloaded and
+    restarted."""
     user = "postgres" if os.geteuid() == 0 else None
     home = stage.folder / "cluster"
     home.mkdir()
@@ -164,7 +165,7 @@ def postgresql(stage):
         return done.stdout.decode().strip()
 
     def wait_until_ready():
-        """It listens before it serves."""
+        """Waits until it serves: it listens before that."""
         until = time.monotonic() + stage.options.timeout
         while stage.run(postgres_program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", port, "-t", "60",
                         status=None).returncode != 0:
@@ -187,7 +188,7 @@ def postgresql(stage):
         rows = ask("select repeat(md5(g::text), 32) from generate_series(1, 512) g")
         expect(len(rows.splitlines()) == 512, "rows are missing")
         if stage.options.hard and round_ == 0:
-            # A killed backend has the server begin anew, with all that was stored.
+            # After a backend was killed, the server restarts with all that was stored.
             kill_all(int(child) for child in children(server))
             time.sleep(0.5)
             wait_until_ready()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stage: where dev/clients runs one program in one way. It gives the program a folder and
-an OPENSSL_CONF, runs and ends its processes, and sees what they are: what they map, how many
-threads they have, and what is left of them."""
+"""A stage is where dev/clients runs one program in one way. It gives the program a folder and
+an OPENSSL_CONF, and runs and ends its processes. It looks at what they map, how many threads
+they have, and which of them are left at the end."""
 
 import ctypes
 import json
@@ -22,13 +22,13 @@ from provider_fixtures import Configuration  # noqa: E402
 
 WAYS = ("plain", "default", "forced")
 PR_SET_CHILD_SUBREAPER = 36
-# What of a process's maps tells which libraries are in it: ours, and drivers.
+# Names in a process's maps that show our module and drivers.
 OURS = "gpu.so"
 DRIVERS = ("libcuda.so", "libOpenCL.so", "libpocl", "libLLVM", "libEGL", "libGLES")
 
 
 class Failure(Exception):
-    """What a program did wrong, in a sentence."""
+    """A sentence that says what a program did wrong."""
 
 
 def expect(holds, what):
@@ -37,7 +37,7 @@ def expect(holds, what):
 
 
 def adopt_orphans():
-    """From now on a process whose parent ended is our child, so that none gets lost."""
+    """From now on a process whose parent ended becomes our child, so none gets lost."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -49,7 +49,7 @@ def read(path):
 
 
 def parents():
-    """The parent of every process that is there, zombies apart."""
+    """The parent of each running process, without zombies."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -61,7 +61,7 @@ def parents():
 
 
 def descendants(root, apart=()):
-    """The processes below `root`; not those in `apart`, nor what is below these."""
+    """The processes below `root`, without those in `apart` and the processes below these."""
     children = {}
     for process, parent in parents().items():
         children.setdefault(parent, []).append(process)
@@ -106,7 +106,7 @@ class Watch(threading.Thread):
             self.most_threads = max(self.most_threads, int(threads.group(1)))
             if f"/{OURS}" in maps:
                 self.with_ours.add(process)
-                # A filter holds for the threads that come after it alone.
+                # A filter holds only for its thread and for threads that this starts later.
                 sandboxed = {re.search(r"^Seccomp:\s*(\d+)", read(task / "status"), re.M)
                              for task in pathlib.Path(f"/proc/{process}/task").glob("*")}
                 if len({found.group(1) for found in sandboxed if found}) > 1:
@@ -123,7 +123,7 @@ class Watch(threading.Thread):
 
 
 class Stage:
-    """One program in one way. As a context: at its end nothing of the program is left."""
+    """One program in one way. It is a context, at whose end no process of the program is left."""
 
     def __init__(self, folder, way, key, options, reference=None):
         self.folder, self.way, self.key, self.options = folder, way, key, options
@@ -140,11 +140,11 @@ class Stage:
             settings.update(options.settings)
         self.configuration = Configuration(folder, options.build, **settings)
         if way == "plain":
-            # The same file, so that it takes as long to read, but for our provider.
+            # The same file without our provider, so that it takes as long to read.
             text = self.configuration.path.read_text()
             text = text.replace("gpu = gpu_settings\n", "").replace("?provider=gpu", "")
             self.configuration.path.write_text(text)
-        # For servers whose workers are another user's.
+        # For servers whose workers run as another user.
         self.configuration.stats.touch()
         self.configuration.stats.chmod(0o666)
         self.environment = {**self.configuration.environment, "HOME": str(folder),
@@ -166,7 +166,7 @@ class Stage:
             raise Failure("left processes: " + "; ".join(sorted(left.values())))
 
     def what_is_left(self, patience):
-        """The program's processes that do not end by themselves within so many seconds."""
+        """The processes of the program that have not ended after so many seconds."""
         until = time.monotonic() + patience
         while True:
             left = {p: command_of(p) for p in descendants(os.getpid(), self.apart)}
@@ -175,13 +175,13 @@ class Stage:
             time.sleep(0.02)
 
     def as_user(self, user):
-        """What makes a command run as the user, where we are root."""
+        """The words before a command that make it run as the user, if we are root."""
         if not user or os.geteuid() != 0:
             return []
         return [shutil.which("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups"]
 
     def run(self, *command, status=0, user=None, environment=None, **options):
-        """Runs the program with the configuration, to its end; returns what it wrote."""
+        """Runs the program with the configuration, to its end. Returns what it wrote."""
         command = [*self.as_user(user), *(str(part) for part in command)]
         done = self.finish(subprocess.Popen(
             command, env={**self.environment, **(environment or {})}, cwd=self.folder,
@@ -205,18 +205,18 @@ class Stage:
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
     def start(self, *command, user=None, environment=None):
-        """Starts a server with the configuration; what it writes goes to its log."""
+        """Starts a server with the configuration. What it writes goes to its log."""
         with open(self.folder / "log", "ab") as log:
             server = subprocess.Popen([*self.as_user(user), *(str(part) for part in command)],
                                       env={**self.environment, **(environment or {})}, stdout=log,
                                       stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
-                                      # Apache, at its end, ends its process group.
+                                      # Apache ends its process group at its end.
                                       start_new_session=True)
         self.servers.append(server)
         return server
 
     def start_plain(self, *command, **options):
-        """Starts what is no part of the program, without the provider."""
+        """Starts another program, which runs without the provider."""
         with open(self.folder / "log-plain", "ab") as log:
             process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL,
                                        stdout=log, stderr=log, start_new_session=True, **options)
@@ -228,11 +228,11 @@ class Stage:
         return read(self.folder / "log")
 
     def end(self, server, by=signal.SIGTERM, statuses=(0,)):
-        """Ends a server by the signal, in bounded time, with one of the statuses."""
+        """Ends a server by the signal. It must end in time, with one of the statuses."""
         expect(server.poll() is None, f"the server had ended: {self.log()[-300:]}")
         until = time.monotonic() + self.options.timeout
         while server.poll() is None and time.monotonic() < until:
-            # Again and again: HAProxy's master is deaf while it begins anew.
+            # Repeats the signal, since HAProxy's master ignores signals while it restarts itself.
             server.send_signal(by)
             try:
                 server.wait(3)
@@ -245,7 +245,7 @@ class Stage:
                f"the server ended with {status_text(server.returncode)}: {self.log()[-300:]}")
 
     def counters(self):
-        """The sums of what the program's processes wrote at their ends, or None."""
+        """The sums of the counters that the program's processes wrote at their ends, or None."""
         lines = [json.loads(line) for line in read(self.configuration.stats).splitlines()]
         if not lines:
             return None
@@ -274,14 +274,14 @@ def kill_all(processes):
 
 
 def kill_descendants():
-    """Kills all below us, until nobody is there whom one of them started meanwhile."""
+    """Kills all processes below us, until none is left that one of them started meanwhile."""
     while below := descendants(os.getpid()):
         kill_all(below)
         time.sleep(0.01)
 
 
 def reap():
-    """Takes note of the ends of orphans that became our children."""
+    """Waits for the orphans that became our children and have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

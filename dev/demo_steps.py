@@ -20,8 +20,8 @@ MIB = 1 << 20
 ENC_PIECE_BYTES = 4096
 KEYS = ["-pbkdf2", "-pass", "env:DEMO_PASSWORD"]
 
-# Encrypts a file with one call of the cipher, as a program with data in memory does, and
-# says how long that call took: the second, as the first starts threads or a device.
+# Encrypts a file with one call of the cipher, as a program with data in memory does. Prints
+# how long the second such call took, since the first starts threads or a device.
 CRYPTOGRAPHY = """
 import sys, time
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -36,9 +36,9 @@ with open(sys.argv[2], "wb") as file:
     file.write(sealed[:len(plain)])
 print(seconds)
 """
-# Without a GPU a device is the CPU by another way, and slow.
+# Without a GPU the device is OpenCL on the CPU, and slow.
 SMALL_BYTES = 8 * MIB
-# As many as the command takes at most (docs/lab/2026-11-22-files.md).
+# The command uses no more (docs/lab/2026-11-22-files.md).
 MOST_CORES = 8
 
 
@@ -47,8 +47,8 @@ class Failed(Exception):
 
 
 def write_contents(path, total):
-    """A quarter each of what Rosenberg's files 1 to 4 held: the bytes 0 to 255
-    repeated, 0xAA alone, random in a growing range, random."""
+    """Writes a file with a quarter each of what Rosenberg's files 1 to 4 held: the bytes 0 to
+    255 repeated, only 0xAA, random bytes from a growing range, and random bytes."""
     quarter = total // 4
     with open(path, "wb") as file:
         file.write((bytes(range(256)) * (MIB // 256)) * (quarter // MIB))
@@ -71,15 +71,15 @@ class Demo:
         self.environment = {k: v for k, v in os.environ.items()
                             if not k.startswith("OPENSSL_") and k != "LANECRYPT_DEVICES"}
         self.environment["DEMO_PASSWORD"] = "correct horse battery staple"
-        # Where it is not told to use a device, the command has cores encrypt what lies in
-        # memory, as the files here may.
+        # Unless it is told to use a device, the command lets cores encrypt files that are in
+        # memory, as these may be.
         chosen = ",".join(d["id"] for d in gpus if d["selected"]) or "opencl"
         self.devices = os.environ.get("LANECRYPT_DEVICES", chosen)
         self.cores = min(len(os.sched_getaffinity(0)), MOST_CORES)
 
     def run(self, step, size, *command, **environment):
-        """Runs a command, adds its row to the table and returns the row and
-        what the command said. Time is of the whole process, start included."""
+        """Runs a command and adds its row to the table. Returns the row and what the command
+        printed. The time is that of the whole process with its start."""
         before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True,
@@ -147,7 +147,7 @@ class Demo:
         return config, stats
 
     def note_stats(self, row, stats):
-        """Takes the provider's own count of what ran where into the row."""
+        """Writes into the row what ran where, by the provider's counters."""
         if not stats.exists():
             raise Failed(f"{row['step']}: the provider left no counters")
         lines = [json.loads(line) for line in stats.read_text().splitlines()]
@@ -163,7 +163,7 @@ class Demo:
         return {"LANECRYPT_DEVICES": self.devices} if "in_process" in settings else {}
 
     def provider_enc(self, source, **settings):
-        """`openssl enc` through the provider; opened again without it."""
+        """Runs `openssl enc` through the provider, and decrypts the file without it."""
         config, stats = self.provider(**settings)
         sealed, opened = self.folder / "sealed", self.folder / "opened"
         row = self.openssl("-e", "aes-256-ctr", source, sealed,
@@ -177,7 +177,7 @@ class Demo:
         return row
 
     def program(self, step, source, target, **environment):
-        """A program that hands over all at once; its row is of that call alone."""
+        """Runs a program that hands over all data at once. Its row is that of this call only."""
         size = source.stat().st_size
         row, said = self.run(step, size, sys.executable, "-c", CRYPTOGRAPHY, source, target,
                              **environment)
@@ -185,7 +185,7 @@ class Demo:
         return row
 
     def provider_large(self, source, **settings):
-        """The program through the provider and without."""
+        """Runs the program with the provider and without."""
         config, stats = self.provider(**settings)
         through, without = self.folder / "sealed", self.folder / "opened"
         cpu = self.program("Python, one call", source, without)
@@ -196,7 +196,7 @@ class Demo:
         return row
 
     def print_table(self, with_speed):
-        """The rows since the last table."""
+        """Prints the rows since the last table."""
         if not self.rows:
             return
         print(f"\n  {'':<58} {'ran on':<9} {'MB':>6} "
@@ -228,7 +228,7 @@ def has_cryptography():
 
 
 def show_defaults(demo, plain):
-    """What a user gets who asks for no device."""
+    """Shows what a user gets who asks for no device."""
     say("By default no device is asked for. The command has the cores encrypt what lies in memory. "
         "The provider\ngpu leaves all to OpenSSL on one core, and large requests to several where "
         "`cores` allows it. GB/s is of the\nwhole program, start and files included; of Python's "
@@ -238,15 +238,15 @@ def show_defaults(demo, plain):
     if not has_cryptography():
         return
     row = demo.provider_large(plain, cores=demo.cores)
-    # One core alone has nobody to share a request with.
+    # A single core cannot share a request.
     if demo.cores > 1 and not row["where"].endswith("cores"):
         raise Failed(f"{row['step']}: it ran on one core")
 
 
 def show_device(demo, plain, part):
-    """The same on a device. openssl enc takes `part` alone, piece by piece."""
+    """Shows the same on a device. openssl enc takes only `part`, piece by piece."""
     demo.there_and_back(plain, on_device=True)
-    # Too little to gain from a device: it shows that it is right there too.
+    # Pieces too small to gain by a device. This shows that the result is right there too.
     rows = [demo.provider_enc(part, in_process="yes", threshold_bytes=ENC_PIECE_BYTES)]
     if has_cryptography():
         rows.append(demo.provider_large(plain, in_process="yes", threshold_bytes="1M"))
@@ -264,7 +264,7 @@ def steps(demo, size, opencl):
     demo.print_table(with_speed=True)
 
     with open(plain, "rb") as whole:
-        # From the middle: two kinds of content.
+        # From the middle of the file, where there are two kinds of content.
         whole.seek(size // 2 - 2 * MIB)
         part.write_bytes(whole.read(4 * MIB))
     if demo.gpu:

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what dev/test ran: each test of GoogleTest and of pytest, each other
-program that ctest started, each step of the script. Names what failed, says why
-tests were skipped and how many, by --list-skipped which, then prints 'N passed,
-N failed, N skipped'.
+"""Counts what dev/test ran: each test of GoogleTest and of pytest, each other program that
+ctest started, and each step of the script. Names what failed. Says why tests were skipped
+and how many, with --list-skipped also which. Then prints 'N passed, N failed, N skipped'.
 
-Exits with 1 when a test failed, when none passed, and with --require-gpu when
-one was skipped for want of a GPU.
+Exits with 1 if a test failed, if none passed, and with --require-gpu if one was skipped for
+want of a GPU.
 """
 
 import argparse
@@ -16,7 +15,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-# How a test says that only a GPU was missing.
+# By these words a test says that only a GPU was missing.
 NEEDS_GPU = re.compile(r"needs a GPU|no such device here: cuda")
 # These run on the host device by design, whatever is here.
 WITHOUT_GPU = ("sanitize",)
@@ -27,7 +26,7 @@ Outcome = collections.namedtuple("Outcome", "stage name what why")
 def cases(path):
     """(name, 'passed' | 'failed' | 'skipped', why) of each test of a JUnit file."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
-        # ctest has one name, and gives it twice.
+        # ctest gives its one name twice.
         name = ".".join(dict.fromkeys(filter(None, (case.get("classname"), case.get("name")))))
         skipped = case.find("skipped")
         failed = [case.find("failure"), case.find("error")]
@@ -41,13 +40,13 @@ def cases(path):
 
 
 def outputs(path):
-    """What each test of a JUnit file printed, as far as ctest kept it."""
+    """The output of each test of a JUnit file, as far as ctest kept it."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         yield case.findtext("system-out") or ""
 
 
 def gtest_cases(path):
-    """The same of a file of GoogleTest's, which says 'skipped' in an attribute."""
+    """The same for a file of GoogleTest's, which says 'skipped' in an attribute."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
         if case.find("failure") is not None or case.find("error") is not None:
@@ -55,22 +54,22 @@ def gtest_cases(path):
         elif case.get("result") == "skipped" or case.find("skipped") is not None:
             element = case.find("skipped")
             why = "" if element is None else (element.get("message") or "") + (element.text or "")
-            # Its message begins with the place in the source.
+            # The message begins with the place in the source.
             yield name, "skipped", " ".join(why.split())
         elif case.get("status") == "run":
             yield name, "passed", ""
 
 
 def unfinished_cases(output):
-    """The same of what a program of GoogleTest's said that died, or was ended, before
-    it wrote its file: the test that it was at has failed, and so has each that it had
-    not begun, whose names it did not tell."""
+    """The same from the output of a GoogleTest program that died or was ended before it wrote
+    its file. The test that it was at has failed, and so has each that it had not begun. Their
+    names are not known."""
     total = re.search(r"^\[=+\] Running (\d+) tests? from", output, re.M)
     if not total:
         return
     begun, at, said = 0, None, []
     for line in output.splitlines():
-        # What the code under test prints may stand before it, without an end of line.
+        # The code under test may have printed before it, without an end of line.
         word = re.search(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] (\S+?)(?:,| \(|$)", line)
         mark = word and word.group(1)
         if mark == "RUN":
@@ -88,9 +87,9 @@ def unfinished_cases(output):
 
 
 def ctest_outcomes(results, stage):
-    """A ctest entry of a GoogleTest program counts as its tests, by the report that it
-    wrote, or else by what it said; where it failed for another reason than one of them
-    (a leak at the end, say), that counts too. Any other entry counts as a test."""
+    """A ctest entry of a GoogleTest program counts as the program's tests, by its report or
+    else by its output. If the program failed for another reason than a test, such as a leak
+    at its end, that counts too. Any other entry counts as one test."""
     programs, reports = {}, {}
     listing = results / f"{stage}.ctest.json"
     if listing.exists() and listing.read_text().strip():
@@ -114,7 +113,7 @@ def ctest_outcomes(results, stage):
         except (ElementTree.ParseError, FileNotFoundError):
             found = list(unfinished_cases(output)) if what == "failed" else []
             if not any(w == "failed" for _, w, _ in found):
-                # Nothing tells what it did, even where it ended as if all were well.
+                # Without a report nothing tells what it did, even if it ended with success.
                 yield Outcome(stage, f"{program}: {name} wrote no report", "failed", why)
         else:
             if what == "failed" and not any(w == "failed" for _, w, _ in found):
@@ -134,13 +133,13 @@ def all_outcomes(results):
     for path in sorted(results.glob("*.pytest.xml")):
         stage = path.name.removesuffix(".pytest.xml")
         for name, what, why in cases(path):
-            # pytest-xdist puts a test's group behind its name.
+            # pytest-xdist appends a test's group to its name.
             yield Outcome(stage, re.sub(r"@[\w-]+$", "", name), what, why)
 
 
 def reason(outcome):
-    """Why it was skipped, without the place in the source, which stands before it, and with
-    which it may stand twice."""
+    """Why a test was skipped, without the place in the source. The text may stand twice, each
+    time after its place."""
     place = r"\.*(?:/\S+|\b[\w.]+)\.(?:cpp|h|py):\d+:?(?: Skipped)?"
     parts = [part.strip() for part in re.split(place, outcome.why)]
     return next(filter(None, parts), "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What dev/clients has Perl do: a server and a client of TLS by IO::Socket::SSL, in two
-# processes, and a signature by Crypt::OpenSSL::RSA. Usage: encrypt.pl FOLDER
+# What dev/clients has Perl do: a TLS server and a TLS client with IO::Socket::SSL, in two
+# processes, and a signature with Crypt::OpenSSL::RSA. Usage: encrypt.pl FOLDER
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dev/clients has Python do, by its cryptography package. Usage: encrypt.py FOLDER"""
+"""What dev/clients has Python do, with the cryptography package. Usage: encrypt.py FOLDER"""
 
 import concurrent.futures
 import pathlib
@@ -23,7 +23,7 @@ def transform(mode, backwards, text):
 
 
 def encrypt(name):
-    """Encrypts the data, writes what came, and decrypts it again."""
+    """Encrypts the data, writes the result, and decrypts it again."""
     mode = {"ctr": modes.CTR(iv), "cbc": modes.CBC(iv), "gcm": modes.GCM(iv[:12])}[name]
     text = data + bytes([16 - len(data) % 16]) * (16 - len(data) % 16) if name == "cbc" else data
     sealed, context = transform(mode, False, text)
@@ -37,7 +37,7 @@ def sign(number):
     return private.sign(data, padding.PKCS1v15(), hashes.SHA256())
 
 
-# Threads, since programs of several that end are what once hung.
+# Several threads, since programs with several threads once hung at their end.
 with concurrent.futures.ThreadPoolExecutor(8) as pool:
     list(pool.map(encrypt, ("ctr", "cbc", "gcm")))
     signatures = set(pool.map(sign, range(8)))
