@@ -1,4 +1,4 @@
-// OpenSSL's default provider, which does all that stays on the CPU. What is fetched of it
+// OpenSSL's default provider, which does all that stays on the CPU. Each of its algorithms
 // is fetched once, and kept as long as our provider lives. Its ciphers are in
 // fallback_cipher.h.
 //
@@ -12,8 +12,8 @@
 
 namespace lanecrypt::provider {
 
-// Names the default provider alone, whatever the application prefers or demands of all
-// that it fetches: our child context has its default properties too.
+// This query names only the default provider, whatever the application's default properties
+// are: our child context has these too.
 inline constexpr char kFallbackProperties[] = "provider=default,-fips";
 
 // The library context in which EVP finds the default provider: the program's own, which
@@ -21,20 +21,20 @@ inline constexpr char kFallbackProperties[] = "provider=default,-fips";
 // the names in ours takes millions of instructions. Any thread.
 OSSL_LIB_CTX *library_of_fallback(Provider &provider);
 
-// Each returns nullptr, with an error raised, where there is no default provider.
+// Each returns nullptr, with an error raised, if there is no default provider.
 EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider);
 EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider);
 EVP_MAC *fallback_poly1305(Provider &provider);
-// The default provider itself; nullptr where `library` has none that is active. It lives
-// as long as `library`.
+// The default provider itself, or nullptr if it is not active in `library`. It lives as long
+// as `library`.
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library);
-// Loads the default provider into our library context, where the application's has none.
+// Loads the default provider into our library context, if the application's has none.
 bool load_fallback_provider(Provider &provider);
 void free_fallbacks(Provider &provider);
 
-// The first who needs it fetches it. While the provider loads would be too early: the
-// default provider may not be there yet.
+// The first caller who needs a method fetches it. It would be too early while our provider
+// loads: the default provider may not be there yet.
 template <typename T, typename Fetch, typename Free>
 T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place, const char *name,
               Fetch fetch, Free free) {
@@ -42,7 +42,7 @@ T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place
   if (method != nullptr) return method;
   ERR_set_mark();
   method = fetch(library, name, kFallbackProperties);
-  // An application may have loaded this provider and no other one.
+  // An application may have loaded only our provider.
   if (method == nullptr && load_fallback_provider(provider))
     method = fetch(provider.fallback, name, kFallbackProperties);
   if (method == nullptr) {

@@ -17,7 +17,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// What each setting's text means; nothing where it is wrong.
+// Each returns what a setting's text means, or nothing if it is wrong.
 
 // A number such as "65536", "64k" or "1M".
 std::optional<uint64_t> parse_bytes(const std::string &text) {
@@ -72,7 +72,7 @@ std::optional<lc_prefer> parse_prefer(const std::string &text) {
   return std::nullopt;
 }
 
-// Programs change their folder, so a relative path would say nothing.
+// Programs change their folder, so a relative path would not name one file.
 std::optional<std::string> parse_path(const std::string &text) {
   if (text[0] != '/') return std::nullopt;
   return text;
@@ -114,7 +114,7 @@ constexpr char kBytes[] = "a number of bytes, such as 1048576, 1024k or 1M";
 constexpr char kUse[] = "auto, always or off";
 constexpr char kSwitch[] = "yes or no";
 
-// Where several settings are wrong, the error names the first of this order.
+// If several settings are wrong, the error names the first in this order.
 constexpr Setting kSettings[] = {
     {.name = "devices", .expected = nullptr, .take = take_devices},
     {.name = "threshold_bytes", .expected = kBytes, .take = take_threshold},
@@ -151,7 +151,7 @@ constexpr Setting kSettings[] = {
 };
 constexpr size_t kCount = std::size(kSettings);
 
-// The text of each setting of kSettings; nullptr where it is not set.
+// The text of each setting of kSettings, or nullptr if it is not set.
 using Texts = std::array<const char *, kCount>;
 
 Result<Texts> ask_core(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {

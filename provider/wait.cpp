@@ -21,18 +21,18 @@ namespace {
 
 // ---- The jobs of a thread ----------------------------------------------------
 
-// A job may pause, and the thread it goes on in is not known to the compiler:
-// nothing here may be held across that.
+// A job that pauses may go on in another thread, which the compiler does not know. So no
+// reference to this may be held across a pause.
 struct JobsOfThread {
   static constexpr uint32_t kFirstTrial = 16, kLastTrial = 4096;
   static constexpr uint32_t kVeryMany = 1u << 20;
   static constexpr auto kWindow = std::chrono::milliseconds(50);
 
   uint32_t paused = 0;
-  // The most at once, in this window of time and in the one before.
+  // The most operations at once, in this window of time and in the one before.
   uint32_t most_now = 0, most_before = 0;
   std::chrono::steady_clock::time_point window_began;
-  // A trial: one pauses to see whether others come.
+  // In a trial one job pauses to see whether others come.
   bool in_trial = false;
   uint32_t most_in_trial = 0;
   uint32_t until_trial = kFirstTrial, between_trials = kFirstTrial;
@@ -64,7 +64,7 @@ struct JobsOfThread {
   void end_trial() {
     if (!in_trial) return;
     in_trial = false;
-    // Where nobody comes, trials become rare: each costs a lone job some time.
+    // If no other job comes, trials become rare: each costs a lone job some time.
     between_trials = most_in_trial > 1 ? kFirstTrial : std::min(2 * between_trials, kLastTrial);
     until_trial = between_trials;
   }
@@ -76,14 +76,14 @@ thread_local JobsOfThread jobs_of_thread;
 
 class Waiter;
 
-// One operation of a job of ASYNC. It belongs to the job and to the library
-// that works on it, whoever goes last.
+// One operation of an ASYNC job. The job and the library share it, and the last of them
+// frees it.
 struct PausedOperation {
   std::shared_ptr<Waiter> waiter;
   lc_ticket *ticket = nullptr;
   std::atomic<bool> done{false};
   const size_t in_bytes, out_bytes;
-  // What is decrypted passes through here.
+  // Decrypted text passes through here.
   secure::KeyMemory memory;
 
   PausedOperation(std::span<const uint8_t> input, size_t output_bytes)
@@ -97,12 +97,12 @@ struct PausedOperation {
 };
 using PausedPointer = std::shared_ptr<PausedOperation>;
 
-// What wakes the job of one wait context, for all its operations one after
-// another. The wait context has a share in it, and may go first.
+// Wakes the job of one wait context, for all its operations one after another. The wait
+// context shares it, and may be freed first.
 //
-// The application's callback is called without the lock: it may wait for a thread that
-// resumes this job. So the job goes on although the callback may not have returned; the
-// wait context does not go before it has, for what the callback uses may go with it.
+// The application's callback is called without the lock, since it may wait for a thread that
+// resumes this job. So the job may go on before the callback has returned. The wait context
+// is not freed before that, since what the callback uses may be freed with it.
 class Waiter {
  public:
   static std::shared_ptr<Waiter> of(ASYNC_WAIT_CTX *context);
@@ -110,12 +110,13 @@ class Waiter {
     if (descriptor_ >= 0) close(descriptor_);
   }
 
-  // Before pausing. The job's own share is kept here, not on its stack.
+  // Called before the job pauses. The job's share of the operation is kept here, not on its
+  // stack.
   void expect(const PausedPointer &operation) {
     const std::lock_guard lock(mutex_);
     paused_ = operation;
   }
-  // The job goes on.
+  // Called when the job goes on.
   void forget() {
     PausedPointer over;
     const std::lock_guard lock(mutex_);
@@ -149,7 +150,7 @@ class Waiter {
   }
 
  private:
-  // By whose address a wait context knows us.
+  // A wait context knows us by this address.
   static const char kKey;
 
   static void let_go(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *share) {
@@ -160,7 +161,7 @@ class Waiter {
     std::unique_lock lock(mine.mutex_);
     mine.context_is_gone_ = true;
     abandoned.swap(mine.paused_);
-    // A callback may free its own wait context, and does not wait for itself.
+    // A callback may free its own wait context. Then this does not wait for it.
     const uint32_t own = called_back == &mine ? 1 : 0;
     mine.changed_.wait(lock, [&] { return mine.calls_ == own; });
   }
@@ -170,11 +171,11 @@ class Waiter {
   std::condition_variable changed_;
   ASYNC_callback_fn callback_ = nullptr;
   void *argument_ = nullptr;
-  uint32_t calls_ = 0;  // of the callback, under way
+  uint32_t calls_ = 0;  // how many calls of the callback are under way
   bool context_is_gone_ = false;
   PausedPointer paused_;
 
-  // Whose callback this thread is in.
+  // The waiter whose callback runs on this thread.
   static thread_local const Waiter *called_back;
 };
 
@@ -208,7 +209,7 @@ void on_end(void *argument, lc_status) {
   (*share)->waiter->finish(**share);
 }
 
-// Until the operation is done. Other jobs of the thread run meanwhile.
+// Pauses until the operation is done. The thread's other jobs run meanwhile.
 void pause_until_done(Waiter &waiter, const PausedOperation &operation) {
   using Clock = std::chrono::steady_clock;
   int refusals = 0;
@@ -216,8 +217,8 @@ void pause_until_done(Waiter &waiter, const PausedOperation &operation) {
     const Clock::time_point before = Clock::now();
     const bool paused = ASYNC_pause_job() != 0;
     if (operation.done.load(std::memory_order_acquire)) return;
-    // Woken by someone else, which is his right; or pausing is blocked, and
-    // returned at once.
+    // Either someone else resumed the job, as he may, or pausing is blocked and returned at
+    // once.
     if (Clock::now() - before < std::chrono::microseconds(2)) ++refusals;
     if (!paused || refusals >= 3) return waiter.block_until_done(operation);
   }
@@ -251,12 +252,13 @@ lc_status pause_for(ASYNC_JOB *job, const OneOperation &what, std::span<const ui
   Waiter &waiter = *operation->waiter;
   PausedOperation &state = *operation;
   waiter.expect(operation);
-  // If the job is never resumed, its stack goes without a destructor run.
+  // If the job is never resumed, its stack is freed and no destructor runs.
   operation.reset();
   note_pause();
   pause_until_done(waiter, state);
   note_resume();
-  // It has ended. Its callback may wait for this job, which must not wait for it.
+  // The operation has ended. Its callback may wait for this job, so this job must not wait
+  // for the callback.
   const lc_status ended = lc_ticket_result(state.ticket, result);
   if (ended == LC_OK)
     std::memcpy(out.data(), state.out(), out.size());

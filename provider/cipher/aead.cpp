@@ -7,10 +7,6 @@
 // An AeadMessage that has ended stays in its place and refuses what comes. It is dropped
 // only when OpenSSL's context has begun another message.
 //
-// That context has not seen the text, and would begin again with the first counter: so
-// while there is an AeadMessage, no data go there. What ends the message leaves it in its
-// place, and it refuses what comes; it goes only when that context has begun another one.
-//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/aead.h"
 

@@ -5,11 +5,6 @@
 // text under the stream cipher (CTR, ChaCha20) and data of a hash (GMAC, Poly1305), all
 // of which OpenSSL computes. The shares add up to the tag.
 //
-// OpenSSL's context can be told neither a hash nor a counter to go on with, so
-// from the first part on a device the message is ours to its end: its small
-// requests are text under the stream cipher (CTR, ChaCha20) and data of a hash
-// (GMAC, Poly1305), all of them OpenSSL's, and the shares add up to the tag.
-//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

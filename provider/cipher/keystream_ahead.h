@@ -3,9 +3,6 @@
 // While there is keystream, OpenSSL's context stays behind the stream. Before anything
 // but data, it catches up.
 //
-// While there is keystream, OpenSSL's context stays behind the stream. Whatever else
-// than data comes has it catch up first.
-//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -11,13 +11,6 @@
 //   updates.
 // If an application does the same, such updates stay on the CPU, which does them sooner.
 //
-// All these versions use three contexts, each in a way that is hardly anybody else's:
-// - CTR, begun without key and IV, which then never come together; an update has at most
-//   64 KiB, the most that a generator gives at once;
-// - ECB, begun without a key; an update has at most three blocks;
-// - ECB with the key of the derivation function (SP 800-90A, 10.3.2); the same.
-// An application that does so stays on the CPU with such updates, where they are done sooner.
-//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,6 +1,6 @@
-// Encryption and decryption with RSA as OpenSSL's core sees them. A context of
-// the default provider's holds the state, checks it and encrypts; what a device
-// decrypted loses its padding here.
+// Encryption and decryption with RSA as OpenSSL's core sees them. A context of the default
+// provider's holds the state, checks it and encrypts. After a device has decrypted, the
+// padding is removed here.
 //
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -27,17 +27,17 @@ namespace lanecrypt::provider {
 namespace {
 
 constexpr size_t kMostNameBytes = 64;
-// Since 3.2, and before in what distributions ship.
+// OpenSSL has it since 3.2, and some distributions' earlier releases have it too.
 constexpr char kImplicitRejection[] = "implicit-rejection";
 
-// What the default provider's context holds, as far as padding needs it.
+// The state of the default provider's context, as far as padding needs it.
 struct DecryptingState {
   bool known = false;
   int padding = 0;
   bool rejects_implicitly = false;
   unsigned tls_version = 0, tls_alternative = 0;
   EVP_MD *digest = nullptr, *mgf1_digest = nullptr;
-  // The default provider's, as long as its context is not changed.
+  // The default provider owns it. It is valid until its context changes.
   const uint8_t *label = nullptr;
   size_t label_bytes = 0;
 
@@ -48,13 +48,13 @@ struct DecryptingState {
   }
 };
 
-// With which property queries the application named digests: "", as OpenSSL's own has it,
-// where it gave none. MGF1's is the digest itself until it is named.
+// The property queries with which the application named digests: "", as in OpenSSL's own, if
+// it gave none. MGF1 uses the digest itself until another is named.
 struct OaepQueries {
   std::string digest, mgf1_digest;
   bool has_mgf1_digest = false;
 
-  // Of parameters that were taken. May throw std::bad_alloc.
+  // Notes the queries of parameters that were taken. May throw std::bad_alloc.
   void note(const OSSL_PARAM params[]) {
     const auto note_one = [&](const char *digest_name, const char *query_name, std::string &query) {
       if (OSSL_PARAM_locate_const(params, digest_name) == nullptr) return false;
@@ -183,7 +183,7 @@ bool read_state(CipherContextRsa &context) {
   for (OSSL_PARAM *param = params; param->key != nullptr; ++param)
     param->return_size = OSSL_PARAM_UNMODIFIED;
   if (!EVP_PKEY_CTX_get_params(context.fallback, params)) return false;
-  // A version that does not know it does not reject so.
+  // A version that does not know the parameter does not reject implicitly.
   state.rejects_implicitly = params[kRejects].return_size != OSSL_PARAM_UNMODIFIED && rejects != 0;
   state.label = static_cast<const uint8_t *>(label);
   if (label != nullptr) state.label_bytes = params[kLabel].return_size;
@@ -204,7 +204,7 @@ bool read_state(CipherContextRsa &context) {
   return state.known;
 }
 
-// What a device may decrypt: all else OpenSSL's own does, or says why not.
+// Whether a device may decrypt this. OpenSSL's own does all else, or says why it does not.
 bool is_regular(const CipherContextRsa &context, size_t room) {
   const size_t bytes = context.key->bytes();
   switch (context.state.padding) {
@@ -221,8 +221,8 @@ bool is_regular(const CipherContextRsa &context, size_t room) {
   }
 }
 
-// Takes the padding off; the bytes of the message, or -1 with an error raised. Whether the
-// padding is right decides no step, but where it cannot be wrong.
+// Removes the padding. Returns the message's length, or -1 with an error raised. Where
+// padding can be wrong, no step depends on whether it is.
 int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encoded,
            ByteSpan ciphertext, const RsaDeviceKey &device_key) {
   const DecryptingState &state = context.state;

@@ -1,7 +1,7 @@
-// The parameters of a key of RSA as text. What OpenSSL's encoders show of another
-// provider's key they import first, and their text of parameters alone reads the
-// modulus, which is none of these: they end the process by it. So this text is
-// made here, of the default provider's key; all other forms are left to them.
+// The parameters of an RSA key as text. OpenSSL's encoders import another provider's key
+// before they show it. Their text of parameters reads the modulus too, which is missing
+// there, and so ends the process. So this text is made here, from the default provider's key.
+// All other forms are left to OpenSSL's encoders.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/bio.h>
@@ -14,7 +14,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Nothing is set of an encoder: the provider is its context.
+// An encoder has no settings, so the provider itself is its context.
 void *new_context(void *provider) { return provider; }
 void free_context(void *) {}
 
@@ -25,7 +25,7 @@ int does_selection(void *, int selection) {
 int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSSL_PARAM[],
            int selection, OSSL_PASSPHRASE_CALLBACK *, void *) {
   const RsaKey *key = static_cast<const RsaKey *>(key_pointer);
-  // OpenSSL's own has a modulus, or does not return.
+  // OpenSSL's own encoder does not return without a modulus.
   if (key == nullptr || key->bits() == 0 || !does_selection(pointer, selection)) return 0;
   BIO *bio = BIO_new_from_core_bio(static_cast<Provider *>(pointer)->fallback, out);
   if (bio == nullptr) return 0;

@@ -1,5 +1,5 @@
-// Keys of RSA and RSA-PSS as OpenSSL's core sees them. Each is a key of the
-// default provider, asked through EVP in our own library context.
+// RSA and RSA-PSS keys as OpenSSL's core sees them. Each is a key of the default provider,
+// used through EVP in our own library context.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr int kSelections = OSSL_KEYMGMT_SELECT_KEYPAIR | OSSL_KEYMGMT_SELECT_OTHER_PARAMETERS;
 
 RsaKey *key_of(void *pointer) { return static_cast<RsaKey *>(pointer); }
-// The functions that take a const key change nothing of it but its count.
+// The functions that take a const key change only its reference count.
 RsaKey *key_of(const void *pointer) { return static_cast<RsaKey *>(const_cast<void *>(pointer)); }
 
 template <RsaType kType>
@@ -29,7 +29,7 @@ void *new_key(void *provider) {
 }
 void free_key(void *key) { RsaKey::release(key_of(key)); }
 
-// A context of the default provider's; nullptr with an error raised.
+// A context of the default provider's. nullptr with an error raised.
 EVP_PKEY_CTX *new_context(Provider &provider, RsaType type) {
   if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
   return EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), name_of(type),
@@ -69,7 +69,7 @@ int match(const void *a, const void *b, int selection) {
 int validate(const void *pointer, int selection, int check_type) {
   RsaKey *key = key_of(pointer);
   const int pair = selection & OSSL_KEYMGMT_SELECT_KEYPAIR;
-  // OpenSSL's own has nothing to check of the parameters.
+  // OpenSSL's own checks nothing of the parameters.
   if (pair == 0) return 1;
   if (key->fallback() == nullptr) return 0;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(library_of_fallback(key->provider()),
@@ -110,7 +110,7 @@ int export_key(void *pointer, int selection, OSSL_CALLBACK *callback, void *argu
 void *duplicate(const void *pointer, int selection) {
   RsaKey *key = key_of(pointer);
   if (key->fallback() == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
-  // A copy of a part is made by way of its parameters.
+  // A part of a key is copied through its parameters.
   struct Part {
     RsaKey &key;
     int selection;
@@ -152,7 +152,7 @@ const OSSL_PARAM *gettable_params(void *provider) {
   return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gettable_params(keymgmt);
 }
 
-// OpenSSL's list, which these functions are asked for without a provider.
+// OpenSSL's list. The core asks these functions for it without a provider.
 #define NUMBER(name) OSSL_PARAM_BN(name, nullptr, 0)
 const OSSL_PARAM kKeyTypes[] = {NUMBER(OSSL_PKEY_PARAM_RSA_N),
                                 NUMBER(OSSL_PKEY_PARAM_RSA_E),
@@ -192,14 +192,14 @@ const OSSL_PARAM *key_types(int selection) {
   return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0 ? kKeyTypes : nullptr;
 }
 
-// ---- Generation: on a device where that is sooner, else the default provider's ----
+// ---- Generation: on a device if that is sooner, else by the default provider ----
 
 struct Generation {
   Provider *provider;
   RsaType type;
   EVP_PKEY_CTX *fallback;
   RsaWish wish;
-  // The core's, during a call of generate().
+  // The core's callback and its argument, during a call of generate().
   OSSL_CALLBACK *callback;
   void *argument;
 };
@@ -215,7 +215,7 @@ int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
   Generation &generation = *static_cast<Generation *>(pointer);
   if (EVP_PKEY_CTX_set_params(generation.fallback, params) != 1) {
-    // It may have kept what it refused, and then makes no key either.
+    // The default provider may keep a value that it refused, and then makes no key.
     generation.wish.leave_to_fallback();
     return 0;
   }
@@ -253,7 +253,7 @@ const OSSL_PARAM *settable_generation_params(void *, void *provider) {
   return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gen_settable_params(keymgmt);
 }
 
-// How far the search is, in the core's way.
+// Tells the core how far the search is.
 int tell_progress(void *of, int potential, int iteration) {
   const Generation &generation = *static_cast<Generation *>(of);
   const OSSL_PARAM params[] = {
@@ -268,7 +268,7 @@ int pass_on_progress(EVP_PKEY_CTX *context) {
                        EVP_PKEY_CTX_get_keygen_info(context, 1));
 }
 
-// nullptr with an error raised, or where the core's callback ended it.
+// nullptr with an error raised, or if the core's callback ended it.
 EVP_PKEY *generate_pkey(Generation &generation) {
   const TellProgress tell = generation.callback == nullptr ? nullptr : tell_progress;
   const GeneratedKey generated =
@@ -305,7 +305,7 @@ void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
   }
 }
 
-// RSA's operations serve both types.
+// The operations named RSA serve both types.
 const char *operation_name(int) { return "RSA"; }
 
 using Function = void (*)();

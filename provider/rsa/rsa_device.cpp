@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
 
-// in^d mod n.
+// Computes in^d mod n.
 class PrivateOperation final : public OneOperation {
  public:
   PrivateOperation(lc_context *devices, const lc_rsa_key &key) : devices_(devices), key_(key) {}
@@ -88,7 +88,7 @@ RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
   const PrivateOperation operation(provider.devices(), *device_key_->key);
   const lc_status status =
       run_and_wait(operation, {in, key_.bytes()}, {out, key_.bytes()}, &result, &why);
-  // The queue was full, or a device failed, and the library or nobody took over.
+  // Either the queue was full, or a device failed and the library's CPU or nobody took over.
   if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
     (void)look_at_devices(provider);
   if (status == LC_OK) {

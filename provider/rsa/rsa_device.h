@@ -1,5 +1,4 @@
-// The private operation of RSA on a device: which ones go there, and how their
-// callers wait.
+// Private RSA operations on a device: which ones go there, and how their callers wait.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,23 +10,23 @@
 
 namespace lanecrypt::provider {
 
-// What became of an operation that a device might do.
+// What happened to an operation that a device might do.
 enum class RsaTaken {
   kDone,      // the result is there
-  kNotTaken,  // nothing was done: the CPU is to do it
+  kNotTaken,  // nothing was done: the CPU must do it
   kFailed,    // an error was raised
 };
 
-// One private operation, from the decision where it runs to its end. What runs
-// on the CPU is the default provider's business; this notes how long it took.
+// One private operation, from the decision where it runs to its end. On the CPU the default
+// provider does it, and this notes how long it took.
 class RsaOperation {
  public:
-  // Decides.
+  // Decides where the operation runs.
   explicit RsaOperation(RsaKey &key);
   ~RsaOperation();
   RsaOperation(const RsaOperation &) = delete;
 
-  // What the CPU did was right, so that the time it took is worth knowing.
+  // Called after the CPU's part. The time counts only if `done` says that it succeeded.
   // Returns `done`.
   int note(int done) {
     is_done_ = done != 0;
@@ -35,12 +34,11 @@ class RsaOperation {
   }
 
   bool is_for_device() const { return device_key_ != nullptr; }
-  // False, with an error raised, where a device is required and none takes the
-  // key.
+  // False, with an error raised, if a device is required and none takes the key.
   bool may_go_on() const { return may_go_on_; }
   const RsaDeviceKey &device_key() const { return *device_key_; }
-  // in^d mod n, both as long as the modulus; in is less than it. In a job of
-  // ASYNC it may pause.
+  // Computes in^d mod n. Both are as long as the modulus, and `in` is less than it. May pause
+  // an ASYNC job.
   RsaTaken run(const uint8_t *in, uint8_t *out);
 
  private:
@@ -49,7 +47,7 @@ class RsaOperation {
   bool may_go_on_ = true;
   bool ran_on_device_ = false;
   bool is_done_ = false;
-  // The library was asked, and counts this one as on the CPU since then.
+  // The library was asked, and since then counts this operation as on the CPU.
   bool is_counted_ = false;
   std::chrono::steady_clock::time_point began_;
 };

@@ -19,9 +19,9 @@
 namespace lanecrypt::provider {
 namespace {
 
-// FIPS 186-5, A.1.1; shorter exponents are OpenSSL's to allow.
+// FIPS 186-5, A.1.1. OpenSSL decides whether to allow shorter exponents.
 constexpr size_t kLeastExponentBits = 17, kMostExponentBits = 256;
-// Of which devices take the primes.
+// Devices search for primes of keys of these lengths.
 constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
 
 size_t bits_of(const std::vector<uint8_t> &number) {
@@ -47,7 +47,7 @@ struct Run {
   uint64_t primes = 0;
 
   int hear(const lc_rsa_progress &progress) {
-    // In the numbers of BN_GENCB: 0 a candidate, 3 a prime of the key.
+    // BN_GENCB's numbers: 0 is a candidate, 3 a prime of the key.
     bool goes_on = tell == nullptr || tell(argument, 0, iteration++) != 0;
     for (; goes_on && primes < std::min<uint64_t>(progress.primes, 2); ++primes)
       goes_on = tell == nullptr || tell(argument, 3, int(primes)) != 0;
@@ -74,7 +74,7 @@ struct Run {
     for (size_t n = 0; n < std::size(numbers); ++n) {
       const lc_number &number = numbers[n].number;
       const auto *from = static_cast<const uint8_t *>(number.bytes);
-      // The machine's order.
+      // OpenSSL's parameters have the machine's byte order.
       static_assert(std::endian::native == std::endian::little);
       std::reverse_copy(from, from + number.length, to);
       params[n] = OSSL_PARAM OSSL_PARAM_BN(numbers[n].name, to, number.length);
@@ -101,7 +101,7 @@ void RsaWish::read(const OSSL_PARAM params[]) {
       while (length > 0 && from[length - 1] == 0) --length;
       exponent_.assign(std::reverse_iterator(from + length), std::reverse_iterator(from));
     } else {
-      // Restrictions of RSA-PSS, and what tests of OpenSSL's own ask for.
+      // Restrictions of RSA-PSS, and parameters that OpenSSL's own tests use.
       is_plain_ = false;
     }
   }
@@ -141,9 +141,10 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   generation.bits = uint32_t(wish.bits());
   generation.exponent = {wish.exponent().data(), wish.exponent().size()};
   generation.count = 1;
-  // A device that must be used is waited for.
+  // If a device must be used, this waits for it.
   generation.device = is_forced ? 0 : LC_ANY_DEVICE;
-  // On this thread, as the next: what they call may want its generator.
+  // The library calls both of these on this thread. What they call may need the thread's
+  // generator.
   generation.on_key = [](void *of, uint64_t, const lc_rsa_parts *parts) {
     const auto pause = static_cast<Call *>(of)->random.pause();
     return static_cast<Call *>(of)->run.take(*parts);
@@ -166,7 +167,7 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   if (told.failed_checks > 0) provider.counters.count(Count::kRsaFailures);
   result.key = call.run.made;
   if (status == LC_OK && result.key != nullptr) {
-    // Of primes that were kept nothing was tested now.
+    // No operation at all means that a device had found the primes for an earlier key.
     if (told.device_operations > 0 || told.cpu_operations == 0)
       provider.counters.count(Count::kRsaDeviceKeys);
     else
@@ -193,7 +194,7 @@ EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,
   EVP_PKEY *made = nullptr;
   EVP_PKEY_CTX *context =
       EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), name_of(type), kFallbackProperties);
-  // The parameters are only read.
+  // EVP_PKEY_fromdata() only reads the parameters.
   if (context == nullptr || EVP_PKEY_fromdata_init(context) != 1 ||
       EVP_PKEY_fromdata(context, &made, selection, const_cast<OSSL_PARAM *>(params)) != 1) {
     EVP_PKEY_free(made);

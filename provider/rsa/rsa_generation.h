@@ -1,4 +1,4 @@
-// Keys of RSA made on a device, where that is what was asked for.
+// RSA keys made on a device, if the caller asks for such keys as devices make.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,16 +13,17 @@
 
 namespace lanecrypt::provider {
 
-// What OpenSSL's core asks of a key, as far as a device has to know: the default
-// provider's context is told the same, and what that refuses is refused.
+// What OpenSSL's core asks of a key, as far as a device has to know it. The default
+// provider's context is told the same, and what it refuses is refused.
 class RsaWish {
  public:
-  // After the default provider has taken them.
+  // Called after the default provider has taken the parameters.
   void read(const OSSL_PARAM params[]);
-  // For good: it has refused some, and only it knows what it is to make now.
+  // The default provider has refused parameters. Only it knows what it must make now, so this
+  // lasts.
   void leave_to_fallback() { is_plain_ = false; }
-  // Two primes, a length and an exponent that devices make keys of, and nothing
-  // else asked for.
+  // Whether a key is asked for that devices make: two primes, such a length and exponent, and
+  // nothing else.
   bool suits_device() const;
   size_t bits() const { return bits_; }
   // Big-endian.
@@ -34,17 +35,17 @@ class RsaWish {
   bool is_plain_ = true;
 };
 
-// How the core wants to hear how far it is; returns 0 to end it.
+// Tells the core the progress. If it returns 0, the generation must end.
 using TellProgress = int (*)(void *argument, int potential, int iteration);
 
 struct GeneratedKey {
   enum class Outcome {
     kMade,
-    kElsewhere,  // the default provider is to make it
+    kElsewhere,  // the default provider must make it
     kFailed      // with an error raised, or stopped
   };
   Outcome outcome = Outcome::kElsewhere;
-  // A key of the default provider's; the caller's.
+  // A key of the default provider's. The caller owns it.
   EVP_PKEY *key = nullptr;
 };
 
@@ -52,8 +53,7 @@ struct GeneratedKey {
 GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &wish,
                               TellProgress tell, void *argument);
 
-// A key of the default provider's from its parameters; nullptr with an error
-// raised.
+// Makes a key of the default provider's from its parameters. nullptr with an error raised.
 EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,
                                 const OSSL_PARAM params[]);
 

@@ -14,7 +14,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// The numbers of a private key of two primes, in the order of their places.
+// The numbers of a private key of two primes, in the order in which they are stored.
 constexpr const char *kParts[] = {
     OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
     OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
@@ -23,8 +23,8 @@ constexpr const char *kParts[] = {
 };
 constexpr size_t kPartCount = std::size(kParts);
 
-// Writes a parameter's unsigned number, which is in the machine's order, into
-// `bytes` bytes, big-endian. False where it has more.
+// Writes a parameter's unsigned number, which has the machine's byte order, into `bytes`
+// bytes, big-endian. False if it is longer.
 bool write_number(const OSSL_PARAM &param, uint8_t *to, size_t bytes) {
   static_assert(std::endian::native == std::endian::little);
   const uint8_t *from = static_cast<const uint8_t *>(param.data);
@@ -113,7 +113,7 @@ void RsaKey::set_fallback(EVP_PKEY *key) {
   modulus_.clear();
   bits_ = 0;
   least_salt_bytes_ = -1;
-  // A key of parameters alone has none of these, which is no error.
+  // A key that has only parameters has none of these. That is no error.
   const ErrorMark mark;
   EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, read_modulus, &modulus_);
   if (!modulus_.empty()) bits_ = 8 * modulus_.size() - size_t(std::countl_zero(modulus_[0]));

@@ -1,5 +1,5 @@
-// A key of RSA: a key of OpenSSL's default provider, which checks, keeps and
-// shows it, with what a device needs of it beside.
+// An RSA key: a key of OpenSSL's default provider, which checks, keeps and shows it, and
+// beside it what a device needs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,13 +20,13 @@ namespace lanecrypt::provider {
 
 enum class RsaType { kRsa, kRsaPss };
 
-// OpenSSL's name of the type, for its own implementation.
+// OpenSSL's name of the type, for fetching its own implementation.
 const char *name_of(RsaType type);
 
 // The longest modulus that a device takes: 8192 bits.
 inline constexpr size_t kMostRsaBytes = 1024;
 
-// What of a private key a device works with.
+// What a device needs of a private key.
 struct RsaDeviceKey {
   lc_rsa_key *key = nullptr;
   // SHA-256 of the private exponent, for implicit rejection.
@@ -37,8 +37,8 @@ struct RsaDeviceKey {
   ~RsaDeviceKey();
 };
 
-// Shared by OpenSSL's core and by the operations under way. Whoever imports
-// into a key is the only one who knows it.
+// OpenSSL's core and the operations under way share it. While somebody imports into a key,
+// nobody else has it.
 class RsaKey {
  public:
   RsaKey(Provider &provider, RsaType type) : provider_(provider), type_(type) {}
@@ -54,23 +54,23 @@ class RsaKey {
 
   Provider &provider() const { return provider_; }
   RsaType type() const { return type_; }
-  // nullptr while nothing was imported.
+  // nullptr until something is imported.
   EVP_PKEY *fallback() const { return fallback_; }
-  // Takes the reference.
+  // Takes over the caller's reference.
   void set_fallback(EVP_PKEY *key);
 
   RsaTemplates &templates() { return templates_; }
 
-  // 0 without a modulus.
+  // 0 if the key has no modulus.
   size_t bits() const { return bits_; }
   size_t bytes() const { return modulus_.size(); }
   // Big-endian, bytes() long.
   const uint8_t *modulus() const { return modulus_.data(); }
-  // RSA-PSS: the least salt that the key allows; -1 where it restricts nothing.
+  // RSA-PSS: the shortest salt that the key allows, or -1 if it restricts nothing.
   int least_salt_bytes() const { return least_salt_bytes_; }
 
-  // Made at the first call; nullptr where no device takes this key: it has no
-  // CRT parts or more than two primes, or it is no private key.
+  // Made at the first call. nullptr if no device takes this key: it has no CRT parts or more
+  // than two primes, or it is no private key.
   const RsaDeviceKey *for_device();
   // False once for_device() has said no.
   bool may_suit_device() const { return !is_unfit_.load(std::memory_order_relaxed); }

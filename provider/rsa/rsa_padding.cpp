@@ -15,11 +15,11 @@ namespace lanecrypt::provider {
 namespace {
 
 constexpr size_t kPkcs1Overhead = 11;
-// Of a modulus.
+// The longest modulus.
 constexpr size_t kMostBytes = 1024;
 
-// The digest algorithms of RSASSA-PKCS1-v1_5 and, where ANSI X9.31 knows them,
-// their trailers.
+// The digest algorithms of RSASSA-PKCS1-v1_5, with their trailers in ANSI X9.31 if that has
+// them.
 struct DigestInfo {
   const char *name;
   uint8_t x931_trailer;
@@ -27,7 +27,7 @@ struct DigestInfo {
   uint8_t prefix[19];
 };
 
-// A DigestInfo of NIST's algorithms 2.16.840.1.101.3.4.2.`last`.
+// The DigestInfo of NIST's algorithm 2.16.840.1.101.3.4.2.`last`.
 constexpr DigestInfo nist(const char *name, uint8_t last, uint8_t digest_bytes,
                           uint8_t x931_trailer = 0) {
   return {name,
@@ -96,7 +96,7 @@ bool xor_mgf1(std::span<uint8_t> to, ByteSpan seed, const EVP_MD *digest) {
 
 // ---- Words in constant time: masks are all ones or all zeros ----
 
-// Keeps the compiler from seeing what a mask can be, and branching on it.
+// Keeps the compiler from seeing which values a mask has, and from branching on it.
 uint32_t hide(uint32_t value) {
   asm("" : "+r"(value));
   return value;
@@ -108,7 +108,7 @@ uint32_t mask_equal(uint32_t a, uint32_t b) { return mask_zero(a ^ b); }
 uint32_t mask_below(uint32_t a, uint32_t b) { return mask_of_top_bit(a - b); }
 uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no) { return (mask & yes) | (~mask & no); }
 
-// HMAC (RFC 2104) with SHA-256 under one key, over and over.
+// HMAC (RFC 2104) with SHA-256, many times under one key.
 class Hmac {
  public:
   Hmac(const uint8_t key[32], const EVP_MD *sha256) {
@@ -136,7 +136,7 @@ class Hmac {
   bool right_ = true;
 };
 
-// The deterministic bytes that stand in for a message: `label` says which.
+// Makes the deterministic bytes that replace a message. `label` says which ones.
 bool make_synthetic(std::span<uint8_t> out, Hmac &hmac, const char *label) {
   const size_t bits = 8 * out.size();
   const uint8_t length[2] = {uint8_t(bits >> 8), uint8_t(bits)};
@@ -259,8 +259,9 @@ int decode_pkcs1(uint8_t *out, ByteSpan encoded) {
     return RSA_padding_check_PKCS1_type_2(out, bytes, encoded.data(), bytes, bytes);
   };
   (void)check();
-  // OpenSSL raises two errors, and marks each as void where the padding is right, which only
-  // libcrypto can do. The second is that of the same check once more, under another name.
+  // OpenSSL raises two errors, and marks each as void if the padding is right, which only
+  // libcrypto can do. The second error comes from the same check, done again under another
+  // name.
   const int message_bytes = check();
   ERR_set_debug(OPENSSL_FILE, OPENSSL_LINE, OPENSSL_FUNC);
   ERR_set_error(ERR_LIB_RSA, RSA_R_PADDING_CHECK_FAILED, nullptr);
@@ -287,7 +288,7 @@ int decode_pkcs1_implicitly(uint8_t *out, ByteSpan encoded, ByteSpan ciphertext,
   OPENSSL_cleanse(derivation_key, sizeof derivation_key);
   if (!made) return -1;
 
-  // The last of the candidates that are not too long.
+  // Takes the last of the candidates that are not too long.
   const uint32_t most = bytes - kPkcs1Overhead + 1;
   uint32_t length_mask = most;
   for (int shift : {1, 2, 4, 8}) length_mask |= length_mask >> shift;
@@ -306,8 +307,8 @@ int decode_pkcs1_implicitly(uint8_t *out, ByteSpan encoded, ByteSpan ciphertext,
   }
   good &= ~mask_below(zero_at, 10) & found;
 
-  // From here on the length of what is returned says nothing of the padding;
-  // both messages are read, so that the cache says nothing either.
+  // From here on the returned length says nothing of the padding. Both messages are read, so
+  // that the cache says nothing either.
   const uint32_t start = choose(good, zero_at + 1, bytes - synthetic_bytes);
   for (uint32_t at = start; at < bytes; ++at)
     out[at - start] = uint8_t(choose(good, encoded[at], synthetic[at]));

@@ -83,7 +83,7 @@ const RsaTemplate *RsaTemplates::find(Provider &provider, EVP_PKEY *key, RsaUse 
     count_.fetch_sub(1);
     return nullptr;
   }
-  // What goes wrong here goes wrong again where it is told.
+  // No error is raised here: what fails here fails again where the error is raised.
   const ErrorMark mark;
   std::unique_ptr<RsaTemplate> made;
   try {

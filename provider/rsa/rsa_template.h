@@ -1,6 +1,5 @@
-// Contexts of the default provider, begun once for each key and operation, of
-// which every operation of ours takes a copy: to begin one anew costs as much as
-// a twentieth of a signature.
+// Contexts of the default provider, begun once for each key and operation. Each of our
+// operations takes a copy, since beginning a new one costs a twentieth of a signature.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,13 +17,12 @@ namespace lanecrypt::provider {
 
 enum class RsaUse { kSign, kVerify, kRecover, kEncrypt, kDecrypt };
 
-// What the default provider's context of a signature holds, as far as padding
-// needs it.
+// The state of the default provider's context of a signature, as far as padding needs it.
 struct SigningState {
   bool known = false;
   int padding = 0;
   int salt_bytes = 0;
-  // nullptr where none was set.
+  // nullptr if none was set.
   EVP_MD *digest = nullptr, *mgf1_digest = nullptr;
   size_t digest_bytes = 0;
   ByteSpan prefix;
@@ -34,13 +32,13 @@ struct SigningState {
   SigningState(const SigningState &) = delete;
   SigningState &operator=(const SigningState &other);
   void forget();
-  // Asks a context; false where it holds what we do not know.
+  // Asks a context. False if it has something that we do not know.
   bool read(Provider &provider, EVP_PKEY_CTX *context, const DigestQueries &queries);
 };
 
 struct RsaTemplate {
   RsaUse use;
-  // As OpenSSL's core named it; for the signature of a message.
+  // The digest of a message's signature, as OpenSSL's core named it.
   bool has_digest;
   std::string digest;
   DigestQueries queries;
@@ -51,31 +49,31 @@ struct RsaTemplate {
   ~RsaTemplate() { EVP_PKEY_CTX_free(context); }
 };
 
-// Those of one key. Any thread.
+// The templates of one key. Any thread.
 class RsaTemplates {
  public:
   RsaTemplates() = default;
   ~RsaTemplates();
   RsaTemplates(const RsaTemplates &) = delete;
 
-  // digest: nullptr where no message is signed; `general` then counts for nothing, and
-  // else as DigestQueries has it. nullptr where the context cannot be begun, or where
-  // there are very many.
+  // digest: nullptr if no message is signed. `general` is as in DigestQueries, and counts
+  // only for messages. Returns nullptr if the context cannot be begun, or if there are very
+  // many templates.
   const RsaTemplate *find(Provider &provider, EVP_PKEY *key, RsaUse use, const char *digest,
                           const std::string &general);
 
  private:
   static constexpr int kMost = 16;
-  // Only ever added to.
+  // Templates are added, but never removed.
   std::atomic<RsaTemplate *> first_{nullptr};
   std::atomic<int> count_{0};
 };
 
-// Begins an operation of the default provider; nullptr with an error raised.
+// Begins an operation of the default provider. nullptr with an error raised.
 EVP_PKEY_CTX *begin_fallback(Provider &provider, EVP_PKEY *key, RsaUse use,
                              const OSSL_PARAM params[]);
-// Sets the digest of a message, unless the key has set that very one; with
-// `name` nullptr nothing is set. May throw std::bad_alloc.
+// Sets the digest of a message, unless the key has set the same. Sets nothing if `name` is
+// nullptr. May throw std::bad_alloc.
 bool set_message_digest(Provider &provider, EVP_PKEY_CTX *context, const char *name,
                         DigestQueries &queries);
 

@@ -1,6 +1,5 @@
-// Signatures of RSA as OpenSSL's core sees them. A context of the default
-// provider's holds the state, checks it and verifies; a private operation that
-// goes to a device is padded here.
+// RSA signatures as OpenSSL's core sees them. A context of the default provider's holds the
+// state, checks it and verifies. A message that a device signs is padded here.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -35,8 +34,8 @@ struct SignatureContext {
   EVP_PKEY_CTX *fallback = nullptr;
   DigestQueries queries;
   SigningState state;
-  // Of a signature over a message: its digest, which is set for good until the
-  // end, and what may be set meanwhile.
+  // For a signature over a message: its hash so far, whether the digest is fixed until the
+  // end, and the parameters that may be set meanwhile.
   EVP_MD_CTX *hash = nullptr;
   bool digest_is_fixed = false;
   OSSL_PARAM settable[16];
@@ -94,7 +93,7 @@ void *copy_context(void *pointer) {
 
 // ---- Beginning ------------------------------------------------------------
 
-// Takes the key, or keeps the one from before where there is none.
+// Takes the key, or keeps the earlier one if `key` is nullptr.
 bool take_key(SignatureContext &context, void *key) {
   if (key == nullptr && context.key == nullptr) {
     ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
@@ -113,7 +112,7 @@ bool take_key(SignatureContext &context, void *key) {
   return fallback_rsa_signature(*context.provider) != nullptr && context.key->fallback() != nullptr;
 }
 
-// A copy of a context that was begun before; false where there is none.
+// Copies a context that was begun before. False if there is none.
 bool begin_by_copy(SignatureContext &context, RsaUse use, const char *digest) {
   const RsaTemplate *from = context.key->templates().find(
       *context.provider, context.key->fallback(), use, digest, context.queries.general);
@@ -127,7 +126,7 @@ bool begin_by_copy(SignatureContext &context, RsaUse use, const char *digest) {
 
 bool is_empty(const OSSL_PARAM params[]) { return params == nullptr || params->key == nullptr; }
 
-// May throw std::bad_alloc, as may what calls it.
+// This and its callers may throw std::bad_alloc.
 bool begin_anew(SignatureContext &context, RsaUse use, const OSSL_PARAM params[]) {
   std::vector<OSSL_PARAM> completed;
   if (!is_empty(params) && sets_digest(params)) {
@@ -144,7 +143,7 @@ int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], RsaUs
   return begin_anew(context, use, params);
 }
 
-// What the core calls must not throw.
+// Functions that the core calls must not throw.
 template <typename Body>
 int guarded(const Body &body) {
   try {
@@ -194,8 +193,8 @@ int update_message(void *pointer, const unsigned char *data, size_t bytes) {
 
 // ---- Signing --------------------------------------------------------------
 
-// The encoded message, as long as the modulus. False: OpenSSL's own signs, or
-// says why it does not.
+// Writes the encoded message, as long as the modulus. If this returns false, OpenSSL's own
+// implementation signs, or says why it does not.
 bool encode(SignatureContext &context, std::span<uint8_t> out, ByteSpan in) {
   if (const ErrorMark mark; !read_state(context)) return false;
   const SigningState &state = context.state;
@@ -318,7 +317,7 @@ int set_fallback_params(SignatureContext &context, const OSSL_PARAM params[]) {
   return 1;
 }
 
-// While a message is signed its digest can only be set to what it is.
+// While a message is signed, its digest can only be set to the one that it has.
 int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) {
   OSSL_PARAM others[16];
   size_t count = 0;
@@ -328,10 +327,10 @@ int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) 
   if (!set_fallback_params(context, others)) return 0;
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST);
   char name[kMostNameBytes] = "", *to = name;
-  // Since 3.6 it is passed over, whatever it says.
+  // Since 3.6 the digest is ignored here, whatever it is.
   if (param == nullptr || 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 306) return 1;
   if (!OSSL_PARAM_get_utf8_string(param, &to, sizeof name)) return 0;
-  // With its own query, which stays what it is.
+  // The digest is fetched by its own query. The context's queries stay as they are.
   DigestQueries queries = context.queries;
   (void)queries.complete(*context.provider, params);
   EVP_MD *digest = fetch_digest(*context.provider, name, queries.digest.c_str());
@@ -357,7 +356,7 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
   return guarded([&] {
     if (context.digest_is_fixed) return set_params_but_digest(context, params);
     if (!set_fallback_params(context, params)) return 0;
-    // What was hashed of a message was by the digest before: it cannot go on.
+    // The message so far was hashed with the old digest, so it cannot go on.
     if (OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST) != nullptr) {
       EVP_MD_CTX_free(context.hash);
       context.hash = nullptr;
