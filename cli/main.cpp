@@ -18,7 +18,8 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Encrypts and decrypts files with AES or SM4, and makes RSA keys, on graphics processors.
+    R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, and makes RSA keys,
+on graphics processors.
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc

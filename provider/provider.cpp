@@ -1,4 +1,4 @@
-// The provider as OpenSSL loads it: settings, counters, and the list of what it
+// The provider as OpenSSL loads it: its settings, its counters, and the list of what it
 // offers.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -58,7 +58,7 @@ const OSSL_PARAM *gettable_params(void *) { return kGettable.data(); }
 int get_params(void *pointer, OSSL_PARAM params[]) {
   Provider &provider = *static_cast<Provider *>(pointer);
   const std::pair<const char *, const char *> texts[] = {
-      {OSSL_PROV_PARAM_NAME, "Lanecrypt AES and RSA on graphics processors"},
+      {OSSL_PROV_PARAM_NAME, "Lanecrypt block ciphers, ChaCha20 and RSA on graphics processors"},
       {OSSL_PROV_PARAM_VERSION, LC_VERSION_TEXT},
       {OSSL_PROV_PARAM_BUILDINFO, LC_VERSION_TEXT},
   };
@@ -159,7 +159,7 @@ extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
     void **provider_context) {
   using namespace lanecrypt;
   try {
-    // Find out before the first call of libcrypto which one it is.
+    // Which libcrypto this is must be known before its first function is called.
     if (in == nullptr || in->function_id == 0) return 0;
     const provider::ErrorSink errors(handle, in);
     const Status bound = bind_libcrypto_of(reinterpret_cast<const void *>(in->function));

@@ -1,5 +1,6 @@
 /*
- * Lanecrypt: AES and RSA on graphics processors, in bulk. The public C ABI.
+ * Lanecrypt: block ciphers, ChaCha20 and RSA on graphics processors, in bulk. The public
+ * C ABI.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -235,7 +236,8 @@ typedef enum lc_cipher {
    * the nonce, as OpenSSL has it. key_bytes is 32. */
   LC_CHACHA20 = 13,
   LC_CHACHA20_POLY1305 = 14, /* RFC 8439, 2.8: with aad and tag; key_bytes is 32 */
-  /* SM4 (GB/T 32907-2016); key_bytes is 16. The modes are as those of AES. */
+  /* The modes of SM4, Camellia and ARIA are as those of AES.
+   * SM4 (GB/T 32907-2016); key_bytes is 16. */
   LC_SM4_ECB = 15,
   LC_SM4_CBC = 16,
   LC_SM4_CTR = 17,
