@@ -20,8 +20,9 @@ class Pages {
     void *pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) return;
     memory_ = pages;
-    // Without the last a fork could also part what the device reads from what is written
-    // here. They are not locked: what is pinned is not swapped, and the limit is for keys.
+    // Without MADV_WIPEONFORK, after a fork the device could also read other pages than those
+    // that are written here. The pages are not locked: pinned memory is not swapped, and the
+    // limit of locked memory is needed for keys.
     is_guarded_ =
         madvise(pages, bytes, MADV_DONTDUMP) == 0 && madvise(pages, bytes, MADV_WIPEONFORK) == 0;
   }
@@ -52,7 +53,7 @@ class SecretPages : public Buffer {
 
  private:
   const Pages pages_;
-  const std::unique_ptr<Buffer> pinned_;  // goes first
+  const std::unique_ptr<Buffer> pinned_;  // freed first
 };
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace lanecrypt::schedule {
 
-// kPinned memory: pages of ours, left out of core dumps, empty in a child of fork and
-// wiped when they go, which the device pins where they lie. Where it pins none, memory of
-// its driver's, which has no such guards.
+// Makes kPinned memory. It is of our own pages, which the device pins where they are. They are
+// left out of core dumps, empty in a child of fork, and wiped before they are freed. If the
+// device cannot pin them, the memory is its driver's, and has no such guards.
 Result<std::unique_ptr<device::Buffer>> allocate_secret_pages(device::Device &device,
                                                               uint64_t bytes);
 

@@ -1,4 +1,4 @@
-// How a device is opened for RSA, whatever it then does of it.
+// Opens a device for a part of RSA: for operations, or for the search for primes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -17,7 +17,7 @@ class RsaChoice {
 
   RsaChoice(Devices devices, unsigned cores) : choice_(std::move(devices), cores) {}
 
-  // As BatchChoice has them.
+  // As in BatchChoice.
   bool is_device_sooner(uint32_t bits, uint32_t in_line) {
     return choice_.is_device_sooner(sort_of(bits), in_line);
   }

@@ -1,4 +1,4 @@
-// Operations of RSA on all devices and the CPU.
+// RSA operations on all devices and the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -18,7 +18,7 @@ namespace {
 
 // A device that does fewer RSA-2048 operations within its time limit is of no use.
 constexpr double kOperationsOfLimit = 4096;
-// Of the first batches of each kind, and in each way of the kernels, more is looked at.
+// So many results of the first batch of each kind, and in each way of the kernels, are checked.
 constexpr size_t kFirstLooks = 16;
 
 using Slots = StreamSlots<RsaRoom>;
@@ -28,7 +28,7 @@ class Engine;
 
 class RsaBatch : public Batch {
  public:
-  // work: of these items. looks: how many of its results the CPU computes back.
+  // work: that of these items. looks: how many of its results the CPU computes back.
   RsaBatch(Engine &engine, std::unique_ptr<Slot> slot, std::vector<RsaItem> items, RsaWork work,
            size_t looks)
       : engine_(engine),
@@ -175,7 +175,7 @@ Status RsaBatch::finish(std::span<uint8_t> right) {
   is_over_ = true;
   if (!status.ok()) return status;
   RsaLaunch::read_checks(slot_->room, work_, right);
-  // Before anything is written: an output may lie on its input.
+  // This comes before anything is written, since an output may be where its input is.
   const size_t count = work_.items.size(), first = engine_.throw_below(count);
   for (size_t n = 0; n < std::min(looks_, count); ++n) {
     const size_t at = (first + n) % count;

@@ -1,4 +1,4 @@
-// RSA on one device: batches of operations that run in one launch.
+// RSA on one device: batches of operations, each of which is one launch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace lanecrypt::schedule {
 
-// One operation of a batch. What it points to stays until the batch is over.
+// One operation of a batch. The memory that it points to stays until the batch is over.
 struct RsaItem {
   const RsaKey *key;
   const uint8_t *in;
@@ -24,7 +24,7 @@ struct RsaItem {
 class RsaEngine : public BatchEngine {
  public:
   Result<std::unique_ptr<Batch>> start(BatchKind kind, std::span<const BatchItem> items) final;
-  // The same of operations that are of no request.
+  // Starts a batch of operations that belong to no request.
   virtual Result<std::unique_ptr<Batch>> start_items(lc_rsa_operation operation,
                                                      std::vector<RsaItem> items) = 0;
 };

@@ -20,8 +20,8 @@ using device::Argument;
 using device::MemoryKind;
 
 constexpr uint32_t kWarpLanes = 32;
-// Powers that a multiprocessor takes, a warp each, sooner than in any other way: of
-// eight at a time, for their registers, twice.
+// Up to so many powers a multiprocessor does sooner with a warp for each than in any other
+// way. Its registers suffice for eight at a time, and it does that twice.
 constexpr uint64_t kWidePowersOfUnit = 16;
 
 // The kernels that there are (kernels/all_rsa.h): limbs of a lane.
@@ -64,14 +64,15 @@ uint32_t blind_windows_for(uint32_t most_of_one_key) {
   return windows;
 }
 
-// What comes later in `stream` waits for what is in `other`.
+// Makes all later work in `stream` wait for the work that is in `other` now.
 Status follow(device::Stream &stream, device::Stream &other, device::Event &turn) {
   if (&stream == &other) return Status();
   LC_TRY(other.mark(turn));
   return stream.await(turn);
 }
 
-// Secret bits for each operation, by its key's generator; at once where that is the same.
+// Draws secret bits for each operation from its key's generator. Neighbours with the same
+// generator are drawn at once.
 Status draw_blinds(std::span<const RsaItem> items, std::vector<uint32_t> &to) {
   for (size_t first = 0, end; first < items.size(); first = end) {
     for (end = first + 1; end < items.size(); ++end)
@@ -108,7 +109,7 @@ uint32_t RsaLaunch::most_lanes_of_team() const {
 }
 
 uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {
-  // Where teams are single lanes their memory is their own.
+  // Teams that are single lanes need no local memory.
   if (most_lanes_of_team() == 1) return 0;
   if (teams.wide) return lanes_of_group() * RSA_WIDE_LANE_WORDS * uint32_t{sizeof(uint64_t)};
   return lanes_of_group() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
@@ -138,8 +139,8 @@ std::vector<RsaTeams> RsaLaunch::ways(uint32_t limbs, RsaPart part) const {
   return ways;
 }
 
-// Few lanes for each number give the most throughput, and many the least
-// latency: as few as keep the device busy.
+// Few lanes for each number give the most throughput, and many the least latency. So this
+// takes the fewest that keep the device busy.
 RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const {
   std::vector<RsaTeams> all = ways(limbs, part);
   if (part != RsaPart::kWhole && forced_way_ < all.size()) return all[forced_way_];
@@ -157,7 +158,7 @@ RsaTeams RsaLaunch::best_way(const RsaClass &size) const {
   return choose(limbs_of(size), UINT32_MAX, RsaPart::kPower);
 }
 
-// Two powers each.
+// An operation has two powers.
 uint64_t RsaLaunch::operations_of(const RsaTeams &way, uint64_t groups) const {
   return std::max<uint64_t>(groups * lanes_of_group() / way.lanes / 2, 1);
 }
@@ -190,10 +191,10 @@ Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const ch
   return Status();
 }
 
-// Odd, and so never what cleared memory holds; another for each of 2^31 launches.
+// The number is odd, so cleared memory never has it, and differs for 2^31 launches.
 Result<uint32_t> RsaLaunch::next_nonce() {
   if (nonce_ == 0) {
-    // Where a device's memory was another engine's, that one counts from elsewhere.
+    // The device's memory may have been another engine's, which counts from another number.
     LC_TRY(cpu::random_bytes(&nonce_, sizeof nonce_));
     nonce_ |= 1;
   }
@@ -410,7 +411,7 @@ Status RsaLaunch::compute_back(const RsaRoom &room, const RsaWork &work, size_t 
                 *out = room.results->host() + end - bytes;
   if (work.operation != LC_RSA_PRIVATE) std::swap(in, out);
   std::vector<uint8_t> back(bytes);
-  // A result that is not below the modulus is refused.
+  // run_rsa() refuses a result that is not below the modulus.
   const Status status = cpu::run_rsa(key, LC_RSA_PUBLIC, out, back.data());
   const bool same = status.ok() && memcmp(back.data(), in, bytes) == 0;
   secure::wipe(back.data(), bytes);

@@ -1,5 +1,5 @@
-// One launch of RSA on a device: which arithmetic, how many lanes an operation,
-// the memory, and its wiping after.
+// One launch of RSA on a device: its arithmetic, the lanes of an operation, its memory, and
+// the wiping afterwards.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,87 +16,86 @@
 
 namespace lanecrypt::schedule {
 
-// How the kernels multiply; each is right on every device that has it.
+// How the kernels multiply. Each is right on every device that has it.
 enum class RsaArithmetic { kFp64, kU32 };
 
-// The best for a device, or the one that the environment variable
-// LANECRYPT_RSA_FORM (fp64, u32) names, for tests and measurements. An error
-// where the device does not have that.
+// The best arithmetic for a device, or in builds for tests the one that the environment
+// variable LANECRYPT_RSA_FORM (fp64, u32) names. An error if the device does not have that.
 Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties);
 
 // A kernel and its number of lanes for one operation.
 struct RsaTeams {
-  std::string kernels;  // the head of the names: "rsa_fp64_20_"
-  uint32_t lanes = 1;   // of one operation
-  uint32_t limbs = 0;   // of one lane
+  std::string kernels;  // the beginning of their names: "rsa_fp64_20_"
+  uint32_t lanes = 1;   // lanes of one operation
+  uint32_t limbs = 0;   // limbs of one lane
   bool lone = false;
   bool wide = false;  // a whole warp for each (kernels/rsa/rsa_wide.h)
 };
 
-// What a way is for: numbers as long as the modulus, powers mod its primes, or tests
-// of primes.
+// What a way computes: with numbers as long as the modulus, powers modulo its primes, or
+// tests of primes.
 enum class RsaPart { kWhole, kPower, kPrime };
 
-// The memory of one launch; grown as needed, reused.
+// The memory of one launch. It grows as needed, and is used again.
 struct RsaRoom {
-  std::unique_ptr<device::Buffer> staging, results;  // pinned: what goes there, what comes back
+  std::unique_ptr<device::Buffer> staging, results;  // pinned: what is uploaded, what comes back
   std::unique_ptr<device::Buffer> shape, power_shape, pieces, keys, in;
   std::unique_ptr<device::Buffer> blinded, halves, table, out;
 };
 
-// What is to run, and what of it lies where in the room.
+// What is to run, and where in the room its data are.
 struct RsaWork {
   lc_rsa_operation operation = LC_RSA_PRIVATE;
   std::span<const RsaItem> items;
   uint32_t stride_bytes = 0;
   uint64_t pieces_at = 0, keys_at = 0, inputs_at = 0;  // in staging
   uint64_t verdicts_at = 0;                            // in results, and there
-  uint64_t staged_bytes = 0, result_bytes = 0;         // of both from their beginning
-  uint32_t nonce = 0;                                  // the verdict of what is right
-  std::string way;                                     // what runs it
+  uint64_t staged_bytes = 0, result_bytes = 0;         // how much of both is used
+  uint32_t nonce = 0;                                  // the verdict that means "right"
+  std::string way;                                     // the way that runs it
 };
 
-// Where a launch runs. Powers take long: were what comes before and after them in a
-// stream like theirs, it would wait for the powers of all batches that are under way.
+// The streams of a launch. Powers take long. If the work before and after them were in such a
+// stream too, it would wait for the powers of all batches that are under way.
 struct RsaStreams {
   device::Stream &ends;    // copies, and kernels on whole numbers
   device::Stream &powers;  // may be the same
   device::Event &turn;     // by which they wait for each other
 };
 
-// The device's thread alone.
+// For the device's thread only.
 class RsaLaunch {
  public:
   RsaLaunch(device::Device &device, RsaArithmetic arithmetic);
 
-  // Starts all of it; the results are in room.results when streams.ends gets there, and
-  // then nothing of it runs in the other. Zeroes on the device the keys, what was made
-  // with them, the inputs and, once they are copied, the results.
+  // Starts all of it. When streams.ends has done it, the results are in room.results, and
+  // nothing of it runs in the other stream. On the device it zeroes the keys, all that was
+  // made with them, the inputs and, once they are copied, the results.
   Status start(const RsaStreams &streams, RsaRoom &room, RsaWork &work);
-  // Sets right[n] to 1 where this launch, and no other, found its result right (of a
-  // public operation: made it), else to 0.
+  // Sets right[n] to 1 if this very launch found result n right (for a public operation: made
+  // it), otherwise to 0.
   static void read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right);
-  // Computes the input of item n back from its output, or of a public operation the
-  // output again, on the CPU: LC_ERROR_DEVICE where it is another.
+  // Computes on the CPU the input of item n from its output or, for a public operation, the
+  // output again. LC_ERROR_DEVICE if it differs.
   static Status compute_back(const RsaRoom &room, const RsaWork &work, size_t n);
   // Copies the outputs of the items that are right.
   static void take_results(const RsaRoom &room, const RsaWork &work,
                            std::span<const uint8_t> right);
-  // Wipes of the room's host memory what the work had there.
+  // Wipes the work's data in the room's host memory.
   static void wipe_host(RsaRoom &room, const RsaWork &work);
-  // Zeroes all of the room's memory on the device, for where a launch may have ended
-  // before it did so. Not waited for.
+  // Zeroes all of the room's memory on the device, in case a launch ended before it did so.
+  // Does not wait for that.
   static void wipe_device(device::Stream &stream, RsaRoom &room);
 
-  // The operations of a class that run at once in the way of most throughput, and those
-  // of them that give each multiprocessor one group; SIZE_MAX where that is not known.
+  // How many operations of a class run at once in the way of most throughput, and how many
+  // give each multiprocessor one group. SIZE_MAX if that is not known.
   uint64_t most_at_once(const RsaClass &size) const;
   uint64_t best_batch(const RsaClass &size) const;
 
-  // Every way in which a part may run, the fewest lanes first; for the self-test.
+  // Every way in which a part may run, from the fewest lanes on. For the self-test.
   std::vector<RsaTeams> ways(uint32_t limbs, RsaPart part) const;
-  // From now on powers and tests run in way `number` of ways() instead of the best one;
-  // SIZE_MAX: the best again.
+  // From now on powers and tests run in way `number` of ways() instead of the best one.
+  // SIZE_MAX: in the best one again.
   void force_way(size_t number) { forced_way_ = number; }
   uint64_t launches() const { return launches_; }
   RsaArithmetic arithmetic() const { return arithmetic_; }

@@ -1,4 +1,4 @@
-// A job of RSA on its way.
+// A job of RSA on its way through the library.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,7 +26,7 @@ class RsaRequest : public BatchRequest {
     return job.key_of(job.messages[message]).modulus_bytes;
   }
   Status run_on_cpu(uint32_t message) override;
-  // Has the blinding made of a single key: of many the caller would wait long.
+  // Makes the blinding of a single key. For many keys the caller would wait too long.
   void prepare_for_device() override;
 
   RsaItem item(uint32_t message) const {
@@ -35,7 +35,7 @@ class RsaRequest : public BatchRequest {
   }
 
  private:
-  std::vector<RsaKind> kinds_;  // of the keys
+  std::vector<RsaKind> kinds_;  // the keys'
 };
 
 using RsaRequestPointer = std::shared_ptr<RsaRequest>;
