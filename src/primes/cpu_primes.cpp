@@ -1,4 +1,4 @@
-// Candidates for primes tested by OpenSSL's numbers, on threads of the CPU.
+// Tests candidates for primes with OpenSSL's numbers, on threads of the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
@@ -34,7 +34,7 @@ class CpuPrimes : public PrimeTester {
 
   Status sieve(const std::shared_ptr<const cpu::SieveTable> &table, size_t count,
                std::span<uint8_t> survives) override {
-    // A thread for some hundreds: one takes microseconds.
+    // A candidate takes microseconds, so a thread gets some hundreds.
     return on_threads(count, 256, [&](size_t n) {
       survives[n] = cpu::survives(*table, candidates_.data() + n * table->stride_bytes) ? 1 : 0;
       return Status();
@@ -64,7 +64,7 @@ class CpuPrimes : public PrimeTester {
     return memory.ok(bytes) ? Status() : Status(LC_ERROR_MEMORY, "no memory for candidates");
   }
 
-  // work(n) for n < count, at least `least` of them for each thread.
+  // Calls work(n) for all n < count, on so many threads that each has at least `least`.
   template <typename Work>
   Status on_threads(size_t count, size_t least, const Work &work) const {
     std::atomic<size_t> next{0};
@@ -84,7 +84,7 @@ class CpuPrimes : public PrimeTester {
       for (size_t n = 1; n < threads_ && n * least < count; ++n)
         others.push_back(process::start_thread(run));
     } catch (const std::exception &) {
-      // Those that there are will do.
+      // The threads that there are do all the work.
     }
     run();
     for (std::thread &other : others) other.join();

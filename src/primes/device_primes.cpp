@@ -1,4 +1,4 @@
-// Candidates for primes tested on a device.
+// Tests candidates for primes on a device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -20,8 +20,8 @@ using device::Argument;
 using device::Buffer;
 using device::MemoryKind;
 
-// A device that tests fewer numbers of 1024 bits within its time limit is of no use, nor
-// one where a lane that has a number for itself tests fewer of them one after the other.
+// A device is of no use if it tests fewer numbers of 1024 bits within its time limit, or if a
+// lane that has a number for itself tests fewer of them, one after the other.
 constexpr double kTestsOfLimit = 8192, kTestsOfLane = 16;
 
 class DevicePrimes : public PrimeTester {
@@ -48,10 +48,10 @@ class DevicePrimes : public PrimeTester {
   }
 
   size_t most_trials(uint32_t bits) const override {
-    // An emulator, or OpenCL, of which it is not known.
+    // For the emulator and OpenCL that is not known.
     if (device_->properties().api != "cuda")
       return std::max<size_t>(8 * size_t{device_->properties().compute_units}, 16);
-    // Operations of two powers each.
+    // An operation has two powers.
     return 2 * launch_.most_at_once(rsa_class(rsa_kind(2 * bits)));
   }
 
@@ -89,14 +89,14 @@ class DevicePrimes : public PrimeTester {
   }
 
  private:
-  // Numbers here, and their copy on the device.
+  // Numbers on the host, and their copy on the device.
   struct Numbers {
     std::unique_ptr<Buffer> here, there;
     uint64_t used = 0;
   };
 
   Status reserve(Numbers &numbers, uint64_t bytes) {
-    // A buffer that is too short goes, and does not wipe itself.
+    // A buffer that is too short is freed, and does not wipe itself.
     if (numbers.here != nullptr && numbers.here->bytes() < bytes) {
       wipe(numbers);
       LC_TRY(finish());
@@ -114,7 +114,7 @@ class DevicePrimes : public PrimeTester {
     numbers.used = 0;
   }
 
-  // Waits for all that was begun, no longer than the limit times `shares`.
+  // Waits for all work that was begun, but no longer than the limit times `shares`.
   Status finish(double shares = 1) {
     if (done_ == nullptr) return Status();
     if (is_stuck_) return stuck_status(time_limit_);
@@ -179,13 +179,13 @@ class DevicePrimes : public PrimeTester {
     return stream_->zero(*table_, 0, table_bytes);
   }
 
-  // What was begun must not use the memory of its caller any more.
+  // Waits, so that work that was begun no longer uses its caller's memory.
   Status finished(Status status) {
     (void)finish(std::exchange(shares_, 0));
     return status;
   }
 
-  // What is uploaded must stay; the table does.
+  // Uploads the table, whose memory must stay meanwhile: table_of_sieve_ keeps it.
   Status use_table(const std::shared_ptr<const cpu::SieveTable> &table) {
     if (table == table_of_sieve_) return Status();
     const uint64_t prime_bytes = table->primes.size() * sizeof(SmallPrime),
@@ -198,7 +198,7 @@ class DevicePrimes : public PrimeTester {
     return finish();
   }
 
-  // Waits.
+  // Waits for the results.
   Status take_results(size_t count, std::span<uint8_t> to) {
     Status status = memory_.grow(host_results_, MemoryKind::kPinned, count * sizeof(uint32_t));
     if (status.ok())
@@ -208,7 +208,7 @@ class DevicePrimes : public PrimeTester {
     for (size_t n = 0; n < count; ++n) {
       uint32_t result;
       memcpy(&result, host_results_->host() + n * sizeof result, sizeof result);
-      // Nothing but what a kernel says for yes.
+      // Only the two values with which a kernel says yes.
       to[n] = result == 1 || result == UINT32_MAX ? 1 : 0;
     }
     return Status();
@@ -220,13 +220,13 @@ class DevicePrimes : public PrimeTester {
   std::chrono::milliseconds time_limit_;
   std::unique_ptr<device::Stream> stream_;
   std::unique_ptr<device::Event> done_;
-  double shares_ = 0;  // of the time limit, for the test under way
+  double shares_ = 0;  // how many times the time limit the test under way may take
   bool is_stuck_ = false;
   Numbers candidates_, bases_;
   std::unique_ptr<Buffer> table_, trials_, results_, host_results_, primes_, powers_;
   PrimeSieveShape sieve_shape_ = {};
   PrimeTestShape test_shape_ = {};
-  // Not its caller's: a device that is stuck may read them when its caller is gone.
+  // A copy, since a stuck device may read them after the caller's memory is gone.
   std::vector<uint32_t> trials_here_;
   std::unique_ptr<Buffer> sieve_shape_there_, test_shape_there_;
   std::shared_ptr<const cpu::SieveTable> table_of_sieve_;

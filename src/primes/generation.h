@@ -1,5 +1,5 @@
-// A job of making RSA keys on its way: what is left to find, and the primes and
-// keys between those who find, those who make keys of them, and the caller.
+// A job that makes RSA keys: what is left to find, and the primes and keys on their way from
+// the workers that find primes, by the threads that make keys, to the caller.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,10 +29,10 @@ struct PrimePair {
   FoundPrime first, second;
 };
 
-// Shared by the caller's thread, those that make keys, and the worker that has it.
+// The caller's thread, the threads that make keys and the worker that has the job share it.
 class Generation {
  public:
-  // pool: where primes go that are found beyond those that are wanted; or nullptr.
+  // pool: takes primes that are found beyond those that are wanted. May be nullptr.
   Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table,
              PrimePool *pool = nullptr);
   PrimePool::Kind kind() const { return {prime_bits(), table}; }
@@ -43,16 +43,17 @@ class Generation {
   uint32_t prime_bits() const { return job.bits / 2; }
 
   // ---- The worker ----
-  // By each that has it, which may not be none before the caller's call ends.
+  // Called by each worker that takes the job, or lets it go. Until the caller's call ends,
+  // some worker must have it.
   void hold(PrimeWorker *worker);
   void release();
-  // Where it goes as soon as that is open.
+  // The worker to which the job goes as soon as that is open.
   PrimeWorker *awaited = nullptr;
-  // How many primes are of use now; 0 where enough keys are on their way.
+  // How many primes are of use now. 0 if enough keys are on their way.
   size_t wanted();
-  // How many more would be kept for later keys.
+  // How many more primes would be kept for later keys.
   size_t room_in_pool() const { return pool_ == nullptr ? 0 : pool_->room(); }
-  // False where it wants no more of them, and none is kept.
+  // False if the job wants no more primes, and none is kept.
   bool take(FoundPrime prime);
   void count_tests(uint64_t candidates, uint64_t tests, bool on_device);
   void count_failed_device();
@@ -60,22 +61,22 @@ class Generation {
   bool is_over();
 
   // ---- The makers of keys ----
-  // Waits; false at the end.
+  // Waits for a pair. False at the end.
   bool next_pair(PrimePair *pair);
-  // What became of a pair: a key, or, where that is nullptr, two primes lost.
+  // Hands in the key that was made of a pair. nullptr: both primes are lost.
   void end_pair(RsaKeyPointer key, bool was_wrong);
 
   // ---- The caller's thread ----
-  // Gives keys and news to the caller until all is made or it failed.
+  // Gives keys and progress to the caller, until all keys are made or the job failed.
   Status deliver();
-  // Has the worker look at what is wanted now.
+  // Makes the worker look at what is wanted now.
   void stir();
-  // Until no worker has it.
+  // Waits until no worker has the job.
   void await_release();
   lc_result result();
 
  private:
-  // Pairs and keys that may wait for the next hand.
+  // How many pairs and keys may wait for who takes them next.
   static constexpr size_t kMostOnTheirWay = 2048;
   bool ended() const { return given_ == job.count || !failure_.ok(); }
 

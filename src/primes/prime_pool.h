@@ -1,6 +1,5 @@
-// Primes for the next keys, which a device found beside those of a key. Off unless
-// lc_options.prime_pool or the environment variable LANECRYPT_PRIME_POOL says how many
-// there may be.
+// Primes for later keys, which a device found beside those of a key. There are none unless
+// lc_options.prime_pool or the environment variable LANECRYPT_PRIME_POOL allows some.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,11 +15,11 @@
 
 namespace lanecrypt::schedule {
 
-// Any thread. Primes lie in memory that is locked where the limits allow it, wiped
-// when it goes, and empty in a child of fork; which besides makes a pool of its own.
+// Any thread. Primes are in memory that is locked if the limits allow it, wiped before it is
+// freed, and empty in a child of fork. A child also makes its own pool.
 class PrimePool {
  public:
-  // What keys the primes are for: of that many bits each, and that e.
+  // The keys that the primes are for: primes of so many bits, and that e.
   struct Kind {
     uint32_t bits;
     std::shared_ptr<const cpu::SieveTable> table;
@@ -30,14 +29,14 @@ class PrimePool {
   static constexpr size_t kMost = 65536;
 
   explicit PrimePool(size_t most) : most_(most) {}
-  // As the environment has it.
+  // The number that the environment variable sets.
   static size_t most_by_environment();
 
-  // How many more there may be, of all kinds together.
+  // How many more primes there may be, of all kinds together.
   size_t room() const;
-  // False where there is no room.
+  // False if there is no room.
   bool put(const Kind &kind, secure::KeyMemory prime);
-  // One that nobody gets again; empty where there is none.
+  // A prime that nobody gets again, or nothing if there is none.
   std::optional<secure::KeyMemory> take(const Kind &kind);
 
  private:

@@ -10,14 +10,14 @@
 namespace lanecrypt::schedule {
 namespace {
 
-// Of all candidates of one search.
+// The most bytes of all candidates of one search.
 constexpr size_t kMostCandidateBytes = 64 << 20;
-// A device that finds none where so many primes should be, by the density of primes,
-// is wrong: by chance it happens once in e^60.
+// A device is wrong if it finds no prime where, by the density of primes, so many should be.
+// By chance that happens once in e^60.
 constexpr double kMostMissed = 60;
 
-// How many numbers that the sieve leaves are tried for one prime, on average: of
-// odd numbers of `bits` bits about 2 of bits * ln 2 are prime.
+// How many numbers that the sieve leaves are tried for one prime, on average: of bits * ln 2
+// odd numbers of `bits` bits, about 2 are prime.
 double trials_for_a_prime(const cpu::SieveTable &table, uint32_t bits) {
   return std::max(table.survivors * bits * std::numbers::ln2 / 2, 1.0);
 }
@@ -48,7 +48,7 @@ void PrimeWorker::look() {
 }
 
 void PrimeWorker::condemn() {
-  // The CPU has nobody to replace it.
+  // Nothing could replace the CPU.
   if (!is_device_) return;
   condemned_ = true;
   look();
@@ -86,7 +86,7 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
       fail(lock, status);
       break;
     }
-    // Want of memory passes, and the CPU stays.
+    // A lack of memory passes, and the CPU stays in service.
     for (const Share &share : shares) {
       jobs_.remove(share.job);
       load_ = jobs_.size();
@@ -100,7 +100,7 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
 
 void PrimeWorker::close() {
   if (stopping_) {
-    // Somebody waits for these still where it is exit() that stops it.
+    // If exit() stops the worker, callers still wait for these jobs.
     const std::lock_guard lock(mutex_);
     for (const GenerationPointer &job : jobs_) {
       job->fail(process_ends());
@@ -111,7 +111,7 @@ void PrimeWorker::close() {
   close_engine(std::move(tester_));
 }
 
-// Lets go of jobs that are over, or that go where they waited to go. True where
+// Lets go of jobs that are over, and hands on jobs that waited for another worker. True if
 // the lock was open meanwhile.
 bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
   for (auto at = jobs_.begin(); at != jobs_.end();) {
@@ -140,7 +140,7 @@ bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
   return false;
 }
 
-// The job that waits longest, and all that are of its kind.
+// Chooses the job that has waited longest, and all others of its kind.
 std::vector<PrimeWorker::Share> PrimeWorker::choose() {
   std::vector<Share> shares;
   size_t wanted = 0;
@@ -153,20 +153,20 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
     wanted += of_job;
   }
   if (shares.empty()) return shares;
-  // A device has lanes to spare for what is wanted later; the caller would wait for
-  // the CPU.
+  // A device has spare lanes for primes of later keys. On the CPU the caller would wait for
+  // these.
   if (const size_t more = is_device_ ? shares.front().job->room_in_pool() : 0; more != 0) {
     shares.front().wanted += more;
     wanted += more;
   }
-  // The next search begins with another.
+  // The next search begins with another job.
   jobs_.remove(shares.front().job);
   jobs_.push_back(shares.front().job);
 
   const cpu::SieveTable &table = *shares.front().job->table;
   const uint32_t bits = shares.front().job->prime_bits();
   const double each = trials_for_a_prime(table, bits), primes = static_cast<double>(wanted);
-  // Enough that all are found at once, as a rule.
+  // So many trials that one search usually finds all.
   const double trials = std::min(each * (1.1 * primes + 3 * std::sqrt(primes)),
                                  static_cast<double>(tester_->most_trials(bits)));
   const size_t candidates = std::min(static_cast<size_t>(trials / table.survivors) + 1,
@@ -180,8 +180,8 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
   return shares;
 }
 
-// A round for each trial, with bases of the random generator of its job. Trials
-// are in the order of their candidates.
+// Tests each trial by one round, with a base from the random generator of its job. Trials are
+// in the order of their candidates.
 Status PrimeWorker::test_rounds(std::vector<Share> &shares, std::span<const uint32_t> trials,
                                 std::span<uint8_t> passed) {
   const cpu::SieveTable &table = *shares.front().job->table;
@@ -220,7 +220,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
     const Status drawn = cpu::draw_candidates(
         share.job->random, bits,
         tester_->candidates().subspan(share.first * stride, share.count * stride));
-    // It ends; what lies there are some numbers or other, and not looked at.
+    // The job fails. Its candidates are then any numbers, whose results are not used.
     if (!drawn.ok()) share.job->fail(drawn);
     share.job->count_tests(share.count, 0, is_device_);
   }
@@ -237,7 +237,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   };
   std::vector<uint8_t> passed;
   if (status.ok()) status = test(&passed);
-  // The other rounds all at once, of the few that passed the first.
+  // All other rounds at once, for the few candidates that passed the first.
   std::vector<uint32_t> rest;
   for (size_t n = 0; status.ok() && n < trials.size(); ++n)
     if (passed[n] != 0) rest.insert(rest.end(), rounds - 1, trials[n]);
@@ -267,7 +267,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   return status;
 }
 
-// It searches no more. Its jobs are handed back.
+// Ends all searches of this worker and hands its jobs back.
 void PrimeWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
   note_failure(status);
   std::list<GenerationPointer> jobs = std::move(jobs_);

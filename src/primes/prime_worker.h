@@ -1,5 +1,5 @@
-// Searches for primes on one device, or on the CPU, for all who make keys there:
-// what they want together is one launch.
+// Searches for primes on one device, or on the CPU, for all jobs that make keys there. What
+// they want together is one launch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,29 +17,29 @@
 
 namespace lanecrypt::schedule {
 
-// Any thread. The tester is made, used and destroyed on the worker's thread,
-// which starts with the first call that needs it.
+// Any thread. The tester is made, used and destroyed on the worker's thread, which the first
+// call that needs it starts.
 class PrimeWorker : public DeviceThread {
  public:
   using Open = std::function<Result<std::unique_ptr<PrimeTester>>()>;
-  // Given a job that this worker cannot finish, on the worker's thread.
+  // Called on the worker's thread with a job that this worker cannot finish.
   using HandBack = std::function<void(const GenerationPointer &, const Status &)>;
 
   PrimeWorker(Open open, Counters &counters, bool is_device, HandBack hand_back);
   ~PrimeWorker() override { stop(); }
   void stop() { end(); }
 
-  // Jobs that it has.
+  // How many jobs it has.
   size_t load() const { return load_; }
-  // Takes a job; it leaves when it is over. False where it does not work.
+  // Takes a job, and keeps it until it is over. False if the worker is out of service.
   bool submit(const GenerationPointer &job);
-  // What a job wants may have changed.
+  // Tells the worker that a job may want more or less now.
   void look();
-  // One of its primes was none: it is used no more.
+  // One of its primes was not prime: the worker is not used any more.
   void condemn();
 
  private:
-  // A part of a search: the candidates of one job.
+  // The candidates of one job in a search.
   struct Share {
     GenerationPointer job;
     size_t wanted, first, count;
@@ -64,7 +64,7 @@ class PrimeWorker : public DeviceThread {
   bool looks_ = false;
   std::list<GenerationPointer> jobs_;
   std::unique_ptr<PrimeTester> tester_;
-  // How many primes should have been found since one was.
+  // How many primes should have been found since the last one was.
   double missed_ = 0;
 };
 

@@ -40,7 +40,7 @@ void RsaGenerator::add_device(const device::Found &found, Counters &counters, bo
 void RsaGenerator::stop() {
   for (const std::unique_ptr<PrimeWorker> &worker : workers_) worker->stop();
   cpu_.stop();
-  // Of callers whose jobs have just failed.
+  // Waits for the threads that make keys, for callers whose jobs have just failed.
   for (unsigned left = makers_; left != 0; left = makers_) makers_.wait(left);
 }
 
@@ -63,7 +63,7 @@ void RsaGenerator::warm_up_for_one() {
   if (PrimeWorker *worker = choose(true); worker != nullptr) worker->warm_up();
 }
 
-// Jobs that can be searched for together have the very same.
+// Jobs that can be searched for together share one table.
 std::shared_ptr<const cpu::SieveTable> RsaGenerator::table_for(const RsaGeneration &what) {
   const uint32_t stride = cpu::prime_stride_bytes(what.bits / 2);
   const std::lock_guard lock(mutex_);
@@ -75,7 +75,7 @@ std::shared_ptr<const cpu::SieveTable> RsaGenerator::table_for(const RsaGenerati
   return tables_.front().table;
 }
 
-// Of the devices that work, the one with the least to do; the first of equals.
+// The device in service that has the least to do. Of equals, the first.
 PrimeWorker *RsaGenerator::choose(bool for_one) const {
   PrimeWorker *best = nullptr;
   for (const auto &[candidate, is_for_one] : selected_)
@@ -100,7 +100,7 @@ Status RsaGenerator::start_anywhere(const GenerationPointer &job) {
   };
   for (PrimeWorker *worker = best(); worker != nullptr; worker = best()) {
     if (fallback_ == LC_FALLBACK_CPU && !worker->is_open()) {
-      // The CPU begins; the job goes over as soon as the device is open.
+      // The CPU begins. The job moves to the device as soon as that is open.
       worker->warm_up();
       job->awaited = worker;
       break;
@@ -160,13 +160,13 @@ void RsaGenerator::make_keys(Generation &job) {
     if (is_wrong && made->first_is_wrong && pair.first.by != nullptr) pair.first.by->condemn();
     if (is_wrong && made->second_is_wrong && pair.second.by != nullptr) pair.second.by->condemn();
     job.end_pair(made.ok() ? std::move(made->key) : nullptr, is_wrong);
-    // Two more primes may be wanted.
+    // The job may want two more primes now.
     job.stir();
     pair = {};
   }
 }
 
-// Whose primes may be used for whose keys: see lc_options.prime_pool.
+// lc_options.prime_pool says which callers may share primes.
 PrimePool *RsaGenerator::pool_for(const RsaGeneration &what) {
   const bool is_shared = pool_is_for_all_ || what.random == nullptr;
   return is_shared && what.device != LC_CPU ? &pool_ : nullptr;
@@ -201,7 +201,7 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
     }
     status = job->deliver();
   } catch (...) {
-    // Of want of threads; what runs must end before the job goes.
+    // No more threads could be started. Those that run must end before the job is freed.
     job->fail(Status(LC_ERROR_MEMORY, "no threads to make keys"));
     for (std::thread &maker : makers) maker.join();
     job->await_release();

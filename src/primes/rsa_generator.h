@@ -1,5 +1,5 @@
-// Makes RSA keys: which device searches for primes, and what becomes of it when
-// that fails; and the threads that make keys of them.
+// Makes RSA keys. Chooses the device that searches for primes, and another if that fails, and
+// runs the threads that make keys of the primes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lanecrypt::schedule {
 
-// A worker for each device, and one for the CPU. Any thread.
+// There is a worker for each device, and one for the CPU. Any thread.
 class RsaGenerator {
  public:
   using MakeTester = std::function<Result<std::unique_ptr<PrimeTester>>(const device::Found &,
@@ -22,23 +22,24 @@ class RsaGenerator {
   RsaGenerator(Counters &cpu_counters, lc_fallback fallback, DeviceTrust trust = {},
                size_t prime_pool = 0, MakeTester make_tester = make_device_primes);
   ~RsaGenerator() { stop(); }
-  // Before the first job, in the order of the devices' numbers.
+  // Called before the first job, in the order of the devices' numbers.
   void add_device(const device::Found &found, Counters &counters, bool is_selected);
   void stop();
 
   // Makes all keys and gives them to the caller, on the calling thread.
   Status run(RsaGeneration what, lc_result *result);
 
-  // As RsaDispatcher has it.
+  // As in RsaDispatcher.
   DeviceService service(uint32_t number) const { return workers_[number]->service(); }
 
-  // A single key is soon made where lanes share a number. Where each has one for itself
-  // that takes as long as one lane tests a prime, however many there are, seconds to
-  // minutes for the longest: such a device is for many keys at once.
+  // Whether there is a device for single keys. If lanes share a number, a single key is soon
+  // made. If each lane has a number for itself, it takes as long as one lane needs to test a
+  // prime, which is seconds to minutes for the longest keys. Such a device is only for many
+  // keys at once.
   bool has_device_for_one() const;
-  // Whether one of these is open and works.
+  // Whether a device for single keys is open and works.
   bool is_open_for_one() const;
-  // Opens one of them, without waiting for it.
+  // Begins to open such a device, and does not wait.
   void warm_up_for_one();
   // Whether a selected device is open and works, whatever it is for.
   bool is_open() const;
@@ -46,7 +47,7 @@ class RsaGenerator {
 
  private:
   std::shared_ptr<const cpu::SieveTable> table_for(const RsaGeneration &what);
-  // With `for_one`: none that is for many keys alone.
+  // for_one: only devices that are for single keys.
   PrimeWorker *choose(bool for_one) const;
   Status start(const GenerationPointer &job);
   Status start_on_cpu(const GenerationPointer &job);
@@ -70,9 +71,9 @@ class RsaGenerator {
   };
   std::vector<Selected> selected_;
   PrimeWorker cpu_;
-  std::atomic<unsigned> makers_ = 0;  // that make keys now
+  std::atomic<unsigned> makers_ = 0;  // threads that make keys now
 
-  // Tables of the last lengths and exponents that were asked for.
+  // The tables of the last lengths and exponents that were asked for.
   struct Table {
     std::vector<uint8_t> exponent;
     std::shared_ptr<const cpu::SieveTable> table;
