@@ -1,6 +1,6 @@
-// Who may call the driver. Pinning memory holds a lock of the driver's for
-// tenths of a millisecond, and each of the twenty calls that start a chunk
-// would wait for it anew: so the starter waits once, and goes first.
+// Decides whose turn it is to call the driver. Pinning memory holds a lock of the driver for
+// tenths of a millisecond. Starting a chunk takes twenty calls, and each of them would wait
+// for that lock. So the thread that starts a chunk waits once, and goes before those that pin.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@ namespace lanecrypt::schedule {
 // Any thread.
 class DriverTurn {
  public:
-  // Short calls, many of them.
+  // For many short calls.
   class Short {
    public:
     explicit Short(DriverTurn &turn) : turn_(turn) {
@@ -29,7 +29,7 @@ class DriverTurn {
    private:
     DriverTurn &turn_;
   };
-  // One call that takes long.
+  // For one call that takes long.
   class Long {
    public:
     explicit Long(DriverTurn &turn) : turn_(turn) {
@@ -53,7 +53,7 @@ class DriverTurn {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  unsigned waiting_ = 0;  // for short calls
+  unsigned waiting_ = 0;  // threads that wait to make short calls
   bool taken_ = false;
 };
 

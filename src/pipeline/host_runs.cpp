@@ -15,14 +15,14 @@
 namespace lanecrypt::schedule {
 namespace {
 
-// Shorter runs gain nothing from a copy of their own.
+// Shorter runs gain nothing if the device copies them directly.
 constexpr uint64_t kLeastDirectBytes = 64 << 10;
-// Nor do shorter ones from being pinned, which takes two calls of the system.
+// Shorter runs gain nothing by being pinned, which takes two system calls.
 constexpr uint64_t kLeastPinnedBytes = 3 << 20;
 constexpr uint64_t kPartBytes = 1 << 20;
 
-// What a longer copy writes is not read again soon by a core: written past the
-// caches, it spares them the reading of what it overwrites.
+// No core soon reads what a longer copy has written. So it is written past the caches, which
+// then need not read what it overwrites.
 constexpr uint64_t kLeastStreamedBytes = 64 << 10;
 
 void copy_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes) {
@@ -107,8 +107,7 @@ Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device:
         device.pin_in_place(reinterpret_cast<void *>(first), end - first);
     if (!made.ok()) return made.status();
     pages->push_back(std::move(*made));
-    // What lies on the first and last page beside it may be another's, so
-    // these edges are copied.
+    // The rest of the first and last page may be somebody else's, so these edges are copied.
     const uint64_t head = first - from, middle = end - first, tail = run.length - head - middle;
     if (head != 0) pinned.push_back({run.host, run.at, head, false, false, 0});
     pinned.push_back({run.host + head, run.at + head, middle, false, true, 0});
@@ -129,7 +128,7 @@ uint64_t HostRuns::lay_in_ring() {
       last = nullptr;
       continue;
     }
-    // As far apart as on the device, so that one copy takes both.
+    // In the ring the two runs are as far apart as on the device, so that one copy takes both.
     if (last != nullptr)
       used = last->ring_at + (run.at - last->at);
     else
@@ -193,7 +192,7 @@ const uint8_t *HostRuns::find_in_ring(uint64_t at, const uint8_t *ring) const {
   return ring + run->ring_at + (at - run->at);
 }
 
-// One for each direct run, one for each row of others.
+// Calls `one` for each direct run, and once for each row of other runs.
 template <typename Transfer>
 Status HostRuns::transfer(Transfer one) const {
   for (size_t n = 0; n < runs_.size();) {

@@ -1,5 +1,5 @@
-// The caller's bytes of one chunk, as runs that are contiguous both in host
-// memory and in the chunk's memory on the device.
+// The caller's bytes of one chunk, as runs that are contiguous both in host memory and in the
+// chunk's memory on the device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,31 +14,31 @@
 namespace lanecrypt::schedule {
 
 struct HostRun {
-  uint8_t *host;  // of an input it is only read
-  uint64_t at;    // in the chunk
+  uint8_t *host;  // an input is only read
+  uint64_t at;    // where the run is in the chunk
   uint64_t length;
-  bool must_stage;   // never direct
+  bool must_stage;   // may not be direct
   bool direct;       // the device copies from or to `host` itself
-  uint64_t ring_at;  // otherwise: in the chunk's pinned memory
+  uint64_t ring_at;  // if not direct: its place in the chunk's pinned memory
 };
 
 // One side of a chunk, input or output.
 class HostRuns {
  public:
   void clear();
-  // In order of `at`. must_stage: output that lies on input, where no device may
-  // write, since it may be lost half way.
+  // Adds a run, in order of `at`. must_stage: output that overwrites its input. The device may
+  // not write there, since it may be lost half way.
   void add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage = false);
 
-  // Long runs in memory that is pinned already are direct.
+  // Makes long runs direct whose memory is pinned already.
   void find_pinned(const PinnedMemory &pinned);
-  // Of the runs, not direct, that may be and are worth pinning.
+  // How many bytes are in runs that are not direct, and may be pinned and gain by it.
   uint64_t bytes_to_pin() const;
-  // Pins the whole pages of such runs, which are then direct. After an error
-  // all is as before, but for `pages`, which the caller lets go.
+  // Pins the whole pages of such runs, which are then direct. After an error all is as
+  // before, except `pages`, which the caller must free.
   Status pin(device::Device &device, std::vector<std::unique_ptr<device::Buffer>> *pages);
 
-  // Gives all that is not direct its place in the ring; how many bytes that is.
+  // Gives each run that is not direct its place in the ring. Returns how many bytes that takes.
   uint64_t lay_in_ring();
   uint64_t staged_bytes() const;
   bool has_direct() const;
@@ -48,9 +48,9 @@ class HostRuns {
   void copy_in(uint8_t *ring, size_t part) const;
   void copy_out(const uint8_t *ring, size_t part) const;
 
-  // Reads what came back, from `at` in the chunk on, wherever it lies.
+  // Reads the output, from `at` in the chunk on, wherever it is.
   void read(uint64_t at, uint64_t bytes, const uint8_t *ring, uint8_t *to) const;
-  // Where it lies, for what is not direct.
+  // The place of output in the ring, if it is not direct.
   const uint8_t *find_in_ring(uint64_t at, const uint8_t *ring) const;
 
   // The copies between host or ring and the device.
@@ -69,7 +69,7 @@ class HostRuns {
 
   std::vector<HostRun> runs_;
   std::vector<Copy> copies_;
-  std::vector<size_t> parts_;  // the end of each in copies_
+  std::vector<size_t> parts_;  // where each part ends in copies_
 };
 
 }  // namespace lanecrypt::schedule

@@ -13,13 +13,13 @@ namespace {
 
 constexpr uint64_t kSmallBytes = 256 << 10;
 
-// What a MiB costs on a server of 2026 with pages of 4 KiB; only their
-// proportion matters. Pinning and unpinning take 45, and as much again by
-// holding up the calls that keep the device busy, and twice that on a bad day.
+// What a MiB costs on a server of 2026 with pages of 4 KiB. Only the proportion matters.
+// Pinning and unpinning take 45,000 ns. They take as much again by delaying the calls that
+// keep the device busy, and twice that on a bad day.
 constexpr uint64_t kPinNsPerMib = 144000, kCopyNsPerMib = 115000;
 
-// Half the cores, by measurement: three quarters of them copy a fifth faster, for a
-// quarter more CPU time; a quarter of them a third slower, for a quarter less.
+// Half the cores. As measured, three quarters of the cores copy a fifth faster for a quarter
+// more CPU time, and a quarter of them a third slower for a quarter less.
 unsigned choose_movers() { return std::clamp(cpu::usable_cores() / 2, 1u, 8u); }
 
 }  // namespace
@@ -108,7 +108,7 @@ void HostSide::copy(uint64_t bytes, size_t count, std::function<void(size_t)> pa
                     std::function<void()> done) {
   movers_.waiting_bytes += bytes;
   copies_->begin();
-  // By done() the chunk may be over, and with it all this.
+  // After done() the chunk may be over, and *this be gone.
   movers_.workers.give(count, std::move(part),
                        [&movers = movers_, bytes, copies = copies_, done = std::move(done)] {
                          movers.waiting_bytes -= bytes;

@@ -1,13 +1,11 @@
-// The host's side of a device's pipeline: brings the bytes of a chunk to where
-// the device can copy them, and those that come back to where they belong, on
-// threads of its own.
+// The host's side of a device's pipeline. On its own threads it brings a chunk's input to
+// where the device can copy it, and its output to where it belongs.
 //
-// Memory of the caller's that is not pinned goes one of two ways. It is pinned
-// where it lies, by one thread, since drivers do this one after the other; or
-// it is copied through a pinned ring, by several. Pinning costs a quarter of
-// the CPU time, copying has no such limit: a chunk goes the way that is sooner
-// through, or, where asked, the one that costs less. Output over its own input is always copied,
-// and only once it is known to be right.
+// The caller's memory, if it is not pinned, goes one of two ways. One thread pins it where it
+// is; drivers pin one piece after the other. Or several threads copy it through a pinned ring.
+// Pinning costs a quarter of the CPU time, but more threads do not make it faster. A chunk
+// goes the way that is sooner or, if asked for, the one that costs less. Output that
+// overwrites its input is always copied, and only once it is known to be right.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,18 +25,19 @@ struct Movers {
   std::atomic<uint64_t> waiting_bytes = 0;
 };
 
-// What one chunk needs of the host.
+// What one chunk needs of the host's threads and memory.
 struct HostShare {
   HostRuns in, out;
   bool may_pin = false;     // set by the caller
-  bool stages_all = false;  // the same: all goes by the ring, laid out as on the device
-  bool pin_in = false, pin_out = false;  // chosen
+  bool stages_all = false;  // set by the caller: all goes by the ring, laid out as on the device
+  bool pin_in = false, pin_out = false;  // what was chosen
   std::vector<std::unique_ptr<device::Buffer>> pages;
   std::unique_ptr<device::Buffer> ring_in, ring_out;
   uint64_t ring_in_bytes = 0, ring_out_bytes = 0;
 };
 
-// Copies that other threads make for one device, until they have told so, too.
+// Counts the copies that other threads make for one device, until these threads have also
+// told that they are done.
 class Copies {
  public:
   void begin();
@@ -51,42 +50,42 @@ class Copies {
   size_t count_ = 0;
 };
 
-// The device's thread alone, except where noted.
+// For the device's thread only, except where noted.
 class HostSide {
  public:
-  // saves_cpu: pins whatever can be pinned.
+  // saves_cpu: pins everything that can be pinned.
   HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers, bool saves_cpu);
 
   // Chooses the way of a share whose runs are added.
   void plan(HostShare &share);
-  // Whether it is done sooner than another thread wakes.
+  // Whether copying it takes less time than waking another thread.
   static bool is_small(const HostRuns &runs);
 
-  // Pins what was chosen; done(status) is then called on another thread.
+  // Pins what was chosen. Then calls done(status) on another thread.
   bool must_pin(const HostShare &share) const { return share.pin_in || share.pin_out; }
   void pin(HostShare &share, std::function<void(Status)> done);
-  // Gives up pinning after an error of pin(): all is copied.
+  // After an error of pin(): copies everything instead.
   void copy_instead(HostShare &share);
-  // The ring it needs: to be called when nothing is left to pin.
+  // Lays out what goes through the ring. Called when nothing is left to pin.
   void lay_in_ring(HostShare &share);
-  // Copies the input to the ring: now, or on other threads, and then done().
+  // Copies the input to the ring: at once, or on other threads, which then call done().
   static void gather_now(const HostShare &share);
   void gather(const HostShare &share, std::function<void()> done);
 
-  // Any thread, once the output is back: copies it out of the ring.
+  // Copies the output out of the ring, once it is there. Any thread.
   static void scatter_now(const HostShare &share);
   void scatter(const HostShare &share, std::function<void()> done);
-  // Any thread attached to the device, once no copy is under way.
+  // Called once no copy is under way. Any thread that is attached to the device.
   void unpin(HostShare &share);
-  // Until whoever was given a copy to make has nothing more to do with it: done()
-  // tells of it a moment earlier. What done() uses may then go.
+  // Waits until the copying threads have nothing more to do with their copies: they call
+  // done() a moment before that. What done() uses may then be freed.
   void await_copies() { copies_->await_none(); }
-  // For whoever calls the driver meanwhile.
+  // For threads that call the driver meanwhile.
   DriverTurn &turn() { return turn_; }
 
  private:
   bool choose_pinning(uint64_t bytes);
-  // part(0) to part(count - 1), by the movers.
+  // Has the movers call part(0) to part(count - 1).
   void copy(uint64_t bytes, size_t count, std::function<void(size_t)> part,
             std::function<void()> done);
 

@@ -7,7 +7,7 @@
 namespace lanecrypt::schedule {
 namespace {
 
-// A chunk whose way takes some tens of microseconds has no time for more.
+// A smaller chunk takes some tens of microseconds in all, so only one sample is checked.
 constexpr uint64_t kLargeBytes = 1 << 20;
 
 verify::Span span_of(const Request &request, const Piece &piece) {
@@ -56,7 +56,7 @@ Status check_whole_aead(const ChunkPiece &part, const uint8_t *out, const cpu::A
       &right_sum));
   if (closes(request, part.piece))
     LC_TRY(cpu::close_aead(job.kind, key, start, beside.aad_length, message.length, &right_sum));
-  // Sums may differ where the tags that they make do not.
+  // Different sums may make the same tag.
   const bool same = (right.empty() || memcmp(right.data(), out, right.size()) == 0) &&
                     cpu::aead_tag(job.kind, right_sum) == cpu::aead_tag(job.kind, sum);
   secure::wipe(right.data(), right.size());
@@ -75,7 +75,7 @@ void OutputCheck::choose(const std::vector<ChunkPiece> &pieces, const std::vecto
                          uint64_t bytes, verify::Dice &dice) {
   clear();
   const size_t wanted = bytes < kLargeBytes ? 1 : kMostSamples;
-  // Additional data come back from nowhere, and some pieces have no sample.
+  // Additional data have no output, and some pieces have no sample.
   for (size_t tries = 0; tries < 8 * wanted && entries_.size() < wanted; ++tries) {
     const uint64_t place = dice.throw_below(bytes);
     const auto after = std::upper_bound(places.begin(), places.end(), place);

@@ -1,5 +1,4 @@
-// The pinned host memory that callers have from lc_alloc_pinned(): what lies
-// in it needs no staging.
+// The pinned host memory that callers have from lc_alloc_pinned(). Data in it need no staging.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,7 +20,7 @@ class PinnedMemory {
     std::lock_guard lock(mutex_);
     ranges_.erase(reinterpret_cast<uintptr_t>(start));
   }
-  // Whether all of it lies in one allocation.
+  // Whether all these bytes are in one allocation.
   bool holds(const void *start, uint64_t bytes) const {
     const uintptr_t address = reinterpret_cast<uintptr_t>(start);
     std::lock_guard lock(mutex_);

@@ -19,7 +19,7 @@ void mark_broken(const Slot &slot) {
     if (first.compare_exchange_weak(known, slot.number)) break;
 }
 
-// Not the device's fault, which the earlier chunk tells.
+// This is not LC_ERROR_DEVICE: the earlier chunk reports what the device did.
 Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the job failed"); }
 
 }  // namespace
@@ -86,7 +86,7 @@ void Pipeline::move_to(Slot &slot, Stage stage) {
   bell_.ring();
 }
 
-// What was begun may still run: retire() sees to that.
+// Work that was begun may still run. retire() waits for it.
 void Pipeline::fail(Slot &slot, Status status) {
   slot.status = std::move(status);
   mark_broken(slot);
@@ -114,7 +114,7 @@ void Pipeline::start(Chunk chunk) {
   slot.pieces = std::move(chunk.pieces);
   slot.sliced = chunk.sliced;
   slot.is_all = chunk.is_all;
-  // Whether a slice is right is known, in order, before the next one is used.
+  // Slices are checked in order: each must be known to be right before the next one counts.
   slot.is_alone = slot.sliced == nullptr;
   slot.work = {};
   slot.work.kind = chunk.kind;
@@ -138,7 +138,7 @@ void Pipeline::start(DeviceChunk chunk) {
   if (const Status status = begin_on_device(slot, chunk); !status.ok()) fail(slot, status);
 }
 
-// Before the output of OFB in place lies on its input.
+// Keeps OFB's last keystream, before output in place overwrites its input.
 void Pipeline::keep_keystream(Slot &slot) {
   if (slot.sliced == nullptr || slot.work.kind.mode().continuation != Continuation::kKeystream)
     return;
@@ -156,8 +156,8 @@ void Pipeline::keep_keystream(Slot &slot) {
   }
 }
 
-// The chain values of a request in slices stay on the device between chunks;
-// the kernels of one stream run in order, so each slice finds the last one's.
+// The chain values of a request in slices stay on the device between chunks. The kernels of
+// one stream run in order, so each slice finds the chain values of the one before.
 Status Pipeline::continue_chain(Slot &slot) {
   if (slot.sliced == nullptr) return Status();
   if (slot.sliced->chain == nullptr) {
@@ -179,9 +179,9 @@ Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
   return status;
 }
 
-// Brings the input near, on other threads where that takes long.
+// Brings the input to where the device can copy it, on other threads if that takes long.
 Status Pipeline::prepare(Slot &slot) {
-  // What is looked at as a whole lies as on the device.
+  // Output that is checked as a whole must be laid out as on the device.
   lay_out(slot, key_numbers_,
           slot.work.kind.mode().continuation == Continuation::kKeystream ||
               options_.verify == LC_VERIFY_FULL);
@@ -217,11 +217,11 @@ Status Pipeline::gather(Slot &slot) {
 
 bool Pipeline::advance() {
   bool progress = false;
-  bool in_turn = true;  // all before it are on the device
+  bool in_turn = true;  // all earlier chunks are on the device
   for (Slot *slot : under_way_) {
     switch (slot->stage.load(std::memory_order_acquire)) {
       case Stage::kRefused:
-        // This request's memory will not be pinned later either.
+        // Later chunks of this request could not be pinned either.
         for (const ChunkPiece &part : slot->pieces) part.request->may_pin = false;
         host_.copy_instead(slot->share);
         [[fallthrough]];
@@ -248,11 +248,10 @@ bool Pipeline::advance() {
 }
 
 void Pipeline::issue(Slot &slot) {
-  // A slice must not run on what an earlier one left undone.
+  // A slice must not run if an earlier one failed.
   Status status = slot.continues_broken_chain() ? earlier_failed() : compute(slot);
   if (status.ok()) {
-    // Staged output may come back as soon as it can, unless it would overtake
-    // an earlier chunk's.
+    // Staged output may come back at once, unless it would overtake an earlier chunk's.
     const bool overtakes = std::any_of(under_way_.begin(), under_way_.end(), [](const Slot *other) {
       const Stage stage = other->stage;
       return stage >= Stage::kComputing && stage <= Stage::kComputed;
@@ -322,8 +321,8 @@ void Pipeline::await(Workers &waiter, std::function<void()> wait) {
     waiter.give(std::move(wait));
 }
 
-// A device writes to the caller's memory only when its kernels are known to be
-// done: one that is stuck will not do so after all is done elsewhere.
+// A device writes to the caller's memory only once its kernels are known to be done. So a
+// stuck device will not write there after the work was done elsewhere.
 void Pipeline::await_kernels(Slot &slot) {
   await(kernel_waiter_, [this, &slot] {
     const Status status = slot.kernel_end->wait_long();
@@ -339,7 +338,7 @@ void Pipeline::await_output(Slot &slot) {
   await(output_waiter_, [this, &slot] {
     Status status = slot.download_end->wait_long();
     if (!slot.claim(Stage::kReturning, Stage::kFinishing)) return;
-    // In order: an earlier slice of this one's chain is known to be good.
+    // Outputs come in order, so it is known whether the earlier slices of this chain are right.
     if (status.ok() && slot.continues_broken_chain()) status = earlier_failed();
     if (status.ok()) status = check_output(slot);
     if (status.ok())
@@ -349,8 +348,8 @@ void Pipeline::await_output(Slot &slot) {
   });
 }
 
-// From here on the output is known to be right, and may lie on its input. Only
-// threads of ours still work on the chunk, which nothing can hold up.
+// From here on the output is known to be right, and may overwrite its input. Only our own
+// threads still work on the chunk, and nothing can hold them up.
 void Pipeline::finish_output(Slot &slot) {
   host_.unpin(slot.share);
   if (!slot.claim(Stage::kFinishing, Stage::kScattering)) return;
@@ -384,7 +383,7 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   return stream->mark(*slot.download_end);
 }
 
-// A device that is lost cannot be told to.
+// A device that is lost cannot be told to wipe.
 void Pipeline::wipe(const device::Buffer &buffer) {
   if (is_stuck_) return;
   (void)upload_->zero(buffer, 0, buffer.bytes());
@@ -425,7 +424,7 @@ void Pipeline::hand_over() {
 }
 
 void Pipeline::add_times(Slot &slot) {
-  // A chunk of several requests counts for the first.
+  // The time of a chunk of several requests counts for the first one.
   lc_result &result = slot.pieces.front().request->result;
   result.kernel_ns += slot.kernel_end->nanoseconds_since(*slot.kernel_begin);
   if (slot.on_device) return;
@@ -456,7 +455,7 @@ Retired Pipeline::retire() {
   }
   if (!slot.status.ok()) {
     mark_broken(slot);
-    // What was begun must not touch the caller's memory any more.
+    // Work that was begun must end before the caller may have its memory back.
     if (slot.adopted != nullptr) (void)slot.adopted->finish();
     for (device::Stream *stream :
          {upload_.get(), compute_.get(), slot.own_stream.get(), download_.get()})
@@ -475,7 +474,7 @@ Retired Pipeline::retire() {
   slot.share.ring_in_bytes = slot.share.ring_out_bytes = 0;
   under_way_.pop_front();
   waiting_since_ = Clock::now();
-  // It comes first again: jobs that come one by one need the memory of one slot.
+  // This slot is the next to be used, so jobs that come one by one need the memory of one slot.
   free_.push_front(&slot);
   return {std::move(slot.requests), std::move(slot.pieces), slot.status, std::move(sums),
           slot.gave_wrong_output};

@@ -1,6 +1,5 @@
-// One device at work: a ring of slots, each with its piece of pinned memory
-// and of device memory, so that upload, kernels and download of different
-// chunks run at the same time.
+// One device at work. It has a ring of slots, each with its own pinned memory and device
+// memory, so that upload, kernels and download of different chunks run at the same time.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,34 +15,34 @@
 namespace lanecrypt::schedule {
 
 constexpr uint64_t kChunkBytes = 16 << 20;
-// Most of what comes has a few KiB: such a slot stays small.
+// Most requests have a few KiB. A slot that has had no more stays small.
 constexpr uint64_t kSmallSlotBytes = 1 << 20;
 
-// What came back from the device.
+// A chunk that came back from the device.
 struct Retired {
-  std::vector<RequestPointer> requests;  // as of Chunk
+  std::vector<RequestPointer> requests;  // as in Chunk
   std::vector<ChunkPiece> pieces;
-  Status status;                   // when not OK, the host output of no piece is of use
-  std::vector<cpu::AeadSum> sums;  // of authenticated modes, one for each piece
+  Status status;                   // if not OK, no piece's output in host memory is of use
+  std::vector<cpu::AeadSum> sums;  // in authenticated modes, one for each piece
   // The status says that the device gives wrong output.
   bool gave_wrong_output = false;
 };
 
 struct PipelineOptions {
-  uint64_t pinned_bytes = 256 << 20;  // bounds the ring
+  uint64_t pinned_bytes = 256 << 20;  // the most for the ring
   lc_verify verify = LC_VERIFY_SAMPLED;
-  // A device that ends nothing for so long is given up. 0: a minute, or ten for
-  // one that is no GPU.
+  // A device that ends nothing for so long is given up. 0: a minute, or ten minutes for a
+  // device that is no GPU.
   std::chrono::milliseconds time_limit{0};
-  // Takes the way of the caller's memory that costs least CPU time, not the
+  // Brings the caller's memory to the device by the way that costs least CPU time, not by the
   // quickest.
   bool saves_cpu = false;
-  // For tests: of what comes after the self-test, and of many chunks in few bytes.
+  // For tests of what comes after the self-test, and of many chunks in few bytes.
   bool skip_self_test = false;
   uint64_t least_chunk_bytes = 4 << 20, most_chunk_bytes = kChunkBytes;
 };
 
-// The device's thread alone.
+// For the device's thread only.
 class Pipeline {
  public:
   // At least two slots are made, as they are needed. Rings `bell` when another
@@ -51,45 +50,45 @@ class Pipeline {
   Pipeline(device::Device &device, const LaunchForm &form, const PipelineOptions &options,
            const PinnedMemory &pinned, Movers &movers, Bell &bell);
   ~Pipeline();
-  // Makes the streams. First of all calls.
+  // Makes the streams. Must be the first call.
   Status open();
 
-  // Of a chunk that begins with such a job, where so many bytes wait.
+  // The limits of a chunk that begins with such a job, when so many bytes wait.
   ChunkLimits limits(const CipherJob &job, uint64_t waiting_bytes) const;
   uint32_t max_pieces(const CipherKind &kind) const;
-  // Of chunks whose kernels leave most of the device idle, and which need nothing of the
-  // ring, more are under way together than the ring has room for.
+  // More chunks than the ring has room for may be under way together, if their kernels leave
+  // most of the device idle and they need no memory of the ring.
   bool has_free_slot();
   bool is_idle() const { return under_way_.empty(); }
 
-  // Starts a chunk in a free slot. When that fails, or what follows, the chunk
-  // is under way all the same, and retire() says what failed.
+  // Starts a chunk in a free slot. If this or a later step fails, the chunk is under way all
+  // the same, and retire() says what failed.
   void start(Chunk chunk);
-  // The same for messages on the device.
+  // The same for messages in the device's memory.
   void start(DeviceChunk chunk);
-  // Does what can be done now without waiting; whether there was anything.
+  // Does what can be done now without waiting. Returns whether there was anything.
   bool advance();
   // Whether retire() would not wait.
   bool oldest_is_over();
-  // Whether the bell will not ring: only the device is waited for, by retire().
+  // Whether the bell will not ring, because only the device is waited for, in retire().
   bool waits_for_device_alone() const;
-  // Looks for a moment whether the device brings the oldest to its end.
+  // Watches for a moment whether the device ends the oldest chunk.
   bool poll_oldest();
-  // Waits for the bell; gives the device up where nothing has ended for too long.
+  // Waits for the bell. Gives the device up if nothing has ended for too long.
   void wait();
-  // Gives what only the device's thread waits for to others, so that the bell
-  // rings for it too.
+  // Lets other threads wait for what only the device's thread waits for, so that the bell
+  // rings for that too.
   void hand_over();
-  // Waits for the oldest chunk; its output is then where it belongs.
+  // Waits for the oldest chunk. Its output is then where it belongs.
   Retired retire();
-  // To be called at the end, when it is idle: until no thread of others has anything
-  // to do with it.
+  // Waits until no other thread has anything to do with this pipeline. Called at the end, when
+  // it is idle.
   void await_copies() { host_.await_copies(); }
-  // It does not end, and what it was given must stay for ever: nothing of this,
-  // nor of the device, may be freed.
+  // The device does not end its work, and all that it was given must stay for ever: nothing of
+  // this or of the device may be freed.
   bool is_stuck() const { return is_stuck_; }
 
-  // Zeroes memory that nothing under way uses.
+  // Zeroes memory that no chunk under way uses.
   void wipe(const device::Buffer &buffer);
 
   uint64_t launches() const;
@@ -123,7 +122,7 @@ class Pipeline {
   std::chrono::milliseconds limit() const;
   Status finish(device::Stream &stream);
   Status stuck() const;
-  // Has `waiter` wait, or where the device is one thread's alone, wait().
+  // Lets `waiter` call wait(). If the device may be used by one thread only, wait() calls it.
   void await(Workers &waiter, std::function<void()> wait);
   void await_kernels(Slot &slot);
   void await_output(Slot &slot);
@@ -141,18 +140,18 @@ class Pipeline {
   HostSide host_;
   std::unique_ptr<device::Stream> upload_, compute_, download_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  size_t ring_slots_;  // so many may have memory of the ring
+  size_t ring_slots_;  // how many slots may have memory of the ring
   bool may_make_more_ = true;
   std::deque<Slot *> free_, under_way_;
   uint64_t chunks_ = 0;
-  // Of lay_out(): the keys of one request in one chunk.
+  // For lay_out(): the numbers of one request's keys in one chunk.
   KeyNumbers key_numbers_;
   verify::Dice dice_;
   Clock::time_point waiting_since_;
   bool is_stuck_ = false;
-  // Wait for the kernels, and for the output, of one chunk after the other.
+  // These wait for the kernels, and for the output, of one chunk after the other.
   Workers kernel_waiter_, output_waiter_;
-  std::deque<std::function<void()>> own_waits_;  // in order
+  std::deque<std::function<void()>> own_waits_;  // what the device's thread waits for, in order
 };
 
 }  // namespace lanecrypt::schedule

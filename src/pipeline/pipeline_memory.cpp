@@ -8,13 +8,14 @@
 namespace lanecrypt::schedule {
 namespace {
 
-// Of chunks that leave room. One of 256 streams of 64 KiB is in its kernel for 3.8 ms, in
-// which a bus of 50 GB/s brings eleven more.
+// The most slots for chunks that leave room. The kernel of a chunk of 256 streams of 64 KiB
+// takes 3.8 ms, in which a bus of 50 GB/s brings eleven more.
 constexpr size_t kMostSlotsBeside = 16;
-// A kernel takes as long as its longest stream, 3.8 ms of 64 KiB. Where that is less than this
-// part of a chunk, the ring's eight hide it, and more would only wait for each other.
+// A kernel takes as long as its longest stream, 3.8 ms for 64 KiB. If that stream is less than
+// this part of its chunk, the ring's eight slots hide the time, and more slots would only wait
+// for each other.
 constexpr uint64_t kPartOfLongest = 512;
-// And they take no more of the device's memory than one part in so many, where it is known.
+// These slots take at most this part of the device's memory, if its size is known.
 constexpr uint64_t kPartOfMemory = 16;
 
 }  // namespace
@@ -37,8 +38,8 @@ bool Pipeline::has_free_slot() {
   return !free_.empty() || make_slot_beside();
 }
 
-// With its memory on the device, as the last has it: where that lacks, those that are there
-// must do.
+// Makes a slot with as much memory on the device as the last chunk's has. If there is not so
+// much, no more slots are made.
 bool Pipeline::make_slot_beside() {
   const uint64_t memory = device_.properties().memory_bytes;
   const bool is_large = memory == 0 || 2 * kChunkBytes * kMostSlotsBeside <= memory / kPartOfMemory;
@@ -54,8 +55,8 @@ bool Pipeline::make_slot_beside() {
   return true;
 }
 
-// The ring does not grow by slots beside. While more chunks are under way than it has room
-// for, one of them at most needs any of it: some other slot then has what that lacks.
+// Additional slots have no memory of the ring. While more chunks are under way than the ring
+// has room for, at most one of them needs some. It takes that from another slot.
 void Pipeline::take_over_ring(Slot &slot) {
   const auto take_over = [&](std::unique_ptr<device::Buffer> HostShare::*ring,
                              uint64_t HostShare::*bytes) {
@@ -73,7 +74,7 @@ void Pipeline::take_over_ring(Slot &slot) {
   take_over(&HostShare::ring_out, &HostShare::ring_out_bytes);
 }
 
-// What passed through the ring was the callers' data.
+// The callers' data have passed through the ring.
 void Pipeline::wipe_all() {
   for (const std::unique_ptr<Slot> &slot : slots_) {
     for (const auto *buffer : {slot->share.ring_in.get(), slot->share.ring_out.get()})
@@ -83,16 +84,16 @@ void Pipeline::wipe_all() {
         (void)compute_->zero(*buffer, 0, buffer->bytes());
   }
   if (compute_ != nullptr) (void)finish(*compute_);
-  // Keys are zeroed there.
+  // Keys are zeroed in these streams.
   for (const std::unique_ptr<Slot> &slot : slots_)
     if (slot->own_stream != nullptr) (void)finish(*slot->own_stream);
 }
 
-// Makes it a buffer of at least `bytes`.
+// Makes sure that the buffer has at least `bytes`.
 Status Pipeline::fit(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
   if (bytes == 0 || (buffer != nullptr && buffer->bytes() >= bytes)) return Status();
   if (buffer != nullptr) {
-    // It held the callers' data.
+    // It has held the callers' data.
     if (kind == MemoryKind::kPinned)
       secure::wipe(buffer->host(), buffer->bytes());
     else
@@ -107,10 +108,10 @@ Status Pipeline::fit(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, u
   return Status();
 }
 
-// The memory of the chunk. What a slot has is kept, and grows.
+// Makes the memory that a chunk needs. A slot keeps its memory, which grows.
 Status Pipeline::allocate(Slot &slot) {
-  // The last chunk's output is back, but its keys may not be zeroed yet, and
-  // what is zeroed must not be freed to grow, nor filled again on another stream.
+  // The last chunk's output is back, but its keys may not be zeroed yet. Memory that is still
+  // being zeroed must not be freed to grow, and not be filled on another stream.
   if (slot.was_used) LC_TRY(slot.wiped->wait());
   for (std::unique_ptr<device::Event> *event :
        {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,

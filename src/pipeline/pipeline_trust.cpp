@@ -1,4 +1,4 @@
-// What a pipeline makes of a device that gives wrong output, or ends nothing.
+// How a pipeline treats a device that gives wrong output or ends nothing.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -18,7 +18,7 @@ const uint8_t *ring_of(const Slot &slot) {
 
 }  // namespace
 
-// The thread that waited for the output, before it goes to where it belongs.
+// Called on the thread that waited for the output, before the output goes to where it belongs.
 Status Pipeline::check_output(Slot &slot) {
   Status status;
   if (options_.verify == LC_VERIFY_FULL) {
@@ -46,7 +46,7 @@ Status Pipeline::check_output(Slot &slot) {
 bool Pipeline::poll_oldest() {
   Slot &slot = *under_way_.front();
   const auto reaches = [](device::Event &event) {
-    // A short job is over before a sleep would end. What a look takes, differs by API.
+    // A short job is over before a sleep would end. How long a look takes depends on the API.
     const Clock::time_point end = Clock::now() + kShortJob;
     do
       if (event.reached()) return true;
@@ -75,7 +75,7 @@ void Pipeline::wait() {
   is_stuck_ = is_stuck_ || (is_overdue() && !oldest_is_over());
 }
 
-// In a stream of the caller's the device may wait for what he has put there.
+// In a caller's stream the device may wait for the caller's own work.
 bool Pipeline::is_overdue() const {
   return !under_way_.empty() && under_way_.front()->adopted == nullptr &&
          Clock::now() - waiting_since_ >= limit();
@@ -90,15 +90,15 @@ std::chrono::milliseconds Pipeline::limit() const {
 
 Status Pipeline::stuck() const { return stuck_status(limit()); }
 
-// Takes a chunk from whoever waits for it. Other threads of ours end what they
-// have begun, since it touches the caller's memory.
+// Takes a chunk away from the threads that wait for it. Our own threads first end the copies
+// that they have begun, since these touch the caller's memory.
 void Pipeline::give_up(Slot &slot) {
   const Clock::time_point patience_ends = Clock::now() + kPatience;
   while (true) {
     const Stage stage = slot.stage;
     if (stage == Stage::kOver || stage == Stage::kGivenUp) return;
     const bool is_ours = stage == Stage::kPreparing || stage == Stage::kFinishing;
-    // Half of what lies in place may be input still, and half output.
+    // Data in place may still be input in one half, and already output in the other.
     const bool must_end = stage == Stage::kScattering;
     if (must_end || (is_ours && Clock::now() < patience_ends)) {
       (void)bell_.wait(std::chrono::milliseconds(10));
@@ -115,7 +115,7 @@ Status Pipeline::finish(device::Stream &stream) {
   LC_TRY(stream.mark(**event));
   if (!await_within(**event, limit())) {
     is_stuck_ = true;
-    // It must not go while the device may still reach it.
+    // The event must not be freed while the device may still reach it.
     (void)event->release();
     return stuck();
   }

@@ -33,7 +33,7 @@ void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
     if (key == keys) slot.work.keys.push_back(request->job.key(message.key));
 
     const bool is_aad = part.piece.is_aad;
-    // The header of CCM is ours, and comes back from nowhere.
+    // CCM's header is not the caller's, and has no output.
     const TextSpan text = request->text_of(part.piece);
     const uint64_t header_bytes = is_aad ? 0 : part.piece.length - text.length;
     if (header_bytes != 0) {

@@ -1,4 +1,4 @@
-// Where the bytes of a chunk lie on the device, and what its kernels are told of them.
+// Where the bytes of a chunk are on the device, and what its kernels are told of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace lanecrypt::schedule {
 
-// Gives every piece of a slot, whose work has its kind, its place there, its descriptor and
-// its key. stages_all: see HostShare.
+// Gives every piece of a slot its place on the device, its descriptor and its key. The slot's
+// work must have its kind already. stages_all: see HostShare.
 void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all);
 
 }  // namespace lanecrypt::schedule
