@@ -13,17 +13,18 @@ namespace lanecrypt::place {
 namespace {
 
 constexpr char kFolder[] = "tune";
-// The first line: another form, or another version, is measured anew.
+// The first line of the file. If it differs, the form or the version is another, and the device
+// is measured anew.
 constexpr char kTitle[] = "lanecrypt calibration 3 of " LC_VERSION_TEXT;
 constexpr size_t kMostPoints = 4096;
-// No call takes an hour, and sums of a few stay within 64 bits.
+// No call takes an hour, and a sum of a few such numbers fits into 64 bits.
 constexpr uint64_t kMostNs = 3600ull * 1000 * 1000 * 1000, kMostBytes = 1ull << 40;
 
 std::string key_of(const std::string &machine, const std::string &device) {
   return std::string(kTitle) + "\n" + machine + "\n" + device;
 }
 
-// One line each, whatever a driver calls its card.
+// Makes one line of a text, whatever a driver calls its card.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
@@ -37,7 +38,7 @@ bool read_line(std::istream &stream, const std::string &label, std::string *valu
   return true;
 }
 
-// Of AES, the mode's name alone.
+// The mode's name. For block ciphers other than AES it also names the cipher.
 std::string name_of(const Mode &mode) {
   const bool is_told = mode.block != nullptr && mode.block != kBlockCiphers;
   return (is_told ? std::string(mode.block->name) + "_" : std::string()) + mode.name;

@@ -12,7 +12,7 @@ std::optional<Calibration> CipherChoice::stored(uint32_t index) const {
   return load(describe_machine(), describe_device(dispatcher_.device(index)->properties()));
 }
 
-// A device goes by another of its model where only that was measured.
+// If a device was not measured, but another of its model was, the other's figures count for it.
 const CipherChoice::Known &CipherChoice::known_under_lock(uint32_t index) {
   const auto [at, is_new] = devices_.try_emplace(index);
   if (!is_new) return at->second;
@@ -37,7 +37,7 @@ CipherChoice::Known CipherChoice::known(uint32_t index) {
 
 void CipherChoice::learn(uint32_t index, const Calibration &calibration) {
   std::lock_guard lock(mutex_);
-  // Those that had none may go by this one.
+  // Devices without figures may use these.
   std::erase_if(devices_, [](const auto &entry) { return entry.second.model == nullptr; });
   devices_[index] = {std::make_shared<CostModel>(calibration), false};
   for (auto &of_mode : least_)
@@ -50,7 +50,7 @@ void CipherChoice::give_up(uint32_t index) {
   devices_[index] = {nullptr, true};
 }
 
-// Has the device measured, and learns what came of it.
+// Has the device measured, and learns the figures.
 void CipherChoice::inquire(Inquiry &inquiry, uint32_t index) {
   const std::string &id = dispatcher_.device(index)->properties().id;
   if (const auto measured = inquiry.measured(id); !measured)
@@ -61,7 +61,7 @@ void CipherChoice::inquire(Inquiry &inquiry, uint32_t index) {
     give_up(index);
 }
 
-// Most requests are for the CPU, and are to learn that at once.
+// Most requests are for the CPU, and must find that out quickly.
 void CipherChoice::note_least_bytes(const CipherKind &kind) {
   constexpr uint64_t kMost = uint64_t{4} << 30;
   std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ void CipherChoice::note_least_bytes(const CipherKind &kind) {
     const Known &of_device = known_under_lock(n);
     if (of_device.is_hopeless) continue;
     if (of_device.model == nullptr) return;
-    // Found in steps of two.
+    // Looks for it in steps of two.
     for (const bool is_pinned : {false, true})
       bytes =
           std::min(bytes, of_device.model->threshold(kind, is_pinned, prefer_).value_or(kMost) / 2);
@@ -85,7 +85,7 @@ bool CipherChoice::is_ready(uint32_t index, bool opens_now) const {
 }
 
 Placement CipherChoice::decide(const Question &question, Inquiry *inquiry) {
-  // A request that takes a core so long may wait for a device to be opened.
+  // A request that takes a core longer than this may wait until a device is open.
   constexpr uint64_t kOpenNs = 1000000000;
   struct Candidate {
     uint32_t device;

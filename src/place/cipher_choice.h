@@ -1,5 +1,5 @@
-// Where a request belongs that its caller could also do by OpenSSL: of all devices, the one
-// that will have done it first, where the cost model says that a device pays.
+// Decides where a request runs that its caller could also do by OpenSSL. If the cost model says
+// that a device pays, that is the device that will have done it first.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,19 +23,19 @@ class CipherChoice {
   CipherChoice(schedule::Dispatcher &dispatcher, Prefer prefer)
       : dispatcher_(dispatcher), prefer_(prefer) {}
 
-  // Whether so little of one message is its caller's. Takes no lock.
+  // Whether this is so little of one message that the caller's core does it. Takes no lock.
   bool is_little(const Question &question) const {
     return question.streams == 1 && question.bytes < least_bytes(question.kind);
   }
-  // LC_CHOICE_UNKNOWN where nothing like it was measured on any device. Where `inquiry` is
-  // given, devices that nobody has measured are measured by it, and the device that is sooner
-  // is opened, for which the caller waits.
+  // LC_CHOICE_UNKNOWN if nothing like it was measured on any device. If `inquiry` is given, it
+  // measures devices that nobody has measured, and the device that is sooner is opened. The
+  // caller waits for that.
   Placement decide(const Question &question, Inquiry *inquiry);
-  // What a measurement of this process found.
+  // Takes the figures of a measurement in this process.
   void learn(uint32_t index, const Calibration &calibration);
 
  private:
-  // What is known of a device; no model where nothing was measured.
+  // What is known of a device. Without a measurement there is no model.
   struct Known {
     std::shared_ptr<const CostModel> model;
     bool is_hopeless = false;  // it could not be measured
@@ -47,7 +47,7 @@ class CipherChoice {
   void give_up(uint32_t index);
   bool is_ready(uint32_t index, bool opens_now) const;
 
-  // Of one message, less is its caller's; 0 where that is not known yet.
+  // Less than this of one message is done by the caller's core. 0: not known yet.
   std::atomic<uint64_t> &least_bytes(const CipherKind &kind) {
     return least_[kind.cipher][kind.direction][std::min<uint32_t>(kind.key_bytes / 8, kKeys - 1)];
   }
@@ -60,7 +60,7 @@ class CipherChoice {
   const Prefer prefer_;
   std::mutex mutex_;
   std::map<uint32_t, Known> devices_;
-  static constexpr uint32_t kKeys = 9;  // of up to 64 bytes
+  static constexpr uint32_t kKeys = 9;  // keys have up to 64 bytes
   std::atomic<uint64_t> least_[kModeCount][2][kKeys] = {};
 };
 

@@ -10,25 +10,26 @@ namespace {
 
 using Field = uint64_t Point::*;
 
-// Between two points a straight line; before the first, its value, since what a call
-// takes by itself does not shrink; after the last, as it went on before.
+// Reads a curve. Between two points it is a straight line. Before the first point it has that
+// point's value, since a call's own time does not shrink. After the last point it goes on as
+// before.
 uint64_t read(const std::vector<Point> &curve, Field field, uint64_t bytes) {
   if (bytes <= curve.front().bytes || curve.size() == 1) {
     const Point &first = curve.front();
-    // Of one point nothing is known but its rate.
+    // One point tells only a rate.
     if (bytes <= first.bytes) return first.*field;
     return static_cast<uint64_t>(static_cast<double>(first.*field) / first.bytes * bytes);
   }
   size_t n = 1;
   while (n + 1 < curve.size() && curve[n].bytes < bytes) ++n;
   const Point &from = curve[n - 1], &to = curve[n];
-  // What was measured may fall where it cannot, by chance.
+  // By chance a measured time may be less for more bytes, which cannot be.
   const uint64_t low = from.*field, high = std::max(from.*field, to.*field);
   const double share = static_cast<double>(bytes - from.bytes) / (to.bytes - from.bytes);
   return low + static_cast<uint64_t>(share * static_cast<double>(high - low));
 }
 
-// The CPU's first point is no least: it takes as good as nothing for no bytes.
+// For the CPU the first point is no minimum: it takes nearly no time for no bytes.
 uint64_t read_cpu(const std::vector<Point> &curve, uint64_t bytes) {
   const Point &first = curve.front();
   if (bytes >= first.bytes) return read(curve, &Point::cpu_ns, bytes);
@@ -47,7 +48,7 @@ CostModel::CostModel(const Calibration &calibration) {
              (first.streams > 1) == (point.streams > 1);
     });
     Curve &curve = same != curves_.end() ? *same : curves_.emplace_back();
-    // A point that is measured twice counts as the last one.
+    // If a point was measured twice, the last measurement counts.
     const auto at =
         std::lower_bound(curve.begin(), curve.end(), point.bytes,
                          [](const Point &one, uint64_t bytes) { return one.bytes < bytes; });
@@ -58,13 +59,13 @@ CostModel::CostModel(const Calibration &calibration) {
   }
 }
 
-// Pinned memory is never worse than ordinary; and a key of another length, in the
-// same direction, is near enough for a device, but not for the CPU, whose rounds are
-// what it takes: longer keys are taken for no longer than they are.
+// Pinned memory may use the curve of ordinary memory, which is never better. A key may use the
+// curve of a shorter one in the same direction. For a device that is near enough. The CPU takes
+// longer for a longer key, so its time is estimated too short, never too long.
 const CostModel::Curve *CostModel::find(const CipherKind &kind, bool pinned, bool many) const {
   const Curve *exact = find_exact(kind, pinned, many);
   if (exact != nullptr || !kind.mode().steals() || kind.is_chain()) return exact;
-  // Ciphertext stealing is CBC, but for two blocks.
+  // Ciphertext stealing is CBC, except in two blocks.
   return find_exact(kind.as(Way::kCbc, kind.direction), pinned, many);
 }
 
@@ -90,8 +91,8 @@ std::optional<Estimate> CostModel::estimate(const Question &question, const Load
   Estimate made = {};
   const Curve *whole = one;
   if (question.kind.is_chain()) {
-    // A stream is as long as its blocks one after the other, however many streams
-    // there are; together they may fill the device.
+    // A stream takes as long as its blocks do one after the other, however many streams there
+    // are. All together they may fill the device.
     made.device_ns = read(*one, &Point::device_ns, question.bytes / question.streams);
     if (question.streams > 1) {
       whole = find(question.kind, question.pinned, true);
@@ -101,7 +102,7 @@ std::optional<Estimate> CostModel::estimate(const Question &question, const Load
   made.device_ns = std::max(made.device_ns, read(*whole, &Point::device_ns, question.bytes));
   made.device_cpu_ns = read(*whole, &Point::device_cpu_ns, question.bytes);
   made.cpu_ns = read_cpu(*one, question.bytes);
-  // What is before it goes at the rate of large requests.
+  // The bytes that wait before it are done at the rate of large requests.
   const Point &last = whole->back();
   made.device_ns +=
       static_cast<uint64_t>(static_cast<double>(last.device_ns) / last.bytes * load.device_bytes);
@@ -119,7 +120,7 @@ lc_choice CostModel::choose(const Question &question, const Load &load, Prefer p
   if (offloads && is_lighter && made->device_ns <= 2 * made->cpu_ns) return LC_CHOICE_DEVICE;
   if (made->cores_ns == 0 || with_margin(made->cores_ns) >= made->cpu_ns)
     return with_margin(made->device_ns) < made->cpu_ns ? LC_CHOICE_DEVICE : LC_CHOICE_CPU;
-  // A device that saves no CPU time, which several cores do not take more of.
+  // To offload, a device that takes no less CPU time than several cores must be twice as fast.
   const uint64_t sooner_than = offloads && !is_lighter ? made->cores_ns / 2 : made->cores_ns;
   return with_margin(made->device_ns) < sooner_than ? LC_CHOICE_DEVICE : LC_CHOICE_CORES;
 }

@@ -18,8 +18,8 @@ bool names_device(const std::string &name, const Found &found) {
   return name == found.properties.id || name == found.properties.api;
 }
 
-// Every GPU once: by CUDA where it has it, and by OpenGL only where no other way
-// reaches any. Never a device that is the CPU under another name.
+// Chooses every GPU once: by CUDA if it has that, and by OpenGL only if no other API reaches any
+// GPU. Never chooses a device that is really the CPU.
 std::vector<size_t> choose_by_itself(const std::vector<Found> &all) {
   std::vector<size_t> chosen;
   std::set<uint64_t> cards;
@@ -108,8 +108,9 @@ void Dispatcher::find_devices() {
     executors_.push_back(std::make_unique<Executor>(
         std::move(all[n]), options_.pipeline, pinned_, movers_,
         [this, number](const RequestPointer &request, const Status &why) {
-          // One that lacks memory works on for others: this is not for it again. One that
-          // never does such a thing has failed at nothing, and is not asked again either.
+          // A device that lacks memory goes on working for others, but does not get this
+          // request again. A device that does not offer such work has not failed, and is not
+          // asked again either.
           if (executors_[number]->offers(request->job.kind)) request->tried.push_back(number);
           take_over(request, why);
         }));
@@ -126,8 +127,8 @@ void Dispatcher::find_devices() {
 void Dispatcher::take_over(const RequestPointer &request, const Status &why) {
   if (request->shared != nullptr) return request->shared->leave(*request, why);
   const CipherJob &job = request->job;
-  // What lies on a device cannot go elsewhere; what was sent to one by name
-  // may only fall back.
+  // A job in a device's memory cannot go elsewhere. A job for a named device may only fall back
+  // to the CPU.
   const bool stays = job.memory == LC_MEMORY_DEVICE ||
                      (job.device != LC_ANY_DEVICE && options_.fallback == LC_FALLBACK_NONE);
   if (!stays && place(request)) return;
@@ -172,8 +173,8 @@ std::vector<uint32_t> Dispatcher::able(const CipherKind &kind,
   return able;
 }
 
-// Of these, the one that will have done so much first; the first of equals. One whose rate
-// is not known is taken to be as fast as the fastest.
+// The device of these that will have done so many bytes first. Of equals, the first one. A
+// device whose rate is not known counts as the fastest.
 uint32_t Dispatcher::soonest(const std::vector<uint32_t> &devices, uint64_t bytes) const {
   double fastest = 0;
   for (const uint32_t n : devices) fastest = std::max(fastest, executors_[n]->shared_rate());
@@ -210,7 +211,7 @@ Placement Dispatcher::decide(const Request &request) const {
 
 bool Dispatcher::share(const RequestPointer &request) {
   const std::vector<uint32_t> devices = able(request->job.kind, request->tried);
-  if (devices.empty()) return false;  // since it was decided
+  if (devices.empty()) return false;  // they were lost since the decision
   const auto work = std::make_shared<SharedWork>(
       request, [this](const RequestPointer &whole, const Status &why) { take_over(whole, why); });
   std::vector<RequestPointer> parts;
@@ -227,7 +228,7 @@ bool Dispatcher::run(const RequestPointer &request, const Placement &place) {
   return true;
 }
 
-// What a device refuses since it stops is decided again without it.
+// If a device refuses a request because it is stopping, this decides again without it.
 bool Dispatcher::place(const RequestPointer &request) {
   while (true) {
     const Placement place = decide(*request);
@@ -275,7 +276,7 @@ void Dispatcher::remove_device_memory(const void *at) {
   device_memory_.erase(reinterpret_cast<uint64_t>(at));
 }
 
-// The device of each message; 0 for what is memory of others.
+// The device of each message: device 0 if its memory is not from lc_alloc_device().
 Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   std::lock_guard lock(mutex_);
   const auto find = [&](const uint8_t *pointer) -> std::optional<uint32_t> {
@@ -292,14 +293,14 @@ Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
     if (in && out && *in != *out)
       return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
                                            ": its input and its output lie on two devices");
-    // Without text it has no place of its own.
+    // A message without text has no place of its own.
     const uint32_t elsewhere = message.length == 0 && n != 0 ? devices.back() : 0;
     devices.push_back(in ? *in : out.value_or(elsewhere));
   }
   return devices;
 }
 
-// Each message where it lies, on all of these devices at once.
+// Runs each message on the device where it is, on all of these devices at once.
 Status Dispatcher::submit_on_devices(const RequestPointer &request) {
   Result<std::vector<uint32_t>> found = find_messages(request->job);
   if (!found.ok()) return found.status();

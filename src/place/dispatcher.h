@@ -1,4 +1,4 @@
-// Which device does a job, and what becomes of it when that device fails.
+// Chooses the device for a job, and another or the CPU if that device fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,55 +19,55 @@
 namespace lanecrypt::schedule {
 
 struct DispatcherOptions {
-  // A list as lc_options.devices has it; "" chooses by itself.
+  // A list as in lc_options.devices. "": the dispatcher chooses.
   std::string devices;
   lc_fallback fallback = LC_FALLBACK_CPU;
   PipelineOptions pipeline;
   size_t prime_pool = 0;
-  unsigned cores = 0;  // as lc_options has it
+  unsigned cores = 0;  // as in lc_options
   uint64_t least_shared_bytes = kLeastSharedBytes;
-  // Those there are; by default a survey of the APIs that `devices` names.
+  // Finds the devices of this machine. By default a survey of the APIs that `devices` names.
   std::function<device::Survey()> find;
 };
 
-// The devices of the APIs that are named, with the queue of each. Any thread.
+// The devices of the named APIs, each with its queue. Any thread.
 class Dispatcher {
  public:
   // Looks for devices, and loads no driver.
   explicit Dispatcher(DispatcherOptions options);
   ~Dispatcher() { stop(); }
-  // Finishes what is under way and ends all threads; what comes later is refused.
-  // hurry() has it leave undone what is not begun.
+  // Finishes the work under way and ends all threads. Later requests are refused. After hurry()
+  // it leaves undone what has not begun.
   void stop();
   void hurry();
 
-  // Where `devices` named what is not here; every job then fails with it.
+  // An error if `devices` names a device that is not here. Every job then fails with it.
   const Status &status() const { return status_; }
 
   size_t device_count() const { return executors_.size(); }
   // Selected ones first, in order of preference. nullptr beyond the last.
   Executor *device(uint32_t index) const;
-  // What a set of kernels is to a device. Of RSA's, which operations and new keys use, the
-  // worse of the two. The reason names the device.
+  // The state of a device as far as this set of kernels goes. RSA's set serves operations and new
+  // keys: this is the worse state of the two. The reason names the device.
   DeviceService service(uint32_t index, device::KernelSet set) const;
   bool is_selected(uint32_t index) const { return index < selected_count_; }
   const Counters &cpu_counters() const { return cpu_.counters(); }
-  // At most, at one request that is the CPU's.
+  // The most cores that work at one request on the CPU.
   unsigned cores() const { return cpu_.cores(); }
-  // Whether the threads that would be at it have nothing to do.
+  // Whether the threads for these cores have nothing to do.
   bool cores_are_idle() const { return cpu_.is_idle() && movers_.waiting_bytes == 0; }
   PinnedMemory &pinned() { return pinned_; }
-  // Whether so much, which may go to any device, goes to several at once.
+  // Whether so much work, if it may go to any device, goes to several at once.
   bool is_for_several(const CipherKind &kind, uint64_t bytes, size_t messages) const;
-  // Threads for what one would take too long for.
+  // Threads for work that one thread would take too long for.
   Workers &workers() { return movers_.workers; }
-  // The first selected device that can be used, made ready; nullptr: none.
+  // The first selected device that can be used, made ready, or nullptr.
   Executor *first_ready();
 
-  // Starts a request; it ends by itself. An error starts nothing.
+  // Starts a request, which ends by itself. After an error nothing was started.
   Status submit(const RequestPointer &request);
   Status submit(const RsaRequestPointer &request);
-  // Callers' memory on a device, so that jobs in it go there.
+  // Callers' memory on a device. Jobs in that memory go there.
   void add_device_memory(uint32_t device, const void *at, uint64_t bytes);
   void remove_device_memory(const void *at);
   RsaDispatcher &rsa() { return rsa_; }
@@ -77,20 +77,20 @@ class Dispatcher {
 
  private:
   void find_devices();
-  // Those that do such a thing, but for those that it was on.
+  // The devices that do such a request, without those that have tried it.
   std::vector<uint32_t> able(const CipherKind &kind, const std::vector<uint32_t> &tried) const;
   uint32_t soonest(const std::vector<uint32_t> &devices, uint64_t bytes) const;
   Status submit_on_devices(const RequestPointer &request);
   Result<std::vector<uint32_t>> find_messages(const CipherJob &job);
-  // Where a request goes that no device is named for, or that one could not do.
+  // Where a request goes for which no device is named, or which a device could not do.
   Placement decide(const Request &request) const;
-  // False where no device takes it, and the CPU may not.
+  // False if no device takes it and the CPU may not.
   bool place(const RequestPointer &request);
-  // False where its device takes nothing more.
+  // False if its device takes no more requests.
   bool run(const RequestPointer &request, const Placement &place);
   bool share(const RequestPointer &request);
   void take_over(const RequestPointer &request, const Status &why);
-  // Why it has no place.
+  // Why such a request has no place.
   Status no_place(const CipherKind &kind) const;
   // Of a job for which a device has the set of kernels, or the CPU does it.
   Status place_by_set(device::KernelSet set, uint32_t *number) const;

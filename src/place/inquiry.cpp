@@ -9,7 +9,7 @@ using process::Program;
 using std::chrono::milliseconds;
 
 bool Inquiry::knows_devices() {
-  // A caller who comes while another one looks need not wait for that.
+  // If another caller is looking just now, this one need not wait for that.
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   if (survey_) return true;

@@ -1,6 +1,6 @@
-// What programs of ours find out while the CPU does the requests: which devices there
-// are, and how long they take. So neither drivers nor threads come into this process, and
-// no caller waits.
+// Finds out by other programs of ours which devices there are and how long they take, while the
+// CPU does the requests. So no driver and no thread comes into this process, and no caller
+// waits.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace lanecrypt {
 
-// Any thread. In a child of fork it is still the parent's, and is left alone.
+// Any thread. A child of fork leaves its parent's inquiry alone.
 class Inquiry {
  public:
   // About the devices that this list names.
@@ -35,7 +35,7 @@ class Inquiry {
   struct Measured {
     std::optional<place::Calibration> calibration;  // nothing where it failed
   };
-  // What came of a measure(), once for each; nothing before it has ended.
+  // The result of a measure(), given out once. Nothing before it has ended.
   std::optional<Measured> measured(const std::string &id);
 
   // Adds to the bytes that the CPU did and a device might have done. Returns the sum so
@@ -50,7 +50,7 @@ class Inquiry {
   std::mutex mutex_;
   std::unique_ptr<device::Surveyor> surveyor_;
   std::optional<device::Survey> survey_;
-  // A nullptr says that it could not be started.
+  // nullptr: the program could not be started.
   std::map<std::string, std::unique_ptr<process::Program>> measuring_;
 };
 

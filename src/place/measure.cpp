@@ -17,18 +17,18 @@ using schedule::Dispatcher;
 using schedule::Request;
 
 constexpr uint64_t kPageBytes = 4096;
-constexpr uint32_t kIvBytes = 12, kTagBytes = 16;  // of authenticated modes
-// As many as fill a device.
+constexpr uint32_t kIvBytes = 12, kTagBytes = 16;  // in authenticated modes
+// So many streams fill a device.
 constexpr uint32_t kManyStreams = 1024;
 
 struct Plan {
   std::vector<uint64_t> sizes;
   size_t least_runs, most_runs;
-  uint64_t run_ns;   // of one point: no more runs after it
-  uint64_t most_ns;  // of one run: no larger sizes after it
+  uint64_t run_ns;   // once a point has taken so long, it gets no more runs
+  uint64_t most_ns;  // if a run takes longer, no larger size is measured
 };
 
-// The largest is one that every mode takes in one message.
+// Every mode takes the largest size in one message.
 Plan plan_of(Depth depth) {
   constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB, kMs = 1000 * 1000;
   if (depth == Depth::kQuick)
@@ -36,8 +36,8 @@ Plan plan_of(Depth depth) {
   return {{4 * kKiB, 64 * kKiB, 512 * kKiB, 2 * kMiB, 8 * kMiB}, 3, 7, 5 * kMs, 50 * kMs};
 }
 
-// Where a device may pay at all, in one message. Longer keys go by the shortest, and
-// ciphertext stealing by CBC.
+// Whether a device may pay at all in one message. The figures of the shortest key also serve for
+// longer ones, and those of CBC for ciphertext stealing.
 bool is_quick(const CipherKind &kind) {
   return kind.one_key_bytes() == (kind.mode().is_block_cipher() ? 16 : 32) && !kind.is_chain() &&
          !kind.mode().steals();
@@ -46,7 +46,7 @@ bool is_quick(const CipherKind &kind) {
 std::vector<CipherKind> kinds_of(Depth depth) {
   std::vector<CipherKind> kinds;
   for (const Mode &mode : kModes)
-    // Keys of 192 bits go by those of 128.
+    // The figures of keys of 128 bits also serve for 192 bits.
     for (const uint32_t one : {16u, 32u})
       for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
         const CipherKind kind = {mode.cipher, direction, one * mode.keys};
@@ -63,7 +63,7 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// Memory of the device's own, which is pinned; freed on its thread.
+// Pinned memory of the device's driver, which is freed on the device's thread.
 class Pinned {
  public:
   Pinned(Dispatcher &dispatcher, schedule::Executor &executor)
@@ -96,7 +96,7 @@ class Pinned {
   std::unique_ptr<device::Buffer> buffer_;
 };
 
-// One point's job, in place, which can be run again and again.
+// The job of one point. It is in place, and can be run again and again.
 class Trial {
  public:
   Trial(const CipherKind &kind, uint8_t *data, uint32_t streams, uint64_t bytes)
@@ -113,7 +113,7 @@ class Trial {
     }
   }
 
-  // What is opened must have been sealed.
+  // Encrypts first what an authenticated mode is to decrypt.
   Status prepare() {
     return is_aead() && kind_.direction == LC_DECRYPT ? on_cpu(LC_ENCRYPT) : Status();
   }
@@ -166,15 +166,15 @@ class Trial {
   Iv iv_ = {};
   std::vector<uint8_t> tags_;
   std::vector<lc_message> messages_;
-  lc_result result_ = {};  // of the last job
+  lc_result result_ = {};  // the last job's
 };
 
 struct Times {
   uint64_t ns, cpu_ns;
 };
 
-// The median of a few runs, after one that is not counted; of the CPU's time the
-// least, since others use it too.
+// Returns the median of a few runs, after one that is not counted. For CPU time it takes the
+// minimum, since others use the CPU too.
 template <typename Run>
 Result<Times> time_runs(Trial &trial, const Plan &plan, const OwnCpuTime &own, Run run) {
   std::vector<uint64_t> all;
@@ -185,7 +185,7 @@ Result<Times> time_runs(Trial &trial, const Plan &plan, const OwnCpuTime &own, R
     if (const Status status = run(); !status.ok()) return status;
     const uint64_t took = now_ns() - begin, cpu_end = own.now_ns();
     const uint64_t cpu_took = cpu_end > cpu ? cpu_end - cpu : 0;
-    // One run says enough of what takes too long.
+    // If it takes too long, one run is enough.
     if (n == 0 && took <= plan.most_ns) continue;
     all.push_back(took);
     least_cpu = std::min(least_cpu, cpu_took);
@@ -227,7 +227,7 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
       for (const uint32_t streams : {1u, kManyStreams}) {
         if (streams > 1 && !kind.is_chain()) continue;
         for (const uint64_t bytes : plan.sizes) {
-          // Streams of less than four blocks say little.
+          // Streams of less than four blocks tell little.
           if (bytes < streams * 4 * kBlockBytes) continue;
           Trial trial(kind, in_pinned ? pinned.data() : ordinary, streams, bytes);
           Result<Times> device =
@@ -235,11 +235,10 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
           if (!device.ok()) return device.status();
           Result<Times> cpu = time_runs(trial, plan, own, [&] { return trial.run_on_cpu(); });
           if (!cpu.ok()) return cpu.status();
-          // Pinned memory is brought to a device without a copy, beside which no number
-          // of cores is the better way.
+          // A device gets pinned memory without a copy, so several cores are never better there.
           Times cores = {};
           if (!in_pinned && are_several && !kind.is_chain() && !kind.mode().is_aead)
-            cores = *cpu;  // so little is one core's
+            cores = *cpu;  // one core does so little
           if (cores.ns != 0 && bytes >= schedule::kLeastForCores) {
             Result<Times> timed =
                 time_runs(trial, plan, own, [&] { return trial.run_on_cores(dispatcher); });

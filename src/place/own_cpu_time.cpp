@@ -17,8 +17,8 @@ uint64_t read_clock(clockid_t clock) {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// As Linux numbers the clock of a thread's CPU time; glibc's pthread_getcpuclockid()
-// gives the same, but wants a pthread_t, which nobody tells of another's thread.
+// Linux's number of the clock of a thread's CPU time. glibc's pthread_getcpuclockid() gives the
+// same, but needs a pthread_t, which we do not have for threads of others.
 clockid_t clock_of(pid_t thread) {
   constexpr unsigned kOfThread = 4, kScheduler = 2;
   return static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kOfThread | kScheduler);
@@ -42,7 +42,7 @@ uint64_t OwnCpuTime::now_ns() const {
   uint64_t others = 0;
   for (const pid_t thread : others_)
     if (thread != self) others += read_clock(clock_of(thread));
-  // What they take between these readings must not make it fall below nothing.
+  // The other threads go on between these two readings. The result must not be negative.
   const uint64_t all = read_clock(CLOCK_PROCESS_CPUTIME_ID);
   return all > others ? all - others : 0;
 }

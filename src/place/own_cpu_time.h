@@ -1,5 +1,5 @@
-// The CPU time of this process without what threads of the program take, which go on
-// with their work while a device is measured beside them.
+// The CPU time of this process without that of the program's threads, which go on with their
+// work while a device is measured.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,13 +14,13 @@ namespace lanecrypt::place {
 // Any thread: it does not change.
 class OwnCpuTime {
  public:
-  // The threads that there are now are the program's. Those that it starts later
-  // count as ours: a device then seems to take more than it does, never less.
+  // The threads that there are now are the program's. Threads that it starts later count as ours,
+  // so a device may seem to take more CPU time than it does, but never less.
   static OwnCpuTime without_present_threads();
-  // Of all threads.
+  // The CPU time of all threads.
   OwnCpuTime() = default;
 
-  // In nanoseconds, from some beginning. The calling thread counts, whosever it is.
+  // In nanoseconds since some moment. The calling thread always counts.
   uint64_t now_ns() const;
 
  private:
