@@ -1,5 +1,5 @@
-// A bell for one thread that waits for several things at once. Whoever brings one of them
-// about rings it.
+// A bell for one thread that waits for several things at once. Who has done one of them rings
+// it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,8 +18,8 @@ class Bell {
     rung_ = true;
     changed_.notify_one();
   }
-  // Waits for a ring, but no longer than `limit`; returns at once if it was rung since
-  // the last wait. False where it was not rung.
+  // Waits for a ring, but no longer than `limit`. Returns at once if it was rung since the last
+  // wait. False if it was not rung.
   bool wait(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     const bool rung = changed_.wait_for(lock, limit, [&] { return rung_; });

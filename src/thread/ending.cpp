@@ -21,7 +21,7 @@ void Ending::tell() {
     if (told_) return;
   }
   on_end_(failure);
-  // Wake the waiters last: once they wake, the caller may free what on_end_ used.
+  // The waiters are woken last: once they wake, the caller may free what on_end_ used.
   std::lock_guard lock(mutex_);
   told_ = true;
   changed_.notify_all();

@@ -1,4 +1,4 @@
-// How a job of any kind ends: with which outcome, and who is told.
+// The end of a job of any kind: its outcome, and who is told.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,12 +22,12 @@ class Ending {
   explicit Ending(Callback on_end);
   virtual ~Ending() = default;
 
-  // Until the request has ended, only whoever has it uses this. Set when a part failed
-  // for good; what is under way is still waited for.
+  // Until the request has ended, only who has it at the time uses this. Set when a part has
+  // failed for good. Parts under way are still waited for.
   Status failure;
   lc_result result = {};
 
-  // The work is in the caller's stream (device memory with a stream).
+  // Called when the work is in the caller's stream (device memory with a stream).
   void set_enqueued();
 
   // Any thread.

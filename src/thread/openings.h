@@ -14,14 +14,14 @@ namespace lanecrypt::schedule {
 // One opening, from the call that wants it to its end on the device's own thread.
 class Opening {
  public:
-  // Called on the thread of the caller, whose call will wait for it.
+  // Made on the thread of the caller, whose call will wait for it.
   Opening();
-  // The opening is over, well or not.
+  // The opening is over, whether it succeeded or not.
   ~Opening();
   Opening(const Opening &) = delete;
 
-  // Waits until the openings that this thread has begun are over, with all others under
-  // way. False where it has begun none since it was last asked.
+  // Waits until the openings that this thread has begun are over, and all others under way.
+  // False if this thread has begun none since the last call.
   static bool await_own();
 };
 

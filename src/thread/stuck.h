@@ -1,5 +1,5 @@
-// A device that does not end what it has begun: how long we wait for it, and what becomes
-// of the memory that it may still reach.
+// A device that does not end what it has begun: how long we wait for it, and what happens to
+// the memory that it may still reach.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,19 +11,19 @@
 
 namespace lanecrypt::schedule {
 
-// The time limit of a device where the caller set none: it is stuck when it has work and
-// ends nothing for so long.
+// The time limit of a device, if the caller set none. It is stuck when it has work and ends
+// nothing for so long.
 std::chrono::milliseconds default_time_limit(const device::Properties &properties);
 
-// Waits until the event is reached, but no longer than `limit`. Returns whether it was.
-// Neither sleeps nor keeps a core busy for long.
+// Waits until the event is reached, but no longer than `limit`. Returns whether it was reached.
+// It watches for a moment, and then looks again after short sleeps.
 bool await_within(device::Event &event, std::chrono::milliseconds limit);
 
 // LC_ERROR_DEVICE, with the limit in its text.
 Status stuck_status(std::chrono::milliseconds limit);
 
-// Keeps what a stuck device may still reach until the process ends. To free it would wait
-// for the device.
+// Keeps what a stuck device may still reach until the process ends. Freeing it would wait for
+// the device.
 void keep_for_ever(std::shared_ptr<void> what);
 
 }  // namespace lanecrypt::schedule

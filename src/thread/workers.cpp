@@ -48,8 +48,8 @@ void Workers::give(size_t count, std::function<void(size_t)> part, std::function
 }
 
 void Workers::share(size_t count, const std::function<void(size_t)> &part) {
-  // A thread that comes when all parts are begun finds nothing to do, and `part` may be
-  // gone by then.
+  // A thread that comes after all parts have begun finds nothing to do. `part` may be gone by
+  // then.
   struct Shared {
     std::atomic<size_t> begun = 0, ended = 0;
   };
@@ -69,7 +69,7 @@ void Workers::share(size_t count, const std::function<void(size_t)> &part) {
     shared->ended.wait(ended);
 }
 
-// False where the system gives no more threads. Then fewer must do.
+// False if the system gives no more threads. Then fewer do the work.
 bool Workers::start_thread() {
   // The first work may come from a thread of the caller's.
   const SignalsBlocked blocked;
@@ -78,7 +78,7 @@ bool Workers::start_thread() {
   } catch (const std::system_error &) {
     return false;
   }
-  ++idle_;  // it is about to look
+  ++idle_;  // the thread will look for work at once
   return true;
 }
 

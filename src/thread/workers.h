@@ -13,8 +13,8 @@
 
 namespace lanecrypt::schedule {
 
-// Any thread may call it. With one thread it is a queue: what is given first is done
-// first.
+// Any thread may call it. With one thread it is a queue: work is done in the order in which it
+// was given.
 class Workers {
  public:
   // The threads start with the first work. Each calls on_start first.
@@ -23,12 +23,12 @@ class Workers {
   ~Workers();
 
   unsigned most_threads() const { return most_threads_; }
-  // Runs part(0) to part(count - 1), several at once, and then after(), on these threads.
-  // Where there can be none, this thread runs them before it returns. after may be empty.
+  // Runs part(0) to part(count - 1), several at once, and then after(), on these threads. If
+  // no thread can be started, this thread runs them before it returns. `after` may be empty.
   void give(size_t count, std::function<void(size_t)> part, std::function<void()> after);
   void give(std::function<void()> work) { give(0, nullptr, std::move(work)); }
-  // Runs the parts on this thread, and on those of the workers that are free meanwhile.
-  // Returns when all are done. No part may throw.
+  // Runs the parts on this thread, and on the workers that are free meanwhile. Returns when all
+  // are done. No part may throw.
   void share(size_t count, const std::function<void(size_t)> &part);
 
  private:
@@ -41,7 +41,7 @@ class Workers {
   const std::function<void()> on_start_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<Work>> queue_;  // with parts to begin
+  std::deque<std::shared_ptr<Work>> queue_;  // work with parts that have not begun
   unsigned idle_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
