@@ -48,8 +48,8 @@ void AeadTally::set_done(uint32_t message, bool tag_is_wrong) {
   messages_[message].tag_is_wrong = tag_is_wrong;
 }
 
-// Computed by the CPU alone, from what is left of the message: its ciphertext or, in
-// place, its text.
+// The CPU computes the tag from what is left of the message: its ciphertext or, in place, its
+// text.
 Result<bool> AeadTally::is_tag_right(const CipherJob &job, uint32_t number) const {
   constexpr uint64_t kPartBytes = 1 << 20;
   const CipherMessage &message = job.messages[number];

@@ -35,10 +35,9 @@ class AeadTally {
   // output is wiped.
   void set_done(uint32_t message, bool tag_is_wrong);
 
-  // For the messages that are done, writes the tags, compares them, or adds to the sums
-  // of parts. Wipes, in host memory, all decrypted output whose tag is not right.
-  // LC_ERROR_TAG where a tag is wrong; in host memory a device's word alone is not enough
-  // for that.
+  // For the messages that are done, writes the tags, compares them, or adds to the sums of
+  // parts. Wipes, in host memory, all decrypted output whose tag is not right. LC_ERROR_TAG
+  // if a tag is wrong. In host memory the CPU confirms that before it is reported.
   Status finish(const CipherJob &job);
   // Whether a device called a tag wrong that is right.
   bool was_misled() const { return was_misled_; }
@@ -60,8 +59,8 @@ class AeadTally {
   bool was_misled_ = false;
 };
 
-// The power of H by which the last block of a piece is multiplied. The block of lengths,
-// which comes last, has 1.
+// The power of H by which the last block of a piece is multiplied. For the block of lengths,
+// the last of all, that power is 1.
 uint64_t aead_exponent(const CipherJob &job, const Piece &piece);
 // Whether a piece brings the block of lengths and the mask with it, or is the last of
 // CCM. A part of a message has no such piece.

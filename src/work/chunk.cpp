@@ -14,13 +14,13 @@ namespace {
 
 constexpr uint64_t kPageBytes = 4096, kLeastOfPages = 1 << 20;
 constexpr uint64_t kStreamsOfChunk = 256;
-// So many long streams of a chain keep a device busy together.
+// So many long streams of a chain keep a device busy.
 constexpr uint64_t kStreamsOfShare = 512;
-// How much passes the bus in the time that a chunk takes beside its bytes, as a fraction
-// of the least chunk: of 4 MiB, at 50 GB/s, 8 us.
+// A chunk takes some time whatever its size. This is how much passes the bus in that time, as a
+// fraction of the smallest chunk: with 4 MiB and 50 GB/s it is 8 us.
 constexpr double kOwnCost = 3.0 / 32;
 
-// Splits `bytes` off the front of a piece, where the mode allows a cut.
+// Splits `bytes` off the front of a piece. The mode must allow a cut there.
 Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   Piece front = piece;
   front.length = bytes;
@@ -56,7 +56,7 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
   return front;
 }
 
-// The most bytes, at most `most`, that a cut can leave in the front of a piece.
+// The most bytes, up to `most`, that a cut can leave in the front of a piece.
 uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
   const Mode &mode = request.job.kind.mode();
   if (mode.continuation == Continuation::kDataUnits) {
@@ -75,7 +75,7 @@ uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
   return most / kBlockBytes * kBlockBytes;
 }
 
-// Takes what still fits from the front of one request; false where nothing did.
+// Takes what still fits from the front of one request. False if nothing did.
 bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   const size_t before = chunk.pieces.size();
   // After a cut at a page or a data unit some room is left. It is not worth another cut.
@@ -142,8 +142,8 @@ bool fits(Request &request, const ChunkLimits &left) {
   return true;
 }
 
-// Whether a few chunks of whole streams together have lanes enough. Slices would take
-// bytes of a page here and of a page there.
+// Whether the streams are so short that a few chunks of whole streams have enough lanes. Slices
+// of such streams would be scattered over many pages.
 bool are_short(const Request &request, const ChunkLimits &limits) {
   return whole_blocks(request.longest_stream_bytes) <= limits.bytes / kStreamsOfChunk;
 }
@@ -152,7 +152,7 @@ bool has_short_streams(const Request &request, const ChunkLimits &limits) {
   return request.todo.size() >= kStreamsOfChunk && are_short(request, limits);
 }
 
-// Ciphertext stealing: the last two blocks of a message lie apart from the rest, unless
+// Ciphertext stealing: the last two blocks of a message are treated apart from the rest, unless
 // they are as in plain CBC.
 void set_stealing(lc_cipher cipher, CipherPiece &piece) {
   const StealingEnd end = stealing_end(cipher, piece.length);
@@ -280,8 +280,7 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
     bool took = true;
     const bool has_streams =
         chunk.kind.is_chain() && !request->is_sliced && has_short_streams(*request, limits);
-    // A part of shared work gets more pieces. They must not become one chunk after the
-    // other.
+    // A part of shared work gets more pieces later. Each must not become a chunk of its own.
     if (has_streams && request->shared != nullptr && chunk.pieces.empty())
       cut_streams(request, left, chunk);
     else if (!chunk.kind.is_chain() || (!request->is_sliced && fits(*request, left)))

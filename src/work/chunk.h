@@ -13,7 +13,7 @@
 namespace lanecrypt::schedule {
 
 struct ChunkPiece {
-  Request *request;  // one of the chunk's
+  Request *request;  // one of the chunk's requests
   Piece piece;
 };
 
@@ -38,23 +38,23 @@ struct ChunkLimits {
   uint32_t pieces;
 };
 
-// The most bytes of a chunk of such a job, where so many wait:
+// The most bytes of a chunk of such a job, when so many bytes wait:
 //
 //   sqrt(own * waiting_bytes), in multiples of `least`, from `least` to `most`.
 //
-// `own` is how many bytes pass the bus in the time that a chunk takes beside its bytes: 3/32
-// of `least`, which is 8 us where `least` is 4 MiB and the bus carries 50 GB/s. In bytes of
-// the bus, chunks of b bytes cost
+// A chunk takes some time whatever its size. `own` is how many bytes pass the bus in that time:
+// 3/32 of `least`, which is 8 us if `least` is 4 MiB and the bus carries 50 GB/s. Counted in
+// bytes of the bus, chunks of b bytes cost
 //
-//   b                        Nothing of a chunk comes back before all of it is there: each
-//                            way of the bus stands still while one chunk passes the other.
+//   b                        Nothing of a chunk comes back before all of it is there. So each
+//                            direction of the bus is idle while one chunk passes the other.
 //   own * waiting_bytes / b  Each chunk costs its own time.
 //
 // The sum is least where the two are equal, which is the formula. However small the first
 // and the last chunk are, the largest one counts.
 //
-// A chunk has room for a data unit where a job can be cut only between these, up to `most`.
-// It is `most` where a whole message is one unit, and of a chain, where lanes are what counts.
+// If a job can be cut only between data units, a chunk has room for one, up to `most`. It is
+// `most` if a whole message is one unit, and in a chain, where the number of lanes counts.
 uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t least, uint64_t most);
 
 // What a kernel must know of a piece, except where its bytes are, its key and its chain
@@ -65,8 +65,8 @@ CipherPiece describe(const Request &request, const Piece &piece);
 AeadPart describe_part(const Request &request, const Piece &piece, uint32_t index, uint32_t key,
                        uint64_t aad_at);
 
-// Cuts at most `bytes` off the front of a piece that is longer, where its mode allows a
-// cut. The front is empty only if not even the least part that the mode allows fits.
+// Cuts at most `bytes` off the front of a longer piece, at a place where its mode allows a cut.
+// The front is empty only if not even the smallest part that the mode allows fits.
 Piece cut_front(const Request &request, Piece &piece, uint64_t bytes);
 
 // One device does less than this before another one has begun.

@@ -58,7 +58,7 @@ Result<Place> DeviceMemory::place_to_copy(uint64_t address, uint64_t bytes,
 
 namespace {
 
-// The most in one launch.
+// The most data units in one launch.
 constexpr uint64_t kMostDataUnits = 1 << 22;
 
 struct Ends {

@@ -1,5 +1,5 @@
-// The memory of one device that callers have from lc_alloc_device(). It also cuts
-// requests whose messages lie there.
+// The memory of one device that callers have from lc_alloc_device(). Also cuts requests whose
+// messages are there.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace lanecrypt::schedule {
 
-// Where an address lies: in a buffer, or, if `buffer` is nullptr, at `offset` from the
-// null address of a device with flat addresses.
+// The place of an address: in a buffer or, if `buffer` is nullptr, at `offset` from the null
+// address of a device with flat addresses.
 struct Place {
   const device::Buffer *buffer = nullptr;
   uint64_t offset = 0;
 };
 
-// For the device's thread alone.
+// For the device's thread only.
 class DeviceMemory {
  public:
   explicit DeviceMemory(device::Device &device) : device_(device) {}
@@ -38,7 +38,7 @@ class DeviceMemory {
   std::map<uint64_t, std::unique_ptr<device::Buffer>> buffers_;
 };
 
-// Messages that lie on the device, as many as one launch takes.
+// Messages in the device's memory, as many as one launch takes.
 struct DeviceChunk {
   RequestPointer request;
   std::vector<Piece> pieces;

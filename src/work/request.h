@@ -14,7 +14,7 @@
 
 namespace lanecrypt::schedule {
 
-// What a piece has of its message's text.
+// The part of its message's text that a piece has.
 struct TextSpan {
   uint64_t offset, length;
 };
@@ -32,13 +32,13 @@ class Request : public Ending {
   Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_t member,
           uint64_t its_load_bytes);
 
-  const std::shared_ptr<CipherJob> whole_job;  // all who share it have the same
+  const std::shared_ptr<CipherJob> whole_job;  // all parts of shared work have the same job
   CipherJob &job = *whole_job;
   const std::shared_ptr<SharedWork> shared;  // nullptr: a whole request
   const uint32_t member = 0;
-  const uint64_t load_bytes;  // how many bytes it counts in a device's queue
+  const uint64_t load_bytes;  // for how many bytes it counts in a device's queue
 
-  // Only whoever has the request uses the rest: one executor at a time.
+  // Only who has the request uses the rest: one executor at a time.
   Todo todo{job};
   uint32_t chunks_under_way = 0;
   // The devices, by their numbers, that could not finish it.
@@ -64,7 +64,7 @@ class Request : public Ending {
   // continue its chains must not run.
   std::atomic<uint64_t> broken_from = UINT64_MAX;
 
-  // A part of shared work: what it did is not to be trusted.
+  // A part of shared work: its output must not be trusted.
   bool must_start_over = false;
 
   bool ends_message(const Piece &piece) const {
