@@ -1,13 +1,13 @@
 # Finds NVIDIA's compiler: the one that -DLANECRYPT_NVCC names, one on PATH, one
 # under /usr/local/cuda, or the one that dev/setup keeps in the cache. Sets
-#   LANECRYPT_NVCC          the program, or a false value where there is none
+#   LANECRYPT_NVCC          the program, or a false value if there is none
 #   LANECRYPT_NVCC_FLAGS    a list that every call must pass
 #   LANECRYPT_NVCC_RELEASE  such as 13.0
-#   LANECRYPT_NVCC_WHY      where there is none: why, for the summary
+#   LANECRYPT_NVCC_WHY      why there is none, for the summary
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# The first release that knows every architecture of ours, as in dev/setup.
+# The first release that compiles for all our architectures, as in dev/setup.
 set(LANECRYPT_OLDEST_NVCC 12.8)
 
 # Sets `release` to the release of nvcc `program`, or to nothing.
@@ -27,7 +27,7 @@ set(LANECRYPT_NVCC_WHY "there is no nvcc (dev/setup fetches one)")
 
 if(LANECRYPT_CUDA_ARCHS STREQUAL "none")
   set(LANECRYPT_NVCC_WHY "LANECRYPT_CUDA_ARCHS is none")
-  # Hides the cached value for this run; the cache keeps what the user gave.
+  # Hides the cached value during this run. The cache keeps what the user gave.
   set(LANECRYPT_NVCC "")
 elseif(LANECRYPT_NVCC)
   lanecrypt_nvcc_release(${LANECRYPT_NVCC} LANECRYPT_NVCC_RELEASE)
@@ -40,8 +40,8 @@ else()
   else()
     set(lanecrypt_cache "$ENV{HOME}/.cache")
   endif()
-  # Not kept in CMake's cache: an nvcc that comes later is found, and one that
-  # went is not missed.
+  # Not kept in CMake's cache, so that an nvcc that is installed later is found, and one that
+  # was removed is not used.
   find_program(lanecrypt_nvcc_on_path nvcc NO_CACHE NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH
                NO_CMAKE_SYSTEM_PATH)
   foreach(lanecrypt_candidate IN ITEMS ${lanecrypt_nvcc_on_path} /usr/local/cuda/bin/nvcc
@@ -64,7 +64,7 @@ ${LANECRYPT_OLDEST_NVCC} (dev/setup fetches a newer one)")
   endforeach()
 endif()
 
-# The wheels keep their libraries in lib, where their nvcc looks in lib64.
+# The wheels have their libraries in lib, but their nvcc looks in lib64.
 if(LANECRYPT_NVCC)
   set(LANECRYPT_NVCC_WHY "")
   get_filename_component(lanecrypt_nvcc_lib "${LANECRYPT_NVCC}/../../lib" ABSOLUTE)

@@ -1,11 +1,11 @@
-# What `cmake --install` puts where. Every destination is relative to the
-# prefix and every file finds the others from where it lies itself, so that
-# `cmake --install build --prefix ELSEWHERE` works.
+# What `cmake --install` puts where. Every destination is relative to the prefix, and every
+# file finds the others from its own place, so that `cmake --install build --prefix ELSEWHERE`
+# works.
 #
 # SPDX-License-Identifier: Apache-2.0
 
 target_include_directories(lanecrypt INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-# What is named there must be there, for some linkers.
+# Some linkers demand that every function named in the export list exists.
 set(LANECRYPT_DIAGNOSTIC_EXPORTS "")
 if(LANECRYPT_DIAGNOSTICS)
   set(LANECRYPT_DIAGNOSTIC_EXPORTS "lc_device_xor; lc_device_fragment_places; ")
@@ -15,8 +15,8 @@ configure_file(${PROJECT_SOURCE_DIR}/src/exports.map.in ${lanecrypt_exports} @ON
 target_link_options(lanecrypt PRIVATE -Wl,--version-script=${lanecrypt_exports})
 set_property(TARGET lanecrypt APPEND PROPERTY LINK_DEPENDS ${lanecrypt_exports})
 
-# ${prefix}/`folder`, as seen from ${prefix}/`from`; `absolute` where one of
-# them does not lie under the prefix.
+# Sets `result` to ${prefix}/`folder` as seen from ${prefix}/`from`, or to `absolute` if one of
+# them is not under the prefix.
 function(lanecrypt_relative result from folder root absolute)
   if(IS_ABSOLUTE "${from}" OR IS_ABSOLUTE "${folder}")
     set(${result} "${absolute}" PARENT_SCOPE)
@@ -27,7 +27,7 @@ function(lanecrypt_relative result from folder root absolute)
   endif()
 endfunction()
 
-# Where OpenSSL looks for gpu.so, as far as that lies under the prefix.
+# The folder in which OpenSSL looks for gpu.so, if that is under the prefix.
 if(NOT DEFINED LANECRYPT_MODULES_DIR)
   set(lanecrypt_modules "${CMAKE_INSTALL_LIBDIR}/ossl-modules")
   find_program(LANECRYPT_OPENSSL_COMMAND openssl)
@@ -48,11 +48,11 @@ install(TARGETS lanecrypt EXPORT lanecrypt LIBRARY DESTINATION ${CMAKE_INSTALL_L
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lanecrypt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-# Where programs look for the library is the same in the build folder and where they are
-# installed. CMake would change the one into the other, and make room for the longer by empty
-# names, which stand for whatever folder is the current one.
+# Programs look for the library in the same relative place in the build folder and after the
+# installation. CMake would otherwise replace one run path by the other, and fill the shorter
+# one up with empty names, which mean the current folder.
 
-# In a folder of its own beside the library, which looks there.
+# The probe is in its own folder beside the library, which looks there.
 set_target_properties(lanecrypt_probe PROPERTIES
   INSTALL_RPATH "$ORIGIN/.." BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS lanecrypt_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/lanecrypt)
@@ -75,7 +75,7 @@ foreach(program lanecrypt_main lanecrypt_bench)
   endif()
 endforeach()
 if(TARGET lanecrypt_bench)
-  # Where `lanecrypt bench rsa` finds the provider.
+  # `lanecrypt bench rsa` finds the provider there.
   lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."
                      "${LANECRYPT_MODULES_DIR}")
   set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/load/provider_library.cpp

@@ -1,5 +1,5 @@
-# Decides which APIs are built in, and compiles the kernels for CUDA. What is
-# left out and why, summary.cmake says.
+# Decides which APIs are built in, and compiles the kernels for CUDA. summary.cmake says what is
+# left out and why.
 # Sets LANECRYPT_KERNEL_SETS, LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT,
 # LANECRYPT_HAVE_OPENCL and LANECRYPT_HAVE_GL.
 
@@ -26,14 +26,14 @@ if(LANECRYPT_NVCC)
     foreach(arch IN LISTS ARGN)
       list(APPEND options -gencode arch=compute_${arch},code=sm_${arch})
     endforeach()
-    # PTX of the newest, for devices that come later.
+    # PTX of the newest architecture, for future devices.
     list(GET ARGN -1 newest)
     list(APPEND options -gencode arch=compute_${newest},code=compute_${newest})
     set(${name} ${options} PARENT_SCOPE)
   endfunction()
   lanecrypt_gencode(gencode ${archs})
-  # A build here has few architectures, but the source is for all: this looks that
-  # each takes it, with as little optimization as there can be.
+  # A usual build has few architectures, but the source is for all. This checks that it
+  # compiles for each, with as little optimization as possible.
   lanecrypt_gencode(every_gencode ${every_arch})
   set(fast_compile)
   if(LANECRYPT_NVCC_RELEASE VERSION_GREATER_EQUAL 13.0)
@@ -42,7 +42,7 @@ if(LANECRYPT_NVCC)
   set(checked_fatbins)
 
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
-  # One for each set of kernels: sets FATBIN to the file made of SOURCE.
+  # Makes the fatbin of one set of kernels, and sets FATBIN to the file made of SOURCE.
   function(lanecrypt_add_fatbin fatbin source)
     set(${fatbin} ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin PARENT_SCOPE)
     add_custom_command(
@@ -72,7 +72,7 @@ if(LANECRYPT_NVCC)
     lanecrypt_add_fatbin(lanecrypt_${set} ${set}_kernels.cu)
   endforeach()
   add_custom_target(kernels_of_every_arch DEPENDS ${checked_fatbins})
-  # The fatbins lie in the library's read-only data.
+  # The fatbins are in the library's read-only data.
   set(LANECRYPT_FATBIN_OBJECT ${PROJECT_BINARY_DIR}/kernels/fatbin.S)
   set(embedded "  .section .rodata\n")
   set(fatbins)

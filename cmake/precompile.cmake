@@ -1,8 +1,8 @@
-# Headers of others that most files read, compiled once for each target: a file of C++ then
-# takes a quarter to a third less time. Off by default, so that who builds for use, and
-# dev/check-release, find a file that does not include what it needs.
+# Compiles the foreign headers that most files read once for each target. A C++ file then takes
+# a quarter to a third less time. It is off by default, so that usual builds and
+# dev/check-release find a file that does not include what it needs.
 option(LANECRYPT_PRECOMPILE "compile the headers of the standard library and of tests once" OFF)
-# A file with definitions of its own, such as LANECRYPT_DIAGNOSTICS, reads them itself.
+# A file with its own definitions, such as LANECRYPT_DIAGNOSTICS, reads the headers itself.
 set(CMAKE_PCH_WARN_INVALID OFF)
 
 set(lanecrypt_standard_headers
@@ -10,19 +10,19 @@ set(lanecrypt_standard_headers
   <functional> <map> <memory> <mutex> <optional> <span> <sstream> <string> <string_view>
   <thread> <utility> <vector>)
 
-# lanecrypt_precompile(TARGET [HEADER...]): the standard library's, and these.
+# lanecrypt_precompile(TARGET [HEADER...]): compiles the standard library's headers and these.
 function(lanecrypt_precompile target)
   if(LANECRYPT_PRECOMPILE)
     foreach(header ${lanecrypt_standard_headers} ${ARGN})
       list(APPEND headers "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
     endforeach()
     target_precompile_headers(${target} PRIVATE ${headers})
-    # As ccache's manual asks for, beside CCACHE_SLOPPINESS=pch_defines,time_macros.
+    # ccache's manual asks for this, and for CCACHE_SLOPPINESS=pch_defines,time_macros.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   endif()
 endfunction()
 
-# lanecrypt_precompiled_by(OTHER TARGET...): each takes what OTHER has compiled.
+# lanecrypt_precompiled_by(OTHER TARGET...): each target uses what OTHER has compiled.
 function(lanecrypt_precompiled_by other)
   if(LANECRYPT_PRECOMPILE)
     foreach(target ${ARGN})

@@ -1,5 +1,5 @@
-# Writes OUT, a header that names the commit that is built, and touches it only
-# when that changes. Run at every build: cmake -DSOURCE=... -DOUT=... -P
+# Writes OUT, a header that names the commit that is built, and changes the file only if the
+# commit is another. Runs at every build: cmake -DSOURCE=... -DOUT=... -P
 set(commit "unknown")
 find_program(git git)
 if(git)
