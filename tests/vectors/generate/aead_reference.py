@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GCM, CCM, ChaCha20, Poly1305 and their union, written to be read beside the
-standards, over whole numbers: slow, not constant time, for test vectors alone.
+"""GCM, CCM, ChaCha20, Poly1305 and ChaCha20-Poly1305 over Python's integers, written to be read
+beside the standards. They are slow and not constant time: only for test vectors.
 """
 
 from aes_reference import BLOCK, Aes, blocks_of, ctr_crypt, xor
@@ -11,7 +11,7 @@ def padded(text):
 
 
 def ghash(h, text):
-    """SP 800-38D, 6.4. Bit 0 of a block is its first, which is the number's highest."""
+    """SP 800-38D, 6.4. Bit 0 of a block, its first one, is the highest bit of the number."""
     y, h = 0, int.from_bytes(h, "big")
     for block in blocks_of(text):
         x, product, v = y ^ int.from_bytes(block, "big"), 0, h

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AES as FIPS 197 describes it, and three modes of SP 800-38A, written to be
-read beside the standards: slow, not constant time, for test vectors alone.
+"""AES as FIPS 197 describes it, and modes around any cipher of 16-byte blocks, written to be read
+beside the standards. They are slow and not constant time: only for test vectors.
 
 The state is a list of 16 bytes, column by column, so byte 4*c + r is row r of
 column c.
@@ -41,7 +41,7 @@ SBOX = make_sbox()
 INVERSE_SBOX = [SBOX.index(a) for a in range(256)]
 # Products by the constants of MixColumns and InvMixColumns.
 BY = {k: [multiply(a, k) for a in range(256)] for k in (2, 3, 9, 11, 13, 14)}
-# Where the byte at each place of the state comes from under ShiftRows, and back.
+# From which place of the state ShiftRows takes each byte, and its inverse.
 SHIFT_ROWS = [4 * ((c + r) % 4) + r for c in range(4) for r in range(4)]
 INVERSE_SHIFT_ROWS = [4 * ((c - r) % 4) + r for c in range(4) for r in range(4)]
 
@@ -157,7 +157,7 @@ def ofb_crypt(key, iv, text, cipher=Aes):
 
 
 def cts_encrypt(key, iv, text, variant):
-    """The addendum to SP 800-38A: CBC over zeros behind the text, whose last two
+    """The addendum to SP 800-38A: CBC over the text with zeros after it. Then the last two
     blocks are cut and exchanged."""
     part = (len(text) - 1) % BLOCK + 1
     whole = cbc_encrypt(key, iv, text + bytes(BLOCK - part))
@@ -169,7 +169,7 @@ def cts_encrypt(key, iv, text, variant):
 
 
 def xts_encrypt(keys, tweak, text):
-    """IEEE 1619, 5.3: one data unit."""
+    """One data unit by IEEE 1619, 5.3."""
     half = len(keys) // 2
     aes, mask = Aes(keys[:half]), int.from_bytes(Aes(keys[half:]).encrypt_block(tweak), "little")
 

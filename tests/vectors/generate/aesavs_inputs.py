@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NIST chose for the Advanced Encryption Standard Algorithm Validation
-Suite (AESAVS): the inputs of its known-answer tests that follow no rule, and
-the seeds of the Monte Carlo chains of its published sample. VarTxt and VarKey
-follow a rule and are made in write_vectors.py.
+"""Inputs that NIST chose for the Advanced Encryption Standard Algorithm Validation Suite
+(AESAVS): those of its known-answer tests that follow no rule, and the seeds of the Monte Carlo
+chains of its published sample. VarTxt and VarKey follow a rule, and write_vectors.py makes them.
 """
 
-# Plaintexts under the key of zeros. (AESAVS, appendix B)
+# Plaintexts for the key of zeros (AESAVS, appendix B).
 GFSBOX_PLAINTEXTS = {
     128: """
         f34481ec3cc627bacd5dc3fb08f273e6
@@ -33,7 +32,7 @@ GFSBOX_PLAINTEXTS = {
     """.split(),
 }
 
-# Keys, with the plaintext of zeros. (AESAVS, appendix C)
+# Keys for the plaintext of zeros (AESAVS, appendix C).
 KEYSBOX_KEYS = {
     128: """
         10a58869d74be5a374cf867cfb473859

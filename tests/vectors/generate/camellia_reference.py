@@ -24,14 +24,14 @@ SBOX2 = bytes(turn(s, 1, 8) for s in SBOX1)
 SBOX3 = bytes(turn(s, 7, 8) for s in SBOX1)
 SBOX4 = bytes(SBOX1[turn(x, 1, 8)] for x in range(256))
 SBOXES = (SBOX1, SBOX2, SBOX3, SBOX4, SBOX2, SBOX3, SBOX4, SBOX1)
-# Of the eight bytes that come of the S-boxes, which each byte is the sum of.
+# The outputs of the eight S-boxes of which each byte is the sum.
 SUMS = ((0, 2, 3, 5, 6, 7), (0, 1, 3, 4, 6, 7), (0, 1, 2, 4, 5, 7), (1, 2, 3, 4, 5, 6),
         (0, 1, 5, 6, 7), (1, 2, 4, 6, 7), (2, 3, 4, 5, 7), (0, 3, 4, 5, 6))  # fmt: skip
 SIGMA = (0xA09E667F3BCC908B, 0xB67AE8584CAA73B2, 0xC6EF372FE94F82BE, 0x54FF53A5F1D36F1C,
          0x10E527FADE682D1D, 0xB05688C2B3E6C1FD)  # fmt: skip
 LOW = (1 << 64) - 1
-# 2.2: of which value each pair of subkeys is, turned by how many bits, in order of use. Of a
-# key of 128 bits one pair comes of two.
+# 2.2: for each pair of subkeys, in order of use, the value that it comes from and by how many
+# bits that is turned. With a key of 128 bits one pair comes from two values.
 SHORT = (("L", 0), ("A", 0), ("L", 15), ("A", 15), ("A", 30), ("L", 45), ("A", 45, "L", 60), ("A", 60),
          ("L", 77), ("L", 94), ("A", 94), ("L", 111), ("A", 111))  # fmt: skip
 LONG = (("L", 0), ("B", 0), ("R", 15), ("A", 15), ("R", 30), ("B", 30), ("L", 45), ("A", 45), ("L", 60),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """SM4 as GB/T 32907-2016 (draft-ribose-cfrg-sm4-10) writes it, for the modes of aes_reference.py."""
 
-# 6.2.1 of the draft, as its origin has it: an inverse in this field between two equal affine maps.
+# The S-box of 6.2.1 of the draft, from its structure: an inverse in this field between two equal
+# affine maps.
 FIELD = 0x1F5
 
 
@@ -18,7 +19,7 @@ def multiply(a, b):
 
 
 def affine(x):
-    """The rows of the map are turns of one."""
+    """Applies the affine map, whose rows are rotations of one row."""
     bits = 0
     for row in range(8):
         turned = (0xA7 << row | 0xA7 >> (8 - row)) & 0xFF

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the test vectors of the folder above, in the form that its README.md
-describes, from the inputs that the standards give and the references in
-aes_reference.py, sm4_reference.py and their like, and aead_reference.py. The Monte Carlo chains take a minute.
+"""Writes the test vectors of the folder above, in the form that its README.md describes, from the
+inputs of the standards and the reference ciphers and modes beside this script. The Monte Carlo
+chains take a minute.
 
     write_vectors.py            writes every file
     write_vectors.py --check    writes none; fails if a file would change
@@ -50,7 +50,7 @@ def encrypt(mode, key, iv, plaintext, cipher=Aes):
 
 
 class Writer:
-    """Lines of one file; says a cipher, key or IV only where it changes."""
+    """The lines of one file. Writes a cipher, key or IV only if it changes."""
 
     def __init__(self, *titles):
         self.lines = ["# SPDX-License-Identifier: Apache-2.0"]
@@ -135,7 +135,7 @@ def sp800_38a_feedback():
 
 
 def cts():
-    """Lengths of RFC 3962's vectors, whose mode is CS3."""
+    """The inputs of RFC 3962's vectors, whose mode is CS3, in all three modes."""
     out = Writer(
         "CBC with ciphertext stealing, the addendum to SP 800-38A: the key, IV and",
         "plaintexts of RFC 3962, appendix B, whose own ciphertexts are those of CS3.",
@@ -297,7 +297,7 @@ def rfc8439():
 
 
 def rfc8439_poly1305():
-    """R, S and data of each, and what of it is hard."""
+    """R, S and the data of each case, and what makes it hard."""
     out = Writer(
         "Poly1305: RFC 8439, section 2.5.2, and sums at the edges of the field, as those",
         "of appendix A.3.",
@@ -351,7 +351,7 @@ def known_answers(mode):
 
 
 def ecb_inner_loop(crypt, text):
-    """1,000 blocks, each the answer to the one before; the last two."""
+    """Does 1,000 blocks, each the answer to the one before. Returns the last two."""
     before = text
     for _ in range(1000):
         before, text = text, crypt(text)
@@ -359,7 +359,7 @@ def ecb_inner_loop(crypt, text):
 
 
 def cbc_inner_loop(aes, direction, iv, text):
-    """1,000 blocks in CBC; the text of each is the answer before the last one."""
+    """Does 1,000 blocks in CBC. The text of each is the last answer but one."""
     chain, before, last = iv, iv, iv
     for _ in range(1000):
         if direction == "encrypt":
@@ -367,14 +367,14 @@ def cbc_inner_loop(aes, direction, iv, text):
         else:
             answer = bytes(xor(aes.decrypt_block(text), chain))
             chain = text
-        # The second text is the IV; from then on it is the answer before.
+        # The second text is the IV. From then on it is the answer before the last one.
         text = last
         before, last = last, answer
     return before, last
 
 
 def monte_carlo_chain(mode, direction, key, iv, text):
-    """The answers of AESAVS 6.4.1 (ECB) and 6.4.2 (CBC), 100 of them."""
+    """The 100 answers of a chain, by AESAVS 6.4.1 (ECB) and 6.4.2 (CBC)."""
     for _ in range(100):
         aes = Aes(key)
         if mode == "ecb":
