@@ -121,7 +121,7 @@ Pkey openssl_key(const TestKey &key) {
   return Pkey(made);
 }
 
-// in^d mod n by OpenSSL, without padding.
+// Whether OpenSSL computes in^d mod n = out, without padding.
 bool openssl_gives(EVP_PKEY *key, const Bytes &in, const Bytes &out) {
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(nullptr, key, "provider=default");
   Bytes result(in.size());
@@ -134,8 +134,8 @@ bool openssl_gives(EVP_PKEY *key, const Bytes &in, const Bytes &out) {
 }
 
 #ifdef LANECRYPT_TEST_GMP
-// out < n and out^e mod n = in. If e has an inverse for the key, no other number has
-// both.
+// Whether out < n and out^e mod n = in. If e has an inverse for the key, both are true of no
+// other number.
 bool gmp_goes_back(const TestKey &key, const Bytes &in, const Bytes &out) {
   mpz_t n, e, from, to;
   mpz_inits(n, e, from, to, nullptr);
@@ -177,7 +177,7 @@ class RsaCasesTest : public testing::TestWithParam<RsaCase> {
   }
   bool is_gpu() const { return GetParam().device.is_gpu; }
 
-  // What one job makes of the inputs. Input n is for key n % keys.size().
+  // Runs the inputs in one job, and returns its outputs. Input n is for key n % keys.size().
   std::vector<Bytes> run(const std::vector<TestKey> &keys, lc_rsa_operation operation,
                          const std::vector<Bytes> &inputs) {
     std::vector<lc_rsa_key *> made(keys.size());

@@ -1,4 +1,4 @@
-// Where single operations of RSA go: the CPU of their caller, or a device's next batch.
+// Where single RSA operations go: to their caller's core, or into a device's next batch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/rsa_choice.h"
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 class ChoiceTest : public testing::Test {
  protected:
-  // The test's own: a busy machine may let any time pass between two lines.
+  // A clock of the test, since on a busy machine any time may pass between two lines.
   inline static std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
   size_t load_ = 0;
   std::optional<RsaChoice::Duration> estimate_;
@@ -55,11 +55,11 @@ TEST_F(ChoiceTest, ManyCallersGoToTheDeviceAndStayThereBetweenBatches) {
       ++on_cpu;
     }
   }
-  // 2.2 ms are what about 98 callers on 16 cores take.
+  // About 98 callers on 16 cores take 2.2 ms.
   EXPECT_GT(on_device, 140);
   EXPECT_GT(on_cpu, 60);
   for (; on_cpu > 0; --on_cpu) choice_.ran_on_cpu(2048, 2ms);
-  // A batch ends; nobody is there for a moment.
+  // A batch ends, and for a moment nobody else is there.
   load_ = 0;
   EXPECT_TRUE(choice_.is_device_sooner(2048, 1));
   // Then the others stay away.
@@ -89,7 +89,7 @@ TEST_F(ChoiceTest, DevicesAreOpenedWhenTheyWouldPay) {
 TEST_F(ChoiceTest, SizesAreKnownApart) {
   estimate_ = 2ms;
   run_on_cpu(2048, 360us);
-  // Nothing is known of 4096 bits yet, so the CPU tells first.
+  // Nothing is known of 4096 bits yet, so the CPU must first show how long it takes.
   run_on_cpu(4096, 4ms);
   EXPECT_TRUE(choice_.is_device_sooner(4096, 1));
   EXPECT_FALSE(choice_.is_device_sooner(2048, 1));

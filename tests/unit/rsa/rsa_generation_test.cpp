@@ -20,7 +20,7 @@ Bn bn_of(const lc_number &number) {
   return test::bn_of({static_cast<const uint8_t *>(number.bytes), number.length});
 }
 
-// Whether OpenSSL takes it for a good key. Every prime is tested again.
+// Whether OpenSSL says that the key is good. It tests every prime again.
 bool openssl_agrees(const lc_rsa_parts &parts) {
   OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
   std::vector<Bn> numbers;
@@ -87,8 +87,7 @@ void expect_bounds(const lc_rsa_parts &parts, int bits) {
   BN_CTX_free(context);
 }
 
-// Takes keys and looks at them.
-// 65537. No list of an initializer: gcc 12 warns that it may be used uninitialized.
+// 65537. Not an initializer list: gcc 12 warns that it may be used uninitialized.
 constexpr uint8_t kExponent[] = {1, 0, 1};
 
 struct Keys {
@@ -115,7 +114,7 @@ struct Keys {
     generation.argument = this;
     return generation;
   }
-  // A generator of the test's own.
+  // The test's own random generator.
   static int random(void *argument, void *to, size_t bytes) {
     Keys &keys = *static_cast<Keys *>(argument);
     if ((keys.random_bytes += bytes) > keys.most_random_bytes) return 0;
@@ -263,7 +262,7 @@ TEST_P(RsaGenerationTest, KeysAreRight) {
     uint64_t count;
   };
   std::vector<Wanted> all = {{1024, {1, 0, 1}, 3}, {1026, {0x69, 0, 0x69}, 1}};
-  // By OpenCL a card has one lane for a number. The longest take it minutes.
+  // Through OpenCL a card has one lane for a number, and takes minutes for the longest keys.
   const bool has_teams = GetParam().device.id.starts_with("cuda");
   for (const int bits : {2048, 3072, 4096, 6144, 8192})
     if (has_teams || (is_gpu() && bits <= 3072)) all.push_back({bits, {1, 0, 1}, 4});

@@ -95,7 +95,8 @@ TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
   }
 }
 
-// As wide as a device: it tests enough to find a dozen primes of 512 bits at once.
+// A tester as wide as a device: it tests enough candidates to find a dozen primes of 512 bits at
+// once.
 RsaGenerator::MakeTester by_cpu() {
   return [](const device::Found &, const DeviceTrust &) {
     return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(32));
@@ -216,9 +217,9 @@ TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   EXPECT_EQ(0u, result.cpu_operations);
 }
 
-// Of two devices, in the one each lane has a number for itself, and in the other lanes
-// share a number. The latter makes a single key, though it comes last. Of several keys
-// both do a part.
+// There are two devices. In one each lane has a number for itself, in the other lanes share a
+// number. The latter makes a single key, though it comes last. If there are several keys, both
+// search.
 TEST(RsaGenerator, ASingleKeyIsForLanesThatShareANumber) {
   Counters of_cpu, of_lone, of_shared;
   RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, {}, 0, by_cpu());

@@ -144,7 +144,7 @@ TEST(RsaImage, TablesHoldThePowersOfOnePair) {
     Check check(key, form);
     for (size_t n = 0; n < image.pairs(); ++n)
       ASSERT_TRUE(check.is_pair(image.power(n), image.inverse(n))) << bits << " bits, pair " << n;
-    // In each table in turn: 1, g, and each entry is g times the one before.
+    // In each table the entries are 1, g, and so on, each g times the one before.
     Bn last = bn();
     BN_one(last.get());
     for (size_t w = 0; w < form.blind_windows; ++w) {
@@ -165,7 +165,7 @@ TEST(RsaImage, TablesHoldThePowersOfOnePair) {
   }
 }
 
-// As it is with a key for several devices.
+// Several devices may use a key, each with an image in its own form.
 TEST(RsaImage, FormsShareTheBasesOfAKey) {
   const TestKey &key = key_of_bits(1024);
   const RsaKeyPointer made = prepared(key);

@@ -26,7 +26,7 @@ using schedule::RsaRequestPointer;
 
 constexpr std::chrono::milliseconds kTimeLimit = 300ms;
 
-// Operations of one request, in place, and the right results.
+// The operations of one request, in place, and their right results.
 class Question {
  public:
   Question(lc_rsa_operation operation, const std::vector<RsaKeyPointer> &keys,
@@ -81,7 +81,7 @@ class RsaTrustTest : public testing::Test {
   void open(const std::string &fault, lc_verify verify = LC_VERIFY_SAMPLED,
             lc_fallback fallback = LC_FALLBACK_CPU) {
     dispatcher_.reset();
-    fault_.reset();  // puts the old value back
+    fault_.reset();  // restores the old value
     DispatcherOptions options;
     set_device(options, fault);
     options.fallback = fallback;
@@ -92,7 +92,7 @@ class RsaTrustTest : public testing::Test {
     options.pipeline.skip_self_test = true;
     dispatcher_ = std::make_unique<Dispatcher>(options);
   }
-  // The emulator, which fails by itself.
+  // By default the emulator, which simulates faults itself.
   virtual void set_device(DispatcherOptions &options, const std::string &fault) {
     options.devices = "host";
     fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
@@ -106,7 +106,7 @@ class RsaTrustTest : public testing::Test {
   uint64_t failures() const { return dispatcher_->device(0)->counters().failures; }
   void try_random_faults(uint64_t schedules, bool may_be_stuck);
 
-  // Both of one class, so that they share batches.
+  // Both keys are of one class, so that they share batches.
   const std::vector<const TestKey *> numbers_ = {&key_of_bits(1024), &key_of_bits(1026)};
   std::vector<RsaKeyPointer> keys_;
   std::unique_ptr<ScopedEnvironment> fault_;
@@ -114,12 +114,12 @@ class RsaTrustTest : public testing::Test {
   Random random_{62};
 };
 
-// In each run something fails one step later, until nothing does. The results lie on
-// the inputs, which must be whole for whoever takes over.
+// In each run something fails one step later, until nothing fails. The results overwrite the
+// inputs, which must be whole if the CPU or another device takes over.
 TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
   const struct {
     const char *kind;
-    uint64_t least;  // stages at which it strikes
+    uint64_t least;  // at least so many stages must show the fault
   } kinds[] = {{"lost-upload", 5}, {"lost-after", 3},    {"lost-download", 1}, {"fail-launch", 3},
                {"drop-kernel", 3}, {"drop-download", 1}, {"wrong-byte", 1}};
   for (const auto &[kind, least] : kinds)
@@ -134,11 +134,11 @@ TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
         struck = question->result().cpu_operations != 0;
         if (!struck) continue;
         ASSERT_GE(failures(), 1u);
-        // Where one check says no, that one result is made again, and the device stays.
+        // If one check says no, that result is made again, and the device stays.
         if (question->result().failed_checks != 0) continue;
         EXPECT_EQ(LC_DEVICE_LOST, service().state);
         EXPECT_TRUE(service().reason.starts_with("host:0: RSA: ")) << service().reason;
-        // And stays away.
+        // It is not used any more.
         const auto next = ask(1, operation);
         next->expect_right();
         EXPECT_EQ(0u, next->result().device_operations);
@@ -148,7 +148,7 @@ TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
     }
 }
 
-// In the middle of its service, of which it had done a part well.
+// The device goes wrong in the middle of its service, after right results.
 TEST_F(RsaTrustTest, AWrongByteAfterRightResults) {
   open("wrong-byte:9");
   uint64_t on_device = 0;
@@ -157,19 +157,19 @@ TEST_F(RsaTrustTest, AWrongByteAfterRightResults) {
     question->expect_right();
     on_device += question->result().device_operations;
   }
-  // One download each.
+  // Each took one download.
   EXPECT_EQ(9u, on_device);
   EXPECT_EQ(LC_DEVICE_LOST, service().state);
   EXPECT_NE(std::string::npos, service().reason.find("wrong output")) << service().reason;
 }
 
-// The memory of a launch is that of the one before, with its results and what it said of
-// them. Where a kernel or a copy does not take place, and nobody says so, these are not
-// taken for the new ones, also where nothing cleared them.
+// A launch uses the memory of the one before, with that one's results and verdicts. If a kernel
+// or a copy is left out without an error, these must not be taken for new ones, even if they
+// were not cleared.
 TEST_F(RsaTrustTest, NoResultOfALaunchBeforeIsTaken) {
   const struct {
     lc_rsa_operation operation;
-    std::vector<const char *> faults;  // of the second batch
+    std::vector<const char *> faults;  // in the second batch
   } trials[] = {
       {LC_RSA_PRIVATE, {"drop-kernel:3", "drop-kernel:4", "drop-kernel:5", "drop-download:1"}},
       {LC_RSA_PUBLIC, {"drop-kernel:1", "drop-download:1"}},
@@ -185,30 +185,29 @@ TEST_F(RsaTrustTest, NoResultOfALaunchBeforeIsTaken) {
           EXPECT_EQ(2u, before->result().device_operations);
           const auto question = ask(2, operation);
           question->expect_right();
-          // The verdicts told, and not a look at what lay there, which ends a device's
-          // service.
+          // The verdicts showed it. A check by the CPU would have ended the device's service.
           EXPECT_EQ(2u, question->result().failed_checks);
           EXPECT_EQ(LC_DEVICE_READY, service().state) << service().reason;
           ask(1, operation)->expect_right();
         }
 }
 
-// A result that is wrong although the device found it right: spoiled on its way.
+// A result that the device found right is spoiled on its way to the host.
 TEST_F(RsaTrustTest, WhatIsLookedAtBesidesTheVerdict) {
-  // One of each batch, whatever is asked for.
+  // The CPU checks one result of each batch, whatever `verify` says.
   for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
     open("flip-bit:1", verify);
     for (int n = 0; n < 2; ++n) ask(1)->expect_right();
     EXPECT_EQ(LC_DEVICE_LOST, service().state) << verify;
   }
-  // All of them, where all are asked for.
+  // It checks all of them with LC_VERIFY_FULL.
   for (int n = 0; n < 3; ++n) {
     open("flip-bit:1", LC_VERIFY_FULL);
     ask(1)->expect_right();
     ask(64)->expect_right();
     EXPECT_EQ(LC_DEVICE_LOST, service().state);
   }
-  // Else one wrong among many passes, but for one batch in 64.
+  // Otherwise one wrong result among many passes, except in one batch of 64.
   for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_SAMPLED}) {
     bool passed = false;
     for (int n = 0; n < 8 && !passed; ++n) {
@@ -222,7 +221,7 @@ TEST_F(RsaTrustTest, WhatIsLookedAtBesidesTheVerdict) {
   }
 }
 
-// It stays in service, and the CPU does what it cannot.
+// A device that lacks memory stays in service, and the CPU does what it cannot do.
 TEST_F(RsaTrustTest, WantOfMemoryPasses) {
   for (int n = 0; n < 14; ++n) {
     open("no-memory:" + std::to_string(n));
@@ -238,14 +237,14 @@ TEST_F(RsaTrustTest, WantOfMemoryPasses) {
   EXPECT_EQ(LC_ERROR_MEMORY, question.wait().code());
 }
 
-// Whichever kernel does not end, those who wait for it do not wait for ever.
+// Whichever kernel does not end, nobody waits for it for ever.
 TEST_F(RsaTrustTest, AStuckDeviceIsGivenUp) {
   for (const int kernel : {0, 1, 2, 4}) {
     open("stuck:" + std::to_string(kernel));
     std::vector<std::unique_ptr<Question>> questions;
     for (int n = 0; n < 4; ++n) questions.push_back(ask(2));
     for (const auto &question : questions) question->expect_right();
-    // All of them may have been one batch, with fewer kernels.
+    // They may all have been one batch, which takes fewer kernels.
     for (int n = 0; n < 4 && service().state != LC_DEVICE_LOST; ++n) ask(2)->expect_right();
     EXPECT_EQ(LC_DEVICE_LOST, service().state);
     EXPECT_NE(std::string::npos, service().reason.find("stuck")) << service().reason;
@@ -258,7 +257,7 @@ TEST_F(RsaTrustTest, AStuckDeviceIsGivenUp) {
   EXPECT_EQ(LC_ERROR_DEVICE, question.wait().code());
 }
 
-// New keys are right, whatever becomes of the device that searches.
+// New keys are right, however the device that searches fails.
 TEST_F(RsaTrustTest, KeysWhateverFails) {
   struct Taken {
     size_t keys = 0;
@@ -298,7 +297,7 @@ TEST_F(RsaTrustTest, KeysWhateverFails) {
   }
 }
 
-// Faults by chance, several at once, while several requests are under way.
+// Tries random faults, several at once, while several requests are under way.
 void RsaTrustTest::try_random_faults(uint64_t schedules, bool may_be_stuck) {
   static const char *const kKinds[] = {"lost-after",  "lost-upload", "lost-download", "fail-launch",
                                        "drop-kernel", "drop-zero",   "drop-download", "no-memory",
@@ -333,14 +332,14 @@ void RsaTrustTest::try_random_faults(uint64_t schedules, bool may_be_stuck) {
 
 TEST_F(RsaTrustTest, RandomFaults) { try_random_faults(scaled(1000), true); }
 
-// GPUs fail by what stands before them.
+// With GPUs, a layer before the device simulates the faults.
 class RsaTrustOnGpu : public RsaTrustTest, public testing::WithParamInterface<DeviceCase> {
  protected:
   void SetUp() override {
     const DeviceCase &device = GetParam();
     if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
     found_ = find_device(device.id);
-    // To open it anew is quicker while it is open; and its kernels are compiled.
+    // While the device is open, opening it again is quicker, and its kernels are compiled.
     open("", LC_VERIFY_SAMPLED);
     for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC})
       ask(4, operation)->expect_right();

@@ -1,6 +1,6 @@
-// What a batch of RSA leaves in the memory of a device, and in the host's that is pinned
-// for it: neither what it computed, nor what of, nor the keys, however it ended. On the
-// emulator, whose device memory can be read as it lies.
+// A batch of RSA leaves neither results nor inputs nor keys in the device's memory or in the
+// host's pinned memory, however it ended. The tests use the emulator, whose device memory they
+// can read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using test::Bytes;
 using test::TestKey;
 
 constexpr size_t kCount = 3;
-// So much of a secret is none that lies there by chance.
+// So many bytes of a secret are not in memory by chance.
 constexpr size_t kWindow = 12;
 
 // All of a device's memory.
@@ -40,7 +40,7 @@ class Memory {
     freed_.push_back(content(*buffer));
     live_.erase(buffer);
   }
-  // Whether any part of it lies there, or did where it was freed.
+  // Whether any part of the secret is there, or was there when memory was freed.
   bool holds(const Bytes &secret) const {
     for (const Bytes &content : freed_)
       if (is_in(content, secret)) return true;
@@ -48,7 +48,7 @@ class Memory {
                        [&](const Buffer *buffer) { return is_in(content(*buffer), secret); });
   }
 
-  // Of the host's part, what the kernel says of it.
+  // The flags that the kernel reports for the pinned memory.
   std::vector<std::string> flags_of_pinned() const {
     std::vector<std::string> flags;
     for (const Buffer *buffer : live_)
@@ -124,7 +124,7 @@ class RsaWiped : public testing::Test {
     ASSERT_TRUE(engine.ok()) << engine.status().text();
     engine_ = std::move(*engine);
   }
-  // Of the operation that is to come.
+  // Draws the inputs of the next operation.
   void draw(lc_rsa_operation operation) {
     const lc_rsa_parts parts = numbers_.parts();
     Result<std::shared_ptr<RsaKey>> key = copy_rsa_key(&parts);
@@ -152,13 +152,13 @@ class RsaWiped : public testing::Test {
     for (size_t n = 0; n < secrets_.size(); ++n)
       EXPECT_FALSE(memory_.holds(secrets_[n])) << "secret " << n;
   }
-  // How the batch ended.
+  // Runs the batch. Returns how it ended.
   Status run(std::vector<uint8_t> *right) {
     right->assign(kCount, 1);
     Result<std::unique_ptr<Batch>> batch = engine_->start_items(operation_, items_);
     if (!batch.ok()) return batch.status();
     const Status status = (*batch)->finish(*right);
-    // Until it is handed out it is there, and is found there.
+    // Until the result is handed out it must be found: so the test can fail.
     if (status.ok() && right->back() != 0) {
       EXPECT_TRUE(memory_.holds(expected_));
     }
@@ -193,7 +193,7 @@ TEST_F(RsaWiped, AfterABatch) {
   }
 }
 
-// In a core dump it is not, nor in a child of fork.
+// That memory is neither in a core dump nor in a child of fork.
 TEST_F(RsaWiped, WhatPassesThroughTheHostIsGuarded) {
   if (test::flags_of(&memory_).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   open("");
@@ -208,7 +208,7 @@ TEST_F(RsaWiped, WhatPassesThroughTheHostIsGuarded) {
   }
 }
 
-// Where a kernel or memory is refused, or a result is wrong.
+// A kernel or memory is refused, or a result is wrong.
 TEST_F(RsaWiped, AfterABatchThatFails) {
   for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC})
     for (const char *kind :
