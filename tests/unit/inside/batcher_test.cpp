@@ -1,5 +1,5 @@
-// The batcher, with a family and an engine of the test's own in the place of a device:
-// what is gathered, and what becomes of it when the engine fails.
+// The batcher, with the test's own family, whose engine takes the place of a device. What is
+// gathered into batches, and what happens to it when the engine fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class Request : public BatchRequest {
 
   std::vector<Message> messages;
   uint32_t wanted_device = LC_ANY_DEVICE;
-  uint32_t unfit_bytes = 0;  // no device takes keys of that length
+  uint32_t unfit_bytes = 0;  // no device takes keys of this length
   std::atomic<int> prepared{0};
 
   uint32_t device() const override { return wanted_device; }
@@ -76,7 +76,7 @@ const Request &request_of(const BatchItem &item) {
   return static_cast<const Request &>(*item.request);
 }
 
-// What an engine did, and is to do.
+// What an engine has done, and what it must do.
 struct Plan {
   std::mutex mutex;
   std::vector<size_t> batches;
@@ -84,12 +84,12 @@ struct Plan {
   size_t most_at_once = 0, at_once = 0;
   std::set<std::thread::id> threads;
   std::atomic<int> slow_ms{0};
-  std::atomic<int> lost_after{1 << 30};  // batches
+  std::atomic<int> lost_after{1 << 30};  // after so many batches
   std::atomic<bool> refuses{false}, every_third_is_wrong{false};
   std::atomic<int> abandoned{0};
-  // Set while nothing is under way, and called on the batcher's thread. What a busy machine
-  // does in which order is no test's: these say what a batch waits for, and what comes
-  // while it starts.
+  // Set while nothing is under way, and called on the batcher's thread. Tests must not depend on
+  // the order in which a busy machine does things. So these say what a batch waits for, and what
+  // comes while it starts.
   std::function<bool()> may_end;
   std::function<void()> on_stuck;  // the next batch does not end
 };
@@ -164,7 +164,7 @@ class TestEngine : public BatchEngine {
 
 class BatcherTest : public testing::Test {
  protected:
-  // Within `time` something must end; by default a minute, which only a hang takes.
+  // Something must end within `time`. The default is a minute: only a hang takes so long.
   explicit BatcherTest(std::chrono::milliseconds time = 60s) : time_(time) {}
   RequestPointer make_request(const std::vector<KeyPointer> &keys, size_t messages,
                               std::vector<Bytes> *outputs, Ending::Callback on_end = nullptr) {
@@ -186,7 +186,7 @@ class BatcherTest : public testing::Test {
   const std::chrono::milliseconds time_;
   Plan plan_;
   Counters counters_;
-  // What is handed back: done by the test as the CPU would.
+  // Requests that are handed back. The test does them as the CPU would.
   std::atomic<int> handed_back_{0};
   Batcher batcher_{
       [this]() -> Result<std::unique_ptr<BatchEngine>> {
@@ -206,10 +206,10 @@ class BatcherTest : public testing::Test {
 };
 
 TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
-  // A batch takes until everybody waits.
+  // A batch ends only when everybody waits.
   std::atomic<size_t> callers{64};
   plan_.may_end = [&] { return batcher_.load() >= callers; };
-  // More are of one kind, so that enough come for a batch beside one of the other.
+  // One kind has more operations, so that enough come for a batch beside one of the other kind.
   std::vector<KeyPointer> keys;
   for (uint8_t n = 0; n < 4; ++n) keys.push_back(make_key(n < 3 ? 64 : 128, n));
   const auto call_ten_times = [&](size_t first) {
@@ -232,8 +232,8 @@ TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
   EXPECT_EQ(640u, counters_.operations);
   EXPECT_EQ(0u, batcher_.load());
   EXPECT_EQ(plan_.batches.size(), counters_.launches);
-  // Far fewer batches than operations, several keys in one, two at once, and
-  // all of them on one thread.
+  // There were far fewer batches than operations, with several keys in a batch and two batches
+  // at once, all on one thread.
   EXPECT_LT(plan_.batches.size(), 200u);
   EXPECT_EQ(3u, *std::max_element(plan_.keys_in_batch.begin(), plan_.keys_in_batch.end()));
   EXPECT_EQ(2u, plan_.most_at_once);
@@ -261,7 +261,7 @@ TEST_F(BatcherTest, ALargeRequestIsCutAndKindsAreKeptApart) {
   for (const size_t keys : plan_.keys_in_batch) EXPECT_LE(keys, 2u);
 }
 
-// It is too little to be worth a batch of its own if others were to come.
+// The rest is too little for a batch of its own, if others were still to come.
 TEST_F(BatcherTest, WhatIsLeftOfALargeRequestWaitsForNobody) {
   const auto give_up = std::chrono::steady_clock::now() + 10s;
   plan_.may_end = [&] {
@@ -297,7 +297,7 @@ TEST_F(BatcherTest, WhatADeviceLosesIsHandedBack) {
     requests.push_back(make_request({make_key(64, 1), make_key(128, 2)}, 20, &each));
   for (const RequestPointer &request : requests)
     if (!submit(request)) {
-      // It was lost before: nothing of the request is touched.
+      // The device was lost before that: nothing of the request was touched.
       EXPECT_EQ(20u, request->todo.size());
       request->end();
     } else {
@@ -315,7 +315,7 @@ class StuckBatcherTest : public BatcherTest {
   StuckBatcherTest() : BatcherTest(200ms) {}
 };
 
-// Of two batches under way one does not end; the other does, and is kept.
+// One of two batches under way does not end. The other does, and its results are kept.
 TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   std::vector<Bytes> outputs[3];
   const RequestPointer right = make_request({make_key(64, 1)}, 40, &outputs[0]);
@@ -323,7 +323,7 @@ TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   EXPECT_TRUE(right->wait().ok());
   const RequestPointer stuck = make_request({make_key(64, 1)}, 40, &outputs[1]);
   const RequestPointer behind = make_request({make_key(128, 2)}, 40, &outputs[2]);
-  // In time, however long this thread does not run.
+  // It comes in time, however long this thread does not run.
   plan_.on_stuck = [&] { EXPECT_TRUE(submit(behind)); };
   ASSERT_TRUE(submit(stuck));
   for (const RequestPointer &request : {stuck, behind}) EXPECT_TRUE(request->wait().ok());
@@ -339,7 +339,7 @@ TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   EXPECT_EQ(0u, batcher_.load());
 }
 
-// A batch that ends while the batcher's thread has no turn was in time.
+// A batch that ends while the batcher's thread does not run was in time.
 TEST_F(StuckBatcherTest, WhoLooksLateFindsNothingStuck) {
   int looks = 0;
   plan_.may_end = [&] {
@@ -435,7 +435,7 @@ class FullQueueTest : public BatcherTest {
     dispatcher_->add_device({}, of_device_, true);
     plan_.may_end = [this] { return !is_held_; };
   }
-  // Where `count` requests of a single operation ran.
+  // Runs `count` requests of one operation. Returns how many ran on a device.
   size_t on_device(size_t count, uint32_t device) {
     std::vector<std::vector<Bytes>> outputs(count);
     std::vector<RequestPointer> requests;
@@ -464,7 +464,7 @@ class FullQueueTest : public BatcherTest {
 
 TEST_F(FullQueueTest, TheCpuTakesWhatComes) {
   open(LC_FALLBACK_CPU);
-  // Four are in the device's queue, of which two are under way.
+  // Four are in the device's queue, and two of these are under way.
   EXPECT_EQ(4u, on_device(12, LC_ANY_DEVICE));
   EXPECT_EQ(8u, of_cpu_.operations);
   EXPECT_EQ(4u, on_device(4, LC_ANY_DEVICE)) << "there is room again";

@@ -1,4 +1,4 @@
-// What a chunk asks of its device besides its kernels. Each call delays the next one, on
+// The calls to a device that a chunk takes besides its kernels. Each call delays the next one, on
 // the bus or on the thread that makes it.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -133,7 +133,7 @@ class StreamCalls : public testing::Test {
     return counted;
   }
 
-  Counts counts_;  // of the device's thread
+  Counts counts_;  // for the device's thread only
   PinnedMemory pinned_;
   Movers movers_;
   std::unique_ptr<Executor> executor_;
@@ -149,7 +149,7 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
     SCOPED_TRACE(mode_of(cipher).title);
     Counts counted = count(cipher);
     for (const char *call : kBeside) {
-      // The key schedule has memory of its own.
+      // The key schedule has its own memory.
       const int fewer = cipher == LC_CHACHA20_POLY1305 && std::string(call) == "zero" ? 1 : 0;
       EXPECT_EQ(ctr[call] - fewer, counted[call]) << call;
     }
@@ -159,7 +159,7 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
 
 // One copy brings the sums, which are zeroed after it.
 TEST_F(StreamCalls, SumsOutOfReachAreCopied) {
-  constexpr size_t kMany = 600;  // with as many of additional data
+  constexpr size_t kMany = 600;  // and as many pieces of additional data
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM}) {
     SCOPED_TRACE(mode_of(cipher).title);
     open("");

@@ -64,38 +64,38 @@ class Trust : public testing::TestWithParam<DeviceCase> {
     return !GetParam().is_gl() || cipher == LC_AES_ECB || cipher == LC_AES_CBC ||
            cipher == LC_AES_CTR;
   }
-  // Counts of random cases: to open a device takes longer than a case.
+  // Scales counts of random cases, since opening a device takes longer than a case.
   uint64_t scaled_here(uint64_t count) const {
     return std::max<uint64_t>(scaled(is_emulator() ? count : count / 8), 1);
   }
 
-  // A dispatcher whose device fails in this way.
+  // Makes a dispatcher whose device fails in this way.
   void open(const std::string &fault, DispatcherOptions options) {
     dispatcher_.reset();
-    fault_.reset();  // puts the old value back
+    fault_.reset();  // restores the old value
     options.devices = GetParam().id;
     if (is_emulator())
       fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
     else
       options.find = [this, fault] { return device::Survey{{with_faults(found_, fault)}, {}}; };
     dispatcher_ = std::make_unique<Dispatcher>(options);
-    // Read when the device is opened.
+    // The fault is read when the device is opened.
     (void)dispatcher_->device(0)->make_ready();
   }
-  // With no device open.
+  // The bytes in use after the device is closed.
   uint64_t bytes_in_use() {
     dispatcher_.reset();
     const struct mallinfo2 memory = mallinfo2();
     return memory.uordblks + memory.hblkhd;
   }
-  // Then what tags are made of comes by a copy, as of devices that have no other way.
+  // With this fault a copy brings the sums of tags, as on devices that have no other way.
   const char *sometimes_out_of_reach() { return random_.below(2) == 0 ? ",no-reach:0" : ""; }
   Dispatcher &dispatcher() { return *dispatcher_; }
   std::string reason() { return dispatcher_->device(0)->reason(); }
   lc_device_state state() { return dispatcher_->device(0)->state(); }
   uint64_t failures() { return dispatcher_->device(0)->counters().failures; }
 
-  // "" where it came out right.
+  // Returns "" if the result is right.
   std::string run(const BatchShape &shape) {
     Batch batch(nullptr, shape, random_);
     const RequestPointer request = submit(dispatcher(), batch.job());
@@ -121,7 +121,7 @@ class Trust : public testing::TestWithParam<DeviceCase> {
   Random random_{61};
 };
 
-// Each block that comes back is wrong: whichever are looked at say so.
+// Every block that comes back is wrong, so any sample shows it.
 TEST_P(Trust, WrongBlocksAreFoundInEveryMode) {
   for (const lc_cipher cipher : plain_modes())
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
@@ -151,14 +151,14 @@ TEST_P(Trust, WrongBlocksAreFoundInEveryMode) {
       }
 }
 
-// And nobody looks where nobody is to look: this test can fail.
+// With LC_VERIFY_OFF nobody looks at the output, so the test above can fail.
 TEST_P(Trust, OffMeansOff) {
   open("wrong-blocks:0", options_for(LC_VERIFY_OFF));
   EXPECT_NE("", run(one(LC_AES_CTR, LC_ENCRYPT, 5000, false)));
   EXPECT_EQ(LC_DEVICE_READY, state());
 }
 
-// What comes back right is said to be right, at any length.
+// Right output is accepted, at any length.
 TEST_P(Trust, RightOutputIsBelieved) {
   for (const lc_verify verify : {LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
     open("", options_for(verify));
@@ -184,7 +184,7 @@ TEST_P(Trust, RightOutputIsBelieved) {
       }
     for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_XTS, LC_AES_OFB, LC_AES_CFB128})
       EXPECT_EQ("", run(one(cipher, LC_ENCRYPT, 5 * kMiB, cipher != LC_AES_XTS)));
-    // In slices, each of which goes on from the one before.
+    // Slices, each of which continues the one before.
     BatchShape slices = one(LC_AES_CBC, LC_ENCRYPT, kMiB, true);
     slices.messages.resize(18, slices.messages[0]);
     EXPECT_EQ("", run(slices));
@@ -195,7 +195,7 @@ TEST_P(Trust, RightOutputIsBelieved) {
   }
 }
 
-// One bit of a MiB, anywhere: only who looks at everything finds it always.
+// One bit in a MiB is wrong, anywhere. Only a check of everything always finds it.
 TEST_P(Trust, FullFindsOneBit) {
   for (const lc_cipher cipher : plain_modes())
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
@@ -205,7 +205,7 @@ TEST_P(Trust, FullFindsOneBit) {
       EXPECT_EQ(offers(cipher) ? LC_DEVICE_LOST : LC_DEVICE_READY, state())
           << cipher << " " << direction;
     }
-  // Of the text, and of what the tag is made of, by either way.
+  // One bit of the text, or of the tag's sums, which come back in two ways.
   for (const char *fault :
        {"flip-bit:0", "flip-bit:1", "flip-bit:0,no-reach:0", "flip-bit:1,no-reach:0"})
     for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
@@ -218,13 +218,13 @@ TEST_P(Trust, FullFindsOneBit) {
     }
 }
 
-// A tag that only the device finds wrong is not wrong; and one that is wrong is.
+// A tag that only the device finds wrong is accepted. A tag that is wrong is refused.
 TEST_P(Trust, WrongTagsAreNotBelieved) {
   const bool can_reach = find_device(GetParam().id).properties.reaches_pinned;
   for (const lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
     for (const bool in_place : {false, true})
       for (const uint64_t length : {uint64_t{0}, uint64_t{5001}, uint64_t{5002}}) {
-        // The text is right: the sums come after it, or before where kernels bring them.
+        // The text is right. The sums come after it, or before it if kernels bring them.
         const bool reaches = length != 5002 && can_reach;
         const std::string fault = length == 0 || reaches ? "wrong-download:0" : "wrong-download:1";
         open(reaches ? fault : fault + ",no-reach:0", options_for(LC_VERIFY_SAMPLED));
@@ -237,7 +237,7 @@ TEST_P(Trust, WrongTagsAreNotBelieved) {
       }
 }
 
-// What a device did before it was caught is not kept.
+// Nothing that a device did before it was found wrong is kept.
 TEST_P(Trust, TheWholeRequestIsDoneAgain) {
   BatchShape shape = one(LC_AES_CTR, LC_ENCRYPT, 14 * kMiB, false);
   open("wrong-blocks:2", options_for(LC_VERIFY_SAMPLED));
@@ -250,12 +250,11 @@ TEST_P(Trust, TheWholeRequestIsDoneAgain) {
   EXPECT_GT(dispatcher().device(0)->counters().bytes, 0u) << "it had done nothing before";
 }
 
-// How the bytes of a large message come to the device.
+// How the bytes of a large message get to the device.
 enum class Way { kCopied, kPinnedInPlace, kPinnedByCaller };
 
-// Where output is to lie on its input, that input is whole until the output is
-// known to be right, whatever fails and whenever: in each run something fails one
-// step later, until nothing does.
+// If output overwrites its input, the input stays whole until the output is known to be right,
+// whatever fails and whenever. In each run something fails one step later, until nothing fails.
 TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
   struct Case {
     lc_cipher cipher;
@@ -263,8 +262,8 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
     uint64_t length;
     size_t messages;
   };
-  // Modes that read back what comes before (CBC and CFB decryption), that go on
-  // from what came out (OFB and CBC encryption, in slices), and others.
+  // Modes that read earlier input (CBC and CFB decryption), modes that continue from earlier
+  // output (OFB and CBC encryption, in slices), and others.
   static const Case kCases[] = {
       {LC_AES_CTR, LC_ENCRYPT, 9 * kMiB + 5, 1},    {LC_AES_CBC, LC_DECRYPT, 9 * kMiB, 1},
       {LC_AES_CFB128, LC_DECRYPT, 9 * kMiB + 5, 1}, {LC_AES_CBC_CS3, LC_DECRYPT, 9 * kMiB + 5, 1},
@@ -305,7 +304,7 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
   EXPECT_GT(found, std::size(kCases));
 }
 
-// The same of a message with a tag.
+// The same for a message with a tag.
 TEST_P(Trust, SealedInPlaceDataSurviveEveryLoss) {
   for (const lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
@@ -323,7 +322,7 @@ TEST_P(Trust, SealedInPlaceDataSurviveEveryLoss) {
       }
 }
 
-// The tests above go the way that they mean: output in place is never pinned.
+// The tests above use the way that they mean. Output in place is never pinned.
 TEST_P(Trust, PinnedMemoryIsUsed) {
   if (!is_emulator()) GTEST_SKIP() << "only the emulator tells what is pinned";
   const uint64_t pinned = device::count_pinned_in_place();  // by stuck devices
@@ -334,7 +333,7 @@ TEST_P(Trust, PinnedMemoryIsUsed) {
     EXPECT_EQ("", run(one(LC_AES_CTR, LC_ENCRYPT, 9 * kMiB, in_place)));
     EXPECT_EQ(LC_DEVICE_READY, state());
     open("", options);
-    // Of two chunks: the third is too short.
+    // Two chunks are pinned. The third is too short.
     const uint64_t before = device::pinnings_in_place();
     EXPECT_EQ("", run(one(LC_AES_CTR, LC_ENCRYPT, 9 * kMiB, in_place)));
     EXPECT_EQ(in_place ? 2u : 4u, device::pinnings_in_place() - before);
@@ -344,8 +343,8 @@ TEST_P(Trust, PinnedMemoryIsUsed) {
 
 TEST_P(Trust, AStuckDeviceIsGivenUp) {
   if (GetParam().is_gl()) GTEST_SKIP() << "OpenGL is waited for on its one thread, without a limit";
-  // What a stuck device has pinned stays so. Were it freed, a driver that puts memory of
-  // its own at the same addresses, for the next device here, would find them taken.
+  // Memory that a stuck device has pinned stays pinned. If it were freed, a driver could put
+  // memory of the next device at the same addresses, and find them taken.
   std::vector<std::unique_ptr<Batch>> pinned;
   for (const bool in_place : {false, true})
     for (const uint64_t length : {uint64_t{5000}, 9 * kMiB}) {
@@ -372,7 +371,7 @@ TEST_P(Trust, AStuckDeviceIsGivenUp) {
     }
 }
 
-// It stays in service, and is not asked for ever.
+// A device that always lacks memory stays in service, and is not asked for ever.
 TEST_P(Trust, MemoryThatIsShortEveryTime) {
   open("no-memory:0+", options_for(LC_VERIFY_SAMPLED));
   EXPECT_EQ("", run(one(LC_AES_CTR, LC_ENCRYPT, 5000, false)));
@@ -385,7 +384,7 @@ TEST_P(Trust, MemoryThatIsShortEveryTime) {
   EXPECT_EQ(LC_ERROR_MEMORY, submit(dispatcher(), batch.job())->wait().code());
 }
 
-// Faults by chance, several at once, while several jobs are under way.
+// Random faults, several at once, while several jobs are under way.
 TEST_P(Trust, RandomFaults) {
   static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
                                        "no-memory",  "no-pin",      "wrong-blocks",  "flip-bit"};
@@ -398,7 +397,7 @@ TEST_P(Trust, RandomFaults) {
     bool needs_full = false, seals = true;
     for (uint64_t count = 1 + random_.below(3); count > 0; --count) {
       const std::string kind = kKinds[random_.below(std::size(kKinds))];
-      // Samples do not tell of a tag that is made wrong.
+      // Samples do not find a tag that the device has made wrong.
       needs_full = needs_full || kind == "flip-bit";
       seals = seals && kind != "wrong-blocks";
       faults += (faults.empty() ? "" : ",") + kind + ":" + std::to_string(random_.below(8));
@@ -439,7 +438,7 @@ TEST_P(Trust, RandomFaults) {
     ASSERT_EQ(pinned, device::count_pinned_in_place());
     if (n == schedules / 4) in_use = bytes_in_use();
   }
-  // Others need fewer copies and launches, of which some are to fail.
+  // Other devices need fewer copies and launches, so fewer faults strike.
   EXPECT_GT(lost, is_emulator() ? schedules / 4 : 0);
   EXPECT_LT(lost, schedules);
   EXPECT_GT(by_device, 0u);

@@ -1,4 +1,4 @@
-// The cost model, what it goes by, and how that is kept.
+// The cost model, the measurements that it uses, and how they are kept.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 constexpr CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 16};
 constexpr CipherKind kCbc = {LC_AES_CBC, LC_ENCRYPT, 16};
 
-// A device that takes 100 microseconds by itself and then 20 GB/s, of which the CPU
-// takes 20 microseconds and 10 GB/s; and a core of 5 GB/s.
+// A device takes 100 microseconds for a call and then does 20 GB/s. Of that the CPU takes 20
+// microseconds and then does 10 GB/s. A core does 5 GB/s.
 Point point_of(const CipherKind &kind, uint64_t bytes, bool pinned = false, uint32_t streams = 1) {
   return {kind, pinned, streams, bytes, 100000 + bytes / 20, 20000 + bytes / 10, 100 + bytes / 5,
           0};
@@ -56,7 +56,7 @@ bool is_for_device(const CostModel &model, const Question &question, const Load 
 
 TEST(CostModel, PicksTheSideThatIsSooner) {
   const CostModel model(usual());
-  // They are equal at 667 kB; with the margin, at 759 kB.
+  // Both take the same time at 667 kB, and with the margin at 759 kB.
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 16), {}, Prefer::kSpeed));
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 16 * kKiB), {}, Prefer::kSpeed));
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 700000), {}, Prefer::kSpeed));
@@ -79,15 +79,15 @@ TEST(CostModel, EstimatesBetweenAndBeyondWhatWasMeasured) {
 
 TEST(CostModel, OffloadTakesLessCpuTimeButNoMoreThanTwiceAsLong) {
   const CostModel model(usual());
-  // Twice the CPU's time from 286 kB on, and less of the CPU's own.
+  // From 286 kB on the device takes at most twice the CPU's time, and less CPU time.
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 250000), {}, Prefer::kOffload));
   EXPECT_TRUE(is_for_device(model, ask(kCtr, 400000), {}, Prefer::kOffload));
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 400000), {}, Prefer::kSpeed));
-  // A device that costs the CPU more than the CPU's own way saves nothing.
+  // A device that takes more CPU time than OpenSSL saves nothing.
   Calibration costly = usual();
   for (Point &point : costly.points) point.device_cpu_ns = 2 * point.cpu_ns;
   EXPECT_FALSE(is_for_device(CostModel(costly), ask(kCtr, 400000), {}, Prefer::kOffload));
-  // But it is taken where it is sooner.
+  // It is chosen all the same if it is sooner.
   EXPECT_TRUE(is_for_device(CostModel(costly), ask(kCtr, 4 * kMiB), {}, Prefer::kOffload));
 }
 
@@ -98,7 +98,7 @@ TEST(CostModel, LooksAtTheQueues) {
   EXPECT_FALSE(is_for_device(model, large, {.device_bytes = 64 * kMiB}, Prefer::kSpeed));
 }
 
-// And several cores of 15 GB/s, which wake in 50 microseconds.
+// The same with several cores, which wake in 50 microseconds and do 15 GB/s.
 Calibration with_cores() {
   Calibration made = usual();
   made.points[1] = point_of(kCtr, 2 * kMiB);
@@ -112,7 +112,7 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
   const auto choose = [](const CostModel &by, uint64_t bytes, const Load &load = {}) {
     return by.choose(ask(kCtr, bytes), load, Prefer::kSpeed);
   };
-  // The device is sooner from 700 kB on: then the cores, until it is again, from 13 MB.
+  // The device is sooner from 700 kB on, then the cores are, and from 13 MB on the device again.
   EXPECT_EQ(LC_CHOICE_CPU, choose(model, 700000));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, kMiB));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 2 * kMiB - 1));
@@ -120,12 +120,12 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
   EXPECT_EQ(LC_CHOICE_CORES, choose(model, 4 * kMiB));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 16 * kMiB));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 256 * kMiB));
-  // While they are at something else, it is as if there were none.
+  // While the cores' threads have other work, they do not count.
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 4 * kMiB, {.cores_are_busy = true}));
   EXPECT_EQ(LC_CHOICE_CPU,
             choose(model, 4 * kMiB, {.device_bytes = 64 * kMiB, .cores_are_busy = true}));
   EXPECT_EQ(LC_CHOICE_CORES, choose(model, 256 * kMiB, {.device_bytes = 256 * kMiB}));
-  // A bus that is slower than they are.
+  // The bus is slower than the cores.
   Calibration slow_bus = with_cores();
   for (Point &point : slow_bus.points) point.device_ns = 100000 + point.bytes / 9;
   EXPECT_EQ(LC_CHOICE_CORES, choose(CostModel(slow_bus), 256 * kMiB));
@@ -133,7 +133,7 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
   EXPECT_EQ(LC_CHOICE_DEVICE,
             CostModel(slow_bus).choose({.kind = kCtr, .pinned = true, .bytes = 256 * kMiB}, {},
                                        Prefer::kSpeed));
-  // What gains less than the margin stays where it is.
+  // A request that gains less than the margin stays on the caller's core.
   Calibration no_gain = slow_bus;
   for (Point &point : no_gain.points) {
     point.cores_ns = point.cpu_ns - point.cpu_ns / 20;
@@ -142,12 +142,12 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
   EXPECT_EQ(LC_CHOICE_CPU, choose(CostModel(no_gain), 256 * kMiB));
 }
 
-// They take the CPU time of one.
+// Several cores together take the CPU time of one.
 TEST(CostModel, OffloadCountsTheTimeOfAllCores) {
   const auto choose = [](const Calibration &calibration) {
     return CostModel(calibration).choose(ask(kCtr, 256 * kMiB), {}, Prefer::kOffload);
   };
-  // A device that takes half of it, though it is slower than the cores, and than one.
+  // A device that takes half of that CPU time, though it is slower than the cores, and than one.
   Calibration light = with_cores();
   for (Point &point : light.points) point.device_ns = 100000 + point.bytes / 9;
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(light));
@@ -155,8 +155,8 @@ TEST(CostModel, OffloadCountsTheTimeOfAllCores) {
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(light));
   for (Point &point : light.points) point.device_ns = point.bytes / 2;
   EXPECT_EQ(LC_CHOICE_CORES, choose(light));
-  // One that takes twice of it, by its copies, and is a little sooner than the cores; or
-  // more than twice as soon.
+  // A device whose copies take twice that CPU time, and that is a little sooner than the cores,
+  // or more than twice as fast.
   Calibration heavy = with_cores();
   for (Point &point : heavy.points) point.device_cpu_ns = 2 * point.cpu_ns;
   EXPECT_EQ(LC_CHOICE_CORES, choose(heavy));
@@ -174,12 +174,12 @@ TEST(CostModel, KnowsOnlyWhatIsLikeWhatWasMeasured) {
     EXPECT_FALSE(is_for_device(model, ask(kind, 4 * kMiB), {}, Prefer::kSpeed));
     EXPECT_EQ(std::nullopt, model.threshold(kind, false, Prefer::kSpeed));
   }
-  // A shorter key may be so much quicker on the CPU.
+  // A shorter key may be much faster on the CPU.
   Calibration only_long = usual();
   for (Point &point : only_long.points) point.kind.key_bytes = 32;
   EXPECT_FALSE(CostModel(only_long).estimate(ask(kCtr, 4 * kMiB), {}).has_value());
   EXPECT_FALSE(CostModel(Calibration{}).estimate(ask(kCtr, kMiB), {}).has_value());
-  // Ciphertext stealing is nearly CBC, when it is decrypted.
+  // Decryption with ciphertext stealing is nearly that of CBC.
   Calibration with_cbc = usual();
   with_cbc.points.push_back(point_of({LC_AES_CBC, LC_DECRYPT, 16}, 8 * kMiB));
   EXPECT_TRUE(is_for_device(CostModel(with_cbc), ask({LC_AES_CBC_CS3, LC_DECRYPT, 16}, 8 * kMiB),
@@ -187,14 +187,14 @@ TEST(CostModel, KnowsOnlyWhatIsLikeWhatWasMeasured) {
   EXPECT_FALSE(CostModel(with_cbc)
                    .estimate(ask({LC_AES_CBC_CS3, LC_ENCRYPT, 16}, 8 * kMiB), {})
                    .has_value());
-  // Ordinary memory is not known by pinned, but pinned by ordinary.
+  // Figures of pinned memory do not serve for ordinary memory, but the other way round they do.
   Calibration only_pinned = usual();
   for (Point &point : only_pinned.points) point.pinned = true;
   EXPECT_FALSE(CostModel(only_pinned).estimate(ask(kCtr, kMiB), {}).has_value());
   EXPECT_TRUE(model.estimate({.kind = kCtr, .pinned = true, .bytes = kMiB}, {}).has_value());
 }
 
-// One stream is as slow as its blocks; many fill a device.
+// One stream takes as long as its blocks one after the other. Many streams fill a device.
 TEST(CostModel, ChainsCountTheirStreams) {
   Calibration made = {"a machine", "a device", false, {}};
   for (const uint64_t bytes : {16 * kKiB, kMiB}) {
@@ -240,7 +240,7 @@ TEST(Calibration, IsTheSameAfterItsText) {
   EXPECT_EQ(all, *read);
 }
 
-// Whatever is not whole is not believed.
+// A text that is not whole is refused.
 TEST(Calibration, RefusesWhatIsNoText) {
   const std::string text = place::to_text(usual());
   ASSERT_TRUE(place::from_text(text).has_value());
@@ -304,7 +304,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
   EXPECT_EQ(heard, made->points.size());
   EXPECT_GT(heard, 8u);
   const CostModel model(*made);
-  // It is plain C++, and OpenSSL is not: the model must see that.
+  // The emulator is plain C++, and OpenSSL is faster. The model must show that.
   for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_ECB, LC_AES_GCM}) {
     const Question question = ask({cipher, LC_ENCRYPT, 16}, 8 * kMiB);
     ASSERT_TRUE(model.estimate(question, {}).has_value());
@@ -317,7 +317,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
       EXPECT_EQ(are_shared, point.cores_ns != 0) << point.kind.name();
     }
   }
-  // It may be too slow to be asked for as much as several cores take.
+  // The device may be too slow to be measured with sizes for which several cores are used.
   const bool cores_ran =
       std::any_of(made->points.begin(), made->points.end(), [](const Point &point) {
         return point.cores_ns != 0 && point.bytes >= schedule::kLeastForCores;
@@ -332,7 +332,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
             place::measure(dispatcher, 99, place::Depth::kQuick, nullptr).status().code());
 }
 
-// A program's own work beside is not taken for the device's.
+// The program's own work meanwhile does not count for the device.
 TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
   std::atomic<bool> is_over{false};
   std::thread busy([&] {
@@ -345,7 +345,7 @@ TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
   while (all.now_ns() - all_begin < 100'000'000)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_LT(own.now_ns() - own_begin, 50'000'000u);
-  // The thread that asks counts, though it was there too.
+  // The calling thread counts, though it was there too.
   const uint64_t mine = own.now_ns();
   const auto mine_alone = [] {
     timespec time = {};
@@ -359,7 +359,7 @@ TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
   busy.join();
 }
 
-// The emulator as a card that is said to be very quick.
+// The emulator, with figures of a very fast card.
 class Choosing : public TuneCache {
  protected:
   void SetUp() override {
@@ -382,7 +382,7 @@ class Choosing : public TuneCache {
     return lc_cipher_choose(context, &asked);
   }
 
-  // Once others have done their work.
+  // Waits until other programs have done their work and the choice is this one.
   static bool becomes(lc_context *context, lc_choice choice, uint64_t bytes = 4 * kMiB) {
     for (int n = 0; n < 30000; ++n) {
       if (choose(context, bytes) == choice) return true;
@@ -419,7 +419,7 @@ TEST_F(Choosing, GoesByWhatIsStored) {
     EXPECT_EQ(LC_CHOICE_CPU, choose(context, 4 * kMiB));
     ASSERT_EQ(LC_OK, lc_device_test(context, 0));
     EXPECT_EQ(LC_CHOICE_DEVICE, choose(context, 4 * kMiB));
-    // The second time it goes by the least size that was found the first time.
+    // The second time it uses the smallest size that was found the first time.
     for (int n = 0; n < 3; ++n) {
       EXPECT_EQ(offloads ? LC_CHOICE_DEVICE : LC_CHOICE_CPU, choose(context, 400000));
       EXPECT_EQ(LC_CHOICE_CPU, choose(context, 100000));
@@ -443,7 +443,7 @@ TEST_F(Choosing, GoesByWhatIsStored) {
   }
 }
 
-// The emulator as a card whose bus is slower than several cores are.
+// The emulator, with figures of a card whose bus is slower than several cores.
 TEST_F(Choosing, TellsOfSeveralCores) {
   for (Point &point : calibration_.points) {
     point.device_ns = 100000 + point.bytes / 10;
@@ -459,14 +459,14 @@ TEST_F(Choosing, TellsOfSeveralCores) {
   }
 }
 
-// Requests of a few GiB, on the CPU so far, have devices looked for and opened, while
-// the CPU goes on.
+// After requests of a few GiB on the CPU, the library looks for devices and opens one, while the
+// CPU goes on.
 TEST_F(Choosing, OpensADeviceMeanwhileOnceThatPays) {
   place::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   const size_t threads = count_threads();
   for (int n = 1; n < 256; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
-  // Small ones do not count.
+  // Small requests do not count.
   for (int n = 0; n < 100000; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 60000));
   EXPECT_EQ(threads, count_threads());
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_DEVICE));
@@ -476,7 +476,7 @@ TEST_F(Choosing, MeasuresADeviceMeanwhileOnceThatPays) {
   const Context context("host", LC_FALLBACK_CPU);
   const size_t threads = count_threads();
   for (int n = 1; n < 256; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
-  // The emulator is no match for OpenSSL; and so little is not for several cores.
+  // The emulator is slower than OpenSSL, and several cores are not used for so little.
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_UNKNOWN, kMiB));
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_CPU, kMiB));
   // Another process did all of that.
@@ -487,7 +487,7 @@ TEST_F(Choosing, MeasuresADeviceMeanwhileOnceThatPays) {
   EXPECT_EQ(LC_CHOICE_CPU, choose(next.get(), kMiB));
 }
 
-// What cannot be measured is left alone, and so is a context that is closed.
+// A device that cannot be measured is left alone, and so is a context that is closed.
 TEST_F(Choosing, ADeviceThatFailsIsNotAskedAgain) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:3");
   const Context context("host", LC_FALLBACK_CPU);
@@ -520,7 +520,7 @@ TEST_F(Choosing, AChildOfForkLooksForItself) {
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_DEVICE));
   const pid_t child = fork();
   if (child == 0) {
-    // It has not done a GiB.
+    // The CPU has not done a GiB yet.
     bool right = choose(context.get(), 4 * kMiB) == LC_CHOICE_CPU;
     for (int n = 0; n < 256; ++n) (void)choose(context.get(), 4 * kMiB);
     right = right && becomes(context.get(), LC_CHOICE_DEVICE);
@@ -531,14 +531,15 @@ TEST_F(Choosing, AChildOfForkLooksForItself) {
   EXPECT_EQ(0, status);
 }
 
-// What is worth more than the opening opens the device.
+// A request that is worth more than the opening opens the device.
 TEST_F(Choosing, AHugeRequestNeedNotWait) {
   place::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(context.get(), uint64_t{16} << 30));
 }
 
-// Of two devices the quicker one, by what was measured, and all that share what is large.
+// The choice names the faster of two devices by what was measured, or all devices for a large
+// request, which they share.
 TEST_F(Choosing, SaysWhereTheRequestThenRuns) {
   const ScopedEnvironment two("LANECRYPT_HOST_DEVICES", "2");
   place::store(calibration_);

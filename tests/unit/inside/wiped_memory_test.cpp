@@ -1,7 +1,7 @@
-// What a job leaves in the memory of a device: nothing that its keys have made.
-// The same jobs run twice, with all alike but the keys; what lies then in the
-// device's memory, and in the host's that is pinned for it, must be alike too.
-// The data themselves are left out: they are in buffers of two sizes.
+// A job leaves nothing that depends on its keys in the memory of a device. The same jobs run
+// twice, with different keys and all else the same. Then the device's memory, and the host's
+// pinned memory, must be the same both times. The data themselves do not count. They are in
+// buffers of two sizes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -53,8 +53,8 @@ class Watch {
     EXPECT_TRUE((*stream)->finish().ok());
     return content;
   }
-  // What was freed since the last time, and all that is there, when the device
-  // has done what it was told: a job ends before its keys are zeroed.
+  // Returns the memory that was freed since the last call, and all that there is, after the
+  // device has done all its work: a job ends before its keys are zeroed.
   std::vector<Bytes> take() {
     for (device::Stream *stream : streams_) EXPECT_TRUE(stream->finish().ok());
     std::vector<Bytes> all = std::move(freed_);
@@ -68,9 +68,9 @@ class Watch {
  private:
   device::Device *device_ = nullptr;
   uint64_t next_ = 0;
-  std::map<uint64_t, const Buffer *> live_;  // in the order in which they came
+  std::map<uint64_t, const Buffer *> live_;  // in the order in which they were allocated
   std::vector<Bytes> freed_;
-  std::vector<device::Stream *> streams_;  // of the pipeline, which keeps them
+  std::vector<device::Stream *> streams_;  // the pipeline's, which keeps them
 };
 
 class WatchedBuffer : public test::ForwardingBuffer {
@@ -94,7 +94,7 @@ class WatchedDevice : public test::ForwardingDevice {
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     Result<std::unique_ptr<Buffer>> buffer = inner().allocate(kind, bytes);
     if (!buffer.ok()) return buffer.status();
-    // Not what lay there before.
+    // Old contents must not count.
     if (kind == MemoryKind::kPinned) {
       std::memset((*buffer)->host(), 0, bytes);
     } else {
@@ -133,7 +133,7 @@ class Trial {
     EXPECT_TRUE(status.ok()) << status.text();
   }
 
-  // Messages of these lengths, the IV and all that is not a key from `data`.
+  // Runs messages of these lengths. The IV and all that is no key come from `data_seed`.
   void job(lc_cipher cipher, lc_direction direction, uint32_t iv_bytes,
            const std::vector<uint64_t> &lengths, uint64_t data_seed) {
     const Mode &mode = mode_of(cipher);
@@ -177,7 +177,7 @@ class Trial {
     const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
     ASSERT_TRUE(executor_->submit(request));
     const Status status = request->wait();
-    // The tags to be opened are random.
+    // On decryption the tags are random, and so wrong.
     const bool opens = mode.is_aead && direction == LC_DECRYPT;
     ASSERT_EQ(opens ? LC_ERROR_TAG : LC_OK, status.code()) << status.text();
   }
@@ -243,20 +243,19 @@ class WipedMemory : public testing::TestWithParam<const char *> {
     for (const Mode &mode : kModes)
       for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
         check(mode, direction, mode.iv_bytes, {160, 48, 4096, 320, 64});
-        // One key alone may lie elsewhere, and a counter that begins with H's help.
+        // A single key may be in another place, and so may a counter that is made with H.
         check(mode, direction, mode.cipher == LC_AES_GCM ? 20 : mode.iv_bytes, {1280});
       }
-    // Worth tables that a short message is not.
+    // Long enough for tables of H's powers.
     check(mode_of(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
-    // And worth the powers of r as matrices.
+    // Long enough for the powers of r as matrices.
     check(mode_of(LC_CHACHA20_POLY1305), LC_ENCRYPT, 12, {1200000});
   }
 
-  // Streams that pass in slices have chain values of their own, which are freed
-  // with the job.
+  // Streams that are cut into slices have their own chain values, which are freed with the job.
   void check_slices() {
     if (std::string(GetParam()) == "bitslice") return;
-    constexpr size_t kStreams = 203;  // of more they would pass whole
+    constexpr size_t kStreams = 203;  // more streams would not be cut
     Trial trial(device_, 3);
     trial.job(LC_AES_OFB, LC_ENCRYPT, 16,
               std::vector<uint64_t>(kStreams, kChunkBytes / kStreams + 1000), 99);
