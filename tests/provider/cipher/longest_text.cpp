@@ -70,7 +70,7 @@ class Operation {
     EXPECT_EQ(out, Bytes(in.size(), 0x5A));
     return {};
   }
-  // The same, by the call for one piece.
+  // The same by EVP_Cipher(). Returns whether it was taken.
   bool at_once(const Bytes &in) {
     Bytes out(in.size(), 0x5A);
     size_t bytes = 0;
@@ -116,7 +116,7 @@ class LongestText : public testing::Test {
   // A library where no request goes to a device.
   Library on_cpu{{{"in_process", "no"}}};
   Random random{36};
-  // Of the text; and what became of the first part.
+  // The key, the IV and two parts of the text. `begun`: the output for the first part.
   Bytes key, iv, first, last, begun;
 
   void SetUp() override {
