@@ -31,13 +31,16 @@ class Lengths : public DeviceTest {
   bool is_lone_slice(bool is_alone) const { return is_alone && GetParam().form == "bitslice"; }
 
   // In modes that take a call of the cipher for each byte or bit, emulated devices and a
-  // lone slice try only one of so many lengths. So do chains in a lone slice.
+  // lone slice try only one of so many lengths. So do chains in a lone slice, and block
+  // ciphers other than AES, whose modes are the same frames.
   uint64_t thinned(const BatchShape &shape, bool is_alone) {
     const uint64_t calls = cipher_calls(shape.cipher);
     if (is_thorough() && !is_lone_slice(is_alone)) return 1;
     if (calls > 1) return calls == 16 ? 11 : 47;
     const bool is_chain = mode_of(shape.cipher).is_chain(shape.direction);
-    return is_lone_slice(is_alone) && is_chain ? 5 : 1;
+    const BlockCipher *block = mode_of(shape.cipher).block;
+    const uint64_t of_block = block == nullptr || block == kBlockCiphers ? 1 : 3;
+    return of_block * (is_lone_slice(is_alone) && is_chain ? 5 : 1);
   }
 
   MessageShape message(const BatchShape &shape, uint64_t length) {
