@@ -247,23 +247,23 @@ constexpr int count_modes() {
 }
 inline constexpr int kModeCount = count_modes();
 
-constexpr Mode make_mode(lc_cipher cipher, const BlockCipher *block, Way way) {
+constexpr Mode make_mode(int cipher, Way way) {
   Mode mode = kWays[static_cast<int>(way)];
-  mode.cipher = cipher;
-  mode.block = block;
-  if (block != nullptr) mode.key_sizes &= block->key_sizes;
+  mode.cipher = static_cast<lc_cipher>(cipher);
   return mode;
 }
 
 constexpr std::array<Mode, kModeCount> make_modes() {
   std::array<Mode, kModeCount> modes = {};
   for (const BlockCipher &block : kBlockCiphers)
-    for (int n = 0; n < block.way_count; ++n)
-      modes[block.first + n] =
-          make_mode(static_cast<lc_cipher>(block.first + n), &block, block.ways[n]);
+    for (int n = 0; n < block.way_count; ++n) {
+      Mode &mode = modes[block.first + n] = make_mode(block.first + n, block.ways[n]);
+      mode.block = &block;
+      mode.key_sizes &= block.key_sizes;
+    }
   for (const auto &[cipher, way] : {std::pair(LC_CHACHA20, Way::kChaCha20),
                                     std::pair(LC_CHACHA20_POLY1305, Way::kChaCha20Poly1305)})
-    modes[cipher] = make_mode(cipher, nullptr, way);
+    modes[cipher] = make_mode(cipher, way);
   return modes;
 }
 
