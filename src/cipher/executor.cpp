@@ -150,7 +150,7 @@ Status Executor::open_device() {
   pipeline_ = std::make_unique<Pipeline>(*device_, form_, options_, pinned_, movers_, bell_);
   if (const Status status = pipeline_->open(); !status.ok())
     return set_unusable(LC_DEVICE_UNUSABLE, status);
-  for (const BlockCipher *block : {static_cast<const BlockCipher *>(nullptr), kBlockCiphers})
+  for (const BlockCipher *block : {kBlockCiphers, static_cast<const BlockCipher *>(nullptr)})
     if (const Status status = self_test(block); !status.ok())
       return set_unusable(LC_DEVICE_UNUSABLE, status);
   is_proven_[0] = true;
