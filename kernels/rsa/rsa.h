@@ -217,7 +217,9 @@ KERNEL(RSA_NAME(blind_all), RSA_GROUP)
   }
 }
 
-KERNEL(RSA_NAME(finish_all), RSA_GROUP)
+// It ends one batch while the device raises powers of others. With more registers than a
+// group of theirs it would wait until several of those end.
+KERNEL_RESIDENT(RSA_NAME(finish_all), RSA_GROUP, RSA_POWER_RESIDENT)
 (GLOBAL const RsaShape *shape, GLOBAL const u8 *keys, GLOBAL const RsaPiece *pieces,
  GLOBAL const u8 *in, GLOBAL const LIMB *halves, GLOBAL u8 *out, u32 nonce) {
   RSA_TEAM
