@@ -156,7 +156,7 @@ constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
   const Mode &mode = algorithm.traits();
   std::string_view name = algorithm.names;
   name = name.substr(0, name.find(':'));
-  if (mode.block != nullptr) {
+  if (mode.is_block_cipher()) {
     const auto take = [&](std::string_view front) {
       const bool is_there = name.starts_with(front);
       if (is_there) name.remove_prefix(front.size());

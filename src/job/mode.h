@@ -63,7 +63,7 @@ struct Mode {
   // keystream would come again (SP 800-38D, 5.2.1.1; RFC 8439, 2.8).
   uint64_t most_text_bytes = UINT64_MAX;
 
-  constexpr bool is_block_cipher() const { return block != nullptr; }
+  constexpr bool is_block_cipher() const { return way < Way::kChaCha20; }
   // What stands before a mode's name: "AES-256-", "SM4-", nothing.
   std::string family(uint32_t key_bytes) const {
     if (block == nullptr) return {};
