@@ -21,11 +21,19 @@
 
 namespace lanecrypt::provider {
 
-// Each mode with each of its keys, but ciphertext stealing once, for its three ways.
+// Whether a cipher of OpenSSL's begins with this mode. It has the three ways of ciphertext
+// stealing by one name, and both standards of XTS where there are two, of which it takes GB's
+// if it is told none.
+constexpr bool leads_cipher(const Mode &mode) {
+  if (mode.steals()) return mode.way == Way::kCs1;
+  return mode.way != Way::kXts || !mode.block->has(Way::kXtsGb);
+}
+
+// Each with each of its keys.
 constexpr int count_ciphers() {
   int count = 0;
   for (const Mode &mode : kModes)
-    if (!mode.steals() || mode.way == Way::kCs1) count += std::popcount(mode.key_sizes);
+    if (leads_cipher(mode)) count += std::popcount(mode.key_sizes);
   return count;
 }
 inline constexpr int kCipherCount = count_ciphers();

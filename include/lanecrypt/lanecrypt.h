@@ -237,7 +237,7 @@ typedef enum lc_cipher {
   LC_CHACHA20 = 13,
   LC_CHACHA20_POLY1305 = 14, /* RFC 8439, 2.8: with aad and tag; key_bytes is 32 */
   /* The modes of SM4, Camellia and ARIA are as those of AES.
-   * SM4 (GB/T 32907-2016); key_bytes is 16. */
+   * SM4 (GB/T 32907-2016); key_bytes is 16, but for XTS. */
   LC_SM4_ECB = 15,
   LC_SM4_CBC = 16,
   LC_SM4_CTR = 17,
@@ -245,20 +245,25 @@ typedef enum lc_cipher {
   LC_SM4_OFB = 19,
   LC_SM4_GCM = 20,
   LC_SM4_CCM = 21,
+  /* key_bytes is 32: the data's key and then the tweak's, which may be alike. XTS is that
+   * of IEEE 1619, as for AES. XTS_GB is that of GB/T 17964-2021, whose tweaks have the bits
+   * of each byte in the other order: what OpenSSL does where nothing is set. */
+  LC_SM4_XTS = 22,
+  LC_SM4_XTS_GB = 23,
   /* Camellia (RFC 3713); key_bytes is 16, 24 or 32. */
-  LC_CAMELLIA_ECB = 22,
-  LC_CAMELLIA_CBC = 23,
-  LC_CAMELLIA_CTR = 24,
-  LC_CAMELLIA_CFB128 = 25,
-  LC_CAMELLIA_OFB = 26,
+  LC_CAMELLIA_ECB = 24,
+  LC_CAMELLIA_CBC = 25,
+  LC_CAMELLIA_CTR = 26,
+  LC_CAMELLIA_CFB128 = 27,
+  LC_CAMELLIA_OFB = 28,
   /* ARIA (RFC 5794); key_bytes is 16, 24 or 32. */
-  LC_ARIA_ECB = 27,
-  LC_ARIA_CBC = 28,
-  LC_ARIA_CTR = 29,
-  LC_ARIA_CFB128 = 30,
-  LC_ARIA_OFB = 31,
-  LC_ARIA_GCM = 32,
-  LC_ARIA_CCM = 33
+  LC_ARIA_ECB = 29,
+  LC_ARIA_CBC = 30,
+  LC_ARIA_CTR = 31,
+  LC_ARIA_CFB128 = 32,
+  LC_ARIA_OFB = 33,
+  LC_ARIA_GCM = 34,
+  LC_ARIA_CCM = 35
 } lc_cipher;
 
 typedef enum lc_direction { LC_ENCRYPT = 0, LC_DECRYPT = 1 } lc_direction;

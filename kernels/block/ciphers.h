@@ -9,8 +9,9 @@
 // Modes that not every cipher has, so that their kernels are left out of others: MODES of
 // each, which agrees with its ways in src/job/block_cipher.h.
 #define BLOCK_HAS_XTS 1u
-#define BLOCK_HAS_STEALING 2u
-#define BLOCK_HAS_CCM 4u
+#define BLOCK_HAS_XTS_GB 2u
+#define BLOCK_HAS_STEALING 4u
+#define BLOCK_HAS_CCM 8u
 
 // Words of a key schedule, and of a bitsliced one.
 #define BLOCK_MOST_SCHEDULE_WORDS 72u
@@ -24,7 +25,7 @@
 // A word a round, for decryption in reverse.
 #define SM4_SCHEDULE_WORDS 32u
 #define SM4_PLANE_WORDS 1024u
-#define SM4_MODES BLOCK_HAS_CCM
+#define SM4_MODES (BLOCK_HAS_XTS | BLOCK_HAS_XTS_GB | BLOCK_HAS_CCM)
 
 // Four words a pair of round keys or of FL's, and at both ends: 13 or 17 times.
 #define CAMELLIA_SCHEDULE_WORDS 68u

@@ -1,6 +1,8 @@
 // The tweaks of XTS (IEEE 1619, 5.2): GF(2^128) with x^128 = x^7 + x^2 + x + 1,
 // bit n of the little-endian number the coefficient of x^n; and how the blocks
-// of data units are shared out. Common to every cipher and form.
+// of data units are shared out. Common to every cipher and form. GB/T 17964 has the
+// bits of each byte in the other order: such tweaks are turned when they have been
+// encrypted, reckoned with as the others, and turned again where they are added.
 //
 // A slot is a whole block of a data unit, with the bytes of a last part of a
 // block, if there is one, at the unit's last slot. Slot j of a unit has the
@@ -29,6 +31,17 @@ TABLE u32 kXtsStretchPowers[8][4] = {
 FN Block xts_fold(Block t, u32 over) {
   t.w[0] ^= over ^ (over << 1) ^ (over << 2) ^ (over << 7);
   t.w[1] ^= (over >> 31) ^ (over >> 30) ^ (over >> 25);
+  return t;
+}
+
+// Every byte with its bits in the other order.
+FN Block xts_turn_bytes(Block t) {
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    u32 w = t.w[i];
+    w = ((w >> 1) & 0x55555555u) | ((w << 1) & 0xaaaaaaaau);
+    w = ((w >> 2) & 0x33333333u) | ((w << 2) & 0xccccccccu);
+    t.w[i] = ((w >> 4) & 0x0f0f0f0fu) | ((w << 4) & 0xf0f0f0f0u);
+  }
   return t;
 }
 

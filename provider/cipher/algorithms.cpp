@@ -34,6 +34,7 @@ constexpr unsigned evp_mode(Way way) {
     case Way::kCtr:
       return EVP_CIPH_CTR_MODE;
     case Way::kXts:
+    case Way::kXtsGb:
       return EVP_CIPH_XTS_MODE;
     case Way::kCfb128:
     case Way::kCfb8:
@@ -111,6 +112,7 @@ constexpr Algorithm kAlgorithms[kCipherCount] = {
     row("SM4-OFB:SM4-OFB128:1.2.156.10197.1.104.3", LC_SM4_OFB, 16),
     row("SM4-GCM:1.2.156.10197.1.104.8", LC_SM4_GCM, 16, 301),
     row("SM4-CCM:1.2.156.10197.1.104.9", LC_SM4_CCM, 16, 301),
+    row("SM4-XTS:1.2.156.10197.1.104.10", LC_SM4_XTS_GB, 32, 302),
     row("CAMELLIA-128-ECB:0.3.4401.5.3.1.9.1", LC_CAMELLIA_ECB, 16),
     row("CAMELLIA-192-ECB:0.3.4401.5.3.1.9.21", LC_CAMELLIA_ECB, 24),
     row("CAMELLIA-256-ECB:0.3.4401.5.3.1.9.41", LC_CAMELLIA_ECB, 32),
@@ -175,7 +177,8 @@ constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
 // Whether each mode is here with each of its keys: there are as many rows.
 constexpr bool follow_from_modes() {
   for (int n = 0; n < kCipherCount; ++n) {
-    if (!has_name_of_its_mode(kAlgorithms[n])) return false;
+    if (!has_name_of_its_mode(kAlgorithms[n]) || !leads_cipher(kAlgorithms[n].traits()))
+      return false;
     for (int other = 0; other < n; ++other)
       if (std::string_view(kAlgorithms[other].names) == kAlgorithms[n].names) return false;
   }

@@ -163,6 +163,8 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   }
   lc_cipher cipher = algorithm.cipher;
   const uint8_t *last_block_in = in + bytes - std::min(bytes, kBlockBytes);
+  if (algorithm.traits().way == Way::kXtsGb && context.is_ieee_xts)
+    cipher = another_mode(cipher, Way::kXts);
   if (algorithm.traits().steals()) {
     if (!ask_stealing(context, &cipher)) return Bulk::kNotTaken;
     last_block_in = in + last_block_at(cipher, bytes);

@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/params.h>
 #include <openssl/proverr.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <climits>
@@ -24,12 +25,18 @@
 namespace lanecrypt::provider {
 namespace {
 
-// In TLS up to 1.2 the cipher pads records and cuts off the MAC. CFB1 can count in bits.
+// In TLS up to 1.2 the cipher pads records and cuts off the MAC. CFB1 can count in bits. Of
+// SM4-XTS OpenSSL's context does not tell which standard it goes by. All of it was taken by that.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   unsigned bits = 0;
   if (const OSSL_PARAM *use = find_param(params, OSSL_CIPHER_PARAM_USE_BITS);
       use != nullptr && OSSL_PARAM_get_uint(use, &bits))
     context.counts_bits = bits != 0;
+  // Its name, where the header is that of 3.2 or later: OSSL_CIPHER_PARAM_XTS_STANDARD.
+  if (const OSSL_PARAM *standard = find_param(params, "xts_standard");
+      standard != nullptr && standard->data_type == OSSL_PARAM_UTF8_STRING &&
+      standard->data != nullptr)
+    context.is_ieee_xts = strcasecmp(static_cast<const char *>(standard->data), "IEEE") == 0;
   unsigned version = 0;
   const OSSL_PARAM *param = find_param(params, OSSL_CIPHER_PARAM_TLS_VERSION);
   if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cpu/cpu_xts.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {
@@ -22,6 +23,11 @@ struct Free {
   }
 };
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Free<EVP_CIPHER_CTX_free>>;
+
+// XTS of other ciphers than AES: OpenSSL has SM4's only from 3.2 on.
+bool goes_by_ecb(const Mode &mode) {
+  return mode.continuation == Continuation::kDataUnits && mode.block != kBlockCiphers;
+}
 
 // The ciphers of all modes, fetched once. Never freed: at exit libcrypto may have ended
 // before.
@@ -37,6 +43,7 @@ struct Ciphers {
     // What is missing shall leave no error in the caller's queue.
     ERR_set_mark();
     for (const Mode &mode : kModes) {
+      if (goes_by_ecb(mode)) continue;
       for (uint32_t size = 0; size < 3; ++size) {
         const uint32_t key_bytes = 16 + 8 * size;
         if (!mode.takes_key(key_bytes * mode.keys)) continue;
@@ -59,6 +66,18 @@ const Ciphers &ciphers() {
 
 Status failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }
 
+Status run_by_ecb(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
+                  uint64_t length) {
+  const uint64_t unit = input.data_unit_bytes != 0 ? input.data_unit_bytes : length;
+  Iv number = input.iv;
+  for (uint64_t at = 0; at < length; at += unit) {
+    LC_TRY(
+        run_xts_unit(kind, input.key, number, 0, in + at, out + at, std::min(unit, length - at)));
+    number = advance_tweak(number, 1);
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind) {
@@ -71,15 +90,19 @@ Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind) {
 }
 
 bool has_cipher(const CipherKind &kind) {
-  const bool by_others = kind.mode().is_aead && kind.mode().is_block_cipher();
-  return fetched_cipher(by_others ? kind.as(Way::kCtr, LC_ENCRYPT) : kind).ok();
+  const bool by_ctr = kind.mode().is_aead && kind.mode().is_block_cipher();
+  return fetched_cipher(by_ctr                     ? kind.as(Way::kCtr, LC_ENCRYPT)
+                        : goes_by_ecb(kind.mode()) ? kind.as(Way::kEcb, LC_ENCRYPT)
+                                                   : kind)
+      .ok();
 }
 
 Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
                   uint64_t length) {
+  const Mode &mode = kind.mode();
+  if (goes_by_ecb(mode)) return run_by_ecb(kind, input, in, out, length);
   Result<const EVP_CIPHER *> cipher = fetched_cipher(kind);
   if (!cipher.ok()) return cipher.status();
-  const Mode &mode = kind.mode();
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
   const OSSL_PARAM stealing[] = {

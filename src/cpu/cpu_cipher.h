@@ -20,7 +20,8 @@ struct CipherInput {
 // default provider has none.
 Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind);
 
-// Whether the CPU can do it; an authenticated mode also by other modes of its block cipher.
+// Whether the CPU can do it; authenticated modes, and XTS of SM4, also by other modes of their
+// block cipher.
 bool has_cipher(const CipherKind &kind);
 
 // Runs `length` bytes from `in` to `out` (which may be `in`). Any thread. It uses a

@@ -19,6 +19,7 @@ enum class Way : uint8_t {
   kCbc,
   kCtr,
   kXts,
+  kXtsGb,
   kCfb128,
   kCfb8,
   kCfb1,
@@ -45,6 +46,8 @@ struct BlockCipher {
   lc_cipher first;
   int way_count;
   Way ways[13];
+  // Encryption in XTS wants two keys that differ, as SP 800-38E's guidance and OpenSSL have it.
+  bool xts_keys_differ = false;
   // Bitsliced CTR has shares for many counters.
   bool has_sliced_windows = false;
   // What bitsliced teams take of a large piece while tables do the rest, where the block
@@ -69,6 +72,7 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      .way_count = 13,
      .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kXts, Way::kCfb128, Way::kCfb8, Way::kCfb1,
               Way::kOfb, Way::kCs1, Way::kCs2, Way::kCs3, Way::kGcm, Way::kCcm},
+     .xts_keys_differ = true,
      .has_sliced_windows = true,
      // Measured on an H200 (docs/lab/2026-11-22-aes-bounds.md). The inverse S-box has more
      // gates.
@@ -79,8 +83,9 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      .key_sizes = kKey128,
      .rounds = {8},  // four at a time
      .first = LC_SM4_ECB,
-     .way_count = 7,
-     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb, Way::kGcm, Way::kCcm}},
+     .way_count = 9,
+     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb, Way::kGcm, Way::kCcm,
+              Way::kXts, Way::kXtsGb}},
     {.name = "camellia",
      .title = "CAMELLIA",
      .key_sizes = kAnyKey,

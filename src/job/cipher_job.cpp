@@ -78,7 +78,7 @@ class KeySlots {
   uint32_t last_ = 0;
 };
 
-// Of XTS, for encryption, as SP 800-38E's guidance and OpenSSL have it.
+// Of XTS.
 bool keys_are_alike(const uint8_t *keys, uint32_t one_key_bytes) {
   uint8_t difference = 0;
   for (uint32_t n = 0; n < one_key_bytes; ++n) difference |= keys[n] ^ keys[one_key_bytes + n];
@@ -115,7 +115,8 @@ Status copy_messages(const lc_cipher_job &job, const MessageRules &rules, Cipher
                      Part &part) {
   const CipherKind kind = made.kind;
   const bool has_iv = kind.mode().iv_bytes != 0;
-  const bool keys_must_differ = kind.mode().keys == 2 && kind.direction == LC_ENCRYPT;
+  const bool keys_must_differ =
+      kind.mode().keys == 2 && kind.mode().block->xts_keys_differ && kind.direction == LC_ENCRYPT;
   const char *from = reinterpret_cast<const char *>(job.messages) + part.first * job.message_size;
   CipherMessage *const begin = made.messages.data() + part.first, *to = begin;
   uint64_t bytes = 0, longest = 0;

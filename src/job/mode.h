@@ -90,6 +90,21 @@ struct Mode {
   }
 };
 
+// XTS by either standard.
+constexpr Mode xts(Way way, const char *name, const char *title) {
+  return {.way = way,
+          .name = name,
+          .title = title,
+          .openssl = "XTS",
+          .key_sizes = kKey128 | kKey256,
+          .keys = 2,
+          .iv_bytes = 16,
+          .granule_bytes = 1,
+          .least_bytes = 16,
+          .inverts = true,
+          .continuation = Continuation::kDataUnits};
+}
+
 constexpr Mode cfb(Way way, const char *name, const char *title, const char *openssl,
                    int16_t feedback_bits) {
   return {.way = way,
@@ -159,17 +174,8 @@ inline constexpr Mode kWays[] = {
      .least_bytes = 1,
      .is_own_inverse = true,
      .continuation = Continuation::kCounter},
-    {.way = Way::kXts,
-     .name = "xts",
-     .title = "XTS",
-     .openssl = "XTS",
-     .key_sizes = kKey128 | kKey256,
-     .keys = 2,
-     .iv_bytes = 16,
-     .granule_bytes = 1,
-     .least_bytes = 16,
-     .inverts = true,
-     .continuation = Continuation::kDataUnits},
+    xts(Way::kXts, "xts", "XTS"),
+    xts(Way::kXtsGb, "xts_gb", "XTS-GB"),  // GB/T 17964: bits of the tweak's bytes are turned
     cfb(Way::kCfb128, "cfb128", "CFB128", "CFB", 128),
     cfb(Way::kCfb8, "cfb8", "CFB8", "CFB8", 8),
     cfb(Way::kCfb1, "cfb1", "CFB1", "CFB1", 1),

@@ -51,8 +51,9 @@ constexpr bool kernels_follow_from_ways() {
     const auto agrees = [&](uint32_t kernels, Way way) {
       return ((kSchedules[n].modes & kernels) != 0) == kBlockCiphers[n].has(way);
     };
-    if (!agrees(BLOCK_HAS_XTS, Way::kXts) || !agrees(BLOCK_HAS_CCM, Way::kCcm) ||
-        !agrees(BLOCK_HAS_STEALING, Way::kCs1) || !agrees(BLOCK_HAS_STEALING, Way::kCs3))
+    if (!agrees(BLOCK_HAS_XTS, Way::kXts) || !agrees(BLOCK_HAS_XTS_GB, Way::kXtsGb) ||
+        !agrees(BLOCK_HAS_CCM, Way::kCcm) || !agrees(BLOCK_HAS_STEALING, Way::kCs1) ||
+        !agrees(BLOCK_HAS_STEALING, Way::kCs3))
       return false;
   }
   return true;
@@ -252,7 +253,7 @@ bool BlockLaunch::can_use_slot(const CipherWork &work) const {
   const Way way = work.kind.mode().way;
   return device_.key_slot() != nullptr && work.keys.size() == 1 && !work.is_beside &&
          form_ != BlockForm::kTable1 && !has_planes(form_, work.kind) &&
-         (way == Way::kEcb || way == Way::kCbc || way == Way::kCtr || way == Way::kXts);
+         (way == Way::kEcb || way == Way::kCbc || way == Way::kCtr || has_data_units(work.kind));
 }
 
 const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const CipherWork &work) const {
@@ -388,7 +389,7 @@ Status BlockLaunch::launch_points(device::Stream &stream, BlockRoom &room, const
                                 work.kind.rounds(),
                                 room.points.get()};
   const uint32_t groups = count_up(work.points, uint64_t{form_lanes_} * (sliced ? 32 : 1));
-  const std::string name = name_in(form_, work.kind) + "xts_points";
+  const std::string name = name_in(form_, work.kind) + work.kind.mode().name + "_points";
   return start(stream, name.c_str(), std::min(groups, resident_groups_), form_lanes_, local_bytes_,
                arguments);
 }

@@ -7,6 +7,7 @@
 
 #include "cpu/cpu_aead.h"
 #include "cpu/cpu_cipher.h"
+#include "cpu/cpu_xts.h"
 
 namespace lanecrypt::verify {
 namespace {
@@ -69,67 +70,11 @@ Iv iv_of_block(const Span &span, const Sample &sample, const uint8_t *out_before
   return iv;
 }
 
-// Multiplies by x in the field of IEEE 1619, without a branch on secret bits.
-void double_tweak(std::array<uint64_t, 2> &tweak) {
-  const uint64_t over = tweak[1] >> 63;
-  tweak[1] = tweak[1] << 1 | tweak[0] >> 63;
-  tweak[0] = tweak[0] << 1 ^ ((0 - over) & 0x87);
-}
-
-std::array<uint64_t, 2> multiply(std::array<uint64_t, 2> secret,
-                                 const std::array<uint64_t, 2> &known) {
-  std::array<uint64_t, 2> product = {0, 0};
-  for (unsigned bit = 0; bit < 128; ++bit) {
-    if (known[bit / 64] >> bit % 64 & 1)
-      for (unsigned word = 0; word < 2; ++word) product[word] ^= secret[word];
-    double_tweak(secret);
-  }
-  return product;
-}
-
-// x to the power of a block's number in its data unit.
-std::array<uint64_t, 2> power_of_x(uint64_t exponent) {
-  std::array<uint64_t, 2> power = {1, 0};
-  for (int bit = 63 - __builtin_clzll(exponent | 1); bit >= 0; --bit) {
-    power = multiply(power, power);
-    if (exponent >> bit & 1) double_tweak(power);
-  }
-  return power;
-}
-
-// IEEE 1619, 5.3.1 and 5.4.1: one block under one tweak. in == to is allowed.
-Status run_xts_block(const Span &span, const std::array<uint64_t, 2> &tweak, const uint8_t *in,
-                     uint8_t *to) {
-  Iv mask;
-  memcpy(mask.data(), tweak.data(), sizeof tweak);
-  for (size_t n = 0; n < kBlockBytes; ++n) to[n] = in[n] ^ mask[n];
-  LC_TRY(cpu::run_cipher(span.kind.as(Way::kEcb, span.kind.direction), {span.key, {}}, to, to,
-                         kBlockBytes));
-  for (size_t n = 0; n < kBlockBytes; ++n) to[n] ^= mask[n];
-  return Status();
-}
-
 // Computes blocks within a data unit, where OpenSSL would begin at the unit's start.
 Status run_xts(const Span &span, const Sample &sample, uint8_t *to) {
   const uint64_t unit = span.data_unit_bytes == 0 ? span.length : span.data_unit_bytes;
-  const uint32_t key_bytes = span.kind.one_key_bytes();
-  const Iv number = advance_tweak(span.iv, sample.offset / unit);
-  std::array<uint64_t, 2> tweak;
-  static_assert(sizeof tweak == sizeof number);
-  LC_TRY(cpu::run_cipher(span.kind.as(Way::kEcb, LC_ENCRYPT), {span.key + key_bytes, {}},
-                         number.data(), reinterpret_cast<uint8_t *>(tweak.data()), kBlockBytes));
-  tweak = multiply(tweak, power_of_x(sample.offset % unit / kBlockBytes));
-  if (!is_stolen(span, sample)) return run_xts_block(span, tweak, sample.in.data(), to);
-  // 5.3.2 and 5.4.2: decryption takes the two tweaks in the other order.
-  std::array<uint64_t, 2> first = tweak, second = tweak;
-  double_tweak(span.kind.direction == LC_ENCRYPT ? second : first);
-  const size_t part = sample.length - kBlockBytes;
-  uint8_t made[kBlockBytes], joined[kBlockBytes];
-  LC_TRY(run_xts_block(span, first, sample.in.data(), made));
-  memcpy(to + kBlockBytes, made, part);
-  memcpy(joined, sample.in.data() + kBlockBytes, part);
-  memcpy(joined + part, made + part, kBlockBytes - part);
-  return run_xts_block(span, second, joined, to);
+  return cpu::run_xts_unit(span.kind, span.key, advance_tweak(span.iv, sample.offset / unit),
+                           sample.offset % unit / kBlockBytes, sample.in.data(), to, sample.length);
 }
 
 Status recompute(const Span &span, const Sample &sample, const uint8_t *out_before, uint8_t *to) {

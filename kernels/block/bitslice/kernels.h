@@ -12,6 +12,13 @@
 #include "kernels/block/bitslice/ccm.h"
 #endif
 #if BLOCK_MODES & BLOCK_HAS_XTS
+#define BLOCK_XTS_NAME(name) BLOCK_NAME(xts_##name)
+#define BLOCK_XTS_TWEAK(tweak) (tweak)
+#include "kernels/block/bitslice/xts.h"
+#endif
+#if BLOCK_MODES & BLOCK_HAS_XTS_GB
+#define BLOCK_XTS_NAME(name) BLOCK_NAME(xts_gb_##name)
+#define BLOCK_XTS_TWEAK(tweak) xts_turn_bytes(tweak)
 #include "kernels/block/bitslice/xts.h"
 #endif
 #endif

@@ -1,4 +1,5 @@
-// XTS over bit planes; included by kernels.h for each cipher.
+// XTS over bit planes; included by kernels.h for each standard that a cipher has, with
+// BLOCK_XTS_NAME() and BLOCK_XTS_TWEAK() as in the table form.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -6,7 +7,7 @@
 #include "kernels/block/xts_tweak.h"
 
 // As in the table form; 32 points a lane, which have one key or few.
-KERNEL(BLOCK_NAME(xts_points), BLOCK_BITSLICE_LANES)
+KERNEL(BLOCK_XTS_NAME(points), BLOCK_BITSLICE_LANES)
 (GLOBAL const CipherPiece *pieces, u32 piece_count, u32 count, GLOBAL const u32 *planes, u32 keys,
  u32 rounds, GLOBAL u8 *points) {
   for (u32 begin = 32 * (group_id() * group_lanes() + lane_id()); begin < count;
@@ -34,7 +35,7 @@ KERNEL(BLOCK_NAME(xts_points), BLOCK_BITSLICE_LANES)
         if ((chosen >> k) & 1) {
           GLOBAL const CipherPiece *piece = pieces + xts_find_piece(pieces, piece_count, begin + k);
           store_block(points + 16 * (u64)(begin + k),
-                      xts_jump_stretches(block_planes_get(state, k),
+                      xts_jump_stretches(BLOCK_XTS_TWEAK(block_planes_get(state, k)),
                                          (begin + k - piece->first_point) %
                                              xts_points_of_unit(piece->unit_bytes / 16)));
         }
@@ -44,9 +45,9 @@ KERNEL(BLOCK_NAME(xts_points), BLOCK_BITSLICE_LANES)
   }
 }
 
-FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
-                        GLOBAL const u32 *all_planes, u32 rounds, GLOBAL const u8 *in_base,
-                        GLOBAL u8 *out_base, GLOBAL const u8 *points, u32 inverse) {
+FN void BLOCK_XTS_NAME(tiles)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
+                              GLOBAL const u32 *all_planes, u32 rounds, GLOBAL const u8 *in_base,
+                              GLOBAL u8 *out_base, GLOBAL const u8 *points, u32 inverse) {
   BLOCK_WALK_TILES {
     BLOCK_WALK_PIECE
     GLOBAL const u32 *planes = all_planes + (u64)piece->key * BLOCK_PLANE_WORDS;
@@ -65,8 +66,8 @@ FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
           const u32 more = xts_slot_bytes(place, piece) - 16;
           if (more != 0) steals = 1;
           Block b = pass == 0 ? load_part(in + at, 16, aligned) : block_planes_get(state, k);
-          const Block tweak =
-              more != 0 && pass != inverse ? xts_times_x_below_32(place.tweak, 1) : place.tweak;
+          const Block tweak = BLOCK_XTS_TWEAK(
+              more != 0 && pass != inverse ? xts_times_x_below_32(place.tweak, 1) : place.tweak);
           block_planes_set(state, k, block_xor(b, tweak));
         } else {
           const Block none = {{0, 0, 0, 0}};
@@ -80,8 +81,8 @@ FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
         if (first + k * TEAM_LANES < slots) {
           const u64 at = (u64)place.unit * piece->unit_bytes + 16 * place.slot;
           const u32 more = xts_slot_bytes(place, piece) - 16;
-          const Block tweak =
-              more != 0 && pass != inverse ? xts_times_x_below_32(place.tweak, 1) : place.tweak;
+          const Block tweak = BLOCK_XTS_TWEAK(
+              more != 0 && pass != inverse ? xts_times_x_below_32(place.tweak, 1) : place.tweak);
           Block b = block_xor(block_planes_get(state, k), tweak);
           if (more != 0 && pass == 0) {
             const Block stood = block_load_bytes(in + at + 16, more);
@@ -103,12 +104,14 @@ FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
   (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *planes, u32 rounds, \
    GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL const u8 *points)
 
-KERNEL(BLOCK_NAME(xts_encrypt), BLOCK_BITSLICE_LANES) BLOCK_XTS_PARAMETERS {
-  BLOCK_NAME(xts)(pieces, count, tiles, planes, rounds, in_base, out_base, points, 0);
+KERNEL(BLOCK_XTS_NAME(encrypt), BLOCK_BITSLICE_LANES) BLOCK_XTS_PARAMETERS {
+  BLOCK_XTS_NAME(tiles)(pieces, count, tiles, planes, rounds, in_base, out_base, points, 0);
 }
 
-KERNEL(BLOCK_NAME(xts_decrypt), BLOCK_BITSLICE_LANES) BLOCK_XTS_PARAMETERS {
-  BLOCK_NAME(xts)(pieces, count, tiles, planes, rounds, in_base, out_base, points, 1);
+KERNEL(BLOCK_XTS_NAME(decrypt), BLOCK_BITSLICE_LANES) BLOCK_XTS_PARAMETERS {
+  BLOCK_XTS_NAME(tiles)(pieces, count, tiles, planes, rounds, in_base, out_base, points, 1);
 }
 
 #undef BLOCK_XTS_PARAMETERS
+#undef BLOCK_XTS_NAME
+#undef BLOCK_XTS_TWEAK

@@ -7,6 +7,13 @@
 #include "kernels/block/table/ctr.h"
 
 #if BLOCK_MODES & BLOCK_HAS_XTS
+#define BLOCK_XTS_NAME(name) BLOCK_NAME(xts_##name)
+#define BLOCK_XTS_TWEAK(tweak) (tweak)
+#include "kernels/block/table/xts.h"
+#endif
+#if BLOCK_MODES & BLOCK_HAS_XTS_GB
+#define BLOCK_XTS_NAME(name) BLOCK_NAME(xts_gb_##name)
+#define BLOCK_XTS_TWEAK(tweak) xts_turn_bytes(tweak)
 #include "kernels/block/table/xts.h"
 #endif
 

@@ -1,4 +1,5 @@
-// XTS over tables; included by kernels.h for each form of a cipher.
+// XTS over tables; included by kernels.h for each form of a cipher, and for each standard that
+// it has, with BLOCK_XTS_NAME(name) and BLOCK_XTS_TWEAK(tweak), the tweak as the standard has it.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -8,7 +9,7 @@
 
 // The points of all pieces, `count` of them, a lane each. The schedules of the
 // tweaks' keys come `keys` after those of the data's.
-KERNEL(BLOCK_NAME(xts_points), BLOCK_LANES)
+KERNEL(BLOCK_XTS_NAME(points), BLOCK_LANES)
 (GLOBAL const CipherPiece *pieces, u32 piece_count, u32 count, GLOBAL const u32 *schedules,
  u32 keys, u32 rounds, GLOBAL u8 *points SHARED_PARAMETER) {
   SHARED_WORDS(tables);
@@ -21,13 +22,13 @@ KERNEL(BLOCK_NAME(xts_points), BLOCK_LANES)
     Block tweak = xts_unit_number(block_iv(piece), unit);
     BLOCK_NAME(encrypt)
     (&tweak, 1, tables, schedules + (u64)(keys + piece->key) * BLOCK_SCHEDULE_WORDS, rounds);
-    store_block(points + 16 * (u64)n, xts_jump_stretches(tweak, stretch));
+    store_block(points + 16 * (u64)n, xts_jump_stretches(BLOCK_XTS_TWEAK(tweak), stretch));
   }
 }
 
 #endif
 
-FN void BLOCK_NAME(xts_cipher)(Block *blocks, u32 count, SHARED const u32 *tables,
+FN void BLOCK_XTS_NAME(cipher)(Block *blocks, u32 count, SHARED const u32 *tables,
                                GLOBAL const u32 *schedule, u32 rounds, u32 inverse) {
   if (inverse)
     BLOCK_NAME(decrypt)(blocks, count, tables, schedule, rounds);
@@ -38,7 +39,7 @@ FN void BLOCK_NAME(xts_cipher)(Block *blocks, u32 count, SHARED const u32 *table
 // One slot at any alignment, with ciphertext stealing (IEEE 1619, 5.3.2 and
 // 5.4.2) where it ends its unit in a part of a block: what the first call makes
 // goes behind, the first bytes of it, and the second takes what stood there.
-FN void BLOCK_NAME(xts_slot)(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL const u8 *in,
+FN void BLOCK_XTS_NAME(slot)(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL const u8 *in,
                              GLOBAL u8 *out, SHARED const u32 *tables, GLOBAL const u32 *schedule,
                              u32 rounds, u32 inverse) {
   const u64 at = (u64)place.unit * piece->unit_bytes + 16 * place.slot;
@@ -46,9 +47,9 @@ FN void BLOCK_NAME(xts_slot)(XtsPlace place, GLOBAL const CipherPiece *piece, GL
   const Block after = xts_times_x_below_32(place.tweak, 1);
   Block block = block_load_bytes(in + at, 16);
   for (u32 pass = 0;; ++pass) {
-    const Block tweak = more != 0 && pass != inverse ? after : place.tweak;
+    const Block tweak = BLOCK_XTS_TWEAK(more != 0 && pass != inverse ? after : place.tweak);
     block = block_xor(block, tweak);
-    BLOCK_NAME(xts_cipher)(&block, 1, tables, schedule, rounds, inverse);
+    BLOCK_XTS_NAME(cipher)(&block, 1, tables, schedule, rounds, inverse);
     block = block_xor(block, tweak);
     if (more == 0 || pass == 1) break;
     const Block stood = block_load_bytes(in + at + 16, more);
@@ -61,7 +62,7 @@ FN void BLOCK_NAME(xts_slot)(XtsPlace place, GLOBAL const CipherPiece *piece, GL
 // How many of a piece's slots from a tile's first on lie side by side and whole, so
 // that they can be read and written 16 bytes at a time: units are whole blocks or
 // there is one, and a part of a block ends them.
-FN u64 BLOCK_NAME(xts_plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_start, u32 aligned) {
+FN u64 BLOCK_XTS_NAME(plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_start, u32 aligned) {
   const u64 slots = piece->slots;
   const u32 straight = piece->unit_bytes % 16 == 0 || slots == piece->unit_bytes / 16;
   const u64 whole = slots - (piece->length % 16 != 0 ? 1 : 0);
@@ -73,10 +74,10 @@ FN u64 BLOCK_NAME(xts_plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_sta
 // plain and end before the lane's data unit does, lasts. All teams make as many
 // trips, and the four blocks of a lane are always enciphered, even if they are
 // none: look-ups are cheapest in code that all lanes of a group run.
-FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
-                        GLOBAL const u32 *schedules, u32 rounds, GLOBAL const u8 *in_base,
-                        GLOBAL u8 *out_base, GLOBAL const u8 *points, SHARED const u32 *tables,
-                        u32 inverse) {
+FN void BLOCK_XTS_NAME(tiles)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
+                              GLOBAL const u32 *schedules, u32 rounds, GLOBAL const u8 *in_base,
+                              GLOBAL u8 *out_base, GLOBAL const u8 *points,
+                              SHARED const u32 *tables, u32 inverse) {
   const u32 tile_slots = BLOCK_TABLE_BLOCKS * TEAM_LANES;
   const u32 trips = block_trips(tiles);
   u64 tile = (u64)block_team_of(tiles) * trips;
@@ -100,7 +101,7 @@ FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
         if (!is_there || p != before) place = xts_place(first, piece, points);
         is_there = 1;
         const u64 here =
-            BLOCK_NAME(xts_plain_slots)(piece, tile_start, block_aligned(in, out)) / tile_slots;
+            BLOCK_XTS_NAME(plain_slots)(piece, tile_start, block_aligned(in, out)) / tile_slots;
         plain = here != 0;
         const u32 in_unit = (piece->unit_bytes / 16 - 1 - place.slot) / tile_slots;
         run = here < in_unit ? (u32)here : in_unit;
@@ -117,8 +118,11 @@ FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
       UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) blocks[n] = tweaks[n] = place.tweak;
     }
     // Not within the branch: so that one instruction adds tweak and key.
-    UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) blocks[n] = block_xor(blocks[n], tweaks[n]);
-    BLOCK_NAME(xts_cipher)(blocks, BLOCK_TABLE_BLOCKS, tables, schedule, rounds, inverse);
+    UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
+      tweaks[n] = BLOCK_XTS_TWEAK(tweaks[n]);
+      blocks[n] = block_xor(blocks[n], tweaks[n]);
+    }
+    BLOCK_XTS_NAME(cipher)(blocks, BLOCK_TABLE_BLOCKS, tables, schedule, rounds, inverse);
     if (plain) {
       UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
         store_block(out + 16 * n * TEAM_LANES, block_xor(blocks[n], tweaks[n]));
@@ -129,7 +133,7 @@ FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
       GLOBAL u8 *piece_out = out_base + piece->out;
       u64 first = (tile - piece->first_tile) * tile_slots + lane_id() % TEAM_LANES;
       ROLLED for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-        if (first < piece->slots) BLOCK_NAME(xts_slot)
+        if (first < piece->slots) BLOCK_XTS_NAME(slot)
         (place, piece, piece_in, piece_out, tables, schedule, rounds, inverse);
         place = xts_next(place, piece, points);
         first += TEAM_LANES;
@@ -146,16 +150,20 @@ FN void BLOCK_NAME(xts)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
    u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,                           \
    GLOBAL const u8 *points SHARED_PARAMETER)
 
-KERNEL(BLOCK_NAME(xts_encrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+KERNEL(BLOCK_XTS_NAME(encrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 0);
-  BLOCK_NAME(xts)(pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 0);
+  BLOCK_XTS_NAME(tiles)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 0);
 }
 
-KERNEL(BLOCK_NAME(xts_decrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+KERNEL(BLOCK_XTS_NAME(decrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 1);
-  BLOCK_NAME(xts)(pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 1);
+  BLOCK_XTS_NAME(tiles)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 1);
 }
 
 #undef BLOCK_XTS_PARAMETERS
+#undef BLOCK_XTS_NAME
+#undef BLOCK_XTS_TWEAK

@@ -115,6 +115,7 @@ TEST_P(Vectors, Sp800_38aFeedback) { check_file("sp800_38a_feedback.txt", 12); }
 TEST_P(Vectors, CiphertextStealing) { check_file("cts.txt", 18); }
 TEST_P(Vectors, Ieee1619) { check_file("ieee1619.txt", 7); }
 TEST_P(Vectors, Sm4) { check_file("sm4.txt", 11); }
+TEST_P(Vectors, Sm4Xts) { check_file("sm4_xts.txt", 4); }
 TEST_P(Vectors, Rfc3713) { check_file("rfc3713.txt", 3); }
 TEST_P(Vectors, Rfc5794) { check_file("rfc5794.txt", 3); }
 TEST_P(Vectors, Rfc8998) { check_seals("rfc8998.txt", 2); }

@@ -16,7 +16,7 @@ using Bytes = std::vector<uint8_t>;
 
 // The modes without a tag, and their keys: the bytes of all keys of a message together.
 std::vector<lc_cipher> plain_modes();
-// Whether the OpenSSL that runs has it: of SM4 in GCM and CCM from 3.1 on.
+// Whether the OpenSSL that runs has it: of SM4 in GCM and CCM from 3.1 on, in XTS from 3.2.
 bool has_reference(lc_cipher cipher);
 std::vector<uint32_t> key_sizes(lc_cipher cipher);
 // The longest length up to `length` that a message of the mode may have.

@@ -168,17 +168,24 @@ def cts_encrypt(key, iv, text, variant):
     return front + (last + cut if swapped else cut + last)
 
 
-def xts_encrypt(keys, tweak, text):
-    """One data unit by IEEE 1619, 5.3."""
+def turn_bytes(block):
+    """Each byte with its bits in the other order."""
+    return bytes(int(f"{byte:08b}"[::-1], 2) for byte in block)
+
+
+def xts_encrypt(keys, tweak, text, cipher=Aes, is_gb=False):
+    """One data unit by IEEE 1619, 5.3. GB/T 17964-2021 has the bits of tweaks in the other order."""
     half = len(keys) // 2
-    aes, mask = Aes(keys[:half]), int.from_bytes(Aes(keys[half:]).encrypt_block(tweak), "little")
+    turned = turn_bytes if is_gb else bytes
+    data_cipher = cipher(keys[:half])
+    mask = int.from_bytes(turned(bytes(cipher(keys[half:]).encrypt_block(tweak))), "little")
 
     def block(plain, factor):
-        return bytes(xor(bytes(aes.encrypt_block(bytes(xor(plain, factor)))), factor))
+        return bytes(xor(bytes(data_cipher.encrypt_block(bytes(xor(plain, factor)))), factor))
 
     factors = []
     for _ in range(len(text) // BLOCK + 1):
-        factors.append(mask.to_bytes(BLOCK, "little"))
+        factors.append(turned(mask.to_bytes(BLOCK, "little")))
         mask = (mask << 1) ^ (0x87 | 1 << 128 if mask >> 127 else 0)
     whole, part = len(text) // BLOCK, len(text) % BLOCK
     out = [block(text[BLOCK * n : BLOCK * (n + 1)], factors[n]) for n in range(whole)]

@@ -44,8 +44,8 @@ def encrypt(mode, key, iv, plaintext, cipher=Aes):
         return cfb_encrypt(key, iv, plaintext, int(mode[3:]), cipher)
     if mode.startswith("cs"):
         return cts_encrypt(key, iv, plaintext, int(mode[2:]))
-    if mode == "xts":
-        return xts_encrypt(key, iv, plaintext)
+    if mode.startswith("xts"):
+        return xts_encrypt(key, iv, plaintext, cipher, mode == "xts_gb")
     return {"cbc": cbc_encrypt, "ctr": ctr_crypt, "ofb": ofb_crypt}[mode](key, iv, plaintext, cipher)
 
 
@@ -185,6 +185,20 @@ def sm4():
             out.case(f"A.2.{section}-{number}", mode, bytes.fromhex(key),
                      b"" if mode == "ecb" else bytes(range(16)),
                      b"".join(half * each for half in halves), Sm4)  # fmt: skip
+    return out.text()
+
+
+def sm4_xts():
+    out = Writer(
+        "SM4 in XTS, by IEEE 1619 and by GB/T 17964-2021: the inputs of evpciph_sm4.txt of OpenSSL 3.5,",
+        "whose own answers are these.",
+    )
+    for mode in ("xts", "xts_gb"):
+        out.named(f"sm4-{mode}")
+        out.case("1", mode, bytes.fromhex(EXAMPLE_KEYS[128]) + bytes(range(16)), bytes(range(0xF0, 0x100)),
+                 bytes.fromhex(EXAMPLE_TEXT)[:56], Sm4)  # fmt: skip
+        out.case("2", mode, bytes(range(0xFF, 0xEF, -1)) + bytes(range(0xBF, 0xAF, -1)),
+                 (0x123456789A).to_bytes(16, "little"), bytes(range(17)), Sm4)  # fmt: skip
     return out.text()
 
 
@@ -412,6 +426,7 @@ FILES = {
     "cts": cts,
     "ieee1619": ieee1619,
     "sm4": sm4,
+    "sm4_xts": sm4_xts,
     "rfc8998": rfc8998,
     "rfc3713": rfc3713,
     "rfc5794": rfc5794,
