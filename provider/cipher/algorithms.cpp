@@ -13,9 +13,11 @@
 
 #include <array>
 #include <bit>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
+#include "libcrypto/forward.h"
 #include "provider/cipher/aead.h"
 #include "provider/cipher/cipher.h"
 
@@ -312,14 +314,34 @@ const OSSL_DISPATCH kFunctions[] = {
 
 constexpr char kProperties[] = "provider=gpu";
 
-// Those that the OpenSSL which runs has too, and a row of nothing.
+// Whether libcrypto was built with what makes a mode: its default provider then has it, and
+// libcrypto the functions from before there were providers. Those tell without asking a
+// provider, which the program may load later.
+bool is_built_in(const Mode &mode) {
+  if (mode.block == kBlockCiphers) return true;  // AES always is
+  char function[48];
+  std::snprintf(function, sizeof function, "EVP_%s%s%s",
+                mode.block == nullptr ? mode.name : mode.block->name,
+                mode.block != nullptr && mode.block->names_bits() ? "_128" : "",
+                mode.block == nullptr ? "" : "_ecb");
+  return libcrypto_exports(function);
+}
+
+// Those that the OpenSSL which runs has too, since it does all that no device does, and a row
+// of nothing.
 template <size_t... kIndex>
 std::array<OSSL_ALGORITHM, kCipherCount + 1> make_operations(std::index_sequence<kIndex...>) {
   const unsigned version = 100 * OPENSSL_version_major() + OPENSSL_version_minor();
   std::array<OSSL_ALGORITHM, kCipherCount + 1> made = {};
   size_t count = 0;
+  // The rows of a block cipher follow each other.
+  const BlockCipher *block = nullptr;
+  bool has_block = false;
   const auto add = [&](int index, const OSSL_DISPATCH *functions) {
-    if (kAlgorithms[index].since <= version)
+    const Mode &mode = kAlgorithms[index].traits();
+    if (mode.block == nullptr || mode.block != block) has_block = is_built_in(mode);
+    block = mode.block;
+    if (has_block && kAlgorithms[index].since <= version)
       made[count++] = {kAlgorithms[index].names, kProperties, functions, nullptr};
   };
   (add(kIndex, kFunctions<kIndex>), ...);

@@ -29,8 +29,18 @@
 namespace lanecrypt {
 namespace {
 
+// The loaded object that holds `address`. dladdr() tells it too, but searches all names
+// of the object for that of the address.
+struct Object {
+  uintptr_t address;
+  uintptr_t begin, end;
+  std::string path;  // "": the program itself
+};
+
 struct Table {
-  uintptr_t begin;  // of the bound libcrypto in memory
+  // The bound libcrypto.
+  Object object;
+  void *handle;
   decltype(&::OPENSSL_cleanse) OPENSSL_cleanse;
 #define F(result, failure, name, parameters, arguments) decltype(&::name) name;
 #include "libcrypto/functions.h"
@@ -40,14 +50,6 @@ struct Table {
 // Set once and never freed. It has no lock, since it must work in a child of fork whose
 // parent was just binding.
 std::atomic<const Table *> bound{nullptr};
-
-// The loaded object that holds `address`. dladdr() tells it too, but searches all names
-// of the object for that of the address.
-struct Object {
-  const uintptr_t address;
-  uintptr_t begin, end;
-  std::string path;  // "": the program itself
-};
 
 int find_object(struct dl_phdr_info *info, size_t, void *pointer) {
   Object &object = *static_cast<Object *>(pointer);
@@ -78,7 +80,8 @@ void *symbol_of(void *handle, const Object &object, const char *name) {
 Status bind_handle(void *handle, const Object &object, const std::string &path) {
   Table *table = new (std::nothrow) Table{};
   if (table == nullptr) return Status(LC_ERROR_MEMORY, "out of memory");
-  table->begin = object.begin;
+  table->object = object;
+  table->handle = handle;
   const struct {
     const char *name;
     void *place;
@@ -101,7 +104,7 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
   const Table *before = nullptr;
   if (!bound.compare_exchange_strong(before, table, std::memory_order_acq_rel)) {
     delete table;
-    if (before->begin != object.begin)
+    if (before->object.begin != object.begin)
       return Status(LC_ERROR_UNSUPPORTED,
                     "this process has two copies of libcrypto, and Lanecrypt already works with "
                     "another than that in " +
@@ -126,7 +129,7 @@ Status bind_libcrypto_of(const void *address) {
   if (dl_iterate_phdr(find_object, &object) == 0)
     return Status(LC_ERROR_UNSUPPORTED, "cannot tell which libcrypto is calling");
   if (const Table *table = bound.load(std::memory_order_acquire);
-      table != nullptr && table->begin == object.begin)
+      table != nullptr && table->object.begin == object.begin)
     return Status();
   const bool is_program = object.path.empty();
   const std::string path = is_program ? "the program itself" : object.path;
@@ -175,6 +178,12 @@ const Table *table_of_process() {
 }
 
 }  // namespace
+
+bool libcrypto_exports(const char *name) {
+  const Table *table = table_of_process();
+  return table != nullptr && symbol_of(table->handle, table->object, name) != nullptr;
+}
+
 }  // namespace lanecrypt
 
 extern "C" {

@@ -27,6 +27,10 @@ Status bind_libcrypto_of(const void *address);
 // returns what it returns on failure.
 Status bind_libcrypto_of_process();
 
+// Whether the bound libcrypto exports a function: some were built without SM4, say, and have
+// none of its functions.
+bool libcrypto_exports(const char *name);
+
 // Makes libcrypto, if there is one, arrange now what it does at the end of the process,
 // as its first use in most programs does.
 void begin_libcrypto();
