@@ -13,15 +13,19 @@ namespace lanecrypt::place {
 namespace {
 
 constexpr char kFolder[] = "tune";
-// The first line of the file. If it differs, the form or the version is another, and the device
-// is measured anew.
-constexpr char kTitle[] = "lanecrypt calibration 3 of " LC_VERSION_TEXT;
+// The first line of the file. If it differs, the form, the version or the number of modes that
+// there were is another, and the device is measured anew.
+const std::string &title() {
+  static const std::string text =
+      "lanecrypt calibration 3 of " LC_VERSION_TEXT ", " + std::to_string(kModeCount) + " modes";
+  return text;
+}
 constexpr size_t kMostPoints = 4096;
 // No call takes an hour, and a sum of a few such numbers fits into 64 bits.
 constexpr uint64_t kMostNs = 3600ull * 1000 * 1000 * 1000, kMostBytes = 1ull << 40;
 
 std::string key_of(const std::string &machine, const std::string &device) {
-  return std::string(kTitle) + "\n" + machine + "\n" + device;
+  return title() + "\n" + machine + "\n" + device;
 }
 
 // Makes one line of a text, whatever a driver calls its card.
@@ -85,7 +89,7 @@ std::string describe_machine() {
 
 std::string to_text(const Calibration &calibration) {
   std::ostringstream text;
-  text << kTitle << "\nmachine " << one_line(calibration.machine) << "\ndevice "
+  text << title() << "\nmachine " << one_line(calibration.machine) << "\ndevice "
        << one_line(calibration.device) << "\ndepth " << (calibration.is_quick ? "quick" : "full")
        << "\n";
   for (const Point &point : calibration.points)
@@ -101,7 +105,7 @@ std::optional<Calibration> from_text(const std::string &text) {
   std::istringstream stream(text);
   std::string line, depth;
   Calibration calibration;
-  if (!std::getline(stream, line) || line != kTitle ||
+  if (!std::getline(stream, line) || line != title() ||
       !read_line(stream, "machine", &calibration.machine) ||
       !read_line(stream, "device", &calibration.device) || !read_line(stream, "depth", &depth) ||
       (depth != "quick" && depth != "full"))

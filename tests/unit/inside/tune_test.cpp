@@ -240,12 +240,28 @@ TEST(Calibration, IsTheSameAfterItsText) {
   EXPECT_EQ(all, *read);
 }
 
+// A calibration may lack a cipher, where the libcrypto of the program that measured had none.
+TEST(CostModel, LeavesToTheCpuWhatWasNotMeasured) {
+  const CostModel model(usual());
+  for (const Mode &mode : kModes) {
+    if (mode.cipher == LC_AES_CTR) continue;
+    const CipherKind kind = {mode.cipher, LC_ENCRYPT,
+                             (mode.key_sizes & kKey128 ? 16u : 32u) * mode.keys};
+    EXPECT_FALSE(model.estimate(ask(kind, 64 * kMiB), {}).has_value()) << kind.name();
+    for (const Prefer prefer : {Prefer::kSpeed, Prefer::kOffload})
+      EXPECT_EQ(LC_CHOICE_CPU, model.choose(ask(kind, 64 * kMiB), {}, prefer)) << kind.name();
+    EXPECT_FALSE(model.threshold(kind, false, Prefer::kSpeed).has_value()) << kind.name();
+  }
+  EXPECT_TRUE(is_for_device(model, ask(kCtr, 64 * kMiB), {}, Prefer::kSpeed));
+}
+
 // A text that is not whole is refused.
 TEST(Calibration, RefusesWhatIsNoText) {
   const std::string text = place::to_text(usual());
   ASSERT_TRUE(place::from_text(text).has_value());
   for (const auto &[what, by] : {std::pair{"calibration 3", "calibration 2"},
                                  {"0.1.0", "0.0.9"},
+                                 {" modes", "0 modes"},
                                  {"ctr", "ctr2"},
                                  {"encrypt", "turn"},
                                  {"ordinary", "odd"},
@@ -427,8 +443,10 @@ TEST_F(Choosing, GoesByWhatIsStored) {
       EXPECT_EQ(LC_CHOICE_DEVICE, choose(context, 4 * kMiB));
     }
     lc_cipher_question other = question(4 * kMiB);
-    other.cipher = LC_AES_ECB;
-    EXPECT_EQ(LC_CHOICE_UNKNOWN, lc_cipher_choose(context, &other));
+    for (const lc_cipher unmeasured : {LC_AES_ECB, LC_SM4_CTR, LC_ARIA_CTR}) {
+      other.cipher = unmeasured;
+      EXPECT_EQ(LC_CHOICE_UNKNOWN, lc_cipher_choose(context, &other));
+    }
     std::vector<lc_tune_point> points;
     const auto take = [](void *to, const lc_tune_point *point) {
       static_cast<std::vector<lc_tune_point> *>(to)->push_back(*point);
