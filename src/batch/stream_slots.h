@@ -25,7 +25,8 @@ class StreamSlots {
     // else it would wait for those of all batches. None where streams are all alike.
     std::unique_ptr<device::Stream> long_stream, urgent_stream;
     std::unique_ptr<device::Event> turn;  // by which the two wait for each other
-    std::unique_ptr<device::Event> done;  // of the batch
+    std::unique_ptr<device::Event> sent;  // what the batch sends
+    std::unique_ptr<device::Event> done;  // the batch
     Room room;
 
     device::Stream &last() { return urgent_stream != nullptr ? *urgent_stream : *long_stream; }
@@ -83,7 +84,7 @@ class StreamSlots {
     if (!urgent_stream.ok()) return urgent_stream.status();
     slot->long_stream = std::move(*long_stream);
     slot->urgent_stream = std::move(*urgent_stream);
-    for (std::unique_ptr<device::Event> *event : {&slot->turn, &slot->done}) {
+    for (std::unique_ptr<device::Event> *event : {&slot->turn, &slot->sent, &slot->done}) {
       Result<std::unique_ptr<device::Event>> made = device_.make_event();
       if (!made.ok()) return made.status();
       *event = std::move(*made);

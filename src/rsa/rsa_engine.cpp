@@ -38,7 +38,12 @@ class RsaBatch : public Batch {
         looks_(looks) {}
   ~RsaBatch() override;
 
-  bool is_done() override { return slot_->done->reached(); }
+  bool is_done() override {
+    // Here it costs nothing, since the device computes meanwhile.
+    if (work_.staged_bytes != 0 && slot_->sent->reached())
+      RsaLaunch::wipe_sent(slot_->room, work_);
+    return slot_->done->reached();
+  }
   bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
   Status finish(std::span<uint8_t> right) override;
   void abandon() override { is_over_ = false; }
@@ -72,7 +77,7 @@ class Engine : public RsaEngine {
     work.operation = operation;
     work.items = items;
     Status status = launch_.start(
-        {.ends = slot.last(), .powers = *slot.long_stream, .turn = *slot.turn}, slot.room, work);
+        {.ends = slot.last(), .powers = *slot.long_stream, .turn = *slot.turn, .sent = *slot.sent}, slot.room, work);
     if (status.ok()) status = slot.last().mark(*slot.done);
     if (status.ok()) {
       const size_t looks = looks_at(work);

@@ -331,8 +331,8 @@ Status RsaLaunch::upload(device::Stream &stream, const RsaWork &work, const Plan
                          RsaRoom &room) {
   const uint8_t *host = room.staging->host();
   // What a launch before left is no result of this one, if a kernel or a copy should not
-  // take place and nobody say so.
-  memset(room.results->host(), 0, work.result_bytes);
+  // take place and nobody say so. That launch's results are wiped here, and its nonce is
+  // another.
   LC_TRY(stream.zero(*room.out, 0, work.result_bytes));
   LC_TRY(stream.upload(*room.shape, 0, host, sizeof plan.shape));
   LC_TRY(stream.upload(*room.power_shape, 0, host + aligned(sizeof plan.shape),
@@ -388,6 +388,7 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
   if (!nonce.ok()) return nonce.status();
   work.nonce = *nonce;
   LC_TRY(upload(stream, work, plan, room));
+  LC_TRY(stream.mark(streams.sent));
   LC_TRY(plan.is_private ? run_private(streams, work, plan, room)
                          : run_public(stream, work, plan, room));
   LC_TRY(stream.zero(*room.in, 0, plan.input_bytes));
@@ -406,9 +407,8 @@ void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, std::span<
 Status RsaLaunch::compute_back(const RsaRoom &room, const RsaWork &work, size_t n) {
   const RsaKey &key = *work.items[n].key;
   const uint32_t bytes = key.modulus_bytes;
-  const uint64_t end = (n + 1) * uint64_t{work.stride_bytes};
-  const uint8_t *in = room.staging->host() + work.inputs_at + end - bytes,
-                *out = room.results->host() + end - bytes;
+  const uint8_t *in = work.items[n].in,
+                *out = room.results->host() + (n + 1) * uint64_t{work.stride_bytes} - bytes;
   if (work.operation != LC_RSA_PRIVATE) std::swap(in, out);
   std::vector<uint8_t> back(bytes);
   // run_rsa() refuses a result that is not below the modulus.
@@ -418,20 +418,28 @@ Status RsaLaunch::compute_back(const RsaRoom &room, const RsaWork &work, size_t 
   return same ? Status() : Status(LC_ERROR_DEVICE, "it gave wrong output of RSA");
 }
 
-void RsaLaunch::take_results(const RsaRoom &room, const RsaWork &work,
-                             std::span<const uint8_t> right) {
+void RsaLaunch::take_results(RsaRoom &room, RsaWork &work, std::span<const uint8_t> right) {
   for (size_t n = 0; n < work.items.size(); ++n) {
     const RsaItem &item = work.items[n];
-    if (right[n] == 0) continue;
-    const uint8_t *from = room.results->host() + (n + 1) * work.stride_bytes;
-    memcpy(item.out, from - item.key->modulus_bytes, item.key->modulus_bytes);
+    uint8_t *const from = room.results->host() + n * uint64_t{work.stride_bytes};
+    const uint32_t bytes = item.key->modulus_bytes;
+    if (right[n] != 0) memcpy(item.out, from + work.stride_bytes - bytes, bytes);
+    secure::wipe(from, work.stride_bytes);  // now that the cache has it
   }
+  work.result_bytes = 0;
 }
 
-void RsaLaunch::wipe_host(RsaRoom &room, const RsaWork &work) {
-  for (const auto &[buffer, bytes] :
-       {std::pair(room.staging.get(), work.staged_bytes), {room.results.get(), work.result_bytes}})
-    if (buffer != nullptr) secure::wipe(buffer->host(), std::min(bytes, buffer->bytes()));
+void RsaLaunch::wipe_sent(RsaRoom &room, RsaWork &work) {
+  if (room.staging != nullptr)
+    secure::wipe(room.staging->host(), std::min(work.staged_bytes, room.staging->bytes()));
+  work.staged_bytes = 0;
+}
+
+void RsaLaunch::wipe_host(RsaRoom &room, RsaWork &work) {
+  wipe_sent(room, work);
+  if (room.results != nullptr)
+    secure::wipe(room.results->host(), std::min(work.result_bytes, room.results->bytes()));
+  work.result_bytes = 0;
 }
 
 void RsaLaunch::wipe_device(device::Stream &stream, RsaRoom &room) {

@@ -50,7 +50,7 @@ struct RsaWork {
   uint32_t stride_bytes = 0;
   uint64_t pieces_at = 0, keys_at = 0, inputs_at = 0;  // in staging
   uint64_t verdicts_at = 0;                            // in results, and there
-  uint64_t staged_bytes = 0, result_bytes = 0;         // how much of both is used
+  uint64_t staged_bytes = 0, result_bytes = 0;         // how much of both is not wiped yet
   uint32_t nonce = 0;                                  // the verdict that means "right"
   std::string way;                                     // the way that runs it
 };
@@ -61,6 +61,7 @@ struct RsaStreams {
   device::Stream &ends;    // copies, and kernels on whole numbers
   device::Stream &powers;  // may be the same
   device::Event &turn;     // by which they wait for each other
+  device::Event &sent;     // reached when the device has had what it was sent
 };
 
 // For the device's thread only.
@@ -78,11 +79,12 @@ class RsaLaunch {
   // Computes on the CPU the input of item n from its output or, for a public operation, the
   // output again. LC_ERROR_DEVICE if it differs.
   static Status compute_back(const RsaRoom &room, const RsaWork &work, size_t n);
-  // Copies the outputs of the items that are right.
-  static void take_results(const RsaRoom &room, const RsaWork &work,
-                           std::span<const uint8_t> right);
-  // Wipes the work's data in the room's host memory.
-  static void wipe_host(RsaRoom &room, const RsaWork &work);
+  // Copies the outputs of the items that are right, and wipes all in the room's results.
+  static void take_results(RsaRoom &room, RsaWork &work, std::span<const uint8_t> right);
+  // Wipes what was sent from the room's host memory, and all that is left of the work there.
+  // At most once each.
+  static void wipe_sent(RsaRoom &room, RsaWork &work);
+  static void wipe_host(RsaRoom &room, RsaWork &work);
   // Zeroes all of the room's memory on the device, in case a launch ended before it did so.
   // Does not wait for that.
   static void wipe_device(device::Stream &stream, RsaRoom &room);
