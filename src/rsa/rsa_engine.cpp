@@ -40,8 +40,7 @@ class RsaBatch : public Batch {
 
   bool is_done() override {
     // Here it costs nothing, since the device computes meanwhile.
-    if (work_.staged_bytes != 0 && slot_->sent->reached())
-      RsaLaunch::wipe_sent(slot_->room, work_);
+    if (work_.staged_bytes != 0 && slot_->sent->reached()) RsaLaunch::wipe_sent(slot_->room, work_);
     return slot_->done->reached();
   }
   bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
@@ -77,7 +76,8 @@ class Engine : public RsaEngine {
     work.operation = operation;
     work.items = items;
     Status status = launch_.start(
-        {.ends = slot.last(), .powers = *slot.long_stream, .turn = *slot.turn, .sent = *slot.sent}, slot.room, work);
+        {.ends = slot.last(), .powers = *slot.long_stream, .turn = *slot.turn, .sent = *slot.sent},
+        slot.room, work);
     if (status.ok()) status = slot.last().mark(*slot.done);
     if (status.ok()) {
       const size_t looks = looks_at(work);

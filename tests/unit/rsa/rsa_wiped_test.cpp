@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cpu/rsa/cpu_rsa.h"
@@ -157,11 +159,14 @@ class RsaWiped : public testing::Test {
     right->assign(kCount, 1);
     Result<std::unique_ptr<Batch>> batch = engine_->start_items(operation_, items_);
     if (!batch.ok()) return batch.status();
-    const Status status = (*batch)->finish(*right);
     // Until the result is handed out it must be found: so the test can fail.
-    if (status.ok() && right->back() != 0) {
-      EXPECT_TRUE(memory_.holds(expected_));
-    }
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    bool is_done = false;
+    while (!(is_done = (*batch)->is_done()) && std::chrono::steady_clock::now() < limit)
+      std::this_thread::yield();
+    const bool was_there = is_done && memory_.holds(expected_);
+    const Status status = (*batch)->finish(*right);
+    if (status.ok() && right->back() != 0) EXPECT_TRUE(was_there);
     return status;
   }
 
