@@ -124,7 +124,7 @@ std::vector<RsaKeyPointer> make_keys(uint32_t bits) {
 
 void time_operations(Timing &timing, const device::Found &found, const char *how, uint32_t bits,
                      size_t count) {
-  Result<std::unique_ptr<schedule::RsaEngine>> engine = schedule::make_rsa_engine(found);
+  Result<std::unique_ptr<runtime::RsaEngine>> engine = runtime::make_rsa_engine(found);
   must(engine.status());
   const std::vector<RsaKeyPointer> keys = make_keys(bits);
   const size_t bytes = bits / 8;
@@ -139,7 +139,7 @@ void time_operations(Timing &timing, const device::Found &found, const char *how
       if (at % bytes == 0) byte &= 0x3f;  // less than any modulus of the length
     }
   Bytes out(count * bytes), right(count);
-  std::vector<schedule::RsaItem> items(count);
+  std::vector<runtime::RsaItem> items(count);
   timing.measure(
       fmt::format("rsa-{}.private-{}", bits, how),
       [&](size_t key, size_t data) {
@@ -148,7 +148,7 @@ void time_operations(Timing &timing, const device::Found &found, const char *how
         std::fill(right.begin(), right.end(), uint8_t{1});
       },
       [&](size_t, size_t) {
-        Result<std::unique_ptr<schedule::Batch>> batch =
+        Result<std::unique_ptr<runtime::Batch>> batch =
             (*engine)->start_items(LC_RSA_PRIVATE, items);
         must(batch.status());
         must((*batch)->finish(right));
@@ -158,7 +158,7 @@ void time_operations(Timing &timing, const device::Found &found, const char *how
 
 void time_prime_tests(Timing &timing, const device::Found &found, const char *how, uint32_t bits,
                       size_t count) {
-  Result<std::unique_ptr<schedule::PrimeTester>> tester = schedule::make_device_primes(found);
+  Result<std::unique_ptr<runtime::PrimeTester>> tester = runtime::make_device_primes(found);
   must(tester.status());
   const uint32_t stride = cpu::prime_stride_bytes(bits);
   must((*tester)->reserve(bits, count, count));

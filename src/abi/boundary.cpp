@@ -26,9 +26,9 @@ lc_status tell(const Status &status) {
 
 lc_status tell(lc_status code, const char *text) { return tell(Status(code, text)); }
 
-Result<schedule::Executor *> find_device(lc_context *context, uint32_t index) {
+Result<runtime::Executor *> find_device(lc_context *context, uint32_t index) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
-  schedule::Executor *executor = context->dispatcher().device(index);
+  runtime::Executor *executor = context->dispatcher().device(index);
   if (executor == nullptr)
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
   return executor;

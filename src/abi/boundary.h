@@ -33,7 +33,7 @@ class Call {
  public:
   Call() = default;
   ~Call() {
-    if (schedule::Opening::await_own()) arrange_process_end();
+    if (runtime::Opening::await_own()) arrange_process_end();
   }
   Call(const Call &) = delete;
 
@@ -77,7 +77,7 @@ unsigned number_of(const Enum &value) {
   return number;
 }
 
-Result<schedule::Executor *> find_device(lc_context *context, uint32_t index);
+Result<runtime::Executor *> find_device(lc_context *context, uint32_t index);
 
 // Called before anything is done: what comes later cannot be undone.
 Status check_result(const lc_result *result);

@@ -11,9 +11,9 @@
 
 using lanecrypt::Result;
 using lanecrypt::Status;
-using lanecrypt::schedule::Ending;
-using lanecrypt::schedule::EndingPointer;
-using lanecrypt::schedule::Request;
+using lanecrypt::runtime::Ending;
+using lanecrypt::runtime::EndingPointer;
+using lanecrypt::runtime::Request;
 
 namespace {
 

@@ -15,10 +15,10 @@
 namespace lanecrypt {
 
 using process::forks;
-using schedule::Executor;
+using runtime::Executor;
 
 struct Context::Process {
-  Process(const schedule::DispatcherOptions &options, place::Prefer prefer)
+  Process(const runtime::DispatcherOptions &options, place::Prefer prefer)
       : born_in(forks()), dispatcher(options), choice(dispatcher, prefer) {
     at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.hurry(); });
   }
@@ -32,7 +32,7 @@ struct Context::Process {
   // Before there are threads of ours.
   const place::OwnCpuTime own_time = place::OwnCpuTime::without_present_threads();
   AtProcessEnd at_end;
-  schedule::Dispatcher dispatcher;
+  runtime::Dispatcher dispatcher;
   place::CipherChoice choice;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
@@ -43,7 +43,7 @@ struct Context::Process {
 Context::Process &Context::process() {
   Process *current = process_.load();
   if (current != nullptr && current->born_in == forks()) return *current;
-  schedule::DispatcherOptions options = options_;
+  runtime::DispatcherOptions options = options_;
   if (!options.find) options.find = [this] { return inquiry().survey(); };
   auto made = std::make_unique<Process>(options, prefer_);
   if (process_.compare_exchange_strong(current, made.get())) return *made.release();
@@ -61,19 +61,18 @@ struct Context::Chooser {
   explicit Chooser(Context &whole)
       : born_in(forks()), context(whole), choice(devices(), cpu::usable_cores()) {}
 
-  schedule::RsaDispatcher *found() const {
+  runtime::RsaDispatcher *found() const {
     Process *current = context.found();
     return current != nullptr ? &current->dispatcher.rsa() : nullptr;
   }
-  schedule::RsaChoice::Devices devices() {
-    using Duration = schedule::RsaChoice::Duration;
-    return {
-        .load = [this] { return found() == nullptr ? 0 : found()->load(); },
-        .estimate = [this](schedule::BatchKind kind, Duration guess) -> std::optional<Duration> {
-          if (found() == nullptr) return std::nullopt;
-          return found()->estimate(kind, guess);
-        },
-        .warm_up = [this] { warm_up(); }};
+  runtime::RsaChoice::Devices devices() {
+    using Duration = runtime::RsaChoice::Duration;
+    return {.load = [this] { return found() == nullptr ? 0 : found()->load(); },
+            .estimate = [this](runtime::BatchKind kind, Duration guess) -> std::optional<Duration> {
+              if (found() == nullptr) return std::nullopt;
+              return found()->estimate(kind, guess);
+            },
+            .warm_up = [this] { warm_up(); }};
   }
   // Devices are looked for beside. The caller who comes when they are known waits until
   // they are open.
@@ -85,10 +84,10 @@ struct Context::Chooser {
   const uint64_t born_in;
   Context &context;
   std::atomic<bool> is_warm{false};
-  schedule::RsaChoice choice;
+  runtime::RsaChoice choice;
 };
 
-schedule::RsaChoice &Context::rsa_choice() {
+runtime::RsaChoice &Context::rsa_choice() {
   Chooser *current = chooser_.load();
   if (current != nullptr && current->born_in == forks()) return current->choice;
   auto made = std::make_unique<Chooser>(*this);
@@ -103,11 +102,11 @@ bool Context::generation_is_sooner(uint32_t bits) {
   // After so many keys of a process more will come. One of its calls then waits for a
   // device to be opened, which takes about as long as they took.
   constexpr uint32_t kMostWithoutDevice = 8;
-  if (schedule::rsa_kind(bits) == 0) return false;
+  if (runtime::rsa_kind(bits) == 0) return false;
   const bool is_long = bits >= kLongBits;
   if (!is_long && keys_made_elsewhere_.fetch_add(1) < kMostWithoutDevice) return false;
   if (found() == nullptr && !is_long && !inquiry().knows_devices()) return false;
-  schedule::RsaGenerator &generator = dispatcher().generator();
+  runtime::RsaGenerator &generator = dispatcher().generator();
   if (generator.is_open_for_one()) return true;
   if (is_long) return generator.has_device_for_one();
   generator.warm_up_for_one();
@@ -184,7 +183,7 @@ Context::~Context() {
   free_kept();
 }
 
-schedule::Dispatcher &Context::dispatcher() { return process().dispatcher; }
+runtime::Dispatcher &Context::dispatcher() { return process().dispatcher; }
 
 Result<void *> Context::allocate_pinned(size_t bytes) {
   Process &mine = process();
@@ -193,7 +192,7 @@ Result<void *> Context::allocate_pinned(size_t bytes) {
   void *pointer = nullptr;
   if (executor != nullptr) {
     const Status status =
-        executor->call([&](device::Device &device, schedule::DeviceMemory &) -> Status {
+        executor->call([&](device::Device &device, runtime::DeviceMemory &) -> Status {
           auto buffer = device.allocate(device::MemoryKind::kPinned, bytes);
           if (!buffer.ok()) return buffer.status();
           memory.buffer = std::move(*buffer);
@@ -230,7 +229,7 @@ void Context::free_pinned(void *pointer) {
   }
   mine.dispatcher.pinned().remove(pointer);
   const Status status =
-      memory.executor->call([&](device::Device &, schedule::DeviceMemory &) -> Status {
+      memory.executor->call([&](device::Device &, runtime::DeviceMemory &) -> Status {
         memory.buffer.reset();
         return Status();
       });

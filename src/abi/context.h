@@ -21,17 +21,16 @@ namespace lanecrypt {
 // Any thread.
 class Context {
  public:
-  explicit Context(schedule::DispatcherOptions options,
-                   place::Prefer prefer = place::Prefer::kSpeed)
+  explicit Context(runtime::DispatcherOptions options, place::Prefer prefer = place::Prefer::kSpeed)
       : options_(std::move(options)), prefer_(prefer) {}
   ~Context();
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
   // The process's own; made by the first call.
-  schedule::Dispatcher &dispatcher();
+  runtime::Dispatcher &dispatcher();
   // The same; it looks for no device before it pays.
-  schedule::RsaChoice &rsa_choice();
+  runtime::RsaChoice &rsa_choice();
   // Whether one key is made sooner with devices than by OpenSSL on one core.
   bool generation_is_sooner(uint32_t bits);
 
@@ -62,7 +61,7 @@ class Context {
   Process *found() const;
   Inquiry &inquiry();
 
-  const schedule::DispatcherOptions options_;
+  const runtime::DispatcherOptions options_;
   const place::Prefer prefer_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;

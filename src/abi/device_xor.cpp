@@ -17,7 +17,7 @@ using lanecrypt::Status;
 using lanecrypt::abi::find_device;
 using lanecrypt::abi::guarded;
 using lanecrypt::abi::tell;
-using lanecrypt::schedule::Executor;
+using lanecrypt::runtime::Executor;
 
 namespace {
 

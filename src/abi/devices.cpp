@@ -13,7 +13,7 @@ using lanecrypt::abi::find_device;
 using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
 using lanecrypt::abi::tell;
-using lanecrypt::schedule::Executor;
+using lanecrypt::runtime::Executor;
 
 namespace {
 
@@ -70,7 +70,7 @@ lc_status lc_device_test(lc_context *context, uint32_t index) {
 
 lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *counters) {
   return guarded([&]() -> lc_status {
-    const lanecrypt::schedule::Counters *source = nullptr;
+    const lanecrypt::runtime::Counters *source = nullptr;
     if (index == LC_CPU && context != nullptr) {
       source = &context->dispatcher().cpu_counters();
     } else {

@@ -10,7 +10,7 @@ using lanecrypt::Status;
 using lanecrypt::abi::find_device;
 using lanecrypt::abi::guarded;
 using lanecrypt::abi::tell;
-using lanecrypt::schedule::Executor;
+using lanecrypt::runtime::Executor;
 
 lc_status lc_alloc_pinned(lc_context *context, size_t bytes, void **pointer) {
   return guarded([&]() -> lc_status {
@@ -36,7 +36,7 @@ lc_status lc_alloc_device(lc_context *context, uint32_t index, uint64_t bytes, v
       return tell(LC_ERROR_ARGUMENT, "no bytes, or no place for the pointer");
     Result<Executor *> found = find_device(context, index);
     if (!found.ok()) return tell(found.status());
-    return tell((*found)->call([&](auto &, lanecrypt::schedule::DeviceMemory &memory) -> Status {
+    return tell((*found)->call([&](auto &, lanecrypt::runtime::DeviceMemory &memory) -> Status {
       Result<uint64_t> address = memory.allocate(bytes);
       if (!address.ok()) return address.status();
       *pointer = reinterpret_cast<void *>(*address);
@@ -51,7 +51,7 @@ lc_status lc_free_device(lc_context *context, uint32_t index, void *pointer) {
     if (pointer == nullptr) return LC_OK;
     Result<Executor *> found = find_device(context, index);
     if (!found.ok()) return tell(found.status());
-    return tell((*found)->call([&](auto &, lanecrypt::schedule::DeviceMemory &memory) -> Status {
+    return tell((*found)->call([&](auto &, lanecrypt::runtime::DeviceMemory &memory) -> Status {
       LC_TRY(memory.free(reinterpret_cast<uint64_t>(pointer)));
       context->dispatcher().remove_device_memory(pointer);
       return Status();
@@ -70,9 +70,9 @@ lc_status copy(lc_context *context, uint32_t index, const void *device_pointer, 
   Result<Executor *> found = find_device(context, index);
   if (!found.ok()) return tell(found.status());
   return tell((*found)->call([&](lanecrypt::device::Device &device,
-                                 lanecrypt::schedule::DeviceMemory &memory) -> Status {
+                                 lanecrypt::runtime::DeviceMemory &memory) -> Status {
     std::unique_ptr<lanecrypt::device::Buffer> view;
-    Result<lanecrypt::schedule::Place> place =
+    Result<lanecrypt::runtime::Place> place =
         memory.place_to_copy(reinterpret_cast<uint64_t>(device_pointer), bytes, &view);
     if (!place.ok()) return place.status();
     auto stream = device.make_stream();

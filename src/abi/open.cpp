@@ -25,7 +25,7 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
       return tell(LC_ERROR_ARGUMENT, "lc_options.struct_size is too small");
     lc_options options = {};
     if (given != nullptr) memcpy(&options, given, std::min(given->struct_size, sizeof options));
-    lanecrypt::schedule::DispatcherOptions chosen;
+    lanecrypt::runtime::DispatcherOptions chosen;
     if (options.devices != nullptr) {
       chosen.devices = options.devices;
     } else if (const char *environment = secure_getenv("LANECRYPT_DEVICES");
@@ -44,7 +44,7 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     if (options.pinned_bytes != 0) chosen.pipeline.pinned_bytes = options.pinned_bytes;
     if (number_of(options.prefer) > LC_PREFER_OFFLOAD)
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.prefer");
-    if (options.prime_pool > lanecrypt::schedule::PrimePool::kMost)
+    if (options.prime_pool > lanecrypt::runtime::PrimePool::kMost)
       return tell(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");
     chosen.prime_pool = options.prime_pool;
     chosen.cores = options.cores;

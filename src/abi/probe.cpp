@@ -59,7 +59,7 @@ std::string look(const std::string &api) {
 
 // Tells it on `output` before the context is closed, since closing could hang.
 [[noreturn]] void measure(int output, const std::string &id) {
-  schedule::DispatcherOptions options;
+  runtime::DispatcherOptions options;
   options.devices = id;
   const std::string api = id.substr(0, id.find(':'));
   options.find = [api] { return device::Survey{device::find_here(api), {}}; };

@@ -63,7 +63,7 @@ struct AtProcessEnd::Entry {
   void begin_to_end() {
     if (!change(State::kLive, State::kStopping)) return;
     try {
-      const schedule::SignalsBlocked blocked;
+      const runtime::SignalsBlocked blocked;
       process::start_thread([this] { end(); }).detach();
     } catch (const std::exception &) {  // no thread is to be had
       hurry();

@@ -17,9 +17,9 @@ using lanecrypt::abi::check_result;
 using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
 using lanecrypt::abi::tell;
-using lanecrypt::schedule::Ending;
-using lanecrypt::schedule::EndingPointer;
-using lanecrypt::schedule::RsaRequest;
+using lanecrypt::runtime::Ending;
+using lanecrypt::runtime::EndingPointer;
+using lanecrypt::runtime::RsaRequest;
 
 struct lc_rsa_key {
   lanecrypt::RsaKeyPointer key;

@@ -9,13 +9,13 @@
 #include "thread/ending.h"
 
 struct lc_ticket {
-  lanecrypt::schedule::EndingPointer request;
+  lanecrypt::runtime::EndingPointer request;
 };
 
 namespace lanecrypt::abi {
 
-using schedule::Ending;
-using schedule::EndingPointer;
+using runtime::Ending;
+using runtime::EndingPointer;
 
 // Checks a job, and gives it to the dispatcher.
 template <typename Job>

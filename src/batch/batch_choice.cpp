@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr BatchChoice::Duration kLeastWindow = std::chrono::milliseconds(8);
@@ -60,4 +60,4 @@ void BatchChoice::ran_on_cpu(const Sort &sort, Duration took) {
     known.store(before + (took.count() - before) / 8, std::memory_order_relaxed);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

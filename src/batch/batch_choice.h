@@ -15,7 +15,7 @@
 
 #include "batch/batch_request.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread, and no lock where the CPU is the plain choice.
 class BatchChoice {
@@ -64,4 +64,4 @@ class BatchChoice {
   std::atomic<uint32_t> most_now_{0}, most_before_{0};
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -7,7 +7,7 @@
 #include "process/thread.h"
 #include "thread/signals.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 BatchCpu::BatchCpu(Counters &counters) : counters_(counters), most_threads_(cpu::usable_cores()) {}
 
@@ -92,4 +92,4 @@ void BatchCpu::run() {
   }
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

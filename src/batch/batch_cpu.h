@@ -13,7 +13,7 @@
 #include "batch/batch_request.h"
 #include "thread/counters.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread. Starts as many threads as there are cores to use, as work comes.
 class BatchCpu {
@@ -43,4 +43,4 @@ class BatchCpu {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

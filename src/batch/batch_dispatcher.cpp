@@ -6,7 +6,7 @@
 
 #include "thread/stuck.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 BatchDispatcher::BatchDispatcher(Counters &cpu_counters, lc_fallback fallback,
                                  MakeEngine make_engine, std::chrono::milliseconds time_limit,
@@ -132,4 +132,4 @@ void BatchDispatcher::take_over(const BatchRequestPointer &request, const Status
   request->end();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

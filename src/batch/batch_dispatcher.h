@@ -14,7 +14,7 @@
 #include "batch/batcher.h"
 #include "device/device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Of one family: a batcher for each device, and the CPU. Any thread.
 class BatchDispatcher {
@@ -64,4 +64,4 @@ class BatchDispatcher {
   std::vector<uint32_t> selected_;  // numbers in batchers_
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

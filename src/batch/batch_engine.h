@@ -11,7 +11,7 @@
 #include "batch/batch_request.h"
 #include "job/status.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // A batch under way. Goes before the engine that started it.
 class Batch {
@@ -47,4 +47,4 @@ class BatchEngine {
   virtual uint64_t launches() const = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/batch_request.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 BatchRequest::BatchRequest(size_t operations, Callback on_end)
     : Ending(std::move(on_end)), operations_(operations) {
   for (uint32_t n = 0; n < operations; ++n) todo.push_back(n);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

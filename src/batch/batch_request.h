@@ -13,7 +13,7 @@
 
 #include "thread/ending.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // What operations have in common which one launch can take together, by numbers of their
 // family's own.
@@ -72,4 +72,4 @@ struct BatchItem {
   uint32_t number;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -7,7 +7,7 @@
 
 #include "thread/stuck.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // How long the next look at what is under way waits; for arrivals too, while there
@@ -260,4 +260,4 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
   order_.clear();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -20,7 +20,7 @@
 #include "batch/device_thread.h"
 #include "batch/tellers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread. The engine is made, used and destroyed on the batcher's thread,
 // which starts with the first call that needs it.
@@ -107,4 +107,4 @@ class Batcher : public DeviceThread {
   uint64_t launches_ = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

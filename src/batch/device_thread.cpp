@@ -3,7 +3,7 @@
 
 #include "thread/signals.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 Status DeviceThread::status() const {
   const std::lock_guard lock(mutex_);
@@ -70,4 +70,4 @@ void DeviceThread::run() {
   close();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

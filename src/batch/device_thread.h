@@ -15,7 +15,7 @@
 #include "thread/opening_thread.h"
 #include "thread/stuck.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread, but for the work itself. Whoever derives from it calls end() before any
 // part of his goes.
@@ -79,4 +79,4 @@ void close_engine(std::unique_ptr<Engine> engine) {
   if (engine != nullptr && engine->is_stuck()) keep_for_ever(std::move(engine));
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -7,7 +7,7 @@
 
 #include "lanecrypt/lanecrypt.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct DeviceTrust {
   // What of its results the CPU computes back, besides their check on the device: all
@@ -19,4 +19,4 @@ struct DeviceTrust {
   bool skip_self_test = false;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -4,7 +4,7 @@
 #include "batch/secret_pages.h"
 #include "secure/key_memory.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 using device::MemoryKind;
 
@@ -36,4 +36,4 @@ void LaunchMemory::free_outgrown() {
   outgrown_.clear();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The device's thread alone.
 class LaunchMemory {
@@ -27,4 +27,4 @@ class LaunchMemory {
   std::vector<std::unique_ptr<device::Buffer>> outgrown_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

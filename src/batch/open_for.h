@@ -11,7 +11,7 @@
 #include "device/device.h"
 #include "thread/stuck.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 inline Status told_of(const device::Found &found, const Status &status) {
   return Status(status.code(), found.properties.id + ": " + status.text());
@@ -41,4 +41,4 @@ Result<std::unique_ptr<Base>> open_for(device::KernelSet set, const device::Foun
   return std::unique_ptr<Base>(std::move(made));
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

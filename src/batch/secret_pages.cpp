@@ -8,7 +8,7 @@
 
 #include "secure/key_memory.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Buffer;
@@ -73,4 +73,4 @@ Result<std::unique_ptr<Buffer>> allocate_secret_pages(device::Device &device, ui
   return device.allocate(MemoryKind::kPinned, bytes);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

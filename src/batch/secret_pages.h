@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Makes kPinned memory. It is of our own pages, which the device pins where they are. They are
 // left out of core dumps, empty in a child of fork, and wiped before they are freed. If the
@@ -15,4 +15,4 @@ namespace lanecrypt::schedule {
 Result<std::unique_ptr<device::Buffer>> allocate_secret_pages(device::Device &device,
                                                               uint64_t bytes);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -13,7 +13,7 @@
 #include "device/device.h"
 #include "thread/stuck.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // One thread: that of the device. A `Room` is what a family keeps for the launches of one
 // batch after the other.
@@ -111,4 +111,4 @@ class StreamSlots {
   size_t under_way_ = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -7,7 +7,7 @@
 #include "cpu/core_count.h"
 #include "process/thread.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // Operations whose callers one thread tells in one go.
@@ -135,4 +135,4 @@ void Tellers::end_undone(const BatchItem &item, const Status &status) {
   finish_request(item.request);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

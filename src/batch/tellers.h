@@ -17,7 +17,7 @@
 #include "batch/batch_request.h"
 #include "thread/counters.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // A batch that is over.
 struct EndedBatch {
@@ -64,4 +64,4 @@ class Tellers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

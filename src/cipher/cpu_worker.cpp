@@ -10,7 +10,7 @@
 #include "thread/signals.h"
 #include "work/chunk.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // What a thread takes at a time: 0.1 ms with AES-NI. That is much longer than it takes to
@@ -201,4 +201,4 @@ void CpuWorker::finish(Request &request) {
   });
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -9,7 +9,7 @@
 #include "cipher/executor.h"
 #include "thread/workers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // One thread does less than this by itself: the others would hardly have woken.
 constexpr uint64_t kLeastForCores = 2 << 20;
@@ -59,4 +59,4 @@ class CpuWorker {
   std::thread thread_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 #include "verify/sample.h"
 #include "verify/self_test.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct Executor::Call {
   const Work *work;  // nullptr: only make the device ready
@@ -487,4 +487,4 @@ void Executor::close_device() {
   device_.reset();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

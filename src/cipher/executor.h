@@ -16,7 +16,7 @@
 #include "thread/opening_thread.h"
 #include "verify/ciphers_known_answers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread may call it, except where noted. The executor's thread alone opens, uses and
 // closes the device. It starts at the first call that needs it.
@@ -130,4 +130,4 @@ class Executor {
   OpeningThread thread_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

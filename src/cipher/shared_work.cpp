@@ -7,7 +7,7 @@
 #include "cipher/executor.h"
 #include "verify/sample.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // A device of which nothing is known yet has two small chunks under way: one on the bus,
@@ -206,4 +206,4 @@ void SharedWork::conclude() {
   whole_->end();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -12,7 +12,7 @@
 
 #include "work/chunk.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 class Executor;
 
@@ -85,4 +85,4 @@ class SharedWork : public std::enable_shared_from_this<SharedWork> {
   Status why_;  // why the last device left
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 
 #include "job/counter.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Argument;
@@ -490,4 +490,4 @@ void AeadLaunch::wipe(LaunchRoom &room) const {
     secure::wipe(ours.results_host->host(), ours.results_host->bytes());
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -6,7 +6,7 @@
 
 #include "launch/block_launch.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct AeadRoom : LaunchRoom {
   BlockRoom text, starts;  // whose staged things are here too
@@ -71,4 +71,4 @@ class AeadLaunch : public ChunkLaunch {
   uint64_t launches_ = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -12,7 +12,7 @@
 
 #include "kernels/block/ciphers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Argument;
@@ -271,7 +271,7 @@ uint32_t BlockLaunch::max_pieces(const CipherKind &kind) const {
 }
 
 Status BlockLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
-  return schedule::grow(device_, buffer, kind, bytes);
+  return runtime::grow(device_, buffer, kind, bytes);
 }
 
 Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups,
@@ -551,4 +551,4 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const Cip
   return stream.zero(*room.planes, 0, plane_count(work) * schedule_of(work.kind).plane_bytes);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

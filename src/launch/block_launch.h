@@ -11,7 +11,7 @@
 #include "launch/chunk_launch.h"
 #include "launch/staging.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The best form for a device, or the one that the environment variable
 // LANECRYPT_AES_FORM (table4, table1, bitslice) names, for tests and
@@ -90,4 +90,4 @@ class BlockLaunch : public ChunkLaunch {
   uint64_t launches_ = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
@@ -129,4 +129,4 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   return parts;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -9,7 +9,7 @@
 #include "job/cipher_job.h"
 #include "kernels/block/layout.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // How the kernels compute AES; each is right on every device that can run it.
 // kFragment are the fragment shaders of OpenGL, which are none of kernels/.
@@ -40,4 +40,4 @@ struct BlockTeams {
 std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
                                       const BlockTeams &teams, std::vector<CipherPiece> &pieces);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -8,7 +8,7 @@
 
 #include "launch/aead_launch.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work,
                               AeadWork &aead) {
@@ -47,4 +47,4 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork
   return Status();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -4,7 +4,7 @@
 #include "launch/aead_launch.h"
 #include "launch/block_launch.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 Result<LaunchForm> choose_launch_form(const device::Properties &properties) {
   Result<BlockForm> blocks = choose_block_form(properties);
@@ -32,4 +32,4 @@ std::vector<std::unique_ptr<ChunkLaunch>> make_chunk_launches(device::Device &de
   return all;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

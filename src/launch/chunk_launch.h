@@ -12,7 +12,7 @@
 #include "device/device.h"
 #include "launch/launch_work.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The memory of one launch beside its data; grown as needed, reused.
 class LaunchRoom {
@@ -66,4 +66,4 @@ bool has_kernels(const device::Properties &properties, const LaunchForm &form,
 std::vector<std::unique_ptr<ChunkLaunch>> make_chunk_launches(device::Device &device,
                                                               const LaunchForm &form);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -13,7 +13,7 @@
 #include "kernels/block/layout.h"
 #include "launch/block_parts.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct BlockRoom;
 
@@ -83,4 +83,4 @@ struct ChunkWork : CipherWork {
   AeadWork aead;  // authenticated modes
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

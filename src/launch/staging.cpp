@@ -5,7 +5,7 @@
 
 #include "secure/key_memory.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 using device::MemoryKind;
 
@@ -94,4 +94,4 @@ Status Staging::make_views(StagedMemory &memory) {
   return Status();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -14,7 +14,7 @@
 
 #include "device/device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Makes it a buffer of at least `bytes`, whose content is lost where it grows.
 Status grow(device::Device &device, std::unique_ptr<device::Buffer> &buffer,
@@ -73,4 +73,4 @@ class Staging {
   std::vector<Thing> things_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

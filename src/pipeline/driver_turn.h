@@ -8,7 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread.
 class DriverTurn {
@@ -57,4 +57,4 @@ class DriverTurn {
   bool taken_ = false;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

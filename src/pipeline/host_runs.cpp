@@ -12,7 +12,7 @@
 
 #include "job/cipher_job.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // Shorter runs gain nothing if the device copies them directly.
@@ -223,4 +223,4 @@ Status HostRuns::download(device::Stream &stream, const device::Buffer &from,
   });
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -11,7 +11,7 @@
 #include "device/device.h"
 #include "pipeline/pinned_memory.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct HostRun {
   uint8_t *host;  // an input is only read
@@ -72,4 +72,4 @@ class HostRuns {
   std::vector<size_t> parts_;  // where each part ends in copies_
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -8,7 +8,7 @@
 
 #include "cpu/core_count.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr uint64_t kSmallBytes = 256 << 10;
@@ -140,4 +140,4 @@ void HostSide::unpin(HostShare &share) {
   share.pages.clear();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

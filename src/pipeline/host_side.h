@@ -16,7 +16,7 @@
 #include "pipeline/host_runs.h"
 #include "thread/workers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Threads that copy, for all devices of a process.
 struct Movers {
@@ -99,4 +99,4 @@ class HostSide {
   Workers pinner_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // A smaller chunk takes some tens of microseconds in all, so only one sample is checked.
@@ -111,4 +111,4 @@ Status check_whole(const ChunkPiece &part, const uint8_t *out, const cpu::AeadSu
   return verify::check_all(span_of(*part.request, part.piece), input_of(part), out);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 #include "verify/sample.h"
 #include "work/chunk.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The check of one chunk. It keeps the input that it needs, since output in place overwrites
 // that.
@@ -53,4 +53,4 @@ class OutputCheck {
 // the MAC is not checked.
 Status check_whole(const ChunkPiece &part, const uint8_t *out, const cpu::AeadSum *sum);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

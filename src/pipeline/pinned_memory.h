@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread.
 class PinnedMemory {
@@ -36,4 +36,4 @@ class PinnedMemory {
   std::map<uintptr_t, uint64_t> ranges_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

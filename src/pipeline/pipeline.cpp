@@ -5,7 +5,7 @@
 
 #include "pipeline/slot_layout.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::MemoryKind;
@@ -480,4 +480,4 @@ Retired Pipeline::retire() {
           slot.gave_wrong_output};
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -12,7 +12,7 @@
 #include "work/device_memory.h"
 #include "work/key_numbers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 constexpr uint64_t kChunkBytes = 16 << 20;
 // Most requests have a few KiB. A slot that has had no more stays small.
@@ -154,4 +154,4 @@ class Pipeline {
   std::deque<std::function<void()>> own_waits_;  // what the device's thread waits for, in order
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -5,7 +5,7 @@
 
 #include "pipeline/pipeline.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // The most slots for chunks that leave room. The kernel of a chunk of 256 streams of 64 KiB
@@ -128,4 +128,4 @@ Status Pipeline::allocate(Slot &slot) {
   return fit(slot.share.ring_out, MemoryKind::kPinned, slot.share.ring_out_bytes);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -6,7 +6,7 @@
 #include "pipeline/pipeline.h"
 #include "thread/stuck.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{5000};
@@ -122,4 +122,4 @@ Status Pipeline::finish(device::Stream &stream) {
   return (*event)->wait();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -11,7 +11,7 @@
 #include "pipeline/output_check.h"
 #include "work/chunk.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 enum class Stage {
   kPreparing,   // other threads bring its input
@@ -72,4 +72,4 @@ struct Slot {
   }
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

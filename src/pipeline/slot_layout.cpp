@@ -3,7 +3,7 @@
 
 #include "job/ccm_format.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
   HostShare &share = slot.share;
@@ -64,4 +64,4 @@ void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
   slot.bytes = at;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

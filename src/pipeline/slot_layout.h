@@ -6,10 +6,10 @@
 #include "pipeline/slot.h"
 #include "work/key_numbers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Gives every piece of a slot its place on the device, its descriptor and its key. The slot's
 // work must have its kind already. stages_all: see HostShare.
 void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

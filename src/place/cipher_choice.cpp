@@ -80,7 +80,7 @@ void CipherChoice::note_least_bytes(const CipherKind &kind) {
 }
 
 bool CipherChoice::is_ready(uint32_t index, bool opens_now) const {
-  schedule::Executor &executor = *dispatcher_.device(index);
+  runtime::Executor &executor = *dispatcher_.device(index);
   return executor.state() == LC_DEVICE_READY || (opens_now && executor.make_ready().ok());
 }
 
@@ -95,7 +95,7 @@ Placement CipherChoice::decide(const Question &question, Inquiry *inquiry) {
   const bool cores_are_busy = !dispatcher_.cores_are_idle();
   bool is_known = false, is_missing = false, is_for_cores = false;
   for (uint32_t n = 0; dispatcher_.is_selected(n); ++n) {
-    const schedule::Executor &executor = *dispatcher_.device(n);
+    const runtime::Executor &executor = *dispatcher_.device(n);
     if (!executor.may_work()) continue;
     const Known known = this->known(n);
     if (known.model == nullptr && !known.is_hopeless) {

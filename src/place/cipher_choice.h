@@ -20,7 +20,7 @@ namespace lanecrypt::place {
 // Any thread.
 class CipherChoice {
  public:
-  CipherChoice(schedule::Dispatcher &dispatcher, Prefer prefer)
+  CipherChoice(runtime::Dispatcher &dispatcher, Prefer prefer)
       : dispatcher_(dispatcher), prefer_(prefer) {}
 
   // Whether this is so little of one message that the caller's core does it. Takes no lock.
@@ -56,7 +56,7 @@ class CipherChoice {
   }
   void note_least_bytes(const CipherKind &kind);
 
-  schedule::Dispatcher &dispatcher_;
+  runtime::Dispatcher &dispatcher_;
   const Prefer prefer_;
   std::mutex mutex_;
   std::map<uint32_t, Known> devices_;

@@ -106,7 +106,7 @@ std::optional<Estimate> CostModel::estimate(const Question &question, const Load
   const Point &last = whole->back();
   made.device_ns +=
       static_cast<uint64_t>(static_cast<double>(last.device_ns) / last.bytes * load.device_bytes);
-  const bool is_for_cores = question.bytes >= schedule::kLeastForCores && !question.pinned;
+  const bool is_for_cores = question.bytes >= runtime::kLeastForCores && !question.pinned;
   if (is_for_cores && !load.cores_are_busy && one->front().cores_ns != 0)
     made.cores_ns = read(*one, &Point::cores_ns, question.bytes);
   return made;

@@ -9,7 +9,7 @@
 #include "cpu/core_count.h"
 #include "job/device_list.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Found;
@@ -358,4 +358,4 @@ Status Dispatcher::generate(RsaGeneration what, lc_result *result) {
   return generator_.run(std::move(what), result);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

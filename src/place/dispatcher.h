@@ -16,7 +16,7 @@
 #include "primes/rsa_generator.h"
 #include "rsa/rsa_dispatcher.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct DispatcherOptions {
   // A list as in lc_options.devices. "": the dispatcher chooses.
@@ -120,4 +120,4 @@ class Dispatcher {
   RsaGenerator generator_{cpu_.counters(), options_.fallback, trust_, options_.prime_pool};
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

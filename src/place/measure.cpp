@@ -13,8 +13,8 @@
 namespace lanecrypt::place {
 namespace {
 
-using schedule::Dispatcher;
-using schedule::Request;
+using runtime::Dispatcher;
+using runtime::Request;
 
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint32_t kIvBytes = 12, kTagBytes = 16;  // in authenticated modes
@@ -66,19 +66,19 @@ uint64_t now_ns() {
 // Pinned memory of the device's driver, which is freed on the device's thread.
 class Pinned {
  public:
-  Pinned(Dispatcher &dispatcher, schedule::Executor &executor)
+  Pinned(Dispatcher &dispatcher, runtime::Executor &executor)
       : dispatcher_(dispatcher), executor_(executor) {}
   ~Pinned() {
     if (buffer_ == nullptr) return;
     dispatcher_.pinned().remove(buffer_->host());
-    (void)executor_.call([&](device::Device &, schedule::DeviceMemory &) {
+    (void)executor_.call([&](device::Device &, runtime::DeviceMemory &) {
       buffer_.reset();
       return Status();
     });
   }
   Pinned(const Pinned &) = delete;
   Status allocate(uint64_t bytes) {
-    LC_TRY(executor_.call([&](device::Device &device, schedule::DeviceMemory &) -> Status {
+    LC_TRY(executor_.call([&](device::Device &device, runtime::DeviceMemory &) -> Status {
       auto made = device.allocate(device::MemoryKind::kPinned, bytes);
       if (!made.ok()) return made.status();
       buffer_ = std::move(*made);
@@ -92,7 +92,7 @@ class Pinned {
 
  private:
   Dispatcher &dispatcher_;
-  schedule::Executor &executor_;
+  runtime::Executor &executor_;
   std::unique_ptr<device::Buffer> buffer_;
 };
 
@@ -204,7 +204,7 @@ std::string describe_device(const device::Properties &properties) {
 
 Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
                             const std::function<bool(const Point &)> &each, const OwnCpuTime &own) {
-  schedule::Executor *executor = dispatcher.device(index);
+  runtime::Executor *executor = dispatcher.device(index);
   if (executor == nullptr)
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
   if (const Status status = executor->make_ready(); !status.ok()) return status;
@@ -239,7 +239,7 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
           Times cores = {};
           if (!in_pinned && are_several && !kind.is_chain() && !kind.mode().is_aead)
             cores = *cpu;  // one core does so little
-          if (cores.ns != 0 && bytes >= schedule::kLeastForCores) {
+          if (cores.ns != 0 && bytes >= runtime::kLeastForCores) {
             Result<Times> timed =
                 time_runs(trial, plan, own, [&] { return trial.run_on_cores(dispatcher); });
             if (!timed.ok()) return timed.status();

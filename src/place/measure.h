@@ -24,7 +24,7 @@ std::string describe_device(const device::Properties &properties);
 // false, the measurement stops with LC_ERROR_STOPPED. LC_ERROR_DEVICE if the device does not do
 // all of it itself. Other work of the machine disturbs the times. CPU time is what `own`
 // counts. Any thread.
-Result<Calibration> measure(schedule::Dispatcher &dispatcher, uint32_t index, Depth depth,
+Result<Calibration> measure(runtime::Dispatcher &dispatcher, uint32_t index, Depth depth,
                             const std::function<bool(const Point &)> &each,
                             const OwnCpuTime &own = {});
 

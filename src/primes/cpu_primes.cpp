@@ -12,7 +12,7 @@
 #include "process/thread.h"
 #include "secure/key_memory.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 class CpuPrimes : public PrimeTester {
@@ -101,4 +101,4 @@ std::unique_ptr<PrimeTester> make_cpu_primes(unsigned threads) {
   return std::make_unique<CpuPrimes>(threads);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -13,7 +13,7 @@
 #include "verify/rsa_known_answers.h"
 #include "verify/self_test.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Argument;
@@ -287,4 +287,4 @@ Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &fou
   return open_for_rsa<PrimeTester, DevicePrimes>(found, trust);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -6,7 +6,7 @@
 #include "cpu/rsa/cpu_rsa.h"
 #include "primes/prime_worker.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 cpu::RandomBytes random_of(const RsaGeneration &job) {
@@ -188,4 +188,4 @@ lc_result Generation::result() {
   return result_;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -15,7 +15,7 @@
 #include "primes/prime_pool.h"
 #include "secure/key_memory.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 class PrimeWorker;
 
@@ -97,4 +97,4 @@ class Generation {
 
 using GenerationPointer = std::shared_ptr<Generation>;
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 size_t PrimePool::most_by_environment() {
   const char *text = secure_getenv("LANECRYPT_PRIME_POOL");
@@ -44,4 +44,4 @@ std::optional<secure::KeyMemory> PrimePool::take(const Kind &kind) {
   return std::nullopt;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

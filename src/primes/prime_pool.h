@@ -13,7 +13,7 @@
 #include "cpu/rsa/prime_candidates.h"
 #include "secure/key_memory.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread. Primes are in memory that is locked if the limits allow it, wiped before it is
 // freed, and empty in a child of fork. A child also makes its own pool.
@@ -51,4 +51,4 @@ class PrimePool {
   std::list<Shelf> shelves_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

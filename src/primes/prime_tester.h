@@ -9,7 +9,7 @@
 #include "cpu/rsa/prime_candidates.h"
 #include "device/device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // One thread uses it. Numbers are big-endian, each of cpu::prime_stride_bytes().
 class PrimeTester {
@@ -46,4 +46,4 @@ Result<std::unique_ptr<PrimeTester>> make_device_primes(const device::Found &fou
 // On `threads` threads of the CPU.
 std::unique_ptr<PrimeTester> make_cpu_primes(unsigned threads);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

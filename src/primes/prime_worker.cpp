@@ -7,7 +7,7 @@
 #include <exception>
 #include <numbers>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // The most bytes of all candidates of one search.
@@ -281,4 +281,4 @@ void PrimeWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status)
   lock.lock();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -15,7 +15,7 @@
 #include "primes/generation.h"
 #include "primes/prime_tester.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread. The tester is made, used and destroyed on the worker's thread, which the first
 // call that needs it starts.
@@ -68,4 +68,4 @@ class PrimeWorker : public DeviceThread {
   double missed_ = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

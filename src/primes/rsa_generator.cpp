@@ -11,7 +11,7 @@
 #include "rsa/rsa_kind.h"
 #include "thread/signals.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr size_t kMostTables = 16;
@@ -213,4 +213,4 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   return status;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 
 #include "primes/prime_worker.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // There is a worker for each device, and one for the CPU. Any thread.
 class RsaGenerator {
@@ -82,4 +82,4 @@ class RsaGenerator {
   std::list<Table> tables_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -6,7 +6,7 @@
 #include "batch/open_for.h"
 #include "rsa/rsa_launch.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // As open_for(); a `Made` is also given the arithmetic.
 template <class Base, class Made>
@@ -20,4 +20,4 @@ Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found, const Dev
   return open_for<Base, Made>(device::KernelSet::kRsa, found, trust, arithmetic);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

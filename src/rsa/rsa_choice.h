@@ -8,7 +8,7 @@
 #include "batch/batch_choice.h"
 #include "rsa/rsa_kind.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 class RsaChoice {
  public:
@@ -35,4 +35,4 @@ class RsaChoice {
   BatchChoice choice_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

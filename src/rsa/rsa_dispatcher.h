@@ -7,7 +7,7 @@
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_request.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 class RsaDispatcher : public BatchDispatcher {
  public:
@@ -22,4 +22,4 @@ class RsaDispatcher : public BatchDispatcher {
             trust.time_limit) {}
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

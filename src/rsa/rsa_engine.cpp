@@ -13,7 +13,7 @@
 #include "verify/rsa_known_answers.h"
 #include "verify/self_test.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // A device that does fewer RSA-2048 operations within its time limit is of no use.
@@ -210,4 +210,4 @@ Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,
   return open_for_rsa<RsaEngine, Engine>(found, trust);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -12,7 +12,7 @@
 #include "device/device.h"
 #include "job/rsa_job.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // One operation of a batch. The memory that it points to stays until the batch is over.
 struct RsaItem {
@@ -34,4 +34,4 @@ class RsaEngine : public BatchEngine {
 Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,
                                                    const DeviceTrust &trust = {});
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -7,7 +7,7 @@
 #include "cpu/rsa/rsa_image.h"
 #include "kernels/rsa/rsa_layout.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr RsaClass kClasses[] = {{514, 10, 20},  {1034, 20, 39},  {1554, 30, 58},
@@ -49,4 +49,4 @@ RsaKind rsa_kind(const RsaKey &key, lc_rsa_operation operation) {
   return rsa_kind(bits);
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -7,7 +7,7 @@
 
 #include "job/rsa_job.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // A number that operations have in common which one launch can take together;
 // 0 where no device takes the key.
@@ -29,4 +29,4 @@ const RsaClass &rsa_class(RsaKind kind);
 
 uint32_t longest_prime_bits(const RsaKey &key);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

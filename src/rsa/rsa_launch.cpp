@@ -13,7 +13,7 @@
 #include "kernels/rsa/rsa_layout.h"
 #include "process/diagnostics.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Argument;
@@ -449,4 +449,4 @@ void RsaLaunch::wipe_device(device::Stream &stream, RsaRoom &room) {
     if (buffer != nullptr) (void)stream.zero(*buffer, 0, buffer->bytes());
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

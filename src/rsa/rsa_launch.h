@@ -14,7 +14,7 @@
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_kind.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // How the kernels multiply. Each is right on every device that has it.
 enum class RsaArithmetic { kFp64, kU32 };
@@ -141,4 +141,4 @@ class RsaLaunch {
   LaunchMemory memory_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

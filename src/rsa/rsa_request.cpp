@@ -4,7 +4,7 @@
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/rsa_image.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 RsaRequest::RsaRequest(RsaJob whole, Callback on_end)
     : BatchRequest(whole.messages.size(), std::move(on_end)), job(std::move(whole)) {
@@ -22,4 +22,4 @@ void RsaRequest::prepare_for_device() {
     cpu::make_rsa_base_ahead(*job.keys.front());
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

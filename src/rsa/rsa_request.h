@@ -10,7 +10,7 @@
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_kind.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 class RsaRequest : public BatchRequest {
  public:
@@ -40,4 +40,4 @@ class RsaRequest : public BatchRequest {
 
 using RsaRequestPointer = std::shared_ptr<RsaRequest>;
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

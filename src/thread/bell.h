@@ -8,7 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread may ring. One thread waits.
 class Bell {
@@ -33,4 +33,4 @@ class Bell {
   bool rung_ = false;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

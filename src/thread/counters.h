@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstdint>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct Counters {
   std::atomic<uint64_t> jobs = 0, bytes = 0, launches = 0, failures = 0, operations = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

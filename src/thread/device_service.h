@@ -7,7 +7,7 @@
 
 #include "lanecrypt/lanecrypt.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The state of a device as one part of the library sees it.
 struct DeviceService {
@@ -15,4 +15,4 @@ struct DeviceService {
   std::string reason;  // why it is unusable or lost
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/ending.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 Ending::Ending(Callback on_end) : on_end_(std::move(on_end)) { result.struct_size = sizeof result; }
 
@@ -44,4 +44,4 @@ bool Ending::ended(Status *status) {
   return ended_;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 
 #include "job/status.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The part of a request that its caller waits on. The caller shares it, and may release
 // it at any time.
@@ -49,4 +49,4 @@ class Ending {
 
 using EndingPointer = std::shared_ptr<Ending>;
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

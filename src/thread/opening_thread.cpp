@@ -6,7 +6,7 @@
 #include "process/thread.h"
 #include "thread/signals.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 void OpeningThread::begin(bool opens_device, std::function<void()> work) {
   if (runs()) return;
@@ -27,4 +27,4 @@ void OpeningThread::join() {
   if (runs()) thread_.join();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

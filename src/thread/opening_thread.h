@@ -9,7 +9,7 @@
 
 #include "thread/openings.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Its user's lock is held by who begins it.
 class OpeningThread {
@@ -28,4 +28,4 @@ class OpeningThread {
   std::thread thread_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

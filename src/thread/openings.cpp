@@ -7,7 +7,7 @@
 
 #include "process/forks.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 // Never destroyed: threads may end after the process's static objects. A child of fork
@@ -56,4 +56,4 @@ bool Opening::await_own() {
   return true;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -9,7 +9,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // One opening, from the call that wants it to its end on the device's own thread.
 class Opening {
@@ -25,4 +25,4 @@ class Opening {
   static bool await_own();
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

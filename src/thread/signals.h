@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Threads that are started while this lives, and those that they start, get no signals
 // but those of their own faults.
@@ -27,4 +27,4 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

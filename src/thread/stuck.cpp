@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr std::chrono::milliseconds kTimeLimit{60000};
@@ -44,4 +44,4 @@ void keep_for_ever(std::shared_ptr<void> what) {
   all->push_back(std::move(what));
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

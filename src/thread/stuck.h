@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The time limit of a device, if the caller set none. It is stuck when it has work and ends
 // nothing for so long.
@@ -26,4 +26,4 @@ Status stuck_status(std::chrono::milliseconds limit);
 // the device.
 void keep_for_ever(std::shared_ptr<void> what);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

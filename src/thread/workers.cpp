@@ -8,7 +8,7 @@
 #include "process/thread.h"
 #include "thread/signals.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct Workers::Work {
   size_t count, begun = 0, ended = 0;
@@ -110,4 +110,4 @@ void Workers::serve() {
   }
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

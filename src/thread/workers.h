@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Any thread may call it. With one thread it is a queue: work is done in the order in which it
 // was given.
@@ -47,4 +47,4 @@ class Workers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

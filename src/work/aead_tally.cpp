@@ -7,7 +7,7 @@
 #include "job/ccm_format.h"
 #include "work/request.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 Status AeadTally::begin(const CipherJob &job) {
   messages_.resize(job.messages.size());
@@ -150,4 +150,4 @@ bool closes(const Request &request, const Piece &piece) {
                                    : !piece.is_aad && piece.offset == 0;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 #include "cpu/cpu_aead.h"
 #include "job/cipher_job.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct Piece;
 class Request;
@@ -66,4 +66,4 @@ uint64_t aead_exponent(const CipherJob &job, const Piece &piece);
 // CCM. A part of a message has no such piece.
 bool closes(const Request &request, const Piece &piece);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

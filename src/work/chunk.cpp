@@ -9,7 +9,7 @@
 #include "cpu/tag_arithmetic.h"
 #include "job/stealing.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096, kLeastOfPages = 1 << 20;
@@ -305,4 +305,4 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
   return chunk;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

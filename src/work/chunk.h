@@ -10,7 +10,7 @@
 #include "launch/launch_work.h"
 #include "work/request.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 struct ChunkPiece {
   Request *request;  // one of the chunk's requests
@@ -85,4 +85,4 @@ uint64_t take_share(Request &whole, const ChunkLimits &limits, Todo *to);
 // piece counts once in chunks_under_way of its request. The queue must not be empty.
 Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -7,7 +7,7 @@
 
 #include "job/ccm_format.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 Result<uint64_t> DeviceMemory::allocate(uint64_t bytes) {
   Result<std::unique_ptr<device::Buffer>> buffer =
@@ -252,4 +252,4 @@ Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const Device
   return chunk;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -9,7 +9,7 @@
 
 #include "work/chunk.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The place of an address: in a buffer or, if `buffer` is nullptr, at `offset` from the null
 // address of a device with flat addresses.
@@ -55,4 +55,4 @@ struct DeviceChunk {
 Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const DeviceMemory &memory,
                                      uint32_t max_pieces, uint64_t scratch_bytes);
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

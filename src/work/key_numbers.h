@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // Tells for each key of a request which number it has in a chunk. The work for a chunk
 // must not grow with the keys of a large request that the chunk does not use.
@@ -32,4 +32,4 @@ class KeyNumbers {
   std::vector<uint32_t> numbers_, used_;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -6,7 +6,7 @@
 
 #include "job/ccm_format.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 Request::Request(CipherJob whole, Callback on_end)
     : Ending(std::move(on_end)),
@@ -126,4 +126,4 @@ void Request::end() {
   tell();
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

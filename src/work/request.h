@@ -12,7 +12,7 @@
 #include "work/aead_tally.h"
 #include "work/todo.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // The part of its message's text that a piece has.
 struct TextSpan {
@@ -99,4 +99,4 @@ class Request : public Ending {
 
 using RequestPointer = std::shared_ptr<Request>;
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -3,7 +3,7 @@
 
 #include "job/ccm_format.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 uint64_t stream_bytes(const CipherJob &job, uint32_t message) {
   const uint64_t length = job.messages[message].length;
@@ -37,4 +37,4 @@ size_t Todo::make(uint32_t number) {
   return pieces;
 }
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -9,7 +9,7 @@
 
 #include "job/cipher_job.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 
 // A run of bytes of one message, with the IV at its start. In CCM a message begins with
 // its header, and the MAC stands in the place of the IV.
@@ -86,4 +86,4 @@ class Todo {
   uint32_t next_ = 0;
 };
 
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -40,7 +40,7 @@ std::vector<uint8_t> by_openssl(const uint8_t *key, const uint8_t *iv,
 TEST(CudaStream, RunsInTheOrderOfTheCallersStream) {
   // Without this, threads that the driver starts here would take the signals of a later
   // test.
-  const lanecrypt::schedule::SignalsBlocked blocked;
+  const lanecrypt::runtime::SignalsBlocked blocked;
   int count = 0;
   if (cu("cuInit", 0u) != 0 || cu("cuDeviceGetCount", &count) != 0 || count == 0)
     GTEST_SKIP() << "needs a GPU: there is no CUDA device";

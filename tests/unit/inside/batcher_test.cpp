@@ -16,7 +16,7 @@
 
 #include "batch/batch_dispatcher.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using namespace std::chrono_literals;
@@ -486,4 +486,4 @@ TEST_F(FullQueueTest, WhoWantsADeviceWaitsForIt) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 #include "pipeline/host_runs.h"
 #include "unit/support/random_bytes.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
@@ -219,4 +219,4 @@ TEST(HostRuns, PassTheRingWhole) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -213,7 +213,7 @@ TEST(CipherJobs, HaveNoMoreBytesThanCanBeCounted) {
 
 // Pieces are made when they are asked for, and are the same as if all were made at once.
 TEST(Todo, HasThePiecesOfAllMessagesInTheirOrder) {
-  using schedule::Piece;
+  using runtime::Piece;
   for (const lc_cipher cipher : {LC_AES_CBC, LC_AES_GCM, LC_AES_CCM}) {
     ManyMessages many(cipher, 20, 47);
     many.job.message_count = 100;
@@ -224,7 +224,7 @@ TEST(Todo, HasThePiecesOfAllMessagesInTheirOrder) {
     }
     Result<CipherJob> job = make_cipher_job(&many.job);
     ASSERT_TRUE(job.ok());
-    schedule::Todo eager(*job), lazy(*job);
+    runtime::Todo eager(*job), lazy(*job);
     EXPECT_TRUE(lazy.empty());
     eager.begin();
     lazy.begin();

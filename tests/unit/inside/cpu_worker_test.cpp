@@ -22,11 +22,11 @@
 namespace lanecrypt::test {
 namespace {
 
-using schedule::CpuWorker;
-using schedule::Request;
-using schedule::Workers;
+using runtime::CpuWorker;
+using runtime::Request;
+using runtime::Workers;
 
-constexpr uint64_t kLeast = schedule::kLeastForCores;
+constexpr uint64_t kLeast = runtime::kLeastForCores;
 // How much is cut off at a time.
 constexpr uint64_t kPart = 512 << 10, kPartBlocks = kPart / kBlockBytes;
 

@@ -15,7 +15,7 @@
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 struct Record {
@@ -195,7 +195,7 @@ class KernelChoice : public testing::Test {
 
   Record record_;
   PinnedMemory pinned_;
-  schedule::Movers movers_;
+  runtime::Movers movers_;
   std::unique_ptr<Executor> executor_;
   Status status_;
   std::vector<std::string> self_test_;
@@ -348,4 +348,4 @@ TEST_F(KernelChoice, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 
 #include "verify/self_test.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 struct Log {
@@ -139,4 +139,4 @@ TEST(SelfTest, TellsWhyItCouldNotAsk) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

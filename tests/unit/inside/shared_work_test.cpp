@@ -23,10 +23,10 @@ namespace lanecrypt::test {
 namespace {
 
 using device::Found;
-using schedule::Dispatcher;
-using schedule::DispatcherOptions;
-using schedule::Request;
-using schedule::RequestPointer;
+using runtime::Dispatcher;
+using runtime::DispatcherOptions;
+using runtime::Request;
+using runtime::RequestPointer;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kMiB = 1 << 20;
@@ -155,8 +155,8 @@ class SharedWork : public testing::Test {
   }
 
   ScopedEnvironment form_{"LANECRYPT_AES_FORM", "table1"};
-  schedule::PipelineOptions pipeline_ = [] {
-    schedule::PipelineOptions options;
+  runtime::PipelineOptions pipeline_ = [] {
+    runtime::PipelineOptions options;
     options.skip_self_test = true;
     options.least_chunk_bytes = 64 << 10;
     options.most_chunk_bytes = kMiB;
@@ -424,7 +424,7 @@ class OnTheirDevices : public SharedWork {
   uint8_t *allocate(uint32_t device, uint64_t size) {
     uint64_t address = 0;
     const Status status = dispatcher_->device(device)->call(
-        [&](device::Device &, schedule::DeviceMemory &memory) -> Status {
+        [&](device::Device &, runtime::DeviceMemory &memory) -> Status {
           Result<uint64_t> made = memory.allocate(size);
           if (!made.ok()) return made.status();
           address = *made;

@@ -10,7 +10,7 @@
 #include "unit/support/forwarding_device.h"
 #include "unit/support/random_bytes.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Buffer;
@@ -250,4 +250,4 @@ TEST(Launches, EachKindHasOne) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

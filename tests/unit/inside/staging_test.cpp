@@ -9,7 +9,7 @@
 
 #include "unit/support/forwarding_device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -194,4 +194,4 @@ TEST_F(Stagings, WithoutSecretsNothingIsZeroed) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -10,7 +10,7 @@
 #include "cipher/executor.h"
 #include "unit/support/forwarding_device.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Buffer;
@@ -178,4 +178,4 @@ TEST_F(StreamCalls, SumsOutOfReachAreCopied) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

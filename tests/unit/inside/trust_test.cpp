@@ -25,9 +25,9 @@
 namespace lanecrypt::test {
 namespace {
 
-using schedule::Dispatcher;
-using schedule::DispatcherOptions;
-using schedule::RequestPointer;
+using runtime::Dispatcher;
+using runtime::DispatcherOptions;
+using runtime::RequestPointer;
 
 constexpr uint64_t kMiB = 1 << 20;
 

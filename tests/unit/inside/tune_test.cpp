@@ -304,10 +304,10 @@ TEST_F(TuneCache, KeepsByMachineAndDevice) {
 }
 
 TEST_F(TuneCache, MeasuresTheEmulator) {
-  schedule::DispatcherOptions options;
+  runtime::DispatcherOptions options;
   options.devices = "host";
   options.pipeline.skip_self_test = true;
-  schedule::Dispatcher dispatcher(options);
+  runtime::Dispatcher dispatcher(options);
   uint64_t heard = 0;
   Result<Calibration> made =
       place::measure(dispatcher, 0, place::Depth::kQuick, [&](const Point &point) {
@@ -336,7 +336,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
   // The device may be too slow to be measured with sizes for which several cores are used.
   const bool cores_ran =
       std::any_of(made->points.begin(), made->points.end(), [](const Point &point) {
-        return point.cores_ns != 0 && point.bytes >= schedule::kLeastForCores;
+        return point.cores_ns != 0 && point.bytes >= runtime::kLeastForCores;
       });
   EXPECT_EQ(cores_ran, dispatcher.cpu_counters().bytes != 0);
 
@@ -634,10 +634,10 @@ TEST_F(Choosing, MeasuresAndKeeps) {
 // A lost device is not measured by what the CPU did for it.
 TEST_F(TuneCache, ALostDeviceHasNoCalibration) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:3");
-  schedule::DispatcherOptions options;
+  runtime::DispatcherOptions options;
   options.devices = "host";
   options.pipeline.skip_self_test = true;
-  schedule::Dispatcher dispatcher(options);
+  runtime::Dispatcher dispatcher(options);
   Result<Calibration> made = place::measure(dispatcher, 0, place::Depth::kQuick, nullptr);
   EXPECT_EQ(LC_ERROR_DEVICE, made.status().code());
 }

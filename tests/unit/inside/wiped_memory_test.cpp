@@ -17,7 +17,7 @@
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Buffer;
@@ -287,4 +287,4 @@ INSTANTIATE_TEST_SUITE_P(, WipedMemory, testing::Values("table4", "table1", "bit
                          [](const auto &one) { return std::string(one.param); });
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <future>
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 TEST(Workers, ShareEachPartOnce) {
@@ -61,4 +61,4 @@ TEST(Workers, AreSentNoSignals) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

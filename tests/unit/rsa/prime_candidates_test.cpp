@@ -10,7 +10,7 @@
 #include "public_exponents.h"
 #include "unit/support/long_numbers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using namespace test;
@@ -121,4 +121,4 @@ TEST(MillerRabin, SmallNumbers) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -16,7 +16,7 @@
 #include "unit/support/cavp_file.h"
 #include "unit/support/long_numbers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using namespace test;
@@ -356,4 +356,4 @@ INSTANTIATE_TEST_SUITE_P(, PrimeDeviceTest, testing::ValuesIn(cases()), [](const
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PrimeDeviceTest);
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

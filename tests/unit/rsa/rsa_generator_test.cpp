@@ -15,7 +15,7 @@
 #include "public_exponents.h"
 #include "unit/support/long_numbers.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using namespace test;
@@ -245,4 +245,4 @@ TEST(RsaGenerator, ASingleKeyIsForLanesThatShareANumber) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

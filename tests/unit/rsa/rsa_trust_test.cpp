@@ -18,11 +18,11 @@ namespace lanecrypt::test {
 namespace {
 
 using namespace std::chrono_literals;
-using schedule::DeviceService;
-using schedule::Dispatcher;
-using schedule::DispatcherOptions;
-using schedule::RsaRequest;
-using schedule::RsaRequestPointer;
+using runtime::DeviceService;
+using runtime::Dispatcher;
+using runtime::DispatcherOptions;
+using runtime::RsaRequest;
+using runtime::RsaRequestPointer;
 
 constexpr std::chrono::milliseconds kTimeLimit = 300ms;
 

@@ -22,7 +22,7 @@
 #include "unit/support/random_bytes.h"
 #include "unit/support/rsa_test_key.h"
 
-namespace lanecrypt::schedule {
+namespace lanecrypt::runtime {
 namespace {
 
 using device::Buffer;
@@ -235,4 +235,4 @@ TEST_F(RsaWiped, AfterABatchThatFails) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::schedule
+}  // namespace lanecrypt::runtime

@@ -11,10 +11,10 @@
 
 namespace lanecrypt::test {
 
-inline schedule::RequestPointer submit(schedule::Dispatcher &dispatcher, const lc_cipher_job &job) {
+inline runtime::RequestPointer submit(runtime::Dispatcher &dispatcher, const lc_cipher_job &job) {
   Result<CipherJob> checked = make_cipher_job(&job);
   EXPECT_TRUE(checked.ok()) << checked.status().text();
-  const auto request = std::make_shared<schedule::Request>(std::move(*checked), nullptr);
+  const auto request = std::make_shared<runtime::Request>(std::move(*checked), nullptr);
   const Status status = dispatcher.submit(request);
   EXPECT_TRUE(status.ok()) << status.text();
   return request;
