@@ -34,14 +34,19 @@ std::vector<BlockCipherMode> all_ciphers() {
   return all;
 }
 
+// OpenSSL's, for CBC.
+std::string short_name(const BlockCipher &block, uint32_t key_bytes) {
+  return block.names_bits() ? fmt::format("{}{}", block.name, 8 * key_bytes) : block.name;
+}
+
 }  // namespace
 
 std::optional<BlockCipherMode> find_cipher(std::string_view name) {
   std::string wanted = lower(name);
-  for (const uint32_t key_bytes : kKeyBytes)
-    if (const auto bits = 8 * key_bytes; wanted == fmt::format("aes{}", bits))
-      wanted = fmt::format("aes-{}-cbc", bits);
-  if (wanted == "sm4") wanted = "sm4-cbc";
+  for (const BlockCipher &block : kBlockCiphers)
+    for (const uint32_t key_bytes : kKeyBytes)
+      if (wanted == short_name(block, key_bytes))
+        wanted = lower(mode_of(another_mode(block.first, Way::kCbc)).openssl_name(key_bytes));
   for (BlockCipherMode &cipher : all_ciphers())
     if (cipher.name == wanted) return std::move(cipher);
   return std::nullopt;

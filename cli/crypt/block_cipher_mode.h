@@ -32,7 +32,7 @@ struct BlockCipherMode {
 };
 
 // By name, in any case: "aes-128-cbc", or OpenSSL's short forms "aes128",
-// "aes192", "aes256" and "sm4" for CBC.
+// "camellia256" and "sm4" for CBC.
 std::optional<BlockCipherMode> find_cipher(std::string_view name);
 // All names.
 std::vector<std::string> cipher_names();

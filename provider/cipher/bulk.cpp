@@ -89,6 +89,12 @@ bool repeat_block(CipherContext &context, const uint8_t in[kBlockBytes]) {
   return done;
 }
 
+// Wiped when it goes.
+struct SecretBlock {
+  uint8_t bytes[kBlockBytes] = {};
+  ~SecretBlock() { OPENSSL_cleanse(bytes, sizeof bytes); }
+};
+
 }  // namespace
 
 void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part) {
@@ -154,7 +160,8 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
               uint8_t *out, const uint8_t *in, size_t bytes) {
   const Algorithm &algorithm = context.algorithm();
   // The IV after the bulk. What data in place overwrite must be read now.
-  uint8_t next_iv[kBlockBytes] = {}, last_in[kBlockBytes] = {};
+  uint8_t next_iv[kBlockBytes] = {};
+  SecretBlock last_in;
   const Continuation continuation = algorithm.traits().continuation;
   if (continuation == Continuation::kCounter) {
     // Of the last block, which OpenSSL's context does again.
@@ -169,7 +176,7 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
     if (!ask_stealing(context, &cipher)) return Bulk::kNotTaken;
     last_block_in = in + last_block_at(cipher, bytes);
   }
-  if (bytes >= kBlockBytes) std::memcpy(last_in, last_block_in, kBlockBytes);
+  if (bytes >= kBlockBytes) std::memcpy(last_in.bytes, last_block_in, kBlockBytes);
 
   lc_message message{};
   message.key = context.key;
@@ -185,12 +192,13 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   if (algorithm.has_data_units()) return Bulk::kDone;
   const uint8_t *last_out = out + (last_block_in - in);
   if (continuation == Continuation::kCiphertext)
-    std::memcpy(next_iv, context.encrypting ? last_out : last_in, kBlockBytes);
+    std::memcpy(next_iv, context.encrypting ? last_out : last_in.bytes, kBlockBytes);
   if (continuation == Continuation::kKeystream)
-    for (size_t at = 0; at < kBlockBytes; ++at) next_iv[at] = last_in[at] ^ last_out[at];
+    for (size_t at = 0; at < kBlockBytes; ++at) next_iv[at] = last_in.bytes[at] ^ last_out[at];
   if (!set_behind(context, iv, bytes, next_iv)) return Bulk::kFailed;
-  return continuation != Continuation::kCounter || repeat_block(context, last_in) ? Bulk::kDone
-                                                                                  : Bulk::kFailed;
+  const bool is_whole =
+      continuation != Continuation::kCounter || repeat_block(context, last_in.bytes);
+  return is_whole ? Bulk::kDone : Bulk::kFailed;
 }
 
 }  // namespace lanecrypt::provider

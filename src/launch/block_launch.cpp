@@ -203,7 +203,7 @@ Result<BlockForm> choose_block_form(const device::Properties &properties) {
   if (can_run(properties, BlockForm::kBitslice)) return BlockForm::kBitslice;
   if (can_run(properties, BlockForm::kTable1)) return BlockForm::kTable1;
   if (can_run(properties, BlockForm::kFragment)) return BlockForm::kFragment;
-  return Status(LC_ERROR_NO_DEVICE, properties.id + " has no kernels for AES");
+  return Status(LC_ERROR_NO_DEVICE, properties.id + " has no kernels for block ciphers");
 }
 
 Result<BlockGrid> read_block_grid(const device::Properties &properties, BlockForm form) {
