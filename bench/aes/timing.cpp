@@ -76,6 +76,16 @@ std::vector<TimingCase> timing_cases(bool quick) {
     cases.push_back(streams("ofb", LC_AES_OFB, 128));
     both(streams("cbc-cs3", LC_AES_CBC_CS3, 136), "-encrypt");
   }
+  // Other block ciphers have the same frames around them.
+  for (const std::string &name : cipher_names()) {
+    const BlockCipherMode cipher = *find_cipher(name);
+    const Mode &mode = mode_of(cipher.mode);
+    if (mode.block->first == LC_AES_ECB || (quick && cipher.key_bytes != 16)) continue;
+    if (mode.way == Way::kCtr) cases.push_back({name, cipher.mode, LC_ENCRYPT, cipher.key_bytes});
+    if (mode.way == Way::kEcb) both({name, cipher.mode, LC_ENCRYPT, cipher.key_bytes});
+    if (mode.way == Way::kCbc)
+      cases.push_back({name + "-decrypt", cipher.mode, LC_DECRYPT, cipher.key_bytes});
+  }
   cases.push_back({"chacha20", LC_CHACHA20, LC_ENCRYPT, 32});
   both({"chacha20-poly1305", LC_CHACHA20_POLY1305, LC_ENCRYPT, 32});
   both({"chacha20-poly1305-packets", LC_CHACHA20_POLY1305, LC_ENCRYPT, 32, kPackets << 10,
