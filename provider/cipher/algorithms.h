@@ -31,9 +31,7 @@ struct Algorithm {
 
   constexpr const Mode &traits() const { return mode_of(cipher); }
   // An update is a data unit of its own, and leaves the IV unchanged.
-  constexpr bool has_data_units() const {
-    return traits().continuation == Continuation::kDataUnits;
-  }
+  constexpr bool has_data_units() const { return traits().has_data_units(); }
   // An update is a message or a data unit, which cannot be done in parts.
   constexpr bool takes_whole() const { return has_data_units() || traits().tail_bytes != 0; }
   // Whether a block that ends the input may be held back.

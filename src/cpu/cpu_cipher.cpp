@@ -25,9 +25,7 @@ struct Free {
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Free<EVP_CIPHER_CTX_free>>;
 
 // XTS of other ciphers than AES: OpenSSL has SM4's only from 3.2 on.
-bool goes_by_ecb(const Mode &mode) {
-  return mode.continuation == Continuation::kDataUnits && mode.block != kBlockCiphers;
-}
+bool goes_by_ecb(const Mode &mode) { return mode.has_data_units() && mode.block != kBlockCiphers; }
 
 // The ciphers of all modes, fetched once. Never freed: at exit libcrypto may have ended
 // before.
@@ -116,7 +114,7 @@ Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_
   if (mode.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
     return failed();
   // OpenSSL counts bytes in an int, and takes each update as one data unit.
-  const bool has_units = mode.continuation == Continuation::kDataUnits;
+  const bool has_units = mode.has_data_units();
   const uint64_t most = has_units && input.data_unit_bytes != 0 ? input.data_unit_bytes : 1 << 30;
   Iv iv = input.iv;
   for (uint64_t at = 0; at < length;) {

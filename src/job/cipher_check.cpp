@@ -69,7 +69,7 @@ Status check_mode(const lc_cipher_job &job) {
   if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
     return wrong("an IV of " + std::string(mode.title) + " has " + std::to_string(mode.iv_bytes) +
                  " bytes, not " + std::to_string(job.iv_bytes));
-  if (mode.continuation == Continuation::kDataUnits && job.data_unit_bytes != 0 &&
+  if (mode.has_data_units() && job.data_unit_bytes != 0 &&
       (job.data_unit_bytes < kBlockBytes || job.data_unit_bytes > kMostDataUnitBytes))
     return wrong("a data unit has 16 bytes to 16 MiB, not " + std::to_string(job.data_unit_bytes) +
                  " bytes");
@@ -114,7 +114,7 @@ MessageRules::MessageRules(const lc_cipher_job &job)
       has_iv_(mode_->iv_bytes != 0),
       granule_bytes_(mode_->granule_bytes),
       least_bytes_(mode_->least_bytes) {
-  if (mode_->continuation != Continuation::kDataUnits) return;
+  if (!mode_->has_data_units()) return;
   unit_bytes_ = job.data_unit_bytes;
   if (unit_bytes_ == 0) most_bytes_ = kMostDataUnitBytes;
 }

@@ -74,6 +74,7 @@ struct Mode {
   std::string openssl_name(uint32_t key_bytes) const { return family(key_bytes) + openssl; }
   constexpr bool is_feedback() const { return feedback_bits >= 0; }
   constexpr bool steals() const { return tail_bytes != 0; }
+  constexpr bool has_data_units() const { return continuation == Continuation::kDataUnits; }
   constexpr bool is_chain(lc_direction direction) const {
     return direction == LC_ENCRYPT ? encrypt_is_chain : decrypt_is_chain;
   }

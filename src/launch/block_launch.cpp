@@ -92,10 +92,6 @@ uint32_t count_up(uint64_t value, uint64_t by) {
   return static_cast<uint32_t>(divide_up(value, by));
 }
 
-bool has_data_units(const CipherKind &kind) {
-  return kind.mode().continuation == Continuation::kDataUnits;
-}
-
 // Keys of the block cipher: first those of the data, then those of the tweaks.
 uint32_t key_count(const CipherWork &work) {
   return static_cast<uint32_t>(work.keys.size()) * work.kind.mode().keys;
@@ -110,7 +106,7 @@ uint32_t plane_count(const CipherWork &work) {
 // Of the bitsliced kernels, those that are parallel in blocks take plain keys.
 bool has_planes(BlockForm form, const CipherKind &kind) {
   return form == BlockForm::kBitslice &&
-         (kind.is_chain() || has_data_units(kind) || kind.mode().is_feedback());
+         (kind.is_chain() || kind.mode().has_data_units() || kind.mode().is_feedback());
 }
 
 // What NAME_expand_keys makes, or NAME_expand_stream_keys.
@@ -253,7 +249,8 @@ bool BlockLaunch::can_use_slot(const CipherWork &work) const {
   const Way way = work.kind.mode().way;
   return device_.key_slot() != nullptr && work.keys.size() == 1 && !work.is_beside &&
          form_ != BlockForm::kTable1 && !has_planes(form_, work.kind) &&
-         (way == Way::kEcb || way == Way::kCbc || way == Way::kCtr || has_data_units(work.kind));
+         (way == Way::kEcb || way == Way::kCbc || way == Way::kCtr ||
+          work.kind.mode().has_data_units());
 }
 
 const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const CipherWork &work) const {
@@ -308,7 +305,7 @@ void BlockLaunch::plan(CipherWork &work) {
   if (work.by_stream && work.keys.size() > 1) number_keys_by_stream(work);
   work.points = 0;
   for (CipherPiece &piece : work.pieces) {
-    if (!has_data_units(work.kind)) break;
+    if (!work.kind.mode().has_data_units()) break;
     piece.first_point = work.points;
     work.points += points_of(piece);
   }
@@ -410,11 +407,11 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
                                      work.in,
                                      work.out};
   if (work.kind.mode().way == Way::kCtr) arguments.push_back(part.rows);
-  if (has_data_units(work.kind)) arguments.push_back(room.points.get());
+  if (work.kind.mode().has_data_units()) arguments.push_back(room.points.get());
   if (work.kind.mode().is_feedback())
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const std::string name = kernel_name(part.form, work.kind, work.in_slot);
-  const uint32_t alone = has_data_units(work.kind) ? xts_lanes_ : form_lanes_;
+  const uint32_t alone = work.kind.mode().has_data_units() ? xts_lanes_ : form_lanes_;
   const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
   ++launches_;
   return stream.launch({.kernel = name.c_str(),
@@ -508,7 +505,7 @@ Status BlockLaunch::launch_mode(device::Stream &stream, BlockRoom &room, const C
 }
 
 Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
-  if (has_data_units(work.kind)) LC_TRY(launch_points(stream, room, work));
+  if (work.kind.mode().has_data_units()) LC_TRY(launch_points(stream, room, work));
   LC_TRY(launch_mode(stream, room, work));
   return work.kind.mode().steals() ? launch_tails(stream, room, work) : Status();
 }
@@ -538,7 +535,8 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const Cip
     }
     LC_TRY(stream.mark(*slot_free_));
   }
-  if (has_data_units(work.kind)) LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
+  if (work.kind.mode().has_data_units())
+    LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
   // The last keystream of OFB would tell the last plaintext, and the MAC of CCM
   // the right tag to who has a part of the keystream.
   if (work.kind.is_chain() && work.chain == nullptr)

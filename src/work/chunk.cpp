@@ -59,7 +59,7 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
 // The most bytes, up to `most`, that a cut can leave in the front of a piece.
 uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
   const Mode &mode = request.job.kind.mode();
-  if (mode.continuation == Continuation::kDataUnits) {
+  if (mode.has_data_units()) {
     const uint64_t unit = request.job.data_unit_bytes;
     return unit == 0 ? 0 : most / unit * unit;
   }
@@ -165,7 +165,7 @@ void set_stealing(lc_cipher cipher, CipherPiece &piece) {
 }  // namespace
 
 uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t least, uint64_t most) {
-  const bool has_units = job.kind.mode().continuation == Continuation::kDataUnits;
+  const bool has_units = job.kind.mode().has_data_units();
   if (job.kind.is_chain() || (has_units && job.data_unit_bytes == 0)) return most;
   const double parts = static_cast<double>(waiting_bytes) / static_cast<double>(least);
   const uint64_t bytes = static_cast<uint64_t>(std::lround(std::sqrt(parts * kOwnCost))) * least;
@@ -177,7 +177,7 @@ CipherPiece describe(const Request &request, const Piece &piece) {
   made.length = request.text_of(piece).length;
   made.continues = piece.continues ? 1 : 0;
   memcpy(made.iv, piece.iv.data(), sizeof made.iv);
-  if (request.job.kind.mode().continuation == Continuation::kDataUnits) {
+  if (request.job.kind.mode().has_data_units()) {
     const uint64_t unit = request.job.data_unit_bytes;
     made.unit_bytes =
         static_cast<uint32_t>(unit == 0 ? piece.length : std::min(unit, piece.length));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "job/mode.h"
+
 namespace lanecrypt::test {
 namespace {
 
@@ -183,7 +185,7 @@ BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_by
   shape.direction = static_cast<lc_direction>(random.below(2));
   const std::vector<uint32_t> sizes = key_sizes(shape.cipher);
   shape.key_bytes = sizes[random.below(sizes.size())];
-  if (shape.cipher == LC_AES_XTS && random.below(4) != 0)
+  if (mode_of(shape.cipher).has_data_units() && random.below(4) != 0)
     shape.data_unit_bytes = random.below(2) ? 16 + random.below(1000) : 16 * (1 + random.below(64));
   shape.place = static_cast<Place>(random.below(3));
   most_bytes /= std::min<uint64_t>(cipher_calls(shape.cipher), 32);
