@@ -67,6 +67,10 @@ MAY_INCLUDE = {
                   "src/cache", "src/cpu", "src/process", "src/job"],
     "src/abi": ["src/place", "src/rsa", "src/work", "src/thread", "src/device/survey.h",
                 "src/cpu", "src/libcrypto", "src/process", "src/job"],
+    "service/wire": [],
+    "service/client": ["service/wire", "src/batch/batch_choice.h", "src/cpu/core_count.h", "src/process", "src/secure"],
+    "service/daemon": ["service/wire", "src/process", "src/secure"],
+    "service": ["service/wire", "service/client", "service/daemon"],
     "provider/keystream": ["src/job/counter.h"],
     "provider/cipher": ["provider/keystream", "provider/fallback.h", "provider/find_param.h",
                         "provider/fleet.h", "provider/provider.h", "src/libcrypto/forward.h",
@@ -77,9 +81,9 @@ MAY_INCLUDE = {
                         "src/cpu/tag_arithmetic.h", "kernels/aead/gf128.h",
                         "kernels/aead/poly1305_field.h"],
     "provider/rsa": ["provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
-                     "provider/provider.h", "provider/wait.h", "src/secure"],
+                     "provider/provider.h", "provider/wait.h", "service/client", "src/secure"],
     # libcrypto/ reports errors as a Status.
-    "provider": ["provider/cipher", "provider/rsa", "src/libcrypto", "src/process", "src/secure",
+    "provider": ["provider/cipher", "provider/rsa", "service/client", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/block_cipher.h", "src/job/mode.h"],
     "probe": ["src/abi/probe.h"],
     # Rings read and write the pipeline's chunks.

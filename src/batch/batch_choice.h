@@ -13,7 +13,7 @@
 #include <functional>
 #include <optional>
 
-#include "batch/batch_request.h"
+#include "batch/batch_kind.h"
 
 namespace lanecrypt::runtime {
 

@@ -4,26 +4,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "batch/batch_kind.h"
 #include "thread/ending.h"
 
 namespace lanecrypt::runtime {
-
-// What operations have in common which one launch can take together, by numbers of their
-// family's own.
-struct BatchKind {
-  uint32_t operation = 0;
-  uint32_t size = 0;  // of the keys, as a rule; 0: no device takes it
-
-  bool suits_devices() const { return size != 0; }
-  auto operator<=>(const BatchKind &) const = default;
-};
 
 // Shared as a Request is.
 class BatchRequest : public Ending {

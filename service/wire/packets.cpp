@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/wire/packets.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace lanecrypt::service {
+namespace {
+
+constexpr size_t kMostPieces = 16;
+constexpr size_t kMostDescriptors = kMostChannelsAtOnce;
+
+bool would_block(int error) {
+  // The last two: the kernel has no memory for the packet now.
+  return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
+}
+
+void close_all(std::span<const int> descriptors) {
+  for (const int descriptor : descriptors) (void)close(descriptor);
+}
+
+Received receive(int socket, std::span<uint8_t> buffer, bool wait, msghdr &message) {
+  iovec into{buffer.data(), buffer.size()};
+  message.msg_iov = &into;
+  message.msg_iovlen = 1;
+  ssize_t bytes;
+  do {
+    bytes = recvmsg(socket, &message, (wait ? 0 : MSG_DONTWAIT) | MSG_CMSG_CLOEXEC);
+  } while (bytes < 0 && errno == EINTR);
+  if (bytes < 0) {
+    message.msg_controllen = 0;
+    return {would_block(errno) ? Transfer::kWouldBlock : Transfer::kClosed, {}};
+  }
+  Header header;
+  if (size_t(bytes) < sizeof header || (message.msg_flags & MSG_TRUNC) != 0) return {};
+  std::memcpy(&header, buffer.data(), sizeof header);
+  if (header.version != kVersion || header.bytes != size_t(bytes)) return {};
+  return {Transfer::kDone, buffer.first(size_t(bytes))};
+}
+
+}  // namespace
+
+Transfer send_packet(int socket, std::span<const std::span<const uint8_t>> pieces,
+                     std::span<const int> descriptors) {
+  iovec parts[kMostPieces];
+  if (pieces.size() > kMostPieces || descriptors.size() > kMostDescriptors)
+    return Transfer::kClosed;
+  std::transform(pieces.begin(), pieces.end(), parts, [](std::span<const uint8_t> piece) {
+    return iovec{const_cast<uint8_t *>(piece.data()), piece.size()};
+  });
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = pieces.size();
+  alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))] = {};
+  if (!descriptors.empty()) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr *const with = CMSG_FIRSTHDR(&message);
+    with->cmsg_level = SOL_SOCKET;
+    with->cmsg_type = SCM_RIGHTS;
+    with->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(with), descriptors.data(), descriptors.size_bytes());
+  }
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent >= 0) return Transfer::kDone;
+  return would_block(errno) ? Transfer::kWouldBlock : Transfer::kClosed;
+}
+
+Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait) {
+  // Without room for them the kernel drops descriptors.
+  msghdr message{};
+  return receive(socket, buffer, wait, message);
+}
+
+Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
+                        std::span<int> descriptors, size_t *count) {
+  *count = 0;
+  msghdr message{};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  Received received = receive(socket, buffer, wait, message);
+  bool fits = (message.msg_flags & MSG_CTRUNC) == 0;
+  // Also of a packet that is refused: the descriptors are ours already.
+  for (cmsghdr *with = CMSG_FIRSTHDR(&message); with != nullptr;
+       with = CMSG_NXTHDR(&message, with)) {
+    if (with->cmsg_level != SOL_SOCKET || with->cmsg_type != SCM_RIGHTS) continue;
+    const size_t came = (with->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t n = 0; n < came; ++n) {
+      int descriptor;
+      std::memcpy(&descriptor, CMSG_DATA(with) + n * sizeof descriptor, sizeof descriptor);
+      if (*count < descriptors.size()) {
+        descriptors[(*count)++] = descriptor;
+      } else {
+        fits = false;
+        (void)close(descriptor);
+      }
+    }
+  }
+  if (received.transfer == Transfer::kDone && !fits) received = {};
+  if (received.transfer != Transfer::kDone) {
+    close_all(descriptors.first(*count));
+    *count = 0;
+  }
+  return received;
+}
+
+}  // namespace lanecrypt::service
