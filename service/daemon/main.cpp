@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -65,6 +67,8 @@ void check_descriptor(int number, const char *option) {
 }
 
 void declare(CLI::App &app, Options &options) {
+  // Not those of standard input, output and error, which must stay.
+  const CLI::Range kDescriptors(STDERR_FILENO + 1, INT_MAX, "N");
   app.name("lanecryptd");
   app.get_formatter()->column_width(28);
   app.add_option("--socket", options.socket,
@@ -82,11 +86,11 @@ void declare(CLI::App &app, Options &options) {
   app.add_option("--ready-fd", options.ready,
                  "descriptor to write a line to once the devices are open")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kDescriptors);
   app.add_option("--until-closed", options.until_closed,
                  "ends when the other end of this pipe is closed")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kDescriptors);
   app.add_flag("--version", options.version, "print the version");
 }
 

@@ -80,7 +80,7 @@ void Operations::give() {
     if (now - next->since > kMostWait) {
       const size_t cost = next->request.cost;
       finish(*next, Outcome::kBusy);
-      leave_window(cost);
+      (void)leave_window(cost);
     } else {
       submit(*next);
     }
@@ -112,7 +112,7 @@ void Operations::submit(Channel &channel) {
   const size_t cost = request.cost;
   if (status == LC_ERROR_NO_DEVICE) on_trouble_(argument_);
   finish(channel, outcome_of(status));
-  leave_window(cost);
+  (void)leave_window(cost);
 }
 
 // On a thread of the library's.
@@ -122,15 +122,15 @@ void Operations::ended(void *argument, lc_status status) noexcept {
   const size_t cost = channel.request.cost;
   if (status == LC_ERROR_NO_DEVICE || status == LC_ERROR_DEVICE) self.on_trouble_(self.argument_);
   self.finish(channel, outcome_of(status));
-  self.leave_window(cost);
-  self.give();
+  if (self.leave_window(cost)) self.give();
 }
 
-void Operations::leave_window(size_t cost) {
+bool Operations::leave_window(size_t cost) {
   counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   in_window_ -= cost;
   if (in_window_ == 0 && stopping_) all_ended_.notify_all();
+  return turns_.waiting() != 0;
 }
 
 void Operations::finish(Channel &channel, Outcome outcome) {

@@ -48,7 +48,8 @@ class Operations {
  private:
   static void ended(void *argument, lc_status status) noexcept;
   void submit(Channel &channel);
-  void leave_window(size_t cost);
+  // Whether something waits for the room.
+  bool leave_window(size_t cost);
   void refuse(Waiting *chain, Outcome outcome);
   void count_done(const Channel &channel, Clock::time_point now);
 
