@@ -46,9 +46,9 @@ Operations::Operations(StatusPage &page, Counters &counters, void (*on_trouble)(
                        void *argument)
     : page_(page), counters_(counters), on_trouble_(on_trouble), argument_(argument) {}
 
-void Operations::arrive(Channel &channel) {
+void Operations::arrive(Channel &channel, uint32_t modulus_bits) {
   channel.request.result = {};
-  channel.request.modulus_bits = 0;
+  channel.request.modulus_bits = modulus_bits;
   channel.request.load = page_.operations.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
@@ -136,8 +136,7 @@ bool Operations::leave_window(size_t cost) {
 void Operations::finish(Channel &channel, Outcome outcome) {
   const std::shared_ptr<Session> session = channel.session;
   const Request &request = channel.request;
-  KindCounters &counters =
-      counters_.rsa_private[StatusPage::size_of(std::max(request.modulus_bits, 1u))];
+  KindCounters &counters = counters_.rsa_private[StatusPage::size_of(request.modulus_bits)];
   counters.count(outcome);
   page_.operations.fetch_sub(1, std::memory_order_relaxed);
   const bool is_done = outcome == Outcome::kDone;

@@ -27,7 +27,7 @@ class Operations {
   void open(lc_context *context) { context_ = context; }
 
   // Counts a request that has begun on a channel. finish() undoes that.
-  void arrive(Channel &channel);
+  void arrive(Channel &channel, uint32_t modulus_bits);
   // Puts it into its client's line. Its key is checked.
   void wait(Channel &channel);
   // Gives the library what it may have now.
