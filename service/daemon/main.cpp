@@ -41,10 +41,6 @@ struct Options {
   bool version = false;
 };
 
-struct UsageFailure : Failure {
-  using Failure::Failure;
-};
-
 lc_verify verify_of(const std::string &name) {
   if (name == "off") return LC_VERIFY_OFF;
   return name == "full" ? LC_VERIFY_FULL : LC_VERIFY_SAMPLED;

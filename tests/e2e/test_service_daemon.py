@@ -122,7 +122,7 @@ def test_wrong_usage(folder, arguments, text):
 @pytest.mark.parametrize("devices", ["cuda:x", "vulkan", "host,,host"])
 def test_a_malformed_list_of_devices(folder, devices):
     told = run("--socket", folder / "socket", "--devices", devices)
-    assert told.returncode == FAILED and told.stderr.startswith("lanecryptd: ")
+    assert told.returncode == USAGE and told.stderr.startswith("lanecryptd: ")
     assert list(folder.iterdir()) == []
 
 
