@@ -47,9 +47,9 @@ class Operations {
 
  private:
   static void ended(void *argument, lc_status status) noexcept;
+  bool takes_at_once(size_t cost);
   void submit(Channel &channel);
-  // Whether something waits for the room.
-  bool leave_window(size_t cost);
+  void leave_window(size_t cost);
   void refuse(Waiting *chain, Outcome outcome);
   void count_done(const Channel &channel, Clock::time_point now);
 
@@ -58,11 +58,12 @@ class Operations {
   void (*const on_trouble_)(void *);
   void *const argument_;
   std::atomic<lc_context *> context_ = nullptr;
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // of the turns
   std::condition_variable all_ended_;
   Turns turns_;
-  size_t in_window_ = 0;  // cost of what the library has
-  bool stopping_ = false;
+  std::atomic<size_t> waiting_ = 0;    // turns_.waiting(), for a look without the lock
+  std::atomic<size_t> in_window_ = 0;  // cost of what the library has
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace lanecrypt::service::daemon
