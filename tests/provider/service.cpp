@@ -222,7 +222,8 @@ TEST_F(RsaByService, IsNotAskedForKeysThatItDoesNotTake) {
 
 // With the default settings a process that signs little does not even connect.
 TEST_F(RsaByService, IsLeftAloneByWhoSignsLittle) {
-  fake.page().cores = 1000;
+  for (auto &known : fake.page().rsa_us)
+    for (auto &us : known) us = 1'000'000;
   load({});
   for (int n = 1; n < 8; ++n) EXPECT_TRUE(signs_rightly(n));
   EXPECT_EQ(0, fake.sessions);
@@ -315,8 +316,8 @@ TEST_F(RsaByService, ALossIsToldOnce) {
 }
 
 TEST_F(RsaByService, WrongResultsAreFoundIfAllAreChecked) {
-  fake.compute = [](std::span<const uint8_t> input, const std::vector<Bytes> &key) {
-    Bytes output = private_operation(input, key);
+  fake.compute = [](std::span<const uint8_t> input, const std::vector<Bytes> &parts) {
+    Bytes output = private_operation(input, parts);
     output.back() ^= 1;
     return output;
   };
@@ -615,23 +616,6 @@ TEST_F(JobsByService, ThatAreNeverResumedLeaveNothing) {
             }));
 }
 
-TEST_F(JobsByService, GoOnInOtherThreads) {
-  fake.delay_ms = 5;
-  load({{"rsa", "always"}});
-  std::deque<Job> jobs(16);
-  for (size_t n = 0; n < jobs.size(); ++n) begin(jobs[n], int(n));
-  std::vector<std::thread> threads;
-  std::atomic<int> right{0};
-  for (Job &job : jobs)
-    threads.emplace_back([&] {
-      while (!job.ended && job.is_woken(5000)) job.go_on();
-      right += job.result == 1;
-      O(ASYNC_cleanup_thread)();
-    });
-  for (std::thread &thread : threads) thread.join();
-  EXPECT_EQ(16, right);
-}
-
 TEST_F(JobsByService, AreDoneByTheCpuWhenTheServiceGoes) {
   load({{"rsa", "always"}});
   EXPECT_TRUE(signs_rightly());
@@ -697,11 +681,14 @@ TEST_F(RsaByService, MakesKeysFromTheNinthOn) {
   EXPECT_EQ(8u, count("cpu-keys"));
 }
 
-TEST_F(RsaByService, MakesLongKeysAtOnce) {
+// With the default settings too. The service of the tests would take too long for one.
+TEST_F(RsaByService, IsAskedForLongKeysAtOnce) {
+  fake.generate = nullptr;
   load({});
-  const Pkey made = generate(4096);
-  ASSERT_NE(nullptr, made);
-  EXPECT_EQ(1u, count("device-keys"));
+  EXPECT_NE(nullptr, generate(4096));
+  EXPECT_EQ(1, fake.generations);
+  EXPECT_EQ(1u, count("cpu-keys"));
+  EXPECT_EQ(0u, count("failures"));
 }
 
 TEST_F(RsaByService, MakesNoKeysWithoutADevice) {
