@@ -74,12 +74,12 @@ foreach(program lanecrypt_main lanecrypt_bench)
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-if(TARGET lanecrypt_bench)
-  # `lanecrypt bench rsa` finds the provider there.
+if(TARGET lanecrypt_main)
+  # `lanecrypt run` and `lanecrypt bench` find the provider there.
   lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."
                      "${LANECRYPT_MODULES_DIR}")
-  set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/load/provider_library.cpp
-    DIRECTORY ${PROJECT_SOURCE_DIR}/bench APPEND PROPERTY
+  set_property(SOURCE ${PROJECT_SOURCE_DIR}/cli/provider_module.cpp
+    DIRECTORY ${PROJECT_SOURCE_DIR}/cli APPEND PROPERTY
     COMPILE_DEFINITIONS LANECRYPT_MODULES_FROM_COMMAND="${modules}")
 endif()
 

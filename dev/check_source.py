@@ -18,7 +18,7 @@ PUBLIC = "include/lanecrypt"
 # The headers of the library's form of a job that are only data.
 JOB_DATA = ["src/job/block_cipher.h", "src/job/counter.h", "src/job/mode.h"]
 # What lanecrypt-bench uses of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
-COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h",
+COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/provider_module.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
                 "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
 # What every folder of benchmarks may include.
