@@ -93,7 +93,9 @@ MAY_INCLUDE = {
     # blocks of CTR, and asks what each mode is.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
                   "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"] + JOB_DATA,
-    "cli": ["cli/io", "cli/keys", "cli/crypt"] + JOB_DATA,
+    "cli/service": ["service/wire", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/subcommand.h",
+                    "cli/io/file_descriptor.h"],
+    "cli": ["cli/io", "cli/keys", "cli/crypt", "cli/service"] + JOB_DATA,
     "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],
