@@ -11,6 +11,7 @@
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/program.h"
+#include "cli/run/run.h"
 #include "cli/service/service.h"
 #include "cli/subcommand.h"
 #include "lanecrypt/lanecrypt.h"
@@ -20,12 +21,13 @@ namespace {
 
 constexpr char kHelp[] =
     R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, and makes RSA keys,
-on graphics processors.
+on graphics processors. Runs programs that use OpenSSL with a device.
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
   lanecrypt dec -aes-256-ctr -pbkdf2 -in disk.img.enc -out disk.img
   lanecrypt genrsa --count 1000 --bits 4096 --out-dir keys
+  lanecrypt run -- nginx -g 'daemon off;'
   lanecrypt devices
   lanecrypt bench aes --quick
 )";
@@ -47,6 +49,7 @@ constexpr Entry kEntries[] = {
     {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
     {"dec", "decrypt a file of lanecrypt enc or openssl enc", start<make_dec>},
     {"genrsa", "make RSA keys, one or many", start<make_genrsa>},
+    {"run", "run a program that uses OpenSSL, with a service of its own", start_run},
     {"service", "what the service lanecryptd does", start_service},
     {"devices", "list the devices", start<make_devices>},
     {"bench", "measure", start_bench},
