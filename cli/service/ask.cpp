@@ -49,7 +49,8 @@ class Conversation {
   void send(service::Kind kind) {
     const Message message{service::header_of<Message>(kind)};
     const std::span<const uint8_t> piece = service::bytes_of(message);
-    if (service::send_packet(socket_.get(), {&piece, 1}) != service::Transfer::kDone) ended();
+    // If the service has gone, receive() says why.
+    (void)service::send_packet(socket_.get(), {&piece, 1});
   }
 
   // The next packet. It is valid until the next call.
@@ -60,7 +61,12 @@ class Conversation {
       if (left.count() <= 0 || poll(&event, 1, int(left.count())) == 0)
         fail("did not answer within {} seconds", kMostTime.count());
       // It takes no descriptors.
-      const service::Received received = service::receive_packet(socket_.get(), buffer_, false);
+      errno = 0;
+      service::Received received = service::receive_packet(socket_.get(), buffer_, false);
+      // A service that refuses somebody goes without reading what he says. The kernel tells that
+      // first, and then what the service said.
+      if (received.transfer == service::Transfer::kClosed && errno == ECONNRESET)
+        received = service::receive_packet(socket_.get(), buffer_, false);
       if (received.transfer == service::Transfer::kClosed) ended();
       if (received.transfer == service::Transfer::kDone) return look(received.packet);
     }

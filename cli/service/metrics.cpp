@@ -130,7 +130,6 @@ std::string of_kinds(const std::vector<KindState> &kinds) {
 
 std::string of_devices(const std::vector<DeviceState> &devices) {
   Family ready("lanecrypt_device_ready", "gauge", "", "1: the device is open and works.");
-  Family rsa("lanecrypt_device_rsa_ready", "gauge", "", "1: the device is open and does RSA.");
   Family memory("lanecrypt_device_memory_bytes", "gauge", "bytes", "The device's memory.");
   Family used("lanecrypt_device_memory_used_bytes", "gauge", "bytes",
               "What all programs use of the device's memory.");
@@ -143,8 +142,7 @@ std::string of_devices(const std::vector<DeviceState> &devices) {
                     "Operations that the device did.");
   for (const DeviceState &device : devices) {
     const Labels labels = {{"device", device.id}};
-    ready.add({labels[0], {"name", device.name}}, int(device.state == "ready"));
-    rsa.add(labels, int(device.is_usable()));
+    ready.add({labels[0], {"name", device.name}}, int(device.is_usable()));
     memory.add(labels, device.memory_bytes);
     if (device.memory_used_bytes) used.add(labels, *device.memory_used_bytes);
     if (device.temperature_celsius) temperature.add(labels, *device.temperature_celsius);
@@ -152,8 +150,8 @@ std::string of_devices(const std::vector<DeviceState> &devices) {
     failures.add(labels, device.failures);
     operations.add(labels, device.operations);
   }
-  return ready.text() + rsa.text() + memory.text() + used.text() + temperature.text() +
-         launches.text() + failures.text() + operations.text();
+  return ready.text() + memory.text() + used.text() + temperature.text() + launches.text() +
+         failures.text() + operations.text();
 }
 
 std::string of_users(const std::vector<UserState> &users) {

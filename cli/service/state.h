@@ -44,8 +44,13 @@ struct DeviceState {
   std::optional<double> temperature_celsius;
   uint64_t launches = 0, failures = 0, operations = 0;
 
-  // Whether it is open and does RSA.
-  bool is_usable() const { return state == "ready" && rsa_state == "ready"; }
+  // What it is to the service, which does RSA alone: a device whose ciphers nobody has tried
+  // does RSA all the same.
+  const std::string &service_state() const { return is_gone() ? state : rsa_state; }
+  bool is_usable() const { return service_state() == "ready"; }
+
+ private:
+  bool is_gone() const { return state == "lost" || state == "unusable"; }
 };
 
 struct UserState {

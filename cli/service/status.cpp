@@ -29,9 +29,7 @@ std::string since(const ServiceState &state, int64_t now) {
 
 std::string device_text(const DeviceState &device) {
   std::string text = fmt::format("device:     {}, {}: {}", printable(device.id),
-                                 printable(device.name), printable(device.state));
-  if (device.state == "ready" && device.rsa_state != "ready")
-    text += fmt::format(", but for RSA {}", printable(device.rsa_state));
+                                 printable(device.name), printable(device.service_state()));
   if (device.memory_used_bytes)
     text += fmt::format("; {} of {} GiB used", gib(*device.memory_used_bytes),
                         gib(device.memory_bytes));

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lanecrypt service`: what it says of a service, of one that breaks the protocol, and of none."""
 
+import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import struct
+import subprocess
 import time
 
 import pytest
 
 import open_metrics
-from cli_fixtures import FAILED, NO_DEVICE, USAGE, fails, lanecrypt, ok
+from cli_fixtures import (BUILD, FAILED, LANECRYPT, NO_DEVICE, USAGE, environment, fails, lanecrypt, ok,
+                          openssl)
+from provider_fixtures import Configuration
 from service_stand_in import (StandIn, TEXT, WELCOME, packet, piece, pieces, refused, state, text_of,
                               welcome)
 
@@ -54,6 +59,12 @@ def test_status_of_a_device_that_is_lost(path):
     assert done.returncode == NO_DEVICE
     assert b"device:     cuda:0, A card: lost; 100 operations" in done.stdout
     assert b"            it ended nothing for a minute\n" in done.stdout
+    # One whose ciphers nobody has tried does RSA all the same. One that does no RSA is of no use.
+    for rsa_state, code in (("ready", 0), ("unusable", NO_DEVICE)):
+        other = {**state()["devices"][0], "state": "untried", "rsa_state": rsa_state}
+        with StandIn(path, statistics=pieces(text_of(state(devices=[other])))):
+            done = lanecrypt("service", "status", "--socket", path)
+        assert done.returncode == code and f"A card: {rsa_state};".encode() in done.stdout
     with StandIn(path, statistics=pieces(text_of(state(devices=[])))):
         done = lanecrypt("service", "status", "--socket", path)
     assert done.returncode == NO_DEVICE and b"device:     none\n" in done.stdout
@@ -106,7 +117,6 @@ def test_metrics(path):
     assert value("lanecrypt_queue_seconds", "_count", kind="rsa-2048-generate") == 0
     card = {"device": "cuda:0"}
     assert value("lanecrypt_device_ready", **card, name="A card") == 1
-    assert value("lanecrypt_device_rsa_ready", **card) == 1
     assert value("lanecrypt_device_memory_bytes", **card) == 150 << 30
     assert value("lanecrypt_device_memory_used_bytes", **card) == 3 << 29
     assert value("lanecrypt_device_temperature_celsius", **card) == 40
@@ -270,3 +280,105 @@ def test_a_service_that_is_silent(path, what):
         started = time.monotonic()
         fails(FAILED, "did not answer within 5 seconds", "service", "status", "--socket", path)
         assert 4.5 < time.monotonic() - started < 30
+
+
+# ---- The service itself ----------------------------------------------------------
+
+
+@contextlib.contextmanager
+def running(*command, **options):
+    """A process that must end well when it is told to."""
+    with subprocess.Popen([str(word) for word in command], env=environment("host"),
+                          stderr=subprocess.PIPE, **options) as process:
+        try:
+            yield process
+            process.terminate()
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def service(tmp_path):
+    """The real service on the emulator. Gives its socket's path."""
+    reading, writing = os.pipe()
+    path = tmp_path / "socket"
+    with running(BUILD / "bin" / "lanecryptd", "--socket", path, "--ready-fd", writing, pass_fds=[writing]):
+        os.close(writing)
+        assert os.read(reading, 16) == b"ready\n"
+        os.close(reading)
+        yield path
+
+
+def sign(tmp_path, path, count):
+    """Signs by the service at this path, which must do it all."""
+    openssl("genrsa", "-out", tmp_path / "key.pem", "2048")
+    configuration = Configuration(tmp_path, BUILD.resolve(), service=path, in_process=None, rsa="always")
+    for _ in range(count):
+        configuration.run("openssl", "dgst", "-sha256", "-sign", tmp_path / "key.pem", "-out", os.devnull,
+                          LANECRYPT)
+    assert configuration.counters()["rsa_device_jobs"] == count
+
+
+def test_the_real_service(service, tmp_path):
+    sign(tmp_path, service, 3)
+    status = json.loads(ok("service", "status", "--json", "--socket", service).stdout)
+    assert status["running"] and status["clients"] == 1 and status["clients_total"] >= 4
+    assert [device["id"] for device in status["devices"]] == ["host:0"]
+    text = ok("service", "status", "--socket", service).stdout.decode()
+    assert f"process {status['pid']}, at {service}" in text and "host:0" in text and ": ready; " in text
+    assert "operations: 3 done, 0 left to clients' CPUs; 0 waiting, 0 under way" in text
+    (kind,) = json.loads(ok("service", "stats", "--json", "--socket", service).stdout)["kinds"]
+    assert kind["kind"] == "rsa-2048-private" and kind["done"] == 3
+    assert re.search(r"^rsa-2048-private +3 +0 ", ok("service", "stats", "--socket", service).stdout.decode(), re.M)
+    families = open_metrics.parse(ok("service", "metrics", "--socket", service).stdout.decode())
+    labels = {"kind": "rsa-2048-private"}
+    assert families["lanecrypt_operations"].value("_total", **labels, outcome="done") == 3
+    for name in ("batch_operations", "queue_seconds", "device_seconds", "service_seconds"):
+        assert families[f"lanecrypt_{name}"].value("_count", **labels) == 3, name
+    assert families["lanecrypt_service_seconds"].value("_sum", **labels) > 0
+    assert families["lanecrypt_device_operations"].value("_total", device="host:0") >= 3
+    assert families["lanecrypt_user_clients"].value(uid=str(os.geteuid())) == 1
+
+
+def test_every_metric_is_told(service, repository):
+    told = (repository / "docs" / "operate.md").read_text()
+    for family in open_metrics.parse(ok("service", "metrics", "--socket", service).stdout.decode()).values():
+        name = family.name + ("_total" if family.type == "counter" else "")
+        assert re.search(rf"`{name}[`{{]", told), name
+
+
+def test_another_user_is_not_let_in(service):
+    """Nor told anything."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be another user")
+    os.chmod(service, 0o666)
+    for folder in service.parents:
+        os.chmod(folder, os.stat(folder).st_mode | 0o011)
+    done = subprocess.run([LANECRYPT, "service", "status", "--socket", service], user=65534, group=65534,
+                          extra_groups=[], env=environment(None), capture_output=True, timeout=60, check=False)
+    assert done.returncode == FAILED and done.stdout == b""
+    assert b"does not let this user in (members of its group may connect)" in done.stderr
+    os.chmod(service, 0o600)
+    done = subprocess.run([LANECRYPT, "service", "status", "--socket", service], user=65534, group=65534,
+                          extra_groups=[], env=environment(None), capture_output=True, timeout=60, check=False)
+    assert done.returncode == FAILED and b"does not let this user in" in done.stderr
+
+
+def test_a_socket_of_systemds(tmp_path):
+    """The first client starts the service, and none is turned away meanwhile."""
+    if shutil.which("systemd-socket-activate") is None:
+        pytest.skip("there is no systemd-socket-activate")
+    path = tmp_path / "socket"
+    with running("systemd-socket-activate", "--seqpacket", "-l", path, "-E", "LANECRYPT_DEVICES=host",
+                 BUILD / "bin" / "lanecryptd", "--socket", path) as process:
+        while not path.exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        # The first answer may come before the device is open.
+        while lanecrypt("service", "status", "--socket", path).returncode == NO_DEVICE:
+            time.sleep(0.02)
+        sign(tmp_path, path, 2)
+        status = json.loads(ok("service", "status", "--json", "--socket", path).stdout)
+        assert status["pid"] == process.pid  # it has become the service
+    assert path.exists()  # it is systemd's
