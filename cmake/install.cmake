@@ -65,7 +65,7 @@ if(TARGET gpu)
   install(TARGETS gpu LIBRARY DESTINATION ${LANECRYPT_MODULES_DIR})
 endif()
 
-foreach(program lanecrypt_main lanecrypt_bench)
+foreach(program lanecrypt_main lanecrypt_bench lanecryptd)
   if(TARGET ${program})
     lanecrypt_relative(origin "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_LIBDIR}"
                        "$ORIGIN" "${CMAKE_INSTALL_FULL_LIBDIR}")

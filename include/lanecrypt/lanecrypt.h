@@ -164,6 +164,7 @@ typedef struct lc_device_info {
   /* The state for RSA, whose kernels are loaded when they are first needed. A device may be
    * lost only for RSA, or only for new RSA keys. */
   lc_device_state rsa_state;
+  char pci_address[16]; /* "0000:3b:00.0"; "" where the driver does not tell */
 } lc_device_info;
 
 /* How many devices there are by the APIs that lc_options.devices names, selected or not,
@@ -377,6 +378,12 @@ typedef struct lc_result {
   /* Devices that had the job, or a part of it, and could not do it. Others or the CPU did
    * what was left. A device that has no kernels for such a job is not counted. */
   uint64_t failed_devices;
+  /* Of RSA, about the last launch that did operations of the job: how many operations of all
+   * jobs it did together, the time from the job's submission to the launch, and from there
+   * until the results were there. 0 where no device did any. */
+  uint64_t batch_operations;
+  uint64_t waiting_ns;
+  uint64_t device_ns;
 } lc_result;
 
 /* Runs a job and waits for it. result may be NULL. With LC_MEMORY_DEVICE and a stream it
@@ -394,6 +401,9 @@ typedef struct lc_completion {
   void *argument;
   /* An eventfd(2) to which 1 is added; -1 for none. The caller keeps it and closes it. */
   int eventfd;
+  /* Where the job's result goes before the two are told. NULL: nowhere. It must stay until
+   * then. Its struct_size is set by the caller. */
+  lc_result *result;
 } lc_completion;
 
 /* Starts a job. Messages, keys and IVs are copied before it returns. Inputs and outputs must

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -21,6 +22,15 @@ void copy_text(char *to, size_t room, const std::string &text) {
   const size_t length = std::min(room - 1, text.size());
   memcpy(to, text.data(), length);
   to[length] = '\0';
+}
+
+// As Linux and the drivers' tools write it.
+std::string pci_text(uint64_t address) {
+  if (address == 0) return "";
+  char text[32];
+  (void)snprintf(text, sizeof text, "%04x:%02x:%02x.0", unsigned(address >> 16),
+                 unsigned(address >> 8 & 0xff), unsigned(address >> 3 & 0x1f));
+  return text;
 }
 
 }  // namespace
@@ -57,6 +67,7 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     value.selected = context->dispatcher().is_selected(index) ? 1 : 0;
     value.state = ciphers.state;
     value.rsa_state = rsa.state;
+    copy_text(value.pci_address, sizeof value.pci_address, pci_text(properties.pci_address));
     return give(value, info, "lc_device_info.struct_size is too small");
   });
 }

@@ -5,17 +5,25 @@
 
 #include <sys/eventfd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 namespace lanecrypt::abi {
 
 Status check_completion(const lc_completion *completion) {
-  if (completion != nullptr && completion->struct_size < sizeof *completion)
+  // The first version ended before `result`.
+  if (completion != nullptr && completion->struct_size < offsetof(lc_completion, result))
     return Status(LC_ERROR_ARGUMENT, "lc_completion.struct_size is too small");
   return Status();
 }
 
 Ending::Callback make_callback(const lc_completion *completion) {
   if (completion == nullptr) return nullptr;
-  return [completion = *completion](const Status &status) {
+  lc_completion told = {};
+  memcpy(&told, completion, std::min(completion->struct_size, sizeof told));
+  return [completion = told](const Status &status, const lc_result &result) {
+    if (completion.result != nullptr) (void)give(result, completion.result, "");
     if (completion.callback != nullptr) completion.callback(completion.argument, status.code());
     if (completion.eventfd >= 0) (void)eventfd_write(completion.eventfd, 1);
   };

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -40,6 +41,8 @@ class BatchRequest : public Ending {
   // The devices, by their numbers, that could not finish it.
   std::vector<uint32_t> tried;
   bool on_device_counted = false, on_cpu_counted = false;
+  // When a batcher last took it.
+  std::chrono::steady_clock::time_point submitted;
   // In a batcher, whose threads end the operations of one request side by side:
   std::mutex mutex;  // of what is above and of the result
   Status leaves;     // why the last of its operations that failed did

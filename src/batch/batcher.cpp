@@ -63,6 +63,7 @@ bool Batcher::submit(const BatchRequestPointer &request) {
     queue->push_back({request, number});
   }
   // Nobody else has the request before the lock is open.
+  request->submitted = Clock::now();
   request->under_way = uint32_t(request->todo.size() - left.size());
   load_.fetch_add(request->under_way, std::memory_order_relaxed);
   request->todo = std::move(left);
@@ -209,6 +210,7 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   oldest.batch.reset();
   const auto now = Clock::now();
   const auto took = now - oldest.started;
+  oldest.ended = now;
   lock.lock();
   last_end_ = now;
   UnderWayPointer done = std::move(under_way_.front());
@@ -239,6 +241,7 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
     while (!lost->batch->is_done() && Clock::now() < end) std::this_thread::sleep_for(kLook);
     if (lost->batch->is_done()) {
       lost->status = lost->batch->finish(lost->right);
+      lost->ended = Clock::now();
     } else {
       lost->batch->abandon();
       lost->status = is_stuck ? status : stuck_status(limits_.time);

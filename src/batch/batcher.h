@@ -65,8 +65,8 @@ class Batcher : public DeviceThread {
   struct UnderWay : EndedBatch {
     BatchKind kind;
     std::unique_ptr<Batch> batch;
-    // Before and after it was given to the device, which may have to compile first.
-    Clock::time_point started, launched;
+    // After it was given to the device, which may have to compile first.
+    Clock::time_point launched;
   };
   using UnderWayPointer = std::unique_ptr<UnderWay>;
   static constexpr size_t kBuckets = 20;

@@ -13,6 +13,12 @@ namespace {
 // Operations whose callers one thread tells in one go.
 constexpr size_t kPart = 128;
 
+uint64_t nanoseconds_between(std::chrono::steady_clock::time_point begin,
+                             std::chrono::steady_clock::time_point end) {
+  const auto between = std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin);
+  return uint64_t(std::max<int64_t>(0, between.count()));
+}
+
 size_t thread_count() { return std::clamp<size_t>(cpu::usable_cores() / 4, 1, 4); }
 
 }  // namespace
@@ -71,7 +77,7 @@ void Tellers::tell(const Part &part) {
     size_t same = begin;
     while (same < part.end && is_right(same) && batch.items[same].request == request) ++same;
     if (same > begin) {
-      end_right({&batch.items[begin], same - begin});
+      end_right({&batch.items[begin], same - begin}, batch);
       begin = same;
     } else {
       end_undone(batch.items[begin++], batch.status);
@@ -80,7 +86,7 @@ void Tellers::tell(const Part &part) {
 }
 
 // Of a large request, all at once.
-void Tellers::end_right(std::span<const BatchItem> of_one_request) {
+void Tellers::end_right(std::span<const BatchItem> of_one_request, const EndedBatch &batch) {
   const BatchRequestPointer &pointer = of_one_request.front().request;
   BatchRequest &request = *pointer;
   uint64_t bytes = 0;
@@ -95,6 +101,9 @@ void Tellers::end_right(std::span<const BatchItem> of_one_request) {
   request.on_device_counted = true;
   request.result.device_operations += count;
   request.result.device_bytes += bytes;
+  request.result.batch_operations = batch.items.size();
+  request.result.waiting_ns = nanoseconds_between(request.submitted, batch.started);
+  request.result.device_ns = nanoseconds_between(batch.started, batch.ended);
   request.under_way -= count;
   if (request.under_way > 0) return;
   lock.unlock();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -24,6 +25,8 @@ struct EndedBatch {
   std::vector<BatchItem> items;
   std::vector<uint8_t> right;  // of each item, or empty where all are
   Status status;               // of all of them
+  // When it was given to the device, and when the results were there.
+  std::chrono::steady_clock::time_point started, ended;
 };
 
 // Any thread. Their threads run between begin() and stop().
@@ -51,7 +54,7 @@ class Tellers {
   void run();
   void tell(const Part &part);
   void end_undone(const BatchItem &item, const Status &status);
-  void end_right(std::span<const BatchItem> of_one_request);
+  void end_right(std::span<const BatchItem> of_one_request, const EndedBatch &batch);
   void finish_request(const BatchRequestPointer &request);
 
   Counters &counters_;

@@ -20,7 +20,7 @@ void Ending::tell() {
     changed_.notify_all();
     if (told_) return;
   }
-  on_end_(failure);
+  on_end_(failure, result);
   // The waiters are woken last: once they wake, the caller may free what on_end_ used.
   std::lock_guard lock(mutex_);
   told_ = true;

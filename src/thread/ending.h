@@ -16,7 +16,7 @@ namespace lanecrypt::runtime {
 // it at any time.
 class Ending {
  public:
-  using Callback = std::function<void(const Status &)>;
+  using Callback = std::function<void(const Status &, const lc_result &)>;
 
   // The thread that ends the request calls on_end, once.
   explicit Ending(Callback on_end);

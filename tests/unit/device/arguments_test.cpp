@@ -169,7 +169,7 @@ TEST_F(Arguments, OfRunning) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_submit(nullptr, &job_, nullptr, &ticket), "context");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_submit(context_.get(), nullptr, nullptr, &ticket), "job");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_submit(context_.get(), &job_, nullptr, nullptr), "ticket");
-  for (size_t size : {size_t{0}, sizeof completion - 1}) {
+  for (size_t size : {size_t{0}, offsetof(lc_completion, result) - 1}) {
     completion.struct_size = size;
     EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_submit(context_.get(), &job_, &completion, &ticket),
                    "lc_completion");

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/client/channel.h"
+
+#include <algorithm>
+
+#include "service/daemon/client/key.h"
+#include "service/daemon/client/session.h"
+#include "service/daemon/report/counters.h"
+
+namespace lanecrypt::service::daemon {
+
+Channel::Channel(std::shared_ptr<Session> its_session, Descriptor socket, Seat of_user,
+                 Seat descriptor, Counters &counters)
+    : session(std::move(its_session)),
+      of_user_(std::move(of_user)),
+      descriptor_(std::move(descriptor)),
+      counters_(counters),
+      socket_(std::move(socket)) {
+  counters_.channels.fetch_add(1, std::memory_order_relaxed);
+}
+
+Channel::~Channel() { counters_.channels.fetch_sub(1, std::memory_order_relaxed); }
+
+bool Channel::is_idle() {
+  const std::lock_guard lock(mutex_);
+  return !is_busy_;
+}
+
+void Channel::begin(Kind kind) {
+  itself_ = shared_from_this();
+  since = Clock::now();
+  const std::lock_guard lock(mutex_);
+  request.kind = kind;
+  is_busy_ = true;
+}
+
+bool Channel::keep_input(std::span<const uint8_t> input) {
+  if (!memory_.ok(input.size())) memory_ = secure::KeyMemory(input.size());
+  if (!memory_.ok(input.size())) return false;
+  used_ = input.size();
+  std::copy(input.begin(), input.end(), memory_.data());
+  return true;
+}
+
+Channel::Ended Channel::end(std::span<const std::span<const uint8_t>> answer) {
+  Ended ended;
+  std::shared_ptr<Key> key = std::move(request.key);
+  const std::lock_guard lock(mutex_);
+  if (!session->has_ended() && !is_gone())
+    ended.is_full = send_packet(socket(), answer) == Transfer::kWouldBlock;
+  secure::wipe(memory_.data(), used_);
+  used_ = 0;
+  is_busy_ = false;
+  ended.channel = std::move(itself_);
+  return ended;
+}
+
+void Channel::say_still_at_work() {
+  const StillAtWork message{header_of<StillAtWork>(Kind::kStillAtWork)};
+  const std::span<const uint8_t> pieces[] = {bytes_of(message)};
+  const std::lock_guard lock(mutex_);
+  // A client that reads none of many stays as it is: the answer will not fit either.
+  if (is_busy_ && request.kind == Kind::kRsaGenerate &&
+      send_packet(socket(), pieces) == Transfer::kClosed)
+    note_gone();
+}
+
+}  // namespace lanecrypt::service::daemon

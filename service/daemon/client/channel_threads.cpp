@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/client/channel_threads.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <new>
+
+#include "secure/key_memory.h"
+#include "service/daemon/client/requests.h"
+#include "service/daemon/failure.h"
+#include "service/daemon/report/running.h"
+#include "service/daemon/service.h"
+
+namespace lanecrypt::service::daemon {
+namespace {
+
+// How many channels a thread serves before it gives the library what came.
+constexpr int kEventsOfTurn = 64;
+constexpr uint64_t kWakeTag = UINT64_MAX;
+
+}  // namespace
+
+void ChannelThreads::start(size_t count) {
+  while (threads_.size() < count) {
+    auto thread = std::make_unique<Thread>();
+    thread->events = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+    thread->wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = kWakeTag;
+    if (!thread->events.ok() || !thread->wake.ok() ||
+        epoll_ctl(thread->events.get(), EPOLL_CTL_ADD, thread->wake.get(), &event) != 0)
+      throw Failure("epoll", errno);
+    threads_.push_back(std::move(thread));
+    Thread &its = *threads_.back();
+    its.thread = std::thread([this, &its] { run(its); });
+  }
+}
+
+void ChannelThreads::stop() {
+  stopping_ = true;
+  for (const std::unique_ptr<Thread> &thread : threads_) (void)eventfd_write(thread->wake.get(), 1);
+  for (const std::unique_ptr<Thread> &thread : threads_)
+    if (thread->thread.joinable()) thread->thread.join();
+}
+
+bool ChannelThreads::add(const std::shared_ptr<Channel> &channel) {
+  channel->thread = next_.fetch_add(1, std::memory_order_relaxed) % threads_.size();
+  Thread &thread = *threads_[channel->thread];
+  const std::lock_guard lock(thread.mutex);
+  if (thread.free.empty()) {
+    thread.free.push_back(thread.places.size());
+    thread.places.emplace_back();
+    // So that remove() needs no memory.
+    thread.free.reserve(thread.places.capacity());
+  }
+  const size_t slot = thread.free.back();
+  Place &place = thread.places[slot];
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = uint64_t{++place.number} << 32 | slot;
+  if (epoll_ctl(thread.events.get(), EPOLL_CTL_ADD, channel->socket(), &event) != 0) return false;
+  thread.free.pop_back();
+  place.channel = channel;
+  channel->slot = slot;
+  return true;
+}
+
+void ChannelThreads::remove(Channel &channel) {
+  Thread &thread = *threads_[channel.thread];
+  std::shared_ptr<Channel> removed;
+  const std::lock_guard lock(thread.mutex);
+  if (channel.slot >= thread.places.size()) return;
+  Place &place = thread.places[channel.slot];
+  if (place.channel.get() != &channel) return;
+  (void)epoll_ctl(thread.events.get(), EPOLL_CTL_DEL, channel.socket(), nullptr);
+  removed = std::move(place.channel);
+  ++place.number;
+  thread.free.push_back(channel.slot);
+}
+
+std::shared_ptr<Channel> ChannelThreads::find(Thread &thread, uint64_t tag) {
+  const std::lock_guard lock(thread.mutex);
+  const Place &place = thread.places[tag & UINT32_MAX];
+  return place.number == tag >> 32 ? place.channel : nullptr;
+}
+
+void ChannelThreads::run(Thread &thread) {
+  // Keys and inputs pass through it.
+  secure::KeyMemory buffer(kMostPacketBytes);
+  if (!buffer.ok(kMostPacketBytes)) std::terminate();
+  epoll_event events[kEventsOfTurn];
+  while (!stopping_) {
+    const int count = epoll_wait(thread.events.get(), events, kEventsOfTurn, -1);
+    const Running running(service_.counters.running_threads);
+    for (int n = 0; n < count; ++n) {
+      if (events[n].data.u64 == kWakeTag) continue;
+      if (const std::shared_ptr<Channel> channel = find(thread, events[n].data.u64))
+        serve(channel, events[n].events, {buffer.data(), buffer.size()});
+    }
+    service_.operations.give();
+  }
+}
+
+void ChannelThreads::serve(const std::shared_ptr<Channel> &channel, uint32_t events,
+                           std::span<uint8_t> buffer) {
+  const Received received = receive_packet(channel->socket(), buffer, false);
+  if (received.transfer == Transfer::kWouldBlock) return;
+  if (received.transfer == Transfer::kClosed && (events & (EPOLLHUP | EPOLLRDHUP)) != 0) {
+    // The client wants this channel no more.
+    channel->note_gone();
+    remove(*channel);
+    channel->session->remove(channel);
+    return;
+  }
+  bool is_right = false;
+  try {
+    is_right =
+        received.transfer == Transfer::kDone && handle_request(service_, *channel, received.packet);
+  } catch (const std::bad_alloc &) {
+    // There is no memory to serve this client.
+  }
+  // What is no right packet may have anything in it.
+  secure::wipe(buffer.data(), is_right ? received.packet.size() : buffer.size());
+  if (!is_right) channel->session->end();
+}
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,35 @@
+// Who is at the other end of a socket, and whether he may use the service.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <vector>
+
+#include "service/daemon/system/descriptor.h"
+
+namespace lanecrypt::service::daemon {
+
+// As the kernel knew the process when it connected.
+struct Peer {
+  uid_t user = uid_t(-1);
+  gid_t group = gid_t(-1);
+  std::vector<gid_t> groups;  // its further groups
+  // Becomes readable when the process has ended. Not there where the kernel cannot tell.
+  Descriptor process;
+
+  // nullopt where the kernel does not tell.
+  static std::optional<Peer> of(int socket);
+};
+
+// Who may connect, beside root and the user as whom the service runs.
+struct Admitted {
+  std::optional<gid_t> group;  // its members
+
+  bool is_owner(const Peer &peer) const;  // root or the service's own user
+  bool allows(const Peer &peer) const;
+};
+
+}  // namespace lanecrypt::service::daemon

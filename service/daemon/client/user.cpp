@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/client/user.h"
+
+namespace lanecrypt::service::daemon {
+
+std::shared_ptr<User> Users::find(uid_t number) {
+  std::weak_ptr<User> &known = users_[number];
+  if (std::shared_ptr<User> user = known.lock()) return user;
+  auto made = std::make_shared<User>(number);
+  known = made;
+  std::erase_if(users_, [](const auto &each) { return each.second.expired(); });
+  return made;
+}
+
+std::vector<std::shared_ptr<const User>> Users::all() const {
+  std::vector<std::shared_ptr<const User>> all;
+  for (const auto &[number, user] : users_)
+    if (std::shared_ptr<const User> there = user.lock()) all.push_back(std::move(there));
+  return all;
+}
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,72 @@
+// The service's main thread: it takes connections and control packets, and keeps the time.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "service/daemon/client/requests.h"
+#include "service/daemon/service.h"
+#include "service/daemon/system/listener.h"
+#include "service/daemon/system/runnable.h"
+
+namespace lanecrypt::service::daemon {
+
+class Daemon : private ControlPackets {
+ public:
+  struct Settings {
+    Admitted admitted;
+    // Written to, and closed, once the devices have been tried; -1: none.
+    int ready = -1;
+    // Ends the service when the other end of this pipe is closed; -1: none.
+    int until_closed = -1;
+  };
+  // Signals that end it must be blocked. Throws Failure.
+  Daemon(Service &service, Listener &listener, Settings settings);
+  ~Daemon() override;
+  Daemon(const Daemon &) = delete;
+
+  // Returns when the service shall end: it takes no more connections, what was under way is
+  // over, and all sessions have ended. False where something hangs: then the process must end
+  // without destructors.
+  bool run();
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Client {
+    std::shared_ptr<Session> session;
+    Time said_hello_until;
+  };
+
+  // ---- The text of control packets ----
+  std::string report(const Session &session) override;
+  void look_again() override;
+
+  void watch(int descriptor, uint64_t tag);
+  void serve(uint64_t tag, uint32_t events);
+  void accept_clients();
+  void accept_one(Descriptor socket);
+  void serve_client(uint64_t number, uint32_t events);
+  void let_go(uint64_t number);
+  void keep_time(Time now);
+  int milliseconds_to_wait(Time now) const;
+  void tell_ready();
+  bool stop();
+
+  Service &service_;
+  Listener &listener_;
+  Settings settings_;
+  Descriptor events_, signals_, tried_, spare_, ready_, until_closed_;
+  Users users_;
+  std::unordered_map<uint64_t, Client> clients_;
+  uint64_t last_client_ = 0;
+  std::deque<uint64_t> silent_;  // clients that have not said hello, the oldest first
+  bool ends_ = false;
+  RunnableTasks runnable_;
+  Time looks_until_, next_look_, next_round_;
+};
+
+}  // namespace lanecrypt::service::daemon

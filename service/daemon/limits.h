@@ -1,0 +1,41 @@
+// How much of the service one client and one user may have. What goes beyond is refused with
+// kBusy, and the client's own core does it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace lanecrypt::service::daemon {
+
+inline constexpr size_t kMostSessions = 8192;
+inline constexpr size_t kMostSessionsOfUser = 2048;
+
+// A channel costs the service a descriptor, and carries one operation at a time. Where the
+// system grants few descriptors, a user has no more than half of them.
+inline constexpr size_t kMostChannelsOfSession = 4096;
+inline constexpr size_t kMostChannelsOfUser = 16384;
+
+// A key of 2048 bits takes some 12 KiB of locked memory once it has been used.
+inline constexpr size_t kMostKeysOfSession = 4096;
+inline constexpr size_t kMostKeysOfUser = 16384;
+
+// Operations that wait for their turn, and not those given to the library.
+inline constexpr size_t kMostWaitingOfUser = 8192;
+// Whatever has waited longer for its turn is told kBusy: by then its client would have done it.
+inline constexpr std::chrono::seconds kMostWait{2};
+
+// What the library has at once, in operations of RSA-2048. It keeps a card busy for some
+// batches, and is how much stands before whoever comes next.
+inline constexpr size_t kWindow = 4096;
+// Searches for new keys at once. Each has a thread.
+inline constexpr size_t kMostSearches = 8;
+
+// A client that connects and says nothing is sent away.
+inline constexpr std::chrono::seconds kHelloTime{5};
+
+// Descriptors that no client gets: for the drivers, the library, and a moment's use.
+inline constexpr size_t kOwnDescriptors = 512;
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/log.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace lanecrypt::service::daemon {
+
+void say(std::string_view text) {
+  // In one piece, so that lines of several threads do not mix.
+  const std::string line = fmt::format("lanecryptd: {}\n", text);
+  // If nobody reads it, nobody can be told.
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,41 @@
+// What the service has done, by kinds of operations.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "service/daemon/report/histogram.h"
+#include "service/wire/messages.h"
+#include "service/wire/status_page.h"
+
+namespace lanecrypt::service::daemon {
+
+// Of one kind and size. Times are in nanoseconds; the first bucket ends at 1.024 us and the
+// last but one at 17 s.
+struct KindCounters {
+  static constexpr unsigned kFirstTime = 10;
+
+  std::array<std::atomic<uint64_t>, size_t(Outcome::kNotAllowed) + 1> outcomes = {};
+  // In units of 2^-32: each operation counts as its share of its batch.
+  std::atomic<uint64_t> batches = 0;
+  Histogram batch_operations{0};
+  Histogram queue_time{kFirstTime};    // from arrival to the launch
+  Histogram device_time{kFirstTime};   // of its launch
+  Histogram service_time{kFirstTime};  // from arrival to the answer
+
+  void count(Outcome outcome) { outcomes[size_t(outcome)].fetch_add(1, std::memory_order_relaxed); }
+};
+
+struct Counters {
+  std::array<KindCounters, StatusPage::kSizes> rsa_private, rsa_generate;
+  std::atomic<uint64_t> sessions_total = 0, sessions_refused = 0;
+  std::atomic<uint64_t> keys = 0, channels = 0, sessions = 0;
+  std::atomic<uint64_t> under_way = 0;  // private operations that the library has
+  // Threads of the service that run now, as far as they tell.
+  std::atomic<int32_t> running_threads = 0;
+};
+
+}  // namespace lanecrypt::service::daemon

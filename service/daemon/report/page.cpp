@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/report/page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "service/daemon/failure.h"
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+namespace lanecrypt::service::daemon {
+
+Page::Page() {
+  memory_ = Descriptor(memfd_create("lanecrypt-status", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory_.ok() || ftruncate(memory_.get(), kStatusPageBytes) != 0)
+    throw Failure("no memory for the page that clients read", errno);
+  void *const mapped =
+      mmap(nullptr, kStatusPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  if (mapped == MAP_FAILED) throw Failure("the page that clients read", errno);
+  status_ = new (mapped) StatusPage();
+  status_->magic = kPageMagic;
+  status_->version = kPageVersion;
+  // Our own mapping stays writable.
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+  if (fcntl(memory_.get(), F_ADD_SEALS, kSeals) != 0)
+    throw Failure("the kernel (5.1 or later is needed) does not seal memory", errno);
+}
+
+Page::~Page() {
+  if (status_ != nullptr) (void)munmap(status_, kStatusPageBytes);
+}
+
+void note_latency(StatusPage &page, uint32_t modulus_bits, uint32_t load, uint64_t microseconds) {
+  std::atomic<uint32_t> &known =
+      page.rsa_us[StatusPage::size_of(modulus_bits)][StatusPage::load_of(load)];
+  const auto measured = int64_t(std::clamp<uint64_t>(microseconds, 1, UINT32_MAX / 2));
+  const auto before = int64_t(known.load(std::memory_order_relaxed));
+  // Where two threads meet here, one of the measurements is lost, which matters little.
+  const int64_t after = before == 0 ? measured : before + (measured - before) / 8;
+  known.store(uint32_t(std::max<int64_t>(after, 1)), std::memory_order_relaxed);
+}
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,19 @@
+// The counters as JSON.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "service/daemon/client/user.h"
+
+namespace lanecrypt::service::daemon {
+
+struct Service;
+
+// users: nothing for a client who may not know of others.
+std::string make_report(Service &service, const std::vector<std::shared_ptr<const User>> *users);
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,42 @@
+// A place among a limited number, for as long as this lives.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace lanecrypt::service::daemon {
+
+// Whoever counts must stay longer than the seats.
+class Seat {
+ public:
+  Seat() = default;
+  // Takes `count` places of `most`, or none: then ok() is false.
+  Seat(std::atomic<size_t> &taken, size_t most, size_t count = 1) {
+    size_t before = taken.load(std::memory_order_relaxed);
+    do {
+      if (most < count || before > most - count) return;
+    } while (!taken.compare_exchange_weak(before, before + count, std::memory_order_relaxed));
+    taken_ = &taken;
+    count_ = count;
+  }
+  ~Seat() {
+    if (taken_ != nullptr) taken_->fetch_sub(count_, std::memory_order_relaxed);
+  }
+  Seat(Seat &&other) noexcept { *this = std::move(other); }
+  Seat &operator=(Seat &&other) noexcept {
+    std::swap(taken_, other.taken_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+
+  bool ok() const { return taken_ != nullptr; }
+
+ private:
+  std::atomic<size_t> *taken_ = nullptr;
+  size_t count_ = 0;
+};
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/service.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "service/daemon/limits.h"
+
+namespace lanecrypt::service::daemon {
+namespace {
+
+size_t most_for_clients(size_t descriptors) {
+  return descriptors > 2 * kOwnDescriptors ? descriptors - kOwnDescriptors : descriptors / 2;
+}
+
+}  // namespace
+
+Service::Service(const char *device_list, lc_verify verify, size_t descriptor_limit)
+    : most_descriptors(most_for_clients(descriptor_limit)),
+      most_channels_of_user(std::min(kMostChannelsOfUser, most_descriptors / 2)),
+      operations(
+          page.status(), counters,
+          [](void *service) { static_cast<Service *>(service)->devices.look_soon(); }, this),
+      key_checks(operations, counters),
+      searches(counters),
+      channel_threads(*this),
+      devices(page.status(), device_list, verify) {
+  page.status().cores = std::max(1u, std::thread::hardware_concurrency());
+}
+
+void Service::start(std::function<void()> on_tried) {
+  // A quarter of the cores keeps up with any card. The others are for the clients.
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  channel_threads.start(std::clamp(cores / 4, 2u, 4u));
+  key_checks.start(cores > 4 ? 2 : 1);
+  searches.start(kMostSearches);
+  devices.start(
+      [this](lc_context *context) {
+        operations.open(context);
+        searches.open(context);
+      },
+      std::move(on_tried));
+}
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,46 @@
+// What all threads of the service share.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+#include "service/daemon/client/channel_threads.h"
+#include "service/daemon/client/user.h"
+#include "service/daemon/report/counters.h"
+#include "service/daemon/report/page.h"
+#include "service/daemon/work/devices.h"
+#include "service/daemon/work/key_checks.h"
+#include "service/daemon/work/operations.h"
+#include "service/daemon/work/searches.h"
+
+namespace lanecrypt::service::daemon {
+
+struct Service {
+  // descriptors: how many the process may have. Throws Failure.
+  Service(const char *devices, lc_verify verify, size_t descriptors);
+  // All sessions must have ended.
+  ~Service() = default;
+
+  const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  // Descriptors that clients cost, and sessions.
+  const size_t most_descriptors, most_channels_of_user;
+  std::atomic<size_t> descriptors = 0, sessions = 0;
+
+  Page page;
+  Counters counters;
+  Operations operations;
+  KeyChecks key_checks;
+  Searches searches;
+  ChannelThreads channel_threads;
+  // Goes first: its threads use what is above.
+  Devices devices;
+
+  // Starts all threads. on_tried: called when the devices are open, or cannot be.
+  void start(std::function<void()> on_tried);
+};
+
+}  // namespace lanecrypt::service::daemon

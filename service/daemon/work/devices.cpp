@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/work/devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "secure/key_memory.h"
+#include "service/daemon/failure.h"
+#include "service/daemon/log.h"
+#include "service/daemon/report/page.h"
+
+namespace lanecrypt::service::daemon {
+
+using Clock = std::chrono::steady_clock;
+
+// A key that serves nothing but to time the devices.
+struct OwnKey {
+  lc_rsa_key *key = nullptr;
+  ~OwnKey() { lc_rsa_key_free(key); }
+};
+
+namespace {
+
+constexpr uint32_t kTriedBits = 2048;
+constexpr size_t kTriedBatches[] = {1, 16, 256};
+// A larger batch is not tried where this one took longer.
+constexpr std::chrono::milliseconds kSlow{20};
+constexpr std::chrono::seconds kLookEvery{1};
+// Reading a card may take a few milliseconds, so it is done often only while somebody asks.
+constexpr std::chrono::seconds kReadEvery{10}, kAsksFor{60};
+
+int take_key(void *argument, uint64_t, const lc_rsa_parts *parts) {
+  return lc_rsa_key_new(parts, &static_cast<OwnKey *>(argument)->key) == LC_OK ? 1 : 0;
+}
+
+// By the CPU: the devices are not open yet.
+bool make_key(lc_context *context, OwnKey &key) {
+  lc_rsa_generation generation{};
+  generation.struct_size = sizeof generation;
+  generation.bits = kTriedBits;
+  generation.count = 1;
+  generation.device = LC_CPU;
+  generation.on_key = take_key;
+  generation.argument = &key;
+  return lc_rsa_generate(context, &generation, nullptr) == LC_OK && key.key != nullptr;
+}
+
+lc_device_info info_of(lc_context *context, uint32_t index) {
+  lc_device_info info{};
+  info.struct_size = sizeof info;
+  (void)lc_device_get(context, index, &info);
+  return info;
+}
+
+}  // namespace
+
+Devices::Devices(StatusPage &page, const char *devices, lc_verify verify) : page_(page) {
+  lc_options options{};
+  options.struct_size = sizeof options;
+  options.devices = devices;
+  options.fallback = LC_FALLBACK_NONE;
+  options.verify = verify;
+  if (lc_open(&options, &context_) != LC_OK) throw Failure(lc_last_error());
+}
+
+Devices::~Devices() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+  lc_close(context_);
+}
+
+void Devices::start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried) {
+  on_open_ = std::move(on_open);
+  on_tried_ = std::move(on_tried);
+  thread_ = std::thread([this] { run(); });
+}
+
+bool Devices::stop(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+  return !thread_.joinable() || changed_.wait_for(lock, limit, [this] { return ended_; });
+}
+
+void Devices::look_soon() {
+  const std::lock_guard lock(mutex_);
+  must_look_ = true;
+  changed_.notify_all();
+}
+
+std::vector<DeviceReport> Devices::report() {
+  std::vector<DeviceReport> reports;
+  if (!is_open_) return reports;
+  std::vector<uint32_t> selected;
+  {
+    const std::lock_guard lock(mutex_);
+    asked_ = Clock::now();
+    selected = selected_;
+    for (const CardReading &card : cards_) reports.emplace_back().card = card;
+  }
+  reports.resize(selected.size());
+  for (size_t n = 0; n < selected.size(); ++n) {
+    reports[n].info = info_of(context_, selected[n]);
+    reports[n].counters.struct_size = sizeof reports[n].counters;
+    (void)lc_counters_get(context_, selected[n], &reports[n].counters);
+  }
+  return reports;
+}
+
+// ---- Their thread -----------------------------------------------------------
+
+void Devices::run() {
+  try {
+    open();
+    on_tried_();
+    Clock::time_point read;
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      must_look_ = false;
+      const Clock::time_point now = Clock::now();
+      const bool reads = now - read > kReadEvery || now - asked_ < kAsksFor;
+      if (reads) read = now;
+      lock.unlock();
+      look(reads);
+      lock.lock();
+      changed_.wait_for(lock, kLookEvery, [this] { return stopping_ || must_look_; });
+    }
+  } catch (const std::exception &error) {
+    // For want of memory or threads.
+    say(fmt::format("the devices are not used: {}", error.what()));
+    page_.usable_devices = 0;
+    on_tried_();
+  }
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void Devices::open() {
+  uint32_t count = 0;
+  if (lc_device_count(context_, &count) != LC_OK)
+    return say(fmt::format("no device: {}", lc_last_error()));
+  std::vector<uint32_t> selected;
+  for (uint32_t index = 0; index < count; ++index)
+    if (info_of(context_, index).selected != 0) selected.push_back(index);
+  if (selected.empty()) return say("no device: clients use their own cores");
+  {
+    const std::lock_guard lock(mutex_);
+    selected_ = selected;
+    states_.assign(selected.size(), LC_DEVICE_UNTRIED);
+    cards_.resize(selected.size());
+  }
+  OwnKey key;
+  if (!make_key(context_, key))
+    return say(fmt::format("no key to try the devices with: {}", lc_last_error()));
+  for (const uint32_t index : selected) try_out(index, key);
+  is_open_ = true;
+  on_open_(context_);
+  look(true);
+}
+
+// Its first job opens a device and has it prove itself.
+void Devices::try_out(uint32_t index, const OwnKey &key) {
+  const size_t bytes = lc_rsa_key_bytes(key.key);
+  secure::KeyMemory memory(bytes * kTriedBatches[std::size(kTriedBatches) - 1]);
+  const auto run = [&](size_t count) {
+    std::vector<lc_rsa_message> messages;
+    for (size_t n = 0; n < count; ++n) {
+      uint8_t *const at = memory.data() + n * bytes;
+      // Less than any modulus of that length.
+      std::memset(at, int(n + 1), bytes);
+      at[0] = 0;
+      messages.push_back({key.key, at, at});
+    }
+    lc_rsa_job job{};
+    job.struct_size = sizeof job;
+    job.operation = LC_RSA_PRIVATE;
+    job.device = index;
+    job.messages = messages.data();
+    job.message_count = count;
+    job.message_size = sizeof(lc_rsa_message);
+    const Clock::time_point begin = Clock::now();
+    const lc_status status = lc_rsa_run(context_, &job, nullptr);
+    return status == LC_OK ? Clock::now() - begin : Clock::duration(-1);
+  };
+  if (!memory.ok(1) || run(1).count() < 0) return;
+  for (const size_t count : kTriedBatches) {
+    const Clock::duration took = run(count);
+    if (took.count() < 0) return;
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+    note_latency(page_, kTriedBits, uint32_t(count), uint64_t(us));
+    if (took > kSlow) return;
+  }
+}
+
+void Devices::look(bool reads_cards) {
+  if (!is_open_) return;
+  uint32_t usable = 0;
+  // selected_ and states_ change no more.
+  for (size_t n = 0; n < selected_.size(); ++n) {
+    const lc_device_info info = info_of(context_, selected_[n]);
+    if (info.rsa_state == LC_DEVICE_READY) ++usable;
+    if (info.rsa_state != states_[n]) {
+      states_[n] = info.rsa_state;
+      const bool is_ready = info.rsa_state == LC_DEVICE_READY;
+      say(fmt::format("{} ({}) {}{}{}", info.id, info.name,
+                      is_ready                              ? "is ready"
+                      : info.rsa_state == LC_DEVICE_LOST    ? "is lost"
+                      : info.rsa_state == LC_DEVICE_UNTRIED ? "is not tried yet"
+                                                            : "cannot be used",
+                      info.reason[0] == '\0' ? "" : ": ", info.reason));
+    }
+    if (!reads_cards) continue;
+    const CardReading card = card_reader_.read(info.pci_address);
+    const std::lock_guard lock(mutex_);
+    cards_[n] = card;
+  }
+  page_.usable_devices.store(usable, std::memory_order_relaxed);
+}
+
+}  // namespace lanecrypt::service::daemon

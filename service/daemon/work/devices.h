@@ -1,0 +1,72 @@
+// The service's devices: opened and tried at the start, looked at now and then.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lanecrypt/lanecrypt.h"
+#include "service/daemon/system/card.h"
+#include "service/wire/status_page.h"
+
+namespace lanecrypt::service::daemon {
+
+struct OwnKey;
+
+struct DeviceReport {
+  lc_device_info info = {};
+  lc_counters counters = {};
+  CardReading card;
+};
+
+// Any thread.
+class Devices {
+ public:
+  // devices, verify: as lc_options has them. Throws Failure where they are malformed.
+  Devices(StatusPage &page, const char *devices, lc_verify verify);
+  // Waits for nothing that hangs: then the process must end without destructors.
+  ~Devices();
+  Devices(const Devices &) = delete;
+
+  // Opens them on a thread of its own. Once that is over, calls on_open() with the context,
+  // and on_tried() where none could be opened too.
+  void start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried);
+  // False if a device hangs.
+  bool stop(std::chrono::milliseconds limit);
+
+  // Something was not done: looks at the devices' states at once.
+  void look_soon();
+  // Of selected devices. Empty until they have been opened.
+  std::vector<DeviceReport> report();
+
+ private:
+  void run();
+  void open();
+  void try_out(uint32_t index, const OwnKey &key);
+  void look(bool reads_cards);
+
+  StatusPage &page_;
+  lc_context *context_ = nullptr;
+  std::function<void(lc_context *)> on_open_;
+  std::function<void()> on_tried_;
+  std::atomic<bool> is_open_ = false;
+
+  std::mutex mutex_;  // of what is below
+  std::condition_variable changed_;
+  bool stopping_ = false, ended_ = false, must_look_ = false;
+  std::chrono::steady_clock::time_point asked_;  // for a report
+  std::vector<uint32_t> selected_;
+  std::vector<lc_device_state> states_;  // as they were told in the log; the thread's alone
+  std::vector<CardReading> cards_;
+  Cards card_reader_;  // the thread's alone
+  std::thread thread_;
+};
+
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/work/key_checks.h"
+
+#include "service/daemon/client/session.h"
+#include "service/daemon/limits.h"
+#include "service/daemon/report/running.h"
+
+namespace lanecrypt::service::daemon {
+
+void KeyChecks::start(unsigned threads) {
+  while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
+}
+
+void KeyChecks::stop() {
+  Waiting *all = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    all = turns_.take_older(Clock::time_point::max());
+    changed_.notify_all();
+  }
+  refuse(all);
+  for (std::thread &thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void KeyChecks::add(const std::shared_ptr<Key> &key) {
+  bool has_room = false;
+  {
+    const std::lock_guard lock(mutex_);
+    key->since = Clock::now();
+    has_room = !stopping_ && turns_.add(key->session->key_line, *key, kMostKeysOfUser);
+    if (has_room) changed_.notify_one();
+  }
+  if (!has_room) end(*key, false, Outcome::kBusy);
+}
+
+void KeyChecks::drop(Session &session) {
+  Waiting *all = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    all = turns_.close(session.key_line);
+  }
+  refuse(all);
+}
+
+void KeyChecks::refuse(Waiting *chain) {
+  while (chain != nullptr) {
+    Key &key = *static_cast<Key *>(chain);
+    chain = chain->next;
+    end(key, false, Outcome::kBusy);
+  }
+}
+
+// The key may be gone afterwards.
+void KeyChecks::end(Key &key, bool is_good, Outcome otherwise) {
+  const std::shared_ptr<Session> session = key.session;
+  for (const std::shared_ptr<Channel> &channel : session->end_check(key, is_good)) {
+    if (is_good)
+      operations_.wait(*channel);
+    else
+      operations_.finish(*channel, otherwise);
+  }
+  if (is_good) operations_.give();
+}
+
+void KeyChecks::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || turns_.waiting() != 0; });
+    if (stopping_) return;
+    Key &key = *static_cast<Key *>(turns_.take());
+    lock.unlock();
+    {
+      const Running running(counters_.running_threads);
+      end(key, key.check(), Outcome::kBadKey);
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace lanecrypt::service::daemon

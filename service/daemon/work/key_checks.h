@@ -1,0 +1,46 @@
+// The check of new keys, on threads of its own: it takes up to some milliseconds a key.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "service/daemon/client/key.h"
+#include "service/daemon/work/operations.h"
+
+namespace lanecrypt::service::daemon {
+
+// Any thread, with no lock held.
+class KeyChecks {
+ public:
+  KeyChecks(Operations &operations, Counters &counters)
+      : operations_(operations), counters_(counters) {}
+  ~KeyChecks() { stop(); }
+  void start(unsigned threads);
+  // Whoever waits for a check is told kBusy.
+  void stop();
+
+  // Checks a new key in its turn. Operations that wait for it then get their turn.
+  void add(const std::shared_ptr<Key> &key);
+  // Drops what a session that has ended waits for.
+  void drop(Session &session);
+
+ private:
+  void run();
+  void end(Key &key, bool is_good, Outcome otherwise);
+  void refuse(Waiting *chain);
+
+  Operations &operations_;
+  Counters &counters_;
+  std::mutex mutex_;  // of what is below
+  std::condition_variable changed_;
+  Turns turns_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lanecrypt::service::daemon
