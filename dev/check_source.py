@@ -80,10 +80,11 @@ MAY_INCLUDE = {
                         "src/job/stealing.h",
                         "src/cpu/tag_arithmetic.h", "kernels/aead/gf128.h",
                         "kernels/aead/poly1305_field.h"],
-    "provider/rsa": ["provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
-                     "provider/provider.h", "provider/wait.h", "service/client", "src/secure"],
+    "provider/wait": ["service/client", "src/process", "src/secure"],
+    "provider/rsa": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
+                     "provider/provider.h", "service/client", "src/process", "src/secure"],
     # libcrypto/ reports errors as a Status.
-    "provider": ["provider/cipher", "provider/rsa", "service/client", "src/libcrypto", "src/process", "src/secure",
+    "provider": ["provider/cipher", "provider/wait", "provider/rsa", "service/client", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/block_cipher.h", "src/job/mode.h"],
     "probe": ["src/abi/probe.h"],
     # Rings read and write the pipeline's chunks.

@@ -27,8 +27,10 @@ enum class Count : uint8_t {
   // RSA keys that were made.
   kRsaDeviceKeys,
   kRsaCpuKeys,
-  // Private operations of RSA; failures of operations and keys.
+  // Private operations of RSA; of those on devices, those of the service; failures of operations
+  // and keys.
   kRsaDeviceJobs,
+  kRsaServiceJobs,
   kRsaCpuJobs,
   kRsaFailures,
 };
@@ -52,6 +54,7 @@ inline constexpr CountRow kCounts[] = {
     {Count::kRsaDeviceKeys, "rsa_device_keys", "lanecrypt.rsa-device-keys", true},
     {Count::kRsaCpuKeys, "rsa_cpu_keys", "lanecrypt.rsa-cpu-keys", true},
     {Count::kRsaDeviceJobs, "rsa_device_jobs", "lanecrypt.rsa-device-jobs", true},
+    {Count::kRsaServiceJobs, "rsa_service_jobs", "lanecrypt.rsa-service-jobs"},
     {Count::kRsaCpuJobs, "rsa_cpu_jobs", "lanecrypt.rsa-cpu-jobs", true},
     {Count::kRsaFailures, "rsa_failures", "lanecrypt.rsa-failures"},
 };

@@ -1,4 +1,5 @@
-// The devices of a provider: whether it may use any, and the library's context.
+// The devices of a provider: whether it may use any, and the library's context; and the
+// service that has devices for it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/library.h"
@@ -36,6 +37,18 @@ lc_context *Provider::devices() {
   if (context.compare_exchange_strong(current, made, std::memory_order_acq_rel)) return made;
   lc_close(made);
   return current;
+}
+
+client::Client &Provider::service() {
+  client::Client *current = service_client.load(std::memory_order_acquire);
+  if (current != nullptr) return *current;
+  auto *const made = new client::Client(settings.service == Settings::Service::kNamed
+                                            ? client::Place::named(settings.service_path)
+                                            : client::Place::usual());
+  if (service_client.compare_exchange_strong(current, made, std::memory_order_acq_rel))
+    return *made;
+  delete made;
+  return *current;
 }
 
 }  // namespace lanecrypt::provider

@@ -18,6 +18,8 @@ const OSSL_ITEM kReasonStrings[] = {
      text("require_gpu is set, and this request cannot run on a device")},
     {unsigned(Reason::kDeviceFailed), text("a device failed in the middle of data in place")},
     {unsigned(Reason::kNoDefaultProvider), text("OpenSSL's default provider cannot be loaded")},
+    {unsigned(Reason::kServiceRequired),
+     text("service = require is set, and the service cannot do this request")},
     {0, nullptr},
 };
 

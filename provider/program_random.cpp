@@ -3,9 +3,12 @@
 
 #include "provider/program_random.h"
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/provider.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace lanecrypt::provider {
 namespace {
@@ -46,6 +49,36 @@ OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISP
       get == nullptr ? nullptr : reinterpret_cast<OSSL_LIB_CTX *>(get(handle));
   // nullptr means the calling thread's default, which may change. Keep what it is now.
   return library != nullptr ? library : OSSL_LIB_CTX_set0_default(nullptr);
+}
+
+bool has_usual_generator(OSSL_LIB_CTX *program, const void *own) {
+  if (has_method()) return false;
+  // A provider of OpenSSL's or ours takes no generator's place, unless it is that of FIPS.
+  struct Look {
+    const void *own;
+    bool found_other = false;
+  } look{own};
+  const auto note = [](OSSL_PROVIDER *provider, void *argument) {
+    auto &[ours, found_other] = *static_cast<Look *>(argument);
+    const char *const name = OSSL_PROVIDER_get0_name(provider);
+    const auto is = [name](const char *known) { return std::strcmp(name, known) == 0; };
+    if (OSSL_PROVIDER_get0_provider_ctx(provider) != ours &&
+        (name == nullptr || !(is("default") || is("base") || is("legacy") || is("null"))))
+      found_other = true;
+    return 1;
+  };
+  if (may_have_random_provider()) OSSL_PROVIDER_do_all(program, note, &look);
+  if (look.found_other) return false;
+  EVP_RAND_CTX *const generator = RAND_get0_private(program);
+  if (generator == nullptr) return false;
+  const EVP_RAND *const method = EVP_RAND_CTX_get0_rand(generator);
+  const OSSL_PROVIDER *const of = method == nullptr ? nullptr : EVP_RAND_get0_provider(method);
+  if (of == nullptr || std::strcmp(OSSL_PROVIDER_get0_name(of), "default") != 0) return false;
+  char cipher[32] = "";
+  OSSL_PARAM params[] = {{OSSL_DRBG_PARAM_CIPHER, OSSL_PARAM_UTF8_STRING, cipher, sizeof cipher, 0},
+                         OSSL_PARAM_END};
+  return EVP_RAND_is_a(method, "CTR-DRBG") && EVP_RAND_CTX_get_params(generator, params) &&
+         std::strcmp(cipher, "AES-256-CTR") == 0;
 }
 
 PrivateGenerator::PrivateGenerator(OSSL_LIB_CTX *program)

@@ -21,6 +21,12 @@ namespace lanecrypt::provider {
 // program.
 OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
 
+// Whether the program's random generator is the one that it has if nobody configures any.
+// Only then may another process draw for it, whose generator is that one too. Where this
+// cannot be told, it is false. A source of seeds that is configured within OpenSSL's default
+// provider is not seen. For threads of the program. `own` is the context of our provider.
+bool has_usual_generator(OSSL_LIB_CTX *program, const void *own);
+
 // The private generator of the thread that makes this, for threads that work for it while
 // it waits. From 3.5 on it is what OpenSSL gives each of those threads in the program's
 // context, since a random provider may stand in for the generators.

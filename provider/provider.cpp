@@ -21,6 +21,7 @@
 #include <new>
 
 #include "libcrypto/forward.h"
+#include "process/cancellation.h"
 #include "provider/cipher/algorithms.h"
 #include "provider/cipher/fallback_cipher.h"
 #include "provider/cipher/keystream_ahead.h"
@@ -106,6 +107,10 @@ void destroy(Provider *provider, bool close_devices) {
   if (close_devices) end_keystream_pool(*provider);
   if (lc_context *context = provider->context; context != nullptr && close_devices)
     lc_close(context);
+  if (close_devices) {
+    const process::CancellationOff not_cancelled;
+    delete provider->service_client.load();
+  }
   release_fallback_ciphers(*provider);
   free_fallbacks(*provider);
   if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
@@ -138,7 +143,7 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   std::unique_ptr<Provider, decltype(discard)> provider(new Provider, discard);
   provider->settings = std::move(*settings);
   if (provider->settings.in_process || provider->settings.cores > 1 ||
-      !provider->settings.stats_file.empty())
+      provider->settings.rsa_is_of_service() || !provider->settings.stats_file.empty())
     provider->sandbox.emplace();
   provider->errors = ErrorSink(handle, core);
 

@@ -18,6 +18,7 @@
 #include "provider/counters.h"
 #include "provider/errors.h"
 #include "provider/settings.h"
+#include "service/client/client.h"
 
 namespace lanecrypt::provider {
 
@@ -71,6 +72,12 @@ struct Provider {
   // loaded: then all stays on the CPU.
   lc_context *devices();
   std::atomic<lc_context *> context{nullptr};
+  // Whether the service may be asked now: the process has not sandboxed itself since the
+  // provider was loaded. Only where the settings leave RSA to the service.
+  bool may_use_service() const { return !sandbox->had_come_lately(); }
+  // Made by the first call. It connects to nothing by itself.
+  client::Client &service();
+  std::atomic<client::Client *> service_client{nullptr};
   // Whether the process has sandboxed itself since the provider was loaded. It is watched
   // only if the settings would have anything started, opened or written.
   bool is_sandboxed() const { return !sandbox || sandbox->has_come(); }

@@ -110,6 +110,23 @@ Status take_threshold(const Setting &setting, const std::string &text, Settings 
   return take<&Settings::threshold_bytes, parse_bytes>(setting, text, settings);
 }
 
+Status take_service(const Setting &setting, const std::string &text, Settings &settings) {
+  settings.service_path.clear();
+  if (strcasecmp(text.c_str(), "auto") == 0) {
+    settings.service = Settings::Service::kAuto;
+  } else if (strcasecmp(text.c_str(), "require") == 0) {
+    settings.service = Settings::Service::kRequired;
+  } else if (parse_switch(text) == false) {
+    settings.service = Settings::Service::kOff;
+  } else if (parse_path(text)) {
+    settings.service = Settings::Service::kNamed;
+    settings.service_path = text;
+  } else {
+    return wrong(setting.name, text, setting.expected);
+  }
+  return {};
+}
+
 constexpr char kBytes[] = "a number of bytes, such as 1048576, 1024k or 1M";
 constexpr char kUse[] = "auto, always or off";
 constexpr char kSwitch[] = "yes or no";
@@ -142,6 +159,7 @@ constexpr Setting kSettings[] = {
     {.name = "prefer",
      .expected = "speed or offload",
      .take = take<&Settings::prefer, parse_prefer>},
+    {.name = "service", .expected = "auto, require, off or an absolute path", .take = take_service},
     {.name = "prime_pool",
      .expected = "a number of primes, from 0 to 65536",
      .take = take<&Settings::prime_pool, parse_count<0, 65536>>},

@@ -35,6 +35,12 @@ struct Settings {
   // Off: not offered at all. Auto: private operations run where they end sooner. Always:
   // on a device, if one takes the key.
   Use rsa = Use::kAuto;
+  // Which service does RSA for this process (service/client/place.h). Auto: the usual one, if it
+  // is there and in_process does not say that this process has devices of its own. Required: the
+  // usual one, and what it cannot do is an error. Named: the one whose socket is service_path.
+  enum class Service { kOff, kAuto, kRequired, kNamed };
+  Service service = Service::kAuto;
+  std::string service_path;
   // How many primes for later RSA keys may be kept.
   uint32_t prime_pool = 0;
   // Keystream made ahead for CTR streams of small updates. Auto: where that takes less
@@ -49,12 +55,21 @@ struct Settings {
   std::string stats_file;
 
   // For a process that has more rights than whoever started it: no driver, no thread, no
-  // file.
+  // file, no socket.
   void leave_all_to_openssl() {
     in_process = require_gpu = false;
+    service = Service::kOff;
     cores = 1;
     stats_file.clear();
   }
+
+  // Whether RSA is the service's, and not that of this process's own devices.
+  bool rsa_is_of_service() const {
+    if (service == Service::kOff || rsa == Use::kOff) return false;
+    return service != Service::kAuto || !in_process;
+  }
+  // Whether RSA that the service cannot do is an error.
+  bool service_is_required() const { return service == Service::kRequired || require_gpu; }
 
   // Whether what was measured decides. lc_cipher_place() never names a device for less
   // than 64 KiB.

@@ -224,7 +224,7 @@ bool is_regular(const CipherContextRsa &context, size_t room) {
 // Removes the padding. Returns the message's length, or -1 with an error raised. Where
 // padding can be wrong, no step depends on whether it is.
 int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encoded,
-           ByteSpan ciphertext, const RsaDeviceKey &device_key) {
+           ByteSpan ciphertext, const uint8_t *exponent_hash) {
   const DecryptingState &state = context.state;
   const int bytes = int(encoded.size());
   switch (state.padding) {
@@ -244,8 +244,8 @@ int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encode
     }
     case RSA_PKCS1_PADDING: {
       if (state.rejects_implicitly) {
-        const int message_bytes = decode_pkcs1_implicitly(out, encoded, ciphertext,
-                                                          device_key.exponent_hash, state.digest);
+        const int message_bytes =
+            decode_pkcs1_implicitly(out, encoded, ciphertext, exponent_hash, state.digest);
         if (message_bytes < 0) ERR_raise(ERR_LIB_RSA, ERR_R_INTERNAL_ERROR);
         return message_bytes;
       }
@@ -276,8 +276,8 @@ int decrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
     if (const ErrorMark mark; regular) regular = read_state(context) && is_regular(context, room);
     const RsaTaken taken = regular ? operation.run(ciphertext, encoded) : RsaTaken::kNotTaken;
     if (taken == RsaTaken::kDone) {
-      const int message_bytes =
-          decode(context, out, room, {encoded, bytes}, {ciphertext, bytes}, operation.device_key());
+      const int message_bytes = decode(context, out, room, {encoded, bytes}, {ciphertext, bytes},
+                                       operation.exponent_hash());
       OPENSSL_cleanse(encoded, bytes);
       return conclude_decryption(out_bytes, message_bytes, before);
     }

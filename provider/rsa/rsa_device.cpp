@@ -2,7 +2,8 @@
 #include "provider/rsa/rsa_device.h"
 
 #include "provider/fleet.h"
-#include "provider/wait.h"
+#include "provider/wait/for_library.h"
+#include "provider/wait/jobs.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -48,21 +49,32 @@ class PrivateOperation final : public OneOperation {
 }  // namespace
 
 RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
-  Provider &provider = key.provider();
+  if (key.provider().settings.rsa_is_of_service())
+    choose_service();
+  else
+    choose_device();
+}
+
+bool RsaOperation::has_device_length() const {
+  return key_.bits() >= kLeastBits && key_.bits() <= kMostBits;
+}
+
+void RsaOperation::choose_device() {
+  Provider &provider = key_.provider();
   const Settings &settings = provider.settings;
   if (!settings.require_gpu && !provider.may_use_devices()) return;
   if (settings.require_gpu || settings.rsa == Settings::Use::kAlways) {
-    device_key_ = key.for_device();
+    device_key_ = key_.for_device();
     if (device_key_ != nullptr || !settings.require_gpu) return;
     may_go_on_ = false;
     provider.counters.count(Count::kRsaFailures);
     provider.errors.raise(Reason::kDeviceRequired, "no device takes this RSA key");
     return;
   }
-  if (key.bits() < kLeastBits || key.bits() > kMostBits || !key.may_suit_device()) return;
+  if (!has_device_length() || !key_.may_suit_device()) return;
   const uint32_t in_line = operations_in_line();
-  if (lc_rsa_device_is_sooner(provider.devices(), uint32_t(key.bits()), in_line)) {
-    device_key_ = key.for_device();
+  if (lc_rsa_device_is_sooner(provider.devices(), uint32_t(key_.bits()), in_line)) {
+    device_key_ = key_.for_device();
     return;
   }
   stays_on_cpu();
@@ -76,10 +88,18 @@ RsaOperation::~RsaOperation() {
   if (!is_counted_) return;
   const auto took = std::chrono::steady_clock::now() - began_;
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
-  lc_rsa_ran_on_cpu(provider.devices(), uint32_t(key_.bits()), is_done_ ? uint64_t(ns) : 0);
+  const auto bits = uint32_t(key_.bits());
+  if (service_choice_ != nullptr)
+    service_choice_->ran_on_cpu(bits, is_done_ ? took : took.zero());
+  else
+    lc_rsa_ran_on_cpu(provider.devices(), bits, is_done_ ? uint64_t(ns) : 0);
 }
 
 RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
+  return service_key_ != nullptr ? run_on_service(in, out) : run_on_device(in, out);
+}
+
+RsaTaken RsaOperation::run_on_device(const uint8_t *in, uint8_t *out) {
   Provider &provider = key_.provider();
   provider.asked_devices.store(true, std::memory_order_relaxed);
   lc_result result{};

@@ -1,4 +1,5 @@
-// Private RSA operations on a device: which ones go there, and how their callers wait.
+// Private RSA operations on a device, in this process or by the service: which ones go there,
+// and how their callers wait.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,6 +8,8 @@
 #include <cstdint>
 
 #include "provider/rsa/rsa_key.h"
+#include "provider/rsa/rsa_service_key.h"
+#include "service/client/choice.h"
 
 namespace lanecrypt::provider {
 
@@ -33,22 +36,37 @@ class RsaOperation {
     return done;
   }
 
-  bool is_for_device() const { return device_key_ != nullptr; }
+  bool is_for_device() const { return device_key_ != nullptr || service_key_ != nullptr; }
   // False, with an error raised, if a device is required and none takes the key.
   bool may_go_on() const { return may_go_on_; }
-  const RsaDeviceKey &device_key() const { return *device_key_; }
+  // SHA-256 of the private exponent, if it is for a device.
+  const uint8_t *exponent_hash() const {
+    return service_key_ != nullptr ? service_key_->exponent_hash() : device_key_->exponent_hash;
+  }
   // Computes in^d mod n. Both are as long as the modulus, and `in` is less than it. May pause
   // an ASYNC job.
   RsaTaken run(const uint8_t *in, uint8_t *out);
 
  private:
+  // All of the job's stack may be freed without a destructor (wait/jobs.h). So nothing here
+  // owns anything.
+  bool has_device_length() const;
+  void choose_device();
+  RsaTaken run_on_device(const uint8_t *in, uint8_t *out);
+  void choose_service();
+  void choose_service_if_sooner();
+  RsaTaken run_on_service(const uint8_t *in, uint8_t *out);
+
   RsaKey &key_;
   const RsaDeviceKey *device_key_ = nullptr;
+  RsaServiceKey *service_key_ = nullptr;
   bool may_go_on_ = true;
   bool ran_on_device_ = false;
   bool is_done_ = false;
-  // The library was asked, and since then counts this operation as on the CPU.
+  // The library, or the service's client, was asked, and since then counts this operation as on
+  // the CPU.
   bool is_counted_ = false;
+  client::Choice *service_choice_ = nullptr;
   std::chrono::steady_clock::time_point began_;
 };
 

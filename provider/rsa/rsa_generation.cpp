@@ -5,15 +5,18 @@
 #include <openssl/params.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <span>
 #include <string>
 
 #include "provider/fallback.h"
 #include "provider/fleet.h"
 #include "provider/program_random.h"
+#include "provider/rsa/rsa_generation_service.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
@@ -23,10 +26,6 @@ namespace {
 constexpr size_t kLeastExponentBits = 17, kMostExponentBits = 256;
 // Devices search for primes of keys of these lengths.
 constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
-
-size_t bits_of(const std::vector<uint8_t> &number) {
-  return number.empty() ? 0 : 8 * number.size() - size_t(std::countl_zero(number[0]));
-}
 
 // Whether the settings leave any device: the first is then one of them.
 bool has_selected_device(Provider &provider) {
@@ -56,37 +55,45 @@ struct Run {
   }
 
   int take(const lc_rsa_parts &parts) {
-    const struct {
-      const char *name;
-      const lc_number &number;
-    } numbers[] = {
-        {OSSL_PKEY_PARAM_RSA_N, parts.n},          {OSSL_PKEY_PARAM_RSA_E, parts.e},
-        {OSSL_PKEY_PARAM_RSA_D, parts.d},          {OSSL_PKEY_PARAM_RSA_FACTOR1, parts.p},
-        {OSSL_PKEY_PARAM_RSA_FACTOR2, parts.q},    {OSSL_PKEY_PARAM_RSA_EXPONENT1, parts.dp},
-        {OSSL_PKEY_PARAM_RSA_EXPONENT2, parts.dq}, {OSSL_PKEY_PARAM_RSA_COEFFICIENT1, parts.qinv},
+    const auto number = [](const char *name, const lc_number &of) {
+      return NamedNumber{name, {static_cast<const uint8_t *>(of.bytes), of.length}};
     };
-    size_t bytes = 0;
-    for (const auto &one : numbers) bytes += one.number.length;
-    secure::KeyMemory memory(bytes);
-    if (!memory.ok(bytes)) return 0;
-    OSSL_PARAM params[std::size(numbers) + 1];
-    uint8_t *to = memory.data();
-    for (size_t n = 0; n < std::size(numbers); ++n) {
-      const lc_number &number = numbers[n].number;
-      const auto *from = static_cast<const uint8_t *>(number.bytes);
-      // OpenSSL's parameters have the machine's byte order.
-      static_assert(std::endian::native == std::endian::little);
-      std::reverse_copy(from, from + number.length, to);
-      params[n] = OSSL_PARAM OSSL_PARAM_BN(numbers[n].name, to, number.length);
-      to += number.length;
-    }
-    params[std::size(numbers)] = OSSL_PARAM OSSL_PARAM_END;
-    made = make_fallback_rsa_key(provider, type, EVP_PKEY_KEYPAIR, params);
+    made = make_key_of(
+        provider, type,
+        {{number(OSSL_PKEY_PARAM_RSA_N, parts.n), number(OSSL_PKEY_PARAM_RSA_E, parts.e),
+          number(OSSL_PKEY_PARAM_RSA_D, parts.d), number(OSSL_PKEY_PARAM_RSA_FACTOR1, parts.p),
+          number(OSSL_PKEY_PARAM_RSA_FACTOR2, parts.q),
+          number(OSSL_PKEY_PARAM_RSA_EXPONENT1, parts.dp),
+          number(OSSL_PKEY_PARAM_RSA_EXPONENT2, parts.dq),
+          number(OSSL_PKEY_PARAM_RSA_COEFFICIENT1, parts.qinv)}});
     return made != nullptr ? 1 : 0;
   }
 };
 
 }  // namespace
+
+size_t bits_of(std::span<const uint8_t> number) {
+  return number.empty() ? 0 : 8 * number.size() - size_t(std::countl_zero(number[0]));
+}
+
+EVP_PKEY *make_key_of(Provider &provider, RsaType type, const NumbersOfKey &numbers) {
+  size_t bytes = 0;
+  for (const NamedNumber &number : numbers) bytes += number.bytes.size();
+  secure::KeyMemory memory(bytes);
+  if (!memory.ok(bytes)) return nullptr;
+  OSSL_PARAM params[std::tuple_size_v<NumbersOfKey> + 1];
+  uint8_t *to = memory.data();
+  for (size_t n = 0; n < numbers.size(); ++n) {
+    const std::span<const uint8_t> from = numbers[n].bytes;
+    // OpenSSL's parameters have the machine's byte order.
+    static_assert(std::endian::native == std::endian::little);
+    std::reverse_copy(from.begin(), from.end(), to);
+    params[n] = OSSL_PARAM OSSL_PARAM_BN(numbers[n].name, to, from.size());
+    to += from.size();
+  }
+  params[numbers.size()] = OSSL_PARAM OSSL_PARAM_END;
+  return make_fallback_rsa_key(provider, type, EVP_PKEY_KEYPAIR, params);
+}
 
 void RsaWish::read(const OSSL_PARAM params[]) {
   for (; params != nullptr && params->key != nullptr; ++params) {
@@ -113,10 +120,11 @@ bool RsaWish::suits_device() const {
          exponent_.back() % 2 == 1;
 }
 
-GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &wish,
-                              TellProgress tell, void *argument) {
+namespace {
+
+GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish &wish,
+                                TellProgress tell, void *argument) {
   GeneratedKey result;
-  if (!wish.suits_device()) return result;
   const Settings &settings = provider.settings;
   const bool is_forced = settings.require_gpu || settings.rsa == Settings::Use::kAlways;
   if (!settings.require_gpu && !provider.may_use_devices()) return result;
@@ -186,6 +194,16 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
   result.outcome = GeneratedKey::Outcome::kFailed;
   provider.errors.raise(Reason::kDeviceRequired, why.c_str());
   return result;
+}
+
+}  // namespace
+
+GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &wish,
+                              TellProgress tell, void *argument) {
+  if (!wish.suits_device()) return {};
+  const auto generate =
+      provider.settings.rsa_is_of_service() ? generate_by_service : generate_on_device;
+  return generate(provider, type, wish, tell, argument);
 }
 
 EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,

@@ -1,4 +1,5 @@
-// RSA keys made on a device, if the caller asks for such keys as devices make.
+// RSA keys made on a device, in this process or by the service, if the caller asks for such keys as
+// devices make.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -6,7 +7,9 @@
 #include <openssl/core.h>
 #include <openssl/evp.h>
 
+#include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "provider/rsa/rsa_key.h"
@@ -52,6 +55,18 @@ struct GeneratedKey {
 // `tell` may be nullptr.
 GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &wish,
                               TellProgress tell, void *argument);
+
+// A number of a key, big-endian, by the name of OpenSSL's parameter.
+struct NamedNumber {
+  const char *name = nullptr;
+  std::span<const uint8_t> bytes;
+};
+using NumbersOfKey = std::array<NamedNumber, 8>;
+
+// Makes a key of the default provider's from its numbers. nullptr with an error raised.
+EVP_PKEY *make_key_of(Provider &provider, RsaType type, const NumbersOfKey &numbers);
+// The length of a number that has no zero bytes in front.
+size_t bits_of(std::span<const uint8_t> number);
 
 // Makes a key of the default provider's from its parameters. nullptr with an error raised.
 EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,

@@ -9,6 +9,7 @@
 
 #include "provider/fallback.h"
 #include "provider/program_random.h"
+#include "provider/rsa/rsa_numbers.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
@@ -22,17 +23,6 @@ constexpr const char *kParts[] = {
     OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
 };
 constexpr size_t kPartCount = std::size(kParts);
-
-// Writes a parameter's unsigned number, which has the machine's byte order, into `bytes`
-// bytes, big-endian. False if it is longer.
-bool write_number(const OSSL_PARAM &param, uint8_t *to, size_t bytes) {
-  static_assert(std::endian::native == std::endian::little);
-  const uint8_t *from = static_cast<const uint8_t *>(param.data);
-  for (size_t at = bytes; at < param.data_size; ++at)
-    if (from[at] != 0) return false;
-  for (size_t at = 0; at < bytes; ++at) to[bytes - 1 - at] = at < param.data_size ? from[at] : 0;
-  return true;
-}
 
 int read_modulus(const OSSL_PARAM params[], void *modulus) {
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_N);
@@ -105,9 +95,13 @@ RsaDeviceKey::~RsaDeviceKey() {
   OPENSSL_cleanse(exponent_hash, sizeof exponent_hash);
 }
 
-RsaKey::~RsaKey() { EVP_PKEY_free(fallback_); }
+RsaKey::~RsaKey() {
+  forget_service_key();
+  EVP_PKEY_free(fallback_);
+}
 
 void RsaKey::set_fallback(EVP_PKEY *key) {
+  forget_service_key();
   EVP_PKEY_free(fallback_);
   fallback_ = key;
   modulus_.clear();

@@ -20,6 +20,8 @@ namespace lanecrypt::provider {
 
 enum class RsaType { kRsa, kRsaPss };
 
+class RsaServiceKey;
+
 // OpenSSL's name of the type, for fetching its own implementation.
 const char *name_of(RsaType type);
 
@@ -72,11 +74,15 @@ class RsaKey {
   // Made at the first call. nullptr if no device takes this key: it has no CRT parts or more
   // than two primes, or it is no private key.
   const RsaDeviceKey *for_device();
-  // False once for_device() has said no.
+  // The same for the service (rsa_service_key.h). It takes no lock, which a child of fork could
+  // inherit held.
+  RsaServiceKey *for_service();
+  // False once one of them has said no.
   bool may_suit_device() const { return !is_unfit_.load(std::memory_order_relaxed); }
 
  private:
   ~RsaKey();
+  void forget_service_key();
 
   Provider &provider_;
   const RsaType type_;
@@ -89,6 +95,7 @@ class RsaKey {
   RsaTemplates templates_;
   std::once_flag once_;
   RsaDeviceKey device_key_;
+  std::atomic<RsaServiceKey *> service_key_{nullptr};
   std::atomic<bool> is_unfit_{false};
 };
 

@@ -30,10 +30,12 @@ Received receive(int socket, std::span<uint8_t> buffer, bool wait, msghdr &messa
   ssize_t bytes;
   do {
     bytes = recvmsg(socket, &message, (wait ? 0 : MSG_DONTWAIT) | MSG_CMSG_CLOEXEC);
-  } while (bytes < 0 && errno == EINTR);
+    // A wait that were begun again after each signal might never end.
+  } while (bytes < 0 && errno == EINTR && !wait);
   if (bytes < 0) {
     message.msg_controllen = 0;
-    return {would_block(errno) ? Transfer::kWouldBlock : Transfer::kClosed, {}};
+    const bool nothing_came = would_block(errno) || errno == EINTR;
+    return {nothing_came ? Transfer::kWouldBlock : Transfer::kClosed, {}};
   }
   Header header;
   if (size_t(bytes) < sizeof header || (message.msg_flags & MSG_TRUNC) != 0) return {};

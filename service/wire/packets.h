@@ -31,8 +31,8 @@ struct Received {
   Transfer transfer = Transfer::kClosed;
   std::span<const uint8_t> packet;
 };
-// With `wait` it waits for a packet as long as the socket's SO_RCVTIMEO says, then it is
-// kWouldBlock. Descriptors that come unasked are not taken.
+// With `wait` it waits for a packet as long as the socket's SO_RCVTIMEO says, or until a signal
+// comes, then it is kWouldBlock. Descriptors that come unasked are not taken.
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait);
 // The same, and takes descriptors, close-on-exec, into `descriptors`: *count is how many came.
 // If more came, all are closed and it is kClosed.

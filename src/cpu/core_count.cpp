@@ -2,38 +2,55 @@
 #include "cpu/core_count.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
-#include <fstream>
-#include <sstream>
-#include <thread>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 namespace lanecrypt::cpu {
 namespace {
 
-std::string read_line(const std::string &path) {
-  std::ifstream file(path);
+// The provider has a copy of this file. Streams of the standard library would make each
+// process that loads it start later.
+struct CloseFile {
+  void operator()(FILE *file) const { (void)fclose(file); }
+};
+using File = std::unique_ptr<FILE, CloseFile>;
+
+// False at the end of the file, and where there is none.
+bool read_line(const File &file, std::string *line) {
+  line->clear();
+  if (file == nullptr) return false;
+  int c;
+  while ((c = getc(file.get())) != EOF && c != '\n') line->push_back(char(c));
+  return c != EOF || !line->empty();
+}
+
+std::string first_line(const std::string &path) {
   std::string line;
-  std::getline(file, line);
+  (void)read_line(File(fopen(path.c_str(), "re")), &line);
   return line;
 }
 
 // "max", "-1" and a missing quota are no limit.
 unsigned limit_of(const std::string &quota_and_period) {
-  std::istringstream text(quota_and_period);
-  double quota = 0, period = 0;
-  if (!(text >> quota >> period) || quota <= 0 || period <= 0) return UINT_MAX;
-  return static_cast<unsigned>(std::clamp(quota / period, 1.0, double{UINT_MAX}));
+  char *end = nullptr;
+  const long long quota = std::strtoll(quota_and_period.c_str(), &end, 10);
+  const long long period = std::strtoll(end, nullptr, 10);
+  if (quota <= 0 || period <= 0) return UINT_MAX;
+  return static_cast<unsigned>(std::clamp<long long>(quota / period, 1, UINT_MAX));
 }
 
 }  // namespace
 
 unsigned group_cores(const std::string &list, const std::string &mount) {
   unsigned least = UINT_MAX;
-  std::ifstream groups(list);
+  const File groups(fopen(list.c_str(), "re"));
   // A line is "0::/a/b", or of the first version "3:cpu,cpuacct:/a/b".
-  for (std::string line; std::getline(groups, line);) {
+  for (std::string line; read_line(groups, &line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string kinds = line.substr(first + 1, second - first - 1);
@@ -44,9 +61,9 @@ unsigned group_cores(const std::string &list, const std::string &mount) {
     for (std::string group = line.substr(second + 1);; group.erase(group.rfind('/'))) {
       const std::string folder = mount + (is_second_version ? "" : "/cpu") + group + "/";
       least = std::min(least,
-                       limit_of(is_second_version ? read_line(folder + "cpu.max")
-                                                  : read_line(folder + "cpu.cfs_quota_us") + " " +
-                                                        read_line(folder + "cpu.cfs_period_us")));
+                       limit_of(is_second_version ? first_line(folder + "cpu.max")
+                                                  : first_line(folder + "cpu.cfs_quota_us") + " " +
+                                                        first_line(folder + "cpu.cfs_period_us")));
       if (group.find('/') == std::string::npos) break;
     }
   }
@@ -57,7 +74,7 @@ unsigned usable_cores() {
   cpu_set_t set;
   const unsigned cores = sched_getaffinity(0, sizeof set, &set) == 0
                              ? static_cast<unsigned>(CPU_COUNT(&set))
-                             : std::thread::hardware_concurrency();
+                             : static_cast<unsigned>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   return std::max(1u, std::min(cores, group_cores("/proc/self/cgroup", "/sys/fs/cgroup")));
 }
 

@@ -274,6 +274,7 @@ F(int, 0, ASYNC_WAIT_CTX_set_wait_fd,
 F(int, 0, ASYNC_WAIT_CTX_get_fd,
   (ASYNC_WAIT_CTX * context, const void *key, OSSL_ASYNC_FD *fd, void **data),
   (context, key, fd, data))
+F(int, 0, ASYNC_WAIT_CTX_clear_fd, (ASYNC_WAIT_CTX * context, const void *key), (context, key))
 F(int, 0, ASYNC_WAIT_CTX_get_callback,
   (ASYNC_WAIT_CTX * context, ASYNC_callback_fn *callback, void **argument),
   (context, callback, argument))
@@ -319,6 +320,11 @@ F(int, 0, EVP_RAND_generate,
   (EVP_RAND_CTX * generator, unsigned char *out, size_t bytes, unsigned int strength,
    int prediction_resistance, const unsigned char *additional, size_t additional_bytes),
   (generator, out, bytes, strength, prediction_resistance, additional, additional_bytes))
+F(EVP_RAND *, nullptr, EVP_RAND_CTX_get0_rand, (EVP_RAND_CTX * generator), (generator))
+F(int, 0, EVP_RAND_CTX_get_params, (EVP_RAND_CTX * generator, OSSL_PARAM params[]),
+  (generator, params))
+F(int, 0, EVP_RAND_is_a, (const EVP_RAND *generator, const char *name), (generator, name))
+F(const OSSL_PROVIDER *, nullptr, EVP_RAND_get0_provider, (const EVP_RAND *generator), (generator))
 F(const RAND_METHOD *, nullptr, RAND_get_rand_method, (void), ())
 F(RAND_METHOD *, nullptr, RAND_OpenSSL, (void), ())
 

@@ -13,14 +13,6 @@
 
 namespace lanecrypt::provider {
 
-// How many operations the calling thread has to do that would wait for one another on the
-// CPU. Outside an ASYNC job that is 1. Whether a thread has many jobs shows only when one of
-// them pauses and lets others begin. So now and then this returns a very large number, which
-// makes one job pause. After each call comes run_and_wait() or, if the operation goes another
-// way, stays_on_cpu().
-uint32_t operations_in_line();
-void stays_on_cpu();
-
 // A job of the library that is one operation, from one input to one output.
 class OneOperation {
  public:
@@ -38,10 +30,8 @@ class OneOperation {
 // Runs the operation. Writes `out` only if the status is LC_OK. Otherwise `why` says what is
 // wrong.
 //
-// An ASYNC job pauses until the operation is over. It may not pause while a lock is held:
-// between ASYNC_block_pause() and ASYNC_unblock_pause() OpenSSL lets pausing return at once,
-// and then we block. A job that is paused may never be resumed, so nothing of the operation
-// is on its stack.
+// An ASYNC job pauses until the operation is over (wait/jobs.h). It may never be resumed, so
+// nothing of the operation is on its stack.
 lc_status run_and_wait(const OneOperation &operation, std::span<const uint8_t> in,
                        std::span<uint8_t> out, lc_result *result, std::string *why);
 

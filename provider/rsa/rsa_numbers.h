@@ -1,0 +1,25 @@
+// Numbers of RSA as OpenSSL's parameters have them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openssl/core.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace lanecrypt::provider {
+
+// Writes a parameter's unsigned number, which has the machine's byte order, into `bytes`
+// bytes, big-endian. False if it is longer.
+inline bool write_number(const OSSL_PARAM &param, uint8_t *to, size_t bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  const uint8_t *from = static_cast<const uint8_t *>(param.data);
+  for (size_t at = bytes; at < param.data_size; ++at)
+    if (from[at] != 0) return false;
+  for (size_t at = 0; at < bytes; ++at) to[bytes - 1 - at] = at < param.data_size ? from[at] : 0;
+  return true;
+}
+
+}  // namespace lanecrypt::provider

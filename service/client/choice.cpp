@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/client/choice.h"
+
+#include <algorithm>
+
+#include "service/client/connection.h"
+#include "service/client/session.h"
+
+namespace lanecrypt::client {
+namespace {
+
+using runtime::BatchChoice;
+using service::StatusPage;
+
+// A process that signs once or twice has nothing to gain.
+constexpr uint32_t kFewOperations = 8;
+// How old the count of the machine's tasks may be, and when a newer one is asked for.
+constexpr int64_t kFreshNs = 50'000'000, kOldNs = 100'000'000;
+
+int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
+
+// As the library's choice for RSA.
+BatchChoice::Sort sort_of(uint32_t bits) {
+  constexpr BatchChoice::Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
+  return {.kind = {0, bits},
+          .slot = std::min<size_t>(bits / 256, BatchChoice::kSlots - 1),
+          .guess = kGuess * bits / 2048 * bits / 2048};
+}
+
+// What an operation takes at `load`, as far as the page knows; 0: nothing. At a load that was
+// never seen it is told from the next lower one: twice as many share a launch, which takes
+// little longer. If that is wrong, the first operations tell the right time.
+uint64_t time_at(const std::atomic<uint32_t> (&known)[StatusPage::kLoads], size_t load) {
+  constexpr double kLongerForTwice = 1.25;
+  double factor = 1;
+  for (size_t n = load + 1; n-- > 0; factor *= kLongerForTwice)
+    if (const uint32_t us = known[n].load(std::memory_order_relaxed); us != 0)
+      return uint64_t(us * factor);
+  for (size_t n = load + 1; n < StatusPage::kLoads; ++n)
+    if (const uint32_t us = known[n].load(std::memory_order_relaxed); us != 0) return us;
+  return 0;
+}
+
+}  // namespace
+
+// connect() lets one thread at a time call this.
+void Choice::begin(uint32_t cores, uint32_t of_machine) {
+  if (owned_ != nullptr) return;
+  cores_ = std::clamp<uint32_t>(cores, 1, std::max(of_machine, 1u));
+  const auto estimated = [this](runtime::BatchKind kind, Duration guess) {
+    return estimate(kind.size, guess);
+  };
+  owned_ = std::make_unique<BatchChoice>(
+      BatchChoice::Devices{[this] { return load(); }, estimated, [] {}}, cores_);
+  choice_.store(owned_.get(), std::memory_order_release);
+}
+
+bool Choice::is_worth_connecting(uint32_t in_line) {
+  if (in_line > 1) return true;
+  return operations_.load(std::memory_order_relaxed) >= kFewOperations ||
+         operations_.fetch_add(1, std::memory_order_relaxed) + 1 >= kFewOperations;
+}
+
+// As the library's choice for new keys.
+bool Choice::is_key_worth_it(uint32_t bits) {
+  constexpr uint32_t kLongBits = 4096, kFewKeys = 8;
+  return bits >= kLongBits || keys_.fetch_add(1, std::memory_order_relaxed) >= kFewKeys;
+}
+
+bool Choice::wants_look(const Session &session) {
+  const int64_t now = now_ns();
+  const auto seen = int64_t(session.page().looked_at.load(std::memory_order_relaxed));
+  int64_t asked = asked_at_.load(std::memory_order_relaxed);
+  return now - seen > kOldNs && now - asked > kOldNs &&
+         asked_at_.compare_exchange_strong(asked, now);
+}
+
+bool Choice::is_service_sooner(uint32_t bits, uint32_t in_line) {
+  BatchChoice *const choice = choice_.load(std::memory_order_acquire);
+  if (choice == nullptr) return false;
+  if (choice->is_device_sooner(sort_of(bits), in_line)) return true;
+  on_cpu_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void Choice::ran_on_cpu(uint32_t bits, Duration took) {
+  on_cpu_.fetch_sub(1, std::memory_order_relaxed);
+  choice_.load(std::memory_order_acquire)->ran_on_cpu(sort_of(bits), took);
+}
+
+// Who else wants the cores that this process may use, or would if the service had not taken
+// over his operation. This process's own operations share these cores; those of others, all
+// that the machine has.
+size_t Choice::load() const {
+  const std::shared_ptr<Session> session = connection_.session();
+  if (session == nullptr) return 0;
+  const StatusPage &page = session->page();
+  const uint64_t own = session->under_way.load(std::memory_order_relaxed);
+  const uint64_t all = page.operations.load(std::memory_order_relaxed);
+  uint64_t others = all - std::min(all, own);
+  const int64_t age = now_ns() - int64_t(page.looked_at.load(std::memory_order_relaxed));
+  if (age >= 0 && age < kFreshNs) {
+    // The page counts this process's tasks at work too.
+    const uint64_t runnable = page.runnable.load(std::memory_order_relaxed);
+    const uint64_t at_work = on_cpu_.load(std::memory_order_relaxed) + 1;
+    others += runnable - std::min(runnable, at_work);
+  }
+  return own + others * cores_ / std::max(page.cores, cores_);
+}
+
+std::optional<Choice::Duration> Choice::estimate(uint32_t bits, Duration guess) const {
+  const std::shared_ptr<Session> session = connection_.session();
+  if (session == nullptr) return std::nullopt;
+  const StatusPage &page = session->page();
+  if (page.usable_devices.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  const uint32_t operations = page.operations.load(std::memory_order_relaxed);
+  const size_t load = StatusPage::load_of(operations == UINT32_MAX ? operations : operations + 1);
+  const uint64_t us = time_at(page.rsa_us[StatusPage::size_of(bits)], load);
+  return us == 0 ? guess : Duration(std::chrono::microseconds(us));
+}
+
+}  // namespace lanecrypt::client

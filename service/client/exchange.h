@@ -1,0 +1,56 @@
+// One private operation of RSA on a channel: the request, and its answer.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "service/client/key.h"
+#include "service/client/session.h"
+
+namespace lanecrypt::client {
+
+// It owns nothing: the stack of an ASYNC job that is never resumed is freed, and no destructor
+// runs. All that it refers to outlives it. One thread at a time.
+class Exchange {
+ public:
+  enum class State {
+    kWaits,    // the answer is to come
+    kDone,     // the output is there
+    kRefused,  // outcome() says why
+    kEnded,    // the session is of no more use, and was ended
+    kNoKey,    // the numbers of the key cannot be had, and nothing was sent
+  };
+
+  // `in` and `out` are as long as the modulus.
+  Exchange(Session &session, Channel &channel, Key &key, std::span<const uint8_t> in,
+           std::span<uint8_t> out)
+      : session_(session), channel_(channel), key_(key), in_(in), out_(out) {}
+
+  // Sends the request. The key goes with it unless the service has it.
+  State send() { return send(!key_.is_known_in(session_)); }
+  // Takes the answer, if it is there. With `waits` it waits for it, but no longer than a second.
+  // A service that does not know the key gets the request again.
+  State receive(bool waits);
+  // Waits for the answer, for kSilence at most.
+  State wait();
+
+  // After kRefused.
+  service::Outcome outcome() const { return outcome_; }
+
+ private:
+  State send(bool with_key);
+  State end(Fault fault);
+
+  Session &session_;
+  Channel &channel_;
+  Key &key_;
+  const std::span<const uint8_t> in_;
+  const std::span<uint8_t> out_;
+  int64_t began_ = 0;
+  bool sent_key_ = false;
+  service::Outcome outcome_ = service::Outcome::kFailed;
+};
+
+}  // namespace lanecrypt::client

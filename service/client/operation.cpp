@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/client/operation.h"
+
+namespace lanecrypt::client {
+
+using service::Outcome;
+
+Taken conclude(Connection &connection, const Exchange &exchange, Exchange::State state) {
+  switch (state) {
+    case Exchange::State::kDone:
+      connection.note_answer();
+      return Taken::kDone;
+    case Exchange::State::kRefused:
+      connection.note_answer();
+      return exchange.outcome() == Outcome::kFailed ? Taken::kFailed : Taken::kNot;
+    case Exchange::State::kEnded:
+      // The connection learns of it now, so that the log has it now.
+      (void)connection.session();
+      return Taken::kFailed;
+    default:
+      return Taken::kNot;
+  }
+}
+
+Taken run_private(Connection &connection, Key &key, std::span<const uint8_t> in,
+                  std::span<uint8_t> out) {
+  const std::shared_ptr<Session> session = connection.session();
+  if (session == nullptr || !key.has_room_in(*session)) return Taken::kNot;
+  Channel *const channel = session->take();
+  if (channel == nullptr) {
+    (void)connection.session();
+    return session->has_ended() ? Taken::kFailed : Taken::kNot;
+  }
+  session->under_way.fetch_add(1, std::memory_order_relaxed);
+  Exchange exchange(*session, *channel, key, in, out);
+  Exchange::State state = exchange.send();
+  if (state == Exchange::State::kWaits) state = exchange.wait();
+  session->under_way.fetch_sub(1, std::memory_order_relaxed);
+  if (state == Exchange::State::kEnded)
+    session->drop(channel);
+  else
+    session->give_back(channel);
+  return conclude(connection, exchange, state);
+}
+
+}  // namespace lanecrypt::client
