@@ -112,6 +112,7 @@ CLIENT = [
     bytes([3]) + GOOD_WELCOME + client_channels(channel(DONE)) + client_channels(
         channel(DONE), channel(DONE)) + bytes([2, 18, 0, 0, 0, 255]),
     bytes([1]) + GOOD_WELCOME + bytes([5, 0, 1, 16, 1, 5, 1, 9, 0, 2]),
+    bytes([1, 0, 16, 1, 5, 0, 0, 0x80, 0]) + bytes([5, 0, 16, 1, 0]),  # a time long ago
     bytes([2]) + GOOD_WELCOME + bytes([2, 4]) + bytes([0, 2, 4]),
     bytes([1, 2, 7, 0]), bytes([1, 0, 1, 1, 0]), bytes([1, 0, 4, 1, 0]), bytes([0, 0]),
 ]
