@@ -298,7 +298,7 @@ SSL_CTX *tls_of(const std::string &version, const std::string &ca) {
   SSL_CTX_set_options(tls, SSL_OP_NO_TICKET);
   if (SSL_CTX_set_cipher_list(tls, "ECDHE-RSA-AES128-GCM-SHA256") != 1 ||
       SSL_CTX_set_ciphersuites(tls, "TLS_AES_128_GCM_SHA256") != 1 ||
-      SSL_CTX_set1_groups_list(tls, "X25519") != 1)
+      SSL_CTX_set1_groups_list(tls, "X25519:P-256") != 1)
     fail("OpenSSL has not the algorithms");
   if (!ca.empty()) {
     if (SSL_CTX_load_verify_locations(tls, ca.c_str(), nullptr) != 1) fail("cannot read `ca`");

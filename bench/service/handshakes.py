@@ -9,13 +9,16 @@ and a table last, and writes them as JSON in the format of bench/results.
 
 Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIST] [--bits LIST]
            [--tls LIST] [--seconds S] [--runs N] [--root DIR] [--set NAME=VALUE ...]
-           [--server-cores N] [--commit HASH] [--out FILE]
+           [--ways LIST] [--server-cores N] [--commit HASH] [--out FILE]
        bench/service/handshakes.py --endure N [the same options]
 
 --servers  of nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
            apache-event-256,stunnel,postgresql, and smaller ones: see tls_servers.py
---root     a folder with unpacked Debian packages, whose programs and libraries are taken
---set      a setting of the provider, such as rsa=always
+--ways     of openssl,service,service-always; the last is with `rsa = always`, and not done by
+           default
+--root     a folder with the programs and libraries of unpacked packages, or what
+           collect_servers.py made
+--set      a setting of the provider
 --endure   N handshakes with an nginx of 8 workers that is reloaded all the while, whose workers
            are killed, and whose service is killed, stopped and started again. Fails if one
            handshake fails, other than those that a killed worker had
@@ -42,7 +45,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
 WARM_UP_S = 0.7
-WAYS = ("openssl", "service")
+WAYS = ("openssl", "service", "service-always")
 BEGAN = time.monotonic()
 
 
@@ -88,7 +91,9 @@ class Bench:
         settings = {"service": self.service.socket, **options.settings}
         self.environments = {
             "openssl": {**shared, "OPENSSL_CONF": str(plain)},
-            "service": {**shared, **configuration(folder / "service.cnf", self.module, settings)}}
+            "service": {**shared, **configuration(folder / "service.cnf", self.module, settings)},
+            "service-always": {**shared, **configuration(
+                folder / "always.cnf", self.module, {**settings, "rsa": "always"})}}
         for path in folder.glob("*.cnf"):
             path.chmod(0o644)
 
@@ -117,7 +122,6 @@ class Bench:
 
     def window(self, way, server, crowd):
         """One run of a server."""
-        services = way == "service"
         before = self.service.statistics()
         begin, end = crowd.begin(WARM_UP_S, self.options.seconds)
 
@@ -134,7 +138,7 @@ class Bench:
             raise CrowdFailed(f"{total(results, 'failures')} handshakes failed: "
                               f"{sorted(set(reasons))[:5]}")
         done = difference(before, self.service.statistics())[0]
-        if not services and done:
+        if way == "openssl" and done:
             raise CrowdFailed("the service did something for OpenSSL alone")
         handshakes = total(results, "operations")
         return {"rate": handshakes / self.options.seconds, "latencies": merged_latencies(results),
@@ -146,21 +150,21 @@ class Bench:
     def measure(self, name, bits):
         servers, crowds = {}, []
         try:
-            for way in WAYS:
+            for way in self.options.ways:
                 servers[way] = self.server(name, bits, way)
                 servers[way].start()
             for tls in self.options.tls:
                 visitors = {way: self.visitors(server, tls, max(64, 2 * server.workers))
                             for way, server in servers.items()}
                 crowds += visitors.values()
-                runs = {way: [] for way in WAYS}
+                runs = {way: [] for way in self.options.ways}
                 for _ in range(self.options.runs):
-                    for way in WAYS:
+                    for way in self.options.ways:
                         run = self.window(way, servers[way], visitors[way])
                         runs[way].append(run)
                         say(f"{name} rsa-{bits} TLS {tls} {way}: {run['rate']:.0f}/s, "
                             f"{100 * run['share']:.0f} % by the service")
-                for way in WAYS:
+                for way in self.options.ways:
                     visitors[way].end()
                     self.results.append(self.row(name, bits, tls, way, runs))
         except BaseException:
@@ -187,10 +191,11 @@ class Bench:
                      p50_us=percentile_us(latencies, 0.5), p99_us=percentile_us(latencies, 0.99),
                      server_cpu_us=round(median("server_us"), 1),
                      client_cpu_us=round(median("client_us"), 1))
-        if way == "service":
+        if way != "openssl":
             row["service_cpu_us"] = round(median("service_us"), 1)
             row["share_on_device"] = round(median("share"), 3)
-            row["over_openssl"] = round(row["value"] / max(median("rate", "openssl"), 1e-9), 3)
+            if "openssl" in runs:
+                row["over_openssl"] = round(row["value"] / max(median("rate", "openssl"), 1e-9), 3)
         return row
 
     def measure_all(self):
@@ -331,6 +336,7 @@ def arguments():
     parser.add_argument("--tls", default="1.2,1.3")
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--ways", default="openssl,service")
     parser.add_argument("--root", type=pathlib.Path)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         dest="settings")
@@ -345,6 +351,9 @@ def arguments():
     options.servers, options.tls = options.servers.split(","), options.tls.split(",")
     options.bits = [int(bits) for bits in options.bits.split(",")]
     options.settings = dict(setting.split("=", 1) for setting in options.settings)
+    options.ways = options.ways.split(",")
+    if not set(options.ways) <= set(WAYS):
+        parser.error(f"the ways are {', '.join(WAYS)}")
     unknown = [name for name in options.servers if name not in SERVERS]
     if unknown:
         parser.error(f"there is no server {unknown[0]}, only {', '.join(SERVERS)}")
