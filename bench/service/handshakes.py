@@ -25,6 +25,7 @@ Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIS
 """
 
 import argparse
+import grp
 import os
 import pathlib
 import random
@@ -51,6 +52,13 @@ BEGAN = time.monotonic()
 
 def say(text):
     print(f"[{time.monotonic() - BEGAN:6.1f} s] {text}", flush=True)
+
+
+def has_group(name):
+    try:
+        return bool(grp.getgrnam(name))
+    except KeyError:
+        return False
 
 
 def make_keys(folder, bits):
@@ -84,7 +92,7 @@ class Bench:
         words = ["taskset", "-c", ",".join(map(str, self.server_cpus))]
         self.service = Service(options.build, folder, options.devices, words=words,
                                environment={"XDG_CACHE_HOME": str(folder / "cache")})
-        if os.geteuid() == 0:
+        if os.geteuid() == 0 and has_group(OTHER_USER):
             self.service.command += ["--group", OTHER_USER]  # whose workers some servers have
         plain = folder / "plain.cnf"
         plain.write_text("", encoding="utf-8")

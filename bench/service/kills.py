@@ -68,7 +68,8 @@ def wait_for(holds, seconds):
 
 
 class Killer(threading.Thread):
-    """Kills the service so many times, each time after it has done something."""
+    """Kills the service so many times, mostly after it has done something, and now and then
+    while its clients come to it."""
 
     def __init__(self, stage, kills):
         super().__init__(daemon=True)
@@ -91,10 +92,13 @@ class Killer(threading.Thread):
 
     def kill_once(self):
         service, chance = self.stage.service, self.stage.random
-        self.wait_for_work()
-        time.sleep(chance.choice((0, 0.001, 0.01, 0.1)) * chance.random())
-        told = service.statistics()
-        self.amid += told["operations_waiting"] + told["operations_under_way"] > 0
+        if chance.random() < 0.9:
+            self.wait_for_work()
+            time.sleep(chance.choice((0, 0.001, 0.01, 0.1)) * chance.random())
+            told = service.statistics()
+            self.amid += told["operations_waiting"] + told["operations_under_way"] > 0
+        else:
+            time.sleep(0.3 * chance.random())
         how = chance.choices(list(self.by), (90, 2, 3, 5))[0]
         self.by[how] += 1
         if how.startswith("stopped"):

@@ -175,26 +175,41 @@ class Bench:
         return f"rsa-{case.bits}.{way}.{case.name}.{self.device}"
 
     def check(self, ways):
-        """A quick look, before anything is timed, whether each of these ways works."""
-        case = dataclasses.replace(CASES["16x64"], processes=2, jobs=16)
+        """A quick look, before anything is timed, whether each of these ways works. Where one
+        does not, it is left out; but without the service there is nothing to measure."""
+        case = dataclasses.replace(CASES["16x64"], processes=2)
         if self.options.small:
             case = case.small()
         for way in self.ways_of(case):
             if way not in ways:
                 continue
-            before = self.service.statistics()
-            crowd = self.start(case, way)
+            try:
+                self.check_way(case, way)
+                say(f"check: {way} works")
+            except CrowdFailed as failure:
+                if way == "service":
+                    raise
+                self.failed = True
+                self.options.ways.remove(way)
+                say(f"FAILED: {way} is left out: {failure}")
+
+    def check_way(self, case, way):
+        before = self.service.statistics()
+        crowd = self.start(case, way)
+        try:
             results, _ = crowd.measure(OPENING_S if way in ("in-process", "mps") else WARM_UP_S, 0.3)
             crowd.end()
-            self.look(case, way, results)
-            done = difference(before, self.service.statistics())[0]
-            if way == "service" and not done:
-                raise CrowdFailed("the service did nothing")
-            if way != "service" and done:
-                raise CrowdFailed(f"{way}: the service did something")
-            if way in ("in-process", "mps") and not total(results, "rsa-device-jobs"):
-                raise CrowdFailed(f"{way}: no device did anything")
-            say(f"check: {way} works")
+        except BaseException:
+            crowd.kill()
+            raise
+        self.look(case, way, results)
+        done = difference(before, self.service.statistics())[0]
+        if way == "service" and not done:
+            raise CrowdFailed("the service did nothing")
+        if way != "service" and done:
+            raise CrowdFailed("the service did something")
+        if way in ("in-process", "mps") and not total(results, "rsa-device-jobs"):
+            raise CrowdFailed("no device did anything")
 
     @staticmethod
     def look(case, way, results):

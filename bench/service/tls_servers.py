@@ -23,30 +23,43 @@ class Absent(Exception):
     """A program is not on this machine."""
 
 
-def processes_below(root):
+def stats_of_processes():
+    """The fields of /proc/PID/stat behind the name, by process. Not every kernel lists a process's
+    children."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                text = pathlib.Path(f"/proc/{name}/stat").read_text(encoding="utf-8",
+                                                                    errors="replace")
+            except OSError:
+                continue
+            found[int(name)] = text.rpartition(")")[2].split()
+    return found
+
+
+def below(root, stats):
     """A process and all below it."""
+    children = {}
+    for process, fields in stats.items():
+        children.setdefault(int(fields[1]), []).append(process)
     found, todo = [], [root]
     while todo:
         process = todo.pop()
         found.append(process)
-        for task in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
-            try:
-                todo += [int(child) for child in task.read_text(encoding="ascii").split()]
-            except OSError:
-                pass
+        todo += children.get(process, [])
     return found
+
+
+def processes_below(root):
+    return below(root, stats_of_processes())
 
 
 def cpu_seconds_below(root):
     """The CPU time of a process and of all that it started, also of those that have ended."""
-    ticks = 0
-    for process in processes_below(root):
-        try:
-            text = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-        except OSError:
-            continue
-        ticks += sum(int(field) for field in text.rpartition(")")[2].split()[11:15])
-    return ticks / TICKS
+    stats = stats_of_processes()
+    return sum(int(field) for process in below(root, stats) if process in stats
+               for field in stats[process][11:15]) / TICKS
 
 
 class Server:
@@ -67,6 +80,7 @@ class Server:
         if root:
             libraries = [str(root / part) for part in
                          ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu")]
+            libraries += filter(None, [environment.get("LD_LIBRARY_PATH")])
             self.environment["LD_LIBRARY_PATH"] = ":".join(libraries)
         self.program = self.find(*self.PROGRAMS)
 
@@ -110,12 +124,12 @@ class Server:
     def end(self):
         if self.process is None or self.process.poll() is not None:
             return
-        below = processes_below(self.process.pid)
+        all_of_it = processes_below(self.process.pid)
         self.process.send_signal(self.ENDS_BY)
         try:
             self.process.wait(10)
         except subprocess.TimeoutExpired:
-            for process in below:
+            for process in all_of_it:
                 try:
                     os.kill(process, signal.SIGKILL)
                 except ProcessLookupError:
