@@ -1,0 +1,114 @@
+// A service of the tests' own, which does as it is told, also what is wrong. One thread serves
+// all clients.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "service/wire/messages.h"
+#include "service/wire/rsa_packets.h"
+#include "service/wire/status_page.h"
+#include "temporary_folder.h"
+
+namespace service_test {
+
+using Bytes = std::vector<uint8_t>;
+
+class FakeService {
+ public:
+  // How it greets, and how it hands channels over.
+  enum class Greeting {
+    kRight,
+    kNone,
+    kRefused,
+    kGarbage,
+    kNoPage,
+    kShortPage,
+    kPageThatMayShrink,
+    kOtherVersion,
+    kCloses,
+  };
+  enum class Channels { kRight, kNone, kRefused, kTooMany, kOtherCount, kGarbage, kCloses };
+  // What it does with a request.
+  enum class Answer {
+    kRight,
+    kNone,
+    kCloses,     // the channel
+    kClosesAll,  // every socket
+    kShort,      // a byte less than the output
+    kLong,       // a byte more
+    kOtherSize,  // a right packet of another length of modulus
+    kOtherKind,
+    kOtherVersion,
+    kHeaderOnly,
+    kHuge,  // as long as packets may be
+    kUnknownOutcome,
+    kDoneWithNothing,
+    kTwice,        // the answer comes twice
+    kUnknownKey,   // also if the key came along
+    kForgetsOnce,  // says once that it does not know the key
+    kOutcome,      // `outcome`
+  };
+
+  FakeService();
+  ~FakeService();
+  FakeService(const FakeService &) = delete;
+
+  const std::string &path() const { return path_; }
+  lanecrypt::service::StatusPage &page() { return *page_; }
+
+  // Set before, or while it runs.
+  std::atomic<Greeting> greeting{Greeting::kRight};
+  std::atomic<Channels> channels{Channels::kRight};
+  std::atomic<Answer> answer{Answer::kRight};
+  std::atomic<lanecrypt::service::Outcome> outcome{lanecrypt::service::Outcome::kBusy};
+  std::atomic<int> delay_ms{0};
+  std::atomic<uint32_t> most_channels{4096}, most_keys{1024};
+  // The right output. By default the input backwards.
+  std::function<Bytes(const lanecrypt::service::PrivateRequest &, const Bytes &key)> compute;
+  // The parts of a new key, each as long as it is; empty: none could be made.
+  std::function<std::vector<Bytes>(uint32_t bits)> generate;
+
+  // What came.
+  std::atomic<int> sessions{0}, ended{0}, opened{0}, requests{0}, with_key{0}, forgotten{0},
+      looks{0}, closed_channels{0}, generations{0};
+
+  // Ends all sessions, and takes no more until start(). Its socket stays, or goes.
+  void stop(bool socket_stays = false);
+  void start();
+
+ private:
+  struct Socket;
+  struct Late;
+  void run();
+  void accept_one();
+  bool serve_control(Socket &socket);
+  bool serve_channel(Socket &socket);
+  bool answer_private(Socket &socket, const lanecrypt::service::PrivateRequest &request);
+  bool answer_generation(Socket &socket, const lanecrypt::service::GenerateRequest &request);
+  bool welcome(int socket);
+  bool hand_over(Socket &socket, uint32_t count);
+  void later(int socket, Bytes packet);
+
+  const lanecrypt::test::TemporaryFolder folder_;
+  std::string path_;
+  int page_file_ = -1, short_file_ = -1, loose_file_ = -1;
+  lanecrypt::service::StatusPage *page_ = nullptr;
+  int listener_ = -1, wake_[2] = {-1, -1};
+  std::vector<Socket> sockets_;
+  std::vector<Late> late_;
+  uint64_t next_session_ = 1;
+  bool closes_all_ = false;
+  std::atomic<bool> ends_{false};
+  std::thread thread_;
+};
+
+}  // namespace service_test

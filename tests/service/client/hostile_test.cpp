@@ -1,0 +1,141 @@
+// A service that breaks the protocol, is silent, or goes: its client is given up, and nobody
+// waits for ever.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "service/client/test_key.h"
+
+namespace service_test {
+namespace {
+
+using Greeting = FakeService::Greeting;
+using Channels = FakeService::Channels;
+using Answer = FakeService::Answer;
+
+class BadAnswer : public WithFake, public testing::WithParamInterface<Answer> {};
+
+TEST_P(BadAnswer, EndsTheSessionOnce) {
+  ASSERT_NE(nullptr, connect());
+  EXPECT_EQ(Taken::kDone, run());
+  fake.answer = GetParam();
+  EXPECT_EQ(Taken::kFailed, run());
+  // Told once, and not asked again at once.
+  EXPECT_TRUE(user.here().take_loss());
+  EXPECT_FALSE(user.here().take_loss());
+  EXPECT_EQ(nullptr, user.here().session());
+  EXPECT_EQ(nullptr, connect());
+  EXPECT_TRUE(comes_true([&] { return fake.ended == 1; }));
+  // It comes back.
+  fake.answer = Answer::kRight;
+  std::this_thread::sleep_for(milliseconds(300));
+  ASSERT_NE(nullptr, connect()) << user.here().why();
+  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(2, fake.with_key);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BadAnswer,
+                         testing::Values(Answer::kCloses, Answer::kClosesAll, Answer::kShort,
+                                         Answer::kLong, Answer::kOtherSize, Answer::kOtherKind,
+                                         Answer::kOtherVersion, Answer::kHeaderOnly, Answer::kHuge,
+                                         Answer::kUnknownOutcome, Answer::kDoneWithNothing));
+
+using Hostile = WithFake;
+
+// The second answer is taken for the next request's. It has the right form, so only a check of
+// results (verify = full) tells that it is wrong. It does not break anything else.
+TEST_F(Hostile, AnAnswerThatComesTwiceBreaksNothing) {
+  ASSERT_NE(nullptr, connect());
+  fake.answer = Answer::kTwice;
+  EXPECT_EQ(Taken::kDone, run(1));
+  const Bytes input = input_of(1);
+  Bytes output(128);
+  EXPECT_EQ(Taken::kDone, client::run_private(user.here(), key, input, output));
+}
+
+TEST_F(Hostile, SilenceHasALimit) {
+  ASSERT_NE(nullptr, connect());
+  EXPECT_EQ(Taken::kDone, run());
+  fake.answer = Answer::kNone;
+  const auto began = client::Clock::now();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 20; ++t)
+    threads.emplace_back([&, t] {
+      std::this_thread::sleep_for(milliseconds(50 * t));
+      EXPECT_EQ(Taken::kFailed, run(t));
+    });
+  for (std::thread &thread : threads) thread.join();
+  const auto took = client::Clock::now() - began;
+  EXPECT_GT(took, seconds(4));
+  // Those who came later wake with the first.
+  EXPECT_LT(took, milliseconds(5800));
+  EXPECT_TRUE(user.here().take_loss());
+  EXPECT_FALSE(user.here().take_loss());
+  EXPECT_EQ(0u, fake.ended - 1u);
+}
+
+TEST_F(Hostile, AServiceThatGoesFailsNobodyElse) {
+  ASSERT_NE(nullptr, connect());
+  fake.delay_ms = 10'000;
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 50; ++t) threads.emplace_back([&, t] { failed += run(t) == Taken::kFailed; });
+  EXPECT_TRUE(comes_true([&] { return fake.requests == 50; }));
+  const auto began = client::Clock::now();
+  fake.stop();
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_LT(client::Clock::now() - began, seconds(2));
+  EXPECT_EQ(50, failed);
+  EXPECT_TRUE(user.here().take_loss());
+}
+
+class BadGreeting : public WithFake, public testing::WithParamInterface<Greeting> {};
+
+TEST_P(BadGreeting, IsNoSession) {
+  fake.greeting = GetParam();
+  const auto began = client::Clock::now();
+  EXPECT_EQ(nullptr, connect());
+  EXPECT_LT(client::Clock::now() - began, seconds(1));
+  EXPECT_FALSE(user.here().why().empty());
+  EXPECT_EQ(Taken::kNot, run());
+  // Nothing was lost, since there was nothing.
+  EXPECT_FALSE(user.here().take_loss());
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BadGreeting,
+                         testing::Values(Greeting::kNone, Greeting::kRefused, Greeting::kGarbage,
+                                         Greeting::kNoPage, Greeting::kShortPage,
+                                         Greeting::kPageThatMayShrink, Greeting::kOtherVersion,
+                                         Greeting::kCloses));
+
+class BadChannels : public WithFake, public testing::WithParamInterface<Channels> {};
+
+TEST_P(BadChannels, EndTheSession) {
+  fake.channels = GetParam();
+  ASSERT_NE(nullptr, connect());
+  const auto began = client::Clock::now();
+  EXPECT_EQ(Taken::kFailed, run());
+  EXPECT_LT(client::Clock::now() - began, seconds(3));
+  EXPECT_EQ(nullptr, user.here().session());
+  EXPECT_TRUE(user.here().take_loss());
+  // What came all the same was closed.
+  EXPECT_TRUE(comes_true([&] { return fake.closed_channels == fake.opened; }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BadChannels,
+                         testing::Values(Channels::kNone, Channels::kTooMany, Channels::kOtherCount,
+                                         Channels::kGarbage, Channels::kCloses));
+
+TEST_F(Hostile, NoChannelsAreNoFault) {
+  fake.channels = Channels::kRefused;
+  ASSERT_NE(nullptr, connect());
+  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(Taken::kNot, run());
+  fake.channels = Channels::kRight;
+  // For a while they are not asked for again.
+  EXPECT_EQ(Taken::kNot, run());
+  std::this_thread::sleep_for(milliseconds(1100));
+  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(1, fake.sessions);
+}
+
+}  // namespace
+}  // namespace service_test

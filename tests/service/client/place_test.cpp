@@ -1,0 +1,156 @@
+// Which sockets a client trusts.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "service/client/test_key.h"
+
+namespace service_test {
+namespace {
+
+// A socket of somebody, in a folder of somebody, on which somebody listens.
+class APlace : public testing::Test {
+ protected:
+  static constexpr uid_t kOther = 12345, kThird = 12346;
+
+  std::string path() const { return folder_.path() + "/folder/socket"; }
+  // The test is root's if it may make files of others.
+  static bool is_root() { return geteuid() == 0; }
+  void make(uid_t folder_of, mode_t mode, uid_t socket_of, uid_t listens = geteuid()) {
+    const std::string above = folder_.path() + "/folder";
+    ASSERT_EQ(0, mkdir(above.c_str(), 0700));
+    chmod(folder_.path().c_str(), 0755);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path().data(), path().size());
+    listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(0, bind(listener_, reinterpret_cast<sockaddr *>(&address), sizeof address));
+    chmod(path().c_str(), 0777);
+    const uid_t self = geteuid();
+    ASSERT_TRUE(socket_of == self || chown(path().c_str(), socket_of, gid_t(-1)) == 0);
+    ASSERT_TRUE(folder_of == self || chown(above.c_str(), folder_of, gid_t(-1)) == 0);
+    ASSERT_EQ(0, chmod(above.c_str(), mode));
+    // The kernel notes who calls listen().
+    ASSERT_TRUE(listens == self || seteuid(listens) == 0);
+    const int listening = listen(listener_, 8);
+    ASSERT_TRUE(listens == self || seteuid(self) == 0);
+    ASSERT_EQ(0, listening);
+  }
+  bool is_trusted(bool is_named) {
+    const client::Place place{{path()}, is_named};
+    client::Reached reached = client::reach(place, client::Clock::now() + milliseconds(250));
+    why_ = reached.why;
+    return reached.socket.is_there();
+  }
+  void TearDown() override {
+    if (listener_ >= 0) close(listener_);
+  }
+
+  const lanecrypt::test::TemporaryFolder folder_;
+  int listener_ = -1;
+  std::string why_;
+};
+
+TEST_F(APlace, OfThisUser) {
+  make(geteuid(), 0755, geteuid());
+  EXPECT_TRUE(is_trusted(false)) << why_;
+  EXPECT_TRUE(is_trusted(true)) << why_;
+}
+
+TEST_F(APlace, WhereOthersMayWrite) {
+  make(geteuid(), 0777, geteuid());
+  EXPECT_FALSE(is_trusted(false));
+  EXPECT_FALSE(is_trusted(true));
+  EXPECT_NE(std::string::npos, why_.find("others than its owner may write"));
+}
+
+TEST_F(APlace, WhereAGroupMayWrite) {
+  make(geteuid(), 0770, geteuid());
+  EXPECT_FALSE(is_trusted(false));
+  EXPECT_FALSE(is_trusted(true));
+}
+
+TEST_F(APlace, OfAnotherUser) {
+  if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
+  make(kOther, 0755, kOther, kOther);
+  EXPECT_FALSE(is_trusted(false));
+  // Whoever wrote the settings has named it.
+  EXPECT_TRUE(is_trusted(true)) << why_;
+}
+
+TEST_F(APlace, InAFolderOfAnotherUser) {
+  if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
+  make(kOther, 0755, 0);
+  EXPECT_FALSE(is_trusted(false));
+}
+
+TEST_F(APlace, WhereAnotherThanTheOwnerListens) {
+  if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
+  make(0, 0755, 0, kOther);
+  EXPECT_FALSE(is_trusted(false));
+  EXPECT_FALSE(is_trusted(true));
+  EXPECT_NE(std::string::npos, why_.find("its owner is not who listens"));
+}
+
+// As with systemd's socket activation.
+TEST_F(APlace, WhereRootListensForItsOwner) {
+  if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
+  make(0, 0755, kOther, 0);
+  EXPECT_FALSE(is_trusted(false));
+  EXPECT_TRUE(is_trusted(true)) << why_;
+}
+
+TEST_F(APlace, ThatIsALink) {
+  make(geteuid(), 0755, geteuid());
+  const std::string real = folder_.path() + "/folder/real";
+  ASSERT_EQ(0, rename(path().c_str(), real.c_str()));
+  ASSERT_EQ(0, symlink(real.c_str(), path().c_str()));
+  EXPECT_FALSE(is_trusted(false));
+  EXPECT_FALSE(is_trusted(true));
+}
+
+TEST_F(APlace, ThatIsNoSocket) {
+  ASSERT_EQ(0, mkdir((folder_.path() + "/folder").c_str(), 0755));
+  EXPECT_FALSE(is_trusted(true));
+  close(open(path().c_str(), O_CREAT | O_WRONLY, 0600));
+  EXPECT_FALSE(is_trusted(true));
+  EXPECT_NE(std::string::npos, why_.find("it is no socket"));
+}
+
+TEST(Place, TooLong) {
+  const client::Place place = client::Place::named("/tmp/" + std::string(200, 'x'));
+  EXPECT_FALSE(client::reach(place, client::Clock::now() + milliseconds(50)).socket.is_there());
+}
+
+TEST(Place, TheUsualOnes) {
+  setenv("XDG_RUNTIME_DIR", "/some/where", 1);
+  EXPECT_EQ((std::vector<std::string>{"/run/lanecrypt/socket", "/some/where/lanecrypt/socket"}),
+            client::Place::usual().paths);
+  setenv("XDG_RUNTIME_DIR", "not/absolute", 1);
+  EXPECT_EQ((std::vector<std::string>{"/run/lanecrypt/socket"}), client::Place::usual().paths);
+  unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_FALSE(client::Place::usual().is_named);
+}
+
+// A service that does not call accept() holds nobody up for long.
+TEST_F(APlace, WhereNobodyAccepts) {
+  make(geteuid(), 0755, geteuid());
+  std::vector<client::Reached> all;
+  const auto began = client::Clock::now();
+  for (int n = 0; n < 12; ++n)
+    all.push_back(client::reach({{path()}, false}, client::Clock::now() + milliseconds(50)));
+  EXPECT_TRUE(all.front().socket.is_there());
+  EXPECT_FALSE(all.back().socket.is_there());
+  EXPECT_LT(client::Clock::now() - began, seconds(2));
+}
+
+}  // namespace
+}  // namespace service_test
