@@ -18,7 +18,7 @@ PUBLIC = "include/lanecrypt"
 # The headers of the library's form of a job that are only data.
 JOB_DATA = ["src/job/block_cipher.h", "src/job/counter.h", "src/job/mode.h"]
 # What lanecrypt-bench uses of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
-COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h",
+COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/provider_module.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
                 "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
 # What every folder of benchmarks may include.
@@ -94,7 +94,11 @@ MAY_INCLUDE = {
     # blocks of CTR, and asks what each mode is.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
                   "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"] + JOB_DATA,
-    "cli": ["cli/io", "cli/keys", "cli/crypt"] + JOB_DATA,
+    "cli/service": ["service/wire", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/subcommand.h",
+                    "cli/io/file_descriptor.h"],
+    "cli/run": ["cli/service", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/provider_module.h",
+                "cli/subcommand.h", "cli/io/file_descriptor.h"],
+    "cli": ["cli/io", "cli/keys", "cli/crypt", "cli/service", "cli/run"] + JOB_DATA,
     "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],
