@@ -3,8 +3,8 @@
 """What lanecryptd gains or costs TLS servers: whole handshakes a second, in turn with OpenSSL
 alone and through the service, with no session resumed.
 
-The servers and the service share one half of the cores, visitors (handshake_client) have the
-other. The service's counters must show whether it did the work. Prints the figures as it goes,
+The servers and the service share three eighths of the cores, and visitors (handshake_client) have
+the others, so that it is not they who limit the rate. The service's counters must show whether it did the work. Prints the figures as it goes,
 and a table last, and writes them as JSON in the format of bench/results.
 
 Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIST] [--bits LIST]
@@ -16,6 +16,7 @@ Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIS
            apache-event-256,stunnel,postgresql, and smaller ones: see tls_servers.py
 --ways     of openssl,service,service-always; the last is with `rsa = always`, and not done by
            default
+--server-cores  so many cores for the servers and the service
 --root     a folder with the programs and libraries of unpacked packages, or what
            collect_servers.py made
 --set      a setting of the provider
@@ -83,8 +84,8 @@ class Bench:
     def __init__(self, options, folder):
         self.options, self.folder, self.results, self.failed = options, folder, [], False
         cpus = sorted(os.sched_getaffinity(0))
-        half = options.server_cores or max(1, len(cpus) // 2)
-        self.server_cpus, self.client_cpus = cpus[:half], cpus[half:] or cpus
+        few = options.server_cores or max(1, 3 * len(cpus) // 8)
+        self.server_cpus, self.client_cpus = cpus[:few], cpus[few:] or cpus
         self.module = options.build / "lib" / "gpu.so"
         (folder / "cache").mkdir()
         (folder / "cache").chmod(0o777)
@@ -153,6 +154,8 @@ class Bench:
                 "server_us": 1e6 * (at_end[0] - at_begin[0]) / max(handshakes, 1),
                 "service_us": 1e6 * (at_end[1] - at_begin[1]) / max(handshakes, 1),
                 "client_us": 1e6 * total(results, "cpu_seconds") / max(handshakes, 1),
+                "clients_busy": total(results, "cpu_seconds") / self.options.seconds
+                / len(self.client_cpus),
                 "share": done / max(total(results, "all"), 1)}
 
     def measure(self, name, bits):
@@ -198,7 +201,8 @@ class Bench:
                      [round(run["rate"], 1) for run in runs[way]], "handshakes/s",
                      p50_us=percentile_us(latencies, 0.5), p99_us=percentile_us(latencies, 0.99),
                      server_cpu_us=round(median("server_us"), 1),
-                     client_cpu_us=round(median("client_us"), 1))
+                     client_cpu_us=round(median("client_us"), 1),
+                     clients_busy=round(median("clients_busy"), 2))
         if way != "openssl":
             row["service_cpu_us"] = round(median("service_us"), 1)
             row["share_on_device"] = round(median("share"), 3)
@@ -228,12 +232,14 @@ class Bench:
 
     def table(self):
         print("\n| handshakes | 1/s | x openssl | p50, ms | p99, ms | CPU us: server | service |"
-              " by the service |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+              " by the service | visitors busy |\n"
+              "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for row in self.results:
             print(f"| {row['name'].removeprefix('handshakes.')} | {row['value']:.0f} | "
                   f"{row.get('over_openssl', '')} | {(row['p50_us'] or 0) / 1e3:.2f} | "
                   f"{(row['p99_us'] or 0) / 1e3:.2f} | {row['server_cpu_us']} | "
-                  f"{row.get('service_cpu_us', '')} | {row.get('share_on_device', '')} |")
+                  f"{row.get('service_cpu_us', '')} | {row.get('share_on_device', '')} | "
+                  f"{row['clients_busy']} |")
 
     # ---- Endurance ----------------------------------------------------------------
 
