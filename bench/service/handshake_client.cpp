@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -315,6 +316,8 @@ int main(int count, char **words) {
   std::map<std::string, std::string> values = words_of(count, words);
   // Nothing of a program's configuration: a provider there would serve the visitors too.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  // OpenSSL writes to sockets that a killed worker has closed.
+  (void)signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
   Options options;
   options.port = uint16_t(atoi(values["port"].c_str()));
