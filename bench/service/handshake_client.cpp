@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -92,7 +93,7 @@ class Visitors {
       for (int n = 0; n < number; ++n) go_on(*static_cast<Connection *>(ready[size_t(n)].data.ptr));
       if (now - looked_ns_ > kLookMs * 1'000'000) end_late(now);
     }
-    return json(cpu - cpu_at_begin);
+    return json(std::max(0.0, cpu - std::max(0.0, cpu_at_begin)));
   }
 
  private:

@@ -386,7 +386,11 @@ def main():
         folder.chmod(0o755)
         bench = Bench(options, folder)
         if options.endure:
-            return 0 if bench.endure() else 1
+            try:
+                return 0 if bench.endure() else 1
+            except (CrowdFailed, RuntimeError) as failure:
+                say(f"FAILED: {failure}")
+                return 1
         bench.measure_all()
         bench.table()
     return 1 if bench.failed else 0
