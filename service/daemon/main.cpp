@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <new>
 #include <string>
 
@@ -90,14 +89,6 @@ void declare(CLI::App &app, Options &options) {
   app.add_flag("--version", options.version, "print the version");
 }
 
-void block_signals() {
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
-  (void)sigprocmask(SIG_BLOCK, &ends, nullptr);
-}
-
 int serve(const Options &options) {
   if (process::serves_a_stranger())
     throw Failure("it does not run with more rights than its caller has");
@@ -105,8 +96,7 @@ int serve(const Options &options) {
   check_descriptor(options.ready, "--ready-fd");
   check_descriptor(options.until_closed, "--until-closed");
   const std::optional<gid_t> group = find_group(options);
-  // Before there are threads, which inherit it.
-  block_signals();
+  Daemon::block_signals();
   harden();
   // What openssl.cnf activates is for other programs, and may be a client of this one.
   (void)setenv("OPENSSL_CONF", "/dev/null", 1);

@@ -154,7 +154,7 @@ def test_each_line_of_its_log_says_whose_it_is(folder):
     assert all(line.startswith("lanecryptd: ") for line in lines)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_end_it(folder, number):
     with service(folder / "socket") as running:
         assert sorted(path.name for path in folder.iterdir()) == ["socket", "socket.lock"]

@@ -132,7 +132,11 @@ TEST(Runnable, IsReadFromTheKernelsText) {
 TEST(Peers, AreAdmittedByUserAndGroup) {
   const Admitted nobody_else, group{gid_t{4242}};
   const auto peer = [](uid_t user, gid_t first, std::vector<gid_t> others) {
-    return Peer{user, first, std::move(others), Descriptor()};
+    Peer made;
+    made.user = user;
+    made.group = first;
+    made.groups = std::move(others);
+    return made;
   };
   EXPECT_TRUE(nobody_else.allows(peer(0, 0, {})));
   EXPECT_TRUE(nobody_else.allows(peer(geteuid(), 9, {})));
