@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Authenticated encryption: AESGCM, AESCCM, ChaCha20Poly1305, and AEAD for the other ciphers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Optional, Union
+
+from . import _arrays, _core
+from ._context import Context, default_context
+from ._errors import invalid_tag
+from ._job import Job
+from ._keys import BytesLike, KeyProvider, secret_key
+
+_TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
+
+_KEY_SIZES = {"sm4": (16,), "chacha20": (32,)}
+
+# A task, and what makes the user's result when it has ended.
+_Prepared = tuple[_core.Task, Callable[[], Any]]
+
+
+class AEAD:
+    """One key of an authenticated cipher: "aes-gcm" (SP 800-38D), "aes-ccm" (SP 800-38C),
+    "chacha20-poly1305" (RFC 8439, 2.8), "sm4-gcm", "sm4-ccm", "aria-gcm", "aria-ccm".
+
+    key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object.
+    tag_length: bytes of every tag.
+    context: where to run; by default default_context().
+
+    Data are bytes-like objects or contiguous arrays of any type, by their bytes: NumPy, PyTorch,
+    CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
+    device are worked on where they lie; those in host memory on a device or the CPU, whatever is
+    sooner. Nonces and associated data lie in host memory. Results are of the input's kind: bytes
+    for bytes-like objects, and for an array a new one beside it.
+
+    stream: for arrays on a CUDA device, an int (the handle) or an object with __cuda_stream__. The
+    work is done in the order of the stream, by default of the stream that the array's framework
+    uses now. The functions return when it is done.
+
+    The functions without submit_ wait, without the GIL. Those with submit_ take the same and
+    return a Job. Any number of threads may use one object.
+
+    Errors: ValueError or TypeError for wrong arguments, BufferError for arrays that are not
+    contiguous, InvalidTag where a tag is wrong (then no plaintext is given out: the output is
+    wiped), lanecrypt.Error where the library cannot do it.
+
+    One nonce under one key must never be used for two messages.
+    """
+
+    __slots__ = ("_number", "_name", "_key", "_tag_bytes", "_context", "__weakref__")
+
+    def __init__(
+        self,
+        name: str,
+        key: Union[BytesLike, KeyProvider],
+        tag_length: int = 16,
+        *,
+        context: Optional[Context] = None,
+    ) -> None:
+        if name not in _core.CIPHERS or name.rpartition("-")[2] not in ("gcm", "ccm", "poly1305"):
+            raise ValueError(f"there is no authenticated cipher {name!r}")
+        self._name = name
+        self._number = _core.CIPHERS[name]
+        self._key = secret_key(key)
+        if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
+            raise ValueError(self._key_text())
+        if not isinstance(tag_length, int):
+            raise TypeError("tag_length is an int")
+        if tag_length not in _TAG_SIZES.get(name[-3:], (16,)):
+            raise ValueError("Invalid tag_length")
+        self._tag_bytes = tag_length
+        self._context = context
+
+    def _key_text(self) -> str:
+        return f"a key of {self._name} does not have {self._key.nbytes} bytes"
+
+    def __repr__(self) -> str:
+        return f"<lanecrypt.{type(self).__name__} {self._name} at {id(self):#x}>"
+
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError(f"{type(self).__name__} holds a key and cannot be pickled")
+
+    # ---- One message ----
+
+    def encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                stream: Any = None) -> Any:
+        """Encrypts and authenticates. Returns the ciphertext, as long as the data, and behind it
+        the tag: bytes, or a one-dimensional array of bytes beside the data."""
+        return _run(self._encrypt(nonce, data, associated_data, stream))
+
+    def submit_encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                       stream: Any = None) -> Job[Any]:
+        """As encrypt(), and returns a Job."""
+        return Job(*self._encrypt(nonce, data, associated_data, stream))
+
+    def decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                stream: Any = None) -> Any:
+        """Decrypts what encrypt() returned. Returns the plaintext: bytes, or a one-dimensional
+        array of bytes beside the data. Raises InvalidTag where the key, the nonce, the data or
+        the associated data are not those of the encryption."""
+        return _run(self._decrypt(nonce, data, associated_data, stream))
+
+    def submit_decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                       stream: Any = None) -> Job[Any]:
+        """As decrypt(), and returns a Job."""
+        return Job(*self._decrypt(nonce, data, associated_data, stream))
+
+    def encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                     stream: Any = None) -> int:
+        """Encrypts into `buf`, which is writable, lies on the device of the data and has exactly
+        as many bytes as the data and the tag. It may begin where the data begin, and overlap them
+        in no other way. Returns its length."""
+        return _run(self._encrypt(nonce, data, associated_data, stream, buf))
+
+    def submit_encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                            stream: Any = None) -> Job[int]:
+        """As encrypt_into(), and returns a Job."""
+        return Job(*self._encrypt(nonce, data, associated_data, stream, buf))
+
+    def decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                     stream: Any = None) -> int:
+        """Decrypts into `buf`, an array of any type with exactly as many bytes as the data without
+        the tag. It may begin where the data begin. Returns its length. Where the tag is wrong,
+        `buf` is wiped; on the host it may hold text that is not verified before."""
+        return _run(self._decrypt(nonce, data, associated_data, stream, buf))
+
+    def submit_decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                            stream: Any = None) -> Job[int]:
+        """As decrypt_into(), and returns a Job."""
+        return Job(*self._decrypt(nonce, data, associated_data, stream, buf))
+
+    # ---- Many messages ----
+
+    def encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
+                     out: Any = None, tags: Any = None, stream: Any = None) -> tuple[Any, Any]:
+        """Encrypts many messages under the key, in one request. Returns (out, tags).
+
+        data: a list or tuple of messages of any lengths, or an array whose first dimension
+            numbers messages of one length.
+        nonces: a sequence with one for each message, or all of them one behind the other in one
+            object: an array of shape (count, bytes of a nonce), or bytes.
+        associated_data: None, one object for all messages, or a list or tuple with one for each.
+        out: where the ciphertexts go, in the same form as the data, each as long as its message;
+            the data themselves to work in place. By default new ones: of the shape and type of
+            the data, bytes for bytes-like messages.
+        tags: where the tags go: an array, one behind the other. By default a new array of shape
+            (count, bytes of a tag) beside the data; a list of bytes for bytes-like messages.
+        """
+        return _run(self._encrypt_many(nonces, data, associated_data, out, tags, stream))
+
+    def submit_encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
+                            out: Any = None, tags: Any = None,
+                            stream: Any = None) -> Job[tuple[Any, Any]]:
+        """As encrypt_many(), and returns a Job."""
+        return Job(*self._encrypt_many(nonces, data, associated_data, out, tags, stream))
+
+    def decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None, *,
+                     out: Any = None, stream: Any = None) -> Any:
+        """Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
+        one for each message. Returns out. Where tags are wrong, raises InvalidTag, whose `failed`
+        has the numbers of these messages: their outputs are wiped, and all others are good."""
+        return _run(self._decrypt_many(nonces, data, tags, associated_data, out, stream))
+
+    def submit_decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None,
+                            *, out: Any = None, stream: Any = None) -> Job[Any]:
+        """As decrypt_many(), and returns a Job."""
+        return Job(*self._decrypt_many(nonces, data, tags, associated_data, out, stream))
+
+    # ---- How ----
+
+    def _check_nonce(self, nonce_bytes: int) -> None:
+        if self._name.endswith("ccm"):
+            if not 7 <= nonce_bytes <= 13:
+                raise ValueError("Nonce must be between 7 and 13 bytes")
+        elif self._name.endswith("gcm"):
+            if not 8 <= nonce_bytes <= 128:
+                raise ValueError("Nonce must be between 8 and 128 bytes")
+        elif nonce_bytes != 12:
+            raise ValueError("Nonce must be 12 bytes")
+
+    def _check_length(self, nonce_bytes: int, text_bytes: int) -> None:
+        # The rest of 15 bytes holds the text's length (SP 800-38C, A.1).
+        if self._name.endswith("ccm") and text_bytes >> (8 * (15 - nonce_bytes)):
+            raise ValueError("Data too long for nonce")
+
+    def _task(self, context: Context, encrypts: bool, nonce_bytes: int,
+              stream: Optional[int]) -> _core.CipherTask:
+        self._check_nonce(nonce_bytes)
+        return _core.CipherTask(context._core, self._number, encrypts, self._key, nonce_bytes,
+                                self._tag_bytes, 0, stream)
+
+    def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> _Prepared:
+        context = self._context or default_context()
+        handle = _arrays.stream_number(stream)
+        source = _arrays.view(data, handle)
+        if handle is None and not source.on_host:
+            handle = _arrays.current_stream(data, source)
+        nonce_bytes = _nbytes(nonce)
+        task = self._task(context, True, nonce_bytes, handle)
+        length = source.nbytes
+        self._check_length(nonce_bytes, length)
+        whole = length + self._tag_bytes
+        if buf is None:
+            output = _arrays.new_bytes(data, source, whole, context._core, handle)
+        else:
+            output = _arrays.Output(_arrays.view(buf, handle, writable=True), whole)
+            _check_size(output.view, whole)
+        task.add(nonce, source, 0, length, output.view, 0, aad)
+
+        def finish() -> Any:
+            task.store_tags(output.view, length)
+            return output.value
+
+        return task, finish
+
+    def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> _Prepared:
+        context = self._context or default_context()
+        handle = _arrays.stream_number(stream)
+        source = _arrays.view(data, handle)
+        if handle is None and not source.on_host:
+            handle = _arrays.current_stream(data, source)
+        nonce_bytes = _nbytes(nonce)
+        task = self._task(context, False, nonce_bytes, handle)
+        length = source.nbytes - self._tag_bytes
+        if length < 0:
+            raise invalid_tag()
+        self._check_length(nonce_bytes, length)
+        if buf is None:
+            output = _arrays.new_bytes(data, source, length, context._core, handle)
+        else:
+            output = _arrays.Output(_arrays.view(buf, handle, writable=True), length)
+            _check_size(output.view, length)
+        task.add(nonce, source, 0, length, output.view, 0, aad)
+        task.load_tags(source, length)
+        return task, lambda: output.value
+
+    def _encrypt_many(self, nonces: Any, data: Any, aad: Any, out: Any, tags: Any,
+                      stream: Any) -> _Prepared:
+        context = self._context or default_context()
+        handle = _arrays.stream_number(stream)
+        messages = _Messages(data, out, context, handle)
+        task = messages.task(self, nonces, aad, True)
+        if tags is not None:
+            tags_view = _arrays.view(tags, handle, writable=True)
+            _check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+        elif not messages.has_bytes:
+            made = _arrays.new_rows(messages.like, messages.like_view,
+                                    (messages.count, self._tag_bytes), context._core,
+                                    messages.stream)
+
+        def finish() -> tuple[Any, Any]:
+            if tags is not None:
+                task.store_tags(tags_view, 0)
+                return messages.value, tags
+            if messages.has_bytes:
+                return messages.value, [task.tag(n) for n in range(messages.count)]
+            task.store_tags(made.view, 0)
+            return messages.value, made.value
+
+        return task, finish
+
+    def _decrypt_many(self, nonces: Any, data: Any, tags: Any, aad: Any, out: Any,
+                      stream: Any) -> _Prepared:
+        context = self._context or default_context()
+        messages = _Messages(data, out, context, _arrays.stream_number(stream))
+        task = messages.task(self, nonces, aad, False)
+        if _arrays.is_sequence_of_messages(tags):
+            _check_count(len(tags), messages.count, "tags")
+            for number, tag in enumerate(tags):
+                task.load_tag(number, tag)
+        else:
+            tags_view = _arrays.view(tags, messages.stream)
+            _check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            task.load_tags(tags_view, 0)
+        return task, lambda: messages.value
+
+
+def _run(prepared: _Prepared) -> Any:
+    task, finish = prepared
+    task.run()
+    return finish()
+
+
+def _nbytes(value: Any) -> int:
+    return len(value) if type(value) is bytes else _arrays.view(value).nbytes
+
+
+def _check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
+    if its_view.nbytes != nbytes:
+        raise ValueError(f"{what} must be {nbytes} bytes")
+
+
+def _check_count(given: int, needed: int, what: str) -> None:
+    if given != needed:
+        raise ValueError(f"there are {given} {what} for {needed} messages")
+
+
+class _Messages:
+    """The messages of one request: their inputs and outputs."""
+
+    def __init__(self, data: Any, out: Any, context: Context, stream: Optional[int]) -> None:
+        self._context = context
+        self.is_sequence = _arrays.is_sequence_of_messages(data)
+        items = list(data) if self.is_sequence else [data]
+        self.sources = [_arrays.view(item, stream) for item in items]
+        self.count = len(items) if self.is_sequence else _arrays.row_count(data, self.sources[0])
+        # What is like the results, and where the request's order comes from.
+        self.like = items[0] if items else b""
+        self.like_view = self.sources[0] if items else _core.View(b"")
+        if stream is None and not self.like_view.on_host:
+            stream = _arrays.current_stream(self.like, self.like_view)
+        self.stream = stream
+        self.has_bytes = (self.is_sequence and _arrays.framework_of(self.like) == ""
+                          and self.like_view.on_host)
+        if out is None:
+            self.outputs = [_arrays.new_like(item, source, context._core, stream)
+                            for item, source in zip(items, self.sources)]
+        else:
+            given = list(out) if self.is_sequence else [out]
+            _check_count(len(given), len(items), "outputs")
+            self.outputs = [_arrays.Output(_arrays.view(item, stream, writable=True), item)
+                            for item in given]
+            for source, output in zip(self.sources, self.outputs):
+                _check_size(output.view, source.nbytes, "an output")
+        self._out = out
+
+    @property
+    def value(self) -> Any:
+        if self._out is not None:
+            return self._out
+        values = [output.value for output in self.outputs]
+        return values if self.is_sequence else values[0]
+
+    def task(self, aead: AEAD, nonces: Any, aad: Any, encrypts: bool) -> _core.CipherTask:
+        each = list(nonces) if isinstance(nonces, (list, tuple)) else None
+        if each is not None:
+            _check_count(len(each), self.count, "nonces")
+            nonce_bytes = _nbytes(each[0]) if each else 12
+        else:
+            total = _nbytes(nonces)
+            if self.count and total % self.count:
+                raise ValueError(f"{total} bytes of nonces are not as many for each of "
+                                 f"{self.count} messages")
+            nonce_bytes = total // self.count if self.count else 12
+        task = aead._task(self._context, encrypts, nonce_bytes, self.stream)
+        if self.count:
+            longest = (max(source.nbytes for source in self.sources) if self.is_sequence
+                       else self.sources[0].nbytes // self.count)
+            aead._check_length(nonce_bytes, longest)
+        if not self.is_sequence:
+            joined = nonces if each is None else b"".join(bytes(nonce) for nonce in each)
+            task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count, aad)
+            return task
+        if each is None:
+            flat = bytes(_core_bytes(nonces))
+            each = [flat[n * nonce_bytes:(n + 1) * nonce_bytes] for n in range(self.count)]
+        aads = list(aad) if isinstance(aad, (list, tuple)) else None
+        if aads is not None:
+            _check_count(len(aads), self.count, "associated data")
+        shared = None if aad is None or aads is not None else _arrays.view(aad)
+        for number, (nonce, source, output) in enumerate(zip(each, self.sources, self.outputs)):
+            task.add(nonce, source, 0, source.nbytes, output.view, 0,
+                     aads[number] if aads is not None else shared)
+        return task
+
+
+def _core_bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else _core.to_bytes(_arrays.view(value))
+
+
+class AESGCM(AEAD):
+    """AES-GCM (SP 800-38D) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
+    Keys of 16, 24 or 32 bytes; nonces of 8 to 128, usually 12; tags of 16."""
+
+    __slots__ = ()
+
+    def __init__(self, key: Union[BytesLike, KeyProvider], *,
+                 context: Optional[Context] = None) -> None:
+        super().__init__("aes-gcm", key, context=context)
+
+    def _key_text(self) -> str:
+        return "AESGCM key must be 128, 192, or 256 bits."
+
+    @staticmethod
+    def generate_key(bit_length: int) -> bytes:
+        """A random key of 128, 192 or 256 bits."""
+        return _random_key(bit_length)
+
+
+class AESCCM(AEAD):
+    """AES-CCM (SP 800-38C) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
+    Keys of 16, 24 or 32 bytes; nonces of 7 to 13; tags of 4, 6, 8, 10, 12, 14 or 16. Each block
+    waits for the one before it: give many messages at once."""
+
+    __slots__ = ()
+
+    def __init__(self, key: Union[BytesLike, KeyProvider], tag_length: int = 16, *,
+                 context: Optional[Context] = None) -> None:
+        super().__init__("aes-ccm", key, tag_length, context=context)
+
+    def _key_text(self) -> str:
+        return "AESCCM key must be 128, 192, or 256 bits."
+
+    @staticmethod
+    def generate_key(bit_length: int) -> bytes:
+        """A random key of 128, 192 or 256 bits."""
+        return _random_key(bit_length)
+
+
+class ChaCha20Poly1305(AEAD):
+    """ChaCha20-Poly1305 (RFC 8439, 2.8) with the signatures of
+    cryptography.hazmat.primitives.ciphers.aead. Keys of 32 bytes; nonces of 12; tags of 16."""
+
+    __slots__ = ()
+
+    def __init__(self, key: Union[BytesLike, KeyProvider], *,
+                 context: Optional[Context] = None) -> None:
+        super().__init__("chacha20-poly1305", key, context=context)
+
+    def _key_text(self) -> str:
+        return "ChaCha20Poly1305 key must be 32 bytes."
+
+    @staticmethod
+    def generate_key() -> bytes:
+        """A random key of 256 bits."""
+        return os.urandom(32)
+
+
+def _random_key(bit_length: int) -> bytes:
+    if not isinstance(bit_length, int):
+        raise TypeError("bit_length is an int")
+    if bit_length not in (128, 192, 256):
+        raise ValueError("bit_length must be 128, 192, or 256")
+    return os.urandom(bit_length // 8)
