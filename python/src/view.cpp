@@ -32,12 +32,48 @@ bool is_packed(const std::vector<int64_t> &shape, const int64_t *strides) {
   return true;
 }
 
+[[noreturn]] void raise_broken(const std::string &entry) {
+  raise(PyExc_TypeError, "its __cuda_array_interface__ has no right entry '" + entry + "'");
+}
+
+// An entry of an array interface. One that may be left out is then None.
+nb::object entry(nb::handle interface, const char *name, bool may_lack = false) {
+  PyObject *const found =
+      PyDict_Check(interface.ptr()) ? PyDict_GetItemString(interface.ptr(), name) : nullptr;
+  if (found == nullptr && !may_lack) raise_broken(name);
+  return found == nullptr ? nb::none() : nb::borrow(found);
+}
+
+// The numbers of a tuple, such as a shape.
+std::vector<int64_t> numbers_of(nb::handle tuple, const char *name) {
+  std::vector<int64_t> numbers;
+  if (!nb::isinstance<nb::tuple>(tuple)) raise_broken(name);
+  for (const nb::handle number : tuple) {
+    numbers.push_back(PyLong_AsLongLong(number.ptr()));
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  return numbers;
+}
+
+// How many items an array of that shape has.
+uint64_t items_of(const std::vector<int64_t> &shape) {
+  uint64_t items = 1;
+  for (const int64_t length : shape) {
+    if (length < 0 || __builtin_mul_overflow(items, static_cast<uint64_t>(length), &items))
+      raise(PyExc_ValueError, "the array has a shape that no memory has");
+  }
+  return items;
+}
+
 // The bytes of one item by the typestr of an array interface, such as "<f4".
 int64_t item_bytes_of(const std::string &typestr) {
-  const size_t digits = typestr.find_first_of("0123456789", 2);
-  if (typestr.size() < 3 || digits == std::string::npos)
-    raise(PyExc_TypeError, "__cuda_array_interface__ has the unknown typestr " + typestr);
-  return std::stoll(typestr.substr(digits));
+  int64_t bytes = 0;
+  for (size_t n = 2; n < typestr.size() && n < 12; ++n) {
+    if (typestr[n] < '0' || typestr[n] > '9') raise_broken("typestr");
+    bytes = 10 * bytes + (typestr[n] - '0');
+  }
+  if (bytes == 0) raise_broken("typestr");
+  return bytes;
 }
 
 nb::object attribute_or_nothing(nb::handle object, const char *name) {
@@ -68,6 +104,7 @@ std::pair<int, int> dlpack_device_of(nb::handle object) {
 View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
   if (nb::isinstance<DeviceMemory>(object)) {
     const DeviceMemory &memory = nb::cast<const DeviceMemory &>(object);
+    memory.check_range(0, 0);
     data_ = memory.address();
     bytes_ = memory.bytes();
     shape_ = {static_cast<int64_t>(bytes_)};
@@ -150,32 +187,32 @@ bool View::by_cuda_interface(nb::handle object) {
   if (framework_of(object) == "jaxlib") return false;
   const auto [type, ordinal] = dlpack_device_of(object);
   if (type != 0 && type != dlpack::kDLCUDA && type != dlpack::kDLCUDAManaged) return false;
-  const nb::object interface = attribute_or_nothing(object, "__cuda_array_interface__");
-  if (!interface.is_valid()) return false;
-  const nb::dict told = nb::cast<nb::dict>(interface);
-  const int64_t item = item_bytes_of(nb::cast<std::string>(told["typestr"]));
-  uint64_t items = 1;
-  for (const nb::handle length : nb::tuple(told["shape"])) {
-    shape_.push_back(nb::cast<int64_t>(length));
-    items *= static_cast<uint64_t>(shape_.back());
-  }
-  if (told.contains("strides") && !told["strides"].is_none()) {
-    std::vector<int64_t> strides;
-    for (const nb::handle stride : nb::tuple(told["strides"])) {
-      const int64_t bytes = nb::cast<int64_t>(stride);
-      if (item == 0 || bytes % item != 0) raise_not_packed();
-      strides.push_back(bytes / item);
+  const nb::object told = attribute_or_nothing(object, "__cuda_array_interface__");
+  if (!told.is_valid()) return false;
+  shape_ = numbers_of(entry(told, "shape"), "shape");
+  const nb::object typestr = entry(told, "typestr");
+  if (!nb::isinstance<nb::str>(typestr)) raise_broken("typestr");
+  const int64_t item = item_bytes_of(nb::cast<std::string>(typestr));
+  if (const nb::object strides = entry(told, "strides", true); !strides.is_none()) {
+    std::vector<int64_t> items = numbers_of(strides, "strides");
+    if (items.size() != shape_.size()) raise_broken("strides");
+    for (int64_t &stride : items) {
+      if (stride % item != 0) raise_not_packed();
+      stride /= item;
     }
-    if (!is_packed(shape_, strides.data())) raise_not_packed();
+    if (!is_packed(shape_, items.data())) raise_not_packed();
   }
-  const nb::tuple data = nb::tuple(told["data"]);
-  data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(data[0]));
-  is_read_only_ = nb::cast<bool>(data[1]);
-  bytes_ = items * static_cast<uint64_t>(item);
+  const nb::object data = entry(told, "data");
+  if (!nb::isinstance<nb::tuple>(data) || nb::len(data) != 2) raise_broken("data");
+  data_ = reinterpret_cast<uint8_t *>(PyLong_AsVoidPtr(nb::object(data[0]).ptr()));
+  if (PyErr_Occurred()) throw nb::python_error();
+  is_read_only_ = nb::object(data[1]).is(nb::handle(Py_True));
+  bytes_ = items_of(shape_) * static_cast<uint64_t>(item);
   room_ = Room::kCuda;
   ordinal_ = ordinal;
-  if (told.contains("stream") && !told["stream"].is_none())
-    stream_ = nb::cast<uintptr_t>(told["stream"]);
+  if (const nb::object stream = entry(told, "stream", true); !stream.is_none())
+    stream_ = reinterpret_cast<uintptr_t>(PyLong_AsVoidPtr(stream.ptr()));
+  if (PyErr_Occurred()) throw nb::python_error();
   owner_ = nb::borrow(object);
   return true;
 }
@@ -224,9 +261,7 @@ bool View::by_dlpack(nb::handle object, std::optional<uintptr_t> stream) {
 void View::take(const dlpack::DLTensor &tensor) {
   shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
   if (!is_packed(shape_, tensor.strides)) raise_not_packed();
-  uint64_t items = 1;
-  for (const int64_t length : shape_) items *= static_cast<uint64_t>(length);
-  bytes_ = (items * tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+  bytes_ = (items_of(shape_) * tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
   data_ = static_cast<uint8_t *>(tensor.data) + tensor.byte_offset;
   switch (tensor.device.device_type) {
     case dlpack::kDLCPU:
