@@ -208,9 +208,10 @@ class AEAD:
             output = _arrays.Output(_arrays.view(buf, handle, writable=True), whole)
             _check_size(output.view, whole)
         task.add(nonce, source, 0, length, output.view, 0, aad)
+        task.put_tags(output.view, length)
 
         def finish() -> Any:
-            task.store_tags(output.view, length)
+            task.store_tags()
             return output.value
 
         return task, finish
@@ -245,18 +246,20 @@ class AEAD:
         if tags is not None:
             tags_view = _arrays.view(tags, handle, writable=True)
             _check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            made = _arrays.Output(tags_view, tags)
+            task.put_tags(made.view, 0)
         elif not messages.has_bytes:
             made = _arrays.new_rows(messages.like, messages.like_view,
                                     (messages.count, self._tag_bytes), context._core,
                                     messages.stream)
+            task.put_tags(made.view, 0)
+        else:
+            made = None
 
         def finish() -> tuple[Any, Any]:
-            if tags is not None:
-                task.store_tags(tags_view, 0)
-                return messages.value, tags
-            if messages.has_bytes:
+            if made is None:
                 return messages.value, [task.tag(n) for n in range(messages.count)]
-            task.store_tags(made.view, 0)
+            task.store_tags()
             return messages.value, made.value
 
         return task, finish

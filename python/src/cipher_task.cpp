@@ -151,7 +151,8 @@ void CipherTask::prepare() {
     raise(PyExc_ValueError, "a stream goes with memory of a CUDA device only");
   for (size_t n = 0; n < messages_.size(); ++n) {
     messages_[n].iv = iv_bytes_ == 0 ? nullptr : ivs_.data() + n * iv_bytes_;
-    messages_[n].tag = tag_bytes_ == 0 ? nullptr : tag_of(n);
+    if (tag_bytes_ != 0)
+      messages_[n].tag = tags_outside_ != nullptr ? tags_outside_ + n * tag_bytes_ : tag_of(n);
   }
   if (tag_bytes_ != 0 && job_.direction == LC_DECRYPT) {
     statuses_.assign(messages_.size(), LC_OK);
@@ -193,18 +194,25 @@ void CipherTask::load_tags(const View &from, uint64_t offset) {
   }));
 }
 
-void CipherTask::store_tags(const View &to, uint64_t offset) {
-  if (offset > to.bytes() || tags_.size() > to.bytes() - offset)
+void CipherTask::put_tags(nb::object to, uint64_t offset) {
+  check_not_begun();
+  const View &view = nb::cast<const View &>(to);
+  if (offset > view.bytes() || tags_.size() > view.bytes() - offset)
     raise(PyExc_ValueError, "the tags reach past the end of their memory");
   if (tags_.empty()) return;
-  if (to.room() == Room::kHost) {
-    std::memcpy(to.data() + offset, tags_.data(), tags_.size());
-    return;
+  keep(to);
+  if (view.room() == Room::kHost) {
+    tags_outside_ = view.data() + offset;
+  } else {
+    use(view);
+    tags_on_device_ = view.data() + offset;
   }
-  use(to);
-  const uint32_t index = device();
+}
+
+void CipherTask::store_tags() {
+  if (tags_on_device_ == nullptr) return;
   check(context().call([&](lc_context *c) {
-    return lc_copy_to_device(c, index, to.data() + offset, tags_.data(), tags_.size());
+    return lc_copy_to_device(c, job_.device, tags_on_device_, tags_.data(), tags_.size());
   }));
 }
 
@@ -236,7 +244,8 @@ void bind_cipher_task(nb::module_ &module) {
       .def("add_rows", &CipherTask::add_rows, nb::arg("ivs").none(), nb::arg("input"),
            nb::arg("output"), nb::arg("rows"), nb::arg("aad").none())
       .def("load_tags", &CipherTask::load_tags, nb::arg("source"), nb::arg("offset"))
-      .def("store_tags", &CipherTask::store_tags, nb::arg("target"), nb::arg("offset"))
+      .def("put_tags", &CipherTask::put_tags, nb::arg("target"), nb::arg("offset"))
+      .def("store_tags", &CipherTask::store_tags)
       .def("load_tag", &CipherTask::load_tag, nb::arg("number"), nb::arg("tag"))
       .def("tag", &CipherTask::tag, nb::arg("number"));
 }

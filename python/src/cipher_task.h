@@ -26,11 +26,15 @@ class CipherTask : public Task {
   // the other. aad: None, one for all, or a sequence with one for each.
   void add_rows(nb::handle ivs, nb::object in, nb::object out, uint64_t rows, nb::handle aad);
 
-  // Tags stay in memory of this object until they are copied to where they belong, so that they
-  // may belong anywhere. Those of all messages, one behind the other in a view:
+  // The tags to compare: those of all messages, one behind the other in a view, or one of them.
   void load_tags(const View &from, uint64_t offset);
-  void store_tags(const View &to, uint64_t offset);
   void load_tag(size_t number, nb::handle bytes);
+  // Where the tags of all messages go, one behind the other. In host memory the library writes
+  // them there. For a device's memory, which its ABI cannot do yet, store_tags() copies them when
+  // the task has ended.
+  void put_tags(nb::object to, uint64_t offset);
+  void store_tags();
+  // A tag that has no other place.
   nb::bytes tag(size_t number) const;
 
   void prepare() override;
@@ -61,6 +65,8 @@ class CipherTask : public Task {
   lc_cipher_job job_ = {};
   std::vector<lc_message> messages_;
   std::vector<uint8_t> ivs_, tags_;
+  uint8_t *tags_outside_ = nullptr;    // in host memory: instead of tags_
+  uint8_t *tags_on_device_ = nullptr;  // where store_tags() copies them
   std::vector<lc_status> statuses_;
   uint64_t bytes_ = 0;
   // Where the first view lies; the others must lie there too.
