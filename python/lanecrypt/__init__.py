@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._aead import AEAD, AESCCM, AESGCM, ChaCha20Poly1305
+from ._cipher import Cipher
 from ._context import (Context, Counters, Device, _after_fork, counters, default_context,
                        devices)
 from ._core import DeviceMemory
 from ._errors import DeviceError, Error, NoDeviceError, StoppedError, UnsupportedError
 from ._job import Job
 from ._keys import KeyFile, KeyProvider
+from ._keystream import keystream
+from ._openssl import openssl_conf
+from ._stream import CipherStream
 
 if TYPE_CHECKING:
     from ._errors import _OwnInvalidTag as InvalidTag
@@ -25,9 +29,10 @@ if TYPE_CHECKING:
 __version__: str = _core.VERSION
 
 __all__ = [
-    "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Context", "Counters", "Device", "DeviceError",
+    "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context", "Counters", "Device", "DeviceError",
     "DeviceMemory", "Error", "InvalidTag", "Job", "KeyFile", "KeyProvider", "NoDeviceError",
-    "StoppedError", "UnsupportedError", "counters", "default_context", "devices",
+    "StoppedError", "UnsupportedError", "counters", "default_context", "devices", "keystream",
+    "openssl_conf",
 ]
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from typing import Any, Optional, Union
 
 from . import _arrays, _core
@@ -12,13 +11,11 @@ from ._context import Context, default_context
 from ._errors import invalid_tag
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
+from ._messages import Messages, Prepared, check_count, check_size, nbytes_of, run
 
 _TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
 
 _KEY_SIZES = {"sm4": (16,), "chacha20": (32,)}
-
-# A task, and what makes the user's result when it has ended.
-_Prepared = tuple[_core.Task, Callable[[], Any]]
 
 
 class AEAD:
@@ -88,7 +85,7 @@ class AEAD:
                 stream: Any = None) -> Any:
         """Encrypts and authenticates. Returns the ciphertext, as long as the data, and behind it
         the tag: bytes, or a one-dimensional array of bytes beside the data."""
-        return _run(self._encrypt(nonce, data, associated_data, stream))
+        return run(self._encrypt(nonce, data, associated_data, stream))
 
     def submit_encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
                        stream: Any = None) -> Job[Any]:
@@ -100,7 +97,7 @@ class AEAD:
         """Decrypts what encrypt() returned. Returns the plaintext: bytes, or a one-dimensional
         array of bytes beside the data. Raises InvalidTag where the key, the nonce, the data or
         the associated data are not those of the encryption."""
-        return _run(self._decrypt(nonce, data, associated_data, stream))
+        return run(self._decrypt(nonce, data, associated_data, stream))
 
     def submit_decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
                        stream: Any = None) -> Job[Any]:
@@ -112,7 +109,7 @@ class AEAD:
         """Encrypts into `buf`, which is writable, lies on the device of the data and has exactly
         as many bytes as the data and the tag. It may begin where the data begin, and overlap them
         in no other way. Returns its length."""
-        return _run(self._encrypt(nonce, data, associated_data, stream, buf))
+        return run(self._encrypt(nonce, data, associated_data, stream, buf))
 
     def submit_encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
                             stream: Any = None) -> Job[int]:
@@ -124,7 +121,7 @@ class AEAD:
         """Decrypts into `buf`, an array of any type with exactly as many bytes as the data without
         the tag. It may begin where the data begin. Returns its length. Where the tag is wrong,
         `buf` is wiped; on the host it may hold text that is not verified before."""
-        return _run(self._decrypt(nonce, data, associated_data, stream, buf))
+        return run(self._decrypt(nonce, data, associated_data, stream, buf))
 
     def submit_decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
                             stream: Any = None) -> Job[int]:
@@ -148,7 +145,7 @@ class AEAD:
         tags: where the tags go: an array, one behind the other. By default a new array of shape
             (count, bytes of a tag) beside the data; a list of bytes for bytes-like messages.
         """
-        return _run(self._encrypt_many(nonces, data, associated_data, out, tags, stream))
+        return run(self._encrypt_many(nonces, data, associated_data, out, tags, stream))
 
     def submit_encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
                             out: Any = None, tags: Any = None,
@@ -161,7 +158,7 @@ class AEAD:
         """Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
         one for each message. Returns out. Where tags are wrong, raises InvalidTag, whose `failed`
         has the numbers of these messages: their outputs are wiped, and all others are good."""
-        return _run(self._decrypt_many(nonces, data, tags, associated_data, out, stream))
+        return run(self._decrypt_many(nonces, data, tags, associated_data, out, stream))
 
     def submit_decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None,
                             *, out: Any = None, stream: Any = None) -> Job[Any]:
@@ -185,19 +182,22 @@ class AEAD:
         if self._name.endswith("ccm") and text_bytes >> (8 * (15 - nonce_bytes)):
             raise ValueError("Data too long for nonce")
 
+    def _usual_iv_bytes(self) -> int:
+        return 12
+
     def _task(self, context: Context, encrypts: bool, nonce_bytes: int,
               stream: Optional[int]) -> _core.CipherTask:
         self._check_nonce(nonce_bytes)
         return _core.CipherTask(context._core, self._number, encrypts, self._key, nonce_bytes,
                                 self._tag_bytes, 0, stream)
 
-    def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> _Prepared:
+    def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
         if handle is None and not source.on_host:
             handle = _arrays.current_stream(data, source)
-        nonce_bytes = _nbytes(nonce)
+        nonce_bytes = nbytes_of(nonce)
         task = self._task(context, True, nonce_bytes, handle)
         length = source.nbytes
         self._check_length(nonce_bytes, length)
@@ -206,7 +206,7 @@ class AEAD:
             output = _arrays.new_bytes(data, source, whole, context._core, handle)
         else:
             output = _arrays.Output(_arrays.view(buf, handle, writable=True), whole)
-            _check_size(output.view, whole)
+            check_size(output.view, whole)
         task.add(nonce, source, 0, length, output.view, 0, aad)
         task.put_tags(output.view, length)
 
@@ -216,13 +216,13 @@ class AEAD:
 
         return task, finish
 
-    def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> _Prepared:
+    def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
         if handle is None and not source.on_host:
             handle = _arrays.current_stream(data, source)
-        nonce_bytes = _nbytes(nonce)
+        nonce_bytes = nbytes_of(nonce)
         task = self._task(context, False, nonce_bytes, handle)
         length = source.nbytes - self._tag_bytes
         if length < 0:
@@ -232,20 +232,19 @@ class AEAD:
             output = _arrays.new_bytes(data, source, length, context._core, handle)
         else:
             output = _arrays.Output(_arrays.view(buf, handle, writable=True), length)
-            _check_size(output.view, length)
+            check_size(output.view, length)
         task.add(nonce, source, 0, length, output.view, 0, aad)
         task.load_tags(source, length)
         return task, lambda: output.value
 
     def _encrypt_many(self, nonces: Any, data: Any, aad: Any, out: Any, tags: Any,
-                      stream: Any) -> _Prepared:
+                      stream: Any) -> Prepared:
         context = self._context or default_context()
-        handle = _arrays.stream_number(stream)
-        messages = _Messages(data, out, context, handle)
+        messages = Messages(data, out, context, stream)
         task = messages.task(self, nonces, aad, True)
         if tags is not None:
-            tags_view = _arrays.view(tags, handle, writable=True)
-            _check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            tags_view = _arrays.view(tags, messages.stream, writable=True)
+            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
             made = _arrays.Output(tags_view, tags)
             task.put_tags(made.view, 0)
         elif not messages.has_bytes:
@@ -265,112 +264,19 @@ class AEAD:
         return task, finish
 
     def _decrypt_many(self, nonces: Any, data: Any, tags: Any, aad: Any, out: Any,
-                      stream: Any) -> _Prepared:
+                      stream: Any) -> Prepared:
         context = self._context or default_context()
-        messages = _Messages(data, out, context, _arrays.stream_number(stream))
+        messages = Messages(data, out, context, stream)
         task = messages.task(self, nonces, aad, False)
-        if _arrays.is_sequence_of_messages(tags):
-            _check_count(len(tags), messages.count, "tags")
+        if isinstance(tags, (list, tuple)):
+            check_count(len(tags), messages.count, "tags")
             for number, tag in enumerate(tags):
                 task.load_tag(number, tag)
         else:
             tags_view = _arrays.view(tags, messages.stream)
-            _check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
             task.load_tags(tags_view, 0)
         return task, lambda: messages.value
-
-
-def _run(prepared: _Prepared) -> Any:
-    task, finish = prepared
-    task.run()
-    return finish()
-
-
-def _nbytes(value: Any) -> int:
-    return len(value) if type(value) is bytes else _arrays.view(value).nbytes
-
-
-def _check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
-    if its_view.nbytes != nbytes:
-        raise ValueError(f"{what} must be {nbytes} bytes")
-
-
-def _check_count(given: int, needed: int, what: str) -> None:
-    if given != needed:
-        raise ValueError(f"there are {given} {what} for {needed} messages")
-
-
-class _Messages:
-    """The messages of one request: their inputs and outputs."""
-
-    def __init__(self, data: Any, out: Any, context: Context, stream: Optional[int]) -> None:
-        self._context = context
-        self.is_sequence = _arrays.is_sequence_of_messages(data)
-        items = list(data) if self.is_sequence else [data]
-        self.sources = [_arrays.view(item, stream) for item in items]
-        self.count = len(items) if self.is_sequence else _arrays.row_count(data, self.sources[0])
-        # What is like the results, and where the request's order comes from.
-        self.like = items[0] if items else b""
-        self.like_view = self.sources[0] if items else _core.View(b"")
-        if stream is None and not self.like_view.on_host:
-            stream = _arrays.current_stream(self.like, self.like_view)
-        self.stream = stream
-        self.has_bytes = (self.is_sequence and _arrays.framework_of(self.like) == ""
-                          and self.like_view.on_host)
-        if out is None:
-            self.outputs = [_arrays.new_like(item, source, context._core, stream)
-                            for item, source in zip(items, self.sources)]
-        else:
-            given = list(out) if self.is_sequence else [out]
-            _check_count(len(given), len(items), "outputs")
-            self.outputs = [_arrays.Output(_arrays.view(item, stream, writable=True), item)
-                            for item in given]
-            for source, output in zip(self.sources, self.outputs):
-                _check_size(output.view, source.nbytes, "an output")
-        self._out = out
-
-    @property
-    def value(self) -> Any:
-        if self._out is not None:
-            return self._out
-        values = [output.value for output in self.outputs]
-        return values if self.is_sequence else values[0]
-
-    def task(self, aead: AEAD, nonces: Any, aad: Any, encrypts: bool) -> _core.CipherTask:
-        each = list(nonces) if isinstance(nonces, (list, tuple)) else None
-        if each is not None:
-            _check_count(len(each), self.count, "nonces")
-            nonce_bytes = _nbytes(each[0]) if each else 12
-        else:
-            total = _nbytes(nonces)
-            if self.count and total % self.count:
-                raise ValueError(f"{total} bytes of nonces are not as many for each of "
-                                 f"{self.count} messages")
-            nonce_bytes = total // self.count if self.count else 12
-        task = aead._task(self._context, encrypts, nonce_bytes, self.stream)
-        if self.count:
-            longest = (max(source.nbytes for source in self.sources) if self.is_sequence
-                       else self.sources[0].nbytes // self.count)
-            aead._check_length(nonce_bytes, longest)
-        if not self.is_sequence:
-            joined = nonces if each is None else b"".join(bytes(nonce) for nonce in each)
-            task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count, aad)
-            return task
-        if each is None:
-            flat = bytes(_core_bytes(nonces))
-            each = [flat[n * nonce_bytes:(n + 1) * nonce_bytes] for n in range(self.count)]
-        aads = list(aad) if isinstance(aad, (list, tuple)) else None
-        if aads is not None:
-            _check_count(len(aads), self.count, "associated data")
-        shared = None if aad is None or aads is not None else _arrays.view(aad)
-        for number, (nonce, source, output) in enumerate(zip(each, self.sources, self.outputs)):
-            task.add(nonce, source, 0, source.nbytes, output.view, 0,
-                     aads[number] if aads is not None else shared)
-        return task
-
-
-def _core_bytes(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else _core.to_bytes(_arrays.view(value))
 
 
 class AESGCM(AEAD):

@@ -6,10 +6,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from . import _core
+
+# Bytes that are copied at once to zero a device's memory.
+_ZEROS = 16 << 20
+# The handle of the default stream that CUDA calls legacy. Frameworks call it 0 too.
+LEGACY_STREAM = 1
 
 _frameworks: dict[type, str] = {}
 
@@ -187,11 +191,7 @@ def new_like(like: Any, its_view: _core.View, context: _core.Context,
     return _new_array(like, tuple(like.shape), like.dtype, context, its_view, stream)
 
 
-def is_sequence_of_messages(data: Any) -> bool:
-    return isinstance(data, (list, tuple))
-
-
-def row_count(data: Any, its_view: _core.View) -> int:
+def row_count(its_view: _core.View) -> int:
     """How many messages an array holds, one in each row."""
     if len(its_view.shape) < 2:
         raise ValueError("many messages are a sequence, or an array of two dimensions or more "
@@ -199,4 +199,21 @@ def row_count(data: Any, its_view: _core.View) -> int:
     return its_view.shape[0]
 
 
-Views = Union[_core.View, Sequence[_core.View]]
+def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int]) -> None:
+    """Zeroes a writable array, in the order of the stream."""
+    framework = framework_of(value)
+    if its_view.on_host:
+        _core.zero(its_view)
+    elif isinstance(value, _core.DeviceMemory):
+        for offset in range(0, value.nbytes, _ZEROS):
+            value.copy_from(bytes(min(_ZEROS, value.nbytes - offset)), offset)
+    elif framework == "torch":
+        with _on_stream(framework, stream, value.device):
+            value.detach().zero_()
+    elif framework == "cupy":
+        with value.device, _on_stream(framework, stream, None):
+            value.fill(0)
+    elif framework == "numba":
+        value[:] = 0
+    else:
+        raise TypeError(f"an array of {type(value).__name__} cannot be filled here")

@@ -72,9 +72,8 @@ void CipherTask::add(nb::handle iv, nb::object in, uint64_t in_offset, uint64_t 
                      nb::object out, uint64_t out_offset, nb::handle aad) {
   check_not_begun();
   const View &from = nb::cast<const View &>(in), &to = nb::cast<const View &>(out);
-  if (in_offset > from.bytes() || length > from.bytes() - in_offset || out_offset > to.bytes() ||
-      length > to.bytes() - out_offset)
-    raise(PyExc_ValueError, "the message reaches past the end of its memory");
+  from.check_range(in_offset, length);
+  to.check_range(out_offset, length);
   use(from);
   use(to);
   keep(in);
@@ -179,8 +178,7 @@ void CipherTask::wait_for_stream() {
 
 void CipherTask::load_tags(const View &from, uint64_t offset) {
   check_not_begun();
-  if (offset > from.bytes() || tags_.size() > from.bytes() - offset)
-    raise(PyExc_ValueError, "the tags reach past the end of their memory");
+  from.check_range(offset, tags_.size());
   if (tags_.empty()) return;
   if (from.room() == Room::kHost) {
     std::memcpy(tags_.data(), from.data() + offset, tags_.size());
@@ -197,8 +195,7 @@ void CipherTask::load_tags(const View &from, uint64_t offset) {
 void CipherTask::put_tags(nb::object to, uint64_t offset) {
   check_not_begun();
   const View &view = nb::cast<const View &>(to);
-  if (offset > view.bytes() || tags_.size() > view.bytes() - offset)
-    raise(PyExc_ValueError, "the tags reach past the end of their memory");
+  view.check_range(offset, tags_.size());
   if (tags_.empty()) return;
   keep(to);
   if (view.room() == Room::kHost) {

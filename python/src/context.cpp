@@ -5,8 +5,12 @@
 #include <nanobind/stl/string.h>
 
 #include <chrono>
+#include <cstring>
+#include <memory>
 #include <set>
 #include <thread>
+
+#include "view.h"
 
 namespace lanecrypt::python {
 namespace {
@@ -197,6 +201,40 @@ nb::dict Context::counters() {
   return all;
 }
 
+uint32_t Context::device_of(const View &view) {
+  return view.room() == Room::kDevice ? static_cast<uint32_t>(view.ordinal())
+                                      : index_of("cuda:" + std::to_string(view.ordinal()));
+}
+
+nb::object Context::read(const View &view, uint64_t offset, uint64_t bytes) {
+  view.check_range(offset, bytes);
+  const std::unique_ptr<View> copy = View::of_new_bytes(bytes);
+  if (bytes == 0) return copy->owner();
+  if (view.room() == Room::kHost) {
+    std::memcpy(copy->data(), view.data() + offset, bytes);
+  } else {
+    const uint32_t device = device_of(view);
+    check(call([&](lc_context *context) {
+      return lc_copy_from_device(context, device, copy->data(), view.data() + offset, bytes);
+    }));
+  }
+  return copy->owner();
+}
+
+void Context::write(const View &view, uint64_t offset, nb::handle data) {
+  const View from(data, false, {});
+  view.check_range(offset, from.bytes());
+  if (from.bytes() == 0) return;
+  if (view.room() == Room::kHost) {
+    std::memcpy(view.data() + offset, from.data(), from.bytes());
+  } else {
+    const uint32_t device = device_of(view);
+    check(call([&](lc_context *context) {
+      return lc_copy_to_device(context, device, view.data() + offset, from.data(), from.bytes());
+    }));
+  }
+}
+
 void bind_context(nb::module_ &module) {
   nb::class_<Context>(module, "Context")
       .def(
@@ -222,6 +260,9 @@ void bind_context(nb::module_ &module) {
       .def("index_of", &Context::index_of, nb::arg("id"))
       .def("devices", &Context::devices)
       .def("counters", &Context::counters)
+      .def("device_of", &Context::device_of, nb::arg("view"))
+      .def("read", &Context::read, nb::arg("view"), nb::arg("offset"), nb::arg("nbytes"))
+      .def("write", &Context::write, nb::arg("view"), nb::arg("offset"), nb::arg("data"))
       .def(
           "wait_for_stream",
           [](Context &context, uint32_t device, uintptr_t stream) {

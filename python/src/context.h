@@ -14,6 +14,8 @@
 
 namespace lanecrypt::python {
 
+class View;
+
 // How often this process was forked from an interpreter that had loaded this module.
 int forks();
 
@@ -52,6 +54,13 @@ class Context {
                  uint64_t bytes);
   // Waits until a stream of the device has done what is in it.
   void wait_for_stream(uint32_t device, void *stream);
+
+  // The number of the device on which a view lies, which is not the host.
+  uint32_t device_of(const View &view);
+  // A copy of some bytes of a view, or to it, wherever it lies. What is in a stream is not waited
+  // for.
+  nb::object read(const View &view, uint64_t offset, uint64_t bytes);
+  void write(const View &view, uint64_t offset, nb::handle data);
 
   nb::list devices();
   nb::dict counters();

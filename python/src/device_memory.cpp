@@ -109,29 +109,9 @@ DeviceMemory::~DeviceMemory() {
   }
 }
 
-void DeviceMemory::check_range(uint64_t offset, uint64_t bytes) const {
+void DeviceMemory::check_process() const {
   if (born_in_ != forks())
     raise(PyExc_RuntimeError, "the memory belongs to the process that this one was forked from");
-  if (offset > bytes_ || bytes > bytes_ - offset)
-    raise(PyExc_ValueError, "that reaches past the end of the memory");
-}
-
-void DeviceMemory::copy_from(nb::handle data, uint64_t offset) {
-  const View view(data, false, {});
-  if (view.room() != Room::kHost) raise(PyExc_ValueError, "the data must lie in host memory");
-  check_range(offset, view.bytes());
-  check(context_.call([&](lc_context *c) {
-    return lc_copy_to_device(c, device_, address() + offset, view.data(), view.bytes());
-  }));
-}
-
-nb::object DeviceMemory::to_bytes(std::optional<uint64_t> bytes, uint64_t offset) {
-  check_range(offset, bytes.value_or(0));
-  const std::unique_ptr<View> view = View::of_new_bytes(bytes.value_or(bytes_ - offset));
-  check(context_.call([&](lc_context *c) {
-    return lc_copy_from_device(c, device_, view->data(), address() + offset, view->bytes());
-  }));
-  return view->owner();
 }
 
 void bind_device_memory(nb::module_ &module) {
@@ -143,10 +123,24 @@ void bind_device_memory(nb::module_ &module) {
       "a CUDA device, for other packages (__dlpack__, __cuda_array_interface__).")
       .def_prop_ro("nbytes", &DeviceMemory::bytes)
       .def_prop_ro("device", [](const DeviceMemory &memory) { return memory.id(); })
-      .def("copy_from", &DeviceMemory::copy_from, nb::arg("data"), nb::arg("offset") = 0,
-           "Copies a bytes-like object or an array in host memory to it, from `offset` on.")
-      .def("to_bytes", &DeviceMemory::to_bytes, nb::arg("nbytes") = nb::none(),
-           nb::arg("offset") = 0, "A copy of its bytes from `offset` on: of all, or of so many.")
+      .def(
+          "copy_from",
+          [](nb::handle self, nb::handle data, uint64_t offset) {
+            const View view(self, true, {});
+            nb::cast<DeviceMemory &>(self).context().write(view, offset, data);
+          },
+          nb::arg("data"), nb::arg("offset") = 0,
+          "Copies a bytes-like object or an array in host memory to it, from `offset` on.")
+      .def(
+          "to_bytes",
+          [](nb::handle self, std::optional<uint64_t> bytes, uint64_t offset) {
+            const View view(self, false, {});
+            view.check_range(offset, bytes.value_or(0));
+            return nb::cast<DeviceMemory &>(self).context().read(
+                view, offset, bytes.value_or(view.bytes() - offset));
+          },
+          nb::arg("nbytes") = nb::none(), nb::arg("offset") = 0,
+          "A copy of its bytes from `offset` on: of all, or of so many.")
       .def("__dlpack__", &to_dlpack, nb::arg("words"))
       .def("__dlpack_device__",
            [](const DeviceMemory &memory) {

@@ -22,11 +22,9 @@ class DeviceMemory {
   uint64_t bytes() const { return bytes_; }
   uint32_t device() const { return device_; }
   const std::string &id() const { return id_; }
-  // To and from host memory. They throw where that reaches past the end.
-  void copy_from(nb::handle data, uint64_t offset);
-  nb::object to_bytes(std::optional<uint64_t> bytes, uint64_t offset);
-  // Throws in a child of fork, and where that reaches past the end.
-  void check_range(uint64_t offset, uint64_t bytes) const;
+  Context &context() const { return context_; }
+  // Throws in a child of fork.
+  void check_process() const;
 
  private:
   const nb::object owner_;

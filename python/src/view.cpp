@@ -6,6 +6,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <string>
 
 #include "device_memory.h"
@@ -104,7 +105,7 @@ std::pair<int, int> dlpack_device_of(nb::handle object) {
 View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
   if (nb::isinstance<DeviceMemory>(object)) {
     const DeviceMemory &memory = nb::cast<const DeviceMemory &>(object);
-    memory.check_range(0, 0);
+    memory.check_process();
     data_ = memory.address();
     bytes_ = memory.bytes();
     shape_ = {static_cast<int64_t>(bytes_)};
@@ -138,6 +139,11 @@ std::unique_ptr<View> View::of_new_bytes(size_t bytes) {
 }
 
 View::~View() { let_go(); }
+
+void View::check_range(uint64_t offset, uint64_t bytes) const {
+  if (offset > bytes_ || bytes > bytes_ - offset)
+    raise(PyExc_ValueError, "that reaches past the end of the memory");
+}
 
 void View::let_go() {
   if (buffer_.obj != nullptr) PyBuffer_Release(&buffer_);
@@ -291,6 +297,14 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("ordinal", &View::ordinal)
       .def_prop_ro("stream", &View::stream)
       .def_prop_ro("owner", &View::owner);
+  module.def(
+      "zero",
+      [](const View &view) {
+        if (view.room() != Room::kHost) raise(PyExc_ValueError, "it must lie in host memory");
+        const nb::gil_scoped_release released;
+        if (view.bytes() != 0) std::memset(view.data(), 0, view.bytes());
+      },
+      nb::arg("view"));
   module.def(
       "to_bytes",
       [](const View &view) {

@@ -40,6 +40,8 @@ class View {
   // Where the object's producer works now, if it told. 0 is CUDA's legacy default stream here.
   std::optional<uintptr_t> stream() const { return stream_; }
   nb::object owner() const { return owner_; }
+  // Throws where that reaches past the end.
+  void check_range(uint64_t offset, uint64_t bytes) const;
 
  private:
   View() = default;

@@ -20,6 +20,16 @@ def pytest_configure(config):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        import hypothesis
+    except ImportError:
+        return  # its tests are skipped
+    is_long = config.getoption("--long")
+    hypothesis.settings.register_profile(
+        "lanecrypt", max_examples=1000 if is_long else 30, deadline=None,
+        derandomize=not is_long, database=None,
+        suppress_health_check=list(hypothesis.HealthCheck))
+    hypothesis.settings.load_profile("lanecrypt")
 
 
 def pytest_addoption(parser):
