@@ -10,7 +10,7 @@ import atexit
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _core, rsa
 from ._aead import AEAD, AESCCM, AESGCM, ChaCha20Poly1305
 from ._cipher import Cipher
 from ._context import (Context, Counters, Device, _after_fork, counters, default_context,
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 __version__: str = _core.VERSION
 
 __all__ = [
-    "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context", "Counters", "Device", "DeviceError",
-    "DeviceMemory", "Error", "InvalidTag", "Job", "KeyFile", "KeyProvider", "NoDeviceError",
+    "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context",
+    "Counters", "Device", "DeviceError", "DeviceMemory", "Error", "InvalidTag", "Job", "KeyFile", "KeyProvider", "NoDeviceError",
     "StoppedError", "UnsupportedError", "counters", "default_context", "devices", "keystream",
-    "openssl_conf",
+    "openssl_conf", "rsa",
 ]
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -131,6 +131,18 @@ uint32_t Context::place(lc_cipher cipher, lc_direction direction, uint32_t key_b
   return device;
 }
 
+uint32_t Context::place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes) {
+  if (threshold_bytes_) return bytes >= *threshold_bytes_ ? LC_ANY_DEVICE : LC_CPU;
+  const auto in_line = static_cast<uint32_t>(operations < UINT32_MAX ? operations : UINT32_MAX);
+  bool device_is_sooner = false;
+  (void)call([&](lc_context *context) {
+    device_is_sooner = lc_rsa_device_is_sooner(context, bits, in_line) != 0;
+    if (!device_is_sooner) lc_rsa_ran_on_cpu(context, bits, 0);
+    return LC_OK;
+  });
+  return device_is_sooner ? LC_ANY_DEVICE : LC_CPU;
+}
+
 void Context::wait_for_stream(uint32_t device, void *stream) {
   // A job in the stream ends after all that is before it.
   static constexpr uint8_t kNoSecret[16] = {};

@@ -52,6 +52,8 @@ class Context {
   // Where a job on host memory is to run: what lc_cipher_job.device then is.
   uint32_t place(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, uint64_t messages,
                  uint64_t bytes);
+  // The same for private operations of RSA.
+  uint32_t place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes);
   // Waits until a stream of the device has done what is in it.
   void wait_for_stream(uint32_t device, void *stream);
 

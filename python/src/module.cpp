@@ -7,6 +7,7 @@
 #include "context.h"
 #include "device_memory.h"
 #include "job.h"
+#include "rsa.h"
 #include "secret_key.h"
 #include "task.h"
 #include "view.h"
@@ -23,5 +24,6 @@ NB_MODULE(_core, module) {
   python::bind_view(module);
   python::bind_task(module);
   python::bind_cipher_task(module);
+  python::bind_rsa(module);
   python::bind_job(module);
 }
