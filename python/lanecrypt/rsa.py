@@ -218,7 +218,8 @@ def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Op
     # What is no number below the modulus was not encrypted for the key.
     numbers: list[Optional[int]] = []
     for ciphertext in ciphertexts:
-        numbers.append(task.count if task.add(ciphertext) else None)
+        number = task.count
+        numbers.append(number if task.add(ciphertext) else None)
 
     def open_one(number: Optional[int]) -> Optional[bytes]:
         if number is None:
