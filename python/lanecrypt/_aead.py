@@ -11,7 +11,7 @@ from ._context import Context, default_context
 from ._errors import invalid_tag
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
-from ._messages import Messages, Prepared, check_count, check_size, nbytes_of, run
+from ._messages import CIPHERS, Messages, Prepared, check_count, check_size, nbytes_of, run
 
 _TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
 
@@ -56,10 +56,10 @@ class AEAD:
         *,
         context: Optional[Context] = None,
     ) -> None:
-        if name not in _core.CIPHERS or name.rpartition("-")[2] not in ("gcm", "ccm", "poly1305"):
+        if name not in CIPHERS or name.rpartition("-")[2] not in ("gcm", "ccm", "poly1305"):
             raise ValueError(f"there is no authenticated cipher {name!r}")
         self._name = name
-        self._number = _core.CIPHERS[name]
+        self._number = CIPHERS[name]
         self._key = secret_key(key)
         if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
             raise ValueError(self._key_text())
@@ -109,7 +109,8 @@ class AEAD:
         """Encrypts into `buf`, which is writable, lies on the device of the data and has exactly
         as many bytes as the data and the tag. It may begin where the data begin, and overlap them
         in no other way. Returns its length."""
-        return run(self._encrypt(nonce, data, associated_data, stream, buf))
+        count: int = run(self._encrypt(nonce, data, associated_data, stream, buf))
+        return count
 
     def submit_encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
                             stream: Any = None) -> Job[int]:
@@ -121,7 +122,8 @@ class AEAD:
         """Decrypts into `buf`, an array of any type with exactly as many bytes as the data without
         the tag. It may begin where the data begin. Returns its length. Where the tag is wrong,
         `buf` is wiped; on the host it may hold text that is not verified before."""
-        return run(self._decrypt(nonce, data, associated_data, stream, buf))
+        count: int = run(self._decrypt(nonce, data, associated_data, stream, buf))
+        return count
 
     def submit_decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
                             stream: Any = None) -> Job[int]:
@@ -145,7 +147,9 @@ class AEAD:
         tags: where the tags go: an array, one behind the other. By default a new array of shape
             (count, bytes of a tag) beside the data; a list of bytes for bytes-like messages.
         """
-        return run(self._encrypt_many(nonces, data, associated_data, out, tags, stream))
+        made: tuple[Any, Any] = run(self._encrypt_many(nonces, data, associated_data, out, tags,
+                                                       stream))
+        return made
 
     def submit_encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
                             out: Any = None, tags: Any = None,

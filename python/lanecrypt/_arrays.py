@@ -68,9 +68,11 @@ def current_stream(value: Any, its_view: _core.View) -> Optional[int]:
         return its_view.stream
     framework = framework_of(value)
     if framework == "torch":
-        return sys.modules["torch"].cuda.current_stream(value.device).cuda_stream
+        stream: int = sys.modules["torch"].cuda.current_stream(value.device).cuda_stream
+        return stream
     if framework == "cupy":
-        return sys.modules["cupy"].cuda.get_current_stream().ptr
+        stream = sys.modules["cupy"].cuda.get_current_stream().ptr
+        return stream
     return None
 
 

@@ -9,7 +9,7 @@ from . import _arrays, _core
 from ._context import Context, default_context
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
-from ._messages import Messages, Prepared, check_size, run
+from ._messages import CIPHERS, Messages, Prepared, check_size, run
 from ._stream import CipherStream, Continuation
 
 _AES, _SM4, _OTHER = (16, 24, 32), (16,), (16, 24, 32)
@@ -18,7 +18,7 @@ _AES, _SM4, _OTHER = (16, 24, 32), (16,), (16, 24, 32)
 class _Mode(NamedTuple):
     key_sizes: tuple[int, ...]
     iv_bytes: int = 16
-    continuation: Optional[Continuation] = None
+    continuation: Optional[str] = None
     """None: a message cannot be given in pieces."""
     has_data_units: bool = False
 
@@ -85,7 +85,7 @@ class Cipher:
             raise ValueError(f"there is no cipher {name!r}")
         self._name = name
         self._mode = _MODES[name]
-        self._number = _core.CIPHERS[name]
+        self._number = CIPHERS[name]
         self._key = secret_key(key)
         if self._key.nbytes not in self._mode.key_sizes:
             sizes = " or ".join(map(str, self._mode.key_sizes))

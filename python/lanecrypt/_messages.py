@@ -9,6 +9,9 @@ from typing import Any, Optional, Protocol
 from . import _arrays, _core
 from ._context import Context
 
+# The numbers of the C ABI.
+CIPHERS = _core.ciphers()
+
 # A task, and what makes the user's result when it has ended.
 Prepared = tuple[_core.Task, Callable[[], Any]]
 

@@ -178,7 +178,8 @@ class CipherStream:
         task = self._cipher._task(context, self._encrypts, len(self._iv), None)
         task.add(self._iv or None, source, 0, len(data), output, 0, None)
         task.run()
-        return output.owner
+        done: bytes = output.owner
+        return done
 
     def _advance(self, nbytes: int, last_in: bytes, last_out: bytes) -> None:
         """Sets the IV for what comes after so many bytes, which are whole blocks."""

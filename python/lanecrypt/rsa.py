@@ -93,7 +93,9 @@ def sign_many(key: Key, messages: Sequence[BytesLike], *,
     salt_length: bytes of PSS's salt; by default those of the digest.
     prehashed: the messages are their digests.
     """
-    return run(_sign(key, messages, padding, hash, salt_length, prehashed, context))
+    signatures: list[bytes] = run(_sign(key, messages, padding, hash, salt_length, prehashed,
+                                        context))
+    return signatures
 
 
 def submit_sign_many(key: Key, messages: Sequence[BytesLike], *,
@@ -112,7 +114,8 @@ def decrypt_many(key: Key, ciphertexts: Sequence[BytesLike], *, hash: str = "sha
 
     hash, mgf_hash: of the label and of MGF1, by default the same. OpenSSL's default is "sha1".
     """
-    return run(_decrypt(key, ciphertexts, hash, mgf_hash, label, context))
+    texts: list[bytes] = run(_decrypt(key, ciphertexts, hash, mgf_hash, label, context))
+    return texts
 
 
 def submit_decrypt_many(key: Key, ciphertexts: Sequence[BytesLike], *, hash: str = "sha256",
@@ -199,7 +202,7 @@ def _pss(new: Callable[..., Any], digest: bytes, salt: bytes, bits: int) -> byte
     size = len(digest)
     if em_bytes < size + len(salt) + 2:
         raise ValueError("the key is too short for this digest and salt")
-    hashed = new(bytes(8) + digest + salt).digest()
+    hashed: bytes = new(bytes(8) + digest + salt).digest()
     block = bytes(em_bytes - len(salt) - size - 2) + b"\x01" + salt
     masked = bytearray(_core.exclusive_or(block, _mgf1(new, hashed, len(block))))
     masked[0] &= 0xFF >> (8 * em_bytes - em_bits)

@@ -270,10 +270,13 @@ void bind_context(nb::module_ &module) {
       .def("close", &Context::close)
       .def_prop_ro("closed", &Context::is_closed)
       .def("index_of", &Context::index_of, nb::arg("id"))
-      .def("devices", &Context::devices)
-      .def("counters", &Context::counters)
+      .def("devices", &Context::devices,
+           nb::sig("def devices(self) -> list[dict[str, typing.Any]]"))
+      .def("counters", &Context::counters,
+           nb::sig("def counters(self) -> dict[str, dict[str, int]]"))
       .def("device_of", &Context::device_of, nb::arg("view"))
-      .def("read", &Context::read, nb::arg("view"), nb::arg("offset"), nb::arg("nbytes"))
+      .def("read", &Context::read, nb::arg("view"), nb::arg("offset"), nb::arg("nbytes"),
+           nb::sig("def read(self, view: View, offset: int, nbytes: int) -> bytes"))
       .def("write", &Context::write, nb::arg("view"), nb::arg("offset"), nb::arg("data"))
       .def(
           "wait_for_stream",

@@ -140,13 +140,18 @@ void bind_device_memory(nb::module_ &module) {
                 view, offset, bytes.value_or(view.bytes() - offset));
           },
           nb::arg("nbytes") = nb::none(), nb::arg("offset") = 0,
+          nb::sig("def to_bytes(self, nbytes: int | None = None, offset: int = 0) -> bytes"),
           "A copy of its bytes from `offset` on: of all, or of so many.")
-      .def("__dlpack__", &to_dlpack, nb::arg("words"))
-      .def("__dlpack_device__",
-           [](const DeviceMemory &memory) {
-             return nb::make_tuple(int(dlpack::kDLCUDA), cuda_ordinal_of(memory));
-           })
-      .def_prop_ro("__cuda_array_interface__", &cuda_array_interface);
+      .def("__dlpack__", &to_dlpack, nb::arg("words"),
+           nb::sig("def __dlpack__(self, **words: object) -> typing.Any"))
+      .def(
+          "__dlpack_device__",
+          [](const DeviceMemory &memory) {
+            return nb::make_tuple(int(dlpack::kDLCUDA), cuda_ordinal_of(memory));
+          },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def_prop_ro("__cuda_array_interface__", &cuda_array_interface,
+                   nb::sig("def __cuda_array_interface__(self) -> dict[str, typing.Any]"));
   module.def(
       "allocate",
       [](nb::object context, const std::string &device, uint64_t bytes) {

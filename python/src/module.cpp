@@ -17,7 +17,7 @@ NB_MODULE(_core, module) {
   // Objects of modules that the interpreter does not take apart at its end are no leaks.
   nanobind::set_leak_warnings(false);
   module.attr("VERSION") = lc_version();
-  module.attr("CIPHERS") = python::ciphers();
+  module.def("ciphers", &python::ciphers, nanobind::sig("def ciphers() -> dict[str, int]"));
   python::bind_context(module);
   python::bind_device_memory(module);
   python::bind_secret_key(module);

@@ -195,11 +195,16 @@ void bind_rsa(nb::module_ &module) {
       .def("add_pkcs1v15", &RsaTask::add_pkcs1v15, nb::arg("digest_info"))
       .def("result", &RsaTask::result, nb::arg("number"))
       .def_prop_ro("count", &RsaTask::count);
-  module.def("generate_rsa_keys", &generate, nb::arg("context"), nb::arg("bits"), nb::arg("count"),
-             nb::arg("exponent"), nb::arg("as_pem"), nb::arg("progress").none());
+  module.def(
+      "generate_rsa_keys", &generate, nb::arg("context"), nb::arg("bits"), nb::arg("count"),
+      nb::arg("exponent"), nb::arg("as_pem"), nb::arg("progress").none(),
+      nb::sig("def generate_rsa_keys(context: Context, bits: int, count: int, exponent: object, "
+              "as_pem: bool, progress: object | None) -> list[bytes]"));
   module.def("exclusive_or", &exclusive_or, nb::arg("a"), nb::arg("b"));
   module.def("oaep_message", &oaep_message, nb::arg("first"), nb::arg("data_block"),
-             nb::arg("label_hash"));
+             nb::arg("label_hash"),
+             nb::sig("def oaep_message(first: int, data_block: object, label_hash: object) -> "
+                     "bytes | None"));
 }
 
 }  // namespace lanecrypt::python

@@ -27,9 +27,12 @@ void bind_secret_key(nb::module_ &module) {
   nb::class_<SecretKey>(module, "SecretKey")
       .def(nb::init<nb::handle, bool>(), nb::arg("key"), nb::arg("wipes") = false)
       .def_prop_ro("nbytes", &SecretKey::size)
-      .def("__reduce_ex__", [](const SecretKey &, nb::handle) -> nb::object {
-        raise(PyExc_TypeError, "a key cannot be pickled");
-      });
+      .def(
+          "__reduce_ex__",
+          [](const SecretKey &, nb::handle) -> nb::object {
+            raise(PyExc_TypeError, "a key cannot be pickled");
+          },
+          nb::sig("def __reduce_ex__(self, protocol: object, /) -> str"));
 }
 
 }  // namespace lanecrypt::python

@@ -296,7 +296,7 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("on_cuda", [](const View &view) { return view.room() == Room::kCuda; })
       .def_prop_ro("ordinal", &View::ordinal)
       .def_prop_ro("stream", &View::stream)
-      .def_prop_ro("owner", &View::owner);
+      .def_prop_ro("owner", &View::owner, nb::sig("def owner(self) -> typing.Any"));
   module.def(
       "zero",
       [](const View &view) {
