@@ -71,6 +71,7 @@ MAY_INCLUDE = {
     "service/client": ["service/wire", "src/batch/batch_choice.h", "src/cpu/core_count.h", "src/process", "src/secure"],
     "service/daemon": ["service/wire", "src/process", "src/secure"],
     "service": ["service/wire", "service/client", "service/daemon"],
+    "python/src": ["src/secure"],
     "provider/keystream": ["src/job/counter.h"],
     "provider/cipher": ["provider/keystream", "provider/fallback.h", "provider/find_param.h",
                         "provider/fleet.h", "provider/provider.h", "src/libcrypto/forward.h",
@@ -119,6 +120,7 @@ API_HEADERS = [
     (re.compile(r"(CL/|opencl)"), ["src/device/opencl"], "OpenCL"),
     (re.compile(r"(EGL|GLES\d|GL)/"), ["src/device/gl"], "OpenGL"),
     (re.compile(r"(cuda|nv[a-z]+\.h|curand|cooperative_groups)"), ["src/device/cuda"], "CUDA"),
+    (re.compile(r"(nanobind/|Python\.h)"), ["python/src"], "Python"),
     (re.compile(r"openssl/"), ["src/libcrypto", "src/cpu", "src/verify", "src/secure", "provider",
                                "cli", "bench", "tests"], "OpenSSL"),
 ]
