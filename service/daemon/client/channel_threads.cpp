@@ -66,8 +66,7 @@ bool ChannelThreads::add(const std::shared_ptr<Channel> &channel) {
   const size_t slot = thread.free.back();
   Place &place = thread.places[slot];
   epoll_event event{};
-  // Of one packet the kernel tells once: the client sends the next after the answer.
-  event.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  event.events = EPOLLIN | EPOLLRDHUP;
   event.data.u64 = uint64_t{++place.number} << 32 | slot;
   if (epoll_ctl(thread.events.get(), EPOLL_CTL_ADD, channel->socket(), &event) != 0) return false;
   thread.free.pop_back();
@@ -114,10 +113,9 @@ void ChannelThreads::run(Thread &thread) {
 
 void ChannelThreads::serve(const std::shared_ptr<Channel> &channel, uint32_t events,
                            std::span<uint8_t> buffer) {
-  const bool has_left = (events & (EPOLLHUP | EPOLLRDHUP)) != 0;
   const Received received = receive_packet(channel->socket(), buffer, false);
   if (received.transfer == Transfer::kWouldBlock) return;
-  if (received.transfer == Transfer::kClosed && has_left) {
+  if (received.transfer == Transfer::kClosed && (events & (EPOLLHUP | EPOLLRDHUP)) != 0) {
     // The client wants this channel no more.
     channel->note_gone();
     remove(*channel);
@@ -134,8 +132,6 @@ void ChannelThreads::serve(const std::shared_ptr<Channel> &channel, uint32_t eve
   // What is no right packet may have anything in it.
   secure::wipe(buffer.data(), is_right ? received.packet.size() : buffer.size());
   if (!is_right) channel->session->end();
-  // Nobody tells again that it has left.
-  if (is_right && has_left) serve(channel, events, buffer);
 }
 
 }  // namespace lanecrypt::service::daemon

@@ -43,6 +43,8 @@ DaemonProcess::DaemonProcess(Options options, std::string path)
     const int log = open(log_path_.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
     dup2(log, STDERR_FILENO);
     dup2(ready[1], kReady);
+    // Where it has that number already, it is still to be closed by execv().
+    fcntl(kReady, F_SETFD, 0);
     options.in_child();
     execv(arguments[0], arguments.data());
     _exit(127);
