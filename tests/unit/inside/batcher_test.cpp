@@ -402,7 +402,8 @@ TEST_F(BatcherTest, CallersMayGoAndStopFinishesWhatWaits) {
   std::vector<std::vector<Bytes>> outputs(300);
   const KeyPointer key = make_key(64, 1);
   for (std::vector<Bytes> &each : outputs)
-    ASSERT_TRUE(submit(make_request({key}, 1, &each, [&](const Status &, const lc_result &) { ++ended; })));
+    ASSERT_TRUE(
+        submit(make_request({key}, 1, &each, [&](const Status &, const lc_result &) { ++ended; })));
   batcher_.stop();
   EXPECT_EQ(300, ended);
   std::vector<Bytes> late;
