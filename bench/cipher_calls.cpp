@@ -24,6 +24,7 @@
 #include "bench/load/provider_library.h"
 #include "bench/report/results.h"
 #include "cli/crypt/block_cipher_mode.h"
+#include "cli/provider_module.h"
 
 namespace lanecrypt::bench {
 namespace {

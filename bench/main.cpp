@@ -28,6 +28,7 @@
 #include "cli/failure.h"
 #include "cli/io/output.h"
 #include "cli/program.h"
+#include "cli/provider_module.h"
 #include "cli/subcommand.h"
 #include "process/diagnostics.h"
 

@@ -55,13 +55,14 @@ def compiler_of(module):
     return match[1].decode() if match else "unknown"
 
 
-def write_results(path, results, module, openssl):
-    """Writes figures that were measured with a module `gpu.so` and a program `openssl`."""
+def write_results(path, results, module, openssl, commit=None):
+    """Writes figures that were measured with a module `gpu.so` and a program `openssl`, both of
+    `commit`: if that is None, of this clone's."""
     gpu, driver = gpu_and_driver()
     document = {
         "machine": {"gpu": gpu, "driver": driver, "cpu": cpu_model(), "cores": os.cpu_count()},
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "software": {"commit": output_of("git", "rev-parse", "--short", "HEAD"),
+        "software": {"commit": commit or output_of("git", "rev-parse", "--short=12", "HEAD"),
                      "compiler": compiler_of(module),
                      "openssl": output_of(openssl, "version")},
         "results": results,

@@ -11,10 +11,15 @@ namespace lanecrypt::cli {
 // Exit codes of the command; documented in lanecrypt(1).
 enum class ExitCode {
   kOk = 0,
-  kFailed = 1,    // input, output or the system failed
-  kUsage = 2,     // the command line is wrong; nothing was read or written
-  kBadData = 3,   // wrong passphrase or key, or the input is damaged or foreign
-  kNoDevice = 4,  // no device could do it, and the CPU was not allowed
+  kFailed = 1,     // input, output or the system failed
+  kUsage = 2,      // the command line is wrong; nothing was read or written
+  kBadData = 3,    // wrong passphrase or key, or the input is damaged or foreign
+  kNoDevice = 4,   // no device could do it, and the CPU was not allowed
+  kNoService = 5,  // no service listens
+  // Of `lanecrypt run`, whose other codes are those of the program that it runs:
+  kRunFailed = 125,  // it could not start the service, or its own command line is wrong
+  kCannotRun = 126,  // the program is there and cannot be run
+  kNoProgram = 127,  // the program is not there
 };
 
 // Thrown anywhere in the command, caught in main(): the text is printed after

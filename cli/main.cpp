@@ -11,6 +11,8 @@
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/program.h"
+#include "cli/run/run.h"
+#include "cli/service/service.h"
 #include "cli/subcommand.h"
 #include "lanecrypt/lanecrypt.h"
 
@@ -19,28 +21,39 @@ namespace {
 
 constexpr char kHelp[] =
     R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, and makes RSA keys,
-on graphics processors.
+on graphics processors. Runs programs that use OpenSSL with a device.
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
   lanecrypt dec -aes-256-ctr -pbkdf2 -in disk.img.enc -out disk.img
   lanecrypt genrsa --count 1000 --bits 4096 --out-dir keys
+  lanecrypt run -- nginx -g 'daemon off;'
   lanecrypt devices
   lanecrypt bench aes --quick
 )";
 
+// Runs a subcommand of this program. argv[1] is its name.
+template <std::unique_ptr<Subcommand> (*kMake)()>
+int start(int argc, char **argv) {
+  return run_subcommand(argv[1], *kMake(), argc, argv, 2);
+}
+
+int start_bench(int, char **argv) { become_bench(argv); }
+
 struct Entry {
   const char *name;
   const char *summary;
-  std::unique_ptr<Subcommand> (*make)();  // nullptr: bench, a program of its own
+  int (*start)(int argc, char **argv);  // gives the exit code
 };
 constexpr Entry kEntries[] = {
-    {"enc", "encrypt a file, in the format of openssl enc", make_enc},
-    {"dec", "decrypt a file of lanecrypt enc or openssl enc", make_dec},
-    {"genrsa", "make RSA keys, one or many", make_genrsa},
-    {"devices", "list the devices", make_devices},
-    {"bench", "measure", nullptr},
-    {"tune", "measure what runs where", make_tune},
+    {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
+    {"dec", "decrypt a file of lanecrypt enc or openssl enc", start<make_dec>},
+    {"genrsa", "make RSA keys, one or many", start<make_genrsa>},
+    {"run", "run a program that uses OpenSSL, with a service of its own", start_run},
+    {"service", "what the service lanecryptd does", start_service},
+    {"devices", "list the devices", start<make_devices>},
+    {"bench", "measure", start_bench},
+    {"tune", "measure what runs where", start<make_tune>},
 };
 
 int run(int argc, char **argv) {
@@ -50,10 +63,7 @@ int run(int argc, char **argv) {
     return 0;
   }
   for (const Entry &entry : kEntries)
-    if (word == entry.name) {
-      if (entry.make == nullptr) become_bench(argv);
-      return run_subcommand(word, *entry.make(), argc, argv, 2);
-    }
+    if (word == entry.name) return entry.start(argc, argv);
   const bool help = word == "--help" || word == "-help" || word == "-h" || word == "help";
   if (!help && !word.empty())
     return fail(ExitCode::kUsage, fmt::format("unknown command '{}' (see lanecrypt --help)", word));

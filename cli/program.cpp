@@ -14,6 +14,15 @@
 #include "cli/console.h"
 
 namespace lanecrypt::cli {
+namespace {
+
+// A handler that does nothing, since exec gives back the default for it. A program that this
+// one becomes would go on ignoring a signal.
+void survive(int signal_number) {
+  if (std::signal(signal_number, [](int) {}) == SIG_IGN) std::signal(signal_number, SIG_IGN);
+}
+
+}  // namespace
 
 int fail(ExitCode code, std::string_view text) {
   say(fmt::format("lanecrypt: {}\n", text));
@@ -55,8 +64,8 @@ int run_program(const std::function<int()> &run) {
   hold_standard_descriptors();
   // A reader that has gone, and a limit on the size of files, are errors of writing, told
   // like any other.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  survive(SIGPIPE);
+  survive(SIGXFSZ);
   // What openssl.cnf activates is for other programs. Here OpenSSL is the CPU.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   try {

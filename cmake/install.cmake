@@ -74,16 +74,34 @@ foreach(program lanecrypt_main lanecrypt_bench lanecryptd)
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-if(TARGET lanecrypt_bench)
-  # `lanecrypt bench rsa` finds the provider there.
+if(TARGET lanecrypt_main)
+  # `lanecrypt run` and `lanecrypt bench` find the provider there.
   lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."
                      "${LANECRYPT_MODULES_DIR}")
-  set_property(SOURCE ${PROJECT_SOURCE_DIR}/bench/load/provider_library.cpp
-    DIRECTORY ${PROJECT_SOURCE_DIR}/bench APPEND PROPERTY
+  set_property(SOURCE ${PROJECT_SOURCE_DIR}/cli/provider_module.cpp
+    DIRECTORY ${PROJECT_SOURCE_DIR}/cli APPEND PROPERTY
     COMPILE_DEFINITIONS LANECRYPT_MODULES_FROM_COMMAND="${modules}")
 endif()
 
-foreach(section 1 3 5 7)
+# systemd's units. The path of the program is known only when it is installed.
+if(TARGET lanecryptd)
+  set(lanecrypt_units ${PROJECT_SOURCE_DIR}/dist/systemd)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}")
+    set(lanecrypt_bin "${CMAKE_INSTALL_BINDIR}")
+  else()
+    set(lanecrypt_bin "\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}")
+  endif()
+  install(CODE "
+    set(LANECRYPTD \"${lanecrypt_bin}/lanecryptd\")
+    configure_file(\"${lanecrypt_units}/lanecryptd.service.in\"
+                   \"${PROJECT_BINARY_DIR}/lanecryptd.service\" @ONLY)")
+  install(FILES ${PROJECT_BINARY_DIR}/lanecryptd.service ${lanecrypt_units}/lanecryptd.socket
+          DESTINATION lib/systemd/system)
+  install(FILES ${lanecrypt_units}/50-lanecrypt.preset DESTINATION lib/systemd/system-preset)
+  install(FILES ${PROJECT_SOURCE_DIR}/dist/sysusers.d/lanecrypt.conf DESTINATION lib/sysusers.d)
+endif()
+
+foreach(section 1 3 5 7 8)
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.${section}
        ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
   if(pages)

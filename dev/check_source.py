@@ -18,7 +18,7 @@ PUBLIC = "include/lanecrypt"
 # The headers of the library's form of a job that are only data.
 JOB_DATA = ["src/job/block_cipher.h", "src/job/counter.h", "src/job/mode.h"]
 # What lanecrypt-bench uses of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
-COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h",
+COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/provider_module.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
                 "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
 # What every folder of benchmarks may include.
@@ -71,6 +71,7 @@ MAY_INCLUDE = {
     "service/client": ["service/wire", "src/batch/batch_choice.h", "src/cpu/core_count.h", "src/process", "src/secure"],
     "service/daemon": ["service/wire", "src/process", "src/secure"],
     "service": ["service/wire", "service/client", "service/daemon"],
+    "python/src": ["src/secure"],
     "provider/keystream": ["src/job/counter.h"],
     "provider/cipher": ["provider/keystream", "provider/fallback.h", "provider/find_param.h",
                         "provider/fleet.h", "provider/provider.h", "src/libcrypto/forward.h",
@@ -94,16 +95,23 @@ MAY_INCLUDE = {
     # blocks of CTR, and asks what each mode is.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
                   "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"] + JOB_DATA,
-    "cli": ["cli/io", "cli/keys", "cli/crypt"] + JOB_DATA,
+    "cli/service": ["service/wire", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/subcommand.h",
+                    "cli/io/file_descriptor.h"],
+    "cli/run": ["cli/service", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/provider_module.h",
+                "cli/subcommand.h", "cli/io/file_descriptor.h"],
+    "cli": ["cli/io", "cli/keys", "cli/crypt", "cli/service", "cli/run"] + JOB_DATA,
     "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],
     "bench/host": MEASURING + ["bench/aes/devices.h"],
     "bench/rsa": MEASURING,
+    # Clients of the service know nothing of it: they are programs as others write them.
+    "bench/service": [],
     # device_xor.h is not of the C ABI.
     "bench/papers": MEASURING + ["bench/rsa", "src/abi/device_xor.h", "src/process/diagnostics.h"],
     # rsa_timing measures the kernels from inside the library.
     "bench": MEASURING + ["bench/aes", "bench/host", "bench/rsa", "bench/papers", "src"],
+    "fuzz": ["service/wire", "service/client", "service/daemon", "src/process", "src/secure"],
 }
 # The folders in which "a/b.h" is looked for.
 ROOTS = ("", "src/", "include/", "tests/")
@@ -112,6 +120,7 @@ API_HEADERS = [
     (re.compile(r"(CL/|opencl)"), ["src/device/opencl"], "OpenCL"),
     (re.compile(r"(EGL|GLES\d|GL)/"), ["src/device/gl"], "OpenGL"),
     (re.compile(r"(cuda|nv[a-z]+\.h|curand|cooperative_groups)"), ["src/device/cuda"], "CUDA"),
+    (re.compile(r"(nanobind/|Python\.h)"), ["python/src"], "Python"),
     (re.compile(r"openssl/"), ["src/libcrypto", "src/cpu", "src/verify", "src/secure", "provider",
                                "cli", "bench", "tests"], "OpenSSL"),
 ]

@@ -11,19 +11,10 @@
 #include <filesystem>
 
 #include "cli/failure.h"
+#include "cli/provider_module.h"
 
 namespace lanecrypt::cli {
 namespace {
-
-// The text as a value in openssl.cnf, where $, # and others have a meaning.
-std::string quoted(const std::string &text) {
-  std::string in_quotes = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') in_quotes += '\\';
-    in_quotes += c;
-  }
-  return in_quotes + "\"";
-}
 
 // Before 3.5 only a file can give a provider its settings.
 bool load_configuration(OSSL_LIB_CTX *library, const std::string &text) {
@@ -39,19 +30,6 @@ bool load_configuration(OSSL_LIB_CTX *library, const std::string &text) {
 
 }  // namespace
 
-std::string find_provider_module() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return "";
-  // Where it lies in the build folder, and where it is installed.
-  for (const char *folder : {"../lib", LANECRYPT_MODULES_FROM_COMMAND}) {
-    const std::filesystem::path module =
-        (self.parent_path() / folder / "gpu.so").lexically_normal();
-    if (std::filesystem::exists(module, error)) return module.string();
-  }
-  return "";
-}
-
 ProviderLibrary::ProviderLibrary(const std::string &module, const std::string &devices,
                                  const std::string &settings)
     : library_(OSSL_LIB_CTX_new()) {
@@ -60,7 +38,7 @@ ProviderLibrary::ProviderLibrary(const std::string &module, const std::string &d
       "[providers]\ndefault = default_settings\ngpu = gpu_settings\n"
       "[default_settings]\nactivate = 1\n"
       "[gpu_settings]\nactivate = 1\nin_process = yes\nmodule = {}\ndevices = {}\n{}\n",
-      quoted(module), quoted(devices), settings);
+      quoted_for_openssl(module), quoted_for_openssl(devices), settings);
   ERR_clear_error();
   if (load_configuration(library_, text)) provider_ = OSSL_PROVIDER_load(library_, "gpu");
   if (provider_ != nullptr) return;

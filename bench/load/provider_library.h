@@ -10,9 +10,7 @@
 
 namespace lanecrypt::cli {
 
-// The module gpu.so that was built or installed with this command; "" if there is none.
-std::string find_provider_module();
-// The note if there is no module.
+// The note if find_provider_module() finds none.
 inline constexpr char kNoProvider[] =
     "what the provider does through EVP is left out: no gpu.so lies where it is built or "
     "installed (see --module)";

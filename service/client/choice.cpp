@@ -19,6 +19,12 @@ constexpr int64_t kFreshNs = 50'000'000, kOldNs = 100'000'000;
 
 int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
 
+// How long ago the page says that the tasks were counted. A page may say anything, so the
+// difference wraps around.
+int64_t age_of_count(const StatusPage &page, int64_t now) {
+  return int64_t(uint64_t(now) - page.looked_at.load(std::memory_order_relaxed));
+}
+
 // As the library's choice for RSA.
 BatchChoice::Sort sort_of(uint32_t bits) {
   constexpr BatchChoice::Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
@@ -69,9 +75,8 @@ bool Choice::is_key_worth_it(uint32_t bits) {
 
 bool Choice::wants_look(const Session &session) {
   const int64_t now = now_ns();
-  const auto seen = int64_t(session.page().looked_at.load(std::memory_order_relaxed));
   int64_t asked = asked_at_.load(std::memory_order_relaxed);
-  return now - seen > kOldNs && now - asked > kOldNs &&
+  return age_of_count(session.page(), now) > kOldNs && now - asked > kOldNs &&
          asked_at_.compare_exchange_strong(asked, now);
 }
 
@@ -98,7 +103,7 @@ size_t Choice::load() const {
   const uint64_t own = session->under_way.load(std::memory_order_relaxed);
   const uint64_t all = page.operations.load(std::memory_order_relaxed);
   uint64_t others = all - std::min(all, own);
-  const int64_t age = now_ns() - int64_t(page.looked_at.load(std::memory_order_relaxed));
+  const int64_t age = age_of_count(page, now_ns());
   if (age >= 0 && age < kFreshNs) {
     // The page counts this process's tasks at work too.
     const uint64_t runnable = page.runnable.load(std::memory_order_relaxed);

@@ -29,9 +29,9 @@ Service::Service(const char *device_list, lc_verify verify, size_t descriptor_li
 }
 
 void Service::start(std::function<void()> on_tried) {
-  // A quarter of the cores keeps up with any card. The others are for the clients.
+  // Half of the cores, at most, keep up with a card. The others are for the clients.
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  channel_threads.start(std::clamp(cores / 4, 2u, 4u));
+  channel_threads.start(std::clamp(cores / 2, 2u, 8u));
   key_checks.start(cores > 4 ? 2 : 1);
   searches.start(kMostSearches);
   devices.start(

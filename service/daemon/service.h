@@ -14,6 +14,7 @@
 #include "service/daemon/report/page.h"
 #include "service/daemon/work/devices.h"
 #include "service/daemon/work/key_checks.h"
+#include "service/daemon/work/library_keys.h"
 #include "service/daemon/work/operations.h"
 #include "service/daemon/work/searches.h"
 
@@ -32,6 +33,7 @@ struct Service {
 
   Page page;
   Counters counters;
+  LibraryKeys library_keys;
   Operations operations;
   KeyChecks key_checks;
   Searches searches;

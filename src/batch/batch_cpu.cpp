@@ -71,8 +71,8 @@ void BatchCpu::run() {
     --waiting_threads_;
     if (queue_.empty()) return;
     const BatchRequestPointer request = queue_.front();
-    const uint32_t number = request->todo.front();
-    request->todo.pop_front();
+    const uint32_t number = request->todo.back();
+    request->todo.pop_back();
     ++request->under_way;
     if (request->todo.empty()) queue_.pop_front();
     lock.unlock();

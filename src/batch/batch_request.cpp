@@ -5,7 +5,8 @@ namespace lanecrypt::runtime {
 
 BatchRequest::BatchRequest(size_t operations, Callback on_end)
     : Ending(std::move(on_end)), operations_(operations) {
-  for (uint32_t n = 0; n < operations; ++n) todo.push_back(n);
+  todo.reserve(operations);
+  for (auto n = uint32_t(operations); n-- > 0;) todo.push_back(n);
 }
 
 }  // namespace lanecrypt::runtime

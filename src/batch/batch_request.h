@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -36,8 +35,8 @@ class BatchRequest : public Ending {
   size_t operations() const { return operations_; }
 
   // ---- The business of whoever has the request ----
-  std::deque<uint32_t> todo;  // numbers of operations
-  uint32_t under_way = 0;     // operations
+  std::vector<uint32_t> todo;  // numbers of operations, the next at the end
+  uint32_t under_way = 0;      // operations
   // The devices, by their numbers, that could not finish it.
   std::vector<uint32_t> tried;
   bool on_device_counted = false, on_cpu_counted = false;

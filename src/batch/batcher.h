@@ -83,8 +83,10 @@ class Batcher : public DeviceThread {
   void close() override { close_engine(std::move(engine_)); }
 
   bool is_worth_a_batch() const;
+  size_t worth_of(BatchKind kind) const;
   bool is_overdue() const;
   std::chrono::milliseconds limit() const;
+  void look_for_arrivals(std::unique_lock<std::mutex> &lock);
   void look_later(std::unique_lock<std::mutex> &lock);
   void start_next(std::unique_lock<std::mutex> &lock);
   void retire_oldest(std::unique_lock<std::mutex> &lock);
@@ -101,6 +103,8 @@ class Batcher : public DeviceThread {
   std::map<BatchKind, std::deque<BatchItem>> queues_;
   std::deque<BatchKind> order_;  // of the queues that are not empty, by their oldest
   std::deque<UnderWayPointer> under_way_;
+  // While it looks for arrivals: how many of a kind, or of one request, wake it; else 0.
+  size_t wake_at_ = 0;
   Clock::time_point last_end_;  // of a batch
   std::map<BatchKind, History> histories_;
   std::unique_ptr<BatchEngine> engine_;

@@ -11,7 +11,7 @@ namespace lanecrypt::runtime {
 namespace {
 
 // Operations whose callers one thread tells in one go.
-constexpr size_t kPart = 128;
+constexpr size_t kPart = 32;
 
 uint64_t nanoseconds_between(std::chrono::steady_clock::time_point begin,
                              std::chrono::steady_clock::time_point end) {
@@ -19,7 +19,7 @@ uint64_t nanoseconds_between(std::chrono::steady_clock::time_point begin,
   return uint64_t(std::max<int64_t>(0, between.count()));
 }
 
-size_t thread_count() { return std::clamp<size_t>(cpu::usable_cores() / 4, 1, 4); }
+size_t thread_count() { return std::clamp<size_t>(cpu::usable_cores() / 2, 1, 8); }
 
 }  // namespace
 

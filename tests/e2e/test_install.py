@@ -233,4 +233,28 @@ def test_openssl_loads_the_installed_provider(prefix):
 
 def test_the_manual_is_there(prefix):
     pages = [pathlib.Path(p).name for p in prefix.glob("share/man/man*/*")]
-    assert "lanecrypt.1" in pages, pages
+    assert {"lanecrypt.1", "lanecrypt-provider.7", "lanecryptd.8"} <= set(pages), pages
+
+
+def test_the_command_runs_a_program_with_what_was_moved(moved):
+    """It finds the service beside it, and the provider where that was installed."""
+    told = run(moved / "bin" / "lanecrypt", "run", "--devices", "host", "openssl", "list", "-providers",
+               env={**os.environ, "LANECRYPT_DEVICES": "none"})
+    assert re.search(r"^  gpu\n(?:    .*\n)*?    status: active$", told, re.M), told
+
+
+def test_systemd_takes_the_units(prefix, tmp_path):
+    """The path of the service is the one that was installed, also with a space in it."""
+    units = prefix / "lib" / "systemd" / "system"
+    assert f'ExecStart="{prefix}/bin/lanecryptd" --socket' in (units / "lanecryptd.service").read_text()
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("there is no systemd-analyze")
+    environment = {**os.environ, "MANPATH": str(prefix / "share" / "man"), "SYSTEMD_LOG_LEVEL": "warning"}
+    done = subprocess.run(["systemd-analyze", "verify", *sorted(units.iterdir())], env=environment,
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    # What it exposes, from 0 to 10: all that the kernel offers is switched off but devices,
+    # sockets, and what the service needs to tell its clients apart.
+    run("systemd-analyze", "security", "--offline=true", "--threshold=10", units / "lanecryptd.service")
+    told = run("systemd-sysusers", "--dry-run", "--root", tmp_path, prefix / "lib" / "sysusers.d" / "lanecrypt.conf")
+    assert "lanecrypt" in told or told == ""

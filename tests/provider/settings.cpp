@@ -218,7 +218,7 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
       line.find("\"device_jobs\": 1, \"device_bytes\": 640, \"cpu_jobs\": 1, "
                 "\"cpu_bytes\": 63, \"cores_bytes\": 0, \"failures\": 0, \"keystream_bytes\": 0, "
                 "\"keystream_wasted_bytes\": 0, \"rsa_device_keys\": 0, \"rsa_cpu_keys\": 0, "
-                "\"rsa_device_jobs\": 0, "
+                "\"rsa_device_jobs\": 0, \"rsa_service_jobs\": 0, "
                 "\"rsa_cpu_jobs\": 0, \"rsa_failures\": 0, \"devices\": [{\"id\": \"host:0\""),
       std::string::npos)
       << line;

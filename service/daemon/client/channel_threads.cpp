@@ -9,6 +9,7 @@
 
 #include "secure/key_memory.h"
 #include "service/daemon/client/requests.h"
+#include "service/daemon/client/session.h"
 #include "service/daemon/failure.h"
 #include "service/daemon/report/running.h"
 #include "service/daemon/service.h"
@@ -19,6 +20,9 @@ namespace {
 // How many channels a thread serves before it gives the library what came.
 constexpr int kEventsOfTurn = 64;
 constexpr uint64_t kWakeTag = UINT64_MAX;
+// So many channels of a client have the same thread. If each had another, each request would
+// wake one.
+constexpr size_t kChannelsTogether = 32;
 
 }  // namespace
 
@@ -47,7 +51,10 @@ void ChannelThreads::stop() {
 }
 
 bool ChannelThreads::add(const std::shared_ptr<Channel> &channel) {
-  channel->thread = next_.fetch_add(1, std::memory_order_relaxed) % threads_.size();
+  Session &session = *channel->session;
+  if (session.channels_made == 0) session.first_thread = next_++;
+  channel->thread =
+      (session.first_thread + session.channels_made++ / kChannelsTogether) % threads_.size();
   Thread &thread = *threads_[channel->thread];
   const std::lock_guard lock(thread.mutex);
   if (thread.free.empty()) {

@@ -16,7 +16,7 @@ namespace lanecrypt::service::daemon {
 
 struct Service;
 
-// Any thread may add and remove channels.
+// One thread adds channels, and any may remove them.
 class ChannelThreads {
  public:
   explicit ChannelThreads(Service &service) : service_(service) {}
@@ -49,7 +49,7 @@ class ChannelThreads {
   void serve(const std::shared_ptr<Channel> &channel, uint32_t events, std::span<uint8_t> buffer);
 
   Service &service_;
-  std::atomic<size_t> next_ = 0;
+  size_t next_ = 0;  // where the next client's channels begin
   std::atomic<bool> stopping_ = false;
   std::vector<std::unique_ptr<Thread>> threads_;
 };

@@ -3,14 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "lanecrypt/lanecrypt.h"
-#include "secure/key_memory.h"
 #include "service/daemon/seat.h"
+#include "service/daemon/work/library_keys.h"
 #include "service/daemon/work/turns.h"
 #include "service/wire/rsa_packets.h"
 
@@ -33,15 +31,14 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   const std::shared_ptr<Session> session;
   const uint64_t number;
 
-  size_t modulus_bytes() const { return part_bytes_[kN]; }
+  size_t modulus_bytes() const { return modulus_bytes_; }
   uint32_t modulus_bits() const { return modulus_bits_; }
-  // Whether all parts are the same. It takes as long wherever they differ; but lengths are
-  // no secret.
-  bool has(const KeyParts &parts) const;
+  bool has(const KeyParts &parts) const { return parts_.are(parts); }
 
-  // Makes the library check it, which takes up to some milliseconds. One thread, once.
+  // Has the library check it, which takes up to some milliseconds. One thread, once. Throws
+  // std::bad_alloc.
   bool check();
-  const lc_rsa_key *checked() const { return checked_; }
+  const lc_rsa_key *checked() const { return checked_->get(); }
 
   // ---- Under the session's lock ----
   State state = State::kUnchecked;
@@ -50,14 +47,12 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   std::shared_ptr<Key> in_line;
 
  private:
-  std::span<const uint8_t> part(size_t n) const;
-
   const Seat of_user_;
   Counters &counters_;
-  std::array<uint16_t, kKeyParts> part_bytes_ = {};
-  uint32_t modulus_bits_ = 0;
-  secure::KeyMemory parts_;  // one after the other
-  lc_rsa_key *checked_ = nullptr;
+  const size_t modulus_bytes_;
+  const uint32_t modulus_bits_;
+  const StoredParts parts_;
+  LibraryKeyPointer checked_;
 };
 
 }  // namespace lanecrypt::service::daemon

@@ -37,6 +37,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // Its lines, each under the lock of its turns.
   Turns::Client operation_line, key_line, search_line;
 
+  // The channel threads': how many channels it was given, and which thread has the first.
+  size_t channels_made = 0, first_thread = 0;
+
   // ---- Any thread ----
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
   // Drops what waits, and closes the session's sockets for both sides. Call it with no lock

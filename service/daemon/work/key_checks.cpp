@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/daemon/work/key_checks.h"
 
+#include <new>
+
 #include "service/daemon/client/session.h"
 #include "service/daemon/limits.h"
 #include "service/daemon/report/running.h"
 
 namespace lanecrypt::service::daemon {
-
 void KeyChecks::start(unsigned threads) {
   while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
 }
@@ -73,7 +74,14 @@ void KeyChecks::run() {
     lock.unlock();
     {
       const Running running(counters_.running_threads);
-      end(key, key.check(), Outcome::kBadKey);
+      bool is_good = false;
+      Outcome otherwise = Outcome::kBadKey;
+      try {
+        is_good = key.check();
+      } catch (const std::bad_alloc &) {
+        otherwise = Outcome::kBusy;
+      }
+      end(key, is_good, otherwise);
     }
     lock.lock();
   }

@@ -46,24 +46,38 @@ Operations::Operations(StatusPage &page, Counters &counters, void (*on_trouble)(
                        void *argument)
     : page_(page), counters_(counters), on_trouble_(on_trouble), argument_(argument) {}
 
-void Operations::arrive(Channel &channel) {
+void Operations::arrive(Channel &channel, uint32_t modulus_bits) {
   channel.request.result = {};
-  channel.request.modulus_bits = 0;
+  channel.request.modulus_bits = modulus_bits;
   channel.request.load = page_.operations.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 void Operations::wait(Channel &channel) {
   channel.request.cost = cost_of(channel.request.modulus_bits);
+  if (takes_at_once(channel.request.cost)) return submit(channel);
   bool has_room = false;
   {
     const std::lock_guard lock(mutex_);
     has_room =
         !stopping_ && turns_.add(channel.session->operation_line, channel, kMostWaitingOfUser);
+    waiting_ = turns_.waiting();
   }
   if (!has_room) finish(channel, Outcome::kBusy);
 }
 
+// Where nobody waits and the library has room, there are no turns to keep, and no lock to wait
+// for.
+bool Operations::takes_at_once(size_t cost) {
+  if (waiting_ != 0) return false;
+  // stop() sets stopping_ and then looks at the window.
+  const size_t before = in_window_.fetch_add(cost);
+  if ((before == 0 || before + cost <= kWindow) && !stopping_) return true;
+  leave_window(cost);
+  return false;
+}
+
 void Operations::give() {
+  if (waiting_ == 0) return;
   const Clock::time_point now = Clock::now();
   while (true) {
     Channel *next = nullptr;
@@ -71,12 +85,12 @@ void Operations::give() {
       const std::lock_guard lock(mutex_);
       const auto *const first = static_cast<const Channel *>(turns_.first());
       // However long it is, one always fits alone.
-      if (first == nullptr || (in_window_ != 0 && in_window_ + first->request.cost > kWindow))
-        return;
+      const size_t in_window = in_window_;
+      if (first == nullptr || (in_window != 0 && in_window + first->request.cost > kWindow)) return;
       next = static_cast<Channel *>(turns_.take());
       in_window_ += next->request.cost;
+      waiting_ = turns_.waiting();
     }
-    counters_.under_way.fetch_add(1, std::memory_order_relaxed);
     if (now - next->since > kMostWait) {
       const size_t cost = next->request.cost;
       finish(*next, Outcome::kBusy);
@@ -97,6 +111,7 @@ void Operations::submit(Channel &channel) {
   job.messages = &message;
   job.message_count = 1;
   job.message_size = sizeof message;
+  counters_.under_way.fetch_add(1, std::memory_order_relaxed);
   request.given = Clock::now();
   request.result.struct_size = sizeof request.result;
   lc_completion completion{};
@@ -111,6 +126,7 @@ void Operations::submit(Channel &channel) {
   if (status == LC_OK) return;
   const size_t cost = request.cost;
   if (status == LC_ERROR_NO_DEVICE) on_trouble_(argument_);
+  counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
   finish(channel, outcome_of(status));
   leave_window(cost);
 }
@@ -121,23 +137,22 @@ void Operations::ended(void *argument, lc_status status) noexcept {
   Operations &self = channel.session->service().operations;
   const size_t cost = channel.request.cost;
   if (status == LC_ERROR_NO_DEVICE || status == LC_ERROR_DEVICE) self.on_trouble_(self.argument_);
+  self.counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
   self.finish(channel, outcome_of(status));
   self.leave_window(cost);
   self.give();
 }
 
 void Operations::leave_window(size_t cost) {
-  counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
+  if (in_window_.fetch_sub(cost) != cost || !stopping_) return;
   const std::lock_guard lock(mutex_);
-  in_window_ -= cost;
-  if (in_window_ == 0 && stopping_) all_ended_.notify_all();
+  all_ended_.notify_all();
 }
 
 void Operations::finish(Channel &channel, Outcome outcome) {
   const std::shared_ptr<Session> session = channel.session;
   const Request &request = channel.request;
-  KindCounters &counters =
-      counters_.rsa_private[StatusPage::size_of(std::max(request.modulus_bits, 1u))];
+  KindCounters &counters = counters_.rsa_private[StatusPage::size_of(request.modulus_bits)];
   counters.count(outcome);
   page_.operations.fetch_sub(1, std::memory_order_relaxed);
   const bool is_done = outcome == Outcome::kDone;
@@ -182,6 +197,7 @@ void Operations::drop(Session &session) {
   {
     const std::lock_guard lock(mutex_);
     all = turns_.close(session.operation_line);
+    waiting_ = turns_.waiting();
   }
   refuse(all, Outcome::kBusy);
 }
@@ -191,6 +207,7 @@ void Operations::send_away_late() {
   {
     const std::lock_guard lock(mutex_);
     if (turns_.waiting() != 0) late = turns_.take_older(Clock::now() - kMostWait);
+    waiting_ = turns_.waiting();
   }
   refuse(late, Outcome::kBusy);
 }
@@ -201,6 +218,7 @@ void Operations::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     all = turns_.take_older(Clock::time_point::max());
+    waiting_ = 0;
   }
   refuse(all, Outcome::kBusy);
 }

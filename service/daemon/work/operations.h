@@ -27,7 +27,7 @@ class Operations {
   void open(lc_context *context) { context_ = context; }
 
   // Counts a request that has begun on a channel. finish() undoes that.
-  void arrive(Channel &channel);
+  void arrive(Channel &channel, uint32_t modulus_bits);
   // Puts it into its client's line. Its key is checked.
   void wait(Channel &channel);
   // Gives the library what it may have now.
@@ -47,6 +47,7 @@ class Operations {
 
  private:
   static void ended(void *argument, lc_status status) noexcept;
+  bool takes_at_once(size_t cost);
   void submit(Channel &channel);
   void leave_window(size_t cost);
   void refuse(Waiting *chain, Outcome outcome);
@@ -57,11 +58,12 @@ class Operations {
   void (*const on_trouble_)(void *);
   void *const argument_;
   std::atomic<lc_context *> context_ = nullptr;
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // of the turns
   std::condition_variable all_ended_;
   Turns turns_;
-  size_t in_window_ = 0;  // cost of what the library has
-  bool stopping_ = false;
+  std::atomic<size_t> waiting_ = 0;    // turns_.waiting(), for a look without the lock
+  std::atomic<size_t> in_window_ = 0;  // cost of what the library has
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace lanecrypt::service::daemon

@@ -82,6 +82,7 @@ struct Plan {
   std::vector<size_t> batches;
   std::vector<size_t> keys_in_batch;
   size_t most_at_once = 0, at_once = 0;
+  std::atomic<size_t> finished{0};  // operations
   std::set<std::thread::id> threads;
   std::atomic<int> slow_ms{0};
   std::atomic<int> lost_after{1 << 30};  // after so many batches
@@ -117,6 +118,7 @@ class TestBatch : public Batch {
       const std::lock_guard lock(plan_.mutex);
       --plan_.at_once;
     }
+    plan_.finished += items_.size();
     if (lost_) return Status(LC_ERROR_DEVICE, "lost");
     for (size_t n = 0; n < items_.size(); ++n) {
       if (plan_.every_third_is_wrong && n % 3 == 0) {
@@ -206,9 +208,10 @@ class BatcherTest : public testing::Test {
 };
 
 TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
-  // A batch ends only when everybody waits.
-  std::atomic<size_t> callers{64};
-  plan_.may_end = [&] { return batcher_.load() >= callers; };
+  // A batch ends only when everybody waits. The batcher's load does not tell: it has those too
+  // whose operation is over and who were not told yet.
+  std::atomic<size_t> callers{64}, submitted{0};
+  plan_.may_end = [&] { return submitted - plan_.finished >= callers; };
   // One kind has more operations, so that enough come for a batch beside one of the other kind.
   std::vector<KeyPointer> keys;
   for (uint8_t n = 0; n < 4; ++n) keys.push_back(make_key(n < 3 ? 64 : 128, n));
@@ -217,6 +220,7 @@ TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
       std::vector<Bytes> outputs;
       const RequestPointer request = make_request({keys[call % keys.size()]}, 1, &outputs);
       ASSERT_TRUE(submit(request));
+      ++submitted;
       EXPECT_TRUE(request->wait().ok());
       EXPECT_EQ(1u, request->result.device_operations);
       expect_right(*request, outputs);

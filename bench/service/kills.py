@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Kills lanecryptd under load, and its clients, at random moments.
+
+Of the service: several processes (rsa_client) sign by ASYNC jobs and in threads, and verify
+each signature, while the service is killed, stopped, ended and started again. No operation may
+fail or be wrong. Of clients: processes are killed or stopped and killed amid their work. Then
+the service must have as many clients, keys, channels and open files as before, and serve the
+next client.
+
+Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--kills N] [--client-kills N]
+           [--bits N] [--set NAME=VALUE ...] [--seed N] [--commit HASH] [--out FILE]
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from crowd import Crowd, CrowdFailed, Process, spread, total
+from service import ROOT, Service, configuration
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from whole_programs import write_results  # noqa: E402
+
+# What the clients are: words of rsa_client.
+CLIENTS = (["jobs=16"], ["jobs=4"], ["threads=4"], ["threads=1"])
+WINDOW_S = 2
+# How long the clients may take to come back to a service that was started again: their pauses
+# double when they find none.
+COMES_BACK_S = 20
+
+
+class Stage:
+    """A folder with a key, a service and the environment of its clients."""
+
+    def __init__(self, build, folder, devices, bits, settings, seed):
+        self.build, self.folder, self.random = build, folder, random.Random(seed)
+        cache = {"XDG_CACHE_HOME": str(folder / "cache")}
+        self.service = Service(build, folder, devices, environment=cache)
+        self.environment = {**os.environ, **cache, **configuration(
+            folder / "service.cnf", build / "lib" / "gpu.so",
+            {"service": self.service.socket, **settings})}
+        self.keys = [folder / f"key-{n}.pem" for n in range(4)]
+        for path in self.keys:
+            subprocess.run(["openssl", "genrsa", "-out", path, str(bits)], check=True,
+                           capture_output=True, env={**os.environ, "OPENSSL_CONF": os.devnull})
+
+    def command(self, words):
+        return [self.build / "bin" / "rsa_client", "keys=" + ",".join(map(str, self.keys)),
+                "verify=all", *words]
+
+
+def wait_for(holds, seconds):
+    """Whether it holds within this time."""
+    until = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+class Killer(threading.Thread):
+    """Kills the service so many times, mostly after it has done something, and now and then
+    while its clients come to it."""
+
+    def __init__(self, stage, kills):
+        super().__init__(daemon=True)
+        self.stage, self.kills, self.amid, self.error = stage, kills, 0, None
+        self.by = {"killed": 0, "stopped": 0, "stopped and killed": 0, "ended": 0}
+
+    def run(self):
+        try:
+            for _ in range(self.kills):
+                self.kill_once()
+            # The last one must serve them too.
+            self.wait_for_work()
+        except Exception as error:  # tells the main thread
+            self.error = f"{type(error).__name__}: {error}"
+
+    def wait_for_work(self):
+        service = self.stage.service
+        if not wait_for(service.done, COMES_BACK_S):
+            raise CrowdFailed(f"no client came back to the service: {service.tail_of_log()}")
+
+    def kill_once(self):
+        service, chance = self.stage.service, self.stage.random
+        if chance.random() < 0.9:
+            self.wait_for_work()
+            time.sleep(chance.choice((0, 0.001, 0.01, 0.1)) * chance.random())
+            told = service.statistics()
+            self.amid += told["operations_waiting"] + told["operations_under_way"] > 0
+        else:
+            time.sleep(0.3 * chance.random())
+        how = chance.choices(list(self.by), (90, 2, 3, 5))[0]
+        self.by[how] += 1
+        if how.startswith("stopped"):
+            service.send(signal.SIGSTOP)
+            # Longer than a client waits, or shorter.
+            time.sleep(chance.choice((0.05, 0.5, 6)))
+        if how == "stopped":
+            return service.send(signal.SIGCONT)
+        if how == "ended":
+            service.end()
+        else:
+            service.kill()
+        time.sleep(chance.choice((0, 0, 0, 0.05, 0.4)))
+        return service.start()
+
+
+def kill_service(stage, kills, say=lambda text: None):
+    """Returns how it went: the numbers of operations, of failures, and so on. Raises
+    CrowdFailed if a client or the service did not do as it should."""
+    operations = failures = wrong = 0
+    with stage.service:
+        crowd = Crowd([stage.command(words) for words in CLIENTS], stage.environment, stage.folder)
+        killer = Killer(stage, kills)
+        killer.start()
+        try:
+            while killer.is_alive():
+                crowd.begin(0, WINDOW_S)
+                results = crowd.results()
+                operations += total(results, "operations")
+                failures += total(results, "failures")
+                wrong += total(results, "wrong")
+                say(f"{sum(killer.by.values())} kills, {operations} operations, {failures} failed,"
+                    f" {wrong} wrong")
+            crowd.end()
+        finally:
+            crowd.kill()
+            killer.join()
+    if killer.error:
+        raise CrowdFailed(killer.error)
+    return {"operations": operations, "failures": failures, "wrong": wrong, "amid": killer.amid,
+            **killer.by}
+
+
+def standing(service):
+    """What a service has of its clients, without the one that asks."""
+    told = service.statistics()
+    return {"clients": told["clients"] - 1, **{name: told[name] for name in (
+        "keys", "channels", "operations_waiting", "operations_under_way")}}
+
+
+NOTHING = {"clients": 0, "keys": 0, "channels": 0, "operations_waiting": 0,
+           "operations_under_way": 0}
+
+
+def kill_clients(stage, kills, at_once=4, say=lambda text: None):
+    """Kills so many clients amid their work. Returns how many operations the service did, and
+    its open files before and after. Raises CrowdFailed if it keeps something of the dead."""
+    chance = stage.random
+    with stage.service as service:
+        if not wait_for(lambda: standing(service) == NOTHING, 5):
+            raise CrowdFailed(f"a new service has {standing(service)}")
+        # So that what is opened once does not count.
+        serve_one(stage)
+        wait_for(lambda: standing(service) == NOTHING, 5)
+        files = service.open_files()
+        alive, killed = [], 0
+        errors = stage.folder / "errors-of-the-killed"
+        try:
+            while killed < kills:
+                while len(alive) < at_once:
+                    words = stage.command(chance.choice(CLIENTS))
+                    alive.append(Process([str(word) for word in words], stage.environment, errors))
+                    if chance.random() < 0.8:
+                        alive[-1].line(time.monotonic() + 60)
+                    alive[-1].tell(f"0 {time.monotonic_ns() + int(60e9)}")
+                time.sleep(0.1 * chance.random())
+                process = alive.pop(chance.randrange(len(alive)))
+                if chance.random() < 0.2:
+                    process.process.send_signal(signal.SIGSTOP)
+                    time.sleep(0.05 * chance.random())
+                process.process.kill()
+                process.process.wait()
+                process.process.stdin.close()
+                process.process.stdout.close()
+                killed += 1
+        finally:
+            for process in alive:
+                process.process.kill()
+                process.process.wait()
+        if not wait_for(lambda: standing(service) == NOTHING, 10):
+            raise CrowdFailed(f"after its clients' ends the service has {standing(service)}")
+        done = service.done()
+        serve_one(stage)
+        if not wait_for(lambda: service.open_files() <= files, 5):
+            raise CrowdFailed(f"the service had {files} open files, and has "
+                              f"{service.open_files()}")
+        say(f"{killed} clients killed; the service did {done} operations")
+        return {"killed": killed, "done": done, "files_before": files,
+                "files_after": service.open_files()}
+
+
+def serve_one(stage):
+    """One client signs, and the service does it."""
+    before = stage.service.done()
+    crowd = Crowd([stage.command(["jobs=16"])], stage.environment, stage.folder)
+    results, _ = crowd.measure(0, 0.5)
+    crowd.end()
+    if total(results, "failures") or total(results, "wrong"):
+        raise CrowdFailed(f"signatures failed: {results}")
+    if stage.service.done() == before:
+        raise CrowdFailed("the service did nothing for a client")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--devices", default="host")
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--client-kills", type=int, default=200)
+    parser.add_argument("--bits", type=int, default=1024)
+    parser.add_argument("--set", action="append", default=["rsa=always"], metavar="NAME=VALUE",
+                        dest="settings")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
+    parser.add_argument("--out", type=pathlib.Path)
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.settings = dict(setting.split("=", 1) for setting in options.settings)
+    return options
+
+
+def main():
+    options = arguments()
+    print(f"seed {options.seed}")
+    results = []
+    with tempfile.TemporaryDirectory(prefix="lanecrypt-kills.") as name:
+        stage = Stage(options.build, pathlib.Path(name), options.devices, options.bits,
+                      options.settings, options.seed)
+        try:
+            clients = kill_clients(stage, options.client_kills, say=print)
+            told = kill_service(stage, options.kills,
+                                lambda text: print(text, flush=True))
+        except (CrowdFailed, RuntimeError) as failure:
+            print(f"FAILED: {failure}")
+            return 1
+    print(told, clients)
+    for what in ("operations", "failures", "wrong", "amid", "killed", "ended", "stopped",
+                 "stopped and killed"):
+        results.append(spread(f"service.kills.{what.replace(' ', '-')}", [told[what]],
+                              "operations" if what in ("operations", "failures", "wrong")
+                              else "kills"))
+    results.append(spread("service.kills.clients", [clients["killed"]], "kills"))
+    if options.out:
+        write_results(options.out, results, options.build / "lib" / "gpu.so", "openssl",
+                      options.commit)
+    return 1 if told["failures"] or told["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

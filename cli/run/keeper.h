@@ -1,0 +1,27 @@
+// The process that keeps a private service while its program runs.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+namespace lanecrypt::cli {
+
+struct KeeperTask {
+  std::string folder;                  // which it removes at the end
+  std::string program;                 // lanecryptd
+  std::vector<std::string> arguments;  // without the descriptors, which the keeper adds
+  int process;                         // a descriptor (pidfd) of the process that it waits for
+  int ready;                           // where the service says that it is ready
+  sigset_t signals;                    // which the service has blocked
+};
+
+// The rest of the life of a process that was forked for this and has one thread and all signals
+// blocked. Starts the service, waits for the end of the process, ends the service and removes
+// the folder.
+[[noreturn]] void keep_service(const KeeperTask &task);
+
+}  // namespace lanecrypt::cli

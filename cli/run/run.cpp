@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/failure.h"
+#include "cli/program.h"
+#include "cli/provider_module.h"
+#include "cli/run/configuration.h"
+#include "cli/run/private_service.h"
+#include "cli/service/ask.h"
+#include "cli/subcommand.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Runs a program with the OpenSSL provider gpu and a service, lanecryptd, of its
+own. The service ends with the program. The exit status is the program's.
+
+Examples:
+  lanecrypt run openssl speed -seconds 3 -async_jobs 64 rsa2048
+  lanecrypt run -- nginx -g 'daemon off;'
+)";
+
+class Run : public Subcommand {
+ public:
+  std::vector<OptionName> option_names() const override {
+    return {{"devices", "devices", true},
+            {"device", "devices", true},
+            {"verify", "verify", true},
+            {"help", "help"},
+            {"h", "help"}};
+  }
+
+  void declare(CLI::App &app) override {
+    app.description(kHelp);
+    // For the help alone: the program's words do not come to the parser.
+    app.add_option("PROGRAM", program_, "the program, and then its own arguments")
+        ->option_text("[ARGUMENT...]");
+    app.add_option("--devices,--device", devices_,
+                   "which devices the service uses, as for enc; otherwise as LANECRYPT_DEVICES "
+                   "says, or every GPU")
+        ->option_text("LIST");
+    app.add_option("--verify", verify_,
+                   "how much of a device's output the service checks; otherwise sampled")
+        ->option_text("V")
+        ->check(CLI::IsMember({"off", "sampled", "full"}));
+  }
+
+  void run(std::vector<SecretBytes>) override { wanted_ = true; }
+
+  // Whether a program is to be run, and not the help shown.
+  bool wanted() const { return wanted_; }
+
+  // The service's own options.
+  std::vector<std::string> service_arguments() const {
+    std::vector<std::string> words;
+    for (const auto &[option, value] :
+         {std::pair("--devices", devices_), std::pair("--verify", verify_)})
+      if (value) words.insert(words.end(), {option, *value});
+    return words;
+  }
+
+ private:
+  std::optional<std::string> devices_, verify_, program_;
+  bool wanted_ = false;
+};
+
+// Where the program begins: at the first word that is no option, or behind "--". The words
+// from there on are the program's own.
+int find_program(int argc, char **argv, const std::vector<OptionName> &options) {
+  int at = 2;
+  for (; at < argc && argv[at][0] == '-' && std::strcmp(argv[at], "--") != 0; ++at) {
+    const std::string_view word = argv[at];
+    const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+    // Its value is the next word. (With "=" the name is not the whole word.)
+    if (std::any_of(options.begin(), options.end(), [&](const OptionName &option) {
+          return option.takes_value && option.written == name;
+        }))
+      ++at;
+  }
+  return std::min(at, argc);
+}
+
+void write_file(const std::string &path, const std::string &text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw_errno("cannot write " + path, errno);
+}
+
+void tell_of_devices(const std::string &socket) {
+  try {
+    const ServiceState state = ask_service(socket);
+    if (state.has_usable_device()) return;
+    const std::string reason = state.devices.empty() || state.devices[0].reason.empty()
+                                   ? ""
+                                   : fmt::format(" ({})", printable(state.devices[0].reason));
+    say(fmt::format("lanecrypt: there is no usable device{}, so the program runs on the CPU\n",
+                    reason));
+  } catch (const Failure &failure) {
+    say(fmt::format("lanecrypt: {}\n", failure.what()));
+  }
+}
+
+// Has OpenSSL in the program find the service.
+void set_environment(const PrivateService &service) {
+  const std::string module = find_provider_module();
+  if (module.empty())
+    throw Failure(ExitCode::kFailed,
+                  "no gpu.so lies where it is built or installed (LANECRYPT_PROVIDER builds it)");
+  const Configuration configuration =
+      make_configuration(usual_configuration(), {module, service.socket()});
+  const std::string path = service.folder + "/openssl.cnf";
+  write_file(path, configuration.text);
+  if (!configuration.note.empty()) say(fmt::format("lanecrypt: {}\n", configuration.note));
+  if (setenv("OPENSSL_CONF", path.c_str(), 1) != 0) throw_errno("cannot set OPENSSL_CONF", errno);
+}
+
+// Does not return unless the program cannot be run. What it inherits is what this process did:
+// its number, its parent, its group, its descriptors, and the signals that it ignores.
+void become(char **argv) {
+  (void)std::fflush(nullptr);
+  execvp(argv[0], argv);
+  const int error = errno;
+  throw Failure(error == ENOENT ? ExitCode::kNoProgram : ExitCode::kCannotRun,
+                fmt::format("cannot run {}: {}", argv[0], std::strerror(error)));
+}
+
+int start(int argc, char **argv) {
+  Run run;
+  const int end = find_program(argc, argv, run.option_names());
+  const int code = run_subcommand("run", run, end, argv, 2);
+  if (!run.wanted()) return code;
+  const bool has_dashes = end < argc && std::strcmp(argv[end], "--") == 0;
+  char **const program = argv + end + has_dashes;
+  if (*program == nullptr)
+    throw Failure(ExitCode::kUsage, "no program is named (see lanecrypt run --help)");
+  const PrivateService service =
+      start_private_service(program_beside("lanecryptd"), run.service_arguments());
+  wait_until_ready(service);
+  set_environment(service);
+  tell_of_devices(service.socket());
+  become(program);
+  return 0;
+}
+
+}  // namespace
+
+int start_run(int argc, char **argv) {
+  int code = 0;
+  try {
+    code = start(argc, argv);
+  } catch (const Failure &failure) {
+    code = fail(failure.code(), failure.what());
+  }
+  // The codes below are the program's own.
+  const bool is_program = code == int(ExitCode::kNoProgram) || code == int(ExitCode::kCannotRun);
+  return code == 0 || is_program ? code : int(ExitCode::kRunFailed);
+}
+
+}  // namespace lanecrypt::cli

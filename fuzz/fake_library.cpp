@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/fake_library.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "fuzz/script.h"
+#include "lanecrypt/lanecrypt.h"
+
+struct lc_rsa_key {
+  size_t bytes = 0;
+  std::atomic<int> uses{1};
+};
+
+namespace lanecrypt::fuzz {
+namespace {
+
+std::atomic<size_t> keys{0};
+
+void use(const lc_rsa_key *key) { ++const_cast<lc_rsa_key *>(key)->uses; }
+void leave(const lc_rsa_key *key) {
+  if (--const_cast<lc_rsa_key *>(key)->uses > 0) return;
+  --keys;
+  delete key;
+}
+
+// A job that was submitted, and the key that it keeps.
+struct Job {
+  const lc_rsa_key *key;
+  const uint8_t *in;
+  uint8_t *out;
+  lc_completion completion;
+};
+
+// How the job with this input ends: well, unless its first byte names another end.
+lc_status end_of(const uint8_t *in) {
+  switch (in[0]) {
+    case 0xf1:
+      return LC_ERROR_ARGUMENT;
+    case 0xf2:
+      return LC_ERROR_UNSUPPORTED;
+    case 0xf3:
+      return LC_ERROR_MEMORY;
+    case 0xf4:
+      return LC_ERROR_NO_DEVICE;
+    case 0xf5:
+      return LC_ERROR_DEVICE;
+    default:
+      return LC_OK;
+  }
+}
+
+}  // namespace
+
+size_t keys_of_library() { return keys; }
+
+}  // namespace lanecrypt::fuzz
+
+using namespace lanecrypt::fuzz;
+
+struct lc_context {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Job> jobs;
+  bool stopping = false;
+  std::thread thread{[this] { run(); }};
+
+  void run() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [this] { return stopping || !jobs.empty(); });
+      if (jobs.empty()) return;
+      // All that are there are a batch.
+      std::deque<Job> batch;
+      batch.swap(jobs);
+      lock.unlock();
+      for (const Job &job : batch) {
+        const lc_status status = end_of(job.in);
+        if (status == LC_OK) std::memset(job.out, 0x5a, job.key->bytes);
+        if (job.completion.result != nullptr) job.completion.result->device_operations = 1;
+        leave(job.key);
+        job.completion.callback(job.completion.argument, status);
+      }
+      lock.lock();
+    }
+  }
+};
+
+extern "C" {
+
+const char *lc_version(void) { return "0"; }
+const char *lc_last_error(void) { return "the fake library says so"; }
+
+lc_status lc_open(const lc_options *, lc_context **context) {
+  *context = new lc_context;
+  return LC_OK;
+}
+
+void lc_close(lc_context *context) {
+  {
+    const std::lock_guard lock(context->mutex);
+    context->stopping = true;
+    context->changed.notify_all();
+  }
+  context->thread.join();
+  delete context;
+}
+
+lc_status lc_device_count(lc_context *, uint32_t *count) {
+  *count = 1;
+  return LC_OK;
+}
+
+lc_status lc_device_get(lc_context *, uint32_t, lc_device_info *info) {
+  std::strcpy(info->id, "fake:0");
+  info->selected = 1;
+  info->state = info->rsa_state = LC_DEVICE_READY;
+  return LC_OK;
+}
+
+lc_status lc_counters_get(lc_context *, uint32_t, lc_counters *) { return LC_OK; }
+
+lc_status lc_rsa_key_new(const lc_rsa_parts *parts, lc_rsa_key **key) {
+  const auto *const e = static_cast<const uint8_t *>(parts->e.bytes);
+  // So that some keys are refused.
+  if (parts->e.length == 0 || e[parts->e.length - 1] % 2 == 0) return LC_ERROR_ARGUMENT;
+  const auto *const n = static_cast<const uint8_t *>(parts->n.bytes);
+  size_t zeros = 0;
+  while (zeros < parts->n.length && n[zeros] == 0) ++zeros;
+  ++keys;
+  *key = new lc_rsa_key;
+  (*key)->bytes = parts->n.length - zeros;
+  return LC_OK;
+}
+
+void lc_rsa_key_free(lc_rsa_key *key) {
+  if (key != nullptr) leave(key);
+}
+
+size_t lc_rsa_key_bytes(const lc_rsa_key *key) { return key->bytes; }
+
+lc_status lc_rsa_run(lc_context *, const lc_rsa_job *, lc_result *) { return LC_OK; }
+
+lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_completion *completion,
+                        lc_ticket **) {
+  require(job->message_count == 1 && completion->callback != nullptr);
+  const lc_rsa_message &message = *job->messages;
+  const auto *const in = static_cast<const uint8_t *>(message.in);
+  // Some are not even begun.
+  if (in[0] == 0xfe) return LC_ERROR_ARGUMENT;
+  if (in[0] == 0xff) return LC_ERROR_NO_DEVICE;
+  use(message.key);
+  const std::lock_guard lock(context->mutex);
+  context->jobs.push_back({message.key, in, static_cast<uint8_t *>(message.out), *completion});
+  context->changed.notify_all();
+  return LC_OK;
+}
+
+int lc_rsa_generation_is_sooner(lc_context *, uint32_t bits) { return bits != 1024; }
+
+lc_status lc_rsa_generate(lc_context *, const lc_rsa_generation *generation, lc_result *) {
+  if (generation->on_progress != nullptr) {
+    const lc_rsa_progress progress{};
+    if (generation->on_progress(generation->argument, &progress) == 0) return LC_ERROR_STOPPED;
+  }
+  const auto *const e = static_cast<const uint8_t *>(generation->exponent.bytes);
+  if (generation->exponent.length != 0 && e[generation->exponent.length - 1] % 2 == 0)
+    return LC_ERROR_ARGUMENT;
+  std::vector<uint8_t> number(generation->bits / 8, 0xa5);
+  lc_rsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  for (lc_number *part :
+       {&parts.n, &parts.p, &parts.q, &parts.dp, &parts.dq, &parts.qinv, &parts.d})
+    *part = {number.data(), number.size()};
+  static const uint8_t kExponent[] = {1, 0, 1};
+  parts.e = {kExponent, sizeof kExponent};
+  return generation->on_key(generation->argument, 0, &parts) == 1 ? LC_OK : LC_ERROR_STOPPED;
+}
+
+}  // extern "C"

@@ -1,0 +1,129 @@
+// Fuzzes what reads packets: whatever comes, spans lie in the packet and lengths are as the
+// protocol has them, and what a socket receives is what was sent.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "fuzz/script.h"
+#include "service/wire/packets.h"
+#include "service/wire/rsa_packets.h"
+
+namespace {
+
+using namespace lanecrypt::service;
+using lanecrypt::fuzz::require;
+using lanecrypt::fuzz::Script;
+using Bytes = std::span<const uint8_t>;
+
+bool lies_in(Bytes part, Bytes whole) {
+  return part.empty() ||
+         (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
+}
+
+size_t sum_of(const KeyParts &parts, Bytes packet) {
+  size_t sum = 0;
+  for (const Bytes part : parts) {
+    require(lies_in(part, packet) && part.size() <= kMostModulusBytes);
+    sum += part.size();
+  }
+  return sum;
+}
+
+void read_requests(Bytes packet) {
+  if (const auto request = read_private_request(packet)) {
+    size_t bytes = sizeof(RsaPrivate) + request->input.size();
+    require(request->key != 0 && lies_in(request->input, packet));
+    require(request->input.size() >= kLeastModulusBytes &&
+            request->input.size() <= kMostModulusBytes);
+    if (request->parts) {
+      bytes += sum_of(*request->parts, packet);
+      require((*request->parts)[kN].size() == request->input.size());
+      require((*request->parts)[kD].empty());
+      for (size_t n = 0; n < kD; ++n) require(!(*request->parts)[n].empty());
+    }
+    require(bytes == packet.size());
+  }
+  if (const auto request = read_generate_request(packet)) {
+    require(lies_in(request->exponent, packet) && !request->exponent.empty());
+    require(sizeof(RsaGenerate) + request->exponent.size() == packet.size());
+    require(request->bits >= 1024 && request->bits <= 8192 && request->bits % 2 == 0);
+  }
+}
+
+void read_answers(Bytes packet) {
+  for (const size_t modulus_bytes : {kLeastModulusBytes, size_t{256}, kMostModulusBytes}) {
+    const auto result = read_private_result(packet, modulus_bytes);
+    if (!result) continue;
+    require(lies_in(result->output, packet));
+    require(result->output.size() == (result->outcome == Outcome::kDone ? modulus_bytes : 0));
+  }
+  if (const auto key = read_generated_key(packet)) {
+    require(sizeof(RsaKeyMade) + sum_of(key->parts, packet) == packet.size());
+    for (const Bytes part : key->parts) require(part.empty() == (key->outcome != Outcome::kDone));
+  }
+}
+
+// The lowest number that no descriptor has.
+int free_number(int file) {
+  const int number = dup(file);
+  close(number);
+  return number;
+}
+
+// Sends a packet, with descriptors of one file, and receives it with room for some of them.
+void pass_through(Bytes packet, size_t descriptors, size_t room) {
+  int pair[2];
+  static const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int first_free = free_number(file);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) abort();
+  const std::vector<int> sent(descriptors, file);
+  const Bytes pieces[] = {packet.first(packet.size() / 2), packet.subspan(packet.size() / 2)};
+  // A control message needs a byte to go with.
+  require(send_packet(pair[0], pieces, sent) == Transfer::kDone);
+  std::vector<uint8_t> buffer(4096);
+  std::vector<int> came(room);
+  size_t count = 0;
+  const Received received = room == 0 ? receive_packet(pair[1], buffer, false)
+                                      : receive_packet(pair[1], buffer, false, came, &count);
+  Header header{};
+  std::memcpy(&header, packet.data(), std::min(packet.size(), sizeof header));
+  const bool is_right = packet.size() >= sizeof header && packet.size() <= buffer.size() &&
+                        header.version == kVersion && header.bytes == packet.size() &&
+                        (room == 0 || descriptors <= room);
+  require((received.transfer == Transfer::kDone) == is_right);
+  require(count == (is_right && room != 0 ? descriptors : 0));
+  if (is_right)
+    require(
+        std::equal(packet.begin(), packet.end(), received.packet.begin(), received.packet.end()));
+  for (size_t n = 0; n < count; ++n) close(came[n]);
+  close(pair[0]);
+  close(pair[1]);
+  require(free_number(file) == first_free);  // none is left open
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Script script(data, size);
+  const size_t descriptors = script.byte() % 8, room = script.byte() % 6;
+  const Bytes rest = script.bytes(kMostPacketBytes);
+  // In memory of its own, so that a byte behind it is seen to be read.
+  const std::unique_ptr<uint8_t[]> copy(new uint8_t[rest.size()]);
+  std::copy(rest.begin(), rest.end(), copy.get());
+  const Bytes packet(copy.get(), rest.size());
+  read_requests(packet);
+  read_answers(packet);
+  Bytes text;
+  (void)fixed_part<Welcome>(packet, Kind::kWelcome);
+  (void)fixed_part<Channels>(packet, Kind::kChannels);
+  if (fixed_part<Text>(packet, Kind::kText, &text)) require(lies_in(text, packet));
+  if (!packet.empty()) pass_through(packet, descriptors, room);
+  return 0;
+}

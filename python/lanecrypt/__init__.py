@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AES, ChaCha20, SM4, Camellia, ARIA and RSA in bulk, on the GPU where the data are.
+
+Importing this package touches no device and imports no framework.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _core, rsa
+from ._aead import AEAD, AESCCM, AESGCM, ChaCha20Poly1305
+from ._cipher import Cipher
+from ._context import (Context, Counters, Device, _after_fork, counters, default_context,
+                       devices)
+from ._core import DeviceMemory
+from ._errors import DeviceError, Error, NoDeviceError, StoppedError, UnsupportedError
+from ._job import Job
+from ._keys import KeyFile, KeyProvider
+from ._keystream import keystream
+from ._openssl import openssl_conf
+from ._stream import CipherStream
+
+if TYPE_CHECKING:
+    from ._errors import _OwnInvalidTag as InvalidTag
+
+__version__: str = _core.VERSION
+
+__all__ = [
+    "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context",
+    "Counters", "Device", "DeviceError", "DeviceMemory", "Error", "InvalidTag", "Job", "KeyFile", "KeyProvider", "NoDeviceError",
+    "StoppedError", "UnsupportedError", "counters", "default_context", "devices", "keystream",
+    "openssl_conf", "rsa",
+]
+
+os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_core.end)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "InvalidTag":
+        # Looking for pyca/cryptography imports it, so that waits until somebody asks.
+        from ._errors import invalid_tag_type
+
+        globals()[name] = invalid_tag_type()
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Authenticated encryption: AESGCM, AESCCM, ChaCha20Poly1305, and AEAD for the other ciphers."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, Union
+
+from . import _arrays, _core
+from ._context import Context, default_context
+from ._errors import invalid_tag
+from ._job import Job
+from ._keys import BytesLike, KeyProvider, secret_key
+from ._messages import CIPHERS, Messages, Prepared, check_count, check_size, nbytes_of, run
+
+_TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
+
+_KEY_SIZES = {"sm4": (16,), "chacha20": (32,)}
+
+
+class AEAD:
+    """One key of an authenticated cipher: "aes-gcm" (SP 800-38D), "aes-ccm" (SP 800-38C),
+    "chacha20-poly1305" (RFC 8439, 2.8), "sm4-gcm", "sm4-ccm", "aria-gcm", "aria-ccm".
+
+    key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object.
+    tag_length: bytes of every tag.
+    context: where to run; by default default_context().
+
+    Data are bytes-like objects or contiguous arrays of any type, by their bytes: NumPy, PyTorch,
+    CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
+    device are worked on where they lie; those in host memory on a device or the CPU, whatever is
+    sooner. Nonces and associated data lie in host memory. Results are of the input's kind: bytes
+    for bytes-like objects, and for an array a new one beside it.
+
+    stream: for arrays on a CUDA device, an int (the handle) or an object with __cuda_stream__. The
+    work is done in the order of the stream, by default of the stream that the array's framework
+    uses now. The functions return when it is done.
+
+    The functions without submit_ wait, without the GIL. Those with submit_ take the same and
+    return a Job. Any number of threads may use one object.
+
+    Errors: ValueError or TypeError for wrong arguments, BufferError for arrays that are not
+    contiguous, InvalidTag where a tag is wrong (then no plaintext is given out: the output is
+    wiped), lanecrypt.Error where the library cannot do it.
+
+    One nonce under one key must never be used for two messages.
+    """
+
+    __slots__ = ("_number", "_name", "_key", "_tag_bytes", "_context", "__weakref__")
+
+    def __init__(
+        self,
+        name: str,
+        key: Union[BytesLike, KeyProvider],
+        tag_length: int = 16,
+        *,
+        context: Optional[Context] = None,
+    ) -> None:
+        if name not in CIPHERS or name.rpartition("-")[2] not in ("gcm", "ccm", "poly1305"):
+            raise ValueError(f"there is no authenticated cipher {name!r}")
+        self._name = name
+        self._number = CIPHERS[name]
+        self._key = secret_key(key)
+        if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
+            raise ValueError(self._key_text())
+        if not isinstance(tag_length, int):
+            raise TypeError("tag_length is an int")
+        if tag_length not in _TAG_SIZES.get(name[-3:], (16,)):
+            raise ValueError("Invalid tag_length")
+        self._tag_bytes = tag_length
+        self._context = context
+
+    def _key_text(self) -> str:
+        return f"a key of {self._name} does not have {self._key.nbytes} bytes"
+
+    def __repr__(self) -> str:
+        return f"<lanecrypt.{type(self).__name__} {self._name} at {id(self):#x}>"
+
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError(f"{type(self).__name__} holds a key and cannot be pickled")
+
+    # ---- One message ----
+
+    def encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                stream: Any = None) -> Any:
+        """Encrypts and authenticates. Returns the ciphertext, as long as the data, and behind it
+        the tag: bytes, or a one-dimensional array of bytes beside the data."""
+        return run(self._encrypt(nonce, data, associated_data, stream))
+
+    def submit_encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                       stream: Any = None) -> Job[Any]:
+        """As encrypt(), and returns a Job."""
+        return Job(*self._encrypt(nonce, data, associated_data, stream))
+
+    def decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                stream: Any = None) -> Any:
+        """Decrypts what encrypt() returned. Returns the plaintext: bytes, or a one-dimensional
+        array of bytes beside the data. Raises InvalidTag where the key, the nonce, the data or
+        the associated data are not those of the encryption."""
+        return run(self._decrypt(nonce, data, associated_data, stream))
+
+    def submit_decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+                       stream: Any = None) -> Job[Any]:
+        """As decrypt(), and returns a Job."""
+        return Job(*self._decrypt(nonce, data, associated_data, stream))
+
+    def encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                     stream: Any = None) -> int:
+        """Encrypts into `buf`, which is writable, lies on the device of the data and has exactly
+        as many bytes as the data and the tag. It may begin where the data begin, and overlap them
+        in no other way. Returns its length."""
+        count: int = run(self._encrypt(nonce, data, associated_data, stream, buf))
+        return count
+
+    def submit_encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                            stream: Any = None) -> Job[int]:
+        """As encrypt_into(), and returns a Job."""
+        return Job(*self._encrypt(nonce, data, associated_data, stream, buf))
+
+    def decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                     stream: Any = None) -> int:
+        """Decrypts into `buf`, an array of any type with exactly as many bytes as the data without
+        the tag. It may begin where the data begin. Returns its length. Where the tag is wrong,
+        `buf` is wiped; on the host it may hold text that is not verified before."""
+        count: int = run(self._decrypt(nonce, data, associated_data, stream, buf))
+        return count
+
+    def submit_decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+                            stream: Any = None) -> Job[int]:
+        """As decrypt_into(), and returns a Job."""
+        return Job(*self._decrypt(nonce, data, associated_data, stream, buf))
+
+    # ---- Many messages ----
+
+    def encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
+                     out: Any = None, tags: Any = None, stream: Any = None) -> tuple[Any, Any]:
+        """Encrypts many messages under the key, in one request. Returns (out, tags).
+
+        data: a list or tuple of messages of any lengths, or an array whose first dimension
+            numbers messages of one length.
+        nonces: a sequence with one for each message, or all of them one behind the other in one
+            object: an array of shape (count, bytes of a nonce), or bytes.
+        associated_data: None, one object for all messages, or a list or tuple with one for each.
+        out: where the ciphertexts go, in the same form as the data, each as long as its message;
+            the data themselves to work in place. By default new ones: of the shape and type of
+            the data, bytes for bytes-like messages.
+        tags: where the tags go: an array, one behind the other. By default a new array of shape
+            (count, bytes of a tag) beside the data; a list of bytes for bytes-like messages.
+        """
+        made: tuple[Any, Any] = run(self._encrypt_many(nonces, data, associated_data, out, tags,
+                                                       stream))
+        return made
+
+    def submit_encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
+                            out: Any = None, tags: Any = None,
+                            stream: Any = None) -> Job[tuple[Any, Any]]:
+        """As encrypt_many(), and returns a Job."""
+        return Job(*self._encrypt_many(nonces, data, associated_data, out, tags, stream))
+
+    def decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None, *,
+                     out: Any = None, stream: Any = None) -> Any:
+        """Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
+        one for each message. Returns out. Where tags are wrong, raises InvalidTag, whose `failed`
+        has the numbers of these messages: their outputs are wiped, and all others are good."""
+        return run(self._decrypt_many(nonces, data, tags, associated_data, out, stream))
+
+    def submit_decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None,
+                            *, out: Any = None, stream: Any = None) -> Job[Any]:
+        """As decrypt_many(), and returns a Job."""
+        return Job(*self._decrypt_many(nonces, data, tags, associated_data, out, stream))
+
+    # ---- How ----
+
+    def _check_nonce(self, nonce_bytes: int) -> None:
+        if self._name.endswith("ccm"):
+            if not 7 <= nonce_bytes <= 13:
+                raise ValueError("Nonce must be between 7 and 13 bytes")
+        elif self._name.endswith("gcm"):
+            if not 8 <= nonce_bytes <= 128:
+                raise ValueError("Nonce must be between 8 and 128 bytes")
+        elif nonce_bytes != 12:
+            raise ValueError("Nonce must be 12 bytes")
+
+    def _check_length(self, nonce_bytes: int, text_bytes: int) -> None:
+        # The rest of 15 bytes holds the text's length (SP 800-38C, A.1).
+        if self._name.endswith("ccm") and text_bytes >> (8 * (15 - nonce_bytes)):
+            raise ValueError("Data too long for nonce")
+
+    def _usual_iv_bytes(self) -> int:
+        return 12
+
+    def _task(self, context: Context, encrypts: bool, nonce_bytes: int,
+              stream: Optional[int]) -> _core.CipherTask:
+        self._check_nonce(nonce_bytes)
+        return _core.CipherTask(context._core, self._number, encrypts, self._key, nonce_bytes,
+                                self._tag_bytes, 0, stream)
+
+    def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> Prepared:
+        context = self._context or default_context()
+        handle = _arrays.stream_number(stream)
+        source = _arrays.view(data, handle)
+        if handle is None and not source.on_host:
+            handle = _arrays.current_stream(data, source)
+        nonce_bytes = nbytes_of(nonce)
+        task = self._task(context, True, nonce_bytes, handle)
+        length = source.nbytes
+        self._check_length(nonce_bytes, length)
+        whole = length + self._tag_bytes
+        if buf is None:
+            output = _arrays.new_bytes(data, source, whole, context._core, handle)
+        else:
+            output = _arrays.Output(_arrays.view(buf, handle, writable=True), whole)
+            check_size(output.view, whole)
+        task.add(nonce, source, 0, length, output.view, 0, aad)
+        task.put_tags(output.view, length)
+
+        def finish() -> Any:
+            task.store_tags()
+            return output.value
+
+        return task, finish
+
+    def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> Prepared:
+        context = self._context or default_context()
+        handle = _arrays.stream_number(stream)
+        source = _arrays.view(data, handle)
+        if handle is None and not source.on_host:
+            handle = _arrays.current_stream(data, source)
+        nonce_bytes = nbytes_of(nonce)
+        task = self._task(context, False, nonce_bytes, handle)
+        length = source.nbytes - self._tag_bytes
+        if length < 0:
+            raise invalid_tag()
+        self._check_length(nonce_bytes, length)
+        if buf is None:
+            output = _arrays.new_bytes(data, source, length, context._core, handle)
+        else:
+            output = _arrays.Output(_arrays.view(buf, handle, writable=True), length)
+            check_size(output.view, length)
+        task.add(nonce, source, 0, length, output.view, 0, aad)
+        task.load_tags(source, length)
+        return task, lambda: output.value
+
+    def _encrypt_many(self, nonces: Any, data: Any, aad: Any, out: Any, tags: Any,
+                      stream: Any) -> Prepared:
+        context = self._context or default_context()
+        messages = Messages(data, out, context, stream)
+        task = messages.task(self, nonces, aad, True)
+        if tags is not None:
+            tags_view = _arrays.view(tags, messages.stream, writable=True)
+            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            made = _arrays.Output(tags_view, tags)
+            task.put_tags(made.view, 0)
+        elif not messages.has_bytes:
+            made = _arrays.new_rows(messages.like, messages.like_view,
+                                    (messages.count, self._tag_bytes), context._core,
+                                    messages.stream)
+            task.put_tags(made.view, 0)
+        else:
+            made = None
+
+        def finish() -> tuple[Any, Any]:
+            if made is None:
+                return messages.value, [task.tag(n) for n in range(messages.count)]
+            task.store_tags()
+            return messages.value, made.value
+
+        return task, finish
+
+    def _decrypt_many(self, nonces: Any, data: Any, tags: Any, aad: Any, out: Any,
+                      stream: Any) -> Prepared:
+        context = self._context or default_context()
+        messages = Messages(data, out, context, stream)
+        task = messages.task(self, nonces, aad, False)
+        if isinstance(tags, (list, tuple)):
+            check_count(len(tags), messages.count, "tags")
+            for number, tag in enumerate(tags):
+                task.load_tag(number, tag)
+        else:
+            tags_view = _arrays.view(tags, messages.stream)
+            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            task.load_tags(tags_view, 0)
+        return task, lambda: messages.value
+
+
+class AESGCM(AEAD):
+    """AES-GCM (SP 800-38D) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
+    Keys of 16, 24 or 32 bytes; nonces of 8 to 128, usually 12; tags of 16."""
+
+    __slots__ = ()
+
+    def __init__(self, key: Union[BytesLike, KeyProvider], *,
+                 context: Optional[Context] = None) -> None:
+        super().__init__("aes-gcm", key, context=context)
+
+    def _key_text(self) -> str:
+        return "AESGCM key must be 128, 192, or 256 bits."
+
+    @staticmethod
+    def generate_key(bit_length: int) -> bytes:
+        """A random key of 128, 192 or 256 bits."""
+        return _random_key(bit_length)
+
+
+class AESCCM(AEAD):
+    """AES-CCM (SP 800-38C) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
+    Keys of 16, 24 or 32 bytes; nonces of 7 to 13; tags of 4, 6, 8, 10, 12, 14 or 16. Each block
+    waits for the one before it: give many messages at once."""
+
+    __slots__ = ()
+
+    def __init__(self, key: Union[BytesLike, KeyProvider], tag_length: int = 16, *,
+                 context: Optional[Context] = None) -> None:
+        super().__init__("aes-ccm", key, tag_length, context=context)
+
+    def _key_text(self) -> str:
+        return "AESCCM key must be 128, 192, or 256 bits."
+
+    @staticmethod
+    def generate_key(bit_length: int) -> bytes:
+        """A random key of 128, 192 or 256 bits."""
+        return _random_key(bit_length)
+
+
+class ChaCha20Poly1305(AEAD):
+    """ChaCha20-Poly1305 (RFC 8439, 2.8) with the signatures of
+    cryptography.hazmat.primitives.ciphers.aead. Keys of 32 bytes; nonces of 12; tags of 16."""
+
+    __slots__ = ()
+
+    def __init__(self, key: Union[BytesLike, KeyProvider], *,
+                 context: Optional[Context] = None) -> None:
+        super().__init__("chacha20-poly1305", key, context=context)
+
+    def _key_text(self) -> str:
+        return "ChaCha20Poly1305 key must be 32 bytes."
+
+    @staticmethod
+    def generate_key() -> bytes:
+        """A random key of 256 bits."""
+        return os.urandom(32)
+
+
+def _random_key(bit_length: int) -> bytes:
+    if not isinstance(bit_length, int):
+        raise TypeError("bit_length is an int")
+    if bit_length not in (128, 192, 256):
+        raise ValueError("bit_length must be 128, 192, or 256")
+    return os.urandom(bit_length // 8)

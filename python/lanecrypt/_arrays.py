@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of the frameworks that a program has loaded: their memory, new ones, their streams. No
+framework is imported here: an object's own framework is loaded already."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, Optional
+
+from . import _core
+
+# Bytes that are copied at once to zero a device's memory.
+_ZEROS = 16 << 20
+# The handle of the default stream that CUDA calls legacy. Frameworks call it 0 too.
+LEGACY_STREAM = 1
+
+_frameworks: dict[type, str] = {}
+
+
+def framework_of(value: Any) -> str:
+    """"torch", "numpy", "cupy", "jax", "numba", or "" for any other object."""
+    kind = type(value)
+    found = _frameworks.get(kind)
+    if found is None:
+        found = ""
+        for base in kind.__mro__:
+            top = base.__module__.partition(".")[0]
+            if top in ("torch", "numpy", "cupy", "numba"):
+                found = top
+                break
+            if top in ("jax", "jaxlib"):
+                found = "jax"
+                break
+        _frameworks[kind] = found
+    return found
+
+
+def stream_number(stream: Any) -> Optional[int]:
+    """The handle of a CUDA stream, given as an int or as an object with __cuda_stream__."""
+    if stream is None:
+        return None
+    method = getattr(stream, "__cuda_stream__", None)
+    number = method()[1] if method is not None else stream
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise TypeError("a stream is an int, the handle, or an object with __cuda_stream__")
+    if number < 0:
+        raise ValueError("a stream's handle is not negative")
+    return number
+
+
+def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) -> _core.View:
+    """The memory of a bytes-like object or an array. Raises TypeError where it is neither, and
+    BufferError where it is not contiguous."""
+    framework = framework_of(value)
+    if framework == "jax" and writable:
+        raise TypeError("arrays of JAX are immutable, so none can be an output")
+    if framework == "numpy" and value.dtype.kind in "mMV" and value.flags.c_contiguous:
+        # The buffer protocol does not know times and extension types.
+        value = value.reshape(-1).view("u1")
+    return _core.View(value, writable, stream)
+
+
+def current_stream(value: Any, its_view: _core.View) -> Optional[int]:
+    """The stream on which the value's framework works now; None where the value is ready or the
+    framework has no such thing."""
+    if not its_view.on_cuda or its_view.stream is not None:
+        return its_view.stream
+    framework = framework_of(value)
+    if framework == "torch":
+        stream: int = sys.modules["torch"].cuda.current_stream(value.device).cuda_stream
+        return stream
+    if framework == "cupy":
+        stream = sys.modules["cupy"].cuda.get_current_stream().ptr
+        return stream
+    return None
+
+
+def _on_stream(framework: str, stream: Optional[int], device: Any) -> Any:
+    """A context manager within which the framework allocates in the order of the stream."""
+    if stream is None or stream in (0, 1, 2):
+        return contextlib.nullcontext()
+    if framework == "torch":
+        cuda = sys.modules["torch"].cuda
+        return cuda.stream(cuda.ExternalStream(stream, device=device))
+    if framework == "cupy":
+        return sys.modules["cupy"].cuda.ExternalStream(stream)
+    return contextlib.nullcontext()
+
+
+class Output:
+    """A new array, or bytes object, that a task writes. `value` is for the user when the task has
+    ended."""
+
+    __slots__ = ("view", "_value")
+
+    def __init__(self, its_view: _core.View, value: Any) -> None:
+        self.view = its_view
+        self._value = value
+
+    @property
+    def value(self) -> Any:
+        return self._value
+
+
+class _JaxOutput(Output):
+    """JAX's arrays are immutable: the bytes are written elsewhere, and JAX takes them over."""
+
+    __slots__ = ("_shape", "_dtype")
+
+    def __init__(self, its_view: _core.View, memory: Any, shape: tuple[int, ...], dtype: Any) -> None:
+        super().__init__(its_view, memory)
+        self._shape = shape
+        self._dtype = dtype
+
+    @property
+    def value(self) -> Any:
+        jax = sys.modules["jax"]
+        if isinstance(self._value, _core.DeviceMemory):
+            array = jax.dlpack.from_dlpack(self._value)
+        else:
+            array = jax.numpy.asarray(self._value)
+        if array.dtype != self._dtype:
+            if self._dtype == bool:
+                array = array.astype(bool)
+            else:
+                item = self._dtype.itemsize
+                array = array.reshape(-1, item) if item > 1 else array.reshape(-1)
+                array = jax.lax.bitcast_convert_type(array, self._dtype)
+        return array.reshape(self._shape)
+
+
+def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Context,
+               its_view: _core.View, stream: Optional[int]) -> Output:
+    framework = framework_of(like)
+    if framework == "torch":
+        torch = sys.modules["torch"]
+        with _on_stream(framework, stream, like.device):
+            array = torch.empty(shape, dtype=dtype or torch.uint8, device=like.device)
+    elif framework == "cupy":
+        cupy = sys.modules["cupy"]
+        with like.device, _on_stream(framework, stream, None):
+            array = cupy.empty(shape, dtype=dtype or "u1")
+    elif framework == "numba":
+        array = sys.modules["numba"].cuda.device_array(shape, dtype=dtype or "u1")
+    elif framework == "numpy":
+        array = sys.modules["numpy"].empty(shape, dtype=dtype or "u1")
+    elif framework == "jax":
+        numpy = sys.modules["numpy"]
+        dtype = numpy.dtype(dtype or "u1")
+        nbytes = dtype.itemsize
+        for length in shape:
+            nbytes *= length
+        memory = (numpy.empty(nbytes, "u1") if its_view.on_host or nbytes == 0 else
+                  _core.allocate(context, f"cuda:{its_view.ordinal}", nbytes))
+        return _JaxOutput(view(memory, stream, writable=True), memory, shape, dtype)
+    else:
+        raise TypeError(f"an output for {type(like).__name__} must be given, as out=")
+    return Output(view(array, stream, writable=True), array)
+
+
+def new_bytes(like: Any, its_view: _core.View, nbytes: int, context: _core.Context,
+              stream: Optional[int] = None) -> Output:
+    """New bytes beside the value: a one-dimensional array of bytes of its framework, on its
+    device; a bytes object for a bytes-like one."""
+    return new_rows(like, its_view, (nbytes,), context, stream)
+
+
+def new_rows(like: Any, its_view: _core.View, shape: tuple[int, ...], context: _core.Context,
+             stream: Optional[int] = None) -> Output:
+    """The same, of several dimensions where that is an array."""
+    if isinstance(like, _core.DeviceMemory):
+        nbytes = 1
+        for length in shape:
+            nbytes *= length
+        memory = _core.allocate(context, like.device, max(nbytes, 1))
+        return Output(view(memory, writable=True), memory)
+    if framework_of(like) == "" and its_view.on_host:
+        nbytes = 1
+        for length in shape:
+            nbytes *= length
+        filled = _core.View.of_new_bytes(nbytes)
+        return Output(filled, filled.owner)
+    return _new_array(like, shape, None, context, its_view, stream)
+
+
+def new_like(like: Any, its_view: _core.View, context: _core.Context,
+             stream: Optional[int] = None) -> Output:
+    """A new array of the value's shape and type, beside it; a bytes object for a bytes-like
+    one."""
+    if framework_of(like) == "":
+        return new_bytes(like, its_view, its_view.nbytes, context, stream)
+    return _new_array(like, tuple(like.shape), like.dtype, context, its_view, stream)
+
+
+def row_count(its_view: _core.View) -> int:
+    """How many messages an array holds, one in each row."""
+    if len(its_view.shape) < 2:
+        raise ValueError("many messages are a sequence, or an array of two dimensions or more "
+                         "whose first one numbers them")
+    return its_view.shape[0]
+
+
+def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int]) -> None:
+    """Zeroes a writable array, in the order of the stream."""
+    framework = framework_of(value)
+    if its_view.on_host:
+        _core.zero(its_view)
+    elif isinstance(value, _core.DeviceMemory):
+        for offset in range(0, value.nbytes, _ZEROS):
+            value.copy_from(bytes(min(_ZEROS, value.nbytes - offset)), offset)
+    elif framework == "torch":
+        with _on_stream(framework, stream, value.device):
+            value.detach().zero_()
+    elif framework == "cupy":
+        with value.device, _on_stream(framework, stream, None):
+            value.fill(0)
+    elif framework == "numba":
+        value[:] = 0
+    else:
+        raise TypeError(f"an array of {type(value).__name__} cannot be filled here")

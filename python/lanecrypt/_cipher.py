@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modes without authentication."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional, Union
+
+from . import _arrays, _core
+from ._context import Context, default_context
+from ._job import Job
+from ._keys import BytesLike, KeyProvider, secret_key
+from ._messages import CIPHERS, Messages, Prepared, check_size, run
+from ._stream import CipherStream, Continuation
+
+_AES, _SM4, _OTHER = (16, 24, 32), (16,), (16, 24, 32)
+
+
+class _Mode(NamedTuple):
+    key_sizes: tuple[int, ...]
+    iv_bytes: int = 16
+    continuation: Optional[str] = None
+    """None: a message cannot be given in pieces."""
+    has_data_units: bool = False
+
+
+def _modes_of(name: str, keys: tuple[int, ...]) -> dict[str, _Mode]:
+    return {
+        f"{name}-ecb": _Mode(keys, 0, Continuation.BLOCKS),
+        f"{name}-cbc": _Mode(keys, 16, Continuation.CIPHERTEXT_BLOCKS),
+        f"{name}-ctr": _Mode(keys, 16, Continuation.COUNTER),
+        f"{name}-cfb": _Mode(keys, 16, Continuation.CIPHERTEXT),
+        f"{name}-ofb": _Mode(keys, 16, Continuation.KEYSTREAM),
+    }
+
+
+_MODES: dict[str, _Mode] = {
+    **_modes_of("aes", _AES),
+    "aes-xts": _Mode((32, 64), has_data_units=True),
+    "aes-cfb8": _Mode(_AES, 16, Continuation.SHIFTED),
+    "aes-cfb1": _Mode(_AES, 16, Continuation.SHIFTED),
+    "aes-cbc-cs1": _Mode(_AES),
+    "aes-cbc-cs2": _Mode(_AES),
+    "aes-cbc-cs3": _Mode(_AES),
+    "chacha20": _Mode((32,), 16, Continuation.CHACHA20),
+    **_modes_of("sm4", _SM4),
+    "sm4-xts": _Mode((32,), has_data_units=True),
+    "sm4-xts-gb": _Mode((32,), has_data_units=True),
+    **_modes_of("camellia", _OTHER),
+    **_modes_of("aria", _OTHER),
+}
+
+
+class Cipher:
+    """One key of a cipher without authentication. Whoever can change the ciphertext can change
+    the plaintext: use AESGCM or its like where that matters.
+
+    name: "aes-", "sm4-", "camellia-" or "aria-" with "ecb", "cbc", "ctr", "cfb" (of 128 bits) or
+        "ofb" (SP 800-38A); also "aes-cfb8", "aes-cfb1", "aes-cbc-cs1", "-cs2", "-cs3" (ciphertext
+        stealing, the addendum to SP 800-38A), "aes-xts", "sm4-xts" (IEEE 1619), "sm4-xts-gb"
+        (GB/T 17964-2021) and "chacha20" (RFC 8439).
+    key: bytes-like, or a KeyProvider; 16, 24 or 32 bytes, of SM4 16, of ChaCha20 32, of XTS twice
+        as many, the data's key and then the tweak's. It is copied to locked memory, and wiped
+        with this object.
+    data_unit_bytes: of XTS: a message is a run of data units of so many bytes, whose tweaks count.
+        0: it is one.
+    context: where to run; by default default_context().
+
+    Data, streams, results, threads and errors are as AEAD says. An IV has 16 bytes: the first
+    counter block of CTR, all of whose 128 bits count; the first tweak of XTS, little-endian; the
+    32-bit block counter of ChaCha20, little-endian, and its nonce. ECB has none: give None.
+    There is no padding: messages of ECB and CBC are whole blocks of 16 bytes.
+    """
+
+    __slots__ = ("_number", "_name", "_mode", "_key", "_unit_bytes", "_context", "__weakref__")
+
+    def __init__(
+        self,
+        name: str,
+        key: Union[BytesLike, KeyProvider],
+        *,
+        data_unit_bytes: int = 0,
+        context: Optional[Context] = None,
+    ) -> None:
+        if name not in _MODES:
+            raise ValueError(f"there is no cipher {name!r}")
+        self._name = name
+        self._mode = _MODES[name]
+        self._number = CIPHERS[name]
+        self._key = secret_key(key)
+        if self._key.nbytes not in self._mode.key_sizes:
+            sizes = " or ".join(map(str, self._mode.key_sizes))
+            raise ValueError(f"a key of {name} has {sizes} bytes, not {self._key.nbytes}")
+        if data_unit_bytes and not self._mode.has_data_units:
+            raise ValueError(f"{name} has no data units")
+        self._unit_bytes = data_unit_bytes
+        self._context = context
+
+    def __repr__(self) -> str:
+        return f"<lanecrypt.Cipher {self._name} at {id(self):#x}>"
+
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("Cipher holds a key and cannot be pickled")
+
+    def encrypt(self, iv: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Encrypts one message. Returns `out`, or a new array of the data's shape and type, bytes
+        for bytes-like data. out: writable, as many bytes as the data; the data themselves to work
+        in place."""
+        return run(self._one(True, iv, data, out, stream))
+
+    def submit_encrypt(self, iv: Any, data: Any, *, out: Any = None,
+                       stream: Any = None) -> Job[Any]:
+        """As encrypt(), and returns a Job."""
+        return Job(*self._one(True, iv, data, out, stream))
+
+    def decrypt(self, iv: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Decrypts one message, as encrypt() encrypts it."""
+        return run(self._one(False, iv, data, out, stream))
+
+    def submit_decrypt(self, iv: Any, data: Any, *, out: Any = None,
+                       stream: Any = None) -> Job[Any]:
+        """As decrypt(), and returns a Job."""
+        return Job(*self._one(False, iv, data, out, stream))
+
+    def encrypt_many(self, ivs: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Encrypts many messages in one request: a list or tuple of any lengths, or an array
+        whose first dimension numbers messages of one length. ivs: a sequence, or all of them one
+        behind the other in one object. Returns the outputs in the form of the data, or `out`."""
+        return run(self._many(True, ivs, data, out, stream))
+
+    def submit_encrypt_many(self, ivs: Any, data: Any, *, out: Any = None,
+                            stream: Any = None) -> Job[Any]:
+        """As encrypt_many(), and returns a Job."""
+        return Job(*self._many(True, ivs, data, out, stream))
+
+    def decrypt_many(self, ivs: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Decrypts many messages, as encrypt_many() encrypts them."""
+        return run(self._many(False, ivs, data, out, stream))
+
+    def submit_decrypt_many(self, ivs: Any, data: Any, *, out: Any = None,
+                            stream: Any = None) -> Job[Any]:
+        """As decrypt_many(), and returns a Job."""
+        return Job(*self._many(False, ivs, data, out, stream))
+
+    def encryptor(self, iv: Any = None) -> CipherStream:
+        """Encrypts a message that is given in pieces. Not for XTS and ciphertext stealing, whose
+        end depends on the whole."""
+        return self._stream(True, iv)
+
+    def decryptor(self, iv: Any = None) -> CipherStream:
+        """Decrypts a message that is given in pieces."""
+        return self._stream(False, iv)
+
+    # ---- How ----
+
+    def _usual_iv_bytes(self) -> int:
+        return self._mode.iv_bytes
+
+    def _check_length(self, iv_bytes: int, text_bytes: int) -> None:
+        pass  # the library knows
+
+    def _task(self, context: Context, encrypts: bool, iv_bytes: int,
+              stream: Optional[int]) -> _core.CipherTask:
+        if iv_bytes != self._mode.iv_bytes:
+            needed = self._mode.iv_bytes or "no"
+            raise ValueError(f"an IV of {self._name} has {needed} bytes, not {iv_bytes}")
+        return _core.CipherTask(context._core, self._number, encrypts, self._key, iv_bytes, 0,
+                                self._unit_bytes, stream)
+
+    def _one(self, encrypts: bool, iv: Any, data: Any, out: Any, stream: Any) -> Prepared:
+        context = self._context or default_context()
+        handle = _arrays.stream_number(stream)
+        source = _arrays.view(data, handle)
+        if handle is None and not source.on_host:
+            handle = _arrays.current_stream(data, source)
+        iv_bytes = 0 if iv is None else _arrays.view(iv).nbytes
+        task = self._task(context, encrypts, iv_bytes, handle)
+        if out is None:
+            output = _arrays.new_like(data, source, context._core, handle)
+        else:
+            output = _arrays.Output(_arrays.view(out, handle, writable=True), out)
+            check_size(output.view, source.nbytes, "out")
+        task.add(iv, source, 0, source.nbytes, output.view, 0, None)
+        return task, lambda: output.value
+
+    def _many(self, encrypts: bool, ivs: Any, data: Any, out: Any, stream: Any) -> Prepared:
+        context = self._context or default_context()
+        messages = Messages(data, out, context, stream)
+        return messages.task(self, ivs, None, encrypts), lambda: messages.value
+
+    def _stream(self, encrypts: bool, iv: Any) -> CipherStream:
+        if self._mode.continuation is None:
+            raise ValueError(f"a message of {self._name} cannot be given in pieces")
+        start = b"" if iv is None else _core.to_bytes(_arrays.view(iv))
+        if len(start) != self._mode.iv_bytes:
+            needed = self._mode.iv_bytes or "no"
+            raise ValueError(f"an IV of {self._name} has {needed} bytes, not {len(start)}")
+        return CipherStream(self, self._mode.continuation, encrypts, start)

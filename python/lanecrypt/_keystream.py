@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keystream as a source of bytes."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Union
+
+from . import _arrays, _core
+from ._cipher import Cipher
+from ._context import Context, default_context
+from ._keys import BytesLike, KeyProvider
+
+
+def keystream(
+    key: Union[BytesLike, KeyProvider],
+    nonce: BytesLike,
+    nbytes: Optional[int] = None,
+    *,
+    out: Any = None,
+    cipher: str = "chacha20",
+    offset: int = 0,
+    stream: Any = None,
+    context: Optional[Context] = None,
+) -> Any:
+    """Bytes that look random to whoever does not know the key, and are the same each time for
+    the same key, nonce and place: a fast source of random data, on the card where `out` lies
+    there.
+
+    key: 32 bytes, or a KeyProvider; of "aes-ctr" 16, 24 or 32.
+    nonce: 12 bytes, one for each sequence of bytes.
+    nbytes: how many to return, as bytes. Instead of it,
+    out: a writable array or bytes-like object, to be filled; it is returned.
+    cipher: "chacha20" (RFC 8439; at most 256 GiB under one nonce) or "aes-ctr" (SP 800-38A, with
+        a counter of 32 bits behind the nonce; at most 64 GiB).
+    offset: where in the sequence to begin, in bytes: a multiple of 64, of "aes-ctr" of 16. So
+        parts can be made apart.
+
+    As a secret key, what it returns is as good as `key`. Do not encrypt under a key and nonce that
+    were used here: their keystream is then known.
+    """
+    if cipher not in ("chacha20", "aes-ctr"):
+        raise ValueError('cipher must be "chacha20" or "aes-ctr"')
+    if (nbytes is None) == (out is None):
+        raise TypeError("give either nbytes or out")
+    start = _core.to_bytes(_arrays.view(nonce))
+    if len(start) != 12:
+        raise ValueError(f"the nonce has 12 bytes, not {len(start)}")
+    block = 64 if cipher == "chacha20" else 16
+    if offset < 0 or offset % block:
+        raise ValueError(f"offset must be a multiple of {block}")
+    handle = _arrays.stream_number(stream)
+    if out is None:
+        if nbytes is None or nbytes < 0:
+            raise ValueError("nbytes is negative")
+        view = _core.View.of_new_bytes(nbytes)
+        value = view.owner
+    else:
+        view = _arrays.view(out, handle, writable=True)
+        value = out
+    first = offset // block
+    if first + (view.nbytes + block - 1) // block > 1 << 32:
+        raise ValueError(f"a sequence of {cipher} has {block << 32} bytes")
+    if not view.nbytes:
+        return value
+    if handle is None and not view.on_host:
+        handle = _arrays.current_stream(out, view)
+    iv = (first.to_bytes(4, "little") + start if cipher == "chacha20"
+          else start + first.to_bytes(4, "big"))
+    used = context or default_context()
+    task = Cipher(cipher, key, context=used)._task(used, True, 16, handle)
+    task.add(iv, view, 0, view.nbytes, view, 0, None)
+    # Zeros encrypted are the keystream.
+    _arrays.fill_with_zeros(out, view, handle)
+    task.run()
+    return value

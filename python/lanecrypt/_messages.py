@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The messages of one request, in whatever form the user gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Optional, Protocol
+
+from . import _arrays, _core
+from ._context import Context
+
+# The numbers of the C ABI.
+CIPHERS = _core.ciphers()
+
+# A task, and what makes the user's result when it has ended.
+Prepared = tuple[_core.Task, Callable[[], Any]]
+
+
+def run(prepared: Prepared) -> Any:
+    task, finish = prepared
+    task.run()
+    return finish()
+
+
+def nbytes_of(value: Any) -> int:
+    return len(value) if type(value) is bytes else _arrays.view(value).nbytes
+
+
+def check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
+    if its_view.nbytes != nbytes:
+        raise ValueError(f"{what} must be {nbytes} bytes")
+
+
+def check_count(given: int, needed: int, what: str) -> None:
+    if given != needed:
+        raise ValueError(f"there are {given} {what} for {needed} messages")
+
+
+class Keyed(Protocol):
+    """What makes tasks: a cipher with its key."""
+
+    def _task(self, context: Context, encrypts: bool, iv_bytes: int,
+              stream: Optional[int]) -> _core.CipherTask: ...
+
+    def _check_length(self, iv_bytes: int, text_bytes: int) -> None: ...
+
+    def _usual_iv_bytes(self) -> int: ...
+
+
+class Messages:
+    """The messages of one request: their inputs and outputs."""
+
+    def __init__(self, data: Any, out: Any, context: Context, stream: Any) -> None:
+        handle = _arrays.stream_number(stream)
+        self._context = context
+        self._out = out
+        self.is_sequence = isinstance(data, (list, tuple))
+        items = list(data) if self.is_sequence else [data]
+        self.sources = [_arrays.view(item, handle) for item in items]
+        self.count = (len(items) if self.is_sequence
+                      else _arrays.row_count(self.sources[0]))
+        # What is like the results, and where the request's order comes from.
+        self.like = items[0] if items else b""
+        self.like_view = self.sources[0] if items else _core.View(b"")
+        if handle is None and not self.like_view.on_host:
+            handle = _arrays.current_stream(self.like, self.like_view)
+        self.stream = handle
+        self.has_bytes = (self.is_sequence and _arrays.framework_of(self.like) == ""
+                          and self.like_view.on_host)
+        if out is None:
+            self.outputs = [_arrays.new_like(item, source, context._core, handle)
+                            for item, source in zip(items, self.sources)]
+        else:
+            given = list(out) if self.is_sequence else [out]
+            check_count(len(given), len(items), "outputs")
+            self.outputs = [_arrays.Output(_arrays.view(item, handle, writable=True), item)
+                            for item in given]
+            for source, output in zip(self.sources, self.outputs):
+                check_size(output.view, source.nbytes, "an output")
+
+    @property
+    def value(self) -> Any:
+        """The outputs, as the user gets them."""
+        if self._out is not None:
+            return self._out
+        values = [output.value for output in self.outputs]
+        return values if self.is_sequence else values[0]
+
+    def task(self, cipher: Keyed, ivs: Any, aad: Any, encrypts: bool) -> _core.CipherTask:
+        """A task that does them all. ivs: a sequence, one object with all of them, or None."""
+        each = list(ivs) if isinstance(ivs, (list, tuple)) else None
+        if ivs is None:
+            iv_bytes = 0
+        elif each is not None:
+            check_count(len(each), self.count, "nonces")
+            iv_bytes = nbytes_of(each[0]) if each else cipher._usual_iv_bytes()
+        else:
+            total = nbytes_of(ivs)
+            if self.count and total % self.count:
+                raise ValueError(f"{total} bytes of nonces are not as many for each of "
+                                 f"{self.count} messages")
+            iv_bytes = total // self.count if self.count else cipher._usual_iv_bytes()
+        task = cipher._task(self._context, encrypts, iv_bytes, self.stream)
+        if self.count:
+            longest = (max(source.nbytes for source in self.sources) if self.is_sequence
+                       else self.sources[0].nbytes // self.count)
+            cipher._check_length(iv_bytes, longest)
+        if not self.is_sequence:
+            joined = ivs if each is None else b"".join(map(_bytes_of, each))
+            task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count, aad)
+            return task
+        if ivs is None:
+            each = [None] * self.count
+        elif each is None:
+            flat = _bytes_of(ivs)
+            each = [flat[n * iv_bytes:(n + 1) * iv_bytes] for n in range(self.count)]
+        aads = list(aad) if isinstance(aad, (list, tuple)) else None
+        if aads is not None:
+            check_count(len(aads), self.count, "associated data")
+        shared = None if aad is None or aads is not None else _arrays.view(aad)
+        for number, (iv, source, output) in enumerate(zip(each, self.sources, self.outputs)):
+            task.add(iv, source, 0, source.nbytes, output.view, 0,
+                     aads[number] if aads is not None else shared)
+        return task
+
+
+def _bytes_of(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else _core.to_bytes(_arrays.view(value))

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The configuration of OpenSSL that turns on the provider `gpu`, which is in the package."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Optional, Union
+
+Setting = Union[str, int, bool]
+
+# docs/operate.md says what each is.
+_SETTINGS = ("cores", "devices", "in_process", "keystream", "keystream_after",
+             "keystream_memory", "pinned_bytes", "prefer", "prime_pool", "require_gpu", "rsa",
+             "stats_file", "threshold_bytes", "verify")
+
+_TEXT = """\
+# Turns on Lanecrypt's provider: set OPENSSL_CONF to the name of this file.
+openssl_conf = openssl_init
+
+[openssl_init]
+providers = provider_sect
+alg_section = algorithm_sect
+
+[provider_sect]
+default = default_sect
+gpu = gpu_sect
+
+[default_sect]
+activate = 1
+
+[gpu_sect]
+module = {module}
+activate = 1
+{settings}
+[algorithm_sect]
+default_properties = ?provider=gpu
+"""
+
+
+def openssl_conf(path: Union[str, "os.PathLike[str]", None] = None, *,
+                 in_process: bool = True, **settings: Setting) -> str:
+    """A configuration of OpenSSL with which programs use the provider `gpu` of this package.
+    Returns its text. With `path` it is written there too, in place of what was there before.
+
+    OPENSSL_CONF names it for a process, which reads it when it loads libcrypto: that must be set
+    before the process starts. in_process: whether drivers and their threads may come into the
+    program; without it all runs on the CPU. Other settings are those of docs/operate.md, such as
+    devices="cuda:0", cores=8, require_gpu=True.
+    """
+    lines = []
+    for name, value in {"in_process": in_process, **settings}.items():
+        if name not in _SETTINGS:
+            raise ValueError(f"the provider has no setting {name!r}")
+        lines.append(f"{name} = {_escaped(name, value)}\n")
+    module = pathlib.Path(__file__).parent / "lib" / "gpu.so"
+    text = _TEXT.format(module=_escaped("module", str(module)), settings="".join(lines))
+    if path is not None:
+        _write(pathlib.Path(path), text)
+    return text
+
+
+def _escaped(name: str, value: Setting) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    if any(ord(character) < 32 for character in text) or text != text.strip():
+        raise ValueError(f"{name} has characters that a configuration cannot hold")
+    return "".join("\\" + c if c in "\\$#'\"`" else c for c in text)
+
+
+def _write(path: pathlib.Path, text: str) -> None:
+    """Whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

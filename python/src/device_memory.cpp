@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_memory.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <memory>
+
+#include "dlpack.h"
+#include "view.h"
+
+namespace lanecrypt::python {
+namespace {
+
+// A tensor of DLPack's over the memory, which keeps the object.
+struct Export {
+  dlpack::DLManagedTensorVersioned versioned = {};
+  dlpack::DLManagedTensor managed = {};
+  int64_t shape[1], strides[1] = {1};
+  PyObject *memory = nullptr;
+};
+
+// Called by whoever took the tensor, with or without the GIL.
+void delete_export(Export *exported) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF(exported->memory);
+  PyGILState_Release(state);
+  delete exported;
+}
+
+void delete_untaken(PyObject *capsule) {
+  for (const char *name : {"dltensor_versioned", "dltensor"}) {
+    if (!PyCapsule_IsValid(capsule, name)) continue;
+    delete_export(static_cast<Export *>(PyCapsule_GetContext(capsule)));
+  }
+}
+
+int cuda_ordinal_of(const DeviceMemory &memory) {
+  if (memory.id().rfind("cuda:", 0) != 0)
+    raise(PyExc_BufferError,
+          "only memory of a CUDA device can be given to others, not that of " + memory.id());
+  return std::stoi(memory.id().substr(5));
+}
+
+nb::object to_dlpack(nb::handle self, nb::kwargs words) {
+  const DeviceMemory &memory = nb::cast<const DeviceMemory &>(self);
+  const int ordinal = cuda_ordinal_of(memory);
+  auto exported = std::make_unique<Export>();
+  exported->shape[0] = static_cast<int64_t>(memory.bytes());
+  const dlpack::DLTensor tensor = {.data = memory.address(),
+                                   .device = {dlpack::kDLCUDA, ordinal},
+                                   .ndim = 1,
+                                   .dtype = {dlpack::kDLUInt, 8, 1},
+                                   .shape = exported->shape,
+                                   .strides = exported->strides,
+                                   .byte_offset = 0};
+  const bool is_versioned = words.contains("max_version") && !words["max_version"].is_none();
+  exported->versioned.version = {dlpack::kMajorVersion, dlpack::kMinorVersion};
+  exported->versioned.dl_tensor = exported->managed.dl_tensor = tensor;
+  exported->versioned.manager_ctx = exported->managed.manager_ctx = exported.get();
+  exported->versioned.deleter = [](dlpack::DLManagedTensorVersioned *its) {
+    delete_export(static_cast<Export *>(its->manager_ctx));
+  };
+  exported->managed.deleter = [](dlpack::DLManagedTensor *its) {
+    delete_export(static_cast<Export *>(its->manager_ctx));
+  };
+  void *const given = is_versioned ? static_cast<void *>(&exported->versioned)
+                                   : static_cast<void *>(&exported->managed);
+  nb::object capsule = nb::steal(
+      PyCapsule_New(given, is_versioned ? "dltensor_versioned" : "dltensor", delete_untaken));
+  if (!capsule.is_valid()) throw nb::python_error();
+  exported->memory = self.inc_ref().ptr();
+  PyCapsule_SetContext(capsule.ptr(), exported.release());
+  return capsule;
+}
+
+nb::dict cuda_array_interface(const DeviceMemory &memory) {
+  (void)cuda_ordinal_of(memory);
+  nb::dict told;
+  told["shape"] = nb::make_tuple(memory.bytes());
+  told["typestr"] = "|u1";
+  told["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(memory.address()), false);
+  told["strides"] = nb::none();
+  told["stream"] = nb::none();  // jobs on it are over when they are told to be
+  told["version"] = 3;
+  return told;
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(nb::object context, const std::string &device, uint64_t bytes)
+    : owner_(context),
+      context_(nb::cast<Context &>(context)),
+      id_(device),
+      device_(context_.index_of(device)),
+      bytes_(bytes) {
+  check(
+      context_.call([&](lc_context *c) { return lc_alloc_device(c, device_, bytes, &pointer_); }));
+}
+
+DeviceMemory::~DeviceMemory() {
+  // A closed context has freed it; a child of fork has not got it.
+  if (pointer_ == nullptr || context_.is_closed() || born_in_ != forks()) return;
+  try {
+    (void)context_.call([&](lc_context *c) { return lc_free_device(c, device_, pointer_); });
+  } catch (nb::python_error &) {
+    // It is being closed.
+  }
+}
+
+void DeviceMemory::check_process() const {
+  if (born_in_ != forks())
+    raise(PyExc_RuntimeError, "the memory belongs to the process that this one was forked from");
+}
+
+void bind_device_memory(nb::module_ &module) {
+  nb::class_<DeviceMemory>(
+      module, "DeviceMemory",
+      "Bytes on one device, for data that no framework holds there (Context.allocate()). They are\n"
+      "freed with this object. It is a one-dimensional array of bytes for every call of this "
+      "package and, on\n"
+      "a CUDA device, for other packages (__dlpack__, __cuda_array_interface__).")
+      .def_prop_ro("nbytes", &DeviceMemory::bytes)
+      .def_prop_ro("device", [](const DeviceMemory &memory) { return memory.id(); })
+      .def(
+          "copy_from",
+          [](nb::handle self, nb::handle data, uint64_t offset) {
+            const View view(self, true, {});
+            nb::cast<DeviceMemory &>(self).context().write(view, offset, data);
+          },
+          nb::arg("data"), nb::arg("offset") = 0,
+          "Copies a bytes-like object or an array in host memory to it, from `offset` on.")
+      .def(
+          "to_bytes",
+          [](nb::handle self, std::optional<uint64_t> bytes, uint64_t offset) {
+            const View view(self, false, {});
+            view.check_range(offset, bytes.value_or(0));
+            return nb::cast<DeviceMemory &>(self).context().read(
+                view, offset, bytes.value_or(view.bytes() - offset));
+          },
+          nb::arg("nbytes") = nb::none(), nb::arg("offset") = 0,
+          nb::sig("def to_bytes(self, nbytes: int | None = None, offset: int = 0) -> bytes"),
+          "A copy of its bytes from `offset` on: of all, or of so many.")
+      .def("__dlpack__", &to_dlpack, nb::arg("words"),
+           nb::sig("def __dlpack__(self, **words: object) -> typing.Any"))
+      .def(
+          "__dlpack_device__",
+          [](const DeviceMemory &memory) {
+            return nb::make_tuple(int(dlpack::kDLCUDA), cuda_ordinal_of(memory));
+          },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def_prop_ro("__cuda_array_interface__", &cuda_array_interface,
+                   nb::sig("def __cuda_array_interface__(self) -> dict[str, typing.Any]"));
+  module.def(
+      "allocate",
+      [](nb::object context, const std::string &device, uint64_t bytes) {
+        return std::make_unique<DeviceMemory>(std::move(context), device, bytes);
+      },
+      nb::arg("context"), nb::arg("device"), nb::arg("nbytes"));
+}
+
+}  // namespace lanecrypt::python

@@ -1,0 +1,41 @@
+// Memory on a device, owned by Python: for arrays that no framework makes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "context.h"
+
+namespace lanecrypt::python {
+
+class View;
+
+// For threads that hold the GIL.
+class DeviceMemory {
+ public:
+  DeviceMemory(nb::object context, const std::string &device, uint64_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory &) = delete;
+
+  uint8_t *address() const { return static_cast<uint8_t *>(pointer_); }
+  uint64_t bytes() const { return bytes_; }
+  uint32_t device() const { return device_; }
+  const std::string &id() const { return id_; }
+  Context &context() const { return context_; }
+  // Throws in a child of fork.
+  void check_process() const;
+
+ private:
+  const nb::object owner_;
+  Context &context_;
+  const std::string id_;
+  const uint32_t device_;
+  const uint64_t bytes_;
+  const int born_in_ = forks();
+  void *pointer_ = nullptr;
+};
+
+void bind_device_memory(nb::module_ &module);
+
+}  // namespace lanecrypt::python

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+namespace lanecrypt::python {
+
+struct Job::State {
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool is_done = false, is_abandoned = false;
+  std::vector<int> descriptors;
+};
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kSignalsEvery = std::chrono::milliseconds(50);
+
+struct Abandoned {
+  std::shared_ptr<Job::State> state;
+  nb::object task;
+};
+
+// Never freed: what is in it may still be written to.
+std::vector<Abandoned> &abandoned() {
+  static auto *const list = new std::vector<Abandoned>;
+  return *list;
+}
+
+// Lets go of what abandoned jobs kept, as far as these have ended.
+void reap() {
+  std::vector<Abandoned> ended;
+  auto &list = abandoned();
+  const auto first = std::stable_partition(list.begin(), list.end(), [](const Abandoned &one) {
+    const std::lock_guard lock(one.state->mutex);
+    return !one.state->is_done;
+  });
+  std::move(first, list.end(), std::back_inserter(ended));
+  list.erase(first, list.end());
+  // Their objects go last, since they may come back here.
+}
+
+int reap_when_called(void *) {
+  reap();
+  return 0;
+}
+
+// On a thread of the library's.
+void tell_end(void *argument, lc_status) {
+  const std::unique_ptr<std::shared_ptr<Job::State>> held(
+      static_cast<std::shared_ptr<Job::State> *>(argument));
+  Job::State &state = **held;
+  const std::lock_guard lock(state.mutex);
+  state.is_done = true;
+  for (const int descriptor : state.descriptors) (void)eventfd_write(descriptor, 1);
+  state.ended.notify_all();
+  // Where the interpreter has no room for this, the next job looks through the list.
+  if (state.is_abandoned) (void)Py_AddPendingCall(&reap_when_called, nullptr);
+}
+
+}  // namespace
+
+Job::Job(nb::object task)
+    : owner_(std::move(task)), task_(nb::cast<Task &>(owner_)), state_(std::make_shared<State>()) {
+  reap();
+  task_.begin();
+  auto held = std::make_unique<std::shared_ptr<State>>(state_);
+  lc_completion completion = {};
+  completion.struct_size = sizeof completion;
+  completion.callback = &tell_end;
+  completion.argument = held.get();
+  completion.eventfd = -1;
+  check(task_.context().call([&](lc_context *context) {
+    const lc_status status = task_.submit(context, &completion, &ticket_);
+    // From here on it is the library's.
+    if (status == LC_OK) (void)held.release();
+    return status;
+  }));
+}
+
+Job::~Job() {
+  // The parent's ticket is nothing that a child of fork may touch.
+  if (ticket_ == nullptr || born_in_ != forks()) return;
+  lc_ticket_free(ticket_);
+  bool is_under_way = false;
+  {
+    const std::lock_guard lock(state_->mutex);
+    is_under_way = !state_->is_done;
+    state_->is_abandoned = is_under_way;
+  }
+  if (is_under_way) abandoned().push_back({state_, std::move(owner_)});
+}
+
+void Job::check_process() const {
+  if (born_in_ != forks())
+    raise(PyExc_RuntimeError, "the job belongs to the process that this one was forked from");
+}
+
+bool Job::is_done() const {
+  check_process();
+  const std::lock_guard lock(state_->mutex);
+  return state_->is_done;
+}
+
+bool Job::wait(std::optional<double> seconds) {
+  if (is_done()) return true;
+  // A century is for ever.
+  const auto limit =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                         std::clamp(seconds.value_or(3e9), 0.0, 3e9)));
+  const Context::Inside inside(task_.context());
+  for (;;) {
+    {
+      const nb::gil_scoped_release released;
+      std::unique_lock lock(state_->mutex);
+      const auto turn = std::min(limit, Clock::now() + kSignalsEvery);
+      if (state_->ended.wait_until(lock, turn, [&] { return state_->is_done; })) return true;
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (Clock::now() >= limit) return false;
+  }
+}
+
+void Job::finish() {
+  check_process();
+  if (is_finished_) return;
+  const Outcome outcome =
+      task_.context().call([&](lc_context *) { return lc_ticket_wait(ticket_, nullptr); });
+  if (outcome.status != LC_OK) raise(outcome, task_.failed());
+  is_finished_ = true;
+}
+
+int Job::add_descriptor() {
+  check_process();
+  const int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (descriptor < 0) {
+    PyErr_SetFromErrno(PyExc_OSError);
+    throw nb::python_error();
+  }
+  const std::lock_guard lock(state_->mutex);
+  state_->descriptors.push_back(descriptor);
+  if (state_->is_done) (void)eventfd_write(descriptor, 1);
+  return descriptor;
+}
+
+void Job::remove_descriptor(int descriptor) {
+  if (born_in_ == forks()) {
+    const std::lock_guard lock(state_->mutex);
+    auto &all = state_->descriptors;
+    all.erase(std::remove(all.begin(), all.end(), descriptor), all.end());
+  }
+  close(descriptor);
+}
+
+void bind_job(nb::module_ &module) {
+  nb::class_<Job>(module, "Job")
+      .def(nb::init<nb::object>(), nb::arg("task"))
+      .def("done", &Job::is_done)
+      .def("wait", &Job::wait, nb::arg("seconds").none())
+      .def("finish", &Job::finish)
+      .def("add_descriptor", &Job::add_descriptor)
+      .def("remove_descriptor", &Job::remove_descriptor, nb::arg("descriptor"));
+}
+
+}  // namespace lanecrypt::python

@@ -1,0 +1,48 @@
+// A task under way.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "task.h"
+
+namespace lanecrypt::python {
+
+// For threads that hold the GIL. An object that is let go of before its end leaves the task, and
+// what the task keeps, to a list that is looked through when the task has ended.
+class Job {
+ public:
+  // Starts the task.
+  explicit Job(nb::object task);
+  ~Job();
+  Job(const Job &) = delete;
+
+  bool is_done() const;
+  // Waits for the end, for ever without a number of seconds. False where the time was over
+  // before. Signals of Python's are handled meanwhile.
+  bool wait(std::optional<double> seconds);
+  // Throws what became of the task where it failed. It must be done.
+  void finish();
+  // An eventfd(2) that can be read from when the job is done, for one waiter, who gives it back.
+  int add_descriptor();
+  void remove_descriptor(int descriptor);
+
+  // What outlives the object: the library's thread tells the end here.
+  struct State;
+
+ private:
+  void check_process() const;
+
+  nb::object owner_;
+  Task &task_;
+  const std::shared_ptr<State> state_;
+  const int born_in_ = forks();
+  lc_ticket *ticket_ = nullptr;
+  bool is_finished_ = false;
+};
+
+void bind_job(nb::module_ &module);
+
+}  // namespace lanecrypt::python

@@ -1,0 +1,29 @@
+// The extension module lanecrypt._core: the C ABI as objects. What users call, with its
+// documentation, is in Python around it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "cipher_task.h"
+#include "ciphers.h"
+#include "context.h"
+#include "device_memory.h"
+#include "job.h"
+#include "rsa.h"
+#include "secret_key.h"
+#include "task.h"
+#include "view.h"
+
+NB_MODULE(_core, module) {
+  namespace python = lanecrypt::python;
+  // Objects of modules that the interpreter does not take apart at its end are no leaks.
+  nanobind::set_leak_warnings(false);
+  module.attr("VERSION") = lc_version();
+  module.def("ciphers", &python::ciphers, nanobind::sig("def ciphers() -> dict[str, int]"));
+  python::bind_context(module);
+  python::bind_device_memory(module);
+  python::bind_secret_key(module);
+  python::bind_view(module);
+  python::bind_task(module);
+  python::bind_cipher_task(module);
+  python::bind_rsa(module);
+  python::bind_job(module);
+}

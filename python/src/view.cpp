@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <string>
+
+#include "device_memory.h"
+
+namespace lanecrypt::python {
+namespace {
+
+[[noreturn]] void raise_not_packed() {
+  raise(PyExc_BufferError,
+        "the array is not contiguous: its bytes do not lie one behind the other in C's order. "
+        "Make a copy that is, by .contiguous() or numpy.ascontiguousarray()");
+}
+
+// Whether items of these strides, in items, lie one behind the other.
+bool is_packed(const std::vector<int64_t> &shape, const int64_t *strides) {
+  if (strides == nullptr) return true;
+  for (const int64_t length : shape)
+    if (length == 0) return true;
+  int64_t expected = 1;
+  for (size_t n = shape.size(); n-- > 0;) {
+    if (shape[n] != 1 && strides[n] != expected) return false;
+    expected *= shape[n];
+  }
+  return true;
+}
+
+[[noreturn]] void raise_broken(const std::string &entry) {
+  raise(PyExc_TypeError, "its __cuda_array_interface__ has no right entry '" + entry + "'");
+}
+
+// An entry of an array interface. One that may be left out is then None.
+nb::object entry(nb::handle interface, const char *name, bool may_lack = false) {
+  PyObject *const found =
+      PyDict_Check(interface.ptr()) ? PyDict_GetItemString(interface.ptr(), name) : nullptr;
+  if (found == nullptr && !may_lack) raise_broken(name);
+  return found == nullptr ? nb::none() : nb::borrow(found);
+}
+
+// The numbers of a tuple, such as a shape.
+std::vector<int64_t> numbers_of(nb::handle tuple, const char *name) {
+  std::vector<int64_t> numbers;
+  if (!nb::isinstance<nb::tuple>(tuple)) raise_broken(name);
+  for (const nb::handle number : tuple) {
+    numbers.push_back(PyLong_AsLongLong(number.ptr()));
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  return numbers;
+}
+
+// How many items an array of that shape has.
+uint64_t items_of(const std::vector<int64_t> &shape) {
+  uint64_t items = 1;
+  for (const int64_t length : shape) {
+    if (length < 0 || __builtin_mul_overflow(items, static_cast<uint64_t>(length), &items))
+      raise(PyExc_ValueError, "the array has a shape that no memory has");
+  }
+  return items;
+}
+
+// The bytes of one item by the typestr of an array interface, such as "<f4".
+int64_t item_bytes_of(const std::string &typestr) {
+  int64_t bytes = 0;
+  for (size_t n = 2; n < typestr.size() && n < 12; ++n) {
+    if (typestr[n] < '0' || typestr[n] > '9') raise_broken("typestr");
+    bytes = 10 * bytes + (typestr[n] - '0');
+  }
+  if (bytes == 0) raise_broken("typestr");
+  return bytes;
+}
+
+nb::object attribute_or_nothing(nb::handle object, const char *name) {
+  nb::object value = nb::steal(PyObject_GetAttrString(object.ptr(), name));
+  if (!value.is_valid()) PyErr_Clear();
+  return value;
+}
+
+// The name of the object's framework: the first part of its type's module.
+std::string framework_of(nb::handle object) {
+  const nb::object module = attribute_or_nothing(object.type(), "__module__");
+  if (!module.is_valid() || !nb::isinstance<nb::str>(module)) return "";
+  const std::string name = nb::cast<std::string>(module);
+  return name.substr(0, name.find('.'));
+}
+
+// (type, ordinal) by __dlpack_device__; type 0 where there is none.
+std::pair<int, int> dlpack_device_of(nb::handle object) {
+  const nb::object method = attribute_or_nothing(object, "__dlpack_device__");
+  if (!method.is_valid()) return {0, 0};
+  const nb::object told = method();
+  // The type may be an enum, which is an int.
+  return {nb::cast<int>(nb::int_(told[0])), nb::cast<int>(nb::int_(told[1]))};
+}
+
+}  // namespace
+
+View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
+  if (nb::isinstance<DeviceMemory>(object)) {
+    const DeviceMemory &memory = nb::cast<const DeviceMemory &>(object);
+    memory.check_process();
+    data_ = memory.address();
+    bytes_ = memory.bytes();
+    shape_ = {static_cast<int64_t>(bytes_)};
+    room_ = Room::kDevice;
+    ordinal_ = static_cast<int32_t>(memory.device());
+    owner_ = nb::borrow(object);
+    return;
+  }
+  try {
+    if (!by_exchange(object) && !by_buffer(object, writable) && !by_cuda_interface(object) &&
+        !by_dlpack(object, stream)) {
+      const nb::str type = nb::str(object.type().attr("__name__"));
+      raise(PyExc_TypeError,
+            std::string("a bytes-like object or an array is needed, not ") + type.c_str());
+    }
+    if (writable && is_read_only_) raise(PyExc_TypeError, "the output is read-only");
+  } catch (...) {
+    let_go();
+    throw;
+  }
+}
+
+std::unique_ptr<View> View::of_new_bytes(size_t bytes) {
+  std::unique_ptr<View> view(new View);
+  view->owner_ = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
+  if (!view->owner_.is_valid()) throw nb::python_error();
+  view->data_ = reinterpret_cast<uint8_t *>(PyBytes_AsString(view->owner_.ptr()));
+  view->bytes_ = bytes;
+  view->shape_ = {static_cast<int64_t>(bytes)};
+  return view;
+}
+
+View::~View() { let_go(); }
+
+void View::check_range(uint64_t offset, uint64_t bytes) const {
+  if (offset > bytes_ || bytes > bytes_ - offset)
+    raise(PyExc_ValueError, "that reaches past the end of the memory");
+}
+
+void View::let_go() {
+  if (buffer_.obj != nullptr) PyBuffer_Release(&buffer_);
+  if (versioned_ != nullptr && versioned_->deleter != nullptr) versioned_->deleter(versioned_);
+  if (managed_ != nullptr && managed_->deleter != nullptr) managed_->deleter(managed_);
+  versioned_ = nullptr;
+  managed_ = nullptr;
+}
+
+bool View::by_exchange(nb::handle object) {
+  const nb::object capsule = attribute_or_nothing(object.type(), "__dlpack_c_exchange_api__");
+  if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return false;
+  const auto *api = static_cast<const dlpack::DLPackExchangeAPI *>(
+      PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (api->header.version.major != dlpack::kMajorVersion) return false;
+  if (api->managed_tensor_from_py_object_no_sync(object.ptr(), &versioned_) != 0)
+    throw nb::python_error();
+  is_read_only_ = (versioned_->flags & dlpack::kReadOnly) != 0;
+  take(versioned_->dl_tensor);
+  if (room_ == Room::kCuda) {
+    void *stream = nullptr;
+    if (api->current_work_stream(dlpack::kDLCUDA, ordinal_, &stream) != 0) throw nb::python_error();
+    stream_ = reinterpret_cast<uintptr_t>(stream);
+  }
+  owner_ = nb::borrow(object);
+  return true;
+}
+
+bool View::by_buffer(nb::handle object, bool writable) {
+  if (!PyObject_CheckBuffer(object.ptr())) return false;
+  if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0)) !=
+      0) {
+    buffer_.obj = nullptr;
+    if (!writable) throw nb::python_error();
+    PyErr_Clear();
+    raise(PyExc_TypeError, "the output is read-only");
+  }
+  if (!PyBuffer_IsContiguous(&buffer_, 'C')) raise_not_packed();
+  data_ = static_cast<uint8_t *>(buffer_.buf);
+  bytes_ = static_cast<uint64_t>(buffer_.len);
+  shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
+  return true;
+}
+
+bool View::by_cuda_interface(nb::handle object) {
+  // JAX's tells no stream, while its __dlpack__ makes the caller's wait.
+  if (framework_of(object) == "jaxlib") return false;
+  const auto [type, ordinal] = dlpack_device_of(object);
+  if (type != 0 && type != dlpack::kDLCUDA && type != dlpack::kDLCUDAManaged) return false;
+  const nb::object told = attribute_or_nothing(object, "__cuda_array_interface__");
+  if (!told.is_valid()) return false;
+  shape_ = numbers_of(entry(told, "shape"), "shape");
+  const nb::object typestr = entry(told, "typestr");
+  if (!nb::isinstance<nb::str>(typestr)) raise_broken("typestr");
+  const int64_t item = item_bytes_of(nb::cast<std::string>(typestr));
+  if (const nb::object strides = entry(told, "strides", true); !strides.is_none()) {
+    std::vector<int64_t> items = numbers_of(strides, "strides");
+    if (items.size() != shape_.size()) raise_broken("strides");
+    for (int64_t &stride : items) {
+      if (stride % item != 0) raise_not_packed();
+      stride /= item;
+    }
+    if (!is_packed(shape_, items.data())) raise_not_packed();
+  }
+  const nb::object data = entry(told, "data");
+  if (!nb::isinstance<nb::tuple>(data) || nb::len(data) != 2) raise_broken("data");
+  data_ = reinterpret_cast<uint8_t *>(PyLong_AsVoidPtr(nb::object(data[0]).ptr()));
+  if (PyErr_Occurred()) throw nb::python_error();
+  is_read_only_ = nb::object(data[1]).is(nb::handle(Py_True));
+  bytes_ = items_of(shape_) * static_cast<uint64_t>(item);
+  room_ = Room::kCuda;
+  ordinal_ = ordinal;
+  if (const nb::object stream = entry(told, "stream", true); !stream.is_none())
+    stream_ = reinterpret_cast<uintptr_t>(PyLong_AsVoidPtr(stream.ptr()));
+  if (PyErr_Occurred()) throw nb::python_error();
+  owner_ = nb::borrow(object);
+  return true;
+}
+
+bool View::by_dlpack(nb::handle object, std::optional<uintptr_t> stream) {
+  const nb::object method = attribute_or_nothing(object, "__dlpack__");
+  if (!method.is_valid()) return false;
+  const int type = dlpack_device_of(object).first;
+  nb::dict words;
+  if (type == dlpack::kDLCUDA || type == dlpack::kDLCUDAManaged) {
+    // By the standard 1 is the legacy default stream, and 0 is no stream at all.
+    stream_ = stream && *stream != 0 ? *stream : 1;
+    words["stream"] = *stream_;
+  }
+  const auto ask = [&] {
+    return nb::steal(PyObject_Call(method.ptr(), nb::tuple().ptr(), words.ptr()));
+  };
+  words["max_version"] = nb::make_tuple(dlpack::kMajorVersion, dlpack::kMinorVersion);
+  nb::object capsule = ask();
+  if (!capsule.is_valid() && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();  // a producer older than versions
+    PyDict_DelItemString(words.ptr(), "max_version");
+    capsule = ask();
+  }
+  if (!capsule.is_valid()) throw nb::python_error();
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
+    versioned_ = static_cast<dlpack::DLManagedTensorVersioned *>(
+        PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+    if (versioned_->version.major != dlpack::kMajorVersion)
+      raise(PyExc_BufferError, "its __dlpack__ gives another version than 1");
+    is_read_only_ = (versioned_->flags & dlpack::kReadOnly) != 0;
+    take(versioned_->dl_tensor);
+  } else if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
+    managed_ =
+        static_cast<dlpack::DLManagedTensor *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+    take(managed_->dl_tensor);
+  } else {
+    raise(PyExc_BufferError, "its __dlpack__ gives no DLPack capsule");
+  }
+  owner_ = nb::borrow(object);
+  return true;
+}
+
+void View::take(const dlpack::DLTensor &tensor) {
+  shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
+  if (!is_packed(shape_, tensor.strides)) raise_not_packed();
+  bytes_ = (items_of(shape_) * tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+  data_ = static_cast<uint8_t *>(tensor.data) + tensor.byte_offset;
+  switch (tensor.device.device_type) {
+    case dlpack::kDLCPU:
+    case dlpack::kDLCUDAHost:
+      room_ = Room::kHost;
+      return;
+    case dlpack::kDLCUDA:
+    case dlpack::kDLCUDAManaged:
+      room_ = Room::kCuda;
+      ordinal_ = tensor.device.device_id;
+      return;
+  }
+  raise({LC_ERROR_UNSUPPORTED, "memory of DLPack's device type " +
+                                   std::to_string(tensor.device.device_type) +
+                                   " cannot be used: only that of the CPU and of CUDA"});
+}
+
+void bind_view(nb::module_ &module) {
+  nb::class_<View>(module, "View")
+      .def(nb::init<nb::handle, bool, std::optional<uintptr_t>>(), nb::arg("object"),
+           nb::arg("writable") = false, nb::arg("stream") = nb::none())
+      .def_static("of_new_bytes", &View::of_new_bytes, nb::arg("nbytes"))
+      .def_prop_ro("nbytes", &View::bytes)
+      .def_prop_ro("shape", &View::shape)
+      .def_prop_ro("on_host", [](const View &view) { return view.room() == Room::kHost; })
+      .def_prop_ro("on_cuda", [](const View &view) { return view.room() == Room::kCuda; })
+      .def_prop_ro("ordinal", &View::ordinal)
+      .def_prop_ro("stream", &View::stream)
+      .def_prop_ro("owner", &View::owner, nb::sig("def owner(self) -> typing.Any"));
+  module.def(
+      "zero",
+      [](const View &view) {
+        if (view.room() != Room::kHost) raise(PyExc_ValueError, "it must lie in host memory");
+        const nb::gil_scoped_release released;
+        if (view.bytes() != 0) std::memset(view.data(), 0, view.bytes());
+      },
+      nb::arg("view"));
+  module.def(
+      "to_bytes",
+      [](const View &view) {
+        if (view.room() != Room::kHost) raise(PyExc_ValueError, "it must lie in host memory");
+        return nb::bytes(view.data(), view.bytes());
+      },
+      nb::arg("view"));
+}
+
+}  // namespace lanecrypt::python

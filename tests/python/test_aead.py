@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The authenticated modes on bytes-like objects: as pyca/cryptography does it, errors too."""
+
+import os
+import pickle
+
+import pytest
+
+import lanecrypt
+from cryptography import exceptions
+from cryptography.hazmat.primitives.ciphers import aead as pyca
+
+KEY = bytes(range(32))
+NONCE = bytes(range(100, 112))
+
+# Of each class: ours, pyca's, and the key's bytes.
+CLASSES = [("AESGCM", 16), ("AESGCM", 24), ("AESGCM", 32), ("AESCCM", 16), ("AESCCM", 32),
+           ("ChaCha20Poly1305", 32)]
+
+
+def pair(name, key_bytes, context=None, **options):
+    key = KEY[:key_bytes]
+    return (getattr(lanecrypt, name)(key, context=context, **options),
+            getattr(pyca, name)(key, **options))
+
+
+@pytest.mark.parametrize("name, key_bytes", CLASSES)
+@pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 1000, 65536])
+def test_as_pyca(context, name, key_bytes, length):
+    ours, theirs = pair(name, key_bytes, context)
+    nonce = NONCE[:12]
+    text = os.urandom(length)
+    for aad in (None, b"", b"a", os.urandom(100)):
+        sealed = ours.encrypt(nonce, text, aad)
+        assert type(sealed) is bytes and sealed == theirs.encrypt(nonce, text, aad)
+        opened = ours.decrypt(nonce, sealed, aad)
+        assert type(opened) is bytes and opened == text
+
+
+def test_the_emulator_did_it(host, work):
+    lanecrypt.AESGCM(KEY, context=host).encrypt(NONCE, bytes(100), None)
+    lanecrypt.ChaCha20Poly1305(KEY, context=host).encrypt(NONCE, bytes(200), None)
+    assert (work.of("host:0"), work.of("host:0", "jobs")) == (300, 2)
+    assert work.of("cpu") == 0
+
+
+def test_the_cpu_did_it(cpu):
+    before = cpu.counters()["cpu"].bytes
+    lanecrypt.AESGCM(KEY, context=cpu).encrypt(NONCE, bytes(100), None)
+    assert cpu.counters()["cpu"].bytes == before + 100
+    assert list(cpu.counters()) == ["cpu"] or all(
+        counters.bytes == 0 for name, counters in cpu.counters().items() if name != "cpu")
+
+
+def test_small_requests_stay_on_the_cpu():
+    with lanecrypt.Context(devices="host") as context:
+        lanecrypt.AESGCM(KEY, context=context).encrypt(NONCE, bytes(100), None)
+        assert context.counters()["host:0"].bytes == 0
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_every_bytes_like_object(context, kind):
+    ours, theirs = pair("AESGCM", 32, context)
+    sealed = ours.encrypt(kind(NONCE), kind(b"text"), kind(b"data"))
+    assert sealed == theirs.encrypt(NONCE, b"text", b"data")
+    assert ours.decrypt(kind(NONCE), kind(sealed), kind(b"data")) == b"text"
+
+
+@pytest.mark.parametrize("nonce_bytes", [8, 11, 12, 13, 16, 128])
+def test_nonces_of_gcm(context, nonce_bytes):
+    ours, theirs = pair("AESGCM", 32, context)
+    nonce = os.urandom(nonce_bytes)
+    assert ours.encrypt(nonce, b"text", None) == theirs.encrypt(nonce, b"text", None)
+
+
+@pytest.mark.parametrize("tag_length", [4, 6, 8, 10, 12, 14, 16])
+@pytest.mark.parametrize("nonce_bytes", [7, 13])
+def test_nonces_and_tags_of_ccm(context, tag_length, nonce_bytes):
+    ours, theirs = pair("AESCCM", 16, context, tag_length=tag_length)
+    nonce = os.urandom(nonce_bytes)
+    sealed = ours.encrypt(nonce, b"text", b"data")
+    assert sealed == theirs.encrypt(nonce, b"text", b"data")
+    assert ours.decrypt(nonce, sealed, b"data") == b"text"
+
+
+def outcome(function, *arguments, **words):
+    """What a call does, in a form that can be compared."""
+    try:
+        return "returns", function(*arguments, **words)
+    except Exception as error:
+        return type(error), str(error)
+
+
+# What is wrong, as (class, key bytes, method, arguments).
+WRONG = [
+    ("AESGCM", 32, "encrypt", (bytes(7), b"", None)),
+    ("AESGCM", 32, "encrypt", (bytes(129), b"", None)),
+    ("AESGCM", 32, "decrypt", (bytes(7), bytes(16), None)),
+    ("AESGCM", 32, "decrypt", (bytes(12), b"", None)),
+    ("AESGCM", 32, "decrypt", (bytes(12), bytes(15), None)),
+    ("AESGCM", 32, "decrypt", (bytes(12), bytes(16), None)),
+    ("AESGCM", 32, "decrypt", (bytes(12), bytes(100), b"x")),
+    ("AESGCM", 32, "encrypt_into", (bytes(12), b"text", None, bytearray(19))),
+    ("AESGCM", 32, "encrypt_into", (bytes(12), b"text", None, bytearray(21))),
+    ("AESGCM", 32, "decrypt_into", (bytes(12), bytes(20), None, bytearray(5))),
+    ("AESGCM", 32, "decrypt_into", (bytes(12), bytes(20), None, bytearray(4))),
+    ("AESGCM", 32, "decrypt_into", (bytes(12), bytes(4), None, bytearray(4))),
+    ("AESCCM", 16, "encrypt", (bytes(6), b"", None)),
+    ("AESCCM", 16, "encrypt", (bytes(14), b"", None)),
+    ("AESCCM", 16, "encrypt", (bytes(13), bytes(70_000), None)),
+    ("AESCCM", 16, "decrypt", (bytes(13), bytes(70_000), None)),
+    ("AESCCM", 16, "decrypt", (bytes(13), bytes(3), None)),
+    ("ChaCha20Poly1305", 32, "encrypt", (bytes(8), b"", None)),
+    ("ChaCha20Poly1305", 32, "encrypt", (bytes(13), b"", None)),
+    ("ChaCha20Poly1305", 32, "decrypt", (bytes(12), b"", None)),
+]
+
+
+@pytest.mark.parametrize("name, key_bytes, method, arguments", WRONG)
+def test_errors_are_pycas(context, name, key_bytes, method, arguments):
+    ours, theirs = pair(name, key_bytes, context)
+    expected = outcome(getattr(theirs, method), *arguments)
+    assert expected[0] != "returns"
+    assert outcome(getattr(ours, method), *arguments) == expected
+
+
+@pytest.mark.parametrize("method", ["encrypt", "decrypt"])
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+@pytest.mark.parametrize("value", ["text", 5, 1.5, object(), ["a"]])
+def test_wrong_types(cpu, method, wrong, value):
+    arguments = [bytes(12), bytes(32), b"data"]
+    arguments[wrong] = value
+    with pytest.raises(TypeError):
+        getattr(lanecrypt.AESGCM(KEY, context=cpu), method)(*arguments)
+
+
+@pytest.mark.parametrize("make", [
+    lambda module: module.AESGCM(bytes(15)),
+    lambda module: module.AESGCM(b""),
+    lambda module: module.AESCCM(bytes(17)),
+    lambda module: module.AESCCM(bytes(16), tag_length=5),
+    lambda module: module.AESCCM(bytes(16), tag_length=0),
+    lambda module: module.ChaCha20Poly1305(bytes(31)),
+    lambda module: module.AESGCM.generate_key(100),
+    lambda module: module.AESCCM.generate_key(0),
+])
+def test_errors_of_making_are_pycas(make):
+    expected = outcome(make, pyca)
+    assert expected[0] is ValueError and outcome(make, lanecrypt) == expected
+
+
+@pytest.mark.parametrize("key", ["x" * 32, 32, None, [1] * 32])
+def test_keys_of_wrong_types(key):
+    for name in ("AESGCM", "AESCCM", "ChaCha20Poly1305"):
+        with pytest.raises(TypeError) as caught:
+            getattr(lanecrypt, name)(key)
+        assert "xxx" not in str(caught.value)
+
+
+def test_generated_keys():
+    for bits in (128, 192, 256):
+        assert len(lanecrypt.AESGCM.generate_key(bits)) == bits // 8
+        assert lanecrypt.AESCCM.generate_key(bit_length=bits) != lanecrypt.AESCCM.generate_key(bits)
+    assert len(lanecrypt.ChaCha20Poly1305.generate_key()) == 32
+
+
+@pytest.mark.parametrize("length", [0, 1, 100, 100_000])
+def test_into(context, length):
+    ours, theirs = pair("AESGCM", 32, context)
+    text = os.urandom(length)
+    sealed = bytearray(length + 16)
+    assert ours.encrypt_into(NONCE, text, b"data", sealed) == length + 16
+    assert sealed == theirs.encrypt(NONCE, text, b"data")
+    opened = bytearray(length)
+    assert ours.decrypt_into(NONCE, sealed, b"data", opened) == length
+    assert opened == text
+
+
+def test_in_place(context):
+    ours, theirs = pair("ChaCha20Poly1305", 32, context)
+    text = os.urandom(1000)
+    memory = bytearray(text + bytes(16))
+    ours.encrypt_into(NONCE, memoryview(memory)[:1000], None, memory)
+    assert memory == theirs.encrypt(NONCE, text, None)
+    ours.decrypt_into(NONCE, memory, None, memoryview(memory)[:1000])
+    assert memory[:1000] == text
+
+
+def test_overlap_in_part(context):
+    memory = bytearray(1016)
+    with pytest.raises(ValueError, match="overlap"):
+        lanecrypt.AESGCM(KEY, context=context).encrypt_into(
+            NONCE, memoryview(memory)[1:1000], None, memoryview(memory)[:1015])
+
+
+def test_read_only_outputs(context):
+    ours = lanecrypt.AESGCM(KEY, context=context)
+    with pytest.raises(TypeError, match="read-only"):
+        ours.encrypt_into(NONCE, b"text", None, bytes(20))
+    with pytest.raises(TypeError, match="read-only"):
+        ours.encrypt_into(NONCE, b"text", None, memoryview(bytes(20)))
+
+
+def test_strided_memory(context):
+    with pytest.raises(BufferError, match="not contiguous"):
+        lanecrypt.AESGCM(KEY, context=context).encrypt(NONCE, memoryview(bytes(100))[::2], None)
+
+
+def test_a_wrong_tag_wipes(context):
+    ours = lanecrypt.AESGCM(KEY, context=context)
+    for length in (1, 100, 70_000):
+        sealed = bytearray(ours.encrypt(NONCE, b"\x55" * length, None))
+        for at in (0, length - 1, length, length + 15):
+            sealed[at] ^= 1
+            opened = bytearray(b"\xaa" * length)
+            with pytest.raises(exceptions.InvalidTag):
+                ours.decrypt_into(NONCE, sealed, None, opened)
+            assert opened == bytes(length)
+            sealed[at] ^= 1
+
+
+def test_a_wrong_tag_in_place_wipes(context):
+    ours = lanecrypt.AESGCM(KEY, context=context)
+    memory = bytearray(ours.encrypt(NONCE, b"\x55" * 100, None))
+    memory[-1] ^= 1
+    tag = memory[100:]
+    with pytest.raises(exceptions.InvalidTag):
+        ours.decrypt_into(NONCE, memory, None, memoryview(memory)[:100])
+    assert memory == bytes(100) + tag
+
+
+# ---- Many ----
+
+
+def test_many_of_different_lengths(context):
+    ours, theirs = pair("AESGCM", 32, context)
+    texts = [os.urandom(length) for length in (0, 1, 16, 100, 5000)]
+    nonces = [os.urandom(12) for _ in texts]
+    aads = [b"one", b"", None, b"four", b"five"]
+    sealed, tags = ours.encrypt_many(nonces, texts, aads)
+    assert all(type(part) is bytes for part in sealed + tags)
+    assert [text + tag for text, tag in zip(sealed, tags)] == [
+        theirs.encrypt(*its) for its in zip(nonces, texts, aads)]
+    assert ours.decrypt_many(nonces, sealed, tags, aads) == texts
+    assert ours.decrypt_many(b"".join(nonces), sealed, b"".join(tags), tuple(aads)) == texts
+
+
+def test_many_with_one_aad_into_given_memory(context):
+    ours, theirs = pair("ChaCha20Poly1305", 32, context)
+    texts = [bytearray(os.urandom(64)) for _ in range(10)]
+    copies = [bytes(text) for text in texts]
+    nonces = os.urandom(120)
+    tags = bytearray(160)
+    sealed, given = ours.encrypt_many(nonces, texts, b"all", out=texts, tags=tags)
+    assert sealed is texts and given is tags
+    for n in range(10):
+        assert texts[n] + tags[16 * n:16 * n + 16] == theirs.encrypt(
+            nonces[12 * n:12 * n + 12], copies[n], b"all")
+    assert ours.decrypt_many(nonces, texts, tags, b"all", out=texts) is texts
+    assert [bytes(text) for text in texts] == copies
+
+
+def test_none_at_all(context):
+    ours = lanecrypt.AESGCM(KEY, context=context)
+    assert ours.encrypt_many([], []) == ([], [])
+    assert ours.decrypt_many([], [], []) == []
+
+
+def test_some_wrong_tags(context):
+    ours = lanecrypt.AESGCM(KEY, context=context)
+    texts = [b"\x55" * 50 for _ in range(8)]
+    nonces = [bytes([n]) * 12 for n in range(8)]
+    sealed, tags = ours.encrypt_many(nonces, texts)
+    tags[2] = bytes(16)
+    sealed[5] = bytes(50)
+    out = [bytearray(b"\xaa" * 50) for _ in range(8)]
+    with pytest.raises(exceptions.InvalidTag) as caught:
+        ours.decrypt_many(nonces, sealed, tags, out=out)
+    assert caught.value.failed == (2, 5)
+    for n in range(8):
+        assert out[n] == (bytes(50) if n in (2, 5) else texts[n])
+
+
+@pytest.mark.parametrize("call", [
+    lambda ours: ours.encrypt_many([bytes(12)], [b"a", b"b"]),
+    lambda ours: ours.encrypt_many([bytes(12), bytes(11)], [b"a", b"b"]),
+    lambda ours: ours.encrypt_many(bytes(25), [b"a", b"b"]),
+    lambda ours: ours.encrypt_many(bytes(24), [b"a", b"b"], [b"x"]),
+    lambda ours: ours.encrypt_many(bytes(24), [b"a", b"b"], out=[bytearray(1)]),
+    lambda ours: ours.encrypt_many(bytes(24), [b"a", b"b"], out=[bytearray(1), bytearray(2)]),
+    lambda ours: ours.encrypt_many(bytes(24), [b"a", b"b"], tags=bytearray(31)),
+    lambda ours: ours.decrypt_many(bytes(24), [b"a", b"b"], [bytes(16)]),
+    lambda ours: ours.decrypt_many(bytes(24), [b"a", b"b"], [bytes(16), bytes(15)]),
+    lambda ours: ours.decrypt_many(bytes(24), [b"a", b"b"], bytes(33)),
+    lambda ours: ours.encrypt_many(bytes(12), b"text"),
+])
+def test_many_of_wrong_sizes(cpu, call):
+    with pytest.raises(ValueError):
+        call(lanecrypt.AESGCM(KEY, context=cpu))
+
+
+# ---- The other ciphers ----
+
+
+@pytest.mark.parametrize("name", ["sm4-gcm", "sm4-ccm", "aria-gcm", "aria-ccm", "aes-gcm"])
+def test_other_ciphers_agree_on_both(host, cpu, name):
+    key = KEY[:16]
+    on_host = lanecrypt.AEAD(name, key, context=host)
+    on_cpu = lanecrypt.AEAD(name, key, context=cpu)
+    sealed = on_host.encrypt(NONCE, b"text" * 100, b"data")
+    assert sealed == on_cpu.encrypt(NONCE, b"text" * 100, b"data")
+    assert on_cpu.decrypt(NONCE, sealed, b"data") == b"text" * 100
+
+
+def test_rfc_8998_sm4_gcm(context):
+    """RFC 8998, appendix A.1."""
+    aead = lanecrypt.AEAD("sm4-gcm", bytes.fromhex("0123456789ABCDEFFEDCBA9876543210"),
+                          context=context)
+    text = b"".join(bytes([value]) * 8 for value in (0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF, 0xEE,
+                                                     0xAA))
+    sealed = aead.encrypt(bytes.fromhex("00001234567800000000ABCD"), text,
+                          bytes.fromhex("FEEDFACEDEADBEEFFEEDFACEDEADBEEFABADDAD2"))
+    assert sealed[64:] == bytes.fromhex("83DE3541E4C2B58177E065A9BF7B62EC")
+
+
+@pytest.mark.parametrize("name", ["", "aes", "aes-ctr", "chacha20", "AES-GCM", None])
+def test_unknown_names(name):
+    with pytest.raises((ValueError, TypeError)):
+        lanecrypt.AEAD(name, KEY)
+
+
+# ---- Keys ----
+
+
+class Provider(lanecrypt.KeyProvider):
+    def __init__(self, key):
+        self.key = key
+        self.asked = 0
+
+    def get_key(self):
+        self.asked += 1
+        return self.key
+
+
+def test_key_providers(context, tmp_path):
+    provider = Provider(bytearray(KEY))
+    ours = lanecrypt.AESGCM(provider, context=context)
+    assert provider.asked == 1 and provider.key == bytes(32)
+    (tmp_path / "key").write_bytes(KEY)
+    file = pickle.loads(pickle.dumps(lanecrypt.KeyFile(tmp_path / "key")))
+    assert ours.encrypt(NONCE, b"text", None) == lanecrypt.AESGCM(
+        file, context=context).encrypt(NONCE, b"text", None)
+    assert KEY.hex() not in repr(file)
+
+
+def test_what_a_provider_may_give(tmp_path):
+    with pytest.raises(TypeError):
+        lanecrypt.AESGCM(Provider("text"))
+    with pytest.raises(TypeError):
+        lanecrypt.KeyProvider()
+    with pytest.raises(FileNotFoundError):
+        lanecrypt.AESGCM(lanecrypt.KeyFile(tmp_path / "none"))
+    (tmp_path / "long").write_bytes(bytes(70_000))
+    with pytest.raises(ValueError, match="too long"):
+        lanecrypt.AESGCM(lanecrypt.KeyFile(tmp_path / "long"))
+
+
+def test_keys_stay_inside(cpu):
+    ours = lanecrypt.AESGCM(KEY, context=cpu)
+    for holder in (ours, ours._key, cpu):
+        with pytest.raises(TypeError, match="pickled"):
+            pickle.dumps(holder)
+        assert KEY.hex() not in repr(holder) and repr(KEY)[2:-1] not in repr(holder)
+    assert not hasattr(ours, "__dict__")
+
+
+def test_a_key_given_as_bytearray_may_change_later(cpu):
+    key = bytearray(KEY)
+    ours = lanecrypt.AESGCM(key, context=cpu)
+    before = ours.encrypt(NONCE, b"text", None)
+    key[:] = bytes(32)
+    assert ours.encrypt(NONCE, b"text", None) == before

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of frameworks, and of everything that has the same protocols, without a card."""
+
+import ctypes
+import importlib
+import os
+
+import pytest
+
+import lanecrypt
+from cryptography import exceptions
+from cryptography.hazmat.primitives.ciphers import aead as pyca
+from conftest import Work
+
+KEY = bytes(range(32))
+NONCE = bytes(12)
+
+
+def framework(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        pytest.skip(f"{name} is not installed")
+
+
+@pytest.fixture
+def numpy():
+    return framework("numpy")
+
+
+@pytest.fixture
+def torch():
+    return framework("torch")
+
+
+@pytest.fixture
+def jax():
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    framework("jax")
+    return importlib.import_module("jax.dlpack") and framework("jax")
+
+
+def sealed_by_pyca(data, aad=None):
+    return pyca.AESGCM(KEY).encrypt(NONCE, bytes(data), aad)
+
+
+@pytest.fixture
+def ours(context):
+    return lanecrypt.AESGCM(KEY, context=context)
+
+
+# ---- NumPy ----
+
+
+@pytest.mark.parametrize("kind", ["u1", "<f4", ">f8", "<i8", "?", "c16", "f2", "M8[s]", "V3", "S5"])
+def test_numpy_of_every_type(ours, numpy, kind):
+    array = numpy.frombuffer(os.urandom(480), dtype=kind).reshape(2, -1)
+    sealed = ours.encrypt(NONCE, array, b"x")
+    assert isinstance(sealed, numpy.ndarray) and sealed.dtype == "u1" and sealed.ndim == 1
+    assert sealed.tobytes() == sealed_by_pyca(array.tobytes(), b"x")
+    opened = ours.decrypt(NONCE, sealed, b"x")
+    assert isinstance(opened, numpy.ndarray) and opened.tobytes() == array.tobytes()
+    into = numpy.empty_like(array)
+    assert ours.decrypt_into(NONCE, sealed, b"x", into) == 480
+    assert into.tobytes() == array.tobytes()
+
+
+def test_numpy_shapes(ours, numpy):
+    for shape in ((), (0,), (1,), (3, 0, 4), (2, 3, 4)):
+        array = numpy.ones(shape, "<i4")
+        assert ours.encrypt(NONCE, array).tobytes() == sealed_by_pyca(array.tobytes())
+
+
+@pytest.mark.parametrize("make", [
+    lambda array: array[::2], lambda array: array.T, lambda array: array[:, 1:],
+    lambda array: array[::-1], lambda array: array.astype("M8[s]")[::2],
+])
+def test_numpy_that_is_not_contiguous(ours, numpy, make):
+    array = make(numpy.arange(64).reshape(8, 8))
+    with pytest.raises(BufferError, match="contiguous"):
+        ours.encrypt(NONCE, array)
+    with pytest.raises(BufferError, match="contiguous"):
+        ours.decrypt_into(NONCE, bytes(array.nbytes + 16), None, array)
+
+
+def test_numpy_that_is_read_only(ours, numpy):
+    array = numpy.zeros(100, "u1")
+    array.flags.writeable = False
+    sealed = ours.encrypt(NONCE, array)
+    with pytest.raises(TypeError, match="read-only"):
+        ours.decrypt_into(NONCE, sealed, None, array)
+
+
+def test_numpy_in_place(ours, numpy):
+    array = numpy.zeros(116, "u1")
+    ours.encrypt_into(NONCE, array[:100], None, array)
+    assert array.tobytes() == sealed_by_pyca(bytes(100))
+    ours.decrypt_into(NONCE, array, None, array[:100])
+    assert not array[:100].any()
+
+
+def test_numpy_rows(ours, numpy, context):
+    array = numpy.frombuffer(os.urandom(8 * 300), "<f4").reshape(8, 3, 25)
+    nonces = numpy.frombuffer(os.urandom(96), "u1").reshape(8, 12)
+    before = Work(context)
+    out, tags = ours.encrypt_many(nonces, array, b"all")
+    assert out.shape == array.shape and out.dtype == array.dtype and tags.shape == (8, 16)
+    for n in range(8):
+        assert out[n].tobytes() + tags[n].tobytes() == pyca.AESGCM(KEY).encrypt(
+            nonces[n].tobytes(), array[n].tobytes(), b"all")
+    name = "cpu" if context.counters()["cpu"].jobs else "host:0"
+    assert before.of(name) >= array.nbytes and before.of(name, "jobs") == 1
+    opened = ours.decrypt_many(nonces, out, tags, [b"all"] * 8)
+    assert opened.tobytes() == array.tobytes()
+    assert ours.decrypt_many(list(nonces), out, list(tags), b"all", out=out) is out
+    assert out.tobytes() == array.tobytes()
+
+
+def test_numpy_rows_with_a_wrong_tag(ours, numpy):
+    array = numpy.full((5, 100), 0x55, "u1")
+    nonces = numpy.arange(60, dtype="u1")
+    out, tags = ours.encrypt_many(nonces, array)
+    tags[3, 0] ^= 1
+    with pytest.raises(exceptions.InvalidTag) as caught:
+        ours.decrypt_many(nonces, out, tags, out=out)
+    assert caught.value.failed == (3,)
+    assert not out[3].any() and (out[[0, 1, 2, 4]] == 0x55).all()
+
+
+def test_numpy_messages_of_different_lengths(ours, numpy):
+    arrays = [numpy.arange(n, dtype="<i2") for n in (0, 1, 100)]
+    nonces = [bytes([n]) * 12 for n in range(3)]
+    out, tags = ours.encrypt_many(nonces, arrays)
+    assert tags.shape == (3, 16) and [part.dtype for part in out] == ["<i2"] * 3
+    opened = ours.decrypt_many(nonces, out, tags)
+    assert [part.tobytes() for part in opened] == [array.tobytes() for array in arrays]
+
+
+# ---- Other frameworks ----
+
+
+def test_torch_on_the_cpu(ours, torch):
+    for kind in (torch.uint8, torch.float32, torch.bfloat16, torch.bool, torch.complex64):
+        tensor = torch.randint(0, 2, (6, 50)).to(kind)
+        raw = bytes(tensor.view(torch.uint8).numpy().tobytes())
+        sealed = ours.encrypt(NONCE, tensor)
+        assert isinstance(sealed, torch.Tensor) and sealed.dtype == torch.uint8
+        assert bytes(sealed.numpy().tobytes()) == sealed_by_pyca(raw)
+        into = torch.zeros_like(tensor)
+        ours.decrypt_into(NONCE, sealed, None, into)
+        assert torch.equal(into, tensor)
+        out, tags = ours.encrypt_many(bytes(range(72)), tensor)
+        assert out.dtype == kind and out.shape == tensor.shape and tags.shape == (6, 16)
+        assert torch.equal(ours.decrypt_many(bytes(range(72)), out, tags), tensor)
+    with pytest.raises(BufferError, match="contiguous"):
+        ours.encrypt(NONCE, torch.zeros(8, 8).T)
+    with pytest.raises(BufferError, match="contiguous"):
+        ours.encrypt(NONCE, torch.zeros(8)[::2])
+
+
+def test_torch_parameters(ours, torch):
+    layer = torch.nn.Linear(8, 8)
+    before = layer.weight.detach().clone()
+    sealed = ours.encrypt(NONCE, layer.weight.detach())
+    with torch.no_grad():
+        layer.weight.zero_()
+    ours.decrypt_into(NONCE, sealed, None, layer.weight.detach())
+    assert torch.equal(layer.weight, before)
+
+
+def test_jax_on_the_cpu(ours, jax):
+    array = jax.numpy.arange(300, dtype="float32").reshape(10, 30)
+    raw = bytes(memoryview(array).cast("B"))
+    sealed = ours.encrypt(NONCE, array)
+    assert isinstance(sealed, jax.Array) and sealed.dtype == "uint8"
+    assert bytes(memoryview(sealed)) == sealed_by_pyca(raw)
+    assert bytes(memoryview(ours.decrypt(NONCE, sealed))) == raw
+    out, tags = ours.encrypt_many(bytes(120), array)
+    assert out.shape == array.shape and out.dtype == array.dtype and tags.shape == (10, 16)
+    assert (ours.decrypt_many(bytes(120), out, tags) == array).all()
+
+
+def test_jax_is_never_written(ours, jax):
+    array = jax.numpy.zeros(100, dtype="uint8")
+    for call in (lambda: ours.encrypt_into(NONCE, bytes(84), None, array),
+                 lambda: ours.decrypt_into(NONCE, bytes(116), None, array),
+                 lambda: ours.encrypt_many(bytes(12), [array], out=[array])):
+        with pytest.raises(TypeError, match="immutable"):
+            call()
+    assert not array.any()
+
+
+# ---- The emulator's memory ----
+
+
+def on_device(context, data):
+    memory = context.allocate("host:0", max(len(data), 1))
+    if data:
+        memory.copy_from(data)
+    return memory
+
+
+def test_memory_of_a_device(host, work):
+    ours = lanecrypt.AESGCM(KEY, context=host)
+    text = os.urandom(1000)
+    source = on_device(host, text)
+    sealed = ours.encrypt(NONCE, source, b"x")
+    assert isinstance(sealed, lanecrypt.DeviceMemory) and sealed.device == "host:0"
+    assert sealed.to_bytes() == sealed_by_pyca(text, b"x")
+    opened = ours.decrypt(NONCE, sealed, b"x")
+    assert opened.to_bytes() == text
+    assert work.of("host:0") == 2000 and work.of("cpu") == 0
+
+
+def test_memory_of_a_device_into(host):
+    ours = lanecrypt.ChaCha20Poly1305(KEY, context=host)
+    text = os.urandom(500)
+    source, sealed = on_device(host, text), host.allocate("host:0", 516)
+    assert ours.encrypt_into(NONCE, source, None, sealed) == 516
+    assert sealed.to_bytes() == pyca.ChaCha20Poly1305(KEY).encrypt(NONCE, text, None)
+    with pytest.raises(ValueError, match="516"):
+        ours.encrypt_into(NONCE, source, None, host.allocate("host:0", 517))
+    with pytest.raises(ValueError, match="one device"):
+        ours.encrypt_into(NONCE, source, None, bytearray(516))
+    with pytest.raises(ValueError, match="one device"):
+        ours.decrypt_into(NONCE, bytes(516), None, source)
+
+
+def test_a_wrong_tag_wipes_memory_of_a_device(host):
+    ours = lanecrypt.AESGCM(KEY, context=host)
+    sealed = on_device(host, sealed_by_pyca(b"\x55" * 100)[:-1] + b"\0")
+    opened = on_device(host, b"\xaa" * 100)
+    with pytest.raises(exceptions.InvalidTag):
+        ours.decrypt_into(NONCE, sealed, None, opened)
+    assert opened.to_bytes() == bytes(100)
+
+
+def test_many_in_memory_of_a_device(host):
+    ours = lanecrypt.AESGCM(KEY, context=host)
+    texts = [os.urandom(n) for n in (16, 100, 4096)]
+    nonces = [bytes([n]) * 12 for n in range(3)]
+    sources = [on_device(host, text) for text in texts]
+    out, tags = ours.encrypt_many(nonces, sources)
+    joined = tags.to_bytes()
+    for n in range(3):
+        assert out[n].to_bytes() + joined[16 * n:16 * n + 16] == pyca.AESGCM(KEY).encrypt(
+            nonces[n], texts[n], None)
+    assert ours.decrypt_many(nonces, out, joined, out=out) is out
+    assert [part.to_bytes() for part in out] == texts
+
+
+def test_memory_of_a_device_is_checked(host):
+    with pytest.raises(lanecrypt.NoDeviceError, match="cuda:7"):
+        host.allocate("cuda:7", 10)
+    with pytest.raises(ValueError):
+        host.allocate("host:0", 0)
+    memory = host.allocate("host:0", 10)
+    for call in (lambda: memory.copy_from(bytes(11)), lambda: memory.copy_from(bytes(5), 6),
+                 lambda: memory.to_bytes(5, 6), lambda: memory.to_bytes(11)):
+        with pytest.raises(ValueError, match="end"):
+            call()
+    with pytest.raises(ValueError, match="stream"):
+        lanecrypt.AESGCM(KEY, context=host).encrypt(NONCE, memory, stream=1)
+    # Others could not read it.
+    for call in (memory.__dlpack__, memory.__dlpack_device__,
+                 lambda: memory.__cuda_array_interface__):
+        with pytest.raises(BufferError, match="CUDA"):
+            call()
+
+
+# ---- Producers of protocols, without a framework ----
+
+
+class Tensor(ctypes.Structure):
+    """DLTensor and DLManagedTensor of DLPack."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+                ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class Producer:
+    """An array that has __dlpack__ alone, in the form before versions."""
+
+    def __init__(self, data, shape, strides=None, bits=8, device=1, offset=0):
+        self.memory = ctypes.create_string_buffer(data, len(data))
+        self.shape = (ctypes.c_int64 * len(shape))(*shape)
+        self.strides = (ctypes.c_int64 * len(shape))(*strides) if strides else None
+        self.deleted = 0
+        self.asked = []
+        self.device = device
+
+        def delete(_):
+            self.deleted += 1
+
+        self.deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(delete)
+        self.tensor = Tensor(ctypes.addressof(self.memory), device, 0, len(shape), 1, bits, 1,
+                             self.shape, self.strides, offset, None,
+                             ctypes.cast(self.deleter, ctypes.c_void_p))
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+    def __dlpack__(self, stream=None):
+        self.asked.append(stream)
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p,
+                                                       ctypes.c_void_p]
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+def test_dlpack_alone(ours):
+    producer = Producer(b"text" * 10, (2, 5), bits=32)
+    sealed = ours.encrypt(NONCE, producer)
+    assert type(sealed) is bytes and sealed == sealed_by_pyca(b"text" * 10)
+    assert producer.deleted == 1 and producer.asked == [None]
+    into = Producer(bytes(40), (40,), strides=(1,))
+    ours.decrypt_into(NONCE, sealed, None, into)
+    assert into.memory.raw == b"text" * 10 and into.deleted == 1
+    shifted = Producer(b"..text", (4,), offset=2)
+    assert ours.encrypt(NONCE, shifted) == sealed_by_pyca(b"text")
+
+
+def test_dlpack_with_strides(ours):
+    for shape, strides in (((4, 5), (1, 4)), ((4,), (2,)), ((2, 2), (3, 1)), ((2,), (-1,))):
+        producer = Producer(bytes(40), shape, strides)
+        with pytest.raises(BufferError, match="contiguous"):
+            ours.encrypt(NONCE, producer)
+        assert producer.deleted == 1
+    assert ours.encrypt(NONCE, Producer(bytes(40), (4, 1, 5), (5, 77, 1))) == sealed_by_pyca(
+        bytes(20))
+
+
+def test_dlpack_of_other_devices(ours):
+    producer = Producer(bytes(40), (40,), device=10)
+    with pytest.raises(lanecrypt.UnsupportedError, match="device type 10"):
+        ours.encrypt(NONCE, producer)
+    assert producer.deleted == 1
+
+
+def test_a_cuda_array_without_cuda(ours):
+    class Array:
+        __cuda_array_interface__ = {"shape": (10,), "typestr": "|u1", "data": (4096, False),
+                                    "version": 3, "strides": None}
+
+    with pytest.raises((lanecrypt.NoDeviceError, TypeError)):
+        ours.encrypt(NONCE, Array())
+    with pytest.raises(lanecrypt.NoDeviceError, match="cuda:0"):
+        ours.encrypt_into(NONCE, Array(), None,
+                          type("Out", (), {"__cuda_array_interface__": {
+                              **Array.__cuda_array_interface__, "shape": (26,)}})())
+
+
+@pytest.mark.parametrize("interface", [
+    {}, {"shape": (10,)}, {"shape": (10,), "typestr": "?", "data": (0, False)},
+    {"shape": (10,), "typestr": "|u1", "data": None}, {"shape": 10, "typestr": "|u1"}, [],
+])
+def test_a_broken_cuda_array_interface(ours, interface):
+    array = type("Array", (), {"__cuda_array_interface__": interface})()
+    with pytest.raises((TypeError, KeyError, ValueError, BufferError)):
+        ours.encrypt(NONCE, array)
+
+
+@pytest.mark.parametrize("given", [None, 5, "text", object()])
+def test_a_broken_dlpack(ours, given):
+    array = type("Array", (), {"__dlpack__": lambda self, **words: given,
+                               "__dlpack_device__": lambda self: (1, 0)})()
+    with pytest.raises(BufferError, match="capsule"):
+        ours.encrypt(NONCE, array)
+
+
+def test_errors_of_producers_come_through(ours):
+    def fail(self, **words):
+        raise ZeroDivisionError("as it says")
+
+    array = type("Array", (), {"__dlpack__": fail, "__dlpack_device__": lambda self: (1, 0)})()
+    with pytest.raises(ZeroDivisionError, match="as it says"):
+        ours.encrypt(NONCE, array)
+
+
+# ---- Streams ----
+
+
+@pytest.mark.parametrize("stream", ["1", 1.5, True, object()])
+def test_what_is_no_stream(ours, stream):
+    with pytest.raises(TypeError, match="__cuda_stream__"):
+        ours.encrypt(NONCE, b"text", stream=stream)
+
+
+def test_a_stream_goes_with_a_cuda_device(ours):
+    class Stream:
+        def __cuda_stream__(self):
+            return 0, 77
+
+    for stream in (0, 77, Stream()):
+        with pytest.raises(ValueError, match="CUDA device only"):
+            ours.encrypt(NONCE, b"text", stream=stream)
+    with pytest.raises(ValueError, match="negative"):
+        ours.encrypt(NONCE, b"text", stream=-1)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays on a CUDA card: where results lie, streams, and that the card did it."""
+
+import importlib
+import os
+
+import pytest
+
+import lanecrypt
+from cryptography import exceptions
+from cryptography.hazmat.primitives.ciphers import aead as pyca
+from conftest import Work
+
+KEY = bytes(range(32))
+NONCE = bytes(12)
+
+
+@pytest.fixture
+def torch(gpu):
+    module = importlib.import_module("torch") if importlib.util.find_spec("torch") else None
+    if module is None or not module.cuda.is_available():
+        pytest.skip("needs a GPU and a PyTorch that uses it")
+    return module
+
+
+@pytest.fixture
+def ours(gpu):
+    return lanecrypt.AESGCM(KEY, context=gpu)
+
+
+def raw(tensor):
+    import torch
+    return bytes(tensor.contiguous().view(torch.uint8).reshape(-1).cpu().numpy())
+
+
+def by_pyca(data, aad=None):
+    return pyca.AESGCM(KEY).encrypt(NONCE, data, aad)
+
+
+@pytest.mark.parametrize("nbytes", [0, 1, 16, 1000, 1 << 20, (1 << 24) + 5])
+def test_torch(ours, gpu, torch, nbytes):
+    work = Work(gpu)
+    tensor = torch.randint(0, 256, (nbytes,), dtype=torch.uint8, device="cuda")
+    sealed = ours.encrypt(NONCE, tensor, b"x")
+    assert sealed.is_cuda and sealed.dtype == torch.uint8
+    assert raw(sealed) == by_pyca(raw(tensor), b"x")
+    assert torch.equal(ours.decrypt(NONCE, sealed, b"x"), tensor)
+    assert work.of("cuda:0") == 2 * nbytes and work.of("cpu") == 0
+
+
+def test_torch_of_other_types(ours, torch):
+    for kind in (torch.float16, torch.bfloat16, torch.float32, torch.int64, torch.bool):
+        tensor = torch.randn(64, 33, device="cuda").to(kind)
+        sealed, into = ours.encrypt(NONCE, tensor), torch.empty_like(tensor)
+        ours.decrypt_into(NONCE, sealed, None, into)
+        assert torch.equal(tensor, into)
+    with pytest.raises(BufferError, match="contiguous"):
+        ours.encrypt(NONCE, torch.zeros(8, 8, device="cuda").T)
+
+
+@pytest.mark.parametrize("way", ["default", "current", "given", "object"])
+def test_the_order_of_a_stream(ours, torch, way):
+    """The input is written late in the stream. A missing wait would encrypt what was there
+    before; and what comes later in the stream must find the output."""
+    side = torch.cuda.Stream()
+    stream = torch.cuda.current_stream() if way == "default" else side
+    tensor = torch.zeros(1 << 20, dtype=torch.uint8, device="cuda")
+    out = torch.zeros((1 << 20) + 16, dtype=torch.uint8, device="cuda")
+    torch.cuda.synchronize()
+    expected = by_pyca(b"\7" * (1 << 20))
+    for _ in range(5):
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(50_000_000)
+            tensor.fill_(7)
+            if way in ("default", "current"):
+                ours.encrypt_into(NONCE, tensor, None, out)
+        if way == "given":
+            ours.encrypt_into(NONCE, tensor, None, out, stream=side.cuda_stream)
+        if way == "object":
+            class Stream:
+                def __cuda_stream__(self):
+                    return 0, side.cuda_stream
+            ours.encrypt_into(NONCE, tensor, None, out, stream=Stream())
+        with torch.cuda.stream(stream):
+            copy = out.clone()
+        stream.synchronize()
+        assert raw(copy) == expected
+        # The tag behind the text is read in the stream's order too.
+        with torch.cuda.stream(stream):
+            back = torch.empty_like(tensor)
+            torch.cuda._sleep(50_000_000)
+            late = out.clone()
+            ours.decrypt_into(NONCE, late, None, back)
+        stream.synchronize()
+        assert torch.equal(back, tensor)
+        tensor.zero_()
+        out.zero_()
+        torch.cuda.synchronize()
+
+
+def test_a_wrong_tag_wipes(ours, torch):
+    sealed = ours.encrypt(NONCE, torch.full((100_000,), 5, dtype=torch.uint8, device="cuda"))
+    sealed[7] ^= 1
+    out = torch.full((100_000,), 9, dtype=torch.uint8, device="cuda")
+    with pytest.raises(exceptions.InvalidTag):
+        ours.decrypt_into(NONCE, sealed, None, out)
+    assert not out.any()
+
+
+def test_rows(ours, torch):
+    tensor = torch.randn(64, 1000, device="cuda")
+    nonces = os.urandom(12 * 64)
+    out, tags = ours.encrypt_many(nonces, tensor, b"all")
+    assert out.is_cuda and tags.is_cuda and tags.shape == (64, 16) and out.dtype == tensor.dtype
+    for n in range(0, 64, 9):
+        assert raw(out[n]) + raw(tags[n]) == pyca.AESGCM(KEY).encrypt(
+            nonces[12 * n:12 * n + 12], raw(tensor[n]), b"all")
+    tags[5, 0] ^= 1
+    with pytest.raises(exceptions.InvalidTag) as caught:
+        ours.decrypt_many(nonces, out, tags, b"all", out=out)
+    assert caught.value.failed == (5,)
+    assert torch.equal(out[4], tensor[4]) and not out[5].any()
+
+
+def test_jobs(ours, torch):
+    tensors = [torch.full((1 << 20,), n, dtype=torch.uint8, device="cuda") for n in range(4)]
+    jobs = [ours.submit_encrypt(NONCE, tensor) for tensor in tensors]
+    for n, job in enumerate(jobs):
+        assert raw(job.result(60)) == by_pyca(bytes([n]) * (1 << 20))
+
+
+def test_ciphers_and_keystream(gpu, torch):
+    cipher = lanecrypt.Cipher("aes-ctr", KEY, context=gpu)
+    tensor = torch.randn(333, 7, device="cuda")
+    sealed = cipher.encrypt(bytes(16), tensor)
+    assert sealed.shape == tensor.shape and sealed.dtype == tensor.dtype
+    assert raw(cipher.decrypt(bytes(16), sealed)) == raw(tensor)
+    stream, parts = cipher.encryptor(bytes(16)), []
+    for part in tensor.view(torch.uint8).reshape(-1).split(1000):
+        parts.append(stream.update(part))
+    assert raw(torch.cat(parts)) == raw(sealed)
+    out = torch.ones(1001, dtype=torch.uint8, device="cuda")
+    lanecrypt.keystream(KEY, NONCE, out=out, context=gpu)
+    assert raw(out) == lanecrypt.keystream(KEY, NONCE, 1001,
+                                           context=lanecrypt.Context(devices="none"))
+
+
+def test_cupy(ours, gpu):
+    cupy = pytest.importorskip("cupy")
+    array = cupy.arange(5000, dtype="f4").reshape(50, 100)
+    sealed = ours.encrypt(NONCE, array)
+    assert isinstance(sealed, cupy.ndarray) and sealed.get().tobytes() == by_pyca(
+        array.get().tobytes())
+    with cupy.cuda.Stream(non_blocking=True):
+        out, tags = ours.encrypt_many(bytes(600), array)
+        assert (ours.decrypt_many(bytes(600), out, tags) == array).all()
+    with pytest.raises(BufferError, match="contiguous"):
+        ours.encrypt(NONCE, array.T)
+
+
+def test_jax(ours, gpu):
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("needs a GPU and a JAX that uses it")
+    array = jax.numpy.arange(5000, dtype="float32").reshape(50, 100)
+    sealed = ours.encrypt(NONCE, array)
+    assert isinstance(sealed, jax.Array) and bytes(jax.device_get(sealed)) == by_pyca(
+        jax.device_get(array).tobytes())
+    out, tags = ours.encrypt_many(bytes(600), array)
+    assert out.shape == array.shape and out.dtype == array.dtype
+    assert (ours.decrypt_many(bytes(600), out, tags) == array).all()
+    with pytest.raises(TypeError, match="immutable"):
+        ours.decrypt_into(NONCE, sealed, None, array)
+
+
+def test_numba(ours, gpu):
+    cuda = pytest.importorskip("numba.cuda")
+    numpy = pytest.importorskip("numpy")
+    if not cuda.is_available():
+        pytest.skip("needs a GPU and a Numba that uses it")
+    array = cuda.to_device(numpy.arange(1000, dtype="u1"))
+    assert ours.encrypt(NONCE, array).copy_to_host().tobytes() == by_pyca(
+        array.copy_to_host().tobytes())
+
+
+def test_memory_for_others(ours, gpu, torch):
+    memory = gpu.allocate("cuda:0", 1000)
+    memory.copy_from(b"\3" * 1000)
+    tensor = torch.from_dlpack(memory)
+    assert raw(tensor) == b"\3" * 1000
+    del memory
+    assert raw(ours.encrypt(NONCE, tensor)) == by_pyca(b"\3" * 1000)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""openssl_conf(), with the real `openssl`."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import lanecrypt
+
+OPENSSL = shutil.which("openssl")
+
+
+@pytest.fixture(autouse=True)
+def has_provider():
+    if not (pathlib.Path(lanecrypt.__file__).parent / "lib" / "gpu.so").exists():
+        pytest.skip("the package was built without the provider")
+
+
+def openssl(configuration, *words, data=b""):
+    return subprocess.run([OPENSSL, *words], input=data, capture_output=True, timeout=60, env={
+        **os.environ, "OPENSSL_CONF": str(configuration)})
+
+
+@pytest.mark.skipif(OPENSSL is None, reason="there is no openssl")
+def test_it_turns_on_the_provider(tmp_path):
+    path, stats = tmp_path / "openssl.cnf", tmp_path / "with a space $x#.json"
+    text = lanecrypt.openssl_conf(path, devices="host", threshold_bytes=0, stats_file=str(stats))
+    assert path.read_text() == text and list(tmp_path.iterdir()) == [path]
+    listed = openssl(path, "list", "-providers").stdout.decode()
+    assert "  gpu\n" in listed and "  default\n" in listed
+    done = openssl(path, "enc", "-aes-128-ctr", "-K", "00" * 16, "-iv", "00" * 16,
+                   data=bytes(100_000))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == lanecrypt.Cipher("aes-ctr", bytes(16)).encrypt(bytes(16), bytes(100_000))
+    assert '"device_bytes":' in stats.read_text().replace(" ", "")
+
+
+@pytest.mark.parametrize("settings", [{"no_such": 1}, {"devices": "a\nb"}, {"cores": "8 "},
+                                      {"stats_file": "/a\0"}])
+def test_wrong_settings(tmp_path, settings):
+    with pytest.raises(ValueError):
+        lanecrypt.openssl_conf(tmp_path / "x", **settings)
+    assert not list(tmp_path.iterdir())
+
+
+def test_it_replaces_a_file_whole(tmp_path):
+    path = tmp_path / "openssl.cnf"
+    path.write_text("x" * 10_000)
+    text = lanecrypt.openssl_conf(str(path), in_process=False)
+    assert path.read_text() == text and "in_process = no\n" in text
+    with pytest.raises(OSError):
+        lanecrypt.openssl_conf(tmp_path / "none" / "x")
