@@ -22,7 +22,8 @@ Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIS
 --set      a setting of the provider
 --endure   N handshakes with an nginx of 8 workers that is reloaded all the while, whose workers
            are killed, and whose service is killed, stopped and started again. Fails if one
-           handshake fails, other than those that a killed worker had
+           handshake fails, other than those that a killed worker had. It is done in the last of
+           the ways: with `--ways openssl` it shows what nginx itself does
 """
 
 import argparse
@@ -47,6 +48,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
 WARM_UP_S = 0.7
+# How soon a visitor knows that his worker has ended.
+DIES_WITHIN_S = 1
 WAYS = ("openssl", "service", "service-always")
 BEGAN = time.monotonic()
 
@@ -83,6 +86,7 @@ def make_keys(folder, bits):
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder, self.results, self.failed = options, folder, [], False
+        self.killed = []  # workers of a server: when each was told, and when it had ended
         cpus = sorted(os.sched_getaffinity(0))
         few = options.server_cores or max(1, 3 * len(cpus) // 8)
         self.server_cpus, self.client_cpus = cpus[:few], cpus[few:] or cpus
@@ -246,7 +250,8 @@ class Bench:
     def endure(self):
         """Whole handshakes through reloads, kills and restarts. Returns whether none failed."""
         self.service.start()
-        server = self.server("nginx-8", self.options.bits[0], "service")
+        way = self.options.ways[-1]
+        server = self.server("nginx-8", self.options.bits[0], way)
         crowds = []
         over, events, errors = threading.Event(), [], []
         chaos = threading.Thread(target=self.disturb, args=(server, over, events, errors))
@@ -295,7 +300,7 @@ class Bench:
                 elif what == "worker":
                     workers = server.workers_now()
                     if workers:
-                        os.kill(random.choice(workers), signal.SIGKILL)
+                        self.kill_worker(random.choice(workers))
                 elif what == "service stopped":
                     self.service.send(signal.SIGSTOP)
                     over.wait(random.choice((0.1, 1, 7)))
@@ -312,25 +317,36 @@ class Bench:
         except Exception as error:  # tells the main thread
             errors.append(f"cannot go on to disturb: {type(error).__name__}: {error}")
 
+    def kill_worker(self, worker):
+        """Kills it, and notes when it was told and when it had ended."""
+        told = time.monotonic_ns()
+        try:
+            os.kill(worker, signal.SIGKILL)
+        except ProcessLookupError:
+            return  # it was an old one, which a reload has ended
+        while os.path.exists(f"/proc/{worker}/fd/0"):
+            time.sleep(0.002)
+        self.killed.append((told, time.monotonic_ns()))
+
     def judge(self, made, failures, by_service, events, errors):
         """Whether all went well. A killed worker takes the visits with it that it has: these
         fail at once, since their sockets close."""
-        kills = [at for at, what, _ in events if what == "worker"]
         with_worker, others = [], []
         for at, why in failures:
-            at_kill = any(-0.1e9 < at - kill < 0.5e9 for kill in kills)
+            at_kill = any(told < at < ended + DIES_WITHIN_S * 1e9 for told, ended in self.killed)
             closed = why in ("reset", "closed", "unexpected eof while reading",
                              "Connection reset by peer")
-            (with_worker if at_kill and closed else others).append(why)
+            (with_worker if at_kill and closed else others).append((at, why))
+        for at, why in others[:10]:
+            before = max((event for event in events if event[0] < at), default=(at, "nothing", 0))
+            say(f"failed: {why}, {(at - before[0]) / 1e9:.2f} s after: {before[1]}")
         counts = {what: sum(1 for event in events if event[1] == what)
                   for what in sorted({event[1] for event in events})}
         say(f"{made} handshakes, of which the service signed about {by_service}, through {counts}:"
             f" {len(others)} failed, and {len(with_worker)} ended with their killed worker")
-        if others:
-            say(f"why: {sorted(set(others))[:10]}")
         for error in errors:
             say(f"FAILED: {error}")
-        if not by_service:
+        if not by_service and self.options.ways[-1] != "openssl":
             say("FAILED: the service signed nothing")
         if self.options.out:
             rows = [("failed", len(others)), ("with-killed-worker", len(with_worker)),
@@ -338,7 +354,8 @@ class Bench:
             self.results += [{**spread(f"handshakes.endure.{name}", [value], "handshakes"),
                               "disturbances": counts} for name, value in rows]
             self.write()
-        return not others and not errors and bool(by_service) and made >= self.options.endure
+        return (not others and not errors and made >= self.options.endure
+                and (bool(by_service) or self.options.ways[-1] == "openssl"))
 
 
 def arguments():
