@@ -240,6 +240,8 @@ bool Session::ask_for(uint32_t count) {
 }
 
 void Session::add(OwnDescriptor socket) {
+  // It must be one that recv() can wait on.
+  (void)fcntl(socket.get(), F_SETFL, 0);
   (void)setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kOneWait, sizeof kOneWait);
   const std::lock_guard lock(mutex_);
   if (has_ended_ || open_ >= most_channels_) return;

@@ -48,11 +48,14 @@ class StatusFile {
   }
 
   // A library that is being loaded may open files, whatever sandbox came before.
-  void begin_anew() {
-    lock();
-    close_own();
-    open_own();
-    unlock();
+  static void begin_anew() {
+    const bool is_new = !is_made_;
+    StatusFile &file = of_process();
+    if (is_new) return;
+    file.lock();
+    file.close_own();
+    file.open_own();
+    file.unlock();
   }
   // Nothing where the kernel does not tell.
   std::optional<Rights> read_rights() {
@@ -162,7 +165,7 @@ class StatusFile {
 };
 
 Rights rights_at_load() {
-  StatusFile::of_process().begin_anew();
+  StatusFile::begin_anew();
   return StatusFile::of_process().read_rights().value_or(Rights{.seccomp = -1});
 }
 

@@ -25,7 +25,7 @@ struct FakeService::Socket {
   int descriptor;
   uint64_t session;
   bool is_control;
-  std::map<uint64_t, Bytes> keys;  // of a control socket
+  std::map<uint64_t, std::vector<Bytes>> keys;  // of a control socket
 };
 struct FakeService::Late {
   Clock::time_point when;
@@ -67,8 +67,8 @@ Bytes result_packet(Outcome outcome, const Bytes &output) {
 }  // namespace
 
 FakeService::FakeService() : path_(folder_.path() + "/socket") {
-  compute = [](const PrivateRequest &request, const Bytes &) {
-    return Bytes(request.input.rbegin(), request.input.rend());
+  compute = [](std::span<const uint8_t> input, const std::vector<Bytes> &) {
+    return Bytes(input.rbegin(), input.rend());
   };
   page_file_ = make_file(kStatusPageBytes, F_SEAL_SHRINK);
   short_file_ = make_file(kStatusPageBytes - 1, F_SEAL_SHRINK);
@@ -264,10 +264,10 @@ bool FakeService::answer_private(Socket &socket, const PrivateRequest &request) 
     return one.is_control && one.session == socket.session;
   });
   if (control == sockets_.end()) return false;
-  Bytes parts;
+  std::vector<Bytes> parts;
   if (request.parts) {
     ++with_key;
-    for (const auto &part : *request.parts) append(parts, part);
+    for (const auto &part : *request.parts) parts.emplace_back(part.begin(), part.end());
   }
   const size_t bytes = request.input.size();
   Answer how = answer;
@@ -277,8 +277,11 @@ bool FakeService::answer_private(Socket &socket, const PrivateRequest &request) 
     if (!request.parts) how = Answer::kUnknownKey;
   }
   if (how != Answer::kUnknownKey && request.parts) control->keys[request.key] = parts;
-  if (how == Answer::kRight && !control->keys.contains(request.key)) how = Answer::kUnknownKey;
-  const Bytes output = compute(request, control->keys[request.key]);
+  if (!control->keys.contains(request.key)) {
+    (void)send_bytes(socket.descriptor, result_packet(Outcome::kUnknownKey, {}));
+    return true;
+  }
+  const Bytes output = compute(request.input, control->keys[request.key]);
   Bytes packet = result_packet(Outcome::kDone, output);
   switch (how) {
     case Answer::kNone:

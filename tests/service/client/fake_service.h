@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,8 +73,8 @@ class FakeService {
   std::atomic<lanecrypt::service::Outcome> outcome{lanecrypt::service::Outcome::kBusy};
   std::atomic<int> delay_ms{0};
   std::atomic<uint32_t> most_channels{4096}, most_keys{1024};
-  // The right output. By default the input backwards.
-  std::function<Bytes(const lanecrypt::service::PrivateRequest &, const Bytes &key)> compute;
+  // The right output, by the parts of the key. By default the input backwards.
+  std::function<Bytes(std::span<const uint8_t> input, const std::vector<Bytes> &key)> compute;
   // The parts of a new key, each as long as it is; empty: none could be made.
   std::function<std::vector<Bytes>(uint32_t bits)> generate;
 
