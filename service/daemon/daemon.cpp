@@ -42,6 +42,14 @@ uint64_t nanoseconds_of(std::chrono::steady_clock::time_point time) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
 
+// All for which whoever started it wants it to go. SIGHUP: its terminal has gone.
+sigset_t signals_that_end() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&ends, signal);
+  return ends;
+}
+
 Descriptor make_spare() { return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 }  // namespace
@@ -55,10 +63,7 @@ Daemon::Daemon(Service &service, Listener &listener, Settings settings)
       spare_(make_spare()),
       ready_(settings_.ready),
       until_closed_(settings_.until_closed) {
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
+  const sigset_t ends = signals_that_end();
   signals_ = Descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!events_.ok() || !tried_.ok() || !spare_.ok() || !signals_.ok())
     throw Failure("no descriptors", errno);
@@ -69,6 +74,11 @@ Daemon::Daemon(Service &service, Listener &listener, Settings settings)
 }
 
 Daemon::~Daemon() = default;
+
+void Daemon::block_signals() {
+  const sigset_t ends = signals_that_end();
+  (void)pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+}
 
 void Daemon::watch(int descriptor, uint64_t tag) {
   epoll_event event{};
@@ -152,21 +162,22 @@ void Daemon::accept_clients() {
 }
 
 void Daemon::accept_one(Descriptor socket) {
-  std::optional<Peer> peer = Peer::of(socket.get());
-  if (!peer || !settings_.admitted.allows(*peer)) {
+  const auto send_away = [&](Outcome why) {
     ++service_.counters.sessions_refused;
-    (void)refuse(socket.get(), Outcome::kNotAllowed);
-    return;
-  }
+    (void)refuse(socket.get(), why);
+    // If its first packet were left in the socket, it would find an error there before this.
+    char ignored[sizeof(Hello)];
+    (void)recv(socket.get(), ignored, sizeof ignored, MSG_DONTWAIT);
+  };
+  std::optional<Peer> peer = Peer::of(socket.get());
+  if (!peer || peer->has_ended || !settings_.admitted.allows(*peer))
+    return send_away(Outcome::kNotAllowed);
   const std::shared_ptr<User> user = users_.find(peer->user);
   Session::Seats seats{Seat(service_.sessions, kMostSessions),
                        Seat(user->sessions, kMostSessionsOfUser),
                        Seat(service_.descriptors, service_.most_descriptors, 2)};
-  if (!seats.of_all.ok() || !seats.of_user.ok() || !seats.descriptors.ok()) {
-    ++service_.counters.sessions_refused;
-    (void)refuse(socket.get(), Outcome::kBusy);
-    return;
-  }
+  if (!seats.of_all.ok() || !seats.of_user.ok() || !seats.descriptors.ok())
+    return send_away(Outcome::kBusy);
   const uint64_t number = ++last_client_;
   auto session = std::make_shared<Session>(service_, std::move(socket), std::move(*peer), user,
                                            std::move(seats));
@@ -260,6 +271,8 @@ std::string Daemon::report(const Session &session) {
 
 bool Daemon::stop() {
   notify_systemd("STOPPING=1");
+  // Clients that still see the page do not try.
+  service_.page.status().usable_devices = 0;
   listener_.close();
   service_.key_checks.stop();
   service_.operations.stop();

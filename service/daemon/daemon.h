@@ -24,7 +24,11 @@ class Daemon : private ControlPackets {
     // Ends the service when the other end of this pipe is closed; -1: none.
     int until_closed = -1;
   };
-  // Signals that end it must be blocked. Throws Failure.
+  // Has the signals that end the service wait until it looks for them. Called before there
+  // are other threads, which inherit that.
+  static void block_signals();
+
+  // Throws Failure.
   Daemon(Service &service, Listener &listener, Settings settings);
   ~Daemon() override;
   Daemon(const Daemon &) = delete;

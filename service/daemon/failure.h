@@ -14,4 +14,9 @@ struct Failure : std::runtime_error {
   Failure(const std::string &what, int error) : Failure(what + ": " + std::strerror(error)) {}
 };
 
+// The command line is wrong.
+struct UsageFailure : Failure {
+  using Failure::Failure;
+};
+
 }  // namespace lanecrypt::service::daemon

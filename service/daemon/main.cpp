@@ -5,12 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <new>
 #include <string>
 
@@ -39,10 +40,6 @@ struct Options {
   bool version = false;
 };
 
-struct UsageFailure : Failure {
-  using Failure::Failure;
-};
-
 lc_verify verify_of(const std::string &name) {
   if (name == "off") return LC_VERIFY_OFF;
   return name == "full" ? LC_VERIFY_FULL : LC_VERIFY_SAMPLED;
@@ -65,6 +62,8 @@ void check_descriptor(int number, const char *option) {
 }
 
 void declare(CLI::App &app, Options &options) {
+  // Not those of standard input, output and error, which must stay.
+  const CLI::Range kDescriptors(STDERR_FILENO + 1, INT_MAX, "N");
   app.name("lanecryptd");
   app.get_formatter()->column_width(28);
   app.add_option("--socket", options.socket,
@@ -82,20 +81,12 @@ void declare(CLI::App &app, Options &options) {
   app.add_option("--ready-fd", options.ready,
                  "descriptor to write a line to once the devices are open")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kDescriptors);
   app.add_option("--until-closed", options.until_closed,
                  "ends when the other end of this pipe is closed")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kDescriptors);
   app.add_flag("--version", options.version, "print the version");
-}
-
-void block_signals() {
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
-  (void)sigprocmask(SIG_BLOCK, &ends, nullptr);
 }
 
 int serve(const Options &options) {
@@ -105,8 +96,7 @@ int serve(const Options &options) {
   check_descriptor(options.ready, "--ready-fd");
   check_descriptor(options.until_closed, "--until-closed");
   const std::optional<gid_t> group = find_group(options);
-  // Before there are threads, which inherit it.
-  block_signals();
+  Daemon::block_signals();
   harden();
   // What openssl.cnf activates is for other programs, and may be a client of this one.
   (void)setenv("OPENSSL_CONF", "/dev/null", 1);

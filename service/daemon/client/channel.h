@@ -28,10 +28,10 @@ struct Request {
   Kind kind = Kind::kRsaPrivate;
   // kRsaPrivate:
   std::shared_ptr<Key> key;
-  uint32_t modulus_bits = 0;
-  uint32_t load = 0;        // private operations in the service when it came, this one included
-  size_t cost = 0;          // of the library's window
-  Clock::time_point given;  // to the library
+  uint32_t modulus_bits = 0;  // before the key is found, by the input's length
+  uint32_t load = 0;          // private operations in the service when it came, this one included
+  size_t cost = 0;            // of the library's window
+  Clock::time_point given;    // to the library
   lc_result result = {};
   // kRsaGenerate:
   uint32_t bits = 0;

@@ -29,14 +29,17 @@ std::vector<gid_t> groups_of(int socket) {
   return groups;
 }
 
-Descriptor process_of(int socket, pid_t number) {
+void find_process(int socket, pid_t number, Peer &peer) {
   int process = -1;
   socklen_t bytes = sizeof process;
   // Since Linux 6.5: of the very process that connected.
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &bytes) == 0)
-    return Descriptor(process);
-  if (number <= 0) return Descriptor();
-  return Descriptor(int(syscall(SYS_pidfd_open, number, 0)));
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &bytes) != 0) {
+    peer.has_ended = errno == ESRCH;
+    if (errno != ENOPROTOOPT || number <= 0) return;
+    process = int(syscall(SYS_pidfd_open, number, 0));
+    peer.has_ended = process < 0 && errno == ESRCH;
+  }
+  peer.process = Descriptor(process);
 }
 
 }  // namespace
@@ -45,8 +48,12 @@ std::optional<Peer> Peer::of(int socket) {
   ucred credentials{};
   socklen_t bytes = sizeof credentials;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) return std::nullopt;
-  return Peer{credentials.uid, credentials.gid, groups_of(socket),
-              process_of(socket, credentials.pid)};
+  Peer peer;
+  peer.user = credentials.uid;
+  peer.group = credentials.gid;
+  peer.groups = groups_of(socket);
+  find_process(socket, credentials.pid, peer);
+  return peer;
 }
 
 bool Admitted::is_owner(const Peer &peer) const { return peer.user == 0 || peer.user == geteuid(); }

@@ -19,6 +19,8 @@ struct Peer {
   std::vector<gid_t> groups;  // its further groups
   // Becomes readable when the process has ended. Not there where the kernel cannot tell.
   Descriptor process;
+  // It has ended already. Whoever has its socket now may be anybody.
+  bool has_ended = false;
 
   // nullopt where the kernel does not tell.
   static std::optional<Peer> of(int socket);

@@ -14,7 +14,7 @@ namespace {
 
 void begin_private(Service &service, Channel &channel, const PrivateRequest &request) {
   channel.begin(Kind::kRsaPrivate);
-  service.operations.arrive(channel);
+  service.operations.arrive(channel, uint32_t(8 * request.input.size()));
   Session::FoundKey found;
   if (service.page.status().usable_devices.load(std::memory_order_relaxed) == 0) {
     found.outcome = Outcome::kNoDevice;

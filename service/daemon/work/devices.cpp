@@ -62,7 +62,7 @@ Devices::Devices(StatusPage &page, const char *devices, lc_verify verify) : page
   options.devices = devices;
   options.fallback = LC_FALLBACK_NONE;
   options.verify = verify;
-  if (lc_open(&options, &context_) != LC_OK) throw Failure(lc_last_error());
+  if (lc_open(&options, &context_) != LC_OK) throw UsageFailure(lc_last_error());
 }
 
 Devices::~Devices() {

@@ -29,7 +29,7 @@ struct DeviceReport {
 // Any thread.
 class Devices {
  public:
-  // devices, verify: as lc_options has them. Throws Failure where they are malformed.
+  // devices, verify: as lc_options has them. Throws UsageFailure where they are malformed.
   Devices(StatusPage &page, const char *devices, lc_verify verify);
   // Waits for nothing that hangs: then the process must end without destructors.
   ~Devices();

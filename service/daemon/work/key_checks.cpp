@@ -6,7 +6,6 @@
 #include "service/daemon/report/running.h"
 
 namespace lanecrypt::service::daemon {
-
 void KeyChecks::start(unsigned threads) {
   while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
 }
@@ -73,7 +72,8 @@ void KeyChecks::run() {
     lock.unlock();
     {
       const Running running(counters_.running_threads);
-      end(key, key.check(), Outcome::kBadKey);
+      const bool is_good = key.check();
+      end(key, is_good, Outcome::kBadKey);
     }
     lock.lock();
   }

@@ -46,9 +46,9 @@ Operations::Operations(StatusPage &page, Counters &counters, void (*on_trouble)(
                        void *argument)
     : page_(page), counters_(counters), on_trouble_(on_trouble), argument_(argument) {}
 
-void Operations::arrive(Channel &channel) {
+void Operations::arrive(Channel &channel, uint32_t modulus_bits) {
   channel.request.result = {};
-  channel.request.modulus_bits = 0;
+  channel.request.modulus_bits = modulus_bits;
   channel.request.load = page_.operations.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
@@ -80,7 +80,7 @@ void Operations::give() {
     if (now - next->since > kMostWait) {
       const size_t cost = next->request.cost;
       finish(*next, Outcome::kBusy);
-      leave_window(cost);
+      (void)leave_window(cost);
     } else {
       submit(*next);
     }
@@ -112,7 +112,7 @@ void Operations::submit(Channel &channel) {
   const size_t cost = request.cost;
   if (status == LC_ERROR_NO_DEVICE) on_trouble_(argument_);
   finish(channel, outcome_of(status));
-  leave_window(cost);
+  (void)leave_window(cost);
 }
 
 // On a thread of the library's.
@@ -122,22 +122,21 @@ void Operations::ended(void *argument, lc_status status) noexcept {
   const size_t cost = channel.request.cost;
   if (status == LC_ERROR_NO_DEVICE || status == LC_ERROR_DEVICE) self.on_trouble_(self.argument_);
   self.finish(channel, outcome_of(status));
-  self.leave_window(cost);
-  self.give();
+  if (self.leave_window(cost)) self.give();
 }
 
-void Operations::leave_window(size_t cost) {
+bool Operations::leave_window(size_t cost) {
   counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   in_window_ -= cost;
   if (in_window_ == 0 && stopping_) all_ended_.notify_all();
+  return turns_.waiting() != 0;
 }
 
 void Operations::finish(Channel &channel, Outcome outcome) {
   const std::shared_ptr<Session> session = channel.session;
   const Request &request = channel.request;
-  KindCounters &counters =
-      counters_.rsa_private[StatusPage::size_of(std::max(request.modulus_bits, 1u))];
+  KindCounters &counters = counters_.rsa_private[StatusPage::size_of(request.modulus_bits)];
   counters.count(outcome);
   page_.operations.fetch_sub(1, std::memory_order_relaxed);
   const bool is_done = outcome == Outcome::kDone;

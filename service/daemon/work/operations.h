@@ -27,7 +27,7 @@ class Operations {
   void open(lc_context *context) { context_ = context; }
 
   // Counts a request that has begun on a channel. finish() undoes that.
-  void arrive(Channel &channel);
+  void arrive(Channel &channel, uint32_t modulus_bits);
   // Puts it into its client's line. Its key is checked.
   void wait(Channel &channel);
   // Gives the library what it may have now.
@@ -48,7 +48,8 @@ class Operations {
  private:
   static void ended(void *argument, lc_status status) noexcept;
   void submit(Channel &channel);
-  void leave_window(size_t cost);
+  // Whether something waits for the room.
+  bool leave_window(size_t cost);
   void refuse(Waiting *chain, Outcome outcome);
   void count_done(const Channel &channel, Clock::time_point now);
 

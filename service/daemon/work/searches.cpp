@@ -5,7 +5,6 @@
 
 #include "service/daemon/client/session.h"
 #include "service/daemon/limits.h"
-#include "service/daemon/report/running.h"
 #include "service/daemon/service.h"
 
 namespace lanecrypt::service::daemon {
@@ -95,7 +94,6 @@ void Searches::run() {
 }
 
 void Searches::search(Channel &channel) {
-  const Running running(counters_.running_threads);
   const Request &request = channel.request;
   lc_context *const context = context_;
   // Where a lane by itself searches for a prime, the client's core is sooner.

@@ -29,6 +29,9 @@ TEST_P(DeviceInfo, IsSound) {
   EXPECT_GT(before.compute_units, 0u);
   EXPECT_TRUE(before.is_gpu == 0 || before.memory_bytes > 0 || GetParam().is_gl());
   EXPECT_TRUE(before.is_gpu == 0 || before.is_gpu == 1);
+  const std::string pci = before.pci_address;
+  EXPECT_TRUE(pci.empty() || (pci.size() >= 12 && pci.ends_with(".0"))) << pci;
+  EXPECT_TRUE(before.api != std::string("cuda") || !pci.empty());
 
   LANECRYPT_ASSERT_OK(lc_device_test(context.get(), 0));
   EXPECT_EQ(LC_DEVICE_READY, context.device(0).state);

@@ -2,6 +2,8 @@
 // every device.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstddef>
 #include <cstring>
 
 #include "unit/support/devices.h"
@@ -214,6 +216,54 @@ TEST_P(RsaDeviceTest, MixedKeys) {
   LANECRYPT_ASSERT_OK(lc_rsa_run(run_->context(), &job, nullptr));
   for (lc_rsa_key *key : made) lc_rsa_key_free(key);
   for (size_t n = 0; n < count; ++n) ASSERT_EQ(expected[n], data[n]) << "message " << n;
+}
+
+// The result is there when the completion is told, and in a job of the first version's size
+// not at all.
+TEST_P(RsaDeviceTest, TellsOfTheLaunchOfAJob) {
+  const TestKey &key = key_of_bits(1024);
+  const lc_rsa_parts parts = key.parts();
+  lc_rsa_key *made = nullptr;
+  LANECRYPT_ASSERT_OK(lc_rsa_key_new(&parts, &made));
+  Bytes data(3 * key.n.size(), 0);
+  std::vector<lc_rsa_message> messages;
+  for (size_t n = 0; n < 3; ++n) {
+    uint8_t *const at = data.data() + n * key.n.size();
+    messages.push_back({made, at, at});
+  }
+  const lc_rsa_job job = {sizeof job,      LC_RSA_PRIVATE,  0,
+                          messages.data(), messages.size(), sizeof messages[0]};
+  struct Told {
+    lc_result result{};
+    lc_result at_callback{};
+  } told;
+  told.result.struct_size = sizeof told.result;
+  lc_completion completion{};
+  completion.struct_size = sizeof completion;
+  completion.callback = [](void *argument, lc_status) {
+    static_cast<Told *>(argument)->at_callback = static_cast<Told *>(argument)->result;
+  };
+  completion.argument = &told;
+  completion.eventfd = -1;
+  completion.result = &told.result;
+  const auto run = [&] {
+    lc_ticket *ticket = nullptr;
+    LANECRYPT_ASSERT_OK(lc_rsa_submit(run_->context(), &job, &completion, &ticket));
+    LANECRYPT_ASSERT_OK(lc_ticket_wait(ticket, nullptr));
+    lc_ticket_free(ticket);
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  run();
+  const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin);
+  EXPECT_EQ(3u, told.at_callback.device_operations);
+  EXPECT_EQ(3u, told.at_callback.batch_operations);
+  EXPECT_GT(told.at_callback.device_ns, 0u);
+  EXPECT_LE(told.at_callback.waiting_ns + told.at_callback.device_ns, uint64_t(took.count()));
+  told = {};
+  completion.struct_size = offsetof(lc_completion, result);
+  run();
+  EXPECT_EQ(0u, told.at_callback.device_operations);
+  lc_rsa_key_free(made);
 }
 
 // A key whose "primes" are none. The check refuses the result of the Chinese remainder

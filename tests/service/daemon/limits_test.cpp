@@ -1,0 +1,127 @@
+// Clients that want more than there is.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "daemon_process.h"
+#include "service/daemon/limits.h"
+#include "test_client.h"
+
+namespace lanecrypt::service::test {
+namespace {
+
+using lanecrypt::test::extreme_inputs;
+using lanecrypt::test::key_of_bits;
+
+constexpr int kBits = 1024;
+
+// This process needs a descriptor for each.
+class DaemonLimits : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before_));
+    const rlimit raised{before_.rlim_max, before_.rlim_max};
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &raised));
+    if (before_.rlim_max < 16384) GTEST_SKIP() << "needs 16384 descriptors";
+  }
+  void TearDown() override { (void)setrlimit(RLIMIT_NOFILE, &before_); }
+
+  rlimit before_{};
+  const TestKey &key_ = key_of_bits(kBits);
+  const Bytes input_ = extreme_inputs(key_, 1).back();
+};
+
+TEST_F(DaemonLimits, AUserHasSoManySessions) {
+  DaemonProcess service;
+  std::vector<TestClient> clients;
+  size_t refused = 0;
+  for (size_t n = 0; n < daemon::kMostSessionsOfUser + 1000; ++n) {
+    TestClient client(service.socket_path());
+    const Outcome outcome = client.hello();
+    if (outcome == Outcome::kDone)
+      clients.push_back(std::move(client));
+    else
+      refused += outcome == Outcome::kBusy || outcome == Outcome::kFailed ? 1 : 0;
+  }
+  EXPECT_EQ(daemon::kMostSessionsOfUser, clients.size());
+  EXPECT_EQ(1000u, refused);
+  const nlohmann::json told = clients[0].statistics();
+  EXPECT_EQ(clients.size(), told["clients"]);
+  EXPECT_EQ(1000, told["clients_refused_total"]);
+  // Those that are there work, and a place that is free again is given.
+  const std::vector<Socket> channels = clients[0].open_channels(1);
+  ASSERT_EQ(1u, channels.size());
+  EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key_, input_, true).outcome);
+  clients.pop_back();
+  EXPECT_TRUE(
+      comes_true([&] { return TestClient(service.socket_path()).hello() == Outcome::kDone; }));
+}
+
+TEST_F(DaemonLimits, ASessionHasSoManyChannels) {
+  DaemonProcess service;
+  TestClient client = connected(service.socket_path());
+  std::vector<Socket> channels;
+  while (true) {
+    std::vector<Socket> more = client.open_channels(32);
+    if (more.empty()) break;
+    for (Socket &channel : more) channels.push_back(std::move(channel));
+  }
+  EXPECT_EQ(daemon::kMostChannelsOfSession, channels.size());
+  EXPECT_EQ(Outcome::kDone, ask(channels.back(), 1, key_, input_, true).outcome);
+  channels.resize(channels.size() - 5);
+  EXPECT_TRUE(comes_true(
+      [&] { return client.statistics()["channels"] == daemon::kMostChannelsOfSession - 5; }));
+  EXPECT_EQ(5u, client.open_channels(32).size());
+}
+
+TEST_F(DaemonLimits, ASessionHasSoManyKeys) {
+  DaemonProcess service;
+  TestClient client = connected(service.socket_path());
+  const std::vector<Socket> channels = client.open_channels(32);
+  ASSERT_EQ(32u, channels.size());
+  // An input that is none: nothing is computed, but the key stays.
+  const Bytes none(kBits / 8, 0xff);
+  for (uint64_t first = 1; first <= daemon::kMostKeysOfSession; first += channels.size()) {
+    for (size_t n = 0; n < channels.size(); ++n)
+      ASSERT_TRUE(channels[n].send(private_request(first + n, key_, none, true)));
+    for (const Socket &channel : channels)
+      ASSERT_EQ(Outcome::kBadInput, answer_of(channel).outcome);
+  }
+  EXPECT_EQ(daemon::kMostKeysOfSession, client.statistics()["keys"]);
+  EXPECT_EQ(Outcome::kBusy, ask(channels[0], 1000000, key_, input_, true).outcome);
+  EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key_, input_, false).outcome);
+  ASSERT_TRUE(client.control.send(packet(Kind::kForgetKey, ForgetKey{{}, 2})));
+  EXPECT_TRUE(comes_true(
+      [&] { return ask(channels[0], 1000000, key_, input_, true).outcome == Outcome::kDone; }));
+}
+
+TEST_F(DaemonLimits, WithoutDescriptorsItGoesOn) {
+  constexpr rlim_t kFew = 200;
+  DaemonProcess service({.in_child = [] {
+    const rlimit few{kFew, kFew};
+    (void)setrlimit(RLIMIT_NOFILE, &few);
+  }});
+  TestClient first = connected(service.socket_path());
+  std::vector<Socket> channels = first.open_channels(32);
+  EXPECT_EQ(32u, channels.size());
+  std::vector<TestClient> clients;
+  size_t refused = 0;
+  for (int n = 0; n < 300; ++n) {
+    TestClient client(service.socket_path());
+    if (client.hello() == Outcome::kDone)
+      clients.push_back(std::move(client));
+    else
+      ++refused;
+  }
+  EXPECT_GT(clients.size(), 10u);
+  EXPECT_GT(refused, 100u);
+  EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key_, input_, true).outcome);
+  clients.clear();
+  EXPECT_TRUE(
+      comes_true([&] { return TestClient(service.socket_path()).hello() == Outcome::kDone; }));
+  EXPECT_TRUE(service.is_running());
+}
+
+}  // namespace
+}  // namespace lanecrypt::service::test

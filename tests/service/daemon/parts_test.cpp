@@ -1,0 +1,248 @@
+// The service's small parts: limits, the page, histograms, sockets.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "service/daemon/client/peer.h"
+#include "service/daemon/failure.h"
+#include "service/daemon/report/histogram.h"
+#include "service/daemon/report/page.h"
+#include "service/daemon/seat.h"
+#include "service/daemon/system/listener.h"
+#include "service/daemon/system/runnable.h"
+#include "temporary_folder.h"
+
+namespace lanecrypt::service::daemon {
+namespace {
+
+TEST(Seats, AreLimitedAndGivenBack) {
+  std::atomic<size_t> taken = 0;
+  {
+    Seat first(taken, 3, 2);
+    EXPECT_TRUE(first.ok());
+    EXPECT_FALSE(Seat(taken, 3, 2).ok());
+    EXPECT_EQ(2u, taken);
+    Seat second(taken, 3);
+    EXPECT_TRUE(second.ok());
+    Seat moved = std::move(second);
+    EXPECT_TRUE(moved.ok());
+    EXPECT_EQ(3u, taken);
+    EXPECT_FALSE(Seat(taken, 3).ok());
+  }
+  EXPECT_EQ(0u, taken);
+  EXPECT_FALSE(Seat(taken, 0).ok());
+}
+
+TEST(Seats, AreNeverTooManyWhereThreadsMeet) {
+  std::atomic<size_t> taken = 0;
+  std::atomic<size_t> most = 0;
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20000; ++round) {
+        const Seat seat(taken, 3);
+        const size_t now = taken;
+        if (seat.ok() && now > most) most = now;
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(0u, taken);
+  EXPECT_LE(most, 3u);
+}
+
+TEST(PageOfService, CanOnlyBeReadByOthers) {
+  Page page;
+  page.status().usable_devices = 7;
+  // As a client gets it.
+  const int theirs = dup(page.descriptor());
+  EXPECT_EQ(MAP_FAILED,
+            mmap(nullptr, kStatusPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, theirs, 0));
+  EXPECT_EQ(EPERM, errno);
+  const char byte = 1;
+  EXPECT_EQ(-1, pwrite(theirs, &byte, 1, 0));
+  EXPECT_EQ(-1, ftruncate(theirs, 0));
+  EXPECT_EQ(-1, ftruncate(theirs, 2 * kStatusPageBytes));
+  EXPECT_EQ(-1, fcntl(theirs, F_ADD_SEALS, F_SEAL_WRITE));
+  void *const mapped = mmap(nullptr, kStatusPageBytes, PROT_READ, MAP_SHARED, theirs, 0);
+  ASSERT_NE(MAP_FAILED, mapped);
+  EXPECT_EQ(-1, mprotect(mapped, kStatusPageBytes, PROT_READ | PROT_WRITE));
+  const auto *const status = static_cast<const StatusPage *>(mapped);
+  EXPECT_EQ(kPageMagic, status->magic);
+  EXPECT_EQ(kPageVersion, status->version);
+  EXPECT_EQ(7u, status->usable_devices);
+  page.status().operations = 9;
+  EXPECT_EQ(9u, status->operations);
+  munmap(mapped, kStatusPageBytes);
+  close(theirs);
+}
+
+TEST(Latencies, FollowTheLastOnesBySizeAndLoad) {
+  Page page;
+  StatusPage &status = page.status();
+  const auto known = [&](uint32_t bits, uint32_t load) {
+    return status.rsa_us[StatusPage::size_of(bits)][StatusPage::load_of(load)].load();
+  };
+  note_latency(status, 2048, 1, 1000);
+  EXPECT_EQ(1000u, known(2048, 1));
+  EXPECT_EQ(0u, known(2048, 2));
+  EXPECT_EQ(0u, known(2049, 1));
+  note_latency(status, 2048, 1, 1800);
+  EXPECT_EQ(1100u, known(2048, 1));
+  for (int n = 0; n < 200; ++n) note_latency(status, 2048, 1, 0);
+  EXPECT_GE(known(2048, 1), 1u);
+  EXPECT_LT(known(2048, 1), 10u);
+  // Of any size and load.
+  note_latency(status, 8192, UINT32_MAX, UINT64_MAX);
+  EXPECT_EQ(UINT32_MAX / 2, known(8192, UINT32_MAX));
+}
+
+TEST(Histograms, CountEachValueOnce) {
+  Histogram histogram(2);
+  for (const uint64_t value : {uint64_t{0}, uint64_t{1}, uint64_t{4}, uint64_t{5}, uint64_t{8},
+                               uint64_t{9}, UINT64_MAX / 4})
+    histogram.add(value);
+  EXPECT_EQ(4u, histogram.bound(0));
+  EXPECT_EQ(3u, histogram.count(0));
+  EXPECT_EQ(8u, histogram.bound(1));
+  EXPECT_EQ(2u, histogram.count(1));
+  EXPECT_EQ(1u, histogram.count(2));
+  EXPECT_EQ(1u, histogram.count(Histogram::kBuckets - 1));
+  EXPECT_EQ(27 + UINT64_MAX / 4, histogram.sum());
+}
+
+TEST(Runnable, IsReadFromTheKernelsText) {
+  EXPECT_EQ(3u, RunnableTasks::parse("0.20 0.18 0.12 3/417 11206\n"));
+  EXPECT_EQ(1234u, RunnableTasks::parse("9.00 9.00 9.00 1234/99999 1"));
+  for (const char *wrong : {"", "1/2", "0.2 0.1 0.1 x/4 1", "0.2 0.1 0.1 /4", "nothing"})
+    EXPECT_EQ(std::nullopt, RunnableTasks::parse(wrong)) << wrong;
+  EXPECT_GE(RunnableTasks().count().value_or(0), 1u);
+}
+
+TEST(Peers, AreAdmittedByUserAndGroup) {
+  const Admitted nobody_else, group{gid_t{4242}};
+  const auto peer = [](uid_t user, gid_t first, std::vector<gid_t> others) {
+    Peer made;
+    made.user = user;
+    made.group = first;
+    made.groups = std::move(others);
+    return made;
+  };
+  EXPECT_TRUE(nobody_else.allows(peer(0, 0, {})));
+  EXPECT_TRUE(nobody_else.allows(peer(geteuid(), 9, {})));
+  EXPECT_FALSE(nobody_else.allows(peer(65533, 0, {0, 4242})));
+  EXPECT_TRUE(group.allows(peer(65533, 4242, {})));
+  EXPECT_TRUE(group.allows(peer(65533, 9, {1, 4242, 7})));
+  EXPECT_FALSE(group.allows(peer(65533, 9, {1, 4241})));
+  EXPECT_FALSE(group.is_owner(peer(65533, 4242, {})));
+}
+
+TEST(Peers, AreThoseOfTheSocket) {
+  int pair[2];
+  ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
+  const std::optional<Peer> peer = Peer::of(pair[0]);
+  ASSERT_TRUE(peer);
+  EXPECT_EQ(geteuid(), peer->user);
+  EXPECT_EQ(getegid(), peer->group);
+  EXPECT_EQ(size_t(getgroups(0, nullptr)), peer->groups.size());
+  EXPECT_TRUE(peer->process.ok());
+  close(pair[0]);
+  close(pair[1]);
+}
+
+// ---- The socket -------------------------------------------------------------
+
+class ListenerTest : public testing::Test {
+ protected:
+  std::string why_not(const std::string &path) {
+    try {
+      const Listener listener(path, std::nullopt, false);
+      return "";
+    } catch (const Failure &failure) {
+      return failure.what();
+    }
+  }
+  static mode_t mode_of(const std::string &path) {
+    struct stat its {};
+    return lstat(path.c_str(), &its) == 0 ? its.st_mode & 07777 : mode_t(-1);
+  }
+  static bool is_there(const std::string &path) { return mode_of(path) != mode_t(-1); }
+
+  const test::TemporaryFolder folder_;
+  const std::string path_ = folder_.path() + "/socket";
+};
+
+TEST_F(ListenerTest, MakesASocketForItsOwnerAndRemovesIt) {
+  {
+    const Listener listener(path_, std::nullopt, false);
+    EXPECT_EQ(0600u, mode_of(path_));
+    EXPECT_NE(std::string::npos, why_not(path_).find("another lanecryptd"));
+    EXPECT_TRUE(is_there(path_));
+  }
+  EXPECT_FALSE(is_there(path_));
+  EXPECT_FALSE(is_there(path_ + ".lock"));
+}
+
+TEST_F(ListenerTest, GivesTheSocketToAGroup) {
+  const Listener listener(path_, getegid(), true);
+  EXPECT_EQ(0660u, mode_of(path_));
+}
+
+TEST_F(ListenerTest, ReplacesAStaleSocketAlone) {
+  const int old = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, path_.c_str());
+  ASSERT_EQ(0, bind(old, reinterpret_cast<const sockaddr *>(&address), sizeof address));
+  ASSERT_EQ(0, listen(old, 1));
+  EXPECT_NE(std::string::npos, why_not(path_).find("somebody listens"));
+  EXPECT_TRUE(is_there(path_));
+  close(old);
+  EXPECT_EQ("", why_not(path_));
+}
+
+TEST_F(ListenerTest, LeavesOtherFilesAlone) {
+  close(open(path_.c_str(), O_CREAT | O_WRONLY, 0600));
+  EXPECT_NE(std::string::npos, why_not(path_).find("no socket"));
+  EXPECT_TRUE(is_there(path_));
+  EXPECT_FALSE(is_there(path_ + ".lock"));
+}
+
+TEST_F(ListenerTest, DoesNotRemoveTheSocketOfAnother) {
+  {
+    const Listener listener(path_, std::nullopt, false);
+    ASSERT_EQ(0, unlink(path_.c_str()));
+    close(open(path_.c_str(), O_CREAT | O_WRONLY, 0600));
+  }
+  EXPECT_TRUE(is_there(path_));
+}
+
+TEST_F(ListenerTest, WantsAFolderThatOthersCannotChange) {
+  ASSERT_EQ(0, chmod(folder_.path().c_str(), 0777));
+  EXPECT_NE(std::string::npos, why_not(path_).find("may write there"));
+  ASSERT_EQ(0, chmod(folder_.path().c_str(), 01777));
+  EXPECT_NE(std::string::npos, why_not(path_).find("may write there"));
+  ASSERT_EQ(0, chmod(folder_.path().c_str(), 0770));
+  EXPECT_NE(std::string::npos, why_not(path_).find("may write there"));
+  ASSERT_EQ(0, chmod(folder_.path().c_str(), 0755));
+  EXPECT_EQ("", why_not(path_));
+  EXPECT_NE("", why_not(folder_.path() + "/none/socket"));
+}
+
+TEST_F(ListenerTest, WantsAPathThatFits) {
+  EXPECT_NE("", why_not(""));
+  EXPECT_NE(std::string::npos, why_not("/" + std::string(200, 'x')).find("107"));
+}
+
+}  // namespace
+}  // namespace lanecrypt::service::daemon

@@ -1,0 +1,155 @@
+// Whose turn it is, with things that do nothing.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/work/turns.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+
+namespace lanecrypt::service::daemon {
+namespace {
+
+struct Thing : Waiting {
+  explicit Thing(std::string its_name) : name(std::move(its_name)) {}
+  std::string name;
+};
+
+class TurnsTest : public testing::Test {
+ protected:
+  static constexpr size_t kMost = 1000;
+
+  bool add(Turns::Client &client, const std::string &name, Clock::time_point since = {}) {
+    Thing &thing = things_.emplace_back(name);
+    thing.since = since;
+    return turns_.add(client, thing, kMost);
+  }
+  static std::string names(Waiting *chain) {
+    std::string all;
+    for (; chain != nullptr; chain = chain->next) all += static_cast<Thing *>(chain)->name + " ";
+    return all;
+  }
+  // What is taken until nothing waits.
+  std::string take_all() {
+    std::string all;
+    while (turns_.first() != nullptr) {
+      Waiting *const expected = turns_.first();
+      Waiting *const taken = turns_.take();
+      EXPECT_EQ(expected, taken);
+      EXPECT_EQ(nullptr, taken->next);
+      all += static_cast<Thing *>(taken)->name + " ";
+    }
+    EXPECT_EQ(nullptr, turns_.take());
+    EXPECT_EQ(0u, turns_.waiting());
+    return all;
+  }
+
+  Turns turns_;
+  Turns::User alice_, bob_, carol_;
+  Turns::Client a1_{alice_}, a2_{alice_}, b1_{bob_}, c1_{carol_};
+  std::deque<Thing> things_;
+};
+
+TEST_F(TurnsTest, OneClientGetsItsThingsInOrder) {
+  for (const char *name : {"1", "2", "3"}) EXPECT_TRUE(add(a1_, name));
+  EXPECT_EQ(3u, turns_.waiting());
+  EXPECT_EQ("1 2 3 ", take_all());
+}
+
+TEST_F(TurnsTest, ClientsOfAUserTakeTurns) {
+  for (const char *name : {"x1", "x2", "x3"}) add(a1_, name);
+  for (const char *name : {"y1", "y2"}) add(a2_, name);
+  EXPECT_EQ("x1 y1 x2 y2 x3 ", take_all());
+}
+
+TEST_F(TurnsTest, AUserOfManyClientsGetsNoMoreThanAnother) {
+  for (const char *name : {"x1", "x2"}) add(a1_, name);
+  for (const char *name : {"y1", "y2"}) add(a2_, name);
+  for (const char *name : {"b1", "b2", "b3"}) add(b1_, name);
+  EXPECT_EQ("x1 b1 y1 b2 x2 b3 y2 ", take_all());
+}
+
+TEST_F(TurnsTest, WhoComesLateWaitsForOneOfEachUser) {
+  for (int n = 0; n < 500; ++n) add(a1_, "a");
+  for (int n = 0; n < 100; ++n) (void)turns_.take();
+  add(b1_, "late");
+  (void)turns_.take();
+  EXPECT_EQ("late", static_cast<Thing *>(turns_.take())->name);
+}
+
+TEST_F(TurnsTest, WhoWasEmptyComesAgain) {
+  add(a1_, "1");
+  EXPECT_EQ("1 ", take_all());
+  add(a1_, "2");
+  add(b1_, "3");
+  EXPECT_EQ("2 3 ", take_all());
+}
+
+TEST_F(TurnsTest, AUserHasALimit) {
+  Thing one("1"), two("2"), three("3"), other("other");
+  EXPECT_TRUE(turns_.add(a1_, one, 2));
+  EXPECT_TRUE(turns_.add(a2_, two, 2));
+  EXPECT_FALSE(turns_.add(a1_, three, 2));
+  EXPECT_TRUE(turns_.add(b1_, other, 2));
+  (void)turns_.take();
+  EXPECT_TRUE(turns_.add(a1_, three, 2));
+  EXPECT_EQ("other 2 3 ", take_all());
+}
+
+TEST_F(TurnsTest, AClosedClientLeavesTheOthers) {
+  for (const char *name : {"x1", "x2"}) add(a1_, name);
+  for (const char *name : {"y1", "y2"}) add(a2_, name);
+  add(b1_, "b1");
+  EXPECT_EQ("x1 x2 ", names(turns_.close(a1_)));
+  EXPECT_EQ(3u, turns_.waiting());
+  EXPECT_FALSE(add(a1_, "x3"));
+  EXPECT_EQ(nullptr, turns_.close(a1_));
+  EXPECT_EQ("y1 b1 y2 ", take_all());
+}
+
+TEST_F(TurnsTest, OldThingsAreTakenFromEveryLine) {
+  const auto at = [](int seconds) { return Clock::time_point(std::chrono::seconds(seconds)); };
+  add(a1_, "old1", at(1));
+  add(a1_, "new1", at(9));
+  add(a2_, "old2", at(2));
+  add(b1_, "old3", at(3));
+  add(c1_, "new2", at(8));
+  std::string old = names(turns_.take_older(at(5)));
+  EXPECT_EQ(15u, old.size());
+  for (const char *name : {"old1", "old2", "old3"}) EXPECT_NE(std::string::npos, old.find(name));
+  EXPECT_EQ(2u, turns_.waiting());
+  EXPECT_EQ(nullptr, turns_.take_older(at(5)));
+  EXPECT_EQ("new1 new2 ", take_all());
+  add(b1_, "b");
+  EXPECT_EQ("b ", take_all());
+}
+
+TEST_F(TurnsTest, AllOfManyAreTakenOnce) {
+  std::deque<Turns::User> users(7);
+  std::deque<Turns::Client> clients;
+  size_t added = 0;
+  for (Turns::User &user : users)
+    for (int n = 0; n < 5; ++n) clients.emplace_back(user);
+  // A generator of bad quality that is the same in every run.
+  uint32_t state = 1;
+  const auto next = [&](uint32_t below) {
+    return (state = state * 1664525 + 1013904223) / 7 % below;
+  };
+  size_t taken = 0;
+  for (int step = 0; step < 20000; ++step) {
+    if (next(3) != 0)
+      added += add(clients[next(uint32_t(clients.size()))], "t") ? 1 : 0;
+    else if (turns_.take() != nullptr)
+      ++taken;
+  }
+  EXPECT_EQ(added - taken, turns_.waiting());
+  for (Turns::Client &client : clients)
+    for (Waiting *each = turns_.close(client); each != nullptr; each = each->next) ++taken;
+  EXPECT_EQ(added, taken);
+  EXPECT_EQ(0u, turns_.waiting());
+}
+
+}  // namespace
+}  // namespace lanecrypt::service::daemon
