@@ -6,7 +6,7 @@ import re
 import pytest
 
 FOLDERS = {"e2e": "tests/e2e", "unit": "tests/unit", "provider": "tests/provider",
-           "device": "tests/device"}
+           "device": "tests/device", "service": "tests/service", "cli": "tests/cli"}
 LINE = re.compile(r"^\| .* \| (.*`.*) \|$", re.M)
 
 
