@@ -256,7 +256,7 @@ def test_required(service, configuration, key, tmp_path):
 
 
 # So many that a core takes some seconds for them.
-SIGNS = 800
+SIGNS = 1500
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -273,12 +273,15 @@ def test_the_service_ends_under_load(build, service, configuration, key, number)
     time.sleep(0.2)
     # It comes back under load, and is used again.
     service.start()
+    # By then they have tried again, unless the cores of this machine are done already.
+    time.sleep(1.5)
+    are_at_work = any(process.poll() is None for process in processes)
     for process in processes:
-        ended_well(process)
+        ended_well(process, 300)
     counted = counters(gpu)
     assert counted["rsa_service_jobs"] + counted["rsa_cpu_jobs"] == 3 * 8 * SIGNS
     assert counted["rsa_cpu_jobs"] > 0
-    assert service.done() > 0
+    assert service.done() > 0 or not are_at_work
 
 
 def test_kills_at_any_moment(build, service, configuration, key):
