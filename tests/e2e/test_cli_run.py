@@ -274,7 +274,7 @@ def verify(folder):
 
 def counters(folder):
     lines = [json.loads(line) for line in (folder / "stats.json").read_text().splitlines()]
-    return {name: sum(line[name] for line in lines) for name in ("rsa_device_jobs", "rsa_cpu_jobs")}
+    return {name: sum(line[name] for line in lines) for name in ("rsa_service_jobs", "rsa_cpu_jobs")}
 
 
 def operations(state):
@@ -288,7 +288,7 @@ def test_the_service_does_the_work(always):
     assert service.process.returncode == 0, err
     verify(always)
     assert operations(json.loads(out)) >= 1, out
-    assert counters(always) == {"rsa_device_jobs": 1, "rsa_cpu_jobs": 0}
+    assert counters(always) == {"rsa_service_jobs": 1, "rsa_cpu_jobs": 0}
     service.is_gone()
 
 
@@ -300,7 +300,7 @@ def test_the_program_goes_on_without_its_service(always, victim):
     out, err = service.go_on()
     assert service.process.returncode == 0, (out, err)
     verify(always)
-    assert counters(always) == {"rsa_device_jobs": 0, "rsa_cpu_jobs": 1}
+    assert counters(always) == {"rsa_service_jobs": 0, "rsa_cpu_jobs": 1}
     if victim == "service":
         service.is_gone()
     else:  # nobody is left to remove it
@@ -460,7 +460,7 @@ def test_without_a_device_it_runs_on_the_cpu(always):
         verify(always)
         assert re.fullmatch(r"lanecrypt: there is no usable device( \(.*\))?, so the program runs on the CPU\n",
                             done.stderr.decode()), done.stderr
-    assert counters(always) == {"rsa_device_jobs": 0, "rsa_cpu_jobs": 2}
+    assert counters(always) == {"rsa_service_jobs": 0, "rsa_cpu_jobs": 2}
 
 
 def test_devices_and_verify_are_the_services():
@@ -561,7 +561,7 @@ const s = c.sign('sha256', Buffer.from('x'), key);
 process.exit(c.verify('sha256', Buffer.from('x'), c.createPublicKey(key), s) ? 0 : 1);
 """
     ok(run(node, "-e", program, always / "key.pem", env={"OPENSSL_CONF": str(always / "user.cnf")}))
-    assert counters(always)["rsa_device_jobs"] == 1
+    assert counters(always)["rsa_service_jobs"] == 1
 
 
 def test_its_files_are_not_for_others():
