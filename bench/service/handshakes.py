@@ -276,6 +276,9 @@ class Bench:
             by_service += self.service.done()
             for crowd in crowds:
                 crowd.end()
+            crashes = [line for line in server.whole_log().splitlines()
+                       if "exited on signal" in line and "signal 9" not in line]
+            errors += crashes[:5]
         finally:
             over.set()
             if chaos.is_alive():
@@ -339,7 +342,9 @@ class Bench:
             (with_worker if at_kill and closed else others).append((at, why))
         for at, why in others[:10]:
             before = max((event for event in events if event[0] < at), default=(at, "nothing", 0))
-            say(f"failed: {why}, {(at - before[0]) / 1e9:.2f} s after: {before[1]}")
+            after = min((event for event in events if event[0] > at), default=(at, "nothing", 0))
+            say(f"failed: {why}, {(at - before[0]) / 1e9:.2f} s after: {before[1]}, and "
+                f"{(after[0] - at) / 1e9:.2f} s before the end of: {after[1]}")
         counts = {what: sum(1 for event in events if event[1] == what)
                   for what in sorted({event[1] for event in events})}
         say(f"{made} handshakes, of which the service signed about {by_service}, through {counts}:"

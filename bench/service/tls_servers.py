@@ -118,8 +118,11 @@ class Server:
             time.sleep(0.02)
         raise RuntimeError(f"the server does not listen: {self.log()}")
 
+    def whole_log(self):
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
     def log(self):
-        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")[-1500:]
+        return self.whole_log()[-1500:]
 
     def end(self):
         if self.process is None or self.process.poll() is not None:
