@@ -135,9 +135,9 @@ bool Job::wait(std::optional<double> seconds) {
 void Job::finish() {
   check_process();
   if (is_finished_) return;
-  const Outcome outcome =
-      task_.context().call([&](lc_context *) { return lc_ticket_wait(ticket_, nullptr); });
-  if (outcome.status != LC_OK) raise(outcome, task_.failed());
+  // It returns at once, and may be called when the context is closed.
+  if (const lc_status status = lc_ticket_wait(ticket_, nullptr); status != LC_OK)
+    raise({status, lc_last_error()}, task_.failed());
   is_finished_ = true;
 }
 

@@ -56,6 +56,16 @@ std::vector<int64_t> numbers_of(nb::handle tuple, const char *name) {
   return numbers;
 }
 
+// Whether items of this format of the buffer protocol are references to objects.
+bool holds_objects(const char *format) {
+  bool in_name = false;
+  for (; format != nullptr && *format != '\0'; ++format) {
+    if (*format == ':') in_name = !in_name;
+    if (*format == 'O' && !in_name) return true;
+  }
+  return false;
+}
+
 // How many items an array of that shape has.
 uint64_t items_of(const std::vector<int64_t> &shape) {
   uint64_t items = 1;
@@ -174,13 +184,15 @@ bool View::by_exchange(nb::handle object) {
 
 bool View::by_buffer(nb::handle object, bool writable) {
   if (!PyObject_CheckBuffer(object.ptr())) return false;
-  if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0)) !=
-      0) {
+  const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(object.ptr(), &buffer_, flags) != 0) {
     buffer_.obj = nullptr;
     if (!writable) throw nb::python_error();
     PyErr_Clear();
     raise(PyExc_TypeError, "the output is read-only");
   }
+  if (holds_objects(buffer_.format))
+    raise(PyExc_TypeError, "an array of Python's objects has no bytes of its own");
   if (!PyBuffer_IsContiguous(&buffer_, 'C')) raise_not_packed();
   data_ = static_cast<uint8_t *>(buffer_.buf);
   bytes_ = static_cast<uint64_t>(buffer_.len);

@@ -83,6 +83,21 @@ def test_numpy_that_is_not_contiguous(ours, numpy, make):
         ours.decrypt_into(NONCE, bytes(array.nbytes + 16), None, array)
 
 
+def test_arrays_of_objects(ours, numpy):
+    array = numpy.array([object(), object()])
+    structs = numpy.zeros(2, dtype=[("a", "i4"), ("Of", "O")])
+    for value in (array, memoryview(array), structs):
+        with pytest.raises(TypeError):
+            ours.encrypt(NONCE, value)
+        with pytest.raises(TypeError):
+            ours.decrypt_into(NONCE, bytes(value.nbytes + 16), None, value)
+
+    class Named(ctypes.Structure):
+        _fields_ = [("Offset", ctypes.c_int32)]
+
+    assert ours.encrypt(NONCE, Named(5)) == sealed_by_pyca(bytes(Named(5)))
+
+
 def test_numpy_that_is_read_only(ours, numpy):
     array = numpy.zeros(100, "u1")
     array.flags.writeable = False
