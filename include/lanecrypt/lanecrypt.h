@@ -317,6 +317,13 @@ typedef struct lc_message {
 /* No device but the CPU, to which jobs fall back. */
 #define LC_CPU (UINT32_MAX - 1)
 
+/* CUDA's default streams, for lc_cipher_job.stream, by the driver's own handles for them
+ * (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD; cudaStreamLegacy, cudaStreamPerThread). The first
+ * is what an application that names no stream uses, unless it was compiled for the second, of
+ * which each thread has one: the job takes the calling thread's. */
+#define LC_STREAM_LEGACY ((void *)1)
+#define LC_STREAM_PER_THREAD ((void *)2)
+
 typedef struct lc_cipher_job {
   size_t struct_size;
   lc_cipher cipher;
@@ -335,8 +342,10 @@ typedef struct lc_cipher_job {
   uint32_t device;
   /* With LC_MEMORY_DEVICE on CUDA: a CUstream or cudaStream_t of the primary context. The
    * job runs in its order: after what is in the stream already, before what comes later.
-   * lc_submit() returns once the work is in the stream. NULL: the input must be ready
-   * before the call, and the output is ready when the job ends. */
+   * lc_submit() returns once the work is in the stream. NULL is no stream, and not CUDA's
+   * default one either: the input must be ready before the call, and the output is ready
+   * when the job ends. A default stream is LC_STREAM_LEGACY or LC_STREAM_PER_THREAD. A
+   * stream that is being captured into a graph makes the job LC_ERROR_UNSUPPORTED. */
   void *stream;
   const lc_message *messages;
   size_t message_count;

@@ -107,6 +107,39 @@ Status Executor::make_ready() {
   return call(nothing);
 }
 
+Status Executor::begin_thread_order(Request &request) {
+  if (!properties().default_streams) return device::no_default_streams(properties());
+  if (state_ != LC_DEVICE_READY) LC_TRY(make_ready());
+  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
+  device_->on_callers_thread([&] { status = mark_thread_order(request); });
+  return status;
+}
+
+Status Executor::mark_thread_order(Request &request) {
+  Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
+  if (!stream.ok()) return stream.status();
+  auto order = std::make_unique<ThreadOrder>();
+  for (std::unique_ptr<device::Event> *event : {&order->before, &order->after}) {
+    Result<std::unique_ptr<device::Event>> made = device_->make_event();
+    if (!made.ok()) return made.status();
+    *event = std::move(*made);
+  }
+  LC_TRY((*stream)->mark(*order->before));
+  request.order = std::move(order);
+  return Status();
+}
+
+Status Executor::end_thread_order(Request &request) {
+  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
+  device_->on_callers_thread([&] {
+    Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
+    status = stream.ok() ? (*stream)->await(*request.order->after) : stream.status();
+    // What waits for an event does so when it is gone, too.
+    request.order.reset();
+  });
+  return status;
+}
+
 bool Executor::offers(const CipherKind &kind) const {
   if (!kernels_are_known_) return true;
   // What the CPU cannot do nobody can look at.

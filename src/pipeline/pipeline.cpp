@@ -9,6 +9,7 @@ namespace lanecrypt::runtime {
 namespace {
 
 using device::MemoryKind;
+using device::no_default_streams;
 
 constexpr size_t kMostSlots = 8;
 
@@ -102,6 +103,7 @@ Slot &Pipeline::take_slot() {
   slot->number = chunks_++;
   slot->is_alone = true;
   slot->leaves_room = false;
+  slot->is_in_callers_order = false;
   slot->gave_wrong_output = false;
   slot->check.clear();
   return *slot;
@@ -268,7 +270,7 @@ void Pipeline::issue(Slot &slot) {
 }
 
 Result<device::Stream *> Pipeline::stream_for(Slot &slot) {
-  if (!slot.work.is_beside) return compute_.get();
+  if (!slot.work.is_beside && !slot.is_in_callers_order) return compute_.get();
   if (slot.own_stream == nullptr) {
     Result<std::unique_ptr<device::Stream>> made = device_.make_stream();
     if (!made.ok()) return made.status();
@@ -362,15 +364,32 @@ void Pipeline::finish_output(Slot &slot) {
   }
 }
 
+// The stream in which messages in the device's memory are done.
+Result<device::Stream *> Pipeline::stream_on_device(Slot &slot, Request &request) {
+  void *const handle = request.job.stream;
+  slot.is_in_callers_order = handle != nullptr;
+  if (handle == nullptr || request.order != nullptr) {
+    Result<device::Stream *> ours = stream_for(slot);
+    if (!ours.ok() || request.order == nullptr) return ours;
+    ThreadOrder &order = *request.order;
+    LC_TRY((*ours)->await(*order.before));
+    // The chunks of a job are in several streams: each also waits for the last one.
+    if (order.has_begun) LC_TRY((*ours)->await(*order.after));
+    return ours;
+  }
+  if (!device_.properties().default_streams && handle == LC_STREAM_LEGACY)
+    return no_default_streams(device_.properties());
+  Result<std::unique_ptr<device::Stream>> adopted = device_.adopt_stream(handle);
+  if (!adopted.ok()) return adopted.status();
+  slot.adopted = std::move(*adopted);
+  return slot.adopted.get();
+}
+
 Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   LC_TRY(allocate(slot));
-  device::Stream *stream = compute_.get();
-  if (void *handle = chunk.request->job.stream; handle != nullptr) {
-    Result<std::unique_ptr<device::Stream>> adopted = device_.adopt_stream(handle);
-    if (!adopted.ok()) return adopted.status();
-    slot.adopted = std::move(*adopted);
-    stream = slot.adopted.get();
-  }
+  Result<device::Stream *> found = stream_on_device(slot, *chunk.request);
+  if (!found.ok()) return found.status();
+  device::Stream *const stream = *found;
   if (chunk.scratch_bytes != 0) {
     slot.scratch_view = std::move(chunk.scratch_view);
     slot.work.in = slot.device_in.get();
@@ -380,7 +399,11 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   LC_TRY(slot.launch->upload(*stream, *slot.room, slot.work));
   LC_TRY(launch_work(*stream, slot));
   LC_TRY(slot.launch->download(*stream, *slot.room, slot.work));
-  return stream->mark(*slot.download_end);
+  LC_TRY(stream->mark(*slot.download_end));
+  ThreadOrder *const order = chunk.request->order.get();
+  if (order == nullptr) return Status();
+  order->has_begun = true;
+  return stream->mark(*order->after);
 }
 
 // A device that is lost cannot be told to wipe.
@@ -457,6 +480,8 @@ Retired Pipeline::retire() {
     mark_broken(slot);
     // Work that was begun must end before the caller may have its memory back.
     if (slot.adopted != nullptr) (void)slot.adopted->finish();
+    // It may take as long as the caller's own work.
+    if (slot.is_in_callers_order && slot.own_stream != nullptr) (void)slot.own_stream->finish();
     for (device::Stream *stream :
          {upload_.get(), compute_.get(), slot.own_stream.get(), download_.get()})
       if (stream != nullptr) (void)finish(*stream);

@@ -102,6 +102,7 @@ class Pipeline {
   Result<device::Stream *> stream_for(Slot &slot);
   Status bring_back(Slot &slot);
   Status start_download(Slot &slot);
+  Result<device::Stream *> stream_on_device(Slot &slot, Request &request);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
   size_t launch_for(const CipherKind &kind) const;
   void choose_launch(Slot &slot);

@@ -77,7 +77,7 @@ void Pipeline::wait() {
 
 // In a caller's stream the device may wait for the caller's own work.
 bool Pipeline::is_overdue() const {
-  return !under_way_.empty() && under_way_.front()->adopted == nullptr &&
+  return !under_way_.empty() && !under_way_.front()->is_in_callers_order &&
          Clock::now() - waiting_since_ >= limit();
 }
 

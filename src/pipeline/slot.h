@@ -52,6 +52,8 @@ struct Slot {
   ChunkLaunch *launch = nullptr;  // that takes it
   LaunchRoom *room = nullptr;     // its own
   std::unique_ptr<device::Stream> adopted;
+  // It may have to wait for work of the caller's.
+  bool is_in_callers_order = false;
   // For kernels that run beside those of other slots.
   std::unique_ptr<device::Stream> own_stream;
   std::unique_ptr<device::Buffer> scratch_view;

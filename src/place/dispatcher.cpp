@@ -59,6 +59,10 @@ Result<std::vector<size_t>> choose_by_name(const device::Survey &survey, const s
   return chosen;
 }
 
+Status no_memory_of_cpu() {
+  return Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device");
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(DispatcherOptions options)
@@ -258,8 +262,7 @@ Status Dispatcher::submit(const RequestPointer &request) {
     if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
     return place(request) ? Status() : no_place(job.kind);
   }
-  if (job.device == LC_CPU && job.memory == LC_MEMORY_DEVICE)
-    return Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device");
+  if (job.device == LC_CPU && job.memory == LC_MEMORY_DEVICE) return no_memory_of_cpu();
   if (job.device != LC_CPU && device(job.device) == nullptr)
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
   const lc_choice choice = job.device == LC_CPU ? LC_CHOICE_CORES : LC_CHOICE_DEVICE;
@@ -300,6 +303,24 @@ Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   return devices;
 }
 
+Result<Executor *> Dispatcher::settle_on_device(Request &request) {
+  CipherJob &job = request.job;
+  if (job.device == LC_ANY_DEVICE) {
+    Result<std::vector<uint32_t>> found = find_messages(job);
+    if (!found.ok()) return found.status();
+    const std::set<uint32_t> all(found->begin(), found->end());
+    if (all.size() > 1)
+      return Status(LC_ERROR_ARGUMENT,
+                    "the messages lie on several devices, and a stream belongs to one");
+    if (!all.empty()) job.device = *all.begin();
+  }
+  if (job.device == LC_CPU) return no_memory_of_cpu();
+  Executor *const executor = device(job.device);
+  if (executor == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
+  return executor;
+}
+
 // Runs each message on the device where it is, on all of these devices at once.
 Status Dispatcher::submit_on_devices(const RequestPointer &request) {
   Result<std::vector<uint32_t>> found = find_messages(request->job);
@@ -310,9 +331,6 @@ Status Dispatcher::submit_on_devices(const RequestPointer &request) {
     request->job.device = *all.begin();
     return submit(request);
   }
-  if (request->job.stream != nullptr)
-    return Status(LC_ERROR_ARGUMENT,
-                  "the messages lie on several devices, and a stream belongs to one");
   const auto work = std::make_shared<SharedWork>(request, nullptr);
   std::vector<RequestPointer> parts;
   for (const uint32_t number : all) {
