@@ -303,8 +303,8 @@ typedef struct lc_message {
    * encrypted, host memory. It may be NULL where aad_length is 0. */
   const void *aad;
   uint64_t aad_length;
-  /* Their tag, tag_bytes of the job, host memory: encryption writes it, decryption
-   * reads it. */
+  /* Their tag, tag_bytes of the job, at any alignment, in host memory or where
+   * lc_cipher_job.tag_memory says: encryption writes it, decryption reads it. */
   void *tag;
   /* NULL, or where this stands as a part of a longer message. Then in and out are host
    * memory, and there is neither aad nor tag. Decryption of a part verifies nothing: do
@@ -359,12 +359,22 @@ typedef struct lc_cipher_job {
    * blocks). The last unit may be shorter, 16 bytes at least. The tweak of each is that
    * of the one before plus 1. 0: a message is one data unit, of at most 16 MiB. */
   uint64_t data_unit_bytes;
-  /* One for each message, or NULL. When a job that decrypts with tags is over, that of a
-   * message is LC_OK, or LC_ERROR_TAG where its tag is wrong. If the whole job ends with
-   * LC_ERROR_TAG, the outputs of the messages with wrong tags were wiped, and all others
-   * are good. While the job runs, an output in host memory may hold text that is not
-   * verified yet. One in device memory is wiped in the order of the stream. */
+  /* One for each message, or NULL; not with tags or verdicts in device memory. When a job that
+   * decrypts with tags is over, that of a message is LC_OK, or LC_ERROR_TAG where its tag is wrong.
+   * If the whole job ends with LC_ERROR_TAG, the outputs of the messages with wrong tags were
+   * wiped, and all others are good. While the job runs, an output in host memory may hold text that
+   * is not verified yet. One in device memory is wiped in the order of the stream. */
   lc_status *message_status;
+  /* Where the tags of messages in device memory are. LC_MEMORY_DEVICE: on the messages'
+   * device. Then the host never learns them: encryption writes them in the order of the
+   * stream, and decryption reads them in it. */
+  lc_memory tag_memory;
+  /* Decryption with tags, in device memory: the address of a byte for each message, on the
+   * messages' device, or NULL. In the order of the stream it becomes 1 where the tag is right
+   * and 0 where it is wrong, when the output has been wiped. The host does not learn that: the
+   * job ends with LC_OK. If it ends with another error, the bytes may be as they were.
+   * Decryption must have this where tags are in device memory. */
+  void *verdicts;
 } lc_cipher_job;
 
 /* Where a job ran, and how long its steps took. Times are by the device's own clock, summed
@@ -408,7 +418,11 @@ typedef struct lc_completion {
 /* Starts a job. Messages, keys and IVs are copied before it returns. Inputs and outputs must
  * stay until the job is over. The first job of a device waits until the device is open.
  * completion may be NULL. ticket may be NULL when completion is not: then nothing needs to
- * be freed. When it returns an error, the job was not started and completion is not told. */
+ * be freed. When it returns an error, the job was not started and completion is not told.
+ * With a stream it returns once the work is in the stream, and both may be NULL: then an error
+ * says that the work is not in the stream, or not all of it. Additional data, and tags in host
+ * memory that are compared, have been read by then. Up to 256 such calls wait for nothing
+ * that the stream waits for. */
 LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
                            const lc_completion *completion, lc_ticket **ticket);
 /* LC_PENDING, or how the job ended. */

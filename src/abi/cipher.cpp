@@ -1,6 +1,7 @@
 // Jobs of ciphers.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -27,7 +28,7 @@ Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &r
   if (!executor.ok()) return executor.status();
   if (is_of_thread) LC_TRY((*executor)->begin_thread_order(*request));
   LC_TRY(dispatcher.submit(request));
-  request->wait_enqueued();
+  (void)request->wait_enqueued();
   // Where the stream cannot wait for the job, its caller does.
   if (is_of_thread && !(*executor)->end_thread_order(*request).ok()) (void)request->wait();
   return Status();
@@ -55,5 +56,7 @@ lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *resul
 
 lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_completion *completion,
                     lc_ticket **ticket) {
-  return lanecrypt::abi::submit(start, context, job, completion, ticket);
+  const bool in_stream = job != nullptr && job->struct_size >= offsetof(lc_cipher_job, messages) &&
+                         job->stream != nullptr;
+  return lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
 }

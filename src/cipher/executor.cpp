@@ -254,7 +254,7 @@ Result<bool> Executor::knows(const verify::CipherKnownAnswer &answer) {
   const RequestPointer request = std::make_shared<Request>(std::move(*job), nullptr);
   std::list<RequestPointer> queue = {request};
   while (!queue.empty() || !pipeline_->is_idle()) {
-    if (!queue.empty() && pipeline_->has_free_slot())
+    if (!queue.empty() && pipeline_->has_free_slot(false))
       pipeline_->start(cut_chunk(queue, pipeline_->limits(request->job, answer.input.size())));
     else
       LC_TRY(take_retired(pipeline_->retire()));
@@ -330,7 +330,7 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
 
 bool Executor::retire_what_is_over(std::list<RequestPointer> &queue) {
   bool any = false;
-  for (; !pipeline_->is_idle() && pipeline_->oldest_is_over(); any = true) retire(queue);
+  for (; pipeline_->has_one_over(); any = true) retire(queue);
   return any;
 }
 
@@ -362,7 +362,10 @@ bool Executor::find_work(std::list<RequestPointer> &queue) {
 
 // Starts one chunk, if there is one and a slot for it.
 bool Executor::start_next(std::list<RequestPointer> &queue) {
-  if (queue.empty() || !pipeline_->has_free_slot() || !find_work(queue)) return false;
+  const auto has_slot = [&] {
+    return pipeline_->has_free_slot(queue.front()->job.stream != nullptr);
+  };
+  if (queue.empty() || !has_slot() || !find_work(queue) || !has_slot()) return false;
   if (const CipherKind &kind = queue.front()->job.kind; !offers(kind)) {
     const RequestPointer request = queue.front();
     queue.pop_front();
@@ -407,15 +410,17 @@ void Executor::start_on_device(std::list<RequestPointer> &queue) {
   const RequestPointer request = queue.front();
   Result<DeviceChunk> chunk =
       cut_device_chunk(request, *memory_, pipeline_->max_pieces(request->job.kind), kChunkBytes);
+  Status status = chunk.status();
   if (chunk.ok()) {
-    pipeline_->start(std::move(*chunk));
+    status = pipeline_->start(std::move(*chunk));
   } else {
-    request->failure = chunk.status();
+    request->failure = status;
     request->todo.clear();
   }
+  if (!status.ok()) request->set_enqueued(status);
   if (request->todo.empty()) {
     queue.pop_front();
-    request->set_enqueued();
+    if (status.ok()) request->set_enqueued(Status());
     end_if_over(queue, request);
   }
 }
@@ -439,7 +444,8 @@ void Executor::retire(std::list<RequestPointer> &queue) {
         request->put_back(piece);
         continue;
       }
-      if (request->aead != nullptr) request->aead->add(*request, piece, retired.sums[n]);
+      if (request->aead != nullptr && !request->job.tags_stay_on_device())
+        request->aead->add(*request, piece, retired.sums[n]);
       bytes += request->text_of(piece).length;
     }
     if (status.ok()) count_done(*request, bytes);

@@ -264,6 +264,8 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     result.iv_bytes = job.iv_bytes != 0 ? job.iv_bytes : mode.iv_bytes;
     result.tag_bytes = job.tag_bytes != 0 ? job.tag_bytes : kBlockBytes;
     result.message_status = job.message_status;
+    result.tag_memory = job.tag_memory;
+    result.verdicts = static_cast<uint8_t *>(job.verdicts);
   }
 
   const MessageRules rules(job);

@@ -12,6 +12,8 @@ using device::MemoryKind;
 using device::no_default_streams;
 
 constexpr size_t kMostSlots = 8;
+// Chunks in so many streams of the caller's do not wait for each other to be noticed.
+constexpr unsigned kStreamWaiters = 4;
 
 void mark_broken(const Slot &slot) {
   if (slot.sliced == nullptr) return;
@@ -33,7 +35,8 @@ Pipeline::Pipeline(device::Device &device, const LaunchForm &form, const Pipelin
       bell_(bell),
       host_(device, pinned, movers, options.saves_cpu),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
-      output_waiter_(1, [this] { device_.attach_thread(); }) {
+      output_waiter_(1, [this] { device_.attach_thread(); }),
+      stream_waiters_(kStreamWaiters, [this] { device_.attach_thread(); }) {
   ring_slots_ = std::clamp<uint64_t>(options.pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
   for (size_t n = 0; n < ring_slots_; ++n) {
     slots_.push_back(std::make_unique<Slot>());
@@ -94,19 +97,34 @@ void Pipeline::fail(Slot &slot, Status status) {
   move_to(slot, Stage::kOver);
 }
 
+Slot &Pipeline::begin(Slot &slot) {
+  slot.status = Status();
+  slot.number = chunks_++;
+  slot.is_alone = true;
+  slot.leaves_room = false;
+  slot.gave_wrong_output = false;
+  slot.check.clear();
+  return slot;
+}
+
 Slot &Pipeline::take_slot() {
   Slot *slot = free_.front();
   free_.pop_front();
   if (under_way_.empty()) waiting_since_ = Clock::now();
   under_way_.push_back(slot);
-  slot->status = Status();
-  slot->number = chunks_++;
-  slot->is_alone = true;
-  slot->leaves_room = false;
-  slot->is_in_callers_order = false;
-  slot->gave_wrong_output = false;
-  slot->check.clear();
-  return *slot;
+  return begin(*slot);
+}
+
+Slot &Pipeline::take_stream_slot() {
+  if (free_in_streams_.empty()) {
+    stream_slots_.push_back(std::make_unique<Slot>());
+    stream_slots_.back()->is_in_callers_order = true;
+    free_in_streams_.push_back(stream_slots_.back().get());
+  }
+  Slot *slot = free_in_streams_.back();
+  free_in_streams_.pop_back();
+  in_streams_.push_back(slot);
+  return begin(*slot);
 }
 
 void Pipeline::start(Chunk chunk) {
@@ -126,8 +144,8 @@ void Pipeline::start(Chunk chunk) {
   (void)advance();
 }
 
-void Pipeline::start(DeviceChunk chunk) {
-  Slot &slot = take_slot();
+Status Pipeline::start(DeviceChunk chunk) {
+  Slot &slot = chunk.request->job.stream != nullptr ? take_stream_slot() : take_slot();
   slot.on_device = true;
   slot.sliced = nullptr;
   slot.requests = {chunk.request};
@@ -137,7 +155,9 @@ void Pipeline::start(DeviceChunk chunk) {
   choose_launch(slot);
   slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
   slot.stage = Stage::kReturning;
-  if (const Status status = begin_on_device(slot, chunk); !status.ok()) fail(slot, status);
+  const Status status = begin_on_device(slot, chunk);
+  if (!status.ok()) fail(slot, status);
+  return status;
 }
 
 // Keeps OFB's last keystream, before output in place overwrites its input.
@@ -367,7 +387,6 @@ void Pipeline::finish_output(Slot &slot) {
 // The stream in which messages in the device's memory are done.
 Result<device::Stream *> Pipeline::stream_on_device(Slot &slot, Request &request) {
   void *const handle = request.job.stream;
-  slot.is_in_callers_order = handle != nullptr;
   if (handle == nullptr || request.order != nullptr) {
     Result<device::Stream *> ours = stream_for(slot);
     if (!ours.ok() || request.order == nullptr) return ours;
@@ -413,19 +432,42 @@ void Pipeline::wipe(const device::Buffer &buffer) {
   (void)finish(*upload_);
 }
 
-bool Pipeline::oldest_is_over() {
-  Slot &slot = *under_way_.front();
+bool Pipeline::is_over(Slot &slot) {
   const Stage stage = slot.stage.load(std::memory_order_acquire);
-  return stage == Stage::kOver ||
+  return stage == Stage::kOver || stage == Stage::kGivenUp ||
          (stage == Stage::kReturning && slot.is_alone && slot.download_end->reached());
 }
 
+// What retire() takes next, if it is over. Chunks end in order, but for streams of the caller's,
+// each of which has its own.
+Slot *Pipeline::find_over() {
+  for (Slot *slot : in_streams_)
+    if (is_over(*slot)) return slot;
+  const bool has_one = !under_way_.empty() && is_over(*under_way_.front());
+  return has_one ? under_way_.front() : nullptr;
+}
+
 bool Pipeline::waits_for_device_alone() const {
-  return std::all_of(under_way_.begin(), under_way_.end(),
-                     [](const Slot *slot) { return slot->is_alone; });
+  const auto is_alone = [](const Slot *slot) { return slot->is_alone; };
+  return std::all_of(under_way_.begin(), under_way_.end(), is_alone) &&
+         std::all_of(in_streams_.begin(), in_streams_.end(), is_alone);
+}
+
+void Pipeline::await_in_stream(Workers &waiter, Slot &slot) {
+  slot.is_alone = false;
+  await(waiter, [this, &slot] {
+    const Status status = slot.download_end->wait_long();
+    if (!slot.claim(Stage::kReturning, Stage::kFinishing)) return;
+    if (status.ok())
+      move_to(slot, Stage::kOver);
+    else
+      fail(slot, status);
+  });
 }
 
 void Pipeline::hand_over() {
+  for (Slot *slot : in_streams_)
+    if (slot->is_alone && slot->stage == Stage::kReturning) await_in_stream(stream_waiters_, *slot);
   for (Slot *slot : under_way_) {
     const Stage stage = slot->stage;
     if (!slot->is_alone || (stage != Stage::kReturning && stage != Stage::kComputing)) continue;
@@ -433,14 +475,7 @@ void Pipeline::hand_over() {
     if (stage == Stage::kComputing)
       await_kernels(*slot);
     else if (slot->on_device)
-      await(output_waiter_, [this, slot] {
-        const Status status = slot->download_end->wait_long();
-        if (!slot->claim(Stage::kReturning, Stage::kFinishing)) return;
-        if (status.ok())
-          move_to(*slot, Stage::kOver);
-        else
-          fail(*slot, status);
-      });
+      await_in_stream(output_waiter_, *slot);
     else
       await_output(*slot);
   }
@@ -455,16 +490,32 @@ void Pipeline::add_times(Slot &slot) {
   result.download_ns += slot.download_end->nanoseconds_since(*slot.download_begin);
 }
 
-Retired Pipeline::retire() {
-  Slot &slot = *under_way_.front();
-  while (!oldest_is_over() && slot.stage != Stage::kGivenUp) {
+Slot &Pipeline::await_over() {
+  while (true) {
+    if (Slot *const over = find_over(); over != nullptr) return *over;
     if (is_stuck_) {
-      give_up(slot);
+      give_up(*(under_way_.empty() ? in_streams_ : under_way_).front());
     } else if (!advance() && !(waits_for_device_alone() && poll_oldest())) {
       hand_over();
       wait();
     }
   }
+}
+
+// This slot is the next to be used, so jobs that come one by one need the memory of one slot.
+void Pipeline::give_slot_back(Slot &slot) {
+  if (slot.is_in_callers_order) {
+    std::erase(in_streams_, &slot);
+    free_in_streams_.push_back(&slot);
+    return;
+  }
+  under_way_.pop_front();
+  waiting_since_ = Clock::now();
+  free_.push_front(&slot);
+}
+
+Retired Pipeline::retire() {
+  Slot &slot = await_over();
   if (slot.is_alone && slot.stage == Stage::kReturning) {
     slot.status = slot.download_end->wait();
     if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();
@@ -490,17 +541,14 @@ Retired Pipeline::retire() {
     add_times(slot);
   }
   std::vector<cpu::AeadSum> sums;
-  if (slot.status.ok())
+  if (slot.status.ok() && !slot.work.aead.tags_stay_on_device)
     for (size_t n = 0; n < slot.work.aead.parts.size(); ++n)
       sums.push_back(slot.launch->sum(*slot.room, slot.work, n));
   slot.launch->wipe(*slot.room);
   slot.adopted.reset();
   slot.scratch_view.reset();
   slot.share.ring_in_bytes = slot.share.ring_out_bytes = 0;
-  under_way_.pop_front();
-  waiting_since_ = Clock::now();
-  // This slot is the next to be used, so jobs that come one by one need the memory of one slot.
-  free_.push_front(&slot);
+  give_slot_back(slot);
   return {std::move(slot.requests), std::move(slot.pieces), slot.status, std::move(sums),
           slot.gave_wrong_output};
 }

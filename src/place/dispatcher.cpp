@@ -293,6 +293,11 @@ Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   for (size_t n = 0; n < job.messages.size(); ++n) {
     const CipherMessage &message = job.messages[n];
     const std::optional<uint32_t> in = find(message.in), out = find(message.out);
+    const bool has_tag = job.tag_memory == LC_MEMORY_DEVICE;
+    const std::optional<uint32_t> tag = has_tag ? find(job.aead[n].tag) : std::nullopt;
+    if (const auto text = in ? in : out; text && tag && *text != *tag)
+      return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
+                                           ": its text and its tag lie on two devices");
     if (in && out && *in != *out)
       return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
                                            ": its input and its output lie on two devices");
@@ -331,6 +336,9 @@ Status Dispatcher::submit_on_devices(const RequestPointer &request) {
     request->job.device = *all.begin();
     return submit(request);
   }
+  if (request->job.verdicts != nullptr)
+    return Status(LC_ERROR_ARGUMENT,
+                  "the messages lie on several devices, and their verdicts on one");
   const auto work = std::make_shared<SharedWork>(request, nullptr);
   std::vector<RequestPointer> parts;
   for (const uint32_t number : all) {
