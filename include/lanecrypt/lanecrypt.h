@@ -312,6 +312,65 @@ typedef struct lc_message {
   lc_aead_part *part;
 } lc_message;
 
+/* A number that goes up by 1 from segment to segment, where it stands in bytes that are
+ * otherwise the same for all. */
+typedef struct lc_numbering {
+  uint32_t at;    /* its first byte */
+  uint32_t bytes; /* how many it has; 0: there is no such number */
+  int little_endian;
+  uint64_t first; /* that of the first segment */
+} lc_numbering;
+
+/* A text in segments under one key, each a message of its own: what Tink, age, Iceberg and
+ * others have in files, and what tensors and caches are cut into. All lies side by side or at
+ * one distance, in the memory that lc_cipher_job.memory says. The modes are GCM, CCM,
+ * ChaCha20-Poly1305, CTR and ChaCha20. */
+typedef struct lc_segments {
+  size_t struct_size;
+  const void *key; /* key_bytes of the job, host memory */
+  /* The text of the first segment, at any alignment. out == in works in place, with the same
+   * strides. Otherwise what reaches from the first segment to the last must not overlap. */
+  const void *in;
+  void *out;
+  /* Bytes of text of all segments together, without tags. Each segment has segment_bytes, but
+   * the last one what is left. The first may have less too: first_bytes, or as the others
+   * where that is 0. A text of no bytes is one segment. A tag does not count here. */
+  uint64_t text_bytes;
+  uint64_t segment_bytes;
+  uint64_t first_bytes;
+  /* From the beginning of one segment's text to that of the next, between any two segments of
+   * segment_bytes. A shorter first one has the next as much nearer. 0: the texts lie without a
+   * gap, but for tags behind them. */
+  uint64_t in_stride;
+  uint64_t out_stride;
+  /* Tags: that of the first segment, in the memory of lc_cipher_job.tag_memory, and the
+   * distance from one to the next (0: tag_bytes). tags NULL: each tag lies behind the text of
+   * its segment, in encryption where that goes and in decryption where it comes from. Then
+   * tag_memory counts as memory. */
+  void *tags;
+  uint64_t tag_stride;
+  /* The nonce or IV: iv_bytes of the job, host memory, the same for all segments but for the
+   * number in it. If last_flag is 1, the byte at last_flag_at is 1 in the last segment of the
+   * whole text and 0 in all others; is_end says that this job's last segment is that one.
+   * Nothing here can give two segments of a job one nonce: it is LC_ERROR_ARGUMENT if the
+   * numbers do not fit in their bytes, if several segments have no number, and in CTR and
+   * ChaCha20, whose IV counts blocks, if one segment's blocks reach the next one's number.
+   * That no other job uses them with this key is for the caller to see to. */
+  const void *nonce;
+  lc_numbering number;
+  int last_flag;
+  uint32_t last_flag_at;
+  int is_end;
+  /* Not 0: each segment's nonce is given, at this distance from the one before, and there is
+   * neither number nor last_flag. */
+  uint64_t nonce_stride;
+  /* Additional data, the same for all segments but for the number in it; host memory, which
+   * must stay like the input. */
+  const void *aad;
+  uint64_t aad_length;
+  lc_numbering aad_number;
+} lc_segments;
+
 /* Any device of the right kind. */
 #define LC_ANY_DEVICE UINT32_MAX
 /* No device but the CPU, to which jobs fall back. */
@@ -375,6 +434,9 @@ typedef struct lc_cipher_job {
    * job ends with LC_OK. If it ends with another error, the bytes may be as they were.
    * Decryption must have this where tags are in device memory. */
   void *verdicts;
+  /* Instead of messages, which are then NULL: what is a message elsewhere is a segment of
+   * these. Errors, message_status and verdicts count the segments from 0. */
+  const lc_segments *segments;
 } lc_cipher_job;
 
 /* Where a job ran, and how long its steps took. Times are by the device's own clock, summed

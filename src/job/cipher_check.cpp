@@ -78,7 +78,8 @@ Status check_mode(const lc_cipher_job &job) {
 
 // Tags and verdicts that the host does not see.
 Status check_device_tags(const lc_cipher_job &job, const Mode &mode) {
-  const int memory = number_of(job.tag_memory);
+  const lc_memory where = mode.is_aead ? tag_memory_of(job) : job.tag_memory;
+  const int memory = number_of(where);
   if (memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
     return wrong("unknown kind of memory " + std::to_string(memory) + " of tags");
   const bool on_device = memory == LC_MEMORY_DEVICE, opens = job.direction == LC_DECRYPT;
@@ -105,6 +106,13 @@ Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_mess
 }
 
 }  // namespace
+
+lc_memory tag_memory_of(const lc_cipher_job &job) {
+  const lc_segments *const segments = job.segments;
+  const bool has_tags =
+      segments == nullptr || segments->struct_size < sizeof *segments || segments->tags != nullptr;
+  return has_tags ? job.tag_memory : job.memory;
+}
 
 Status check_job(const lc_cipher_job &job) {
   if (const int cipher = number_of(job.cipher); cipher < 0 || cipher >= kModeCount)

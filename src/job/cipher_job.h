@@ -89,6 +89,7 @@ struct CipherJob {
   // Of authenticated modes:
   uint32_t iv_bytes = 0, tag_bytes = 0;
   std::vector<uint8_t> ivs;      // iv_bytes for each of messages
+  std::vector<uint8_t> aad;      // of segments, where it has a number
   KeptVector<AeadMessage> aead;  // for each of messages
   size_t aad_count = 0;          // of messages that have additional data
   lc_status *message_status = nullptr;

@@ -279,9 +279,11 @@ void Dispatcher::remove_device_memory(const void *at) {
   device_memory_.erase(reinterpret_cast<uint64_t>(at));
 }
 
-// The device of each message: device 0 if its memory is not from lc_alloc_device().
+// The device of each message: device 0 if its memory is not from lc_alloc_device(). Where there
+// is no such memory at all, one answer is for all messages, which may be very many.
 Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   std::lock_guard lock(mutex_);
+  if (device_memory_.empty()) return std::vector<uint32_t>{0};
   const auto find = [&](const uint8_t *pointer) -> std::optional<uint32_t> {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     auto at = device_memory_.upper_bound(address);
