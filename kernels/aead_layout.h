@@ -38,16 +38,21 @@ typedef struct HashSum {
   u32 lengths[4];  // the last block of the message's hash, as in memory
 } HashSum;
 
-// A message that is decrypted on the device. Its output is wiped if the tag is wrong.
+// A message whose tag is written, or compared, on the device. Its output is wiped if the
+// tag is wrong.
 typedef struct TagCheck {
   u64 at;  // of the output
   u64 length;
-  u32 first_sum;  // sums of its pieces
+  u64 tag_at;      // TAG_IN_MEMORY: from the base pointer of tags
+  u64 verdict_at;  // TAG_HAS_VERDICT: from the base pointer of verdicts
+  u32 first_sum;   // sums of its pieces
   u32 sum_count;
   u32 tag_bytes;
-  u32 reserved;
-  u32 tag[4];  // the caller's, as in memory
+  u32 is;
+  u32 tag[4];  // otherwise: the caller's, as in memory
 } TagCheck;
+#define TAG_IN_MEMORY 1u
+#define TAG_HAS_VERDICT 2u
 #define TAG_CHECK_LANES 256u
 
 // A weighted hash takes 8 words: GHASH the 4 of Gf128, Poly1305 5 limbs.

@@ -304,8 +304,8 @@ typedef struct lc_message {
    * encrypted, host memory. It may be NULL where aad_length is 0. */
   const void *aad;
   uint64_t aad_length;
-  /* Their tag, tag_bytes of the job, host memory: encryption writes it, decryption
-   * reads it. */
+  /* Their tag, tag_bytes of the job, at any alignment, in host memory or where
+   * lc_cipher_job.tag_memory says: encryption writes it, decryption reads it. */
   void *tag;
   /* NULL, or where this stands as a part of a longer message. Then in and out are host
    * memory, and there is neither aad nor tag. Decryption of a part verifies nothing: do
@@ -313,10 +313,76 @@ typedef struct lc_message {
   lc_aead_part *part;
 } lc_message;
 
+/* A number that goes up by 1 from segment to segment, where it stands in bytes that are
+ * otherwise the same for all. */
+typedef struct lc_numbering {
+  uint32_t at;    /* its first byte */
+  uint32_t bytes; /* how many it has; 0: there is no such number */
+  int little_endian;
+  uint64_t first; /* that of the first segment */
+} lc_numbering;
+
+/* A text in segments under one key, each a message of its own: what Tink, age, Iceberg and
+ * others have in files, and what tensors and caches are cut into. All lies side by side or at
+ * one distance, in the memory that lc_cipher_job.memory says. The modes are GCM, CCM,
+ * ChaCha20-Poly1305, CTR and ChaCha20. */
+typedef struct lc_segments {
+  size_t struct_size;
+  const void *key; /* key_bytes of the job, host memory */
+  /* The text of the first segment, at any alignment. out == in works in place, with the same
+   * strides. Otherwise what reaches from the first segment to the last must not overlap. */
+  const void *in;
+  void *out;
+  /* Bytes of text of all segments together, without tags. Each segment has segment_bytes, but
+   * the last one what is left. The first may have less too: first_bytes, or as the others
+   * where that is 0. A text of no bytes is one segment. A tag does not count here. */
+  uint64_t text_bytes;
+  uint64_t segment_bytes;
+  uint64_t first_bytes;
+  /* From the beginning of one segment's text to that of the next, between any two segments of
+   * segment_bytes. A shorter first one has the next as much nearer. 0: the texts lie without a
+   * gap, but for tags behind them. */
+  uint64_t in_stride;
+  uint64_t out_stride;
+  /* Tags: that of the first segment, in the memory of lc_cipher_job.tag_memory, and the
+   * distance from one to the next (0: tag_bytes). tags NULL: each tag lies behind the text of
+   * its segment, in encryption where that goes and in decryption where it comes from. Then
+   * tag_memory counts as memory. */
+  void *tags;
+  uint64_t tag_stride;
+  /* The nonce or IV: iv_bytes of the job, host memory, the same for all segments but for the
+   * number in it. If last_flag is 1, the byte at last_flag_at is 1 in the last segment of the
+   * whole text and 0 in all others; is_end says that this job's last segment is that one.
+   * Nothing here can give two segments of a job one nonce: it is LC_ERROR_ARGUMENT if the
+   * numbers do not fit in their bytes, if several segments have no number, and in CTR and
+   * ChaCha20, whose IV counts blocks, if one segment's blocks reach the next one's number.
+   * That no other job uses them with this key is for the caller to see to. */
+  const void *nonce;
+  lc_numbering number;
+  int last_flag;
+  uint32_t last_flag_at;
+  int is_end;
+  /* Not 0: each segment's nonce is given, at this distance from the one before, and there is
+   * neither number nor last_flag. */
+  uint64_t nonce_stride;
+  /* Additional data, the same for all segments but for the number in it; host memory, which
+   * must stay like the input. */
+  const void *aad;
+  uint64_t aad_length;
+  lc_numbering aad_number;
+} lc_segments;
+
 /* Any device of the right kind. */
 #define LC_ANY_DEVICE UINT32_MAX
 /* No device but the CPU, to which jobs fall back. */
 #define LC_CPU (UINT32_MAX - 1)
+
+/* CUDA's default streams, for lc_cipher_job.stream, by the driver's own handles for them
+ * (CU_STREAM_LEGACY, CU_STREAM_PER_THREAD; cudaStreamLegacy, cudaStreamPerThread). The first
+ * is what an application that names no stream uses, unless it was compiled for the second, of
+ * which each thread has one: the job takes the calling thread's. */
+#define LC_STREAM_LEGACY ((void *)1)
+#define LC_STREAM_PER_THREAD ((void *)2)
 
 typedef struct lc_cipher_job {
   size_t struct_size;
@@ -336,8 +402,10 @@ typedef struct lc_cipher_job {
   uint32_t device;
   /* With LC_MEMORY_DEVICE on CUDA: a CUstream or cudaStream_t of the primary context. The
    * job runs in its order: after what is in the stream already, before what comes later.
-   * lc_submit() returns once the work is in the stream. NULL: the input must be ready
-   * before the call, and the output is ready when the job ends. */
+   * lc_submit() returns once the work is in the stream. NULL is no stream, and not CUDA's
+   * default one either: the input must be ready before the call, and the output is ready
+   * when the job ends. A default stream is LC_STREAM_LEGACY or LC_STREAM_PER_THREAD. A
+   * stream that is being captured into a graph makes the job LC_ERROR_UNSUPPORTED. */
   void *stream;
   const lc_message *messages;
   size_t message_count;
@@ -351,12 +419,25 @@ typedef struct lc_cipher_job {
    * blocks). The last unit may be shorter, 16 bytes at least. The tweak of each is that
    * of the one before plus 1. 0: a message is one data unit, of at most 16 MiB. */
   uint64_t data_unit_bytes;
-  /* One for each message, or NULL. When a job that decrypts with tags is over, that of a
-   * message is LC_OK, or LC_ERROR_TAG where its tag is wrong. If the whole job ends with
-   * LC_ERROR_TAG, the outputs of the messages with wrong tags were wiped, and all others
-   * are good. While the job runs, an output in host memory may hold text that is not
-   * verified yet. One in device memory is wiped in the order of the stream. */
+  /* One for each message, or NULL; not with tags or verdicts in device memory. When a job that
+   * decrypts with tags is over, that of a message is LC_OK, or LC_ERROR_TAG where its tag is wrong.
+   * If the whole job ends with LC_ERROR_TAG, the outputs of the messages with wrong tags were
+   * wiped, and all others are good. While the job runs, an output in host memory may hold text that
+   * is not verified yet. One in device memory is wiped in the order of the stream. */
   lc_status *message_status;
+  /* Where the tags of messages in device memory are. LC_MEMORY_DEVICE: on the messages'
+   * device. Then the host never learns them: encryption writes them in the order of the
+   * stream, and decryption reads them in it. */
+  lc_memory tag_memory;
+  /* Decryption with tags, in device memory: the address of a byte for each message, on the
+   * messages' device, or NULL. In the order of the stream it becomes 1 where the tag is right
+   * and 0 where it is wrong, when the output has been wiped. The host does not learn that: the
+   * job ends with LC_OK. If it ends with another error, the bytes may be as they were.
+   * Decryption must have this where tags are in device memory. */
+  void *verdicts;
+  /* Instead of messages, which are then NULL: what is a message elsewhere is a segment of
+   * these. Errors, message_status and verdicts count the segments from 0. */
+  const lc_segments *segments;
 } lc_cipher_job;
 
 /* Where a job ran, and how long its steps took. Times are by the device's own clock, summed
@@ -409,7 +490,11 @@ typedef struct lc_completion {
 /* Starts a job. Messages, keys and IVs are copied before it returns. Inputs and outputs must
  * stay until the job is over. The first job of a device waits until the device is open.
  * completion may be NULL. ticket may be NULL when completion is not: then nothing needs to
- * be freed. When it returns an error, the job was not started and completion is not told. */
+ * be freed. When it returns an error, the job was not started and completion is not told.
+ * With a stream it returns once the work is in the stream, and both may be NULL: then an error
+ * says that the work is not in the stream, or not all of it. Additional data, and tags in host
+ * memory that are compared, have been read by then. Up to 256 such calls wait for nothing
+ * that the stream waits for. */
 LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
                            const lc_completion *completion, lc_ticket **ticket);
 /* LC_PENDING, or how the job ended. */

@@ -1,5 +1,5 @@
-// The tags of messages that are decrypted on the device. Nobody may use an output whose
-// tag is wrong, so it is wiped before the stream goes on.
+// Tags that the device itself writes, or compares. Nobody may use an output whose tag is
+// wrong, so it is wiped before the stream goes on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,34 +8,56 @@
 #include "kernels/block/tiles.h"
 #include "poly1305_field.h"
 
-// All groups look at every message, and each wipes a share of each message that is wrong.
 // results: of ghash_sums, or if `is_poly` is 1 of poly1305_sums.
+FN Block aead_tag(GLOBAL const TagCheck *check, u32 is_poly, GLOBAL const u32 *results) {
+  if (is_poly) {
+    u64 sums[5] = {0, 0, 0, 0, 0};
+    for (u32 k = 0; k < check->sum_count; ++k) {
+      GLOBAL const u32 *sum = results + (u64)(check->first_sum + k) * POLY1305_SUM_WORDS;
+      UNROLL for (int i = 0; i < 5; ++i) sums[i] += sum[i];
+    }
+    GLOBAL const u32 *s = results + (u64)check->first_sum * POLY1305_SUM_WORDS + 8;
+    Block words = {{s[0], s[1], s[2], s[3]}};
+    return poly_finish(poly_carry(sums), words);
+  }
+  Block tag = {{0, 0, 0, 0}};
+  for (u32 k = 0; k < check->sum_count; ++k)
+    tag =
+        block_xor(tag, load_block((GLOBAL const u8 *)(results + 4 * (u64)(check->first_sum + k))));
+  return tag;
+}
+
+// Writes the tags of messages that were encrypted, a lane each.
+KERNEL(aead_tags, TAG_CHECK_LANES)
+(GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
+ GLOBAL u8 *tag_base) {
+  for (u32 n = group_id() * group_lanes() + lane_id(); n < count;
+       n += group_count() * group_lanes()) {
+    GLOBAL const TagCheck *check = checks + n;
+    block_store_bytes(tag_base + check->tag_at, aead_tag(check, is_poly, results),
+                      check->tag_bytes);
+  }
+}
+
+// Compares the tags of messages that were decrypted. All groups look at every message, and
+// each wipes a share of each message that is wrong. The verdict says that it was right.
 KERNEL(aead_check, TAG_CHECK_LANES)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
- GLOBAL u8 *out_base) {
+ GLOBAL u8 *out_base, GLOBAL const u8 *tag_base, GLOBAL u8 *verdict_base) {
   const u32 groups_each = count < group_count() ? group_count() / count : 1;
   const u32 share = group_id() % groups_each;
   for (u32 n = group_id() / groups_each; n < count; n += group_count() / groups_each) {
     GLOBAL const TagCheck *check = checks + n;
-    Block tag = {{0, 0, 0, 0}};
-    if (is_poly) {
-      u64 sums[5] = {0, 0, 0, 0, 0};
-      for (u32 k = 0; k < check->sum_count; ++k) {
-        GLOBAL const u32 *sum = results + (u64)(check->first_sum + k) * POLY1305_SUM_WORDS;
-        UNROLL for (int i = 0; i < 5; ++i) sums[i] += sum[i];
-      }
-      GLOBAL const u32 *s = results + (u64)check->first_sum * POLY1305_SUM_WORDS + 8;
-      Block words = {{s[0], s[1], s[2], s[3]}};
-      tag = poly_finish(poly_carry(sums), words);
-    } else {
-      for (u32 k = 0; k < check->sum_count; ++k)
-        tag = block_xor(tag,
-                        load_block((GLOBAL const u8 *)(results + 4 * (u64)(check->first_sum + k))));
-    }
+    const Block tag = aead_tag(check, is_poly, results);
+    Block given = {{check->tag[0], check->tag[1], check->tag[2], check->tag[3]}};
+    if ((check->is & TAG_IN_MEMORY) != 0)
+      given = block_load_bytes(tag_base + check->tag_at, check->tag_bytes);
     u32 difference = 0;
     UNROLL for (u32 i = 0; i < 16; ++i) {
-      if (i < check->tag_bytes) difference |= BYTE_OF(tag.w[i / 4] ^ check->tag[i / 4], i % 4);
+      if (i < check->tag_bytes) difference |= BYTE_OF(tag.w[i / 4] ^ given.w[i / 4], i % 4);
     }
+    if ((check->is & TAG_HAS_VERDICT) != 0 && share == 0 && lane_id() == 0)
+      verdict_base[check->verdict_at] = difference == 0 ? 1 : 0;
     if (difference == 0) continue;
     GLOBAL u8 *out = out_base + check->at;
     Block zero = {{0, 0, 0, 0}};

@@ -1,6 +1,7 @@
 // Jobs of ciphers.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -11,11 +12,27 @@
 
 using lanecrypt::Result;
 using lanecrypt::Status;
+using lanecrypt::runtime::Dispatcher;
 using lanecrypt::runtime::Ending;
 using lanecrypt::runtime::EndingPointer;
+using lanecrypt::runtime::Executor;
 using lanecrypt::runtime::Request;
 
 namespace {
+
+// Returns when all of it is in the stream.
+Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request) {
+  const bool is_of_thread = request->job.stream == LC_STREAM_PER_THREAD;
+  if (request->job.messages.empty()) return dispatcher.submit(request);
+  Result<Executor *> executor = dispatcher.settle_on_device(*request);
+  if (!executor.ok()) return executor.status();
+  if (is_of_thread) LC_TRY((*executor)->begin_thread_order(*request));
+  LC_TRY(dispatcher.submit(request));
+  (void)request->wait_enqueued();
+  // Where the stream cannot wait for the job, its caller does.
+  if (is_of_thread && !(*executor)->end_thread_order(*request).ok()) (void)request->wait();
+  return Status();
+}
 
 Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
              EndingPointer *started) {
@@ -27,10 +44,8 @@ Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback cal
   if (!checked.ok()) return checked.status();
   const auto request = std::make_shared<Request>(std::move(*checked), std::move(callback));
   *started = request;
-  const bool has_stream = request->job.stream != nullptr;
-  LC_TRY(context->dispatcher().submit(request));
-  if (has_stream) request->wait_enqueued();
-  return Status();
+  if (request->job.stream != nullptr) return start_in_stream(context->dispatcher(), request);
+  return context->dispatcher().submit(request);
 }
 
 }  // namespace
@@ -41,5 +56,7 @@ lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *resul
 
 lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_completion *completion,
                     lc_ticket **ticket) {
-  return lanecrypt::abi::submit(start, context, job, completion, ticket);
+  const bool in_stream = job != nullptr && job->struct_size >= offsetof(lc_cipher_job, messages) &&
+                         job->stream != nullptr;
+  return lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
 }

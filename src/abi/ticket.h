@@ -38,17 +38,20 @@ lc_status run(Start<Job> start, lc_context *context, const Job *job, lc_result *
   });
 }
 
+// in_stream: the order of a stream may be all that the caller needs.
 template <typename Job>
 lc_status submit(Start<Job> start, lc_context *context, const Job *job,
-                 const lc_completion *completion, lc_ticket **ticket) {
+                 const lc_completion *completion, lc_ticket **ticket, bool in_stream = false) {
   return guarded([&]() -> lc_status {
-    if (completion == nullptr && ticket == nullptr)
+    const bool tells_nobody = completion == nullptr && ticket == nullptr;
+    if (tells_nobody && !in_stream)
       return tell(LC_ERROR_ARGUMENT, "neither a completion nor a place for the ticket");
     if (const Status status = check_completion(completion); !status.ok()) return tell(status);
     auto made = std::make_unique<lc_ticket>();
     if (const Status status = start(context, job, make_callback(completion), &made->request);
         !status.ok())
       return tell(status);
+    if (tells_nobody) return tell(made->request->wait_enqueued());
     if (ticket != nullptr) *ticket = made.release();
     return LC_OK;
   });

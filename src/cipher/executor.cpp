@@ -107,6 +107,39 @@ Status Executor::make_ready() {
   return call(nothing);
 }
 
+Status Executor::begin_thread_order(Request &request) {
+  if (!properties().default_streams) return device::no_default_streams(properties());
+  if (state_ != LC_DEVICE_READY) LC_TRY(make_ready());
+  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
+  device_->on_callers_thread([&] { status = mark_thread_order(request); });
+  return status;
+}
+
+Status Executor::mark_thread_order(Request &request) {
+  Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
+  if (!stream.ok()) return stream.status();
+  auto order = std::make_unique<ThreadOrder>();
+  for (std::unique_ptr<device::Event> *event : {&order->before, &order->after}) {
+    Result<std::unique_ptr<device::Event>> made = device_->make_event();
+    if (!made.ok()) return made.status();
+    *event = std::move(*made);
+  }
+  LC_TRY((*stream)->mark(*order->before));
+  request.order = std::move(order);
+  return Status();
+}
+
+Status Executor::end_thread_order(Request &request) {
+  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
+  device_->on_callers_thread([&] {
+    Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
+    status = stream.ok() ? (*stream)->await(*request.order->after) : stream.status();
+    // What waits for an event does so when it is gone, too.
+    request.order.reset();
+  });
+  return status;
+}
+
 bool Executor::offers(const CipherKind &kind) const {
   if (!kernels_are_known_) return true;
   // What the CPU cannot do nobody can look at.
@@ -221,7 +254,7 @@ Result<bool> Executor::knows(const verify::CipherKnownAnswer &answer) {
   const RequestPointer request = std::make_shared<Request>(std::move(*job), nullptr);
   std::list<RequestPointer> queue = {request};
   while (!queue.empty() || !pipeline_->is_idle()) {
-    if (!queue.empty() && pipeline_->has_free_slot())
+    if (!queue.empty() && pipeline_->has_free_slot(false))
       pipeline_->start(cut_chunk(queue, pipeline_->limits(request->job, answer.input.size())));
     else
       LC_TRY(take_retired(pipeline_->retire()));
@@ -297,7 +330,7 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
 
 bool Executor::retire_what_is_over(std::list<RequestPointer> &queue) {
   bool any = false;
-  for (; !pipeline_->is_idle() && pipeline_->oldest_is_over(); any = true) retire(queue);
+  for (; pipeline_->has_one_over(); any = true) retire(queue);
   return any;
 }
 
@@ -329,7 +362,10 @@ bool Executor::find_work(std::list<RequestPointer> &queue) {
 
 // Starts one chunk, if there is one and a slot for it.
 bool Executor::start_next(std::list<RequestPointer> &queue) {
-  if (queue.empty() || !pipeline_->has_free_slot() || !find_work(queue)) return false;
+  const auto has_slot = [&] {
+    return pipeline_->has_free_slot(queue.front()->job.stream != nullptr);
+  };
+  if (queue.empty() || !has_slot() || !find_work(queue) || !has_slot()) return false;
   if (const CipherKind &kind = queue.front()->job.kind; !offers(kind)) {
     const RequestPointer request = queue.front();
     queue.pop_front();
@@ -374,15 +410,17 @@ void Executor::start_on_device(std::list<RequestPointer> &queue) {
   const RequestPointer request = queue.front();
   Result<DeviceChunk> chunk =
       cut_device_chunk(request, *memory_, pipeline_->max_pieces(request->job.kind), kChunkBytes);
+  Status status = chunk.status();
   if (chunk.ok()) {
-    pipeline_->start(std::move(*chunk));
+    status = pipeline_->start(std::move(*chunk));
   } else {
-    request->failure = chunk.status();
+    request->failure = status;
     request->todo.clear();
   }
+  if (!status.ok()) request->set_enqueued(status);
   if (request->todo.empty()) {
     queue.pop_front();
-    request->set_enqueued();
+    if (status.ok()) request->set_enqueued(Status());
     end_if_over(queue, request);
   }
 }
@@ -406,7 +444,8 @@ void Executor::retire(std::list<RequestPointer> &queue) {
         request->put_back(piece);
         continue;
       }
-      if (request->aead != nullptr) request->aead->add(*request, piece, retired.sums[n]);
+      if (request->aead != nullptr && !request->job.tags_stay_on_device())
+        request->aead->add(*request, piece, retired.sums[n]);
       bytes += request->text_of(piece).length;
     }
     if (status.ok()) count_done(*request, bytes);

@@ -67,6 +67,11 @@ class Executor {
   // Opens the device and runs its self-test, if that has not been done.
   Status make_ready();
 
+  // A job in LC_STREAM_PER_THREAD, on its caller's thread: before submit(), and when the job
+  // is enqueued.
+  Status begin_thread_order(Request &request);
+  Status end_thread_order(Request &request);
+
  private:
   struct Call;
 
@@ -74,6 +79,7 @@ class Executor {
   void begin() {
     thread_.begin(true, [this] { run(); });
   }
+  Status mark_thread_order(Request &request);
   Status open_device();
   Status self_test(const BlockCipher *block);
   Result<bool> knows(const verify::CipherKnownAnswer &answer);

@@ -48,6 +48,8 @@ struct Properties {
   bool flat_addresses = false;
   // Kernels write to kPinned memory of allocate() by its address.
   bool reaches_pinned = false;
+  // LC_STREAM_LEGACY and LC_STREAM_PER_THREAD are streams here.
+  bool default_streams = false;
   // The sets of kernels that it has, each by its bit_of(); known before a device is open.
   uint32_t kernel_sets = ~uint32_t{0};
   bool has(KernelSet set) const { return (kernel_sets & bit_of(set)) != 0; }
@@ -171,8 +173,14 @@ class Device {
   // One whose groups go before those of other streams that have not begun; nullptr
   // where streams are all alike.
   virtual Result<std::unique_ptr<Stream>> make_urgent_stream() { return std::unique_ptr<Stream>(); }
-  // A stream of the caller's, as its API's handle. Not closed when it goes.
+  // A stream of the caller's, as its API's handle. Not closed when it goes. With
+  // LC_STREAM_PER_THREAD it is the stream of each thread that uses it. Any thread.
+  // LC_ERROR_UNSUPPORTED for one that is being captured into a graph: what a launch names is
+  // used again when it is over, and a graph would name it for ever.
   virtual Result<std::unique_ptr<Stream>> adopt_stream(void *handle) = 0;
+  // Runs `work`, which makes and uses events and adopted streams, on a thread of the caller's,
+  // which is afterwards as it was before. Where the API does not let it, `work` does not run.
+  virtual void on_callers_thread(const std::function<void()> &work) { work(); }
   virtual Result<std::unique_ptr<Event>> make_event() = 0;
   // How many groups of such a launch the device can run at once, at least 1:
   // the grid of a kernel whose groups stay for the whole launch.
@@ -207,6 +215,11 @@ struct Found {
   Properties properties;
   std::function<Result<std::unique_ptr<Device>>(KernelSet)> open;
 };
+
+// What is said of LC_STREAM_LEGACY and LC_STREAM_PER_THREAD where there are none.
+inline Status no_default_streams(const Properties &properties) {
+  return Status(LC_ERROR_UNSUPPORTED, properties.id + " has no default streams");
+}
 
 // One for each folder.
 std::vector<Found> find_cuda();

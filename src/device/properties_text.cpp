@@ -72,6 +72,7 @@ void each_field(P &properties, Visit visit) {
   visit("fast_fp64", properties.fast_fp64);
   visit("flat_addresses", properties.flat_addresses);
   visit("reaches_pinned", properties.reaches_pinned);
+  visit("default_streams", properties.default_streams);
   visit("kernel_sets", properties.kernel_sets);
   visit("lone_teams", properties.lone_teams);
   visit("kernels", properties.kernels);

@@ -76,6 +76,24 @@ Status check_mode(const lc_cipher_job &job) {
   return Status();
 }
 
+// Tags and verdicts that the host does not see.
+Status check_device_tags(const lc_cipher_job &job, const Mode &mode) {
+  const lc_memory where = mode.is_aead ? tag_memory_of(job) : job.tag_memory;
+  const int memory = number_of(where);
+  if (memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
+    return wrong("unknown kind of memory " + std::to_string(memory) + " of tags");
+  const bool on_device = memory == LC_MEMORY_DEVICE, opens = job.direction == LC_DECRYPT;
+  if (!on_device && job.verdicts == nullptr) return Status();
+  const std::string what = on_device ? "tags in device memory" : "verdicts";
+  if (!mode.is_aead) return wrong(std::string(mode.title) + " has no tags");
+  if (job.memory != LC_MEMORY_DEVICE)
+    return wrong(what + " go with messages in device memory only");
+  if (!opens && job.verdicts != nullptr) return wrong("verdicts go with decryption only");
+  if (opens && job.verdicts == nullptr) return wrong("tags in device memory need verdicts");
+  if (job.message_status != nullptr) return wrong(what + " tell the host no status of a message");
+  return Status();
+}
+
 Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
   if (mode.continuation != Continuation::kMessage)
     return wrong(std::string("a message of ") + mode.title + " has no parts");
@@ -89,6 +107,13 @@ Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_mess
 
 }  // namespace
 
+lc_memory tag_memory_of(const lc_cipher_job &job) {
+  const lc_segments *const segments = job.segments;
+  const bool has_tags =
+      segments == nullptr || segments->struct_size < sizeof *segments || segments->tags != nullptr;
+  return has_tags ? job.tag_memory : job.memory;
+}
+
 Status check_job(const lc_cipher_job &job) {
   if (const int cipher = number_of(job.cipher); cipher < 0 || cipher >= kModeCount)
     return wrong("unknown cipher " + std::to_string(cipher));
@@ -101,6 +126,7 @@ Status check_job(const lc_cipher_job &job) {
     return wrong("unknown kind of memory " + std::to_string(memory));
   if (job.stream != nullptr && job.memory != LC_MEMORY_DEVICE)
     return wrong("a stream goes with device memory only");
+  LC_TRY(check_device_tags(job, mode_of(job.cipher)));
   if (job.message_count != 0 && job.messages == nullptr) return wrong("no messages were given");
   if (job.message_count != 0 && job.message_size < kLeastMessageBytes)
     return wrong("lc_cipher_job.message_size is too small");

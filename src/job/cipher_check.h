@@ -12,6 +12,8 @@ namespace lanecrypt {
 
 // All but the messages.
 Status check_job(const lc_cipher_job &job);
+// Where its tags are: those behind the text of segments are where that is.
+lc_memory tag_memory_of(const lc_cipher_job &job);
 
 // What is wrong with a message. A job may have very many, and of a right one no text is
 // to be made.

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "job/ccm_format.h"
 #include "job/cipher_check.h"
+#include "job/segments.h"
 
 namespace lanecrypt {
 namespace {
@@ -109,19 +111,40 @@ Status at_message(size_t number, const Status &status) {
   return Status(status.code(), "message " + std::to_string(number) + ": " + status.text());
 }
 
+// Where the messages of a job come from: an array, or segments, which make them.
+class Source {
+ public:
+  Source(const lc_cipher_job &job, const Segments *segments, CipherJob &made)
+      : from_(reinterpret_cast<const char *>(job.messages)),
+        size_(job.message_size),
+        segments_(segments),
+        aad_(made.aad.data()) {}
+  // `iv`: room for the job's iv_bytes, where one that is made goes.
+  lc_message message(size_t number, uint8_t *iv) const {
+    if (segments_ != nullptr) return segments_->message(number, iv, aad_);
+    return read_struct<lc_message>(from_ + number * size_, size_);
+  }
+
+ private:
+  const char *from_;
+  size_t size_;
+  const Segments *segments_;
+  uint8_t *aad_;
+};
+
 // Checks the messages of a part and copies them to where the job has room.
 template <bool kIsAead>
-Status copy_messages(const lc_cipher_job &job, const MessageRules &rules, CipherJob &made,
-                     Part &part) {
+Status copy_messages(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
   const CipherKind kind = made.kind;
   const bool has_iv = kind.mode().iv_bytes != 0;
   const bool keys_must_differ =
       kind.mode().keys == 2 && kind.mode().block->xts_keys_differ && kind.direction == LC_ENCRYPT;
-  const char *from = reinterpret_cast<const char *>(job.messages) + part.first * job.message_size;
   CipherMessage *const begin = made.messages.data() + part.first, *to = begin;
   uint64_t bytes = 0, longest = 0;
-  for (size_t n = part.first; n < part.first + part.count; ++n, from += job.message_size) {
-    const lc_message message = read_struct<lc_message>(from, job.message_size);
+  for (size_t n = part.first; n < part.first + part.count; ++n) {
+    Iv room;
+    uint8_t *const iv = kIsAead ? made.ivs.data() + n * made.iv_bytes : room.data();
+    const lc_message message = source.message(n, iv);
     if constexpr (kIsAead) {
       if (const Status status = rules.check_aead(message); !status.ok())
         return at_message(n, status);
@@ -144,7 +167,7 @@ Status copy_messages(const lc_cipher_job &job, const MessageRules &rules, Cipher
     uint64_t stream_bytes = message.length;
     if constexpr (kIsAead) {
       to->iv = {};
-      std::memcpy(made.ivs.data() + n * made.iv_bytes, message.iv, made.iv_bytes);
+      if (message.iv != iv) std::memcpy(iv, message.iv, made.iv_bytes);
       made.aead[n] = {.aad = static_cast<const uint8_t *>(message.aad),
                       .aad_length = message.aad_length,
                       .tag = static_cast<uint8_t *>(message.tag),
@@ -167,10 +190,10 @@ Status copy_messages(const lc_cipher_job &job, const MessageRules &rules, Cipher
 }
 
 // On any thread, from which nothing may be thrown.
-void copy_part(const lc_cipher_job &job, const MessageRules &rules, CipherJob &made, Part &part) {
+void copy_part(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
   try {
-    part.status = made.kind.mode().is_aead ? copy_messages<true>(job, rules, made, part)
-                                           : copy_messages<false>(job, rules, made, part);
+    part.status = made.kind.mode().is_aead ? copy_messages<true>(source, rules, made, part)
+                                           : copy_messages<false>(source, rules, made, part);
   } catch (const std::bad_alloc &) {
     part.status = no_memory();
   }
@@ -264,10 +287,20 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     result.iv_bytes = job.iv_bytes != 0 ? job.iv_bytes : mode.iv_bytes;
     result.tag_bytes = job.tag_bytes != 0 ? job.tag_bytes : kBlockBytes;
     result.message_status = job.message_status;
+    result.tag_memory = tag_memory_of(job);
+    result.verdicts = static_cast<uint8_t *>(job.verdicts);
   }
 
   const MessageRules rules(job);
-  const size_t count = job.message_count;
+  size_t count = job.message_count;
+  std::optional<Segments> segments;
+  if (job.segments != nullptr) {
+    Result<Segments> read = Segments::read(job);
+    if (!read.ok()) return read.status();
+    segments = *read;
+    count = segments->count();
+    result.aad.resize(segments->aad_bytes());
+  }
   result.messages.resize(count);
   if (mode.is_aead) {
     result.ivs.resize(count * result.iv_bytes);
@@ -280,7 +313,8 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     parts[n].first = n * most;
     parts[n].count = std::min(most, count - n * most);
   }
-  run_all(run_parts, parts.size(), [&](size_t n) { copy_part(job, rules, result, parts[n]); });
+  const Source source(job, segments ? &*segments : nullptr, result);
+  run_all(run_parts, parts.size(), [&](size_t n) { copy_part(source, rules, result, parts[n]); });
   for (const Part &part : parts) {
     LC_TRY(part.status);
     if (part.bytes > kMostBytes - result.bytes) return too_many_bytes();

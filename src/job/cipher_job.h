@@ -89,10 +89,15 @@ struct CipherJob {
   // Of authenticated modes:
   uint32_t iv_bytes = 0, tag_bytes = 0;
   std::vector<uint8_t> ivs;      // iv_bytes for each of messages
+  std::vector<uint8_t> aad;      // of segments, where it has a number
   KeptVector<AeadMessage> aead;  // for each of messages
   size_t aad_count = 0;          // of messages that have additional data
   lc_status *message_status = nullptr;
+  lc_memory tag_memory = LC_MEMORY_HOST;
+  uint8_t *verdicts = nullptr;  // in device memory, for each of the caller's messages
 
+  // The device alone writes the tags, or compares them: nobody tells the host.
+  bool tags_stay_on_device() const { return tag_memory == LC_MEMORY_DEVICE || verdicts != nullptr; }
   const uint8_t *key(uint32_t slot) const { return keys.data() + slot * kind.key_slot_bytes(); }
 };
 

@@ -434,9 +434,21 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
 Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
   if (aead.checks.empty()) return Status();
-  const Argument check[] = {room.checks.get(), count(aead.checks.size()),
-                            work.kind.mode().is_block_cipher() ? 0u : 1u, room.results.get(),
-                            work.out};
+  // What is never used must be something where there are no addresses.
+  const auto base = [&](const device::Buffer *buffer) {
+    return buffer != nullptr || device_.properties().flat_addresses ? buffer : room.results.get();
+  };
+  const uint32_t is_poly = work.kind.mode().is_block_cipher() ? 0 : 1;
+  if (work.kind.direction == LC_ENCRYPT) {
+    const Argument write[] = {room.checks.get(), count(aead.checks.size()), is_poly,
+                              room.results.get(), base(aead.tags)};
+    return start(stream, "aead_tags",
+                 divide_up(aead.checks.size(), blocks_.lanes_of(TAG_CHECK_LANES)), TAG_CHECK_LANES,
+                 0, write);
+  }
+  const Argument check[] = {
+      room.checks.get(), count(aead.checks.size()), is_poly, room.results.get(), base(work.out),
+      base(aead.tags),   base(aead.verdicts)};
   return start(stream, "aead_check",
                std::max<uint64_t>(aead.checks.size(), 8 * device_.properties().compute_units),
                TAG_CHECK_LANES, 0, check);
@@ -471,7 +483,8 @@ Status AeadLaunch::download(device::Stream &stream, LaunchRoom &room, const Chun
   const auto &ours = static_cast<const AeadRoom &>(room);
   if (work.aead.parts.empty() || ours.reached != nullptr) return Status();
   const uint64_t bytes = work.aead.parts.size() * sum_bytes(work.kind);
-  LC_TRY(stream.download(ours.results_host->host(), *ours.results, 0, bytes));
+  if (!work.aead.tags_stay_on_device)
+    LC_TRY(stream.download(ours.results_host->host(), *ours.results, 0, bytes));
   // The share of a piece is a polynomial in H or r, whose other numbers are known.
   return stream.zero(*ours.results, 0, bytes);
 }

@@ -268,7 +268,7 @@ uint32_t BlockLaunch::max_pieces(const CipherKind &kind) const {
 }
 
 Status BlockLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kind, uint64_t bytes) {
-  return runtime::grow(device_, buffer, kind, bytes);
+  return runtime::grow(device_, buffer, kind, bytes, outgrown_);
 }
 
 Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups,

@@ -87,6 +87,7 @@ class BlockLaunch : public ChunkLaunch {
   bool pairs_;  // a launch beside another, where the device can
   // When the last launch that used the key slot has zeroed it.
   std::unique_ptr<device::Event> slot_free_;
+  Outgrown outgrown_;
   uint64_t launches_ = 0;
 };
 

@@ -58,8 +58,12 @@ struct AeadPart {
 // block.
 struct AeadWork {
   std::vector<AeadPart> parts;
-  // Messages to be wiped where their tags are wrong; `first_sum` counts parts.
+  // Messages whose tags are written on the device, or that are wiped there where their tags
+  // are wrong; `first_sum` counts parts.
   std::vector<TagCheck> checks;
+  // Nobody on the host wants the parts' sums.
+  bool tags_stay_on_device = false;
+  const device::Buffer *tags = nullptr, *verdicts = nullptr;  // nullptr: addresses, or none
   // Additional data that are not in CipherWork::in; copied by upload().
   std::vector<std::pair<const uint8_t *, uint64_t>> aad;
   // CCM: headers that are not there.

@@ -14,10 +14,10 @@ constexpr uint64_t kAlignment = 256;  // of cuMemAlloc()
 }  // namespace
 
 Status grow(device::Device &device, std::unique_ptr<device::Buffer> &buffer, MemoryKind kind,
-            uint64_t bytes) {
+            uint64_t bytes, Outgrown &outgrown) {
   if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
   const uint64_t with_reserve = std::max<uint64_t>(bytes + bytes / 2, 4096);
-  buffer.reset();
+  if (buffer != nullptr) outgrown.push_back(std::move(buffer));
   Result<std::unique_ptr<device::Buffer>> larger = device.allocate(kind, with_reserve);
   if (!larger.ok()) return larger.status();
   buffer = std::move(*larger);
@@ -59,7 +59,7 @@ Status Staging::run(device::Stream &stream, StagedMemory &memory) {
   // What was there is wiped before this lets go of it.
   memory.wipe_secrets();
   memory.on_device.clear();
-  LC_TRY(grow(device_, memory.host, MemoryKind::kPinned, copied));
+  LC_TRY(grow(device_, memory.host, MemoryKind::kPinned, copied, memory.outgrown));
   memory.secret_at = std::min(secret_at, copied);
   memory.secret_bytes = copied - memory.secret_at;
   uint8_t *const host = memory.host->host();
@@ -67,14 +67,14 @@ Status Staging::run(device::Stream &stream, StagedMemory &memory) {
     if (thing.kind != Kind::kReserved) thing.write(host + thing.at);
   if (!device_.properties().flat_addresses) {
     for (const Thing &thing : things_) {
-      LC_TRY(grow(device_, *thing.to, MemoryKind::kDevice, thing.bytes));
+      LC_TRY(grow(device_, *thing.to, MemoryKind::kDevice, thing.bytes, memory.outgrown));
       if (thing.kind != Kind::kOpen) memory.on_device.push_back({thing.to->get(), 0, thing.bytes});
       if (thing.kind != Kind::kReserved)
         LC_TRY(stream.upload(**thing.to, 0, host + thing.at, thing.bytes));
     }
     return Status();
   }
-  LC_TRY(grow(device_, memory.device, MemoryKind::kDevice, end));
+  LC_TRY(grow(device_, memory.device, MemoryKind::kDevice, end, memory.outgrown));
   if (secret_at < end)
     memory.on_device.push_back({memory.device.get(), secret_at, end - secret_at});
   LC_TRY(make_views(memory));

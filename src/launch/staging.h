@@ -16,9 +16,13 @@
 
 namespace lanecrypt::runtime {
 
+// Buffers that have become too small, until the device is closed: to free memory may wait for
+// all of a card's work, a program's own too.
+using Outgrown = std::vector<std::unique_ptr<device::Buffer>>;
+
 // Makes it a buffer of at least `bytes`, whose content is lost where it grows.
 Status grow(device::Device &device, std::unique_ptr<device::Buffer> &buffer,
-            device::MemoryKind kind, uint64_t bytes);
+            device::MemoryKind kind, uint64_t bytes, Outgrown &outgrown);
 
 // Where the small things of one launch lie, on the host as on the device; grown as
 // needed, reused.
@@ -28,6 +32,7 @@ struct StagedMemory {
     uint64_t at, bytes;
   };
   std::unique_ptr<device::Buffer> host, device;
+  Outgrown outgrown;
   uint64_t secret_at = 0, secret_bytes = 0;  // of `host`
   std::vector<Secret> on_device;             // until the next run()
 

@@ -9,8 +9,11 @@ namespace lanecrypt::runtime {
 namespace {
 
 using device::MemoryKind;
+using device::no_default_streams;
 
 constexpr size_t kMostSlots = 8;
+// Chunks in so many streams of the caller's do not wait for each other to be noticed.
+constexpr unsigned kStreamWaiters = 4;
 
 void mark_broken(const Slot &slot) {
   if (slot.sliced == nullptr) return;
@@ -32,7 +35,8 @@ Pipeline::Pipeline(device::Device &device, const LaunchForm &form, const Pipelin
       bell_(bell),
       host_(device, pinned, movers, options.saves_cpu),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
-      output_waiter_(1, [this] { device_.attach_thread(); }) {
+      output_waiter_(1, [this] { device_.attach_thread(); }),
+      stream_waiters_(kStreamWaiters, [this] { device_.attach_thread(); }) {
   ring_slots_ = std::clamp<uint64_t>(options.pinned_bytes / (2 * kChunkBytes), 2, kMostSlots);
   for (size_t n = 0; n < ring_slots_; ++n) {
     slots_.push_back(std::make_unique<Slot>());
@@ -93,18 +97,34 @@ void Pipeline::fail(Slot &slot, Status status) {
   move_to(slot, Stage::kOver);
 }
 
+Slot &Pipeline::begin(Slot &slot) {
+  slot.status = Status();
+  slot.number = chunks_++;
+  slot.is_alone = true;
+  slot.leaves_room = false;
+  slot.gave_wrong_output = false;
+  slot.check.clear();
+  return slot;
+}
+
 Slot &Pipeline::take_slot() {
   Slot *slot = free_.front();
   free_.pop_front();
   if (under_way_.empty()) waiting_since_ = Clock::now();
   under_way_.push_back(slot);
-  slot->status = Status();
-  slot->number = chunks_++;
-  slot->is_alone = true;
-  slot->leaves_room = false;
-  slot->gave_wrong_output = false;
-  slot->check.clear();
-  return *slot;
+  return begin(*slot);
+}
+
+Slot &Pipeline::take_stream_slot() {
+  if (free_in_streams_.empty()) {
+    stream_slots_.push_back(std::make_unique<Slot>());
+    stream_slots_.back()->is_in_callers_order = true;
+    free_in_streams_.push_back(stream_slots_.back().get());
+  }
+  Slot *slot = free_in_streams_.back();
+  free_in_streams_.pop_back();
+  in_streams_.push_back(slot);
+  return begin(*slot);
 }
 
 void Pipeline::start(Chunk chunk) {
@@ -124,8 +144,8 @@ void Pipeline::start(Chunk chunk) {
   (void)advance();
 }
 
-void Pipeline::start(DeviceChunk chunk) {
-  Slot &slot = take_slot();
+Status Pipeline::start(DeviceChunk chunk) {
+  Slot &slot = chunk.request->job.stream != nullptr ? take_stream_slot() : take_slot();
   slot.on_device = true;
   slot.sliced = nullptr;
   slot.requests = {chunk.request};
@@ -135,7 +155,9 @@ void Pipeline::start(DeviceChunk chunk) {
   choose_launch(slot);
   slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
   slot.stage = Stage::kReturning;
-  if (const Status status = begin_on_device(slot, chunk); !status.ok()) fail(slot, status);
+  const Status status = begin_on_device(slot, chunk);
+  if (!status.ok()) fail(slot, status);
+  return status;
 }
 
 // Keeps OFB's last keystream, before output in place overwrites its input.
@@ -268,7 +290,7 @@ void Pipeline::issue(Slot &slot) {
 }
 
 Result<device::Stream *> Pipeline::stream_for(Slot &slot) {
-  if (!slot.work.is_beside) return compute_.get();
+  if (!slot.work.is_beside && !slot.is_in_callers_order) return compute_.get();
   if (slot.own_stream == nullptr) {
     Result<std::unique_ptr<device::Stream>> made = device_.make_stream();
     if (!made.ok()) return made.status();
@@ -362,15 +384,31 @@ void Pipeline::finish_output(Slot &slot) {
   }
 }
 
+// The stream in which messages in the device's memory are done.
+Result<device::Stream *> Pipeline::stream_on_device(Slot &slot, Request &request) {
+  void *const handle = request.job.stream;
+  if (handle == nullptr || request.order != nullptr) {
+    Result<device::Stream *> ours = stream_for(slot);
+    if (!ours.ok() || request.order == nullptr) return ours;
+    ThreadOrder &order = *request.order;
+    LC_TRY((*ours)->await(*order.before));
+    // The chunks of a job are in several streams: each also waits for the last one.
+    if (order.has_begun) LC_TRY((*ours)->await(*order.after));
+    return ours;
+  }
+  if (!device_.properties().default_streams && handle == LC_STREAM_LEGACY)
+    return no_default_streams(device_.properties());
+  Result<std::unique_ptr<device::Stream>> adopted = device_.adopt_stream(handle);
+  if (!adopted.ok()) return adopted.status();
+  slot.adopted = std::move(*adopted);
+  return slot.adopted.get();
+}
+
 Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   LC_TRY(allocate(slot));
-  device::Stream *stream = compute_.get();
-  if (void *handle = chunk.request->job.stream; handle != nullptr) {
-    Result<std::unique_ptr<device::Stream>> adopted = device_.adopt_stream(handle);
-    if (!adopted.ok()) return adopted.status();
-    slot.adopted = std::move(*adopted);
-    stream = slot.adopted.get();
-  }
+  Result<device::Stream *> found = stream_on_device(slot, *chunk.request);
+  if (!found.ok()) return found.status();
+  device::Stream *const stream = *found;
   if (chunk.scratch_bytes != 0) {
     slot.scratch_view = std::move(chunk.scratch_view);
     slot.work.in = slot.device_in.get();
@@ -380,7 +418,11 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   LC_TRY(slot.launch->upload(*stream, *slot.room, slot.work));
   LC_TRY(launch_work(*stream, slot));
   LC_TRY(slot.launch->download(*stream, *slot.room, slot.work));
-  return stream->mark(*slot.download_end);
+  LC_TRY(stream->mark(*slot.download_end));
+  ThreadOrder *const order = chunk.request->order.get();
+  if (order == nullptr) return Status();
+  order->has_begun = true;
+  return stream->mark(*order->after);
 }
 
 // A device that is lost cannot be told to wipe.
@@ -390,19 +432,42 @@ void Pipeline::wipe(const device::Buffer &buffer) {
   (void)finish(*upload_);
 }
 
-bool Pipeline::oldest_is_over() {
-  Slot &slot = *under_way_.front();
+bool Pipeline::is_over(Slot &slot) {
   const Stage stage = slot.stage.load(std::memory_order_acquire);
-  return stage == Stage::kOver ||
+  return stage == Stage::kOver || stage == Stage::kGivenUp ||
          (stage == Stage::kReturning && slot.is_alone && slot.download_end->reached());
 }
 
+// What retire() takes next, if it is over. Chunks end in order, but for streams of the caller's,
+// each of which has its own.
+Slot *Pipeline::find_over() {
+  for (Slot *slot : in_streams_)
+    if (is_over(*slot)) return slot;
+  const bool has_one = !under_way_.empty() && is_over(*under_way_.front());
+  return has_one ? under_way_.front() : nullptr;
+}
+
 bool Pipeline::waits_for_device_alone() const {
-  return std::all_of(under_way_.begin(), under_way_.end(),
-                     [](const Slot *slot) { return slot->is_alone; });
+  const auto is_alone = [](const Slot *slot) { return slot->is_alone; };
+  return std::all_of(under_way_.begin(), under_way_.end(), is_alone) &&
+         std::all_of(in_streams_.begin(), in_streams_.end(), is_alone);
+}
+
+void Pipeline::await_in_stream(Workers &waiter, Slot &slot) {
+  slot.is_alone = false;
+  await(waiter, [this, &slot] {
+    const Status status = slot.download_end->wait_long();
+    if (!slot.claim(Stage::kReturning, Stage::kFinishing)) return;
+    if (status.ok())
+      move_to(slot, Stage::kOver);
+    else
+      fail(slot, status);
+  });
 }
 
 void Pipeline::hand_over() {
+  for (Slot *slot : in_streams_)
+    if (slot->is_alone && slot->stage == Stage::kReturning) await_in_stream(stream_waiters_, *slot);
   for (Slot *slot : under_way_) {
     const Stage stage = slot->stage;
     if (!slot->is_alone || (stage != Stage::kReturning && stage != Stage::kComputing)) continue;
@@ -410,14 +475,7 @@ void Pipeline::hand_over() {
     if (stage == Stage::kComputing)
       await_kernels(*slot);
     else if (slot->on_device)
-      await(output_waiter_, [this, slot] {
-        const Status status = slot->download_end->wait_long();
-        if (!slot->claim(Stage::kReturning, Stage::kFinishing)) return;
-        if (status.ok())
-          move_to(*slot, Stage::kOver);
-        else
-          fail(*slot, status);
-      });
+      await_in_stream(output_waiter_, *slot);
     else
       await_output(*slot);
   }
@@ -432,16 +490,32 @@ void Pipeline::add_times(Slot &slot) {
   result.download_ns += slot.download_end->nanoseconds_since(*slot.download_begin);
 }
 
-Retired Pipeline::retire() {
-  Slot &slot = *under_way_.front();
-  while (!oldest_is_over() && slot.stage != Stage::kGivenUp) {
+Slot &Pipeline::await_over() {
+  while (true) {
+    if (Slot *const over = find_over(); over != nullptr) return *over;
     if (is_stuck_) {
-      give_up(slot);
+      give_up(*(under_way_.empty() ? in_streams_ : under_way_).front());
     } else if (!advance() && !(waits_for_device_alone() && poll_oldest())) {
       hand_over();
       wait();
     }
   }
+}
+
+// This slot is the next to be used, so jobs that come one by one need the memory of one slot.
+void Pipeline::give_slot_back(Slot &slot) {
+  if (slot.is_in_callers_order) {
+    std::erase(in_streams_, &slot);
+    free_in_streams_.push_back(&slot);
+    return;
+  }
+  under_way_.pop_front();
+  waiting_since_ = Clock::now();
+  free_.push_front(&slot);
+}
+
+Retired Pipeline::retire() {
+  Slot &slot = await_over();
   if (slot.is_alone && slot.stage == Stage::kReturning) {
     slot.status = slot.download_end->wait();
     if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();
@@ -457,6 +531,8 @@ Retired Pipeline::retire() {
     mark_broken(slot);
     // Work that was begun must end before the caller may have its memory back.
     if (slot.adopted != nullptr) (void)slot.adopted->finish();
+    // It may take as long as the caller's own work.
+    if (slot.is_in_callers_order && slot.own_stream != nullptr) (void)slot.own_stream->finish();
     for (device::Stream *stream :
          {upload_.get(), compute_.get(), slot.own_stream.get(), download_.get()})
       if (stream != nullptr) (void)finish(*stream);
@@ -465,17 +541,14 @@ Retired Pipeline::retire() {
     add_times(slot);
   }
   std::vector<cpu::AeadSum> sums;
-  if (slot.status.ok())
+  if (slot.status.ok() && !slot.work.aead.tags_stay_on_device)
     for (size_t n = 0; n < slot.work.aead.parts.size(); ++n)
       sums.push_back(slot.launch->sum(*slot.room, slot.work, n));
   slot.launch->wipe(*slot.room);
   slot.adopted.reset();
   slot.scratch_view.reset();
   slot.share.ring_in_bytes = slot.share.ring_out_bytes = 0;
-  under_way_.pop_front();
-  waiting_since_ = Clock::now();
-  // This slot is the next to be used, so jobs that come one by one need the memory of one slot.
-  free_.push_front(&slot);
+  give_slot_back(slot);
   return {std::move(slot.requests), std::move(slot.pieces), slot.status, std::move(sums),
           slot.gave_wrong_output};
 }

@@ -22,8 +22,9 @@ constexpr uint64_t kSmallSlotBytes = 1 << 20;
 struct Retired {
   std::vector<RequestPointer> requests;  // as in Chunk
   std::vector<ChunkPiece> pieces;
-  Status status;                   // if not OK, no piece's output in host memory is of use
-  std::vector<cpu::AeadSum> sums;  // in authenticated modes, one for each piece
+  Status status;  // if not OK, no piece's output in host memory is of use
+  // In authenticated modes, one for each piece; none where tags stay on the device.
+  std::vector<cpu::AeadSum> sums;
   // The status says that the device gives wrong output.
   bool gave_wrong_output = false;
 };
@@ -57,19 +58,21 @@ class Pipeline {
   ChunkLimits limits(const CipherJob &job, uint64_t waiting_bytes) const;
   uint32_t max_pieces(const CipherKind &kind) const;
   // More chunks than the ring has room for may be under way together, if their kernels leave
-  // most of the device idle and they need no memory of the ring.
-  bool has_free_slot();
-  bool is_idle() const { return under_way_.empty(); }
+  // most of the device idle and they need no memory of the ring. Chunks in a stream of the
+  // caller's have slots of their own: they wait for the caller's work, and nothing else may
+  // wait for that.
+  bool has_free_slot(bool in_callers_stream);
+  bool is_idle() const { return under_way_.empty() && in_streams_.empty(); }
 
   // Starts a chunk in a free slot. If this or a later step fails, the chunk is under way all
   // the same, and retire() says what failed.
   void start(Chunk chunk);
-  // The same for messages in the device's memory.
-  void start(DeviceChunk chunk);
+  // The same for messages in the device's memory. Returns what failed at once, too.
+  Status start(DeviceChunk chunk);
   // Does what can be done now without waiting. Returns whether there was anything.
   bool advance();
   // Whether retire() would not wait.
-  bool oldest_is_over();
+  bool has_one_over() { return find_over() != nullptr; }
   // Whether the bell will not ring, because only the device is waited for, in retire().
   bool waits_for_device_alone() const;
   // Watches for a moment whether the device ends the oldest chunk.
@@ -79,7 +82,8 @@ class Pipeline {
   // Lets other threads wait for what only the device's thread waits for, so that the bell
   // rings for that too.
   void hand_over();
-  // Waits for the oldest chunk. Its output is then where it belongs.
+  // Waits for the oldest chunk, or one in a stream of the caller's. Its output is then where it
+  // belongs.
   Retired retire();
   // Waits until no other thread has anything to do with this pipeline. Called at the end, when
   // it is idle.
@@ -95,6 +99,12 @@ class Pipeline {
 
  private:
   Slot &take_slot();
+  Slot &take_stream_slot();
+  Slot &begin(Slot &slot);
+  static bool is_over(Slot &slot);
+  Slot *find_over();
+  Slot &await_over();
+  void give_slot_back(Slot &slot);
   Status prepare(Slot &slot);
   Status gather(Slot &slot);
   void issue(Slot &slot);
@@ -102,6 +112,7 @@ class Pipeline {
   Result<device::Stream *> stream_for(Slot &slot);
   Status bring_back(Slot &slot);
   Status start_download(Slot &slot);
+  Result<device::Stream *> stream_on_device(Slot &slot, Request &request);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
   size_t launch_for(const CipherKind &kind) const;
   void choose_launch(Slot &slot);
@@ -124,6 +135,7 @@ class Pipeline {
   Status stuck() const;
   // Lets `waiter` call wait(). If the device may be used by one thread only, wait() calls it.
   void await(Workers &waiter, std::function<void()> wait);
+  void await_in_stream(Workers &waiter, Slot &slot);
   void await_kernels(Slot &slot);
   void await_output(Slot &slot);
   void finish_output(Slot &slot);
@@ -143,6 +155,11 @@ class Pipeline {
   size_t ring_slots_;  // how many slots may have memory of the ring
   bool may_make_more_ = true;
   std::deque<Slot *> free_, under_way_;
+  // Those of chunks in streams of the caller's, and the chunks, in the order in which they
+  // began.
+  std::vector<std::unique_ptr<Slot>> stream_slots_;
+  std::vector<Slot *> free_in_streams_;
+  std::deque<Slot *> in_streams_;
   uint64_t chunks_ = 0;
   // For lay_out(): the numbers of one request's keys in one chunk.
   KeyNumbers key_numbers_;
@@ -151,6 +168,7 @@ class Pipeline {
   bool is_stuck_ = false;
   // These wait for the kernels, and for the output, of one chunk after the other.
   Workers kernel_waiter_, output_waiter_;
+  Workers stream_waiters_;                       // the same for streams of the caller's
   std::deque<std::function<void()>> own_waits_;  // what the device's thread waits for, in order
 };
 

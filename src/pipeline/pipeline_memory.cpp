@@ -17,6 +17,8 @@ constexpr size_t kMostSlotsBeside = 16;
 constexpr uint64_t kPartOfLongest = 512;
 // These slots take at most this part of the device's memory, if its size is known.
 constexpr uint64_t kPartOfMemory = 16;
+// So many chunks may wait in streams of the caller's before a call waits for one of them.
+constexpr size_t kMostInStreams = 256;
 
 }  // namespace
 
@@ -31,7 +33,8 @@ bool Pipeline::leaves_room(const Slot &slot) {
   return longest * kPartOfLongest > slot.bytes;
 }
 
-bool Pipeline::has_free_slot() {
+bool Pipeline::has_free_slot(bool in_callers_stream) {
+  if (in_callers_stream) return in_streams_.size() < kMostInStreams;
   if (under_way_.size() < ring_slots_) return true;
   const auto has_room = [](const Slot *slot) { return slot->leaves_room; };
   if (!std::all_of(under_way_.begin(), under_way_.end(), has_room)) return false;
@@ -76,6 +79,10 @@ void Pipeline::take_over_ring(Slot &slot) {
 
 // The callers' data have passed through the ring.
 void Pipeline::wipe_all() {
+  // Chunks in streams of the caller's have scratch memory.
+  for (const std::unique_ptr<Slot> &slot : stream_slots_)
+    if (slot->device_in != nullptr && compute_ != nullptr)
+      (void)compute_->zero(*slot->device_in, 0, slot->device_in->bytes());
   for (const std::unique_ptr<Slot> &slot : slots_) {
     for (const auto *buffer : {slot->share.ring_in.get(), slot->share.ring_out.get()})
       if (buffer != nullptr) secure::wipe(buffer->host(), buffer->bytes());
@@ -85,8 +92,9 @@ void Pipeline::wipe_all() {
   }
   if (compute_ != nullptr) (void)finish(*compute_);
   // Keys are zeroed in these streams.
-  for (const std::unique_ptr<Slot> &slot : slots_)
-    if (slot->own_stream != nullptr) (void)finish(*slot->own_stream);
+  for (const auto *slots : {&slots_, &stream_slots_})
+    for (const std::unique_ptr<Slot> &slot : *slots)
+      if (slot->own_stream != nullptr) (void)finish(*slot->own_stream);
 }
 
 // Makes sure that the buffer has at least `bytes`.

@@ -44,6 +44,13 @@ Status Pipeline::check_output(Slot &slot) {
 }
 
 bool Pipeline::poll_oldest() {
+  if (under_way_.empty()) {
+    const Clock::time_point end = Clock::now() + kShortJob;
+    do
+      if (find_over() != nullptr) return true;
+    while (Clock::now() < end);
+    return false;
+  }
   Slot &slot = *under_way_.front();
   const auto reaches = [](device::Event &event) {
     // A short job is over before a sleep would end. How long a look takes depends on the API.
@@ -69,16 +76,16 @@ void Pipeline::wait() {
     wait();
     return;
   }
-  const auto waited =
-      std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - waiting_since_);
-  (void)bell_.wait(std::max(limit() - waited, std::chrono::milliseconds(1)));
-  is_stuck_ = is_stuck_ || (is_overdue() && !oldest_is_over());
+  auto most = limit();
+  if (!under_way_.empty())
+    most -= std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - waiting_since_);
+  (void)bell_.wait(std::max(most, std::chrono::milliseconds(1)));
+  is_stuck_ = is_stuck_ || (is_overdue() && !is_over(*under_way_.front()));
 }
 
-// In a caller's stream the device may wait for the caller's own work.
+// Chunks in a caller's stream do not count: there the device may wait for the caller's own work.
 bool Pipeline::is_overdue() const {
-  return !under_way_.empty() && under_way_.front()->adopted == nullptr &&
-         Clock::now() - waiting_since_ >= limit();
+  return !under_way_.empty() && Clock::now() - waiting_since_ >= limit();
 }
 
 // One stream of CFB1 calls the block cipher 128 times for each block.

@@ -36,6 +36,8 @@ struct Slot {
   // Reached when the keys are zeroed. Then `room` may be filled again.
   std::unique_ptr<device::Event> wiped;
   bool was_used = false;
+  // It is for chunks that may have to wait for work of the caller's.
+  bool is_in_callers_order = false;
   // From here on all is about the chunk under way. While other threads work on it, the stage
   // says who may touch the rest.
   std::atomic<Stage> stage = Stage::kOver;

@@ -59,6 +59,10 @@ Result<std::vector<size_t>> choose_by_name(const device::Survey &survey, const s
   return chosen;
 }
 
+Status no_memory_of_cpu() {
+  return Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device");
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(DispatcherOptions options)
@@ -258,8 +262,7 @@ Status Dispatcher::submit(const RequestPointer &request) {
     if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
     return place(request) ? Status() : no_place(job.kind);
   }
-  if (job.device == LC_CPU && job.memory == LC_MEMORY_DEVICE)
-    return Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device");
+  if (job.device == LC_CPU && job.memory == LC_MEMORY_DEVICE) return no_memory_of_cpu();
   if (job.device != LC_CPU && device(job.device) == nullptr)
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
   const lc_choice choice = job.device == LC_CPU ? LC_CHOICE_CORES : LC_CHOICE_DEVICE;
@@ -276,9 +279,11 @@ void Dispatcher::remove_device_memory(const void *at) {
   device_memory_.erase(reinterpret_cast<uint64_t>(at));
 }
 
-// The device of each message: device 0 if its memory is not from lc_alloc_device().
+// The device of each message: device 0 if its memory is not from lc_alloc_device(). Where there
+// is no such memory at all, one answer is for all messages, which may be very many.
 Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   std::lock_guard lock(mutex_);
+  if (device_memory_.empty()) return std::vector<uint32_t>{0};
   const auto find = [&](const uint8_t *pointer) -> std::optional<uint32_t> {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     auto at = device_memory_.upper_bound(address);
@@ -290,6 +295,11 @@ Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   for (size_t n = 0; n < job.messages.size(); ++n) {
     const CipherMessage &message = job.messages[n];
     const std::optional<uint32_t> in = find(message.in), out = find(message.out);
+    const bool has_tag = job.tag_memory == LC_MEMORY_DEVICE;
+    const std::optional<uint32_t> tag = has_tag ? find(job.aead[n].tag) : std::nullopt;
+    if (const auto text = in ? in : out; text && tag && *text != *tag)
+      return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
+                                           ": its text and its tag lie on two devices");
     if (in && out && *in != *out)
       return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
                                            ": its input and its output lie on two devices");
@@ -298,6 +308,24 @@ Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
     devices.push_back(in ? *in : out.value_or(elsewhere));
   }
   return devices;
+}
+
+Result<Executor *> Dispatcher::settle_on_device(Request &request) {
+  CipherJob &job = request.job;
+  if (job.device == LC_ANY_DEVICE) {
+    Result<std::vector<uint32_t>> found = find_messages(job);
+    if (!found.ok()) return found.status();
+    const std::set<uint32_t> all(found->begin(), found->end());
+    if (all.size() > 1)
+      return Status(LC_ERROR_ARGUMENT,
+                    "the messages lie on several devices, and a stream belongs to one");
+    if (!all.empty()) job.device = *all.begin();
+  }
+  if (job.device == LC_CPU) return no_memory_of_cpu();
+  Executor *const executor = device(job.device);
+  if (executor == nullptr)
+    return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
+  return executor;
 }
 
 // Runs each message on the device where it is, on all of these devices at once.
@@ -310,9 +338,9 @@ Status Dispatcher::submit_on_devices(const RequestPointer &request) {
     request->job.device = *all.begin();
     return submit(request);
   }
-  if (request->job.stream != nullptr)
+  if (request->job.verdicts != nullptr)
     return Status(LC_ERROR_ARGUMENT,
-                  "the messages lie on several devices, and a stream belongs to one");
+                  "the messages lie on several devices, and their verdicts on one");
   const auto work = std::make_shared<SharedWork>(request, nullptr);
   std::vector<RequestPointer> parts;
   for (const uint32_t number : all) {

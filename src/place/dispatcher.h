@@ -64,6 +64,9 @@ class Dispatcher {
   // The first selected device that can be used, made ready, or nullptr.
   Executor *first_ready();
 
+  // The device on which a request in device memory will run, which it then names. Of messages
+  // on several devices LC_ERROR_ARGUMENT.
+  Result<Executor *> settle_on_device(Request &request);
   // Starts a request, which ends by itself. After an error nothing was started.
   Status submit(const RequestPointer &request);
   Status submit(const RsaRequestPointer &request);

@@ -5,9 +5,10 @@ namespace lanecrypt::runtime {
 
 Ending::Ending(Callback on_end) : on_end_(std::move(on_end)) { result.struct_size = sizeof result; }
 
-void Ending::set_enqueued() {
+void Ending::set_enqueued(const Status &status) {
   std::lock_guard lock(mutex_);
   enqueued_ = true;
+  enqueued_status_ = status;
   changed_.notify_all();
 }
 
@@ -15,6 +16,7 @@ void Ending::tell() {
   {
     std::lock_guard lock(mutex_);
     status_ = failure;
+    if (!enqueued_) enqueued_status_ = failure;
     enqueued_ = ended_ = true;
     told_ = !on_end_;
     changed_.notify_all();
@@ -27,9 +29,10 @@ void Ending::tell() {
   changed_.notify_all();
 }
 
-void Ending::wait_enqueued() {
+Status Ending::wait_enqueued() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return enqueued_; });
+  return enqueued_status_;
 }
 
 Status Ending::wait() {

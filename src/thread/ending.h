@@ -27,11 +27,12 @@ class Ending {
   Status failure;
   lc_result result = {};
 
-  // Called when the work is in the caller's stream (device memory with a stream).
-  void set_enqueued();
+  // Called when the work is in the caller's stream (device memory with a stream), or why it is
+  // not.
+  void set_enqueued(const Status &status);
 
   // Any thread.
-  void wait_enqueued();
+  Status wait_enqueued();
   Status wait();
   bool ended(Status *status);
 
@@ -44,7 +45,7 @@ class Ending {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool enqueued_ = false, ended_ = false, told_ = false;
-  Status status_;
+  Status status_, enqueued_status_;
 };
 
 using EndingPointer = std::shared_ptr<Ending>;

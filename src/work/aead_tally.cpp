@@ -99,7 +99,7 @@ Result<bool> AeadTally::is_tag_right(const CipherJob &job, uint32_t number) cons
 
 Status AeadTally::finish(const CipherJob &job) {
   Status status;
-  for (size_t n = 0; n < messages_.size(); ++n) {
+  for (size_t n = 0; n < messages_.size() && !job.tags_stay_on_device(); ++n) {
     Message &message = messages_[n];
     const CipherMessage &caller = job.messages[n];
     const AeadMessage &beside = job.aead[n];

@@ -164,13 +164,89 @@ Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_piec
   return Status();
 }
 
+// Numbers the keys of a chunk as they come, most often the same one again.
+class ChunkKeys {
+ public:
+  uint32_t number_of(uint32_t key, const CipherJob &job, std::vector<const uint8_t *> &keys) {
+    if (keys.empty() || key != last_key_) {
+      const auto [known, is_new] =
+          numbers_.try_emplace(key, static_cast<uint32_t>(numbers_.size()));
+      if (is_new) keys.push_back(job.key(key));
+      last_key_ = key;
+      last_number_ = known->second;
+    }
+    return last_number_;
+  }
+
+ private:
+  std::unordered_map<uint32_t, uint32_t> numbers_;
+  uint32_t last_key_ = 0, last_number_ = 0;
+};
+
+// What an authenticated message in the device's memory is, where it lies there.
+struct AeadEnds {
+  Ends text;
+  Place tag, verdict;
+};
+
+Result<AeadEnds> find_aead_ends(const Request &request, const Piece &text,
+                                const DeviceMemory &memory) {
+  const CipherJob &job = request.job;
+  const CipherMessage &message = job.messages[text.message];
+  AeadEnds ends;
+  if (message.length != 0) {
+    Result<Ends> found = find_ends(request, text, memory);
+    if (!found.ok()) return found.status();
+    ends.text = *found;
+  }
+  const auto find = [&](const uint8_t *at, uint64_t bytes, Place *place) {
+    Result<Place> found = memory.place(reinterpret_cast<uint64_t>(at), bytes);
+    if (found.ok()) *place = *found;
+    return found.status();
+  };
+  if (job.tag_memory == LC_MEMORY_DEVICE)
+    LC_TRY(find(job.aead[text.message].tag, job.tag_bytes, &ends.tag));
+  if (job.verdicts != nullptr) LC_TRY(find(job.verdicts + message.number, 1, &ends.verdict));
+  return ends;
+}
+
+// Whether a launch that has these buffers can take the message. A message without text has
+// no place of its own.
+bool shares_buffers(const ChunkWork &work, const AeadEnds &ends, bool has_text) {
+  return (!has_text || (work.in == ends.text.in.buffer && work.out == ends.text.out.buffer)) &&
+         work.aead.tags == ends.tag.buffer && work.aead.verdicts == ends.verdict.buffer;
+}
+
+TagCheck make_check(const Request &request, uint32_t number, const AeadEnds &ends) {
+  const CipherJob &job = request.job;
+  TagCheck check = {};
+  check.at = ends.text.out.offset;
+  check.length = job.messages[number].length;
+  check.tag_at = ends.tag.offset;
+  check.verdict_at = ends.verdict.offset;
+  check.tag_bytes = job.tag_bytes;
+  if (job.verdicts != nullptr) check.is |= TAG_HAS_VERDICT;
+  if (job.tag_memory == LC_MEMORY_DEVICE)
+    check.is |= TAG_IN_MEMORY;
+  else if (job.kind.direction == LC_DECRYPT)
+    memcpy(check.tag, job.aead[number].tag, job.tag_bytes);
+  return check;
+}
+
 // Takes whole messages: the device must know a tag before it can say whether an output
 // may stay.
 Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t max_pieces,
                          DeviceChunk *chunk) {
-  std::unordered_map<uint32_t, uint32_t> key_numbers;
+  ChunkKeys keys;
+  const size_t most = std::min<size_t>(request.todo.size(), max_pieces);
+  chunk->pieces.reserve(most);
+  chunk->work.pieces.reserve(most);
+  chunk->work.aead.parts.reserve(most);
+  if (request.job.tags_stay_on_device() || request.job.kind.direction == LC_DECRYPT)
+    chunk->work.aead.checks.reserve(most);
   uint64_t aad_at = 0;
   bool has_place = false;
+  chunk->work.aead.tags_stay_on_device = request.job.tags_stay_on_device();
   while (!request.todo.empty() && chunk->pieces.size() + 2 <= max_pieces) {
     // A message's additional data come before its text.
     const bool has_aad = request.todo.front().is_aad;
@@ -178,34 +254,32 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
     const CipherMessage &message = request.job.messages[text.message];
     const AeadMessage &beside = request.job.aead[text.message];
     const bool is_ccm = request.job.kind.is_ccm();
-    Ends ends = {};
-    if (message.length != 0) {
-      Result<Ends> found = find_ends(request, text, memory);
-      if (!found.ok()) return found.status();
-      ends = *found;
-      if (!has_place) {
-        has_place = true;
-        chunk->work.in = ends.in.buffer;
-        chunk->work.out = ends.out.buffer;
-      } else if (chunk->work.in != ends.in.buffer || chunk->work.out != ends.out.buffer) {
-        break;
-      }
+    Result<AeadEnds> found = find_aead_ends(request, text, memory);
+    if (!found.ok()) return found.status();
+    const AeadEnds &ends = *found;
+    if (chunk->pieces.empty()) {
+      chunk->work.aead.tags = ends.tag.buffer;
+      chunk->work.aead.verdicts = ends.verdict.buffer;
     }
-    const auto [number, is_new] =
-        key_numbers.try_emplace(message.key, static_cast<uint32_t>(key_numbers.size()));
-    if (is_new) chunk->work.keys.push_back(request.job.key(message.key));
+    if (!has_place && message.length != 0) {
+      has_place = true;
+      chunk->work.in = ends.text.in.buffer;
+      chunk->work.out = ends.text.out.buffer;
+    }
+    if (!shares_buffers(chunk->work, ends, message.length != 0)) break;
+    const uint32_t number = keys.number_of(message.key, request.job, chunk->work.keys);
     const uint32_t first_sum = static_cast<uint32_t>(chunk->pieces.size());
     if (has_aad) {
       chunk->work.aead.parts.push_back(
-          describe_part(request, request.todo.front(), 0, number->second, aad_at));
+          describe_part(request, request.todo.front(), 0, number, aad_at));
       chunk->work.aead.aad.push_back({beside.aad, beside.aad_length});
       aad_at += whole_blocks(beside.aad_length);
       chunk->pieces.push_back(request.todo.front());
       request.todo.pop_front();
     }
-    chunk->work.aead.parts.push_back(
-        describe_part(request, text, static_cast<uint32_t>(chunk->work.pieces.size()),
-                      number->second, chunk->work.aead.headers.size()));
+    chunk->work.aead.parts.push_back(describe_part(request, text,
+                                                   static_cast<uint32_t>(chunk->work.pieces.size()),
+                                                   number, chunk->work.aead.headers.size()));
     if (is_ccm) {
       std::vector<uint8_t> &headers = chunk->work.aead.headers;
       const uint64_t at = headers.size(), bytes = ccm_header_bytes(beside.aad_length);
@@ -213,19 +287,16 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
       copy_ccm_header(request.job, text.message, 0, bytes, headers.data() + at);
     }
     if (text.length != 0) {
-      CipherPiece made = make_piece(request, ends, text, number->second);
+      CipherPiece made = make_piece(request, ends.text, text, number);
       made.chain = static_cast<uint32_t>(chunk->work.pieces.size());
       chunk->work.pieces.push_back(made);
-      if (message.length != 0 && request.job.kind.direction == LC_DECRYPT) {
-        TagCheck check = {};
-        check.at = ends.out.offset;
-        check.length = message.length;
-        check.first_sum = first_sum;
-        check.sum_count = has_aad ? 2 : 1;
-        check.tag_bytes = request.job.tag_bytes;
-        memcpy(check.tag, beside.tag, request.job.tag_bytes);
-        chunk->work.aead.checks.push_back(check);
-      }
+    }
+    const bool is_wiped = message.length != 0 && request.job.kind.direction == LC_DECRYPT;
+    if (is_wiped || request.job.tags_stay_on_device()) {
+      TagCheck check = make_check(request, text.message, ends);
+      check.first_sum = first_sum;
+      check.sum_count = has_aad ? 2 : 1;
+      chunk->work.aead.checks.push_back(check);
     }
     chunk->pieces.push_back(text);
     request.todo.pop_front();

@@ -21,6 +21,14 @@ struct TextSpan {
 
 class SharedWork;
 
+// How a job gets into the order of a stream that only its caller's thread can name: that thread
+// marks `before`, the device's thread awaits it and marks `after`, for which the caller's stream
+// then waits.
+struct ThreadOrder {
+  std::unique_ptr<device::Event> before, after;
+  bool has_begun = false;  // `after` was marked behind some of the job
+};
+
 // Shared by its caller, by the queue in which it waits and by the pieces under way. The
 // caller may release it at any time.
 class Request : public Ending {
@@ -52,6 +60,8 @@ class Request : public Ending {
   // CBC encryption in slices: the chain value of each message, on the device that has the
   // request.
   std::unique_ptr<device::Buffer> chain;
+  // Of a job in LC_STREAM_PER_THREAD.
+  std::unique_ptr<ThreadOrder> order;
   // Authenticated modes: the messages' tags.
   std::shared_ptr<AeadTally> aead;
   // OFB in place and in slices: the last keystream of each message that came back. The

@@ -284,6 +284,14 @@ class CudaStream : public Stream {
   bool owned_;
 };
 
+// While the program captures a stream into a graph, no thread of the process may allocate
+// memory or wait, unless the thread says that its calls have nothing to do with the capture.
+// Those of our threads never have.
+void stay_out_of_captures(const Driver &driver) {
+  int mode = kCaptureRelaxed;
+  (void)driver.exchange_capture_mode(&mode);
+}
+
 // One user of an open card, with one set of kernels.
 class CudaDevice : public Device {
  public:
@@ -339,6 +347,14 @@ class CudaDevice : public Device {
     return stream_of(greatest);
   }
   Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
+    int capturing = 0;
+    const CUresult asked = driver_.stream_is_capturing(static_cast<CUstream>(handle), &capturing);
+    // The legacy stream must not be touched while another one is captured.
+    if (capturing != 0 || asked == kErrorStreamCaptureImplicit)
+      return Status(LC_ERROR_UNSUPPORTED, "the stream is being captured into a graph");
+    if (asked != kSuccess)
+      return Status(LC_ERROR_ARGUMENT, "this is no stream of " + properties_.id + ": " +
+                                           error(driver_, asked, "cuStreamIsCapturing").text());
     return std::unique_ptr<Stream>(
         new CudaStream(driver_, *kernels_, static_cast<CUstream>(handle), false));
   }
@@ -361,7 +377,16 @@ class CudaDevice : public Device {
     return std::unique_ptr<Buffer>(new CudaPinnedPages(driver_, start, bytes));
   }
   bool pins_in_place() const override { return true; }
-  void attach_thread() override { (void)driver_.set_current(card_->context()); }
+  void attach_thread() override {
+    (void)driver_.set_current(card_->context());
+    stay_out_of_captures(driver_);
+  }
+  void on_callers_thread(const std::function<void()> &work) override {
+    if (driver_.push_current(card_->context()) != kSuccess) return;
+    work();
+    CUcontext ours = nullptr;
+    (void)driver_.pop_current(&ours);
+  }
 
  private:
   // Priorities are 0 and, the greater, below.
@@ -384,6 +409,7 @@ Result<std::unique_ptr<Device>> open_cuda(const Driver &driver, CUdevice device,
   Result<std::shared_ptr<OpenCard>> card = OpenCard::open(driver, device);
   if (!card.ok()) return card.status();
   LC_TRY(check(driver, driver.set_current((*card)->context()), "cuCtxSetCurrent"));
+  stay_out_of_captures(driver);
   Result<std::shared_ptr<LoadedSet>> loaded = (*card)->load(set);
   if (!loaded.ok()) {
     (void)driver.set_current(nullptr);
@@ -422,7 +448,7 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.bit_matrices = major >= 8;
   properties.is_gpu = true;
   properties.pairs_launches = major >= 9;
-  properties.flat_addresses = true;
+  properties.flat_addresses = properties.default_streams = true;
   // Then kernels have all that cuMemHostAlloc() gives at the address that the host has
   // it, whatever the flags.
   properties.reaches_pinned = attribute(kUnifiedAddressing) != 0;

@@ -26,6 +26,7 @@ enum : CUresult {
   kErrorOutOfMemory = 2,
   kErrorNoDevice = 100,
   kErrorNotReady = 600,
+  kErrorStreamCaptureImplicit = 906,
 };
 
 enum : unsigned {
@@ -33,6 +34,9 @@ enum : unsigned {
   kEventBlockingSync = 1,
   kMemHostAllocPortable = 1,
 };
+
+// CUstreamCaptureMode.
+constexpr int kCaptureRelaxed = 2;
 
 enum Attribute : int {
   kMaxThreadsPerBlock = 1,
@@ -80,6 +84,8 @@ struct LaunchConfig {
   F(cuDevicePrimaryCtxRetain, primary_retain, (CUcontext * context, CUdevice device))             \
   F(cuDevicePrimaryCtxRelease_v2, primary_release, (CUdevice device))                             \
   F(cuCtxSetCurrent, set_current, (CUcontext context))                                            \
+  F(cuCtxPushCurrent_v2, push_current, (CUcontext context))                                       \
+  F(cuCtxPopCurrent_v2, pop_current, (CUcontext * context))                                       \
   F(cuModuleLoadData, module_load, (CUmodule * module, const void *image))                        \
   F(cuModuleUnload, module_unload, (CUmodule module))                                             \
   F(cuModuleGetFunction, module_function,                                                         \
@@ -110,6 +116,8 @@ struct LaunchConfig {
   F(cuStreamDestroy_v2, stream_destroy, (CUstream stream))                                        \
   F(cuStreamSynchronize, stream_synchronize, (CUstream stream))                                   \
   F(cuStreamWaitEvent, stream_wait, (CUstream stream, CUevent event, unsigned flags))             \
+  F(cuStreamIsCapturing, stream_is_capturing, (CUstream stream, int *status))                     \
+  F(cuThreadExchangeStreamCaptureMode, exchange_capture_mode, (int *mode))                        \
   F(cuEventCreate, event_create, (CUevent * event, unsigned flags))                               \
   F(cuEventDestroy_v2, event_destroy, (CUevent event))                                            \
   F(cuEventRecord, event_record, (CUevent event, CUstream stream))                                \

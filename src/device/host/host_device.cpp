@@ -93,21 +93,19 @@ class HostBuffer : public Buffer {
   std::shared_ptr<HostMemory> book_;
 };
 
-class HostEvent : public Event {
+// What a mark and those who wait for it share. It may outlast the event.
+class HostPoint {
  public:
-  Status wait() override {
+  Status wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return done_ == marked_; });
     return status_;
   }
-  bool reached() override {
+  bool reached() {
     std::lock_guard lock(mutex_);
     return done_ == marked_;
   }
-  uint64_t nanoseconds_since(Event &earlier) override {
-    const auto span = time_ - static_cast<HostEvent &>(earlier).time_;
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(span).count();
-  }
+  Clock::time_point time() const { return time_; }
 
   uint64_t begin_mark() {
     std::lock_guard lock(mutex_);
@@ -138,6 +136,20 @@ class HostEvent : public Event {
   Clock::time_point time_;
 };
 
+class HostEvent : public Event {
+ public:
+  Status wait() override { return point_->wait(); }
+  bool reached() override { return point_->reached(); }
+  uint64_t nanoseconds_since(Event &earlier) override {
+    const auto span = point_->time() - static_cast<HostEvent &>(earlier).point_->time();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(span).count();
+  }
+  const std::shared_ptr<HostPoint> &point() const { return point_; }
+
+ private:
+  const std::shared_ptr<HostPoint> point_ = std::make_shared<HostPoint>();
+};
+
 // One group after another of a launch, each with its lanes.
 void run_groups(const HostKernelEntry &kernel, std::vector<uint64_t> arguments, uint32_t first,
                 uint32_t step, uint32_t groups, uint32_t lanes, uint32_t local_bytes) {
@@ -164,12 +176,15 @@ void run_groups(const HostKernelEntry &kernel, std::vector<uint64_t> arguments, 
   free(local);
 }
 
-class HostStream : public Stream {
+}  // namespace
+
+// Does one thing after the other, on a thread of its own.
+class HostQueue {
  public:
-  HostStream(HostFault &fault, uint32_t threads) : fault_(fault), threads_(threads) {
+  HostQueue() {
     thread_ = std::thread([this] { run(); });
   }
-  ~HostStream() override {
+  ~HostQueue() {
     {
       std::lock_guard lock(mutex_);
       stopping_ = true;
@@ -177,6 +192,45 @@ class HostStream : public Stream {
     }
     thread_.join();
   }
+  HostQueue(const HostQueue &) = delete;
+
+  void push(std::function<void()> work) {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+    changed_.notify_all();
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      running_ = std::move(queue_.front());
+      queue_.pop_front();
+      lock.unlock();
+      running_();
+      running_ = nullptr;
+      lock.lock();
+    }
+  }
+
+  // Of the queue's thread alone. What a stuck kernel was given is found here by whoever
+  // looks for leaks, and not only on the stack of a thread that never ends.
+  std::function<void()> running_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+namespace {
+
+class HostStream : public Stream {
+ public:
+  HostStream(HostFault &fault, uint32_t threads, std::shared_ptr<HostQueue> queue)
+      : fault_(fault), threads_(threads), queue_(std::move(queue)) {}
 
   Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
     return push_copy(reinterpret_cast<void *>(to.address() + offset), from, bytes, Way::kUp);
@@ -235,16 +289,16 @@ class HostStream : public Stream {
     });
   }
   Status mark(Event &event) override {
-    HostEvent *point = static_cast<HostEvent *>(&event);
+    const std::shared_ptr<HostPoint> point = static_cast<HostEvent &>(event).point();
     const uint64_t mark = point->begin_mark();
-    return push_always([this, point, mark] { point->end_mark(mark, status_); });
+    return push_always([point, mark, outcome = outcome_] { point->end_mark(mark, *outcome); });
   }
   Status await(Event &event) override {
-    HostEvent *point = static_cast<HostEvent *>(&event);
+    const std::shared_ptr<HostPoint> point = static_cast<HostEvent &>(event).point();
     const uint64_t mark = point->last_mark();
-    return push_always([this, point, mark] {
+    return push_always([point, mark, outcome = outcome_] {
       const Status status = point->wait_for(mark);
-      if (status_.ok()) status_ = status;
+      if (outcome->ok()) *outcome = status;
     });
   }
   Status finish() override {
@@ -277,43 +331,45 @@ class HostStream : public Stream {
 
   // As on a real device, what follows a failure in a stream does not run.
   Status push(std::function<Status()> work) {
-    return push_always([this, work = std::move(work)] {
-      if (status_.ok()) status_ = work();
+    return push_always([outcome = outcome_, work = std::move(work)] {
+      if (outcome->ok()) *outcome = work();
     });
   }
   Status push_always(std::function<void()> work) {
-    std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(work));
-    changed_.notify_all();
+    queue_->push(std::move(work));
     return Status();
   }
 
-  void run() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      running_ = std::move(queue_.front());
-      queue_.pop_front();
-      lock.unlock();
-      running_();
-      running_ = nullptr;
-      lock.lock();
-    }
-  }
-
   HostFault &fault_;
-  uint32_t threads_;
-  // Of the stream's thread alone. What a stuck kernel was given is found here by whoever
-  // looks for leaks, and not only on the stack of a thread that never ends.
-  Status status_;
-  std::function<void()> running_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;
-  bool stopping_ = false;
-  std::thread thread_;
+  const uint32_t threads_;
+  // Of the queue's thread alone. A caller's stream goes on when this object is gone.
+  const std::shared_ptr<Status> outcome_ = std::make_shared<Status>();
+  const std::shared_ptr<HostQueue> queue_;
 };
+
+// The streams that callers have now, and the one that all threads share.
+struct CallersStreams {
+  std::mutex mutex;
+  std::map<const void *, std::shared_ptr<HostQueue>> queues;
+  std::shared_ptr<HostQueue> legacy;  // from its first use on
+};
+
+CallersStreams &callers_streams() {
+  static CallersStreams *const all = new CallersStreams();
+  return *all;
+}
+
+std::shared_ptr<HostQueue> queue_of(const void *handle) {
+  if (handle == LC_STREAM_PER_THREAD) handle = HostCallersStream::of_this_thread().handle();
+  CallersStreams &all = callers_streams();
+  std::lock_guard lock(all.mutex);
+  if (handle == LC_STREAM_LEGACY) {
+    if (all.legacy == nullptr) all.legacy = std::make_shared<HostQueue>();
+    return all.legacy;
+  }
+  const auto at = all.queues.find(handle);
+  return at == all.queues.end() ? nullptr : at->second;
+}
 
 class HostDevice : public Device {
  public:
@@ -344,12 +400,16 @@ class HostDevice : public Device {
         new HostBuffer(MemoryKind::kDevice, reinterpret_cast<void *>(address), bytes, nullptr));
   }
   Result<std::unique_ptr<Stream>> make_stream() override {
-    return std::unique_ptr<Stream>(new HostStream(fault_, properties_.compute_units));
+    return std::unique_ptr<Stream>(
+        new HostStream(fault_, properties_.compute_units, std::make_shared<HostQueue>()));
   }
   // No sooner than others, so that what uses one is tried where there is no GPU.
   Result<std::unique_ptr<Stream>> make_urgent_stream() override { return make_stream(); }
-  Result<std::unique_ptr<Stream>> adopt_stream(void *) override {
-    return Status(LC_ERROR_UNSUPPORTED, "the host device has no streams of the caller's");
+  Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
+    const std::shared_ptr<HostQueue> queue = queue_of(handle);
+    if (queue == nullptr)
+      return Status(LC_ERROR_ARGUMENT, "this is no stream of " + properties_.id);
+    return std::unique_ptr<Stream>(new HostStream(fault_, properties_.compute_units, queue));
   }
   Result<std::unique_ptr<Event>> make_event() override {
     return std::unique_ptr<Event>(new HostEvent());
@@ -383,6 +443,33 @@ class HostDevice : public Device {
 
 }  // namespace
 
+HostCallersStream::HostCallersStream() : queue_(std::make_shared<HostQueue>()) {
+  CallersStreams &all = callers_streams();
+  std::lock_guard lock(all.mutex);
+  all.queues[queue_.get()] = queue_;
+}
+
+HostCallersStream::~HostCallersStream() {
+  finish();
+  CallersStreams &all = callers_streams();
+  std::lock_guard lock(all.mutex);
+  all.queues.erase(queue_.get());
+}
+
+HostCallersStream &HostCallersStream::of_this_thread() {
+  thread_local HostCallersStream stream;
+  return stream;
+}
+
+void HostCallersStream::run(std::function<void()> work) { queue_->push(std::move(work)); }
+
+void HostCallersStream::finish() {
+  const auto point = std::make_shared<HostPoint>();
+  const uint64_t mark = point->begin_mark();
+  queue_->push([point, mark] { point->end_mark(mark, Status()); });
+  (void)point->wait();
+}
+
 uint64_t count_pinned_in_place() {
   PinnedPages &pages = pinned_pages();
   std::lock_guard lock(pages.mutex);
@@ -410,7 +497,7 @@ std::vector<Found> find_host() {
   properties.team_lanes = 1;
   properties.lone_teams = process::diagnostic_variable("LANECRYPT_HOST_TEAMS") == nullptr;
   properties.bit_matrices = properties.max_group_lanes == 32;
-  properties.flat_addresses = properties.reaches_pinned = true;
+  properties.flat_addresses = properties.reaches_pinned = properties.default_streams = true;
   properties.fast_fp64 = true;
   const char *kernels = process::diagnostic_variable("LANECRYPT_HOST_KERNELS");
   std::istringstream lists(kernels == nullptr ? "" : kernels);

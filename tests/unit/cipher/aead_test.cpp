@@ -1,5 +1,6 @@
 // GCM, CCM and ChaCha20-Poly1305 compared with OpenSSL: lengths, additional data, IVs and
-// tags of every size, in host and device memory. Also messages that were tampered with.
+// tags of every size, in host and device memory. Also messages that were tampered with, and
+// tags and verdicts that only the device knows.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -24,6 +25,43 @@ struct Setting {
   uint32_t key_bytes;
   uint32_t iv_bytes = 12, tag_bytes = 16;
   Place place = Place::kHost;
+  // Of device memory: tags and verdicts are there too.
+  bool tags_on_device = false;
+};
+
+// Tags and verdicts in device memory, the tags at any alignment and with bytes between them
+// that must stay.
+class DeviceTags {
+ public:
+  DeviceTags(lc_context *context, const std::vector<Bytes> &tags, uint32_t tag_bytes)
+      : context_(context), stride_(tag_bytes + 5), before_(tags.size() * (stride_ + 1), 0x5a) {
+    for (size_t n = 0; n < tags.size(); n++)
+      std::copy_n(tags[n].begin(), tag_bytes, before_.begin() + n * stride_);
+    void *memory = nullptr;
+    EXPECT_EQ(LC_OK, lc_alloc_device(context, 0, before_.size(), &memory)) << lc_last_error();
+    memory_ = static_cast<uint8_t *>(memory);
+    EXPECT_EQ(LC_OK, lc_copy_to_device(context, 0, memory, before_.data(), before_.size()));
+  }
+  ~DeviceTags() { lc_free_device(context_, 0, memory_); }
+  DeviceTags(const DeviceTags &) = delete;
+
+  uint8_t *tag(size_t n) const { return memory_ + n * stride_; }
+  uint8_t *verdicts(size_t messages) const { return memory_ + messages * stride_; }
+  // What is there now must be this, with these verdicts, or none where there are none.
+  void check(const std::vector<Bytes> &tags, uint32_t tag_bytes, const Bytes &verdicts) const {
+    Bytes expected = before_, now(before_.size());
+    for (size_t n = 0; n < tags.size(); n++)
+      std::copy_n(tags[n].begin(), tag_bytes, expected.begin() + n * stride_);
+    std::copy(verdicts.begin(), verdicts.end(), expected.begin() + tags.size() * stride_);
+    EXPECT_EQ(LC_OK, lc_copy_from_device(context_, 0, now.data(), memory_, now.size()));
+    EXPECT_EQ(expected, now) << "tags or verdicts on the device";
+  }
+
+ private:
+  lc_context *context_;
+  size_t stride_;
+  Bytes before_;
+  uint8_t *memory_ = nullptr;
 };
 
 constexpr uint64_t kSlack = 64;  // canaries around each output
@@ -77,7 +115,8 @@ void Aead::check(const Setting &setting, lc_direction direction,
   SCOPED_TRACE(cipher_name(setting.cipher, setting.key_bytes) +
                (direction == LC_ENCRYPT ? " encryption" : " decryption") + ", IV of " +
                std::to_string(setting.iv_bytes) + ", tag of " + std::to_string(setting.tag_bytes) +
-               ", " + place_name(setting.place));
+               ", " + place_name(setting.place) +
+               (setting.tags_on_device ? ", tags there too" : ""));
   // The arena: inputs and outputs, with canaries between them.
   std::vector<uint64_t> in_at, out_at;
   uint64_t bytes = 64;
@@ -152,9 +191,33 @@ void Aead::check(const Setting &setting, lc_direction direction,
   job.iv_bytes = setting.iv_bytes;
   job.tag_bytes = setting.tag_bytes;
   job.message_status = statuses.data();
+  std::unique_ptr<DeviceTags> on_device;
+  if (setting.tags_on_device) {
+    on_device = std::make_unique<DeviceTags>(context(), tags, setting.tag_bytes);
+    for (size_t n = 0; n < messages.size(); n++) list[n].tag = on_device->tag(n);
+    job.tag_memory = LC_MEMORY_DEVICE;
+    job.message_status = nullptr;
+    if (direction == LC_DECRYPT) job.verdicts = on_device->verdicts(messages.size());
+  }
   const lc_status status = lc_run(context(), &job, nullptr);
-  EXPECT_EQ(some_wrong ? LC_ERROR_TAG : LC_OK, status) << lc_last_error();
+  EXPECT_EQ(some_wrong && !setting.tags_on_device ? LC_ERROR_TAG : LC_OK, status)
+      << lc_last_error();
   expect_done(1, total);
+  if (setting.tags_on_device) {
+    Bytes verdicts(direction == LC_DECRYPT ? messages.size() : 0, 1);
+    std::vector<Bytes> expected;
+    for (size_t n = 0; n < messages.size(); n++) {
+      expected.push_back(messages[n].tag);
+      // So that what is compared below is as where the host has them.
+      if (direction == LC_ENCRYPT)
+        std::copy(messages[n].tag.begin(), messages[n].tag.end(), tags[n].begin());
+      const bool is_wrong = !wrong.empty() && wrong[n];
+      if (!verdicts.empty()) verdicts[n] = is_wrong ? 0 : 1;
+      statuses[n] = is_wrong ? LC_ERROR_TAG : LC_OK;
+    }
+    on_device->check(expected, setting.tag_bytes, verdicts);
+    on_device.reset();
+  }
 
   Bytes now(bytes);
   if (setting.place == Place::kDevice) {
@@ -355,6 +418,30 @@ TEST_P(Aead, GcmCounterWraps) {
     check(setting, LC_DECRYPT, messages);
     if (HasFailure()) return;
   }
+}
+
+// Where the host learns of no tag, the device writes each and compares each.
+TEST_P(Aead, TagsOnTheDevice) {
+  for (lc_cipher cipher : offered_aead())
+    for (uint32_t tag_bytes : {16u, 12u}) {
+      if (tag_bytes != 16 && cipher == LC_CHACHA20_POLY1305) continue;
+      Setting setting{cipher, key_sizes(cipher).back(), 12, tag_bytes, Place::kDevice, true};
+      std::vector<Message> messages;
+      std::vector<bool> wrong;
+      for (uint64_t length : {0, 0, 1, 15, 16, 17, 64, 65, 300, 4096, 70001})
+        for (uint64_t aad_length : {0, 20}) messages.push_back(make(setting, length, aad_length));
+      check(setting, LC_ENCRYPT, messages);
+      check(setting, LC_DECRYPT, messages);
+      if (HasFailure()) return;
+      for (size_t n = 0; n < messages.size(); n++) {
+        wrong.push_back(n % 3 == 0);
+        Bytes &changed =
+            n % 2 == 0 || messages[n].plain.empty() ? messages[n].tag : messages[n].cipher;
+        if (wrong.back()) changed[random_.below(changed.size())] ^= 1;
+      }
+      check(setting, LC_DECRYPT, messages, wrong);
+      if (HasFailure()) return;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(, Aead, testing::ValuesIn(devices_in_every_form()), device_case_name);

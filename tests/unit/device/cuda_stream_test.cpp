@@ -1,11 +1,14 @@
-// A program's own CUDA memory and stream. Nothing is copied, and the job runs in the
-// stream's order.
+// A program's own CUDA memory and streams. Nothing is copied, the job runs in the stream's
+// order, and nothing there waits for the host.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <vector>
 
 #include "thread/signals.h"
@@ -37,71 +40,201 @@ std::vector<uint8_t> by_openssl(const uint8_t *key, const uint8_t *iv,
   return out;
 }
 
-TEST(CudaStream, RunsInTheOrderOfTheCallersStream) {
-  // Without this, threads that the driver starts here would take the signals of a later
-  // test.
-  const lanecrypt::runtime::SignalsBlocked blocked;
-  int count = 0;
-  if (cu("cuInit", 0u) != 0 || cu("cuDeviceGetCount", &count) != 0 || count == 0)
-    GTEST_SKIP() << "needs a GPU: there is no CUDA device";
-  void *primary = nullptr, *stream = nullptr;
-  ASSERT_EQ(cu("cuDevicePrimaryCtxRetain", &primary, 0), 0);
-  ASSERT_EQ(cu("cuCtxSetCurrent", primary), 0);
-  ASSERT_EQ(cu("cuStreamCreate", &stream, 1u), 0);
+class CudaStream : public testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cu("cuInit", 0u) != 0 || cu("cuDeviceGetCount", &count) != 0 || count == 0)
+      GTEST_SKIP() << "needs a GPU: there is no CUDA device";
+    void *primary = nullptr;
+    ASSERT_EQ(cu("cuDevicePrimaryCtxRetain", &primary, 0), 0);
+    ASSERT_EQ(cu("cuCtxSetCurrent", primary), 0);
+    ASSERT_EQ(cu("cuStreamCreate", &stream_, 1u), 0);
+    lc_options options = {};
+    options.struct_size = sizeof options;
+    options.devices = "cuda:0";
+    options.fallback = LC_FALLBACK_NONE;
+    ASSERT_EQ(lc_open(&options, &context_), LC_OK) << lc_last_error();
+    plain_.resize(kBytes);
+    uint32_t state = 1;
+    for (uint8_t &byte : plain_)
+      byte = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+    for (int i = 0; i < 32; ++i) first_key_[i] = uint8_t(i), second_key_[i] = uint8_t(200 - i);
+    for (uint8_t &byte : iv_) byte = 0xff;
+    ASSERT_EQ(cu("cuMemAlloc_v2", &memory_, kBytes + kBeside), 0);
+    for (std::vector<uint8_t> &copy : copies_) copy.resize(kBytes + kBeside);
+    // Copies to and from pageable memory would wait for the stream.
+    for (std::vector<uint8_t> *pinned : {&plain_, &copies_[0], &copies_[1], &copies_[2]})
+      ASSERT_EQ(cu("cuMemHostRegister_v2", static_cast<void *>(pinned->data()), pinned->size(), 0u),
+                0);
+    ASSERT_EQ(lc_device_test(context_, 0), LC_OK) << lc_last_error();
+  }
+  void TearDown() override {
+    lc_close(context_);
+    for (std::vector<uint8_t> *pinned : {&plain_, &copies_[0], &copies_[1], &copies_[2]})
+      (void)cu("cuMemHostUnregister", static_cast<void *>(pinned->data()));
+    if (memory_ != 0) EXPECT_EQ(cu("cuMemFree_v2", memory_), 0);
+    if (stream_ != nullptr) EXPECT_EQ(cu("cuStreamDestroy_v2", stream_), 0);
+  }
 
-  lc_context *context = nullptr;
-  lc_options options = {};
-  options.struct_size = sizeof options;
-  options.devices = "cuda:0";
-  options.fallback = LC_FALLBACK_NONE;
-  ASSERT_EQ(lc_open(&options, &context), LC_OK) << lc_last_error();
-
-  constexpr size_t kBytes = (64 << 20) + 5;
-  std::vector<uint8_t> plain(kBytes), twice(kBytes);
-  uint32_t state = 1;
-  for (uint8_t &byte : plain)
-    byte = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
-  uint8_t first_key[32], second_key[32], iv[16];
-  for (int i = 0; i < 32; ++i) first_key[i] = uint8_t(i), second_key[i] = uint8_t(200 - i);
-  for (uint8_t &byte : iv) byte = 0xff;
-
-  unsigned long long memory = 0;
-  ASSERT_EQ(cu("cuMemAlloc_v2", &memory, kBytes), 0);
-  // A copy, two jobs in place and a copy back. Only through the stream's order does each
-  // see what the one before it left.
-  ASSERT_EQ(
-      cu("cuMemcpyHtoDAsync_v2", memory, static_cast<const void *>(plain.data()), kBytes, stream),
-      0);
-  lc_ticket *tickets[2] = {};
-  for (int n = 0; n < 2; ++n) {
-    void *const data = reinterpret_cast<void *>(memory);
-    const lc_message message =
-        lanecrypt::test::plain_message(n == 0 ? first_key : second_key, iv, data, data, kBytes);
+  void upload(void *stream) {
+    ASSERT_EQ(cu("cuMemcpyHtoDAsync_v2", memory_, static_cast<const void *>(plain_.data()), kBytes,
+                 stream),
+              0);
+  }
+  void download(void *stream, std::vector<uint8_t> &to, size_t from = 0) {
+    ASSERT_EQ(cu("cuMemcpyDtoHAsync_v2", static_cast<void *>(to.data()), memory_ + from, to.size(),
+                 stream),
+              0);
+  }
+  void *at(size_t offset) const { return reinterpret_cast<void *>(memory_ + offset); }
+  lc_cipher_job job(lc_cipher cipher, void *stream, const lc_message &message) const {
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
-    job.cipher = LC_AES_CTR;
+    job.cipher = cipher;
     job.key_bytes = 32;
     job.memory = LC_MEMORY_DEVICE;
     job.stream = stream;
     job.messages = &message;
     job.message_count = 1;
     job.message_size = sizeof message;
-    ASSERT_EQ(lc_submit(context, &job, nullptr, &tickets[n]), LC_OK) << lc_last_error();
+    return job;
   }
-  ASSERT_EQ(cu("cuMemcpyDtoHAsync_v2", static_cast<void *>(twice.data()), memory, kBytes, stream),
-            0);
-  ASSERT_EQ(cu("cuStreamSynchronize", stream), 0);
-  EXPECT_TRUE(twice == by_openssl(second_key, iv, by_openssl(first_key, iv, plain)));
-  for (lc_ticket *ticket : tickets) {
-    lc_result result = {};
-    result.struct_size = sizeof result;
-    EXPECT_EQ(lc_ticket_wait(ticket, &result), LC_OK) << lc_last_error();
-    EXPECT_EQ(result.device_bytes, kBytes);
-    lc_ticket_free(ticket);
+  // A copy, two jobs in place and a copy back. Only through the stream's order does each see
+  // what the one before it left.
+  void run_twice(void *stream) {
+    upload(stream);
+    lc_ticket *tickets[2] = {};
+    for (int n = 0; n < 2; ++n) {
+      const lc_message message = lanecrypt::test::plain_message(n == 0 ? first_key_ : second_key_,
+                                                                iv_, at(0), at(0), kBytes);
+      const lc_cipher_job twice = job(LC_AES_CTR, stream, message);
+      ASSERT_EQ(lc_submit(context_, &twice, nullptr, &tickets[n]), LC_OK) << lc_last_error();
+    }
+    std::vector<uint8_t> twice(kBytes);
+    download(stream, twice);
+    ASSERT_EQ(cu("cuStreamSynchronize", stream), 0);
+    EXPECT_TRUE(twice == by_openssl(second_key_, iv_, by_openssl(first_key_, iv_, plain_)));
+    for (lc_ticket *ticket : tickets) {
+      lc_result result = {};
+      result.struct_size = sizeof result;
+      EXPECT_EQ(lc_ticket_wait(ticket, &result), LC_OK) << lc_last_error();
+      EXPECT_EQ(result.device_bytes, kBytes);
+      lc_ticket_free(ticket);
+    }
   }
-  lc_close(context);
-  EXPECT_EQ(cu("cuMemFree_v2", memory), 0);
-  EXPECT_EQ(cu("cuStreamDestroy_v2", stream), 0);
+
+  static constexpr size_t kBytes = (64 << 20) + 5, kBeside = 64;
+  // Without this, threads that the driver starts here would take the signals of a later
+  // test.
+  const lanecrypt::runtime::SignalsBlocked blocked_;
+  lc_context *context_ = nullptr;
+  void *stream_ = nullptr;
+  unsigned long long memory_ = 0;
+  std::vector<uint8_t> plain_, copies_[3];
+  uint8_t first_key_[32], second_key_[32], iv_[16];
+};
+
+TEST_F(CudaStream, RunsInTheOrderOfTheCallersStream) { run_twice(stream_); }
+
+TEST_F(CudaStream, RunsInTheLegacyDefaultStream) { run_twice(LC_STREAM_LEGACY); }
+
+// The thread that does the work has another stream of that name.
+TEST_F(CudaStream, RunsInTheThreadsDefaultStream) { run_twice(LC_STREAM_PER_THREAD); }
+
+// Holds a stream up until it is opened.
+struct Gate {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_open = false;
+
+  static void wait(void *gate) {
+    auto *self = static_cast<Gate *>(gate);
+    std::unique_lock lock(self->mutex);
+    self->changed.wait(lock, [self] { return self->is_open; });
+  }
+  void open() {
+    std::lock_guard lock(mutex);
+    is_open = true;
+    changed.notify_all();
+  }
+};
+
+// Seals, opens, changes the tag and opens again. All of it is asked for before any of it may
+// begin, and nobody on the host learns of a tag.
+TEST_F(CudaStream, TagsAndVerdictsStayInTheStream) {
+  // The first launch of a kernel loads it, which may wait for all of the card's work. So the
+  // stream is held up the second time.
+  for (bool is_held : {false, true})
+    for (int n = 0; n < 4; n++) {
+      void *const stream = n % 2 == 0 ? stream_ : LC_STREAM_PER_THREAD;
+      const lc_cipher cipher = n / 2 == 0 ? LC_AES_GCM : LC_CHACHA20_POLY1305;
+      Gate gate;
+      gate.is_open = !is_held;
+      ASSERT_EQ(cu("cuLaunchHostFunc", stream, &Gate::wait, static_cast<void *>(&gate)), 0);
+      upload(stream);
+      const size_t tag = kBytes + 3, verdict = kBytes + 40;
+      ASSERT_EQ(cu("cuMemsetD8Async", memory_ + kBytes, static_cast<unsigned char>(0xa5), kBeside,
+                   stream),
+                0);
+      lc_message message = lanecrypt::test::plain_message(first_key_, iv_, at(0), at(0), kBytes);
+      message.tag = at(tag);
+      lc_cipher_job sealing = job(cipher, stream, message);
+      sealing.tag_memory = LC_MEMORY_DEVICE;
+      lc_cipher_job opening = sealing;
+      opening.direction = LC_DECRYPT;
+      opening.verdicts = at(verdict);
+      auto &[sealed, opened, spoilt] = copies_;
+      ASSERT_EQ(lc_submit(context_, &sealing, nullptr, nullptr), LC_OK) << lc_last_error();
+      download(stream, sealed);
+      ASSERT_EQ(lc_submit(context_, &opening, nullptr, nullptr), LC_OK) << lc_last_error();
+      download(stream, opened);
+      ASSERT_EQ(
+          cu("cuMemsetD8Async", memory_ + tag, static_cast<unsigned char>(0), size_t{1}, stream),
+          0);
+      ASSERT_EQ(lc_submit(context_, &opening, nullptr, nullptr), LC_OK) << lc_last_error();
+      download(stream, spoilt);
+      gate.open();
+      ASSERT_EQ(cu("cuStreamSynchronize", stream), 0);
+
+      EXPECT_FALSE(std::equal(plain_.begin(), plain_.end(), sealed.begin()));
+      EXPECT_EQ(sealed[verdict], 0xa5) << "sealing tells no verdict";
+      EXPECT_TRUE(std::equal(plain_.begin(), plain_.end(), opened.begin()));
+      EXPECT_EQ(opened[verdict], 1);
+      // The second opening took the text for ciphertext, and would give another one.
+      EXPECT_EQ(spoilt[verdict], 0);
+      EXPECT_TRUE(std::all_of(spoilt.begin(), spoilt.begin() + kBytes,
+                              [](uint8_t byte) { return byte == 0; }));
+      EXPECT_EQ(spoilt[verdict + 1], 0xa5);
+      EXPECT_EQ(spoilt[tag + 16], 0xa5);
+    }
+}
+
+// What a graph would repeat names memory that is used again, and a nonce that must not be. And
+// other work of the library does not spoil what the program captures.
+TEST_F(CudaStream, StaysOutOfCaptures) {
+  for (int mode : {0, 1, 2}) {  // global, of the thread, relaxed
+    ASSERT_EQ(cu("cuStreamBeginCapture_v2", stream_, mode), 0);
+    const lc_message message =
+        lanecrypt::test::plain_message(first_key_, iv_, at(0), at(0), kBytes);
+    const lc_cipher_job captured = job(LC_AES_CTR, stream_, message);
+    EXPECT_EQ(lc_submit(context_, &captured, nullptr, nullptr), LC_ERROR_UNSUPPORTED);
+    EXPECT_STREQ(lc_last_error(), "the stream is being captured into a graph");
+    std::vector<uint8_t> text(plain_);
+    const lc_message on_host =
+        lanecrypt::test::plain_message(first_key_, iv_, text.data(), text.data(), kBytes);
+    lc_cipher_job beside = job(LC_AES_CTR, nullptr, on_host);
+    beside.memory = LC_MEMORY_HOST;
+    EXPECT_EQ(lc_run(context_, &beside, nullptr), LC_OK) << lc_last_error();
+    EXPECT_TRUE(text == by_openssl(first_key_, iv_, plain_));
+    void *graph = nullptr;
+    EXPECT_EQ(cu("cuStreamEndCapture", stream_, &graph), 0) << "the capture was spoilt";
+    if (graph != nullptr) EXPECT_EQ(cu("cuGraphDestroy", graph), 0);
+  }
+  lc_device_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(lc_device_get(context_, 0, &info), LC_OK);
+  EXPECT_EQ(info.state, LC_DEVICE_READY) << info.reason;
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class Slots : public testing::Test {
   // Starts as many chunks as there is room for.
   size_t start() {
     size_t started = 0;
-    for (; !queue_.empty() && pipeline_->has_free_slot(); ++started)
+    for (; !queue_.empty() && pipeline_->has_free_slot(false); ++started)
       pipeline_->start(cut_chunk(queue_, kLimits));
     return started;
   }

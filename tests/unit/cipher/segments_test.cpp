@@ -1,0 +1,442 @@
+// A text in segments: each is what OpenSSL makes of it as a message of its own, where the
+// formats that are named here have it. And what could use a nonce twice is refused.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "unit/support/devices.h"
+
+namespace lanecrypt::test {
+namespace {
+
+// What a segment must be, said once more and more simply than the library does.
+struct Segment {
+  uint64_t in_at, out_at, length, tag_at;
+  Bytes nonce, aad;
+};
+
+struct Layout {
+  lc_cipher cipher = LC_AES_GCM;
+  uint32_t key_bytes = 32, tag_bytes = 16;
+  uint64_t arena_bytes = 0;  // of input and of output, or of both
+  bool in_place = false;
+  bool tags_behind = false;
+  lc_segments segments = {};
+  std::vector<Segment> expected;
+};
+
+void put_number(Bytes &to, size_t at, size_t bytes, uint64_t value, bool little = false) {
+  for (size_t n = 0; n < bytes; n++)
+    to[at + n] = static_cast<uint8_t>(
+        (little ? n : bytes - 1 - n) < 8 ? value >> (8 * (little ? n : bytes - 1 - n)) : 0);
+}
+
+class SegmentsTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    if (!offers(LC_AES_GCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
+    random_.fill(key_.data(), key_.size());
+    random_.fill(nonce_.data(), nonce_.size());
+    random_.fill(aad_.data(), aad_.size());
+  }
+
+  lc_segments begin(uint64_t text_bytes, uint64_t segment_bytes) const {
+    lc_segments made = {};
+    made.struct_size = sizeof made;
+    made.key = key_.data();
+    made.nonce = nonce_.data();
+    made.text_bytes = text_bytes;
+    made.segment_bytes = segment_bytes;
+    return made;
+  }
+
+  // Seals a text, compares every byte, opens it again, and then once more with a wrong byte.
+  void check(Layout layout, Place place, uint64_t shift = 0);
+  void run_one(const Layout &layout, Place place, lc_direction direction, const Bytes &plain,
+               Bytes &cipher, Bytes &tags, const std::vector<bool> &wrong, uint64_t shift);
+
+  Random random_{640};
+  Bytes key_ = Bytes(32), nonce_ = Bytes(40000 * 12), aad_ = Bytes(40);
+};
+
+// plain is without gaps; cipher and tags are as they lie in memory.
+void SegmentsTest::run_one(const Layout &layout, Place place, lc_direction direction,
+                           const Bytes &plain, Bytes &cipher, Bytes &tags,
+                           const std::vector<bool> &wrong, uint64_t shift) {
+  const bool seals = direction == LC_ENCRYPT, on_device = place == Place::kDevice;
+  const bool is_aead = layout.tag_bytes != 0;
+  const size_t count = layout.expected.size(), bytes = layout.arena_bytes + 64;
+  // Input, output, tags and verdicts, one after the other; the texts at an odd place.
+  const size_t in_at = shift, out_at = layout.in_place ? in_at : in_at + bytes;
+  const size_t tags_at = out_at + bytes, verdicts_at = tags_at + tags.size();
+  Bytes arena(verdicts_at + count + 16, 0xa5);
+  uint64_t at = 0;
+  for (const Segment &one : layout.expected) {
+    const uint8_t *from = seals ? plain.data() + at : cipher.data() + one.out_at;
+    const uint64_t to = in_at + (seals ? one.in_at : one.out_at);
+    std::copy_n(from, one.length + (seals || !layout.tags_behind ? 0 : layout.tag_bytes),
+                arena.begin() + to);
+    at += one.length;
+  }
+  if (!seals) std::copy(tags.begin(), tags.end(), arena.begin() + tags_at);
+  Bytes expected = arena;
+  at = 0;
+  for (size_t n = 0; n < count; n++) {
+    const Segment &one = layout.expected[n];
+    const uint64_t to = out_at + (seals ? one.out_at : one.in_at);
+    if (seals)
+      std::copy_n(cipher.begin() + one.out_at,
+                  one.length + (layout.tags_behind ? layout.tag_bytes : 0), expected.begin() + to);
+    else if (!wrong.empty() && wrong[n])
+      std::fill_n(expected.begin() + to, one.length, 0);
+    else
+      std::copy_n(plain.begin() + at, one.length, expected.begin() + to);
+    at += one.length;
+    if (!seals && on_device && is_aead)
+      expected[verdicts_at + n] = !wrong.empty() && wrong[n] ? 0 : 1;
+  }
+  if (seals) std::copy(tags.begin(), tags.end(), expected.begin() + tags_at);
+
+  uint8_t *memory = arena.data();
+  if (on_device) {
+    void *made = nullptr;
+    LANECRYPT_ASSERT_OK(lc_alloc_device(context(), 0, arena.size(), &made));
+    memory = static_cast<uint8_t *>(made);
+    LANECRYPT_ASSERT_OK(lc_copy_to_device(context(), 0, memory, arena.data(), arena.size()));
+  }
+  lc_segments segments = layout.segments;
+  segments.in = memory + in_at;
+  segments.out = memory + out_at;
+  if (!seals) {
+    std::swap(segments.in_stride, segments.out_stride);
+    segments.in = memory + in_at;
+  }
+  if (is_aead && !layout.tags_behind) segments.tags = memory + tags_at;
+  lc_cipher_job job = {};
+  job.struct_size = sizeof job;
+  job.cipher = layout.cipher;
+  job.direction = direction;
+  job.key_bytes = layout.key_bytes;
+  job.tag_bytes = layout.tag_bytes;
+  job.memory = job.tag_memory = on_device ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
+  if (!is_aead) job.tag_memory = LC_MEMORY_HOST;
+  job.device = LC_ANY_DEVICE;
+  job.segments = &segments;
+  std::vector<lc_status> statuses(count, LC_PENDING);
+  if (!on_device && is_aead) job.message_status = statuses.data();
+  if (on_device && is_aead && !seals) job.verdicts = memory + verdicts_at;
+  const bool some_wrong = std::find(wrong.begin(), wrong.end(), true) != wrong.end();
+  EXPECT_EQ(some_wrong && !on_device ? LC_ERROR_TAG : LC_OK, lc_run(context(), &job, nullptr))
+      << lc_last_error();
+  expect_done(1, plain.size());
+  if (on_device) {
+    LANECRYPT_ASSERT_OK(lc_copy_from_device(context(), 0, arena.data(), memory, arena.size()));
+    lc_free_device(context(), 0, memory);
+  }
+  for (size_t n = 0; n < count && job.message_status != nullptr; n++)
+    EXPECT_EQ(!wrong.empty() && wrong[n] ? LC_ERROR_TAG : LC_OK, statuses[n]) << "segment " << n;
+  const auto [now, right] = std::mismatch(arena.begin(), arena.end(), expected.begin());
+  if (now != arena.end())
+    ADD_FAILURE() << (seals ? "sealing" : "opening") << " in " << place_name(place)
+                  << ": wrong at byte " << now - arena.begin() << " of the arena; input at "
+                  << in_at << ", output at " << out_at << ", tags at " << tags_at;
+}
+
+void SegmentsTest::check(Layout layout, Place place, uint64_t shift) {
+  SCOPED_TRACE(cipher_name(layout.cipher, layout.key_bytes) + ", " +
+               std::to_string(layout.expected.size()) + " segments in " + place_name(place) +
+               (layout.in_place ? " in place" : "") + ", at " + std::to_string(shift));
+  Bytes plain(layout.segments.text_bytes), cipher(layout.arena_bytes, 0xa5), tags;
+  random_.fill(plain.data(), plain.size());
+  const bool is_aead = layout.tag_bytes != 0;
+  const uint64_t tag_stride =
+      layout.segments.tag_stride != 0 ? layout.segments.tag_stride : layout.tag_bytes;
+  if (is_aead && !layout.tags_behind) tags.assign(layout.expected.size() * tag_stride, 0xa5);
+  uint64_t at = 0;
+  for (size_t n = 0; n < layout.expected.size(); n++) {
+    const Segment &one = layout.expected[n];
+    if (is_aead) {
+      Bytes tag(layout.tag_bytes);
+      reference_seal(
+          {layout.cipher, layout.key_bytes, key_.data(), one.nonce, one.aad, layout.tag_bytes},
+          plain.data() + at, cipher.data() + one.out_at, one.length, tag.data());
+      const auto to = layout.tags_behind ? cipher.begin() + one.out_at + one.length
+                                         : tags.begin() + n * tag_stride;
+      std::copy(tag.begin(), tag.end(), to);
+    } else {
+      reference_crypt({layout.cipher, LC_ENCRYPT, layout.key_bytes}, key_.data(), one.nonce.data(),
+                      plain.data() + at, cipher.data() + one.out_at, one.length);
+    }
+    at += one.length;
+  }
+  ASSERT_EQ(at, plain.size()) << "the test itself";
+  run_one(layout, place, LC_ENCRYPT, plain, cipher, tags, {}, shift);
+  if (HasFailure()) return;
+  run_one(layout, place, LC_DECRYPT, plain, cipher, tags, {}, shift);
+  if (HasFailure() || !is_aead) return;
+  std::vector<bool> wrong(layout.expected.size());
+  const size_t bad = layout.expected.size() / 2;
+  wrong[bad] = true;
+  const Segment &one = layout.expected[bad];
+  (layout.tags_behind ? cipher[one.out_at + one.length] : tags[bad * tag_stride]) ^= 1;
+  run_one(layout, place, LC_DECRYPT, plain, cipher, tags, wrong, shift);
+}
+
+// Adds a segment behind the others.
+void add(Layout &layout, uint64_t length, uint64_t in_step, uint64_t out_step, Bytes nonce,
+         Bytes aad = {}) {
+  uint64_t in_at = 0, out_at = 0;
+  if (!layout.expected.empty()) {
+    in_at = layout.expected.back().in_at + in_step;
+    out_at = layout.expected.back().out_at + out_step;
+  }
+  layout.expected.push_back({in_at, out_at, length, 0, std::move(nonce), std::move(aad)});
+  layout.arena_bytes = std::max(in_at, out_at) + length + layout.tag_bytes;
+}
+
+// Tink's streaming AEAD: a prefix of 7 bytes, the number in 4, one that is 1 in the last. The
+// first segment leaves room for a header of 40 bytes, and the tags lie behind the texts.
+TEST_P(SegmentsTest, Tink) {
+  constexpr uint64_t kSegment = 4096;
+  for (uint64_t text_bytes : {0, 1, 4039, 4040, 4041, 8120, 8121, 20000})
+    for (Place place : {Place::kHost, Place::kDevice}) {
+      Layout layout;
+      layout.tags_behind = true;
+      layout.segments = begin(text_bytes, kSegment - 16);
+      layout.segments.first_bytes = kSegment - 16 - 40;
+      layout.segments.number = {7, 4, 0, 0};
+      layout.segments.last_flag = layout.segments.is_end = 1;
+      layout.segments.last_flag_at = 11;
+      uint64_t left = text_bytes, step = 0;
+      for (uint32_t n = 0; n == 0 || left != 0; n++) {
+        const uint64_t most = n == 0 ? kSegment - 56 : kSegment - 16;
+        const uint64_t length = std::min(left, most);
+        left -= length;
+        Bytes nonce(nonce_.begin(), nonce_.begin() + 12);
+        put_number(nonce, 7, 4, n);
+        nonce[11] = left == 0 ? 1 : 0;
+        add(layout, length, step, step + (n == 0 ? 0 : 16), std::move(nonce));
+        step = length;
+      }
+      check(layout, place, random_.below(16));
+      if (HasFailure()) return;
+    }
+}
+
+// age: a counter of 11 bytes, and a last byte. A part in the middle of a file has no last one.
+TEST_P(SegmentsTest, Age) {
+  for (bool is_end : {true, false})
+    for (Place place : {Place::kHost, Place::kDevice}) {
+      Layout layout;
+      layout.cipher = LC_CHACHA20_POLY1305;
+      layout.tags_behind = true;
+      layout.segments = begin(3 * 1024 + (is_end ? 77 : 0), 1024);
+      layout.segments.number = {0, 11, 0, 5};
+      layout.segments.last_flag = 1;
+      layout.segments.is_end = is_end;
+      layout.segments.last_flag_at = 11;
+      for (uint32_t n = 0; n < (is_end ? 4u : 3u); n++) {
+        Bytes nonce(12);
+        put_number(nonce, 0, 11, 5 + n);
+        nonce[11] = n == 3 ? 1 : 0;
+        add(layout, n == 3 ? 77 : 1024, 1024, 1040, std::move(nonce));
+      }
+      check(layout, place, random_.below(16));
+      if (HasFailure()) return;
+    }
+}
+
+// Iceberg: a nonce of its own for each, and a number in the additional data, little-endian.
+TEST_P(SegmentsTest, GivenNoncesAndNumbersInAdditionalData) {
+  for (lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
+    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
+      if (place == Place::kPinned) continue;
+      Layout layout;
+      layout.cipher = cipher;
+      layout.segments = begin(9 * 500 - 3, 500);
+      layout.segments.nonce_stride = 20;
+      layout.segments.in_stride = 512;
+      layout.segments.out_stride = 529;
+      layout.segments.tag_stride = 19;
+      layout.segments.aad = aad_.data();
+      layout.segments.aad_length = aad_.size();
+      layout.segments.aad_number = {36, 4, 1, 0x01020304};
+      for (uint32_t n = 0; n < 9; n++) {
+        Bytes aad = aad_;
+        put_number(aad, 36, 4, 0x01020304 + n, true);
+        add(layout, n == 8 ? 497 : 500, 512, 529,
+            Bytes(nonce_.begin() + 20 * n, nonce_.begin() + 20 * n + 12), std::move(aad));
+      }
+      check(layout, place, 3);
+      if (HasFailure()) return;
+    }
+}
+
+// In place, with tags apart, and the same additional data for all. So many that several threads
+// make them, and several launches do them.
+TEST_P(SegmentsTest, ManyInPlace) {
+  const uint32_t count = is_thorough() ? 100000 : 17001;
+  for (Place place : {Place::kHost, Place::kDevice}) {
+    Layout layout;
+    layout.in_place = true;
+    layout.key_bytes = 16;
+    layout.segments = begin(uint64_t{count} * 17 - 5, 17);
+    layout.segments.number = {4, 8, 1, 0xfffffffffff00000};
+    layout.segments.aad = aad_.data();
+    layout.segments.aad_length = 13;
+    for (uint32_t n = 0; n < count; n++) {
+      Bytes nonce(nonce_.begin(), nonce_.begin() + 12);
+      put_number(nonce, 4, 8, 0xfffffffffff00000 + n, true);
+      add(layout, n == count - 1 ? 12 : 17, 17, 17, std::move(nonce),
+          Bytes(aad_.begin(), aad_.begin() + 13));
+    }
+    check(layout, place);
+    if (HasFailure()) return;
+  }
+}
+
+// The IV counts blocks behind the number, or in ChaCha20 before it.
+TEST_P(SegmentsTest, CountersOfBlocks) {
+  std::fill(nonce_.begin(), nonce_.end(), 0);
+  for (bool chacha : {false, true})
+    for (Place place : {Place::kHost, Place::kDevice}) {
+      Layout layout;
+      layout.cipher = chacha ? LC_CHACHA20 : LC_AES_CTR;
+      layout.tag_bytes = 0;
+      layout.segments = begin(5 * 999, 999);
+      layout.segments.number = chacha ? lc_numbering{8, 8, 1, 7} : lc_numbering{8, 4, 0, 7};
+      for (uint32_t n = 0; n < 5; n++) {
+        Bytes iv(16);
+        put_number(iv, 8, chacha ? 8 : 4, 7 + n, chacha);
+        add(layout, 999, 999, 999, std::move(iv));
+      }
+      check(layout, place, random_.below(16));
+      if (HasFailure()) return;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, SegmentsTest, testing::ValuesIn(devices_under_test()), device_case_name);
+
+// What must not be done is refused before anything is.
+class Refusal : public testing::Test {
+ protected:
+  Refusal() {
+    job_.struct_size = sizeof job_;
+    job_.key_bytes = 32;
+    job_.cipher = LC_AES_GCM;
+    job_.device = LC_ANY_DEVICE;
+    job_.segments = &segments_;
+    segments_.struct_size = sizeof segments_;
+    segments_.key = memory_;
+    segments_.nonce = memory_;
+    segments_.in = memory_;
+    segments_.out = memory_ + 4096;
+    segments_.tags = memory_ + 8192;
+    segments_.text_bytes = 1000;
+    segments_.segment_bytes = 100;
+    segments_.number = {8, 4, 0, 0};
+  }
+  // change() makes it wrong.
+  void refused(const std::string &text, const std::function<void()> &change) {
+    const lc_cipher_job job = job_;
+    const lc_segments segments = segments_;
+    change();
+    EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context_.get(), &job_, nullptr)) << text;
+    EXPECT_NE(std::string::npos, std::string(lc_last_error()).find(text)) << lc_last_error();
+    job_ = job;
+    segments_ = segments;
+  }
+
+  Context context_{"none", LC_FALLBACK_CPU};
+  uint8_t memory_[16384] = {};
+  lc_cipher_job job_ = {};
+  lc_segments segments_ = {};
+};
+
+TEST_F(Refusal, IsRightAsItIs) {
+  EXPECT_EQ(LC_OK, lc_run(context_.get(), &job_, nullptr)) << lc_last_error();
+}
+
+// SP 800-38D, 8: no nonce twice under a key.
+TEST_F(Refusal, NoNonceTwice) {
+  refused("several would have the same nonce", [&] { segments_.number.bytes = 0; });
+  refused("do not fit in 1 bytes of the nonce", [&] {
+    segments_.number = {11, 1, 0, 0};
+    segments_.text_bytes = 25601;
+  });
+  refused("do not fit in 4 bytes of the nonce", [&] { segments_.number.first = 0xfffffff7; });
+  refused("do not fit in 8 bytes of the nonce", [&] {
+    segments_.number = {4, 8, 0, UINT64_MAX - 8};
+  });
+  refused("does not lie within the nonce", [&] { segments_.number.at = 9; });
+  refused("does not lie within the nonce", [&] { segments_.number.at = UINT32_MAX; });
+  refused("the last flag lies within the number", [&] {
+    segments_.last_flag = 1;
+    segments_.last_flag_at = 8;
+  });
+  refused("the last flag does not lie within the nonce", [&] {
+    segments_.last_flag = 1;
+    segments_.last_flag_at = 12;
+  });
+  refused("nonces that are given have no number", [&] { segments_.nonce_stride = 12; });
+  refused("nonce_stride is less than a nonce", [&] {
+    segments_.number.bytes = 0;
+    segments_.nonce_stride = 11;
+  });
+  refused("do not fit in 1 bytes of the additional data", [&] {
+    segments_.aad = memory_;
+    segments_.aad_length = 4;
+    segments_.aad_number = {3, 1, 0, 250};
+  });
+}
+
+// The keystream of one segment must not reach that of the next.
+TEST_F(Refusal, NoCounterBlockTwice) {
+  job_.cipher = LC_AES_CTR;
+  segments_.tags = nullptr;
+  segments_.number = {12, 3, 0, 0};
+  EXPECT_EQ(LC_OK, lc_run(context_.get(), &job_, nullptr)) << lc_last_error();
+  refused("the blocks of one reach the number of the next", [&] { segments_.number.bytes = 4; });
+  refused("the blocks of one reach the number of the next", [&] { memory_[15] = 250; });
+  memory_[15] = 0;
+  job_.cipher = LC_CHACHA20;
+  refused("the blocks of one reach the number of the next", [&] { segments_.number.at = 3; });
+  std::memset(memory_, 0xff, 4);
+  segments_.number = {8, 4, 0, 0};
+  refused("the blocks of one reach the number of the next", [] {});
+}
+
+TEST_F(Refusal, WhatDoesNotFit) {
+  refused("struct_size is too small", [&] { segments_.struct_size = 8; });
+  refused("segment_bytes is 0", [&] { segments_.segment_bytes = 0; });
+  refused("first_bytes is more than segment_bytes", [&] { segments_.first_bytes = 101; });
+  refused("no key", [&] { segments_.key = nullptr; });
+  refused("no nonce", [&] { segments_.nonce = nullptr; });
+  refused("no input or output", [&] { segments_.in = nullptr; });
+  refused("a stride is less than a segment", [&] { segments_.in_stride = 99; });
+  refused("a stride is less than a segment with its tag", [&] {
+    segments_.tags = nullptr;
+    segments_.out_stride = 115;
+  });
+  refused("tag_stride is less than a tag", [&] { segments_.tag_stride = 15; });
+  refused("input and output overlap", [&] { segments_.out = memory_ + 999; });
+  refused("in place the strides must be the same", [&] {
+    segments_.out = memory_;
+    segments_.out_stride = 101;
+  });
+  refused("they reach past the end of memory", [&] { segments_.out_stride = UINT64_MAX / 8; });
+  const lc_message message = {};
+  refused("a job has messages or segments", [&] {
+    job_.messages = &message;
+    job_.message_count = 1;
+    job_.message_size = sizeof message;
+  });
+  refused("takes none", [&] { job_.cipher = LC_AES_CBC; });
+}
+
+}  // namespace
+}  // namespace lanecrypt::test

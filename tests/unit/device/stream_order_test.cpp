@@ -1,0 +1,254 @@
+// Jobs in streams of the caller's: each in its order, and none waits for the host. On the
+// emulator, whose streams a test can hold up, and whose device memory it can read.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "device/host/host_device.h"
+#include "unit/support/random_bytes.h"
+#include "unit/support/reference.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using device::HostCallersStream;
+
+// Holds a stream up until it is opened.
+class Gate {
+ public:
+  void hold(HostCallersStream &stream) {
+    stream.run([this] {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_open_; });
+    });
+  }
+  void open() {
+    std::lock_guard lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = false;
+};
+
+class StreamOrder : public testing::Test {
+ protected:
+  void SetUp() override {
+    lc_options options = {};
+    options.struct_size = sizeof options;
+    options.devices = "host";
+    options.fallback = LC_FALLBACK_NONE;
+    ASSERT_EQ(LC_OK, lc_open(&options, &context_)) << lc_last_error();
+    Random random(23);
+    random.fill(key_.data(), key_.size());
+    random.fill(plain_.data(), plain_.size());
+    cipher_.resize(plain_.size());
+    reference_crypt({LC_AES_CTR, LC_ENCRYPT, 32}, key_.data(), iv_.data(), plain_.data(),
+                    cipher_.data(), plain_.size());
+    void *memory = nullptr;
+    ASSERT_EQ(LC_OK, lc_alloc_device(context_, 0, plain_.size(), &memory)) << lc_last_error();
+    data_ = static_cast<uint8_t *>(memory);
+    std::memset(data_, 0, plain_.size());
+  }
+  void TearDown() override {
+    lc_free_device(context_, 0, data_);
+    lc_close(context_);
+  }
+
+  // In place, of all that is in data_.
+  lc_status submit(void *stream, lc_ticket **ticket) {
+    lc_message message = {};
+    message.key = key_.data();
+    message.iv = iv_.data();
+    message.in = message.out = data_;
+    message.length = plain_.size();
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = LC_AES_CTR;
+    job.key_bytes = 32;
+    job.memory = LC_MEMORY_DEVICE;
+    job.device = LC_ANY_DEVICE;
+    job.stream = stream;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    return lc_submit(context_, &job, nullptr, ticket);
+  }
+
+  // Puts the input there, has the job do its work and reads the output, all in the stream's
+  // order, which a gate holds up until all of it was asked for.
+  void run_in(HostCallersStream &stream, void *handle) {
+    Gate gate;
+    std::memset(data_, 0, plain_.size());
+    Bytes before, after(plain_.size());
+    gate.hold(stream);
+    stream.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
+    lc_ticket *ticket = nullptr;
+    ASSERT_EQ(LC_OK, submit(handle, &ticket)) << lc_last_error();
+    EXPECT_EQ(LC_PENDING, lc_ticket_status(ticket));
+    before.assign(data_, data_ + plain_.size());
+    stream.run([&] { std::memcpy(after.data(), data_, after.size()); });
+    gate.open();
+    stream.finish();
+    EXPECT_EQ(before, Bytes(plain_.size())) << "it ran before its turn";
+    EXPECT_TRUE(after == cipher_);
+    EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+    lc_ticket_free(ticket);
+  }
+
+  lc_context *context_ = nullptr;
+  Bytes key_ = Bytes(32), iv_ = Bytes(16, 0xff), plain_ = Bytes(100003), cipher_;
+  uint8_t *data_ = nullptr;
+};
+
+TEST_F(StreamOrder, OfAStreamThatWasMade) {
+  HostCallersStream stream;
+  run_in(stream, stream.handle());
+}
+
+// The executor's thread, which does the work, has another stream of that name.
+TEST_F(StreamOrder, OfTheCallingThreadsDefaultStream) {
+  run_in(HostCallersStream::of_this_thread(), LC_STREAM_PER_THREAD);
+  std::thread other([this] { run_in(HostCallersStream::of_this_thread(), LC_STREAM_PER_THREAD); });
+  other.join();
+}
+
+// One that many threads share.
+TEST_F(StreamOrder, OfTheLegacyDefaultStream) {
+  std::memcpy(data_, plain_.data(), plain_.size());
+  lc_ticket *first = nullptr, *second = nullptr;
+  ASSERT_EQ(LC_OK, submit(LC_STREAM_LEGACY, &first)) << lc_last_error();
+  ASSERT_EQ(LC_OK, submit(LC_STREAM_LEGACY, &second)) << lc_last_error();
+  EXPECT_EQ(LC_OK, lc_ticket_wait(second, nullptr)) << lc_last_error();
+  EXPECT_EQ(LC_OK, lc_ticket_wait(first, nullptr)) << lc_last_error();
+  EXPECT_EQ(Bytes(data_, data_ + plain_.size()), plain_) << "twice the same keystream";
+  lc_ticket_free(first);
+  lc_ticket_free(second);
+}
+
+// Seals, changes a tag and opens, all asked for before any of it may begin. Nobody waits for
+// the tags or tells the verdicts but the stream.
+TEST_F(StreamOrder, TagsAndVerdicts) {
+  for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM}) {
+    constexpr size_t kMessages = 3;
+    const size_t length = plain_.size() / kMessages;
+    void *memory = nullptr;
+    ASSERT_EQ(LC_OK, lc_alloc_device(context_, 0, 64, &memory)) << lc_last_error();
+    uint8_t *const tags = static_cast<uint8_t *>(memory), *const verdicts = tags + 16 * kMessages;
+    std::memset(tags, 0xa5, 64);
+    lc_message messages[kMessages] = {};
+    std::vector<Bytes> ivs;
+    for (size_t n = 0; n < kMessages; n++) ivs.push_back(Bytes(12, static_cast<uint8_t>(n)));
+    for (size_t n = 0; n < kMessages; n++) {
+      messages[n].key = key_.data();
+      messages[n].iv = ivs[n].data();
+      messages[n].in = messages[n].out = data_ + n * length;
+      messages[n].length = length;
+      messages[n].tag = tags + 16 * n;
+    }
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = cipher;
+    job.key_bytes = 32;
+    job.memory = job.tag_memory = LC_MEMORY_DEVICE;
+    job.device = LC_ANY_DEVICE;
+    job.messages = messages;
+    job.message_count = kMessages;
+    job.message_size = sizeof messages[0];
+
+    HostCallersStream stream;
+    Gate gate;
+    gate.hold(stream);
+    job.stream = stream.handle();
+    stream.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
+    ASSERT_EQ(LC_OK, lc_submit(context_, &job, nullptr, nullptr)) << lc_last_error();
+    Bytes sealed(plain_.size()), made(16 * kMessages);
+    stream.run([&] {
+      std::memcpy(sealed.data(), data_, sealed.size());
+      std::memcpy(made.data(), tags, made.size());
+      tags[16] ^= 1;
+    });
+    job.direction = LC_DECRYPT;
+    job.verdicts = verdicts;
+    ASSERT_EQ(LC_OK, lc_submit(context_, &job, nullptr, nullptr)) << lc_last_error();
+    Bytes opened(plain_.size()), told(kMessages);
+    stream.run([&] {
+      std::memcpy(opened.data(), data_, opened.size());
+      std::memcpy(told.data(), verdicts, told.size());
+    });
+    EXPECT_EQ(0xa5, verdicts[0]) << "before its turn";
+    gate.open();
+    stream.finish();
+
+    EXPECT_EQ(told, (Bytes{1, 0, 1}));
+    Bytes expected = plain_;
+    std::fill_n(expected.begin() + length, length, 0);
+    expected.resize(kMessages * length);
+    opened.resize(kMessages * length);
+    EXPECT_TRUE(opened == expected) << "the message with the wrong tag is to be zeros";
+    for (size_t n = 0; n < kMessages; n++) {
+      Bytes cipher_text(length), tag(16);
+      reference_seal({cipher, 32, key_.data(), ivs[n], {}}, plain_.data() + n * length,
+                     cipher_text.data(), length, tag.data());
+      EXPECT_TRUE(std::equal(cipher_text.begin(), cipher_text.end(), sealed.begin() + n * length));
+      EXPECT_TRUE(std::equal(tag.begin(), tag.end(), made.begin() + 16 * n)) << "tag " << n;
+    }
+    lc_free_device(context_, 0, memory);
+  }
+}
+
+// More jobs than the device has slots for chunks of its own.
+TEST_F(StreamOrder, ManyJobsWait) {
+  HostCallersStream stream;
+  Gate gate;
+  gate.hold(stream);
+  stream.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
+  constexpr int kJobs = 41;
+  for (int n = 0; n < kJobs; n++)
+    ASSERT_EQ(LC_OK, submit(stream.handle(), nullptr)) << lc_last_error();
+  // Work that is in no stream does not wait for them.
+  Bytes text = plain_;
+  lc_message message = {};
+  message.key = key_.data();
+  message.iv = iv_.data();
+  message.in = message.out = text.data();
+  message.length = text.size();
+  lc_cipher_job job = {};
+  job.struct_size = sizeof job;
+  job.cipher = LC_AES_CTR;
+  job.key_bytes = 32;
+  job.device = 0;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  EXPECT_EQ(LC_OK, lc_run(context_, &job, nullptr)) << lc_last_error();
+  EXPECT_TRUE(text == cipher_);
+  gate.open();
+  stream.finish();
+  EXPECT_TRUE(Bytes(data_, data_ + plain_.size()) == cipher_);
+}
+
+TEST_F(StreamOrder, RefusesWhatIsNoStream) {
+  int nothing = 0;
+  lc_ticket *ticket = nullptr;
+  ASSERT_EQ(LC_OK, submit(&nothing, &ticket)) << lc_last_error();
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_ticket_wait(ticket, nullptr));
+  EXPECT_STREQ("this is no stream of host:0", lc_last_error());
+  lc_ticket_free(ticket);
+  lc_device_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(LC_OK, lc_device_get(context_, 0, &info));
+  EXPECT_EQ(LC_DEVICE_READY, info.state) << "the device did nothing wrong";
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
