@@ -55,8 +55,11 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
     framework = framework_of(value)
     if framework == "jax" and writable:
         raise TypeError("arrays of JAX are immutable, so none can be an output")
-    if framework == "numpy" and value.dtype.kind in "mMV" and value.flags.c_contiguous:
+    if framework == "numpy" and value.dtype.kind in "mMV":
         # The buffer protocol does not know times and extension types.
+        if not value.flags.c_contiguous:
+            raise BufferError("the array is not contiguous: make a copy that is, by "
+                              "numpy.ascontiguousarray()")
         value = value.reshape(-1).view("u1")
     return _core.View(value, writable, stream)
 

@@ -34,6 +34,7 @@ class KeyFile(KeyProvider):
         self._path = os.fspath(path)
 
     def get_key(self) -> bytearray:
+        """The content of the file, as it is: a newline at its end would be part of the key."""
         key = bytearray(self.MOST_BYTES)
         with open(self._path, "rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size

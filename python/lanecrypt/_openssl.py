@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 from typing import Optional, Union
 
 Setting = Union[str, int, bool]
@@ -53,10 +52,10 @@ def openssl_conf(path: Union[str, "os.PathLike[str]", None] = None, *,
         if name not in _SETTINGS:
             raise ValueError(f"the provider has no setting {name!r}")
         lines.append(f"{name} = {_escaped(name, value)}\n")
-    module = pathlib.Path(__file__).parent / "lib" / "gpu.so"
-    text = _TEXT.format(module=_escaped("module", str(module)), settings="".join(lines))
+    module = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "gpu.so")
+    text = _TEXT.format(module=_escaped("module", module), settings="".join(lines))
     if path is not None:
-        _write(pathlib.Path(path), text)
+        _write(os.fspath(path), text)
     return text
 
 
@@ -69,12 +68,14 @@ def _escaped(name: str, value: Setting) -> str:
     return "".join("\\" + c if c in "\\$#'\"`" else c for c in text)
 
 
-def _write(path: pathlib.Path, text: str) -> None:
+def _write(path: str, text: str) -> None:
     """Whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = f"{path}.{os.getpid()}.part"
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        with open(part, "x", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(part, path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        if os.path.exists(part):
+            os.unlink(part)
         raise
