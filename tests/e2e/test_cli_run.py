@@ -281,15 +281,27 @@ def operations(state):
     return sum(kind["done"] for kind in state["kinds"] if kind["kind"].endswith("-private"))
 
 
+def until_the_service_has_done_one(always, attempt):
+    """A program does a signature itself where a busy machine keeps the service from answering in
+    time. So there are several attempts; one that worked is enough."""
+    for _ in range(5):
+        attempt()
+        if counters(always)["rsa_service_jobs"]:
+            return
+    raise AssertionError(counters(always))
+
+
 def test_the_service_does_the_work(always):
-    service = Running(last=f"{SIGN.format(always)} || exit 1; {LANECRYPT} service stats --json --socket "
-                      '"$(dirname "$OPENSSL_CONF")/socket"', OPENSSL_CONF=str(always / "user.cnf"))
-    out, err = service.go_on()
-    assert service.process.returncode == 0, err
-    verify(always)
-    assert operations(json.loads(out)) >= 1, out
-    assert counters(always) == {"rsa_service_jobs": 1, "rsa_cpu_jobs": 0}
-    service.is_gone()
+    def attempt():
+        service = Running(last=f"{SIGN.format(always)} || exit 1; {LANECRYPT} service stats --json --socket "
+                          '"$(dirname "$OPENSSL_CONF")/socket"', OPENSSL_CONF=str(always / "user.cnf"))
+        out, err = service.go_on()
+        assert service.process.returncode == 0, err
+        verify(always)
+        assert operations(json.loads(out)) >= counters(always)["rsa_service_jobs"], out
+        service.is_gone()
+
+    until_the_service_has_done_one(always, attempt)
 
 
 @pytest.mark.parametrize("victim", ["service", "keeper"])
@@ -348,7 +360,7 @@ def copied(tmp_path, daemon):
     ('while [ "$1" != --ready-fd ]; do shift; done; echo steady >&"$2"; sleep 60', ""),
 ])
 def test_a_service_that_does_not_start(tmp_path, daemon, said):
-    """Then the program does not start either."""
+    """Then the program does not start either. One that does not end either is killed."""
     with copied(tmp_path, daemon) as command:
         done = subprocess.run([command, "run", "touch", tmp_path / "made"], capture_output=True,
                               env=environment("host", TMPDIR=str(tmp_path / "run"), XDG_RUNTIME_DIR=""),
@@ -362,7 +374,7 @@ def test_a_service_that_does_not_start(tmp_path, daemon, said):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_while_the_service_starts(tmp_path, number):
-    with copied(tmp_path, "exec sleep 60") as command:
+    with copied(tmp_path, 'while [ "$1" != --until-closed ]; do shift; done; cat <&"$2"') as command:
         process = subprocess.Popen([command, "run", "true"], start_new_session=True,
                                    env=environment("host", TMPDIR=str(tmp_path / "run"), XDG_RUNTIME_DIR=""))
         until(lambda: os.listdir(tmp_path / "run") != [])
@@ -418,7 +430,9 @@ def test_the_interrupt_key_is_the_programs():
 
 
 def test_the_interrupt_key_ends_the_program():
-    shell = Terminal("sh", "-c", 'echo "in $OPENSSL_CONF"; sleep 60')
+    # No shell: one catches the signal, and may lose it while it starts another program.
+    shell = Terminal(sys.executable, "-c", "import os, signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+                     "print('in', os.environ['OPENSSL_CONF'], flush=True); time.sleep(60)")
     folder = os.path.dirname(shell.expect(rb"in (\S+)\r\n")[1].decode())
     shell.type(b"\x03")
     assert shell.end() == -signal.SIGINT
@@ -560,8 +574,8 @@ const c = require('crypto'), fs = require('fs'), key = fs.readFileSync(process.a
 const s = c.sign('sha256', Buffer.from('x'), key);
 process.exit(c.verify('sha256', Buffer.from('x'), c.createPublicKey(key), s) ? 0 : 1);
 """
-    ok(run(node, "-e", program, always / "key.pem", env={"OPENSSL_CONF": str(always / "user.cnf")}))
-    assert counters(always)["rsa_service_jobs"] == 1
+    until_the_service_has_done_one(always, lambda: ok(
+        run(node, "-e", program, always / "key.pem", env={"OPENSSL_CONF": str(always / "user.cnf")})))
 
 
 def test_its_files_are_not_for_others():

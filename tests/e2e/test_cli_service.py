@@ -311,13 +311,16 @@ def service(tmp_path):
 
 
 def sign(tmp_path, path, count):
-    """Signs by the service at this path, which must do it all."""
+    """Signs until the service at this path has done so many. A program may do one itself, where a
+    busy machine keeps the service from answering in time."""
     openssl("genrsa", "-out", tmp_path / "key.pem", "2048")
     configuration = Configuration(tmp_path, BUILD.resolve(), service=path, in_process=None, rsa="always")
-    for _ in range(count):
+    for _ in range(20):
         configuration.run("openssl", "dgst", "-sha256", "-sign", tmp_path / "key.pem", "-out", os.devnull,
                           LANECRYPT)
-    assert configuration.counters()["rsa_device_jobs"] == count
+        if configuration.counters()["rsa_device_jobs"] == count:
+            return
+    raise AssertionError(configuration.counters())
 
 
 def test_the_real_service(service, tmp_path):
@@ -325,17 +328,19 @@ def test_the_real_service(service, tmp_path):
     status = json.loads(ok("service", "status", "--json", "--socket", service).stdout)
     assert status["running"] and status["clients"] == 1 and status["clients_total"] >= 4
     assert [device["id"] for device in status["devices"]] == ["host:0"]
+    (kind,) = json.loads(ok("service", "stats", "--json", "--socket", service).stdout)["kinds"]
+    done, others = kind["done"], sum(kind["outcomes"].values())
+    assert kind["kind"] == "rsa-2048-private" and done >= 3
     text = ok("service", "status", "--socket", service).stdout.decode()
     assert f"process {status['pid']}, at {service}" in text and "host:0" in text and ": ready; " in text
-    assert "operations: 3 done, 0 left to clients' CPUs; 0 waiting, 0 under way" in text
-    (kind,) = json.loads(ok("service", "stats", "--json", "--socket", service).stdout)["kinds"]
-    assert kind["kind"] == "rsa-2048-private" and kind["done"] == 3
-    assert re.search(r"^rsa-2048-private +3 +0 ", ok("service", "stats", "--socket", service).stdout.decode(), re.M)
+    assert f"operations: {done} done, {others} left to clients' CPUs; 0 waiting, 0 under way" in text
+    table = ok("service", "stats", "--socket", service).stdout.decode()
+    assert re.search(rf"^rsa-2048-private +{done} +{others} ", table, re.M)
     families = open_metrics.parse(ok("service", "metrics", "--socket", service).stdout.decode())
     labels = {"kind": "rsa-2048-private"}
-    assert families["lanecrypt_operations"].value("_total", **labels, outcome="done") == 3
+    assert families["lanecrypt_operations"].value("_total", **labels, outcome="done") == done
     for name in ("batch_operations", "queue_seconds", "device_seconds", "service_seconds"):
-        assert families[f"lanecrypt_{name}"].value("_count", **labels) == 3, name
+        assert done <= families[f"lanecrypt_{name}"].value("_count", **labels) <= done + others, name
     assert families["lanecrypt_service_seconds"].value("_sum", **labels) > 0
     assert families["lanecrypt_device_operations"].value("_total", device="host:0") >= 3
     assert families["lanecrypt_user_clients"].value(uid=str(os.geteuid())) == 1
@@ -376,7 +381,9 @@ def test_a_socket_of_systemds(tmp_path):
             assert process.poll() is None
             time.sleep(0.02)
         # The first answer may come before the device is open.
-        while lanecrypt("service", "status", "--socket", path).returncode == NO_DEVICE:
+        end = time.monotonic() + 120
+        while lanecrypt("service", "status", "--socket", path).returncode != 0:
+            assert time.monotonic() < end
             time.sleep(0.02)
         sign(tmp_path, path, 2)
         status = json.loads(ok("service", "status", "--json", "--socket", path).stdout)
