@@ -151,7 +151,10 @@ int start_service(int argc, char **argv) {
   const std::string_view word = argc > 2 ? argv[2] : "";
   for (const Entry &entry : kEntries)
     if (word == entry.name) return entry.start(entry.name, argc, argv);
-  std::string usage = "Usage: lanecrypt service WHAT [OPTIONS]; WHAT is one of\n";
+  std::string usage =
+      "Asks the service lanecryptd what it does.\n\nExamples:\n  lanecrypt service status\n"
+      "  lanecrypt service metrics > lanecrypt.prom\n\n"
+      "Usage: lanecrypt service WHAT [OPTIONS]; WHAT is one of\n";
   for (const Entry &entry : kEntries)
     usage += fmt::format("  {:<10}{}\n", entry.name, entry.summary);
   if (word == "--help" || word == "-help" || word == "-h" || word == "help") {

@@ -311,7 +311,7 @@ def test_fsync(tmp_path):
     assert len(out.read_bytes()) == 17
 
 
-COMMANDS = ("enc", "dec", "genrsa", "devices", "bench", "tune")
+COMMANDS = ("enc", "dec", "genrsa", "run", "service", "devices", "bench", "tune")
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
