@@ -66,7 +66,7 @@ Exchange::State Exchange::receive(bool waits) {
   if (outcome_ == Outcome::kBadKey) key_.refuse();
   if (outcome_ != Outcome::kDone) return State::kRefused;
   std::memcpy(out_.data(), result->output.data(), out_.size());
-  secure::wipe(buffer, received.packet.size());
+  secure::wipe(buffer, sizeof buffer);
   key_.is_confirmed_in(session_);
   return State::kDone;
 }
