@@ -12,6 +12,9 @@ file(READ ${kernel_sets} rows)
 string(REGEX MATCHALL "\n  ROW\\([a-z0-9_]+" rows "${rows}")
 list(TRANSFORM rows REPLACE "\n  ROW\\(" "" OUTPUT_VARIABLE LANECRYPT_KERNEL_SETS)
 
+option(LANECRYPT_FAST_KERNELS
+       "compile CUDA's kernels with as little optimization as possible: for tests without a GPU" OFF)
+
 set(LANECRYPT_HAVE_CUDA OFF)
 if(LANECRYPT_NVCC)
   set(LANECRYPT_HAVE_CUDA ON)
@@ -39,21 +42,24 @@ if(LANECRYPT_NVCC)
   if(LANECRYPT_NVCC_RELEASE VERSION_GREATER_EQUAL 13.0)
     set(fast_compile -Ofc max)
   endif()
+  set(optimization -O3)
+  if(LANECRYPT_FAST_KERNELS)
+    set(optimization ${fast_compile})
+  endif()
   set(checked_fatbins)
 
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
   # Makes the fatbin of one set of kernels, and sets FATBIN to the file made of SOURCE.
   function(lanecrypt_add_fatbin fatbin source)
-    set(${fatbin} ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin PARENT_SCOPE)
+    set(made ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin)
+    set(${fatbin} ${made} PARENT_SCOPE)
     add_custom_command(
-      OUTPUT ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
-      COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -O3 -t 2 ${gencode}
-              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR}
-              -MMD -MF ${PROJECT_BINARY_DIR}/kernels/${fatbin}.d
-              -o ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin
-              ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      OUTPUT ${made}
+      COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -t 2 ${optimization} ${gencode}
+              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR} -MMD -MF ${made}.d
+              -o ${made} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
       DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
-      DEPFILE ${PROJECT_BINARY_DIR}/kernels/${fatbin}.d
+      DEPFILE ${made}.d
       COMMENT "Compiling ${source} for CUDA (${archs})"
       VERBATIM)
     set(checked ${PROJECT_BINARY_DIR}/kernels/${fatbin}_every_arch.fatbin)
@@ -73,7 +79,8 @@ if(LANECRYPT_NVCC)
   endforeach()
   add_custom_target(kernels_of_every_arch DEPENDS ${checked_fatbins})
   # The fatbins are in the library's read-only data.
-  set(LANECRYPT_FATBIN_OBJECT ${PROJECT_BINARY_DIR}/kernels/fatbin.S)
+  set(LANECRYPT_FATBIN_OBJECT ${PROJECT_BINARY_DIR}/kernels/fatbin.o)
+  set(assembler ${PROJECT_BINARY_DIR}/kernels/fatbin.S)
   set(embedded "  .section .rodata\n")
   set(fatbins)
   foreach(set IN LISTS LANECRYPT_KERNEL_SETS)
@@ -87,11 +94,17 @@ lanecrypt_${set}_fatbin:
 ")
   endforeach()
   string(APPEND embedded "  .section .note.GNU-stack, \"\", @progbits\n")
-  file(WRITE ${LANECRYPT_FATBIN_OBJECT}.new "${embedded}")
-  file(COPY_FILE ${LANECRYPT_FATBIN_OBJECT}.new ${LANECRYPT_FATBIN_OBJECT} ONLY_IF_DIFFERENT)
-  set_source_files_properties(${LANECRYPT_FATBIN_OBJECT} PROPERTIES
-    OBJECT_DEPENDS "${fatbins}"
-    COMPILE_OPTIONS "-I${PROJECT_BINARY_DIR}/kernels;-Wa,-I${PROJECT_BINARY_DIR}/kernels")
+  file(WRITE ${assembler}.new "${embedded}")
+  file(COPY_FILE ${assembler}.new ${assembler} ONLY_IF_DIFFERENT)
+  # Only what links the library waits for nvcc, which takes minutes. Were the assembler file one
+  # of the library's sources, all others would wait too.
+  add_custom_command(
+    OUTPUT ${LANECRYPT_FATBIN_OBJECT}
+    COMMAND ${CMAKE_ASM_COMPILER} -c -Wa,-I${PROJECT_BINARY_DIR}/kernels
+            -o ${LANECRYPT_FATBIN_OBJECT} ${assembler}
+    DEPENDS ${assembler} ${fatbins}
+    VERBATIM)
+  add_custom_target(lanecrypt_fatbins DEPENDS ${LANECRYPT_FATBIN_OBJECT})
 endif()
 
 find_path(LANECRYPT_OPENCL_INCLUDE CL/cl.h)

@@ -14,6 +14,10 @@
 
 #define BLOCK_FIRST_ROUND 1
 #define BLOCK_SLICED_WINDOW AesBitsliceWindow
+#define BLOCK_SLICED_NO_WINDOW \
+  {                            \
+    0, 0, { 0, 0, 0, 0 }       \
+  }
 
 FN void BLOCK_NAME(begin)(u32 *state, GLOBAL const u32 *schedule) {
   aes_bitslice_add_key(state, BLOCK_ROUND_KEY(schedule, 0));

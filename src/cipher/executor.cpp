@@ -210,7 +210,8 @@ Status take_retired(Retired retired) {
 
 Status Executor::self_test(const BlockCipher *block) {
   if (options_.skip_self_test) return Status();
-  Result<std::vector<verify::CipherKnownAnswer>> answers = verify::ciphers_known_answers(block);
+  Result<std::vector<verify::CipherKnownAnswer>> answers =
+      verify::ciphers_known_answers(block, open_properties_.api == "host");
   if (!answers.ok()) return answers.status();
   return verify::self_test(*answers, [this](const verify::CipherKnownAnswer &answer) {
     return has_kernels(open_properties_, form_, answer.kind) ? knows(answer) : true;

@@ -142,10 +142,12 @@ void add_example(std::vector<CipherKnownAnswer> &answers, const AeadExample &exa
 
 // Every tile of the message holds other bytes, and its counter passes 2^64.
 Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher cipher,
-                        lc_direction direction) {
-  constexpr size_t kBytes = 1 << 20;
+                        lc_direction direction, bool is_emulated) {
   CipherKnownAnswer answer;
   const Mode &mode = mode_of(cipher);
+  // A shorter one would not be hashed by matrices, nor encrypted in windows of counters.
+  const bool must_be_long = mode.is_aead || mode.way == Way::kCtr;
+  const size_t bytes = is_emulated && !must_be_long ? 1 << 17 : 1 << 20;
   answer.kind = {cipher, direction, (mode.key_sizes & kKey128 ? 16u : 32u) * mode.keys};
   // As many different bytes as the longest key has.
   answer.key = from_hex(kExamples[2].key);
@@ -156,9 +158,9 @@ Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher ciphe
   answer.data_unit_bytes = mode.continuation == Continuation::kDataUnits ? 528 : 0;
   // One lane does a chain, however long it is.
   answer.input.resize(answer.kind.is_chain()   ? 1024
-                      : mode.feedback_bits > 0 ? kBytes * mode.feedback_bits / 128
-                      : mode.is_aead           ? kBytes + 8197
-                                               : kBytes);
+                      : mode.feedback_bits > 0 ? bytes * mode.feedback_bits / 128
+                      : mode.is_aead           ? bytes + 8197
+                                               : bytes);
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {
     state = state * 1664525 + 1013904223;
@@ -187,7 +189,8 @@ Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher ciphe
 
 }  // namespace
 
-Result<std::vector<CipherKnownAnswer>> ciphers_known_answers(const BlockCipher *block) {
+Result<std::vector<CipherKnownAnswer>> ciphers_known_answers(const BlockCipher *block,
+                                                             bool is_emulated) {
   std::vector<CipherKnownAnswer> answers;
   for (const Example &example : kExamples) {
     if (mode_of(example.first).block != block) continue;
@@ -202,8 +205,9 @@ Result<std::vector<CipherKnownAnswer>> ciphers_known_answers(const BlockCipher *
     if (mode_of(example.cipher).block == block) add_example(answers, example);
   for (const Mode &mode : kModes) {
     if (mode.block != block) continue;
-    LC_TRY(add_long_message(answers, mode.cipher, LC_ENCRYPT));
-    if (!mode.is_own_inverse) LC_TRY(add_long_message(answers, mode.cipher, LC_DECRYPT));
+    LC_TRY(add_long_message(answers, mode.cipher, LC_ENCRYPT, is_emulated));
+    if (!mode.is_own_inverse)
+      LC_TRY(add_long_message(answers, mode.cipher, LC_DECRYPT, is_emulated));
   }
   return answers;
 }

@@ -5,7 +5,7 @@
 //   BLOCK_NAME(begin)            what comes before the first round
 //   BLOCK_NAME(rounds_from)      a round and those behind it, by BLOCK_ROUND_KEY
 //   BLOCK_NAME(planes_cipher)    blocks in, blocks out, with a bitsliced schedule
-//   BLOCK_SLICED_WINDOW BLOCK_NAME(begin_window) BLOCK_NAME(in_window)
+//   BLOCK_SLICED_WINDOW BLOCK_SLICED_NO_WINDOW BLOCK_NAME(begin_window) BLOCK_NAME(in_window)
 //                                if CTR's first rounds have shares for many counters
 // and includes kernels.h for the modes. Where the target has a key slot it does all this
 // once more with BLOCK_KEY_SLOT defined, for kernels that take all keys from there.

@@ -159,7 +159,7 @@ KERNEL_OF(BLOCK_NAME(ctr), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
     LaneBlocks lane = {in_piece * (BLOCK_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES,
                        TEAM_LANES, tile < tiles ? piece->length : 0, block_aligned(in, out)};
 #ifdef BLOCK_SLICED_WINDOW
-    BLOCK_SLICED_WINDOW window = {0};
+    BLOCK_SLICED_WINDOW window = BLOCK_SLICED_NO_WINDOW;
     if (rows != 0) {
       const u64 in_windows = in_piece / BLOCK_BITSLICE_COLUMN_TILES * window_size +
                              in_piece % BLOCK_BITSLICE_COLUMN_TILES * TEAM_LANES +

@@ -225,7 +225,7 @@ std::vector<Found> find_gl() {
 }
 
 std::string why_no_gl() {
-  if (gl::egl() == nullptr) return std::string("OpenGL is reached through EGL, and ") + gl::kNoEgl;
+  if (gl::egl() == nullptr) return "OpenGL is reached through EGL, and " + std::string(gl::kNoEgl);
   return gl::find_places().empty() ? "EGL finds no driver of OpenGL (Mesa's are Debian's packages "
                                      "libegl-mesa0 and libgl1-mesa-dri, NVIDIA's libegl-nvidia0)"
                                    : "";

@@ -76,7 +76,9 @@ TEST(Sm4Xts, DoesWhatOpenSSLDoesByEitherStandard) {
   take_errors();
   if (!has_it) GTEST_SKIP() << "OpenSSL before 3.2 has no SM4-XTS, and ours then offers none";
   for (uint64_t seed = 1; seed <= 600 && !HasFailure(); ++seed) run_case(library, seed);
-  if (!only_opengl_is_under_test()) EXPECT_GT(library.counter("lanecrypt.device-jobs"), 500u);
+  if (!only_opengl_is_under_test()) {
+    EXPECT_GT(library.counter("lanecrypt.device-jobs"), 500u);
+  }
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 

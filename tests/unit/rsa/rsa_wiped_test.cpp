@@ -166,7 +166,9 @@ class RsaWiped : public testing::Test {
       std::this_thread::yield();
     const bool was_there = is_done && memory_.holds(expected_);
     const Status status = (*batch)->finish(*right);
-    if (status.ok() && right->back() != 0) EXPECT_TRUE(was_there);
+    if (status.ok() && right->back() != 0) {
+      EXPECT_TRUE(was_there);
+    }
     return status;
   }
 

@@ -43,7 +43,7 @@ std::string defines_of(const std::string &name) {
   std::string all;
   for (const FragmentKernel &kernel : kFragmentKernels)
     all += std::string("#define ") + kernel.define + (name == kernel.name ? " 1\n" : " 0\n");
-  all += std::string("#define LC_KEY_PLANES ") + (name == kKeyPlanes ? "1\n" : "0\n");
+  all += name == kKeyPlanes ? "#define LC_KEY_PLANES 1\n" : "#define LC_KEY_PLANES 0\n";
   return all + "#define ROW " + std::to_string(kRowBlocks) + "u\n#define KEY_TEXELS " +
          std::to_string(kKeyBlocks) + "u\n#define SCHEDULE_TEXELS " +
          std::to_string(kScheduleBlocks) + "u\n";
