@@ -88,8 +88,7 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
 const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cache) {
   *no_cache = 0;
   const Settings &settings = static_cast<Provider *>(pointer)->settings;
-  if (operation == OSSL_OP_CIPHER)
-    return settings.offers_ciphers() ? cipher_operations() : nullptr;
+  if (operation == OSSL_OP_CIPHER) return settings.offers_ciphers() ? cipher_operations() : nullptr;
   if (!settings.offers_rsa()) return nullptr;
   switch (operation) {
     case OSSL_OP_KEYMGMT:
