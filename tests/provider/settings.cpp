@@ -257,9 +257,9 @@ int ciphers_offered(Library &library) {
   uint8_t drawn[16];
   EXPECT_EQ(O(RAND_bytes_ex)(library.get(), drawn, sizeof drawn, 0), 1);
   int count = 0;
-  const auto look = [](EVP_CIPHER *cipher, void *count) {
+  const auto look = [](EVP_CIPHER *cipher, void *counted) {
     const char *const from = O(OSSL_PROVIDER_get0_name)(O(EVP_CIPHER_get0_provider)(cipher));
-    if (std::string(from) == "gpu") ++*static_cast<int *>(count);
+    if (std::string(from) == "gpu") ++*static_cast<int *>(counted);
   };
   O(EVP_CIPHER_do_all_provided)(library.get(), look, &count);
   return count;
