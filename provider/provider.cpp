@@ -87,8 +87,9 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
 
 const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cache) {
   *no_cache = 0;
-  if (operation == OSSL_OP_CIPHER) return cipher_operations();
-  if (static_cast<Provider *>(pointer)->settings.rsa == Settings::Use::kOff) return nullptr;
+  const Settings &settings = static_cast<Provider *>(pointer)->settings;
+  if (operation == OSSL_OP_CIPHER) return settings.offers_ciphers() ? cipher_operations() : nullptr;
+  if (!settings.offers_rsa()) return nullptr;
   switch (operation) {
     case OSSL_OP_KEYMGMT:
       return kRsaKeymgmtOperations;

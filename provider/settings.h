@@ -68,6 +68,10 @@ struct Settings {
     if (service == Service::kOff || rsa == Use::kOff) return false;
     return service != Service::kAuto || !in_process;
   }
+  // Whether a request may ever be done otherwise than by OpenSSL on the caller's core. If
+  // not, the provider does not offer it: a program would pay for each cipher and gain nothing.
+  bool offers_ciphers() const { return in_process || cores > 1; }
+  bool offers_rsa() const { return rsa != Use::kOff && (in_process || rsa_is_of_service()); }
   // Whether RSA that the service cannot do is an error.
   bool service_is_required() const { return service == Service::kRequired || require_gpu; }
 
@@ -76,7 +80,7 @@ struct Settings {
   bool asks_model() const { return !threshold_is_set && !require_gpu; }
   // No shorter request goes to a device or to several cores.
   uint64_t least_device_bytes() const {
-    if (!in_process && cores < 2) return UINT64_MAX;
+    if (!offers_ciphers()) return UINT64_MAX;
     if (asks_model()) return 64 << 10;
     return threshold_bytes != 0 ? threshold_bytes : 1;
   }

@@ -23,14 +23,12 @@ struct ReleaseCipher {
   }
 };
 
-// Whether `name` is one of `names`, which colons separate.
-bool has_name(const char *names, std::string_view name) {
-  for (;;) {
-    const size_t bytes = std::strcspn(names, ":");
-    if (bytes == name.size() && strncasecmp(names, name.data(), bytes) == 0) return true;
-    if (names[bytes] == '\0') return false;
-    names += bytes + 1;
-  }
+// Whether `name` is the first of `names`, which colons separate. Ours is the first name of
+// OpenSSL's too. A program that lists all ciphers has each of ours looked for among all of
+// OpenSSL's.
+bool begins_with_name(const char *names, std::string_view name) {
+  return strncasecmp(names, name.data(), name.size()) == 0 &&
+         (names[name.size()] == ':' || names[name.size()] == '\0');
 }
 
 // False if a function is missing that EVP would use.
@@ -74,7 +72,7 @@ bool ask_functions(FallbackCipher &cipher, OSSL_LIB_CTX *library, const char *na
       from == nullptr ? nullptr : OSSL_PROVIDER_query_operation(from, OSSL_OP_CIPHER, &no_cache);
   if (all == nullptr) return false;
   const OSSL_ALGORITHM *one = all;
-  while (one->algorithm_names != nullptr && !has_name(one->algorithm_names, name)) ++one;
+  while (one->algorithm_names != nullptr && !begins_with_name(one->algorithm_names, name)) ++one;
   const bool found = one->algorithm_names != nullptr && take_functions(cipher, one->implementation);
   OSSL_PROVIDER_unquery_operation(from, OSSL_OP_CIPHER, all);
   cipher.provider_context = OSSL_PROVIDER_get0_provider_ctx(from);

@@ -101,7 +101,8 @@ def test_default_brings_none_for_bulk_either(tmp_path, build, client):
     done = client(configuration, key="", updates=42, kib=16384)
     assert ways.ended_as_told("return", done)
     counters = configuration.counters()
-    assert counters["device_jobs"] == 0 and counters["cpu_bytes"] >= 84 * 16384 * 1024
+    # OpenSSL's own ciphers did it: the provider offers none.
+    assert counters["device_jobs"] == counters["cpu_jobs"] == 0
     # Not even the library is loaded.
     files, threads = look_inside(build, configuration, key="")
     assert drivers_of(files) == [] and threads == 1

@@ -54,8 +54,13 @@ def sees_the_provider(tmp_path, build, text, also=()):
         assert re.search(rf"^  {name}\n(?:    .*\n)*    status: active$", told, re.M), told
     words = ("enc", "-aes-256-ctr", "-K", KEY, "-iv", IV, "-in", str(build / "lib" / "gpu.so"))
     assert run(*words) == plain(OPENSSL, *words).stdout
-    # Our provider did the work.
-    assert json.loads(stats.read_text().splitlines()[-1])["cpu_bytes"] > 0
+    # Our provider did the work. By default it offers RSA alone.
+    key, text = tmp_path / "key.pem", tmp_path / "text"
+    text.write_bytes(b"text")
+    plain(OPENSSL, "genrsa", "-out", key, "2048")
+    run("dgst", "-sha256", "-sign", str(key), "-out", str(tmp_path / "signature"), str(text))
+    counters = json.loads(stats.read_text().splitlines()[-1])
+    assert sum(counters[f"rsa_{by}_jobs"] for by in ("device", "service", "cpu")) > 0
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -53,11 +53,15 @@ def test_enc_with_a_password(tmp_path, build, data):
 
 
 def test_enc_by_options_alone(build, data):
-    """-provider without any configuration. The pieces are small, so the CPU does all."""
+    """-provider without any configuration. By default the provider offers no cipher: who
+    prefers it gets OpenSSL's own, and who insists on it is told that there is none."""
     options = ["-provider-path", build / "lib", "-provider", "gpu", "-provider", "default",
-               "-propquery", "provider=gpu", "-in", data]
-    ours = plain(*enc("aes-256-ctr", "-e", *options)).stdout
+               "-in", data, "-propquery"]
+    ours = plain(*enc("aes-256-ctr", "-e", *options, "?provider=gpu")).stdout
     assert ours == plain(*enc("aes-256-ctr", "-e", "-in", data)).stdout
+    insisting = subprocess.run(enc("aes-256-ctr", "-e", *map(str, options), "provider=gpu"),
+                               capture_output=True, timeout=300, check=False)
+    assert insisting.returncode != 0 and insisting.stdout == b""
 
 
 @pytest.mark.parametrize("threshold", ["0", "1G"])

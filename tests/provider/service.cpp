@@ -245,7 +245,8 @@ TEST_F(RsaByService, ServesManyProcesses) {
 }
 
 TEST_F(RsaByService, IsOffWhereTheSettingsSaySo) {
-  load({{"rsa", "always"}, {"service", "off"}});
+  // Without devices of the process's own the provider would not offer RSA.
+  load({{"in_process", "yes"}, {"devices", "none"}, {"rsa", "always"}, {"service", "off"}});
   for (int n = 0; n < 20; ++n) EXPECT_TRUE(signs_rightly(n));
   EXPECT_EQ(0, fake.sessions);
   EXPECT_EQ(20u, count("cpu-jobs"));

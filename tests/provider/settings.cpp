@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <openssl/rand.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -246,6 +247,66 @@ TEST(Settings, ForkStartsAfresh) {
     EXPECT_EQ(library.counter("lanecrypt.device-bytes"), 640u);
   }
   unlink(path.c_str());
+}
+
+// ---- What is offered --------------------------------------------------------------
+
+// How many ciphers of ours EVP has made an object of, after the program has drawn random
+// numbers: that asks for AES, and EVP then makes one of all that every provider offers.
+int ciphers_offered(Library &library) {
+  uint8_t drawn[16];
+  EXPECT_EQ(O(RAND_bytes_ex)(library.get(), drawn, sizeof drawn, 0), 1);
+  int count = 0;
+  const auto look = [](EVP_CIPHER *cipher, void *counted) {
+    const char *const from = O(OSSL_PROVIDER_get0_name)(O(EVP_CIPHER_get0_provider)(cipher));
+    if (std::string(from) == "gpu") ++*static_cast<int *>(counted);
+  };
+  O(EVP_CIPHER_do_all_provided)(library.get(), look, &count);
+  return count;
+}
+
+struct Offer {
+  Settings settings;
+  bool ciphers, rsa;
+};
+
+// A start pays for each algorithm that is offered, and gains nothing where only OpenSSL on the
+// caller's core can do it.
+TEST(Offers, OnlyWhatMayGain) {
+  const Offer offers[] = {
+      {{{"in_process", "no"}}, false, true},
+      {{{"in_process", "no"}, {"cores", "2"}}, true, true},
+      {{{"in_process", "no"}, {"cores", "2"}, {"service", "off"}}, true, false},
+      {{{"in_process", "no"}, {"service", "off"}}, false, false},
+      {{{"in_process", "no"}, {"rsa", "off"}}, false, false},
+      {{{"in_process", "no"}, {"service", "/nowhere/socket"}}, false, true},
+      {{{"in_process", "yes"}, {"service", "off"}, {"devices", "host"}}, true, true},
+      {{{"in_process", "yes"}, {"rsa", "off"}, {"devices", "host"}}, true, false},
+  };
+  for (const Offer &offer : offers) {
+    std::string told;
+    for (const auto &[name, value] : offer.settings) told.append(name + "=" + value + " ");
+    SCOPED_TRACE(told);
+    Library library(offer.settings);
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+    ASSERT_EQ(O(EVP_set_default_properties)(library.get(), "?provider=gpu"), 1);
+    const int ciphers = ciphers_offered(library);
+    if (offer.ciphers)
+      EXPECT_GE(ciphers, 34);  // without SM4, Camellia and ARIA
+    else
+      EXPECT_EQ(ciphers, 0);
+    EXPECT_EQ(library.cipher("AES-256-CTR", "gpu") != nullptr, offer.ciphers);
+    EVP_SIGNATURE *const rsa = O(EVP_SIGNATURE_fetch)(library.get(), "RSA", "provider=gpu");
+    EXPECT_EQ(rsa != nullptr, offer.rsa);
+    O(EVP_SIGNATURE_free)(rsa);
+    take_errors();
+    // Who only prefers ours gets OpenSSL's in its place.
+    EVP_CIPHER *const preferred = O(EVP_CIPHER_fetch)(library.get(), "AES-256-CTR", nullptr);
+    ASSERT_NE(preferred, nullptr) << take_error_texts();
+    const std::string from = O(OSSL_PROVIDER_get0_name)(O(EVP_CIPHER_get0_provider)(preferred));
+    EXPECT_EQ(from, offer.ciphers ? "gpu" : "default");
+    O(EVP_CIPHER_free)(preferred);
+  }
 }
 
 }  // namespace
