@@ -12,6 +12,8 @@ import subprocess
 
 import pytest
 
+# Whether everything runs, as with dev/test --full.
+EVERY_CASE = os.environ.get("LANECRYPT_TEST_EVERY_FORM") == "1"
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from cli_fixtures import (BUILD, FAILED, LANECRYPT, NO_DEVICE, REPOSITORY, USAGE, environment, fails, lanecrypt, ok,
                           openssl, report)
+from conftest import EVERY_CASE
 
 
 def listed(*words, **options):
@@ -129,7 +130,12 @@ def test_bench_that_is_not_installed(tmp_path):
 
 def test_bench_writes_the_form_of_the_results(tmp_path):
     out = tmp_path / "results.json"
-    done = ok("bench", "aes", "--quick", "--json", "--out", out, timeout=400)
+    # All of them take a minute on the emulator.
+    only = () if EVERY_CASE else ("--only", (
+        "copy.upload.,aes-128-ctr.,aes-256-ctr.p,aes-128-ecb.card.,aes-128-cbc-encrypt.,"
+        "aes-128-cfb-decrypt.card.,chacha20.card.,aes-128-ccm.card-,aes-128-ofb.card-mixed.,"
+        "sm4-ctr.,camellia-128-ctr.,aria-128-ctr."))
+    done = ok("bench", "aes", "--quick", "--json", "--out", out, *only, timeout=400)
     assert json.loads(done.stdout) == json.loads(out.read_text())
     told = json.loads(done.stdout)
     assert set(told["machine"]) == {"gpu", "driver", "cpu", "cores"} and told["machine"]["gpu"]
@@ -166,14 +172,16 @@ def test_bench_finds_wrong_output(only, said):
     assert said in done.stderr
 
 
-def names_of_bench(what):
-    told = json.loads(ok("bench", what, "--quick", "--json", timeout=400).stdout)
+def names_of_bench(what, *words):
+    told = json.loads(ok("bench", what, "--quick", "--json", *words, timeout=400).stdout)
     assert "emulator" in told["machine"]["gpu"] and told["machine"]["driver"]
     return {result["name"] for result in told["results"]}
 
 
 def test_bench_of_kernels_runs_every_form():
-    names = names_of_bench("kernels")
+    only = () if EVERY_CASE else (
+        "--only", "aes-128-ctr.,aes-128-cbc-encrypt.,aes-128-ofb.,aes-128-gcm.,chacha20-poly1305.")
+    names = names_of_bench("kernels", *only)
     for form in ("table4", "table1", "bitslice"):
         assert {f"aes-128-ctr.{form}.host", f"aes-128-cbc-encrypt.{form}.host",
                 f"aes-128-ofb.{form}.host"} <= names

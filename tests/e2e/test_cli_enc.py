@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from cli_fixtures import CIPHERS, LANECRYPT, data, ok, openssl, report
+from conftest import EVERY_CASE
 
 KEY = {128: "00112233445566778899aabbccddeeff", 192: "00112233445566778899aabbccddeeff0123456789abcdef",
        256: "00112233445566778899aabbccddeeff" * 2}
@@ -16,6 +17,11 @@ IV = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 # Lengths around a block, around the chunk of the tests (4096), and of several chunks.
 LENGTHS = [0, 1, 16, 17, 4095, 4096, 40961]
 CHUNK = ("--chunk", "4096")
+
+
+def lengths_for(cipher):
+    """All of them, or some: keys of other sizes come through the same code."""
+    return LENGTHS if EVERY_CASE or "128" not in cipher and "192" not in cipher else [0, 17, 40961]
 
 
 def bits_of(cipher):
@@ -30,7 +36,7 @@ def raw_key(cipher):
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_openssl_opens_what_lanecrypt_wrote(cipher, tmp_path):
     plain, sealed = tmp_path / "plain", tmp_path / "sealed"
-    for length in LENGTHS:
+    for length in lengths_for(cipher):
         plain.write_bytes(data(length))
         ok("enc", f"-{cipher}", "-pbkdf2", "-k", "pa ss", "-in", plain, "-out", sealed, *CHUNK)
         assert sealed.read_bytes()[:8] == b"Salted__"
@@ -41,7 +47,7 @@ def test_openssl_opens_what_lanecrypt_wrote(cipher, tmp_path):
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_lanecrypt_opens_what_openssl_wrote(cipher, tmp_path):
     sealed, plain = tmp_path / "sealed", tmp_path / "plain"
-    for length in LENGTHS:
+    for length in lengths_for(cipher):
         expected = data(length)
         openssl("enc", f"-{cipher}", "-pbkdf2", "-k", "x", "-out", sealed, stdin=expected)
         ok("dec", f"-{cipher}", "-pbkdf2", "-k", "x", "-in", sealed, "-out", plain, *CHUNK)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole programs with the provider: what is loaded into their process, and how they end.
 
-LANECRYPT_TEST_ENDS is the number of processes that try each way of ending (10 by default,
-1,000 for a survey). They end at random moments.
+LANECRYPT_TEST_ENDS is the number of processes that try each way of ending (5 by default, 10
+with dev/test --full, 1,000 for a survey). They end at random moments.
 """
 
 import concurrent.futures
@@ -17,6 +17,7 @@ import time
 
 import pytest
 
+from conftest import EVERY_CASE
 from provider_fixtures import Configuration, DEVICES, plain
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
@@ -26,7 +27,7 @@ ENDS = ways.ENDS
 SETTINGS = {name: {"in_process": None, **words}
             for name, words in ways.settings(DEVICES).items()}
 FORCED = SETTINGS["forced"]
-RUNS = int(os.environ.get("LANECRYPT_TEST_ENDS", "10"))
+RUNS = int(os.environ.get("LANECRYPT_TEST_ENDS", "10" if EVERY_CASE else "5"))
 # Names of drivers' files, and of the library that loads drivers.
 DRIVERS = ("liblanecrypt", "libcuda", "libOpenCL", "libpocl", "LLVM", "libEGL", "libGL", "libgallium")
 

@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from conftest import EVERY_CASE
 from provider_fixtures import Configuration, OPENSSL, plain
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
@@ -256,7 +257,7 @@ def test_required(service, configuration, key, tmp_path):
 
 
 # So many that a core takes some seconds for them.
-SIGNS = 1500
+SIGNS = 1500 if EVERY_CASE else 800
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

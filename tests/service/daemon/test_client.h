@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,9 +47,10 @@ class Socket {
 template <class Message>
 Bytes packet(Kind kind, Message message, std::span<const uint8_t> rest = {}) {
   message.header = {kind, kVersion, uint32_t(sizeof message + rest.size())};
-  Bytes bytes(reinterpret_cast<const uint8_t *>(&message),
-              reinterpret_cast<const uint8_t *>(&message) + sizeof message);
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  // Not by insert(), of which gcc 12 warns falsely.
+  Bytes bytes(sizeof message + rest.size());
+  std::memcpy(bytes.data(), &message, sizeof message);
+  std::copy(rest.begin(), rest.end(), bytes.begin() + sizeof message);
   return bytes;
 }
 

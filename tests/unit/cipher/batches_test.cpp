@@ -64,7 +64,7 @@ TEST_P(Batches, ThousandMessages) {
         BatchShape shape =
             many(cipher, direction,
                  place == Place::kHost ? key_sizes(cipher).back() : key_sizes(cipher).front(), 1000,
-                 600);
+                 is_quick() ? 200 : 600);
         shape.place = place;
         check(shape);
       }

@@ -73,8 +73,12 @@ class CudaStream : public testing::Test {
     lc_close(context_);
     for (std::vector<uint8_t> *pinned : {&plain_, &copies_[0], &copies_[1], &copies_[2]})
       (void)cu("cuMemHostUnregister", static_cast<void *>(pinned->data()));
-    if (memory_ != 0) EXPECT_EQ(cu("cuMemFree_v2", memory_), 0);
-    if (stream_ != nullptr) EXPECT_EQ(cu("cuStreamDestroy_v2", stream_), 0);
+    if (memory_ != 0) {
+      EXPECT_EQ(cu("cuMemFree_v2", memory_), 0);
+    }
+    if (stream_ != nullptr) {
+      EXPECT_EQ(cu("cuStreamDestroy_v2", stream_), 0);
+    }
   }
 
   void upload(void *stream) {
@@ -229,7 +233,9 @@ TEST_F(CudaStream, StaysOutOfCaptures) {
     EXPECT_TRUE(text == by_openssl(first_key_, iv_, plain_));
     void *graph = nullptr;
     EXPECT_EQ(cu("cuStreamEndCapture", stream_, &graph), 0) << "the capture was spoilt";
-    if (graph != nullptr) EXPECT_EQ(cu("cuGraphDestroy", graph), 0);
+    if (graph != nullptr) {
+      EXPECT_EQ(cu("cuGraphDestroy", graph), 0);
+    }
   }
   lc_device_info info = {};
   info.struct_size = sizeof info;

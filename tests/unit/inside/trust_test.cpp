@@ -127,6 +127,10 @@ TEST_P(Trust, WrongBlocksAreFoundInEveryMode) {
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
       for (const bool in_place : {false, true}) {
         if (!offers(cipher)) continue;
+        // To open such a device takes long: each mode then has a direction in place, the other not.
+        if (GetParam().is_opencl_on_cpu() && !wants_every_case() &&
+            in_place != ((int{cipher} + int{direction}) % 2 == 0))
+          continue;
         BatchShape shape = one(cipher, direction, 0, in_place);
         shape.messages[0].length = allowed_length(cipher, 0, 5008 + 16 * random_.below(16) + 7);
         if (mode_of(cipher).has_data_units() && in_place) shape.data_unit_bytes = 496;
@@ -271,7 +275,7 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
       {LC_AES_OFB, LC_ENCRYPT, 6 * kMiB + 5, 3}};
   static const char *const kKinds[] = {"lost-upload", "lost-after", "lost-download", "fail-launch",
                                        "wrong-blocks"};
-  const uint64_t stride = kIsSanitized || !is_emulator() ? 6 : 3;
+  const uint64_t stride = kIsSanitized || !is_emulator() || !wants_every_case() ? 6 : 3;
   const uint64_t pinned = device::count_pinned_in_place();  // by stuck devices
   uint64_t found = 0;
   for (const Case &what : kCases)

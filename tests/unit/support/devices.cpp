@@ -92,8 +92,7 @@ std::vector<DeviceCase> devices_in_every_form() {
     }
     // OpenCL and OpenGL on a CPU need not run every form: the emulator, which has the
     // same kernels, does.
-    if (!device.is_gpu && device.id != "host:0" &&
-        environment("LANECRYPT_TEST_EVERY_FORM") != "1") {
+    if (!device.is_gpu && device.id != "host:0" && !wants_every_case()) {
       all.push_back(device);
       continue;
     }
@@ -222,6 +221,8 @@ void DeviceTest::TearDown() {
   // The next test must not meet what this one has done to it.
   if (HasFailure()) open_contexts().erase(GetParam().name());
 }
+
+bool DeviceTest::is_quick() const { return GetParam().is_opencl_on_cpu() && !wants_every_case(); }
 
 bool DeviceTest::is_thorough() const { return GetParam().is_gpu && scaled(100) >= 100; }
 

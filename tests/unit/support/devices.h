@@ -4,7 +4,7 @@
 // LANECRYPT_TEST_DEVICES  ids or APIs, separated by commas: only these. One
 //                         that is not here fails its tests.
 // LANECRYPT_REQUIRE_GPU   1: a test that needs a GPU fails without one.
-// LANECRYPT_TEST_EVERY_FORM   1: OpenCL and OpenGL on a CPU in every form too.
+// LANECRYPT_TEST_EVERY_FORM   1: OpenCL and OpenGL on a CPU in every form too, and all cases.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,6 +30,7 @@ struct DeviceCase {
 
   std::string name() const;  // "opencl_0_table4"
   bool is_gl() const { return id.rfind("gl:", 0) == 0; }
+  bool is_opencl_on_cpu() const { return !is_gpu && id.starts_with("opencl:"); }
 };
 
 void PrintTo(const DeviceCase &device, std::ostream *stream);
@@ -97,6 +98,9 @@ class DeviceTest : public testing::TestWithParam<DeviceCase> {
 
   // Whether hundreds of MiB take little time: on a GPU, at full scale.
   bool is_thorough() const;
+  // Whether only some of many like cases run: by OpenCL on a CPU, where a launch takes
+  // milliseconds, but with dev/test --full.
+  bool is_quick() const;
   lc_context *context() { return context_->get(); }
   // Whether the device has kernels for this. If not, run_and_check() checks that the
   // device says so.
