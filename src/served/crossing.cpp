@@ -26,8 +26,9 @@ uint64_t nanoseconds(Clock::duration time) {
 
 // An operation that has a channel.
 struct Crossing::Slot {
-  Slot(Operation its, const runtime::RsaItem &its_item, std::shared_ptr<client::Session> its_session,
-       client::Channel &its_channel, ServedKey &key, bool is_checked)
+  Slot(Operation its, const runtime::RsaItem &its_item,
+       std::shared_ptr<client::Session> its_session, client::Channel &its_channel, ServedKey &key,
+       bool is_checked)
       : operation(std::move(its)),
         item(its_item),
         session(std::move(its_session)),

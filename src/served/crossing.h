@@ -32,8 +32,7 @@ class Crossing {
 
   // owner: as in BesideKey. checks_all: this process checks each result too. on_over hears of
   // each request when the service has no more of it, on the thread that calls step().
-  Crossing(std::shared_ptr<client::Client> client, uint64_t owner, bool checks_all,
-           OnOver on_over);
+  Crossing(std::shared_ptr<client::Client> client, uint64_t owner, bool checks_all, OnOver on_over);
   ~Crossing();
   Crossing(const Crossing &) = delete;
 

@@ -114,8 +114,7 @@ void ServedRsa::conclude(Served &served) {
 Status ServedRsa::why_not() {
   client::Connection &connection = service_.client->here();
   if (connection.session() != nullptr)
-    return Status(LC_ERROR_NO_DEVICE,
-                  "the service has no room or no device for the operation");
+    return Status(LC_ERROR_NO_DEVICE, "the service has no room or no device for the operation");
   return Status(LC_ERROR_NO_DEVICE, "no service: " + connection.why());
 }
 
