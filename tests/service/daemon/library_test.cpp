@@ -175,6 +175,19 @@ TEST(LibraryAndDaemon, NothingIsLostIfItIsKilledAmidOperations) {
   EXPECT_EQ(2 * user.inputs.size(), counters.operations);
 }
 
+TEST(LibraryAndDaemon, ASilentServiceIsGivenUp) {
+  DaemonProcess daemon;
+  User user(daemon.socket_path());
+  ASSERT_EQ(LC_OK, user.run());
+  daemon.send_signal(SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(LC_OK, user.run());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_TRUE(user.is_right());
+  EXPECT_EQ(user.inputs.size(), user.result.cpu_operations);
+  daemon.send_signal(SIGCONT);
+}
+
 TEST(LibraryAndDaemon, WithoutTheCpuAKillIsAnError) {
   DaemonProcess daemon;
   User user(daemon.socket_path(), LC_FALLBACK_NONE);
