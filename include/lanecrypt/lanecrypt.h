@@ -121,6 +121,23 @@ typedef struct lc_options {
   /* The most cores that work at one job of the CPU (LC_CPU). The caller's core does not
    * count where the caller waits. 0: what this library takes for best, at most 8. */
   uint32_t cores;
+  /* Who does private operations of RSA with LC_ANY_DEVICE: NULL or "off": the devices above.
+   * Otherwise the service lanecryptd of this machine, and no device is opened for them:
+   * - "auto": the one at /run/lanecrypt/socket or $XDG_RUNTIME_DIR/lanecrypt/socket, if the
+   *   socket and its folder belong to root or to this user and nobody else may write there.
+   * - an absolute path: the one at this socket. It may be anybody's, but only the owner of its
+   *   folder may write there, and the socket's owner or root must be behind it.
+   * - "require": as "auto", and an operation that the service does not do is an error.
+   * Any other text is LC_ERROR_ARGUMENT. What the service does not do, since it is not there, is
+   * full or fails, the CPU does, by LC_FALLBACK_CPU. Nothing is lost if the service ends: after
+   * 5 seconds of silence too. Later operations try again, first after a quarter of a second.
+   * lc_rsa_run() does all of this on the caller's thread. For lc_rsa_submit() a thread of the
+   * context reads the answers. Keys are copied to the service, which checks them as
+   * lc_rsa_key_new() does, and forgets them with lc_rsa_key_free(). It draws the numbers for
+   * blinding from a generator of its own, whatever lc_rsa_parts.random says. With LC_VERIFY_FULL
+   * this process checks each result against the public exponent too. Public operations and
+   * lc_rsa_generate() know nothing of the service. */
+  const char *service;
 } lc_options;
 
 /* Opens a context. options may be NULL. It touches no device and starts no thread:
@@ -461,10 +478,15 @@ typedef struct lc_result {
   uint64_t failed_devices;
   /* Of RSA, about the last launch that did operations of the job: how many operations of all
    * jobs it did together, the time from the job's submission to the launch, and from there
-   * until the results were there. 0 where no device did any. */
+   * until the results were there. 0 where no device did any. The service tells no number of
+   * operations (0); of what it did, these times are until the last request was sent, and from
+   * there to its answer. */
   uint64_t batch_operations;
   uint64_t waiting_ns;
   uint64_t device_ns;
+  /* Of device_operations, those that the service lanecryptd did (lc_options.service). Where it
+   * failed, failed_devices counts it as one. */
+  uint64_t service_operations;
 } lc_result;
 
 /* Runs a job and waits for it. result may be NULL. With LC_MEMORY_DEVICE and a stream it
@@ -587,7 +609,8 @@ LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_resul
 LC_API lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job,
                                const lc_completion *completion, lc_ticket **ticket);
 
-/* Where a single private operation under a modulus of `bits` bits ends sooner, for a caller
+/* Where a single private operation under a modulus of `bits` bits ends sooner (with
+ * lc_options.service, whether by the service), for a caller
  * who can also do it himself, as the provider can by OpenSSL. 1: on a device, if the caller
  * hands it to lc_rsa_run() or lc_rsa_submit() now. 0: on the calling thread; the caller then
  * tells lc_rsa_ran_on_cpu() how long it took (0: unknown), and later answers go by that.

@@ -257,6 +257,7 @@ void Daemon::keep_time(Time now) {
   if (now >= next_round_) {
     next_round_ = now + kRoundEvery;
     service_.operations.send_away_late();
+    service_.key_checks.send_away_late();
     if (service_.searches.has_any()) service_.searches.tell_still_at_work();
   }
 }

@@ -56,6 +56,26 @@ Context::Process *Context::found() const {
   return current != nullptr && current->born_in == forks() ? current : nullptr;
 }
 
+struct Context::ServedProcess {
+  explicit ServedProcess(const served::Service &service) : born_in(forks()), rsa(service) {
+    at_end.begin([this] { rsa.stop(); }, [this] { rsa.hurry(); });
+  }
+
+  const uint64_t born_in;
+  AtProcessEnd at_end;
+  served::ServedRsa rsa;
+};
+
+served::ServedRsa *Context::served_rsa() {
+  if (!service_) return nullptr;
+  ServedProcess *current = served_.load();
+  if (current != nullptr && current->born_in == forks()) return &current->rsa;
+  auto made = std::make_unique<ServedProcess>(*service_);
+  if (served_.compare_exchange_strong(current, made.get())) return &made.release()->rsa;
+  if (!made->at_end.withdraw()) (void)made.release();
+  return &current->rsa;
+}
+
 // Asks the devices of `context` only if they were looked for already.
 struct Context::Chooser {
   explicit Chooser(Context &whole)
@@ -172,6 +192,8 @@ bool Context::is_open(bool opens_now) {
 }
 
 Context::~Context() {
+  ServedProcess *served = served_.load();
+  if (served != nullptr && served->born_in == forks() && served->at_end.withdraw()) delete served;
   Chooser *chooser = chooser_.load();
   if (chooser != nullptr && chooser->born_in == forks()) delete chooser;
   InquiryOfProcess *inquiry = inquiry_.load();

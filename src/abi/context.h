@@ -9,27 +9,33 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "place/cipher_choice.h"
 #include "place/dispatcher.h"
 #include "place/inquiry.h"
 #include "place/measure.h"
 #include "rsa/rsa_choice.h"
+#include "served/served_rsa.h"
 
 namespace lanecrypt {
 
 // Any thread.
 class Context {
  public:
-  explicit Context(runtime::DispatcherOptions options, place::Prefer prefer = place::Prefer::kSpeed)
-      : options_(std::move(options)), prefer_(prefer) {}
+  explicit Context(runtime::DispatcherOptions options, place::Prefer prefer = place::Prefer::kSpeed,
+                   std::optional<served::Service> service = std::nullopt)
+      : options_(std::move(options)), prefer_(prefer), service_(std::move(service)) {}
   ~Context();
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
   // The process's own; made by the first call.
   runtime::Dispatcher &dispatcher();
-  // The same; it looks for no device before it pays.
+  // What does private operations of RSA in the place of the devices: the process's own, made by
+  // the first call; nullptr if the context names no service.
+  served::ServedRsa *served_rsa();
+  // It looks for no device before it pays.
   runtime::RsaChoice &rsa_choice();
   // Whether one key is made sooner with devices than by OpenSSL on one core.
   bool generation_is_sooner(uint32_t bits);
@@ -53,6 +59,7 @@ class Context {
   // All that a child of fork must leave alone: it has locks, threads and
   // driver handles of the parent.
   struct Process;
+  struct ServedProcess;
   struct Chooser;
   struct InquiryOfProcess;
 
@@ -63,7 +70,9 @@ class Context {
 
   const runtime::DispatcherOptions options_;
   const place::Prefer prefer_;
+  const std::optional<served::Service> service_;
   std::atomic<Process *> process_ = nullptr;
+  std::atomic<ServedProcess *> served_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
   std::atomic<InquiryOfProcess *> inquiry_ = nullptr;
   std::atomic<uint32_t> keys_made_elsewhere_ = 0;

@@ -95,6 +95,13 @@ lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *coun
     value.launches = source->launches;
     value.failures = source->failures;
     value.operations = source->operations;
+    if (auto *served = index == LC_CPU ? context->served_rsa() : nullptr; served != nullptr) {
+      const lanecrypt::runtime::Counters &more = served->cpu_counters();
+      value.jobs += more.jobs;
+      value.bytes += more.bytes;
+      value.failures += more.failures;
+      value.operations += more.operations;
+    }
     return give(value, counters, "lc_counters.struct_size is too small");
   });
 }

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include "abi/boundary.h"
 #include "job/device_list.h"
@@ -46,12 +48,20 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.prefer");
     if (options.prime_pool > lanecrypt::runtime::PrimePool::kMost)
       return tell(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");
+    std::optional<lanecrypt::served::Service> service;
+    if (options.service != nullptr && std::string_view(options.service) != "off") {
+      auto named =
+          lanecrypt::served::Service::named(options.service, options.fallback, options.verify);
+      if (!named.ok()) return tell(named.status());
+      service = std::move(*named);
+    }
     chosen.prime_pool = options.prime_pool;
     chosen.cores = options.cores;
     const bool offloads = options.prefer == LC_PREFER_OFFLOAD;
     chosen.pipeline.saves_cpu = offloads;
     *context = new lc_context(
-        chosen, offloads ? lanecrypt::place::Prefer::kOffload : lanecrypt::place::Prefer::kSpeed);
+        chosen, offloads ? lanecrypt::place::Prefer::kOffload : lanecrypt::place::Prefer::kSpeed,
+        std::move(service));
     return LC_OK;
   });
 }

@@ -29,6 +29,8 @@ namespace {
 
 const lanecrypt::RsaKeyPointer &key_of(const lc_rsa_key *key) { return key->key; }
 
+// Whether the caller waits: then the service needs no thread of ours.
+template <bool waits>
 Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callback,
              EndingPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
@@ -36,6 +38,11 @@ Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callba
   if (!checked.ok()) return checked.status();
   const auto request = std::make_shared<RsaRequest>(std::move(*checked), std::move(callback));
   *started = request;
+  const bool may_be_served =
+      request->job.operation == LC_RSA_PRIVATE && request->job.device == LC_ANY_DEVICE;
+  if (lanecrypt::served::ServedRsa *served = may_be_served ? context->served_rsa() : nullptr;
+      served != nullptr)
+    return served->submit(request, waits);
   return context->dispatcher().submit(request);
 }
 
@@ -60,18 +67,20 @@ size_t lc_rsa_key_bytes(const lc_rsa_key *key) {
 }
 
 lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result) {
-  return lanecrypt::abi::run(start, context, job, result);
+  return lanecrypt::abi::run(start<true>, context, job, result);
 }
 
 lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_completion *completion,
                         lc_ticket **ticket) {
-  return lanecrypt::abi::submit(start, context, job, completion, ticket);
+  return lanecrypt::abi::submit(start<false>, context, job, completion, ticket);
 }
 
 int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line) {
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
+    if (auto *served = context->served_rsa(); served != nullptr)
+      return served->is_sooner(bits, in_line) ? 1 : 0;
     return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -81,6 +90,8 @@ int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line
 void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds) {
   if (context == nullptr) return;
   try {
+    if (auto *served = context->served_rsa(); served != nullptr)
+      return served->ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
     context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

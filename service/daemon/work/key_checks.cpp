@@ -45,6 +45,15 @@ void KeyChecks::drop(Session &session) {
   refuse(all);
 }
 
+void KeyChecks::send_away_late() {
+  Waiting *late = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (turns_.waiting() != 0) late = turns_.take_older(Clock::now() - kMostWait);
+  }
+  refuse(late);
+}
+
 void KeyChecks::refuse(Waiting *chain) {
   while (chain != nullptr) {
     Key &key = *static_cast<Key *>(chain);

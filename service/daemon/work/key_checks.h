@@ -28,6 +28,8 @@ class KeyChecks {
   void add(const std::shared_ptr<Key> &key);
   // Drops what a session that has ended waits for.
   void drop(Session &session);
+  // Sends away keys that have waited too long, and the operations that wait for them.
+  void send_away_late();
 
  private:
   void run();

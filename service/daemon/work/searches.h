@@ -44,6 +44,7 @@ class Searches {
 
  private:
   void run();
+  bool is_device_sooner(lc_context *context, uint32_t bits);
   void search(Channel &channel);
   static int take_key(void *argument, uint64_t number, const lc_rsa_parts *key) noexcept;
   static int goes_on(void *argument, const lc_rsa_progress *progress) noexcept;
@@ -54,6 +55,7 @@ class Searches {
 
   Counters &counters_;
   std::atomic<lc_context *> context_ = nullptr;
+  std::once_flag warmed_up_;
   std::atomic<bool> stopping_ = false;
   std::atomic<size_t> count_ = 0;  // of requests
   std::mutex mutex_;               // of what is below

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "served/crossing.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/rsa/cpu_rsa.h"
+#include "process/thread.h"
+#include "secure/key_memory.h"
+
+namespace lanecrypt::served {
+namespace {
+
+using client::Clock;
+using client::Exchange;
+using client::Taken;
+
+// More at once do not make a batch much better, and each costs a descriptor.
+constexpr size_t kMostAtOnce = 512;
+
+uint64_t nanoseconds(Clock::duration time) {
+  return uint64_t(std::max<int64_t>(std::chrono::nanoseconds(time).count(), 0));
+}
+
+}  // namespace
+
+// An operation that has a channel.
+struct Crossing::Slot {
+  Slot(Operation its, const runtime::RsaItem &its_item,
+       std::shared_ptr<client::Session> its_session, client::Channel &its_channel, ServedKey &key,
+       bool is_checked)
+      : operation(std::move(its)),
+        item(its_item),
+        session(std::move(its_session)),
+        channel(its_channel),
+        unchecked(is_checked ? item.key->modulus_bytes : 0),
+        exchange(*session, channel, key, {item.in, item.key->modulus_bytes},
+                 {is_checked ? unchecked.data() : item.out, item.key->modulus_bytes}) {}
+  ~Slot() { secure::wipe(unchecked.data(), unchecked.size()); }
+
+  const Operation operation;
+  const runtime::RsaItem item;
+  const std::shared_ptr<client::Session> session;
+  client::Channel &channel;
+  // The result, until it was checked: `out` may be `in`.
+  std::vector<uint8_t> unchecked;
+  const Clock::time_point sent = Clock::now();
+  Exchange exchange;
+};
+
+Crossing::Crossing(std::shared_ptr<client::Client> client, uint64_t owner, bool checks_all,
+                   OnOver on_over)
+    : client_(std::move(client)),
+      owner_(owner),
+      checks_all_(checks_all),
+      on_over_(std::move(on_over)) {}
+
+Crossing::~Crossing() = default;
+
+void Crossing::add(const runtime::RsaRequestPointer &request) {
+  const auto served = std::make_shared<Served>();
+  served->request = request;
+  for (const uint32_t number : request->todo) {
+    if (!request->kind_of(number).suits_devices()) {
+      served->left.push_back(number);
+      continue;
+    }
+    waiting_.push_back({served, number});
+    ++served->under_way;
+  }
+  request->todo.clear();
+  if (served->under_way == 0) on_over_(*served);
+}
+
+void Crossing::step(int wake) {
+  client::Connection &connection = client_->here();
+  send_waiting(connection);
+  if (slots_.empty() && wake < 0) return;
+  std::vector<pollfd> polled;
+  polled.reserve(slots_.size() + 1);
+  for (const std::unique_ptr<Slot> &slot : slots_)
+    polled.push_back({slot->channel.socket.get(), POLLIN, 0});
+  if (wake >= 0) polled.push_back({wake, POLLIN, 0});
+  constexpr int kMostMs = 1000;
+  if (poll(polled.data(), polled.size(), kMostMs) >= 0) take_answers(connection, polled);
+}
+
+void Crossing::leave_waiting() {
+  while (!waiting_.empty()) {
+    const Operation operation = std::move(waiting_.front());
+    waiting_.pop_front();
+    leave(operation, Taken::kNot);
+  }
+}
+
+void Crossing::send_waiting(client::Connection &connection) {
+  while (!waiting_.empty() && slots_.size() < kMostAtOnce) {
+    std::shared_ptr<client::Session> session = connection.session();
+    if (session == nullptr && !process::is_sandboxed()) session = connection.connect(true);
+    if (session == nullptr) return leave_waiting();
+    if (!send_one(connection, session)) return;
+  }
+}
+
+// False if there is no channel now, and one of ours will be free.
+bool Crossing::send_one(client::Connection &connection,
+                        const std::shared_ptr<client::Session> &session) {
+  const Operation operation = waiting_.front();
+  const runtime::RsaItem item = operation.served->request->item(operation.number);
+  ServedKey &key = key_of(*item.key);
+  Taken taken = Taken::kNot;
+  if (!key.is_refused() && key.has_room_in(*session)) {
+    client::Channel *const channel = session->take();
+    if (channel == nullptr && !session->has_ended() && !slots_.empty()) return false;
+    if (channel != nullptr) {
+      waiting_.pop_front();
+      slots_.push_back(
+          std::make_unique<Slot>(operation, item, session, *channel, key, checks_all_));
+      Slot &slot = *slots_.back();
+      session->under_way.fetch_add(1, std::memory_order_relaxed);
+      const Exchange::State state = slot.exchange.send();
+      if (state == Exchange::State::kWaits) return true;
+      settle(connection, slot, state);
+      slots_.pop_back();
+      return true;
+    }
+    if (session->has_ended()) taken = Taken::kFailed;
+  }
+  waiting_.pop_front();
+  leave(operation, taken);
+  return true;
+}
+
+void Crossing::take_answers(client::Connection &connection, const std::vector<pollfd> &polled) {
+  const Clock::time_point now = Clock::now();
+  const size_t count = slots_.size();
+  for (size_t n = 0; n < count; ++n) {
+    Slot &slot = *slots_[n];
+    Exchange::State state = Exchange::State::kWaits;
+    if (polled[n].revents != 0) state = slot.exchange.receive(false);
+    if (state == Exchange::State::kWaits) {
+      // The others wake too, and find it ended.
+      if (now - slot.sent > client::kSilence) slot.session->end(client::Fault::kService);
+      continue;
+    }
+    settle(connection, slot, state);
+    slots_[n].reset();
+  }
+  std::erase(slots_, nullptr);
+}
+
+void Crossing::settle(client::Connection &connection, Slot &slot, Exchange::State state) {
+  slot.session->under_way.fetch_sub(1, std::memory_order_relaxed);
+  if (state == Exchange::State::kEnded)
+    slot.session->drop(&slot.channel);
+  else
+    slot.session->give_back(&slot.channel);
+  Taken taken = client::conclude(connection, slot.exchange, state);
+  if (taken == Taken::kDone && checks_all_) {
+    if (is_right(slot))
+      std::memcpy(slot.item.out, slot.unchecked.data(), slot.unchecked.size());
+    else
+      taken = Taken::kFailed;
+  }
+  if (taken != Taken::kDone) return leave(slot.operation, taken);
+  count_done(slot);
+  finish_one(*slot.operation.served);
+}
+
+bool Crossing::is_right(const Slot &slot) const {
+  std::vector<uint8_t> back(slot.unchecked.size());
+  return cpu::run_rsa(*slot.item.key, LC_RSA_PUBLIC, slot.unchecked.data(), back.data()).ok() &&
+         std::memcmp(back.data(), slot.item.in, back.size()) == 0;
+}
+
+void Crossing::count_done(const Slot &slot) const {
+  runtime::RsaRequest &request = *slot.operation.served->request;
+  ++request.result.device_operations;
+  ++request.result.service_operations;
+  request.result.device_bytes += slot.item.key->modulus_bytes;
+  request.result.waiting_ns = nanoseconds(slot.sent - request.submitted);
+  request.result.device_ns = nanoseconds(Clock::now() - slot.sent);
+}
+
+void Crossing::leave(const Operation &operation, Taken taken) {
+  operation.served->left.push_back(operation.number);
+  if (taken == Taken::kFailed) operation.served->has_failed = true;
+  finish_one(*operation.served);
+}
+
+void Crossing::finish_one(Served &served) {
+  if (--served.under_way == 0) on_over_(served);
+}
+
+ServedKey &Crossing::key_of(const RsaKey &key) const {
+  BesideKey *kept = key.beside(owner_);
+  if (kept == nullptr) kept = key.keep_beside(std::make_unique<ServedKey>(key, owner_, client_));
+  return static_cast<ServedKey &>(*kept);
+}
+
+}  // namespace lanecrypt::served

@@ -1,0 +1,73 @@
+// Operations that one thread has with the service: as many at once as there are channels for.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <poll.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "rsa/rsa_request.h"
+#include "served/served_key.h"
+#include "service/client/operation.h"
+
+namespace lanecrypt::served {
+
+// A request of which the service does what devices take.
+struct Served {
+  runtime::RsaRequestPointer request;
+  // Numbers of its operations that the service has not done, and whether it failed one.
+  std::vector<uint32_t> left;
+  bool has_failed = false;
+  size_t under_way = 0;
+};
+
+// One thread.
+class Crossing {
+ public:
+  using OnOver = std::function<void(Served &)>;
+
+  // owner: as in BesideKey. checks_all: this process checks each result too. on_over hears of
+  // each request when the service has no more of it, on the thread that calls step().
+  Crossing(std::shared_ptr<client::Client> client, uint64_t owner, bool checks_all, OnOver on_over);
+  ~Crossing();
+  Crossing(const Crossing &) = delete;
+
+  void add(const runtime::RsaRequestPointer &request);
+  bool is_idle() const { return waiting_.empty() && slots_.empty(); }
+  // Sends what there is room for, and takes the answers that are there. If there are none, it
+  // waits for one until `wake` is readable (-1: nothing wakes it), but no longer than a second.
+  void step(int wake);
+  // Does not send what waits.
+  void leave_waiting();
+
+ private:
+  struct Operation {
+    std::shared_ptr<Served> served;
+    uint32_t number;
+  };
+  struct Slot;
+
+  void send_waiting(client::Connection &connection);
+  // nullptr: no more can be sent now.
+  bool send_one(client::Connection &connection, const std::shared_ptr<client::Session> &session);
+  void take_answers(client::Connection &connection, const std::vector<pollfd> &polled);
+  void settle(client::Connection &connection, Slot &slot, client::Exchange::State state);
+  bool is_right(const Slot &slot) const;
+  void count_done(const Slot &slot) const;
+  void leave(const Operation &operation, client::Taken taken);
+  void finish_one(Served &served);
+  ServedKey &key_of(const RsaKey &key) const;
+
+  const std::shared_ptr<client::Client> client_;
+  const uint64_t owner_;
+  const bool checks_all_;
+  const OnOver on_over_;
+  std::deque<Operation> waiting_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+};
+
+}  // namespace lanecrypt::served

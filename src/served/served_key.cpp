@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "served/served_key.h"
+
+#include <new>
+
+#include "process/cancellation.h"
+
+namespace lanecrypt::served {
+
+ServedKey::~ServedKey() {
+  const std::shared_ptr<client::Client> client = client_.lock();
+  if (client == nullptr) return;  // with the context all its keys have gone
+  const process::CancellationOff not_cancelled;
+  try {
+    if (const auto session = client->here().session(); session != nullptr) forget_in(*session);
+  } catch (const std::bad_alloc &) {  // a child of fork that has no connection
+  }
+}
+
+bool ServedKey::copy_numbers(client::KeyNumbers &to) const {
+  const RsaNumbers &numbers = key_.numbers;
+  to.parts = {numbers.n, numbers.e, numbers.p, numbers.q, numbers.dp, numbers.dq, numbers.qinv, {}};
+  return key_.is_private;
+}
+
+}  // namespace lanecrypt::served

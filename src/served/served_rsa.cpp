@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "served/served_rsa.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "process/thread.h"
+#include "served/crossing.h"
+#include "thread/signals.h"
+
+namespace lanecrypt::served {
+
+using runtime::RsaRequestPointer;
+
+Result<Service> Service::named(const char *service, lc_fallback fallback, lc_verify verify) {
+  static std::atomic<uint64_t> last{0};
+  const std::string_view name = service;
+  const bool is_usual = name == "auto" || name == "require";
+  if (!is_usual && !name.starts_with('/'))
+    return Status(LC_ERROR_ARGUMENT,
+                  "lc_options.service is none of auto, require, off and an absolute path");
+  Service made;
+  made.client = std::make_shared<client::Client>(
+      is_usual ? client::Place::usual() : client::Place::named(std::string(name)));
+  made.number = last.fetch_add(1) + 1;
+  made.has_cpu = fallback == LC_FALLBACK_CPU && name != "require";
+  made.checks_all = verify == LC_VERIFY_FULL;
+  return made;
+}
+
+ServedRsa::ServedRsa(Service service)
+    : service_(std::move(service)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), client::OwnDescriptor::Number::kHigh) {}
+
+void ServedRsa::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+    if (wake_.is_ours()) (void)eventfd_write(wake_.get(), 1);
+  }
+  if (thread_.joinable()) thread_.join();
+  cpu_.stop();
+}
+
+void ServedRsa::hurry() {
+  hurries_ = true;
+  cpu_.hurry();
+}
+
+Status ServedRsa::submit(const RsaRequestPointer &request, bool waits) {
+  if (request->todo.empty()) {
+    request->end();
+    return Status();
+  }
+  for (const uint32_t number : request->todo)
+    if (!service_.has_cpu && !request->kind_of(number).suits_devices())
+      return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
+  request->submitted = std::chrono::steady_clock::now();
+  if (waits) {
+    Crossing mine(service_.client, service_.number, service_.checks_all,
+                  [this](Served &served) { conclude(served); });
+    for (mine.add(request); !mine.is_idle();) mine.step(-1);
+    return Status();
+  }
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return process_ends();
+  if (!thread_.joinable()) {
+    const runtime::SignalsBlocked blocked;
+    thread_ = process::start_thread([this] { run(); });
+  }
+  queue_.push_back(request);
+  changed_.notify_all();
+  if (wake_.is_ours()) (void)eventfd_write(wake_.get(), 1);
+  return Status();
+}
+
+void ServedRsa::run() {
+  Crossing mine(service_.client, service_.number, service_.checks_all,
+                [this](Served &served) { conclude(served); });
+  for (;;) {
+    std::vector<RsaRequestPointer> more;
+    {
+      std::unique_lock lock(mutex_);
+      if (mine.is_idle()) changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      more.swap(queue_);
+      if (stopping_ && more.empty() && mine.is_idle()) return;
+    }
+    for (const RsaRequestPointer &request : more) mine.add(request);
+    if (hurries_) mine.leave_waiting();
+    const int wake = wake_.is_ours() ? wake_.get() : -1;
+    mine.step(wake);
+    eventfd_t times;
+    if (wake >= 0) (void)eventfd_read(wake, &times);
+  }
+}
+
+void ServedRsa::conclude(Served &served) {
+  const RsaRequestPointer request = served.request;
+  if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);
+  if (served.left.empty()) return request->end();
+  if (!service_.has_cpu) {
+    request->failure = served.has_failed
+                           ? Status(LC_ERROR_DEVICE, "the service has failed to do the operation")
+                           : why_not();
+    return request->end();
+  }
+  request->todo = std::move(served.left);
+  cpu_.submit(request);
+}
+
+Status ServedRsa::why_not() {
+  client::Connection &connection = service_.client->here();
+  if (connection.session() != nullptr)
+    return Status(LC_ERROR_NO_DEVICE, "the service has no room or no device for the operation");
+  return Status(LC_ERROR_NO_DEVICE, "no service: " + connection.why());
+}
+
+bool ServedRsa::is_sooner(uint32_t bits, uint32_t in_line) {
+  if (runtime::rsa_kind(bits) == 0) return false;
+  client::Connection &connection = service_.client->here();
+  client::Choice &choice = connection.choice();
+  const bool is_worth_it = choice.is_worth_connecting(in_line);
+  std::shared_ptr<client::Session> session = connection.session();
+  if (session == nullptr && is_worth_it && connection.may_connect())
+    session = connection.connect(false);
+  if (session == nullptr) return false;
+  if (choice.wants_look(*session)) session->look_again();
+  if (choice.is_service_sooner(bits, in_line)) return true;
+  on_cpu_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void ServedRsa::ran_on_cpu(uint32_t bits, std::chrono::nanoseconds took) {
+  // Where there was no service to ask, nobody was counted.
+  uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
+  while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
+  }
+  if (counted != 0) service_.client->here().choice().ran_on_cpu(bits, took);
+}
+
+}  // namespace lanecrypt::served
