@@ -40,6 +40,7 @@
 //                     buffer, in the order of its stream
 // Leaves, which a target may override:
 //   ROTATE_LEFT(x, n)      0 < n < 32
+//   ROTATE_LEFT_64(x, n)   of 64 bits, by the constant 0 < n < 64
 //   BYTE_OF(x, i)          byte i (constant) of x, 0 the least significant
 //   ROW_OF(x, i, low)      BYTE_OF(x, i) * 256 + low, low < 256: an address in
 //                          rows of 256 bytes
@@ -86,6 +87,7 @@ typedef ulong u64;
 #define group_count() ((u32)get_num_groups(0))
 #define group_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define ROTATE_LEFT(x, n) rotate((u32)(x), (u32)(n))
+#define ROTATE_LEFT_64(x, n) rotate((u64)(x), (u64)(n))
 #ifdef LC_UNROLL  // set for GPUs: arrays must come to lie in registers
 #define UNROLL __attribute__((opencl_unroll_hint))
 #define ROLLED __attribute__((opencl_unroll_hint(1)))
@@ -144,6 +146,7 @@ typedef unsigned long long u64;
 #define group_count() (gridDim.x)
 #define group_barrier() __syncthreads()
 #define ROTATE_LEFT(x, n) __funnelshift_l((x), (x), (n))
+#define ROTATE_LEFT_64(x, n) rotate_words<(n)>(x)
 #define ROW_OF(x, i, low) __byte_perm((x), (low), 0x5504 | ((i) << 4))
 #define SWAP_BYTES(x) __byte_perm((x), 0, 0x0123)
 #define PICK(x, y, sel) __byte_perm((x), (y), (sel))
@@ -180,6 +183,12 @@ FN u32 multiply_add(u32 a, u32 b, u32 c) {
   u32 result;
   asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
   return result;
+}
+
+template <int kBits>
+FN u64 rotate_words(u64 x) {
+  const u32 low = (u32)(kBits < 32 ? x : x >> 32), high = (u32)(kBits < 32 ? x >> 32 : x);
+  return (u64)__funnelshift_l(low, high, kBits % 32) << 32 | __funnelshift_l(high, low, kBits % 32);
 }
 
 template <int kTable>
@@ -293,6 +302,9 @@ static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) 
 #define IN_OUT_WORDS(pointer, count) u32 *pointer
 
 // Leaves in plain C, for targets that have none of their own.
+#ifndef ROTATE_LEFT_64
+#define ROTATE_LEFT_64(x, n) (((x) << (n)) | ((x) >> (64 - (n))))
+#endif
 #define BYTE_OF(x, i) (((x) >> (8 * (i))) & 0xffu)
 #ifndef ROW_OF
 #define ROW_OF(x, i, low) ((BYTE_OF((x), (i)) << 8) | (low))
