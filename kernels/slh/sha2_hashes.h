@@ -31,7 +31,7 @@ FN void SLH_NAME(put_address)(u32 *block, const SlhAddress *address) {
   block[4] = address->b << 16 | address->c >> 16;
 }
 
-FN void SLH_NAME(compress)(u32 *out, const u32 *start, const u32 *block) {
+FN void SLH_NAME(compress)(u32 *out, const u32 *start, u32 *block) {
   u32 state[8];
   UNROLL for (u32 i = 0; i < 8; ++i) state[i] = start[i];
   sha256_compress(state, block);
