@@ -61,8 +61,7 @@ FN void SLH_NAME(fors_leaf)(const SLH_NAME(Seed) * seed, GLOBAL const SlhItem *i
 }
 
 FN void SLH_NAME(fors_span)(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items,
-                            GLOBAL u32 *out, GLOBAL u32 *fors_nodes, u32 span,
-                            SHARED u32 *nodes) {
+                            GLOBAL u32 *out, GLOBAL u32 *fors_nodes, u32 span, SHARED u32 *nodes) {
   const u32 height = shape->fors_low;
   const u32 trees = shape->count * shape->fors_trees << (shape->fors_height - height);
   const u32 first = span << (SLH_SPAN_BITS - height);
@@ -84,8 +83,8 @@ FN void SLH_NAME(fors_span)(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *
 
 // A chain of a WOTS+ key, from its secret to its end. Of the leaf that signs, the values are
 // kept: the signature shows one of them.
-FN void SLH_NAME(chain)(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items,
-                        GLOBAL u32 *tops, GLOBAL u32 *kept, u32 number) {
+FN void SLH_NAME(chain)(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items, GLOBAL u32 *tops,
+                        GLOBAL u32 *kept, u32 number) {
   const u32 chain = number % SLH_CHAINS(SLH_N), key = number / SLH_CHAINS(SLH_N);
   const u32 leaf = key & ((1u << shape->tree_height) - 1), tree = key >> shape->tree_height;
   const u32 layer = tree % shape->layers + shape->first_layer;
@@ -144,8 +143,8 @@ KERNEL(SLH_NAME(leaves), SLH_GROUP)
           fors_nodes[((u64)group_id() * SLH_SPAN + at) * SLH_WORDS + i];
     }
     group_barrier();
-    SLH_NAME(grow_span)(shape, items, out, fors_roots, SLH_NAME(kHigh), first, trees, height,
-                        nodes);
+    SLH_NAME(grow_span)
+    (shape, items, out, fors_roots, SLH_NAME(kHigh), first, trees, height, nodes);
     return;
   }
   const u32 keys = shape->count * shape->layers << shape->tree_height;
@@ -155,14 +154,14 @@ KERNEL(SLH_NAME(leaves), SLH_GROUP)
     const u32 tree = key >> shape->tree_height;
     const u32 layer = tree % shape->layers + shape->first_layer;
     GLOBAL const SlhItem *item = items + tree / shape->layers;
-    const SlhAddress address =
-        slh_address(layer, slh_tree_at(item, shape->tree_height, layer), SLH_WOTS_PK,
-                    key & ((1u << shape->tree_height) - 1));
+    const SlhAddress address = slh_address(layer, slh_tree_at(item, shape->tree_height, layer),
+                                           SLH_WOTS_PK, key & ((1u << shape->tree_height) - 1));
     SLH_NAME(Seed) seed;
     u32 leaf[SLH_WORDS];
     SLH_NAME(load_seed)(&seed, item);
-    SLH_NAME(hash_many)(&seed, &address, tops + (u64)key * (SLH_CHAINS(SLH_N) * SLH_WORDS),
-                        SLH_CHAINS(SLH_N) * SLH_WORDS, leaf);
+    SLH_NAME(hash_many)
+    (&seed, &address, tops + (u64)key * (SLH_CHAINS(SLH_N) * SLH_WORDS),
+     SLH_CHAINS(SLH_N) * SLH_WORDS, leaf);
     SLH_NAME(write)(leaves + (u64)key * SLH_WORDS, leaf);
   }
 }
@@ -187,8 +186,8 @@ KERNEL(SLH_NAME(trees), SLH_GROUP)
       SLH_NAME(Seed) seed;
       u32 key[SLH_WORDS];
       SLH_NAME(load_seed)(&seed, items + at);
-      SLH_NAME(fors_key)(&seed, shape, items + at,
-                         fors_roots + (u64)at * shape->fors_trees * SLH_WORDS, key);
+      SLH_NAME(fors_key)
+      (&seed, shape, items + at, fors_roots + (u64)at * shape->fors_trees * SLH_WORDS, key);
       SLH_NAME(write)(fors_keys + (u64)at * SLH_WORDS, key);
     }
     return;

@@ -58,9 +58,9 @@ FN void SLH_NAME(shown_root)(const SLH_NAME(Seed) * seed, GLOBAL const SlhShape 
   SlhAddress address = slh_address(layer, tree, SLH_WOTS_PK, leaf);
   SLH_NAME(hash_many)(seed, &address, tops, SLH_CHAINS(SLH_N) * SLH_WORDS, node);
   address = slh_address(layer, tree, SLH_TREE, 0);
-  SLH_NAME(climb)(seed, &address, leaf, shape->tree_height,
-                  signature + SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * SLH_CHAINS(SLH_N),
-                  node);
+  SLH_NAME(climb)
+  (seed, &address, leaf, shape->tree_height,
+   signature + SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * SLH_CHAINS(SLH_N), node);
 }
 
 // A lane shows a chain and follows it to its end, or follows a tree of FORS to its root.
@@ -77,9 +77,9 @@ KERNEL(SLH_NAME(sign), SLH_GROUP)
     if (at < fors) {
       const u32 number = at / shape->fors_trees;
       SLH_NAME(load_seed)(&seed, items + number);
-      SLH_NAME(shown_fors_root)(&seed, shape, items + number,
-                                out + (u64)number * shape->signature_words,
-                                at % shape->fors_trees, value);
+      SLH_NAME(shown_fors_root)
+      (&seed, shape, items + number, out + (u64)number * shape->signature_words,
+       at % shape->fors_trees, value);
       SLH_NAME(write)(shown_roots + (u64)at * SLH_WORDS, value);
       continue;
     }
@@ -87,13 +87,12 @@ KERNEL(SLH_NAME(sign), SLH_GROUP)
     const u32 layer = tree % shape->layers, number = tree / shape->layers;
     GLOBAL u32 *signature = out + (u64)number * shape->signature_words;
     SLH_NAME(load_seed)(&seed, items + number);
-    SLH_NAME(read)(layer == 0 ? fors_keys + (u64)number * SLH_WORDS
-                              : roots + (u64)(tree - 1) * SLH_WORDS,
-                   message);
+    SLH_NAME(read)
+    (layer == 0 ? fors_keys + (u64)number * SLH_WORDS : roots + (u64)(tree - 1) * SLH_WORDS,
+     message);
     const u32 digit = SLH_NAME(digit_of)(message, chain);
     SLH_NAME(read)(kept + ((u64)(at - fors) * SLH_CHAIN_VALUES + digit) * SLH_WORDS, value);
-    SLH_NAME(write_signed)(signature + SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * chain,
-                           value);
+    SLH_NAME(write_signed)(signature + SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * chain, value);
     SLH_NAME(shown_top)(&seed, shape, items + number, signature, layer, chain, digit, value);
     SLH_NAME(write)(shown_tops + (u64)(at - fors) * SLH_WORDS, value);
   }
@@ -119,14 +118,14 @@ KERNEL(SLH_NAME(check), SLH_GROUP)
     u32 node[SLH_WORDS], is_right;
     SLH_NAME(load_seed)(&seed, item);
     if (part == 0) {
-      SLH_NAME(fors_key)(&seed, shape, item,
-                         shown_roots + (u64)number * shape->fors_trees * SLH_WORDS, node);
+      SLH_NAME(fors_key)
+      (&seed, shape, item, shown_roots + (u64)number * shape->fors_trees * SLH_WORDS, node);
       is_right = SLH_NAME(is_same)(node, fors_keys + (u64)number * SLH_WORDS);
     } else {
       const u32 tree = number * shape->layers + part - 1;
-      SLH_NAME(shown_root)(&seed, shape, item, out + (u64)number * shape->signature_words,
-                           part - 1, shown_tops + (u64)tree * (SLH_CHAINS(SLH_N) * SLH_WORDS),
-                           node);
+      SLH_NAME(shown_root)
+      (&seed, shape, item, out + (u64)number * shape->signature_words, part - 1,
+       shown_tops + (u64)tree * (SLH_CHAINS(SLH_N) * SLH_WORDS), node);
       is_right = SLH_NAME(is_same)(node, roots + (u64)tree * SLH_WORDS);
       if (part == shape->layers) is_right &= SLH_NAME(is_same)(node, item->pk_root);
     }

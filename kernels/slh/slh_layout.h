@@ -11,7 +11,7 @@
 
 // A group takes so many leaves of trees at once: parts of one tree, or several trees.
 #define SLH_SPAN_BITS 9
-#define SLH_SPAN 512
+#define SLH_SPAN 512u
 
 // Words of local memory for the nodes of a span: one level, and half as many for the next.
 #define SLH_SHARED_WORDS(n) (SLH_SPAN * 3 / 2 * ((n) / 4))

@@ -33,11 +33,11 @@ FN void SLH_NAME(write_signed)(GLOBAL u32 *to, const u32 *from) {
 typedef struct SLH_NAME(Tree) {
   SlhAddress address;
   u32 item;
-  u32 base;             // the height of its lowest nodes in the whole tree
-  u32 first;            // the index of the first of these
-  u32 wanted;           // the index of the leaf that the signature shows
-  u32 height;           // of the whole tree
-  GLOBAL u32 *path;     // where the signature has the path of that leaf, or null
+  u32 base;          // the height of its lowest nodes in the whole tree
+  u32 first;         // the index of the first of these
+  u32 wanted;        // the index of the leaf that the signature shows
+  u32 height;        // of the whole tree
+  GLOBAL u32 *path;  // where the signature has the path of that leaf, or null
 } SLH_NAME(Tree);
 
 // Of the lower levels of the trees of FORS: part `part` of all.
@@ -54,16 +54,16 @@ FN SLH_NAME(Tree) SLH_NAME(low_tree)(GLOBAL const SlhShape *shape, GLOBAL const 
   tree.first = (k << shape->fors_height) + (place << shape->fors_low);
   tree.wanted = (k << shape->fors_height) + item->fors[k];
   tree.height = shape->fors_height;
-  tree.path = out + (u64)tree.item * shape->signature_words + SLH_NAME(fors_at)(shape, k) +
-              SLH_WORDS;
+  tree.path =
+      out + (u64)tree.item * shape->signature_words + SLH_NAME(fors_at)(shape, k) + SLH_WORDS;
   return tree;
 }
 
 // Of the upper levels.
 FN SLH_NAME(Tree) SLH_NAME(high_tree)(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items,
                                       GLOBAL u32 *out, u32 number) {
-  SLH_NAME(Tree) tree =
-      SLH_NAME(low_tree)(shape, items, out, number << (shape->fors_height - shape->fors_low));
+  SLH_NAME(Tree)
+  tree = SLH_NAME(low_tree)(shape, items, out, number << (shape->fors_height - shape->fors_low));
   tree.base = shape->fors_low;
   tree.first >>= shape->fors_low;
   return tree;
@@ -76,16 +76,15 @@ FN SLH_NAME(Tree) SLH_NAME(layer_tree)(GLOBAL const SlhShape *shape, GLOBAL cons
   const u32 layer = number % shape->layers + shape->first_layer;
   tree.item = number / shape->layers;
   GLOBAL const SlhItem *item = items + tree.item;
-  tree.address =
-      slh_address(layer, slh_tree_at(item, shape->tree_height, layer), SLH_TREE, 0);
+  tree.address = slh_address(layer, slh_tree_at(item, shape->tree_height, layer), SLH_TREE, 0);
   tree.base = 0;
   tree.first = 0;
   tree.wanted = slh_leaf_at(item, shape->tree_height, layer);
   tree.height = shape->tree_height;
   tree.path = 0;
   if (shape->fors_trees != 0)
-    tree.path = out + (u64)tree.item * shape->signature_words +
-                SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * SLH_CHAINS(SLH_N);
+    tree.path = out + (u64)tree.item * shape->signature_words + SLH_NAME(layer_at)(shape, layer) +
+                SLH_WORDS * SLH_CHAINS(SLH_N);
   return tree;
 }
 

@@ -22,8 +22,8 @@ KERNEL(SLH_NAME(verify), SLH_GROUP)
     SLH_NAME(fors_key)(&seed, shape, item, mine, node);
     ROLLED for (u32 layer = 0; layer < shape->layers; ++layer) {
       ROLLED for (u32 chain = 0; chain < SLH_CHAINS(SLH_N); ++chain) {
-        SLH_NAME(shown_top)(&seed, shape, item, signature, layer, chain,
-                            SLH_NAME(digit_of)(node, chain), value);
+        SLH_NAME(shown_top)
+        (&seed, shape, item, signature, layer, chain, SLH_NAME(digit_of)(node, chain), value);
         SLH_NAME(write)(mine + chain * SLH_WORDS, value);
       }
       SLH_NAME(shown_root)(&seed, shape, item, signature, layer, mine, node);

@@ -85,8 +85,8 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet
   LC_TRY(memory_.grow(room.tops, kDevice, chains * n));
   LC_TRY(memory_.grow(room.leaves, kDevice, leaves * n));
   LC_TRY(memory_.grow(room.roots, kDevice, trees * n));
-  LC_TRY(memory_.grow(room.kept, kDevice,
-                      is_key ? 256 : trees * set.chains() * SLH_CHAIN_VALUES * n));
+  LC_TRY(
+      memory_.grow(room.kept, kDevice, is_key ? 256 : trees * set.chains() * SLH_CHAIN_VALUES * n));
   LC_TRY(memory_.grow(room.fors_nodes, kDevice, std::max<uint64_t>((fors << high) * n, 256)));
   LC_TRY(memory_.grow(room.fors_roots, kDevice, std::max<uint64_t>(fors * n, 256)));
   LC_TRY(memory_.grow(room.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
@@ -98,14 +98,14 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet
                            low_groups};
   LC_TRY(launch(stream, set, "grow", low_groups + groups_for(chains), true, grow));
   const auto high_groups = uint32_t(is_key ? 0 : spans(fors, high));
-  const Argument compress[] = {room.shape.get(),  room.items.get(),      room.tops.get(),
-                               room.leaves.get(), room.fors_nodes.get(), room.fors_roots.get(),
-                               room.out.get(),    high_groups};
+  const Argument compress[] = {
+      room.shape.get(),      room.items.get(),      room.tops.get(), room.leaves.get(),
+      room.fors_nodes.get(), room.fors_roots.get(), room.out.get(),  high_groups};
   LC_TRY(launch(stream, set, "leaves", high_groups + groups_for(leaves), true, compress));
   const auto key_groups = uint32_t(is_key ? 0 : groups_for(count));
-  const Argument join[] = {room.shape.get(),     room.items.get(),     room.leaves.get(),
-                           room.fors_roots.get(), room.fors_keys.get(), room.roots.get(),
-                           room.out.get(),       key_groups};
+  const Argument join[] = {
+      room.shape.get(),     room.items.get(), room.leaves.get(), room.fors_roots.get(),
+      room.fors_keys.get(), room.roots.get(), room.out.get(),    key_groups};
   return launch(stream, set, "trees", key_groups + spans(trees, set.tree_height), true, join);
 }
 
@@ -119,13 +119,13 @@ Status SlhLaunch::start_sign(device::Stream &stream, SlhRoom &room, const SlhSet
   LC_TRY(stream.zero(*room.verdicts, 0, verdicts));
   LC_TRY(grow_trees(stream, room, set, false));
   const uint64_t count = room.count;
-  const Argument sign[] = {room.shape.get(), room.items.get(), room.kept.get(),
-                           room.fors_keys.get(), room.roots.get(), room.out.get(),
-                           room.tops.get(), room.fors_nodes.get()};
+  const Argument sign[] = {room.shape.get(),     room.items.get(),     room.kept.get(),
+                           room.fors_keys.get(), room.roots.get(),     room.out.get(),
+                           room.tops.get(),      room.fors_nodes.get()};
   const uint64_t lanes = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
   LC_TRY(launch(stream, set, "sign", groups_for(lanes), false, sign));
-  const Argument check[] = {room.shape.get(), room.items.get(), room.fors_keys.get(),
-                            room.roots.get(), room.out.get(), room.tops.get(),
+  const Argument check[] = {room.shape.get(),      room.items.get(),   room.fors_keys.get(),
+                            room.roots.get(),      room.out.get(),     room.tops.get(),
                             room.fors_nodes.get(), room.verdicts.get()};
   LC_TRY(launch(stream, set, "check", groups_for(count * (set.layers + 1)), false, check));
   LC_TRY(stream.download(room.results->host(), *room.out, 0, out));
@@ -184,8 +184,8 @@ Status SlhLaunch::start_verify(device::Stream &stream, SlhRoom &room, const SlhS
   LC_TRY(begin(stream, room, set, items, false));
   LC_TRY(stream.zero(*room.verdicts, 0, verdicts));
   LC_TRY(stream.upload(*room.out, 0, signatures.data(), signatures.size()));
-  const Argument arguments[] = {room.shape.get(), room.items.get(), room.out.get(),
-                                room.tops.get(), room.verdicts.get()};
+  const Argument arguments[] = {room.shape.get(), room.items.get(), room.out.get(), room.tops.get(),
+                                room.verdicts.get()};
   LC_TRY(launch(stream, set, "verify", groups_for(count), false, arguments));
   return stream.download(room.results->host(), *room.verdicts, 0, verdicts);
 }

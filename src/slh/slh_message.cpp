@@ -31,8 +31,8 @@ const EVP_MD *digest_named(const char *name) {
 }
 
 const EVP_MD *digest_of(const SlhSet &set) {
-  static const EVP_MD *const shake = digest_named("SHAKE256"), *const sha256 =
-                                         digest_named("SHA2-256"),
+  static const EVP_MD *const shake = digest_named("SHAKE256"),
+                             *const sha256 = digest_named("SHA2-256"),
                              *const sha512 = digest_named("SHA2-512");
   return set.shake ? shake : set.n == 16 ? sha256 : sha512;
 }
@@ -104,8 +104,7 @@ Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand,
     outer[i] = byte ^ 0x5c;
   }
   Status status = hash(set, {Bytes(inner, block), opt_rand, message}, {digest, size});
-  if (status.ok())
-    status = hash(set, {Bytes(outer, block), Bytes(digest, size)}, {digest, size});
+  if (status.ok()) status = hash(set, {Bytes(outer, block), Bytes(digest, size)}, {digest, size});
   if (status.ok()) std::memcpy(r.data(), digest, set.n);
   secure::wipe(inner, sizeof inner);
   secure::wipe(outer, sizeof outer);

@@ -14,9 +14,9 @@ struct SlhSet {
   std::string_view name;  // as OpenSSL has it, after "SLH-DSA-"
   bool shake;
   uint32_t n;
-  uint32_t height, layers;            // h and d
-  uint32_t tree_height;               // h'
-  uint32_t fors_height, fors_trees;   // a and k
+  uint32_t height, layers;           // h and d
+  uint32_t tree_height;              // h'
+  uint32_t fors_height, fors_trees;  // a and k
 
   uint32_t chains() const { return 2 * n + 3; }
   uint32_t fors_bytes() const { return (fors_height * fors_trees + 7) / 8; }
