@@ -17,9 +17,13 @@
 #else
 #include "kernels/slh/sha2_hashes.h"
 #endif
-#include "kernels/slh/grow.h"
-#include "kernels/slh/sign.h"
+// Each stands on those before it.
 #include "kernels/slh/trees.h"
+
+#include "kernels/slh/grow.h"
+
+#include "kernels/slh/sign.h"
+
 #include "kernels/slh/verify.h"
 
 #undef SLH_PASTE
