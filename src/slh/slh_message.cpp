@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slh/slh_message.h"
 
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
-
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
-#include <memory>
 
-#include "cpu/rsa/openssl_object.h"
+#include "cpu/digest.h"
 #include "kernels/hash/sha256.h"
 #include "kernels/hash/sha512.h"
-#include "libcrypto/forward.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
@@ -21,40 +15,13 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-Status openssl_refused() {
-  return Status(LC_ERROR_INTERNAL, "OpenSSL has not the hashes of SLH-DSA");
+cpu::Digest digest_of(const SlhSet &set) {
+  if (set.shake) return cpu::Digest::kShake256;
+  return set.n == 16 ? cpu::Digest::kSha256 : cpu::Digest::kSha512;
 }
 
-// Digests are fetched once, and stay.
-const EVP_MD *digest_named(const char *name) {
-  return EVP_MD_fetch(cpu::private_library(), name, nullptr);
-}
-
-const EVP_MD *digest_of(const SlhSet &set) {
-  static const EVP_MD *const shake = digest_named("SHAKE256"),
-                             *const sha256 = digest_named("SHA2-256"),
-                             *const sha512 = digest_named("SHA2-512");
-  return set.shake ? shake : set.n == 16 ? sha256 : sha512;
-}
-
-// The hash of all parts. For SHAKE256 `to` may have any length.
 Status hash(const SlhSet &set, std::initializer_list<Bytes> parts, std::span<uint8_t> to) {
-  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX *)> context(
-      EVP_MD_CTX_new(), [](EVP_MD_CTX *made) { EVP_MD_CTX_free(made); });
-  const EVP_MD *const digest = digest_of(set);
-  size_t bytes = to.size();
-  const OSSL_PARAM length[] = {OSSL_PARAM_construct_size_t(OSSL_DIGEST_PARAM_XOFLEN, &bytes),
-                               OSSL_PARAM_construct_end()};
-  if (!context || digest == nullptr ||
-      EVP_DigestInit_ex2(context.get(), digest, set.shake ? length : nullptr) != 1)
-    return openssl_refused();
-  for (const Bytes part : parts)
-    if (!part.empty() && EVP_DigestUpdate(context.get(), part.data(), part.size()) != 1)
-      return openssl_refused();
-  unsigned written = 0;
-  if (EVP_DigestFinal_ex(context.get(), to.data(), &written) != 1 || written != to.size())
-    return openssl_refused();
-  return Status();
+  return cpu::digest(digest_of(set), parts, to);
 }
 
 uint64_t number_of(Bytes bytes) {
