@@ -151,7 +151,7 @@ TEST_P(SlhDsa, Batch) {
   EXPECT_EQ(right, (Bytes{1, 1, 1, 0, 1}));
   EXPECT_EQ(sha256_of(made[0]), GetParam().signature_sha256);
   for (size_t i = 0; i < keys.size(); ++i)
-    if (i != 3) EXPECT_TRUE(is_valid(keys[i], message(), made[i])) << i;
+    EXPECT_TRUE(i == 3 || is_valid(keys[i], message(), made[i])) << i;
   EXPECT_TRUE(std::all_of(made[3].begin() + set().n, made[3].end(),
                           [](uint8_t byte) { return byte == 0; }));
 }
