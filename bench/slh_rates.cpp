@@ -36,7 +36,10 @@ void must(const Status &status) {
 class Rates {
  public:
   Rates(device::Device &device, const SlhSet &set, std::string where)
-      : set_(set), where_(std::move(where)), launch_(device), stream_(*device.make_stream()) {
+      : set_(set), where_(std::move(where)), launch_(device) {
+    auto stream = device.make_stream();
+    must(stream.status());
+    stream_ = std::move(*stream);
     seeds_.resize(3 * set.n);
     std::iota(seeds_.begin(), seeds_.end(), uint8_t{0});
     root_.resize(set.n);
