@@ -17,7 +17,8 @@ namespace lanecrypt::device {
 // other set has). CMake reads the names, so a row has a line.
 #define LC_KERNEL_SETS(ROW)             \
   ROW(ciphers, kCiphers, "ciphers", "") \
-  ROW(rsa, kRsa, "RSA", "rsa_ prime_")
+  ROW(rsa, kRsa, "RSA", "rsa_ prime_")  \
+  ROW(slh, kSlh, "SLH-DSA", "slh_")
 
 #define LC_VALUE(name, value, subject, beginnings) value,
 enum class KernelSet : uint32_t { LC_KERNEL_SETS(LC_VALUE) };

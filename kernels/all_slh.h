@@ -1,0 +1,38 @@
+// Every kernel of SLH-DSA (FIPS 205). A target may compile one instance alone, by its
+// number in LC_SLH_ONLY: 0 to 2 are SHA-2 with n of 16, 24 and 32 bytes, 3 to 5 SHAKE.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/hash/keccak.h"
+#include "kernels/hash/sha256.h"
+#include "kernels/hash/sha512.h"
+#include "kernels/slh/address.h"
+
+#if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 0
+#define SLH_N 16
+#include "kernels/slh/instance.h"
+#endif
+#if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 1
+#define SLH_N 24
+#include "kernels/slh/instance.h"
+#endif
+#if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 2
+#define SLH_N 32
+#include "kernels/slh/instance.h"
+#endif
+
+#define SLH_SHAKE
+#if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 3
+#define SLH_N 16
+#include "kernels/slh/instance.h"
+#endif
+#if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 4
+#define SLH_N 24
+#include "kernels/slh/instance.h"
+#endif
+#if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 5
+#define SLH_N 32
+#include "kernels/slh/instance.h"
+#endif
+#undef SLH_SHAKE

@@ -1,0 +1,51 @@
+// What host and kernels share of SLH-DSA (FIPS 205): what a launch is told, and how an
+// operation lies in device memory.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/platform.h"
+
+// Lanes of a group, in every kernel of SLH-DSA.
+#define SLH_GROUP 128
+
+// A group takes so many leaves of trees at once: parts of one tree, or several trees.
+#define SLH_SPAN_BITS 9
+#define SLH_SPAN 512u
+
+// Words of local memory for the nodes of a span: one level, and half as many for the next.
+#define SLH_SHARED_WORDS(n) (SLH_SPAN * 3 / 2 * ((n) / 4))
+
+// Chains of a WOTS+ key with w = 16, and values of each.
+#define SLH_CHAINS(n) (2 * (n) + 3)
+#define SLH_CHAIN_VALUES 16
+
+#define SLH_MOST_FORS_TREES 35
+
+// Words of n bytes are kept as the hash of the family reads them: big-endian for SHA-2,
+// little-endian for SHAKE. Signatures are bytes.
+
+// The inputs of one operation.
+typedef struct SlhItem {
+  u64 wide_state[8];    // SHA-512 after PK.seed, padded to a block
+  u32 narrow_state[8];  // SHA-256 after the same
+  u32 pk_seed[8], pk_root[8], sk_seed[8];
+  u64 tree;                       // the index of the tree in the lowest layer
+  u32 leaf;                       // and of the leaf there
+  u32 fors[SLH_MOST_FORS_TREES];  // the index that each tree of FORS shows
+} SlhItem;
+
+// What is the same for all operations of a launch. To make a key is to grow the top tree
+// alone: one layer, and no FORS.
+typedef struct SlhShape {
+  u32 count;            // operations
+  u32 layers;           // of trees that are grown
+  u32 first_layer;      // the number of the lowest of them
+  u32 tree_height;      // h' of FIPS 205
+  u32 fors_trees;       // k
+  u32 fors_height;      // a
+  u32 fors_low;         // the lower levels of FORS, which a group grows in one go
+  u32 signature_words;  // of 4 bytes
+  u32 nonce;            // the verdict that means "right" in this launch
+  u32 unused;
+} SlhShape;
