@@ -38,6 +38,8 @@ MAY_INCLUDE = {
     "kernels/number": ["kernels/platform.h"],
     "kernels/rsa": ["kernels/number", "kernels/platform.h"],
     "kernels": ["kernels/aead", "kernels/aes", "kernels/block", "kernels/hash", "kernels/slh", "kernels/rsa", "kernels/number"] + OTHER_CIPHERS,
+    "kernels/ml_dsa": ["kernels/hash", "kernels/platform.h"],
+    "kernels": ["kernels/aead", "kernels/aes", "kernels/block", "kernels/hash", "kernels/ml_dsa", "kernels/rsa", "kernels/number"] + OTHER_CIPHERS,
     "src/process": [],
     "src/secure": [],
     "src/job": ["src/secure"],

@@ -1,0 +1,80 @@
+// Every kernel of ML-DSA, for a target that compiles them from one source. Each takes `count`
+// keys or signatures, one a group.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/ml_dsa/ml_dsa.h"
+
+// In local memory are parts of keys, which must not stay there.
+FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
+  group_barrier();
+  for (u32 n = lane_id(); n < ML_DSA_LOCAL_WORDS(set); n += group_lanes()) words[n] = 0;
+}
+
+#define ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)     \
+  SHARED_WORDS(words);                                                \
+  const MlDsaSet set = {k, l, eta, tau, gamma1, gamma2, omega, hash}; \
+  const MlDsaLocal local = ml_dsa_local(words, set);                  \
+  const u32 at = group_id();                                          \
+  if (at >= count) return;
+
+// Verdicts: `nonce` where the result is right. Of a signature that is wrong, ~nonce; 0 where
+// none was made.
+#define ML_DSA_KERNELS(name, k, l, eta, tau, gamma1, gamma2, omega, hash)                          \
+  KERNEL(ml_dsa_##name##_expand_all, ML_DSA_GROUP)                                                 \
+  (GLOBAL const u32 *keys, GLOBAL u32 *expanded, u32 parts, u32 count SHARED_PARAMETER) {          \
+    ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
+    ml_dsa_expand_key(expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY,                    \
+                      keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, parts, local, set);             \
+    ml_dsa_wipe_local(words, set);                                                                 \
+  }                                                                                                \
+                                                                                                   \
+  KERNEL(ml_dsa_##name##_draw_keys_all, ML_DSA_GROUP)                                              \
+  (GLOBAL const u32 *seeds, GLOBAL u32 *keys, u32 count SHARED_PARAMETER) {                        \
+    ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
+    ml_dsa_draw_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                   \
+                    seeds + (u64)at * ML_DSA_SEED_BYTES / 4, local, set);                          \
+    ml_dsa_wipe_local(words, set);                                                                 \
+  }                                                                                                \
+                                                                                                   \
+  KERNEL(ml_dsa_##name##_finish_keys_all, ML_DSA_GROUP)                                            \
+  (GLOBAL u32 * keys, GLOBAL const u32 *expanded, u32 count SHARED_PARAMETER) {                    \
+    ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
+    ml_dsa_finish_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                 \
+                      expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, local, set);       \
+    ml_dsa_wipe_local(words, set);                                                                 \
+  }                                                                                                \
+                                                                                                   \
+  KERNEL(ml_dsa_##name##_hash_keys_all, ML_DSA_GROUP)                                              \
+  (GLOBAL u32 * keys, GLOBAL u32 * verdicts, u32 nonce, u32 count SHARED_PARAMETER) {              \
+    ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
+    ml_dsa_hash_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, local, set);                      \
+    if (lane_id() == 0) verdicts[at] = nonce;                                                      \
+  }                                                                                                \
+                                                                                                   \
+  KERNEL(ml_dsa_##name##_sign_all, ML_DSA_GROUP)                                                   \
+  (GLOBAL const MlDsaPiece *pieces, GLOBAL const u32 *keys, GLOBAL const u32 *expanded,            \
+   GLOBAL u8 *out, GLOBAL u32 *verdicts, u32 nonce, u32 count SHARED_PARAMETER) {                  \
+    ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
+    GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
+    const u32 done =                                                                               \
+        ml_dsa_sign(out + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                           \
+                    keys + (u64)piece->key * ML_DSA_KEY_STRIDE(set) / 4,                           \
+                    expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, local, set); \
+    if (lane_id() == 0) verdicts[at] = done != 0 ? nonce : 0;                                      \
+    ml_dsa_wipe_local(words, set);                                                                 \
+  }                                                                                                \
+                                                                                                   \
+  KERNEL(ml_dsa_##name##_verify_all, ML_DSA_GROUP)                                                 \
+  (GLOBAL const MlDsaPiece *pieces, GLOBAL const u32 *expanded, GLOBAL const u8 *in,               \
+   GLOBAL u32 *verdicts, u32 nonce, u32 count SHARED_PARAMETER) {                                  \
+    ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
+    GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
+    const u32 right = ml_dsa_verify(                                                               \
+        in + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                                        \
+        expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, local, set);             \
+    if (lane_id() == 0) verdicts[at] = right != 0 ? nonce : ~nonce;                                \
+  }
+
+ML_DSA_SETS(ML_DSA_KERNELS)

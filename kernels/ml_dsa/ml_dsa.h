@@ -1,0 +1,357 @@
+// ML-DSA (FIPS 204) by groups of lanes: a group has one key or one signature, whose
+// coefficients its lanes share.
+//
+// Time and addresses do not depend on secrets, but for what FIPS 204 shows: how often an
+// attempt at a signature is refused, and at which check. Whether one is refused does not
+// depend on the private key beyond what the signature itself tells (the standard, section
+// 3.6.3, and appendix C).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/ml_dsa/sample.h"
+
+// What a group has in local memory.
+typedef struct MlDsaLocal {
+  SHARED u32 *first, *second;  // vectors of k polynomials
+  SHARED u32 *challenge;       // a polynomial
+  SHARED u32 *hashed;          // mu, and the packed w1
+  SHARED u32 *drawn;           // 34 words
+  SHARED u32 *seed;            // 16 words
+  SHARED u32 *hash;            // 16 words
+  SHARED u32 *flag;            // whether something was found wrong
+} MlDsaLocal;
+
+FN MlDsaLocal ml_dsa_local(SHARED u32 *words, const MlDsaSet set) {
+  MlDsaLocal local;
+  local.first = words;
+  local.second = local.first + set.k * ML_DSA_POLY;
+  local.challenge = local.second + set.k * ML_DSA_POLY;
+  local.hashed = local.challenge + ML_DSA_POLY;
+  local.drawn = local.hashed + ML_DSA_HASHED_WORDS(set);
+  local.seed = local.drawn + 40;
+  local.hash = local.seed + 32;
+  local.flag = local.hash + 16;
+  return local;
+}
+
+// Whether a coefficient of `count` polynomials is as large as `bound`. All lanes ask, and get
+// the same answer. Lanes that find one all write the same.
+FN u32 ml_dsa_exceeds(SHARED const u32 *polys, u32 count, u32 bound, SHARED u32 *flag) {
+  if (lane_id() == 0) *flag = 0;
+  group_barrier();
+  u32 found = 0;
+  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
+    found |= 1 ^ ((ml_dsa_magnitude(polys[n]) - bound) >> 31);
+  if (found != 0) *flag = 1;
+  group_barrier();
+  const u32 answer = *flag;
+  group_barrier();
+  return answer;
+}
+
+// The challenge of local.hash, after the NTT.
+FN void ml_dsa_make_challenge(const MlDsaLocal local, const MlDsaSet set) {
+  for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes()) local.challenge[n] = 0;
+  group_barrier();
+  if (lane_id() == 0) ml_dsa_sample_in_ball(local.challenge, local.hash, local.drawn, set);
+  group_barrier();
+  ml_dsa_ntt(local.challenge, 1);
+}
+
+// local.hash = H(mu, w1 of `vector`); mu is in local.hashed.
+FN void ml_dsa_commit(const MlDsaLocal local, SHARED const u32 *vector, u32 how,
+                      const MlDsaSet set) {
+  const u32 bits = ML_DSA_W1_BITS(set);
+  for (u32 n = lane_id(); n < set.k * 8 * bits; n += group_lanes())
+    local.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY, n % (8 * bits),
+                                              bits, how, 0, set);
+  group_barrier();
+  if (lane_id() == 0)
+    ml_dsa_hash(local.hash, set.hash_bytes / 4, local.hashed, ML_DSA_HASHED_WORDS(set));
+  group_barrier();
+}
+
+// to[i] = challenge times polys[i], not after the NTT any more.
+FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaLocal local, GLOBAL const u32 *polys,
+                               u32 count) {
+  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
+    to[n] = ml_dsa_multiply(local.challenge[n % ML_DSA_POLY], polys[n]);
+  group_barrier();
+  ml_dsa_inverse_ntt(to, count);
+}
+
+// ---- Keys ----
+
+// A part of an expanded key: unpacked, and after the NTT.
+FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, u32 bits, u32 how,
+                           u32 top, u32 shift, SHARED u32 *room) {
+  ml_dsa_unpack(room, packed, count, bits, how, top, shift);
+  group_barrier();
+  ml_dsa_ntt(room, count);
+  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes()) to[n] = room[n];
+  group_barrier();
+}
+
+FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, const MlDsaLocal local,
+                          const MlDsaSet set) {
+  GLOBAL const u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
+  if (parts & ML_DSA_EXPAND_A) {
+    for (u32 n = lane_id(); n < set.k * set.l; n += group_lanes())
+      ml_dsa_expand_a(to + n * ML_DSA_POLY, key, n % set.l, n / set.l);
+  }
+  if (parts & ML_DSA_EXPAND_T1)
+    ml_dsa_expand_part(to + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY, key + 8, set.k, ML_DSA_T1_BITS,
+                       ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, local.first);
+  if (parts & ML_DSA_EXPAND_S) {
+    ml_dsa_expand_part(to + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S1_AT / 4,
+                       set.l, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, local.first);
+    ml_dsa_expand_part(to + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY,
+                       private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
+                       ML_DSA_FROM_TOP, set.eta, 0, local.first);
+  }
+  if (parts & ML_DSA_EXPAND_T0)
+    ml_dsa_expand_part(to + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY,
+                       private_key + ML_DSA_T0_AT(set) / 4, set.k, ML_DSA_T0_BITS, ML_DSA_FROM_TOP,
+                       1u << (ML_DSA_DROPPED_BITS - 1), 0, local.first);
+}
+
+// The first half of algorithm 6: all but t, of a seed at the key's place.
+FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaLocal local,
+                        const MlDsaSet set) {
+  GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
+  SHARED u32 *made = local.hashed;  // rho, rho', K
+  if (lane_id() == 0) {
+    u64 state[25];
+    ml_dsa_clear(state);
+    UNROLL for (u32 i = 0; i < 4; ++i) state[i] = ml_dsa_join(xi[2 * i], xi[2 * i + 1]);
+    state[4] = set.k | set.l << 8 | ML_DSA_SHAKE_END << 16;
+    state[ML_DSA_SHAKE256_LANES - 1] = ML_DSA_LAST_BIT;
+    keccak_f1600(state);
+    UNROLL for (u32 i = 0; i < 16; ++i) {
+      made[2 * i] = (u32)state[i];
+      made[2 * i + 1] = (u32)(state[i] >> 32);
+    }
+  }
+  group_barrier();
+  for (u32 n = lane_id(); n < 8; n += group_lanes()) {
+    key[n] = made[n];
+    private_key[n] = made[n];
+    private_key[ML_DSA_K_AT / 4 + n] = made[24 + n];
+  }
+  for (u32 n = lane_id(); n < set.k + set.l; n += group_lanes())
+    ml_dsa_expand_s(
+        (n < set.l ? local.first : local.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY, made + 8,
+        n, set);
+  group_barrier();
+  ml_dsa_pack(private_key + ML_DSA_S1_AT / 4, local.first, set.l, ML_DSA_S_BITS(set),
+              ML_DSA_FROM_TOP, set.eta, set);
+  ml_dsa_pack(private_key + ML_DSA_S2_AT(set) / 4, local.second, set.k, ML_DSA_S_BITS(set),
+              ML_DSA_FROM_TOP, set.eta, set);
+}
+
+// The second half, when A and s1 are expanded: t0 and t1 (Power2Round), and tr.
+FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlDsaLocal local,
+                          const MlDsaSet set) {
+  GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
+  for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
+    local.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
+  group_barrier();
+  for (u32 i = 0; i < set.k; ++i)
+    ml_dsa_product(local.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY, local.first,
+                   set.l);
+  group_barrier();
+  ml_dsa_inverse_ntt(local.second, set.k);
+  ml_dsa_unpack(local.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
+                ML_DSA_FROM_TOP, set.eta, 0);
+  group_barrier();
+  for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
+    const u32 t = ml_dsa_add(local.second[n], local.first[n]);
+    const u32 half = 1u << (ML_DSA_DROPPED_BITS - 1);
+    const u32 high = (t + half - 1) >> ML_DSA_DROPPED_BITS;
+    local.first[n] = high;
+    local.second[n] = ml_dsa_subtract(t, high << ML_DSA_DROPPED_BITS);
+  }
+  group_barrier();
+  ml_dsa_pack(key + 8, local.first, set.k, ML_DSA_T1_BITS, ML_DSA_PLAIN, 0, set);
+  ml_dsa_pack(private_key + ML_DSA_T0_AT(set) / 4, local.second, set.k, ML_DSA_T0_BITS,
+              ML_DSA_FROM_TOP, 1u << (ML_DSA_DROPPED_BITS - 1), set);
+}
+
+FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaLocal local, const MlDsaSet set) {
+  GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
+  if (lane_id() == 0) {
+    ml_dsa_hash_global(local.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
+    for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = local.hash[n];
+  }
+}
+
+// ---- Signatures ----
+
+// Writes z, or says that the attempt is refused. local.first is y after the NTT.
+FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaLocal local,
+                     const MlDsaSet set) {
+  GLOBAL const u32 *s1 = key + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY;
+  for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
+    local.first[n] = ml_dsa_add(ml_dsa_multiply(local.first[n], 1),
+                                ml_dsa_multiply(local.challenge[n % ML_DSA_POLY], s1[n]));
+  group_barrier();
+  ml_dsa_inverse_ntt(local.first, set.l);
+  const u32 gamma1 = 1u << set.gamma1_bits;
+  if (ml_dsa_exceeds(local.first, set.l, gamma1 - set.tau * set.eta, local.flag)) return 0;
+  ml_dsa_pack(out + set.hash_bytes / 4, local.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
+              gamma1, set);
+  group_barrier();
+  return 1;
+}
+
+// Writes the hints out of 32 of them a word: algorithm 20. By one lane. 0: they are too many.
+FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet set) {
+  u32 count = 0;
+  for (u32 n = 0; n < set.omega + set.k; ++n) out[n] = 0;
+  for (u32 n = 0; n < 8 * set.k; ++n) {
+    for (u32 word = words[n], bit = 0; word != 0; word >>= 1, ++bit) {
+      if (!(word & 1)) continue;
+      if (count == set.omega) return 0;
+      out[count++] = (u8)(n % 8 * 32 + bit);
+    }
+    if (n % 8 == 7) out[set.omega + n / 8] = (u8)count;
+  }
+  return 1;
+}
+
+// Writes the hints, or says that the attempt is refused. local.second is w.
+FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, const MlDsaLocal local,
+                         const MlDsaSet set) {
+  ml_dsa_times_challenge(local.first, local, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k);
+  for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
+    const u32 rest = ml_dsa_subtract(local.second[n], local.first[n]);
+    local.second[n] = rest;
+    local.first[n] = ml_dsa_decompose(rest, set).low;
+  }
+  group_barrier();
+  if (ml_dsa_exceeds(local.first, set.k, set.gamma2 - set.tau * set.eta, local.flag)) return 0;
+  ml_dsa_times_challenge(local.first, local, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k);
+  if (ml_dsa_exceeds(local.first, set.k, set.gamma2, local.flag)) return 0;
+  for (u32 n = lane_id(); n < 8 * set.k; n += group_lanes()) {
+    u32 word = 0;
+    for (u32 bit = 0; bit < 32; ++bit) {
+      // Each lane begins at another coefficient, for the sake of the banks of local memory.
+      const u32 at = 32 * n + (bit + lane_id()) % 32;
+      const u32 rest = local.second[at];
+      const u32 moved = ml_dsa_add(rest, local.first[at]);
+      const u32 differs = ml_dsa_decompose(rest, set).high ^ ml_dsa_decompose(moved, set).high;
+      word |= ((differs | (0u - differs)) >> 31) << at % 32;
+    }
+    local.challenge[n] = word;
+  }
+  group_barrier();
+  if (lane_id() == 0) *local.flag = ml_dsa_pack_hints(out, local.challenge, set);
+  group_barrier();
+  const u32 fits = *local.flag;
+  group_barrier();
+  return fits;
+}
+
+// One attempt of algorithm 7. Whether it made a signature.
+FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const MlDsaLocal local,
+                      const MlDsaSet set) {
+  const u32 bits = ML_DSA_Z_BITS(set);
+  for (u32 j = lane_id(); j < set.l; j += group_lanes())
+    ml_dsa_draw_mask(local.second + j * ML_DSA_POLY, local.seed, attempt * set.l + j, set);
+  group_barrier();
+  for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes()) {
+    SHARED const u32 *words = local.second + n / ML_DSA_POLY * ML_DSA_POLY;
+    local.first[n] =
+        ml_dsa_subtract(1u << set.gamma1_bits, ML_DSA_UNPACKED(words, n % ML_DSA_POLY, bits));
+  }
+  group_barrier();
+  ml_dsa_ntt(local.first, set.l);
+  for (u32 i = 0; i < set.k; ++i)
+    ml_dsa_product(local.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, local.first,
+                   set.l);
+  group_barrier();
+  ml_dsa_inverse_ntt(local.second, set.k);
+  ml_dsa_commit(local, local.second, ML_DSA_HIGH, set);
+  ml_dsa_make_challenge(local, set);
+  if (!ml_dsa_make_z((GLOBAL u32 *)out, key, local, set)) return 0;
+  if (!ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, local, set)) return 0;
+  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes())
+    ((GLOBAL u32 *)out)[n] = local.hash[n];
+  return 1;
+}
+
+// Algorithm 7, of mu. Whether it made a signature.
+FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const u32 *key,
+                   GLOBAL const u32 *expanded, const MlDsaLocal local, const MlDsaSet set) {
+  GLOBAL const u32 *secret = key + (ML_DSA_PUBLIC_BYTES(set) + ML_DSA_K_AT) / 4;
+  for (u32 n = lane_id(); n < 8; n += group_lanes()) {
+    local.hashed[n] = secret[n];
+    local.hashed[8 + n] = piece->random[n];
+  }
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) local.hashed[16 + n] = piece->mu[n];
+  group_barrier();
+  if (lane_id() == 0) ml_dsa_hash(local.seed, 16, local.hashed, 32);
+  group_barrier();
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) local.hashed[n] = piece->mu[n];
+  group_barrier();
+  u32 attempt = 0;
+  ROLLED while (attempt < ML_DSA_MOST_ATTEMPTS) {
+    if (ml_dsa_attempt(out, expanded, attempt, local, set)) return 1;
+    ++attempt;
+  }
+  return 0;
+}
+
+// Algorithm 21, into 32 hints a word; by one lane. 0: they are malformed.
+FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsaSet set) {
+  for (u32 n = 0; n < 8 * set.k; ++n) words[n] = 0;
+  u32 at = 0;
+  for (u32 i = 0; i < set.k; ++i) {
+    const u32 end = from[set.omega + i], first = at;
+    if (end < at || end > set.omega) return 0;
+    for (; at < end; ++at) {
+      if (at > first && from[at - 1] >= from[at]) return 0;
+      words[8 * i + from[at] / 32] |= 1u << from[at] % 32;
+    }
+  }
+  for (; at < set.omega; ++at)
+    if (from[at] != 0) return 0;
+  return 1;
+}
+
+// Algorithm 8, of mu. Whether the signature is right; all lanes get the answer.
+FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
+                     GLOBAL const u32 *expanded, const MlDsaLocal local, const MlDsaSet set) {
+  GLOBAL const u32 *words = (GLOBAL const u32 *)signature;
+  SHARED u32 *hints = local.challenge;
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) local.hashed[n] = piece->mu[n];
+  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes()) local.hash[n] = words[n];
+  ml_dsa_unpack(local.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
+                1u << set.gamma1_bits, 0);
+  group_barrier();
+  const u32 bound = (1u << set.gamma1_bits) - set.tau * set.eta;
+  if (ml_dsa_exceeds(local.first, set.l, bound, local.flag)) return 0;
+  ml_dsa_ntt(local.first, set.l);
+  ml_dsa_make_challenge(local, set);
+  GLOBAL const u32 *t1 = expanded + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY;
+  for (u32 i = 0; i < set.k; ++i) {
+    SHARED u32 *to = local.second + i * ML_DSA_POLY;
+    ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, local.first, set.l);
+    for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes())
+      to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(local.challenge[n], t1[i * ML_DSA_POLY + n]));
+  }
+  group_barrier();
+  ml_dsa_inverse_ntt(local.second, set.k);
+  if (lane_id() == 0)
+    *local.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
+  group_barrier();
+  if (*local.flag == 0) return 0;
+  for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes())
+    local.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, local.second[n], set);
+  group_barrier();
+  ml_dsa_commit(local, local.second, ML_DSA_PLAIN, set);
+  u32 differs = 0;
+  for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= local.hash[n] ^ words[n];
+  return differs == 0 ? 1 : 0;
+}

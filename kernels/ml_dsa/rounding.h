@@ -1,0 +1,77 @@
+// Rounding, hints, and packing of coefficients (FIPS 204, sections 7.1, 7.2 and 7.4).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/ml_dsa/ntt.h"
+
+// x = high * 2 gamma2 + low, -gamma2 < low <= gamma2, but that q - 1 is 0 and -1. The low part
+// is modulo q.
+typedef struct MlDsaSplit {
+  u32 high, low;
+} MlDsaSplit;
+
+// Algorithm 36. The divisors are constants, so no division takes place; selects are by masks.
+FN MlDsaSplit ml_dsa_decompose(u32 x, const MlDsaSet set) {
+  const u32 step = 2 * set.gamma2, last = (ML_DSA_Q - 1) / step;
+  MlDsaSplit split;
+  u32 high = (x + set.gamma2 - 1) / step;
+  const u32 wraps = 0u - (1u ^ ((high - last) >> 31));
+  split.low = ml_dsa_subtract(x, high * step);
+  // Where it wraps, high * step is q - 1: x - (q - 1) - 1 modulo q is x.
+  split.low = (split.low & ~wraps) | (ml_dsa_subtract(split.low, 1) & wraps);
+  split.high = high & ~wraps;
+  return split;
+}
+
+// Algorithm 40.
+FN u32 ml_dsa_use_hint(u32 hint, u32 x, const MlDsaSet set) {
+  const u32 count = (ML_DSA_Q - 1) / (2 * set.gamma2);
+  const MlDsaSplit split = ml_dsa_decompose(x, set);
+  if (hint == 0) return split.high;
+  const u32 is_positive = split.low != 0 && split.low <= set.gamma2 ? 1 : 0;
+  return is_positive ? (split.high + 1) % count : (split.high + count - 1) % count;
+}
+
+// How a coefficient becomes the bits that stand for it.
+enum { ML_DSA_PLAIN, ML_DSA_FROM_TOP, ML_DSA_HIGH };
+
+// Word n of a polynomial's coefficients of so many bits side by side. `top` less the
+// coefficient is packed with ML_DSA_FROM_TOP.
+FN u32 ml_dsa_packed_word(SHARED const u32 *poly, u32 n, u32 bits, u32 how, u32 top,
+                          const MlDsaSet set) {
+  u32 word = 0;
+  const u32 from = 32 * n;
+  for (u32 c = from / bits; c * bits < from + 32; ++c) {
+    u32 x = poly[c];
+    if (how == ML_DSA_FROM_TOP) x = ml_dsa_subtract(top, x);
+    if (how == ML_DSA_HIGH) x = ml_dsa_decompose(x, set).high;
+    word |= c * bits >= from ? x << (c * bits - from) : x >> (from - c * bits);
+  }
+  return word;
+}
+
+// Coefficient c out of words.
+#define ML_DSA_UNPACKED(words, c, bits)                                    \
+  ((((words)[(c) * (bits) / 32] >> ((c) * (bits) % 32)) |                  \
+    ((c) * (bits) % 32 + (bits) > 32                                       \
+         ? (words)[(c) * (bits) / 32 + 1] << (31 - (c) * (bits) % 32) << 1 \
+         : 0u)) &                                                          \
+   ((1u << (bits)) - 1))
+
+FN void ml_dsa_pack(GLOBAL u32 *to, SHARED const u32 *polys, u32 count, u32 bits, u32 how, u32 top,
+                    const MlDsaSet set) {
+  for (u32 n = lane_id(); n < count * 8 * bits; n += group_lanes())
+    to[n] = ml_dsa_packed_word(polys + n / (8 * bits) * ML_DSA_POLY, n % (8 * bits), bits, how, top,
+                               set);
+}
+
+// Into coefficients times 2^shift. With ML_DSA_FROM_TOP what was packed is `top` less the
+// coefficient.
+FN void ml_dsa_unpack(SHARED u32 *polys, GLOBAL const u32 *from, u32 count, u32 bits, u32 how,
+                      u32 top, u32 shift) {
+  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes()) {
+    const u32 x = ML_DSA_UNPACKED(from, n, bits);
+    polys[n] = how == ML_DSA_FROM_TOP ? ml_dsa_subtract(top, x) : x << shift;
+  }
+}
