@@ -104,8 +104,8 @@ def test_ctrl_c_while_waiting():
             aead = lanecrypt.AESGCM(bytes(32), context=context)
             aead.encrypt(bytes(12), b"first")
             job = aead.submit_encrypt(bytes(12), bytes(32 << 20))
-            print("waits", flush=True)
             try:
+                print("waits", flush=True)
                 job.result()
             except KeyboardInterrupt:
                 print("interrupted", job.done())
