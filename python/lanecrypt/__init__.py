@@ -21,6 +21,7 @@ from ._job import Job
 from ._keys import KeyFile, KeyProvider
 from ._keystream import keystream
 from ._openssl import openssl_conf
+from ._segments import Number, Segments
 from ._stream import CipherStream
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ __version__: str = _core.VERSION
 
 __all__ = [
     "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context",
-    "Counters", "Device", "DeviceError", "DeviceMemory", "Error", "InvalidTag", "Job", "KeyFile", "KeyProvider", "NoDeviceError",
+    "Counters", "Device", "DeviceError", "DeviceMemory", "Error", "InvalidTag",
+    "Job", "KeyFile", "KeyProvider", "NoDeviceError", "Number", "Segments",
     "StoppedError", "UnsupportedError", "counters", "default_context", "devices", "keystream",
     "openssl_conf", "rsa",
 ]

@@ -12,6 +12,8 @@ from ._errors import invalid_tag
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import CIPHERS, Messages, Prepared, check_count, check_size, nbytes_of, run
+from ._segments import Segments, decrypting, encrypting
+from ._verdicts import with_verdicts
 
 _TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
 
@@ -158,16 +160,67 @@ class AEAD:
         return Job(*self._encrypt_many(nonces, data, associated_data, out, tags, stream))
 
     def decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None, *,
-                     out: Any = None, stream: Any = None) -> Any:
+                     out: Any = None, verdicts: Any = None, stream: Any = None) -> Any:
         """Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
         one for each message. Returns out. Where tags are wrong, raises InvalidTag, whose `failed`
-        has the numbers of these messages: their outputs are wiped, and all others are good."""
-        return run(self._decrypt_many(nonces, data, tags, associated_data, out, stream))
+        has the numbers of these messages: their outputs are wiped, and all others are good.
+
+        verdicts: an array of a byte for each message, on the device of the data. Then no tag is
+            an error: in the order of the stream its bytes become 1 where the tag is right, and 0
+            where it is wrong and the output was wiped."""
+        return run(self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
 
     def submit_decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None,
-                            *, out: Any = None, stream: Any = None) -> Job[Any]:
+                            *, out: Any = None, verdicts: Any = None,
+                            stream: Any = None) -> Job[Any]:
         """As decrypt_many(), and returns a Job."""
-        return Job(*self._decrypt_many(nonces, data, tags, associated_data, out, stream))
+        return Job(*self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
+
+    # ---- Segments of one text ----
+
+    def encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
+                         associated_data: Any = None, *, first: int = 0, is_end: bool = True,
+                         out: Any = None, tags: Any = None, stream: Any = None) -> Any:
+        """Encrypts one text in segments, each a message of its own, in one request. Returns the
+        ciphertext with the tags inside, a one-dimensional array of bytes or bytes. If layout has
+        tags_inside=False, returns (out, tags) instead: out of the shape and type of the data.
+
+        nonce: what stands before the number in each nonce, or a whole one. Without
+            layout.number: all nonces, one behind the other.
+        associated_data: one for all segments; layout.aad_number stands in it.
+        first: the number of the first segment here, where the data are a later part of a text.
+        is_end: whether the last segment here is the last one of the whole text.
+        out, tags: where they go: arrays, tags one behind the other. out may be the data if tags
+            are apart.
+        """
+        return run(encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
+                              tags, stream))
+
+    def submit_encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
+                                associated_data: Any = None, *, first: int = 0,
+                                is_end: bool = True, out: Any = None, tags: Any = None,
+                                stream: Any = None) -> Job[Any]:
+        """As encrypt_segments(), and returns a Job."""
+        return Job(*encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
+                               tags, stream))
+
+    def decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
+                         associated_data: Any = None, *, tags: Any = None, first: int = 0,
+                         is_end: bool = True, out: Any = None, verdicts: Any = None,
+                         stream: Any = None) -> Any:
+        """Decrypts what encrypt_segments() made. Returns `out`, or a new one: if the tags are
+        inside, a one-dimensional array of bytes or bytes. InvalidTag and verdicts are as
+        decrypt_many() has them, with the numbers of segments from 0."""
+        return run(decrypting(self, layout, nonce, data, associated_data, tags, first, is_end,
+                              out, verdicts, stream))
+
+    def submit_decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
+                                associated_data: Any = None, *, tags: Any = None, first: int = 0,
+                                is_end: bool = True, out: Any = None, verdicts: Any = None,
+                                stream: Any = None) -> Job[Any]:
+        """As decrypt_segments(), and returns a Job."""
+        return Job(*decrypting(self, layout, nonce, data, associated_data, tags, first, is_end,
+                               out, verdicts, stream))
 
     # ---- How ----
 
@@ -213,12 +266,7 @@ class AEAD:
             check_size(output.view, whole)
         task.add(nonce, source, 0, length, output.view, 0, aad)
         task.put_tags(output.view, length)
-
-        def finish() -> Any:
-            task.store_tags()
-            return output.value
-
-        return task, finish
+        return task, lambda: output.value
 
     def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> Prepared:
         context = self._context or default_context()
@@ -238,8 +286,14 @@ class AEAD:
             output = _arrays.Output(_arrays.view(buf, handle, writable=True), length)
             check_size(output.view, length)
         task.add(nonce, source, 0, length, output.view, 0, aad)
-        task.load_tags(source, length)
-        return task, lambda: output.value
+        task.put_tags(source, length)
+        finish = with_verdicts(task, data, source, context, handle)
+
+        def value() -> Any:
+            finish()
+            return output.value
+
+        return task, value
 
     def _encrypt_many(self, nonces: Any, data: Any, aad: Any, out: Any, tags: Any,
                       stream: Any) -> Prepared:
@@ -262,12 +316,11 @@ class AEAD:
         def finish() -> tuple[Any, Any]:
             if made is None:
                 return messages.value, [task.tag(n) for n in range(messages.count)]
-            task.store_tags()
             return messages.value, made.value
 
         return task, finish
 
-    def _decrypt_many(self, nonces: Any, data: Any, tags: Any, aad: Any, out: Any,
+    def _decrypt_many(self, nonces: Any, data: Any, tags: Any, aad: Any, out: Any, verdicts: Any,
                       stream: Any) -> Prepared:
         context = self._context or default_context()
         messages = Messages(data, out, context, stream)
@@ -279,8 +332,15 @@ class AEAD:
         else:
             tags_view = _arrays.view(tags, messages.stream)
             check_size(tags_view, messages.count * self._tag_bytes, "the tags")
-            task.load_tags(tags_view, 0)
-        return task, lambda: messages.value
+            task.put_tags(tags_view, 0)
+        finish = with_verdicts(task, messages.like, messages.like_view, context, messages.stream,
+                               verdicts)
+
+        def value() -> Any:
+            finish()
+            return messages.value
+
+        return task, value
 
 
 class AESGCM(AEAD):

@@ -187,6 +187,15 @@ def new_rows(like: Any, its_view: _core.View, shape: tuple[int, ...], context: _
     return _new_array(like, shape, None, context, its_view, stream)
 
 
+def new_memory(like: Any, its_view: _core.View, nbytes: int, context: _core.Context,
+               stream: Optional[int] = None) -> _core.View:
+    """New bytes on the value's device, for the package's own use."""
+    if framework_of(like) in ("torch", "cupy", "numba"):
+        return _new_array(like, (nbytes,), None, context, its_view, stream).view
+    device = like.device if isinstance(like, _core.DeviceMemory) else f"cuda:{its_view.ordinal}"
+    return view(_core.allocate(context, device, nbytes), writable=True)
+
+
 def new_like(like: Any, its_view: _core.View, context: _core.Context,
              stream: Optional[int] = None) -> Output:
     """A new array of the value's shape and type, beside it; a bytes object for a bytes-like

@@ -2,16 +2,43 @@
 #include "cipher_task.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 namespace lanecrypt::python {
 namespace {
 
-// CUDA's legacy default stream, as lc_cipher_job.stream has it. Frameworks call it 0 too.
-constexpr uintptr_t kLegacyStream = 1;
+bool takes_segments(lc_cipher cipher) {
+  switch (cipher) {
+    case LC_AES_CTR:
+    case LC_AES_GCM:
+    case LC_AES_CCM:
+    case LC_CHACHA20:
+    case LC_CHACHA20_POLY1305:
+    case LC_SM4_CTR:
+    case LC_SM4_GCM:
+    case LC_SM4_CCM:
+    case LC_CAMELLIA_CTR:
+    case LC_ARIA_CTR:
+    case LC_ARIA_GCM:
+    case LC_ARIA_CCM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+lc_numbering numbering_of(nb::handle given) {
+  if (given.is_none()) return {};
+  const auto [at, bytes, is_little, first] =
+      nb::cast<std::tuple<uint32_t, uint32_t, bool, uint64_t>>(given);
+  return {.at = at, .bytes = bytes, .little_endian = is_little ? 1 : 0, .first = first};
+}
 
 }  // namespace
 
@@ -65,6 +92,7 @@ void CipherTask::append(Data aad, const uint8_t *in, uint8_t *out, uint64_t leng
   message.aad = aad.bytes;
   message.aad_length = aad.length;
   messages_.push_back(message);
+  ++count_;
   bytes_ += length;
 }
 
@@ -78,15 +106,7 @@ void CipherTask::add(nb::handle iv, nb::object in, uint64_t in_offset, uint64_t 
   use(to);
   keep(in);
   keep(out);
-  if (iv_bytes_ != 0) {
-    const View view(iv, false, {});
-    if (view.room() != Room::kHost) raise(PyExc_ValueError, "the nonce must lie in host memory");
-    if (view.bytes() != iv_bytes_)
-      raise(PyExc_ValueError, "the nonce or IV has " + std::to_string(view.bytes()) +
-                                  " bytes, not " + std::to_string(iv_bytes_));
-    ivs_.insert(ivs_.end(), view.data(), view.data() + view.bytes());
-  }
-  tags_.resize(tags_.size() + tag_bytes_);
+  add_iv(iv, iv_bytes_, "the nonce or IV");
   append(keep_aad(aad), from.data() + in_offset, to.data() + out_offset, length);
 }
 
@@ -103,32 +123,88 @@ void CipherTask::add_rows(nb::handle ivs, nb::object in, nb::object out, uint64_
   use(to);
   keep(in);
   keep(out);
-  if (iv_bytes_ != 0) {
-    const View view(ivs, false, {});
-    if (view.room() != Room::kHost) raise(PyExc_ValueError, "the nonces must lie in host memory");
-    if (view.bytes() != iv_bytes_ * rows)
-      raise(PyExc_ValueError, "the nonces have " + std::to_string(view.bytes()) + " bytes, not " +
-                                  std::to_string(iv_bytes_) + " for each of " +
-                                  std::to_string(rows) + " messages");
-    ivs_.insert(ivs_.end(), view.data(), view.data() + view.bytes());
-  }
-  tags_.resize(tags_.size() + rows * tag_bytes_);
-  messages_.reserve(messages_.size() + rows);
+  add_iv(ivs, iv_bytes_ * rows, "the nonces or IVs");
   const bool has_each =
       !aad.is_none() && (nb::isinstance<nb::list>(aad) || nb::isinstance<nb::tuple>(aad));
   if (has_each && nb::len(aad) != rows)
     raise(PyExc_ValueError, "there are associated data for " + std::to_string(nb::len(aad)) +
                                 " messages, and " + std::to_string(rows) + " messages");
   const Data one = has_each ? Data{} : keep_aad(aad);
+  if (!has_each && length != 0 && messages_.empty() && takes_segments(job_.cipher)) {
+    lc_segments rows_of_one = {};
+    rows_of_one.in = from.data();
+    rows_of_one.out = to.data();
+    rows_of_one.text_bytes = from.bytes();
+    rows_of_one.segment_bytes = length;
+    rows_of_one.nonce_stride = iv_bytes_;
+    rows_of_one.aad = one.bytes;
+    rows_of_one.aad_length = one.length;
+    segments_ = rows_of_one;
+    count_ = rows;
+    bytes_ = from.bytes();
+    return;
+  }
+  messages_.reserve(rows);
   for (uint64_t row = 0; row < rows; ++row)
     append(has_each ? keep_aad(aad[row]) : one, from.data() + row * length,
            to.data() + row * length, length);
 }
 
+void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object number,
+                              std::optional<uint32_t> last_flag_at, bool is_end, nb::object in,
+                              nb::object out, uint64_t text_bytes, uint64_t segment_bytes,
+                              uint64_t first_bytes, bool tags_inside, nb::handle aad,
+                              nb::object aad_number) {
+  check_not_begun();
+  if (segment_bytes == 0) raise(PyExc_ValueError, "segments have one byte at least");
+  const View &from = nb::cast<const View &>(in), &to = nb::cast<const View &>(out);
+  const uint64_t first = first_bytes != 0 ? first_bytes : segment_bytes;
+  const uint64_t rest = text_bytes - std::min(text_bytes, first);
+  count_ = 1 + rest / segment_bytes + (rest % segment_bytes != 0 ? 1 : 0);
+  const uint64_t inside = tags_inside ? count_ * tag_bytes_ : 0;
+  const bool encrypts = job_.direction == LC_ENCRYPT;
+  from.check_range(0, text_bytes + (encrypts ? 0 : inside));
+  to.check_range(0, text_bytes + (encrypts ? inside : 0));
+  use(from);
+  use(to);
+  keep(in);
+  keep(out);
+  add_iv(iv, iv_stride != 0 ? iv_stride * count_ : iv_bytes_, "the nonces");
+  const Data additional = keep_aad(aad);
+  lc_segments all = {};
+  all.in = from.data();
+  all.out = to.data();
+  all.text_bytes = bytes_ = text_bytes;
+  all.segment_bytes = segment_bytes;
+  all.first_bytes = first_bytes;
+  all.number = numbering_of(number);
+  all.last_flag = last_flag_at ? 1 : 0;
+  all.last_flag_at = last_flag_at.value_or(0);
+  all.is_end = is_end ? 1 : 0;
+  all.nonce_stride = iv_stride;
+  all.aad = additional.bytes;
+  all.aad_length = additional.length;
+  all.aad_number = numbering_of(aad_number);
+  segments_ = all;
+  tags_inside_ = tags_inside;
+}
+
+void CipherTask::add_iv(nb::handle iv, uint64_t bytes, const char *which) {
+  if (iv_bytes_ == 0) return;
+  const View view(iv, false, {});
+  const std::string name = which;
+  if (view.room() != Room::kHost) raise(PyExc_ValueError, name + " must lie in host memory");
+  if (view.bytes() != bytes)
+    raise(PyExc_ValueError, name + (bytes == iv_bytes_ ? " has " : " have ") +
+                                std::to_string(view.bytes()) + " bytes, not " +
+                                std::to_string(bytes));
+  ivs_.insert(ivs_.end(), view.data(), view.data() + bytes);
+}
+
 uint32_t CipherTask::device() {
   switch (*room_) {
     case Room::kHost:
-      return context().place(job_.cipher, job_.direction, job_.key_bytes, messages_.size(), bytes_);
+      return context().place(job_.cipher, job_.direction, job_.key_bytes, count_, bytes_);
     case Room::kCuda:
       return context().index_of("cuda:" + std::to_string(ordinal_));
     case Room::kDevice:
@@ -141,24 +217,47 @@ void *CipherTask::stream() const {
   if (*room_ == Room::kHost) return nullptr;
   std::optional<uintptr_t> stream = given_stream_ ? given_stream_ : framework_stream_;
   if (!stream) return nullptr;  // what is in the memory is ready
-  return reinterpret_cast<void *>(*stream == 0 ? kLegacyStream : *stream);
+  return *stream == 0 ? LC_STREAM_LEGACY : reinterpret_cast<void *>(*stream);
+}
+
+uint8_t *CipherTask::host_tags() {
+  tags_.resize(count_ * tag_bytes_);
+  return tags_.data();
+}
+
+void CipherTask::prepare_tags() {
+  if (tag_bytes_ == 0) return;
+  uint8_t *const tags = tags_outside_ != nullptr ? tags_outside_
+                        : tags_inside_           ? nullptr
+                                                 : host_tags();
+  if (segments_) segments_->tags = tags;
+  for (size_t n = 0; n < messages_.size(); ++n) messages_[n].tag = tags + n * tag_bytes_;
+  if (tags_on_device_) job_.tag_memory = LC_MEMORY_DEVICE;
+  if (job_.direction == LC_ENCRYPT) return;
+  if (verdicts_ != nullptr) {
+    job_.verdicts = verdicts_->data();
+  } else {
+    statuses_.assign(count_, LC_OK);
+    job_.message_status = statuses_.data();
+  }
 }
 
 void CipherTask::prepare() {
-  if (messages_.empty()) room_ = Room::kHost;
+  if (count_ == 0) room_ = Room::kHost;
   if (given_stream_ && *room_ != Room::kCuda)
     raise(PyExc_ValueError, "a stream goes with memory of a CUDA device only");
-  for (size_t n = 0; n < messages_.size(); ++n) {
+  for (size_t n = 0; n < messages_.size(); ++n)
     messages_[n].iv = iv_bytes_ == 0 ? nullptr : ivs_.data() + n * iv_bytes_;
-    if (tag_bytes_ != 0)
-      messages_[n].tag = tags_outside_ != nullptr ? tags_outside_ + n * tag_bytes_ : tag_of(n);
+  if (count_ != 0) prepare_tags();
+  if (segments_) {
+    segments_->struct_size = sizeof *segments_;
+    segments_->key = key_.data();
+    segments_->nonce = ivs_.data();
+    job_.segments = &*segments_;
+  } else {
+    job_.messages = messages_.data();
+    job_.message_count = messages_.size();
   }
-  if (tag_bytes_ != 0 && job_.direction == LC_DECRYPT) {
-    statuses_.assign(messages_.size(), LC_OK);
-    job_.message_status = statuses_.data();
-  }
-  job_.messages = messages_.data();
-  job_.message_count = messages_.size();
   job_.memory = *room_ == Room::kHost ? LC_MEMORY_HOST : LC_MEMORY_DEVICE;
   job_.device = device();
   job_.stream = stream();
@@ -171,61 +270,53 @@ std::vector<size_t> CipherTask::failed() const {
   return numbers;
 }
 
-void CipherTask::wait_for_stream() {
-  // A copy by the library is in no stream of the caller's.
-  if (void *const handle = stream(); handle != nullptr) context().wait_for_stream(device(), handle);
-}
-
-void CipherTask::load_tags(const View &from, uint64_t offset) {
-  check_not_begun();
-  from.check_range(offset, tags_.size());
-  if (tags_.empty()) return;
-  if (from.room() == Room::kHost) {
-    std::memcpy(tags_.data(), from.data() + offset, tags_.size());
-    return;
-  }
-  use(from);
-  wait_for_stream();
-  const uint32_t index = device();
-  check(context().call([&](lc_context *c) {
-    return lc_copy_from_device(c, index, tags_.data(), from.data() + offset, tags_.size());
-  }));
-}
-
 void CipherTask::put_tags(nb::object to, uint64_t offset) {
   check_not_begun();
   const View &view = nb::cast<const View &>(to);
-  view.check_range(offset, tags_.size());
-  if (tags_.empty()) return;
+  view.check_range(offset, count_ * tag_bytes_);
+  if (count_ == 0) return;
+  tags_on_device_ = view.room() != Room::kHost;
+  if (tags_on_device_) use(view);
   keep(to);
-  if (view.room() == Room::kHost) {
-    tags_outside_ = view.data() + offset;
-  } else {
-    use(view);
-    tags_on_device_ = view.data() + offset;
-  }
+  tags_outside_ = view.data() + offset;
 }
 
-void CipherTask::store_tags() {
-  if (tags_on_device_ == nullptr) return;
+void CipherTask::set_verdicts(nb::object to) {
+  check_not_begun();
+  const View &view = nb::cast<const View &>(to);
+  view.check_range(0, count_);
+  if (count_ == 0) return;
+  if (view.room() == Room::kHost) raise(PyExc_ValueError, "verdicts lie on the device of the data");
+  use(view);
+  keep(to);
+  verdicts_ = &view;
+}
+
+void CipherTask::check_verdicts() {
+  if (verdicts_ == nullptr) return;
+  std::vector<uint8_t> verdicts(count_);
   check(context().call([&](lc_context *c) {
-    return lc_copy_to_device(c, job_.device, tags_on_device_, tags_.data(), tags_.size());
+    return lc_copy_from_device(c, job_.device, verdicts.data(), verdicts_->data(), count_);
   }));
+  std::vector<size_t> wrong;
+  for (size_t n = 0; n < count_; ++n)
+    if (verdicts[n] != 1) wrong.push_back(n);
+  if (!wrong.empty()) raise({LC_ERROR_TAG, {}}, wrong);
 }
 
 void CipherTask::load_tag(size_t number, nb::handle bytes) {
   check_not_begun();
   const View view(bytes, false, {});
-  if (number >= messages_.size()) raise(PyExc_IndexError, "there is no such message");
+  if (number >= count_) raise(PyExc_IndexError, "there is no such message");
   if (view.room() != Room::kHost) raise(PyExc_ValueError, "the tag must lie in host memory");
   if (view.bytes() != tag_bytes_)
     raise(PyExc_ValueError, "the tag has " + std::to_string(view.bytes()) + " bytes, not " +
                                 std::to_string(tag_bytes_));
-  std::memcpy(tag_of(number), view.data(), tag_bytes_);
+  std::memcpy(host_tags() + number * tag_bytes_, view.data(), tag_bytes_);
 }
 
 nb::bytes CipherTask::tag(size_t number) const {
-  if (number >= messages_.size()) raise(PyExc_IndexError, "there is no such message");
+  if (number >= count_) raise(PyExc_IndexError, "there is no such message");
   return nb::bytes(tags_.data() + number * tag_bytes_, tag_bytes_);
 }
 
@@ -240,9 +331,15 @@ void bind_cipher_task(nb::module_ &module) {
            nb::arg("length"), nb::arg("output"), nb::arg("output_offset"), nb::arg("aad").none())
       .def("add_rows", &CipherTask::add_rows, nb::arg("ivs").none(), nb::arg("input"),
            nb::arg("output"), nb::arg("rows"), nb::arg("aad").none())
-      .def("load_tags", &CipherTask::load_tags, nb::arg("source"), nb::arg("offset"))
-      .def("put_tags", &CipherTask::put_tags, nb::arg("target"), nb::arg("offset"))
-      .def("store_tags", &CipherTask::store_tags)
+      .def("set_segments", &CipherTask::set_segments, nb::arg("iv"), nb::arg("iv_stride"),
+           nb::arg("number").none(), nb::arg("last_flag_at").none(), nb::arg("is_end"),
+           nb::arg("input"), nb::arg("output"), nb::arg("text_bytes"), nb::arg("segment_bytes"),
+           nb::arg("first_bytes"), nb::arg("tags_inside"), nb::arg("aad").none(),
+           nb::arg("aad_number").none())
+      .def_prop_ro("count", &CipherTask::count)
+      .def("put_tags", &CipherTask::put_tags, nb::arg("place"), nb::arg("offset"))
+      .def("set_verdicts", &CipherTask::set_verdicts, nb::arg("place"))
+      .def("check_verdicts", &CipherTask::check_verdicts)
       .def("load_tag", &CipherTask::load_tag, nb::arg("number"), nb::arg("tag"))
       .def("tag", &CipherTask::tag, nb::arg("number"));
 }

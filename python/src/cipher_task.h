@@ -26,16 +26,27 @@ class CipherTask : public Task {
   // the other. aad: None, one for all, or a sequence with one for each.
   void add_rows(nb::handle ivs, nb::object in, nb::object out, uint64_t rows, nb::handle aad);
 
-  // The tags to compare: those of all messages, one behind the other in a view, or one of them.
-  void load_tags(const View &from, uint64_t offset);
-  void load_tag(size_t number, nb::handle bytes);
-  // Where the tags of all messages go, one behind the other. In host memory the library writes
-  // them there. For a device's memory, which its ABI cannot do yet, store_tags() copies them when
-  // the task has ended.
+  // The task's only messages: the segments of one text. The IV is one for all, in which `number`
+  // and `last_flag_at` overwrite, or, with iv_stride, one for each. `number` and `aad_number`:
+  // (at, bytes, is little-endian, first), or None.
+  void set_segments(nb::handle iv, uint64_t iv_stride, nb::object number,
+                    std::optional<uint32_t> last_flag_at, bool is_end, nb::object in,
+                    nb::object out, uint64_t text_bytes, uint64_t segment_bytes,
+                    uint64_t first_bytes, bool tags_inside, nb::handle aad, nb::object aad_number);
+  size_t count() const { return count_; }
+
+  // Where the tags of all messages lie, one behind the other: encryption writes them there, and
+  // decryption compares with them. On the device of the data they never come to the host. Then
+  // decryption needs verdicts.
   void put_tags(nb::object to, uint64_t offset);
-  void store_tags();
+  // Instead: the tag of one message, to compare.
+  void load_tag(size_t number, nb::handle bytes);
   // A tag that has no other place.
   nb::bytes tag(size_t number) const;
+  // Where a byte for each message says whether its tag is right, on the device of the data.
+  void set_verdicts(nb::object to);
+  // Reads them when the task has ended, and throws InvalidTag where one is wrong.
+  void check_verdicts();
 
   void prepare() override;
   lc_status run(lc_context *context) override { return lc_run(context, &job_, nullptr); }
@@ -54,10 +65,11 @@ class CipherTask : public Task {
   void use(const View &view);
   Data keep_aad(nb::handle aad);
   void append(Data aad, const uint8_t *in, uint8_t *out, uint64_t length);
-  uint8_t *tag_of(size_t number) { return tags_.data() + number * tag_bytes_; }
+  void add_iv(nb::handle iv, uint64_t bytes, const char *which);
+  uint8_t *host_tags();
+  void prepare_tags();
   uint32_t device();
   void *stream() const;
-  void wait_for_stream();
 
   const SecretKey &key_;
   const uint32_t iv_bytes_, tag_bytes_;
@@ -65,8 +77,11 @@ class CipherTask : public Task {
   lc_cipher_job job_ = {};
   std::vector<lc_message> messages_;
   std::vector<uint8_t> ivs_, tags_;
-  uint8_t *tags_outside_ = nullptr;    // in host memory: instead of tags_
-  uint8_t *tags_on_device_ = nullptr;  // where store_tags() copies them
+  uint8_t *tags_outside_ = nullptr;  // instead of tags_
+  bool tags_on_device_ = false, tags_inside_ = false;
+  const View *verdicts_ = nullptr;
+  std::optional<lc_segments> segments_;
+  size_t count_ = 0;
   std::vector<lc_status> statuses_;
   uint64_t bytes_ = 0;
   // Where the first view lies; the others must lie there too.

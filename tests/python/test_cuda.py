@@ -122,6 +122,28 @@ def test_rows(ours, torch):
     assert torch.equal(out[4], tensor[4]) and not out[5].any()
 
 
+def test_verdicts_in_the_order_of_a_stream(ours, torch):
+    """Tags and verdicts are on the card only, and all of it waits in the stream."""
+    layout = lanecrypt.Segments(1000, number=lanecrypt.Number(7), tags_inside=False)
+    nonce, stream = bytes(12), torch.cuda.Stream()
+    text = torch.randint(0, 256, (64_500,), dtype=torch.uint8, device="cuda")
+    sealed, tags = ours.encrypt_segments(layout, nonce, text)
+    tags[7, 3] ^= 1
+    late, verdicts = torch.zeros_like(sealed), torch.full((65,), 9, dtype=torch.uint8, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(50_000_000)
+        late.copy_(sealed)
+        job = ours.submit_decrypt_segments(layout, nonce, late, tags=tags, out=late,
+                                           verdicts=verdicts)
+        right, got = verdicts.clone(), late.clone()
+    stream.synchronize()
+    assert job.result(60) is late
+    assert right.tolist() == [1] * 7 + [0] + [1] * 57
+    assert torch.equal(got[:7000], text[:7000]) and torch.equal(got[8000:], text[8000:])
+    assert not got[7000:8000].any()
+
+
 def test_jobs(ours, torch):
     tensors = [torch.full((1 << 20,), n, dtype=torch.uint8, device="cuda") for n in range(4)]
     jobs = [ours.submit_encrypt(NONCE, tensor) for tensor in tensors]

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One text in segments, each a message of its own: what files of Tink, age and Iceberg have, and
+what tensors and caches are cut into."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _arrays, _core
+from ._context import Context, default_context
+from ._errors import invalid_tag
+from ._messages import Prepared, check_size
+from ._verdicts import with_verdicts
+
+if TYPE_CHECKING:
+    from ._aead import AEAD
+
+_MOST_BYTES = 1 << 62
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A number that goes up by 1 from segment to segment, within bytes that are otherwise the same
+    for all.
+
+    at: its first byte. nbytes: how many it has. byteorder: "big" or "little". start: the number of
+    a text's first segment."""
+
+    at: int
+    nbytes: int = 4
+    byteorder: str = "big"
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        if self.byteorder not in ("big", "little"):
+            raise ValueError("byteorder is 'big' or 'little'")
+        if not (0 <= self.at < 1 << 32 and 1 <= self.nbytes <= 8):
+            raise ValueError("a number has 1 to 8 bytes, from byte 0 on or later")
+        if not 0 <= self.start < 1 << 64:
+            raise ValueError("a number has 64 bits at most, and no sign")
+
+
+@dataclasses.dataclass(frozen=True)
+class Segments:
+    """How a text lies in segments, and how their nonces are made.
+
+    segment_bytes: bytes of text of every segment but the last, which has what is left.
+    first_bytes: those of the first one, if it has fewer; 0: as the others.
+    number: where the number stands in the nonce. None: each nonce is given.
+    last_flag_at: the byte of the nonce that is 1 in the last segment and 0 in all others, if any.
+    aad_number: where the number stands in the associated data, if it does.
+    tags_inside: whether each tag lies behind its segment's text, or all lie apart.
+
+    For example the ciphertext of Tink's AES256_GCM_HKDF_1MB, behind its header of 40 bytes:
+        Segments((1 << 20) - 16, first_bytes=(1 << 20) - 56, number=Number(7), last_flag_at=11)
+    """
+
+    segment_bytes: int
+    _: dataclasses.KW_ONLY
+    first_bytes: int = 0
+    number: Optional[Number] = Number(8)
+    last_flag_at: Optional[int] = None
+    aad_number: Optional[Number] = None
+    tags_inside: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.segment_bytes < _MOST_BYTES:
+            raise ValueError("segment_bytes is at least 1, and less than 2^62")
+        if not 0 <= self.first_bytes <= self.segment_bytes:
+            raise ValueError("first_bytes is not more than segment_bytes")
+        if self.last_flag_at is not None and not 0 <= self.last_flag_at < 128:
+            raise ValueError("last_flag_at is a byte of the nonce")
+        if self.number is None and self.last_flag_at is not None:
+            raise ValueError("nonces that are given have no last flag")
+
+    def count(self, text_bytes: int, *, first: int = 0) -> int:
+        """How many segments a text of so many bytes has, whose first one has the number `first`.
+        A text of no bytes has one."""
+        rest = max(text_bytes - self._first_bytes(first), 0)
+        return 1 + -(-rest // self.segment_bytes)
+
+    def text_bytes(self, sealed_bytes: int, tag_bytes: int = 16, *, first: int = 0) -> int:
+        """How many bytes of text are in so many bytes with tags inside. ValueError: it cannot be
+        so many."""
+        whole, start = self.segment_bytes + tag_bytes, self._first_bytes(first) + tag_bytes
+        rest = max(sealed_bytes - start, 0)
+        count = 1 + -(-rest // whole)
+        if sealed_bytes < tag_bytes or 0 < rest % whole <= tag_bytes:
+            raise ValueError("the last segment is shorter than a tag and a byte")
+        return sealed_bytes - count * tag_bytes
+
+    def _first_bytes(self, first: int) -> int:
+        return self.first_bytes if self.first_bytes and first == 0 else self.segment_bytes
+
+    def _nonce(self, given: Any) -> bytes:
+        """A whole nonce, of which `given` may be no more than the beginning."""
+        nonce: bytes = _core.to_bytes(_arrays.view(given))
+        needed = self.number.at + self.number.nbytes if self.number else 0
+        if self.last_flag_at is not None:
+            needed = max(needed, self.last_flag_at + 1)
+        return nonce + bytes(max(needed - len(nonce), 0))
+
+
+def _number(number: Optional[Number], first: int) -> Optional[tuple[int, int, bool, int]]:
+    if number is None:
+        return None
+    if number.start + first >= 1 << 64:
+        raise ValueError("the numbers of the segments do not fit in 64 bits")
+    return number.at, number.nbytes, number.byteorder == "little", number.start + first
+
+
+class _Request:
+    """What encryption and decryption have in common."""
+
+    def __init__(self, aead: AEAD, layout: Segments, data: Any, first: int, stream: Any) -> None:
+        if not isinstance(layout, Segments):
+            raise TypeError("the layout is a lanecrypt.Segments")
+        if first < 0:
+            raise ValueError("the number of a segment is not negative")
+        self.aead = aead
+        self.layout = layout
+        self.first = first
+        self.data = data
+        self.context: Context = aead._context or default_context()
+        self.stream = _arrays.stream_number(stream)
+        self.source = _arrays.view(data, self.stream)
+        if self.stream is None and not self.source.on_host:
+            self.stream = _arrays.current_stream(data, self.source)
+
+    def output(self, given: Any, nbytes: int) -> _arrays.Output:
+        if given is not None:
+            made = _arrays.Output(_arrays.view(given, self.stream, writable=True), given)
+            check_size(made.view, nbytes, "out")
+            return made
+        if self.layout.tags_inside:
+            return _arrays.new_bytes(self.data, self.source, nbytes, self.context._core,
+                                     self.stream)
+        return _arrays.new_like(self.data, self.source, self.context._core, self.stream)
+
+    def task(self, encrypts: bool, nonce: Any, text_bytes: int, output: _arrays.Output, aad: Any,
+             is_end: bool) -> _core.CipherTask:
+        layout, count = self.layout, self.layout.count(text_bytes, first=self.first)
+        nonces = layout._nonce(nonce)
+        nonce_bytes, stride = len(nonces), 0
+        if layout.number is None:
+            if nonce_bytes % count:
+                raise ValueError(f"{nonce_bytes} bytes of nonces are not as many for each of "
+                                 f"{count} segments")
+            nonce_bytes = stride = nonce_bytes // count
+        task = self.aead._task(self.context, encrypts, nonce_bytes, self.stream)
+        self.aead._check_length(nonce_bytes, min(layout.segment_bytes, text_bytes))
+        first_bytes = layout._first_bytes(self.first)
+        task.set_segments(nonces, stride, _number(layout.number, self.first), layout.last_flag_at,
+                          is_end, self.source, output.view, text_bytes, layout.segment_bytes,
+                          0 if first_bytes == layout.segment_bytes else first_bytes,
+                          layout.tags_inside, aad, _number(layout.aad_number, self.first))
+        return task
+
+
+def encrypting(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, first: int,
+               is_end: bool, out: Any, tags: Any, stream: Any) -> Prepared:
+    request = _Request(aead, layout, data, first, stream)
+    length = request.source.nbytes
+    count = layout.count(length, first=first)
+    if layout.tags_inside:
+        if tags is not None:
+            raise ValueError("the tags lie inside: tags= goes with tags_inside=False")
+        output = request.output(out, length + count * aead._tag_bytes)
+        task = request.task(True, nonce, length, output, aad, is_end)
+        return task, lambda: output.value
+    output = request.output(out, length)
+    task = request.task(True, nonce, length, output, aad, is_end)
+    if tags is not None:
+        place = _arrays.Output(_arrays.view(tags, request.stream, writable=True), tags)
+        check_size(place.view, count * aead._tag_bytes, "the tags")
+    else:
+        place = _arrays.new_rows(data, request.source, (count, aead._tag_bytes),
+                                 request.context._core, request.stream)
+    task.put_tags(place.view, 0)
+    return task, lambda: (output.value, place.value)
+
+
+def decrypting(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, tags: Any,
+               first: int, is_end: bool, out: Any, verdicts: Any, stream: Any) -> Prepared:
+    request = _Request(aead, layout, data, first, stream)
+    length = request.source.nbytes
+    if layout.tags_inside:
+        if tags is not None:
+            raise ValueError("the tags lie inside: tags= goes with tags_inside=False")
+        try:
+            length = layout.text_bytes(length, aead._tag_bytes, first=first)
+        except ValueError:
+            whole = layout.segment_bytes + aead._tag_bytes
+            raise invalid_tag((max(length - 1, 0) // whole,)) from None
+    elif tags is None:
+        raise ValueError("the tags lie apart: give them as tags=")
+    output = request.output(out, length)
+    task = request.task(False, nonce, length, output, aad, is_end)
+    if tags is not None:
+        place = _arrays.view(tags, request.stream)
+        check_size(place, task.count * aead._tag_bytes, "the tags")
+        task.put_tags(place, 0)
+    finish = with_verdicts(task, data, request.source, request.context, request.stream, verdicts)
+
+    def value() -> Any:
+        finish()
+        return output.value
+
+    return task, value

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether tags in a device's memory are right: what the device says about each message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+from . import _arrays, _core
+from ._context import Context
+from ._messages import check_size
+
+
+def with_verdicts(task: _core.CipherTask, like: Any, like_view: _core.View, context: Context,
+                  stream: Optional[int], given: Any = None) -> Callable[[], None]:
+    """Gives a task that decrypts a place for its verdicts: the user's, or new memory beside the
+    data on a device. Returns what raises InvalidTag when the task has ended, if nobody else looks
+    at them."""
+    if given is not None:
+        place = _arrays.view(given, stream, writable=True)
+        check_size(place, task.count, "verdicts")
+        task.set_verdicts(place)
+        return lambda: None
+    if like_view.on_host or task.count == 0:
+        return lambda: None
+    task.set_verdicts(_arrays.new_memory(like, like_view, task.count, context._core, stream))
+    return task.check_verdicts
