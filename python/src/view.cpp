@@ -184,6 +184,9 @@ bool View::by_exchange(nb::handle object) {
 
 bool View::by_buffer(nb::handle object, bool writable) {
   if (!PyObject_CheckBuffer(object.ptr())) return false;
+  // The types of CuPy and JAX have the buffer protocol even for memory of a card, and then fail.
+  const int type = dlpack_device_of(object).first;
+  if (type != 0 && type != dlpack::kDLCPU && type != dlpack::kDLCUDAHost) return false;
   const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(object.ptr(), &buffer_, flags) != 0) {
     buffer_.obj = nullptr;
