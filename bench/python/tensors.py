@@ -230,7 +230,7 @@ class Bench:
                     "print(time.perf_counter() - t)")
             spent.append(1e3 * float(subprocess.run([sys.executable, "-c", text], check=True,
                                                     capture_output=True, text=True).stdout))
-        self.add("import", spent, "ms")
+        self.add("python.import", spent, "ms")
 
     def download(self, nbytes, chunk_bytes):
         """Encrypts segments of 1 MiB on the card, in chunks of many, and copies each to pinned memory while
@@ -311,7 +311,7 @@ def cases(bench):
         yield "unaligned-1MiB", lambda: bench.segments(f"{chacha}.unaligned-1MiB", chacha,
                                                        apart(mib), many, offset=5)
     yield "python.call", bench.calls
-    yield "import", bench.imports
+    yield "python.import", bench.imports
     if not small:
         yield "encrypt-and-download", lambda: bench.download(16 * GIB, 256 * MIB)
 
