@@ -1,5 +1,6 @@
 # Finds NVIDIA's compiler: the one that -DLANECRYPT_NVCC names, one on PATH, one
-# under /usr/local/cuda, or the one that dev/setup keeps in the cache. Sets
+# under /usr/local/cuda, the one that dev/setup keeps in the cache, or one of the list
+# LANECRYPT_NVCC_ELSEWHERE. Sets
 #   LANECRYPT_NVCC          the program, or a false value if there is none
 #   LANECRYPT_NVCC_FLAGS    a list that every call must pass
 #   LANECRYPT_NVCC_RELEASE  such as 13.0
@@ -45,7 +46,8 @@ else()
   find_program(lanecrypt_nvcc_on_path nvcc NO_CACHE NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH
                NO_CMAKE_SYSTEM_PATH)
   foreach(lanecrypt_candidate IN ITEMS ${lanecrypt_nvcc_on_path} /usr/local/cuda/bin/nvcc
-                                      ${lanecrypt_cache}/lanecrypt/nvcc-13.0/nvidia/cu13/bin/nvcc)
+                                      ${lanecrypt_cache}/lanecrypt/nvcc-13.0/nvidia/cu13/bin/nvcc
+                                      ${LANECRYPT_NVCC_ELSEWHERE})
     if(NOT lanecrypt_candidate OR NOT EXISTS "${lanecrypt_candidate}")
       continue()
     endif()
