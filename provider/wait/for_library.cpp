@@ -3,7 +3,6 @@
 
 #include <openssl/async.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -12,8 +11,10 @@
 #include <mutex>
 #include <new>
 
+#include "process/forks.h"
 #include "provider/wait/jobs.h"
 #include "secure/key_memory.h"
+#include "service/client/descriptor.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -47,12 +48,17 @@ using PausedPointer = std::shared_ptr<PausedOperation>;
 // The application's callback is called without the lock, since it may wait for a thread that
 // resumes this job. So the job may go on before the callback has returned. The wait context
 // is not freed before that, since what the callback uses may be freed with it.
+//
+// A child of fork inherits wait contexts, and may go on with their jobs or free them. Nothing
+// ends an operation there, its memory is empty, and the lock may be held for ever. So a child
+// leaves its parent's waiters alone.
 class Waiter {
  public:
+  // The waiter of this process. Makes one where there is none, or where the program has closed
+  // its descriptor. nullptr: there is no descriptor to be had.
   static std::shared_ptr<Waiter> of(ASYNC_WAIT_CTX *context);
-  ~Waiter() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
+
+  bool is_of_this_process() const { return born_in_ == process::forks(); }
 
   // Called before the job pauses. The job's share of the operation is kept here, not on its
   // stack.
@@ -65,8 +71,8 @@ class Waiter {
     PausedPointer over;
     const std::lock_guard lock(mutex_);
     over.swap(paused_);
-    uint64_t count;
-    if (descriptor_ >= 0) (void)!read(descriptor_, &count, sizeof count);
+    eventfd_t count;
+    if (descriptor_.is_ours()) (void)eventfd_read(descriptor_.get(), &count);
   }
   void finish(PausedOperation &operation) {
     std::unique_lock lock(mutex_);
@@ -74,7 +80,7 @@ class Waiter {
     changed_.notify_all();
     if (context_is_gone_) return;
     if (callback_ == nullptr) {
-      (void)eventfd_write(descriptor_, 1);
+      if (descriptor_.is_ours()) (void)eventfd_write(descriptor_.get(), 1);
       return;
     }
     const ASYNC_callback_fn callback = callback_;
@@ -98,9 +104,14 @@ class Waiter {
   static const char kKey;
 
   static void let_go(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *share) {
-    const std::unique_ptr<std::shared_ptr<Waiter>> waiter(
-        static_cast<std::shared_ptr<Waiter> *>(share));
+    std::unique_ptr<std::shared_ptr<Waiter>> waiter(static_cast<std::shared_ptr<Waiter> *>(share));
     Waiter &mine = **waiter;
+    if (!mine.is_of_this_process()) {
+      mine.descriptor_.close();
+      // Not freed: what it holds belongs to the parent's threads.
+      (void)waiter.release();
+      return;
+    }
     PausedPointer abandoned;
     std::unique_lock lock(mine.mutex_);
     mine.context_is_gone_ = true;
@@ -110,7 +121,8 @@ class Waiter {
     mine.changed_.wait(lock, [&] { return mine.calls_ == own; });
   }
 
-  int descriptor_ = -1;
+  const uint64_t born_in_ = process::forks();
+  client::OwnDescriptor descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex_;
   std::condition_variable changed_;
   ASYNC_callback_fn callback_ = nullptr;
@@ -132,13 +144,19 @@ std::shared_ptr<Waiter> Waiter::of(ASYNC_WAIT_CTX *context) {
   OSSL_ASYNC_FD descriptor = -1;
   void *share = nullptr;
   if (ASYNC_WAIT_CTX_get_fd(context, &kKey, &descriptor, &share)) {
-    waiter = *static_cast<std::shared_ptr<Waiter> *>(share);
-  } else {
+    const std::shared_ptr<Waiter> &known = *static_cast<std::shared_ptr<Waiter> *>(share);
+    if (known->is_of_this_process() && known->descriptor_.is_ours()) {
+      waiter = known;
+    } else {
+      (void)ASYNC_WAIT_CTX_clear_fd(context, &kKey);
+      let_go(context, &kKey, descriptor, share);
+    }
+  }
+  if (waiter == nullptr) {
     waiter = std::make_shared<Waiter>();
-    waiter->descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (waiter->descriptor_ < 0) return nullptr;
+    if (!waiter->descriptor_.is_there()) return nullptr;
     auto own = std::make_unique<std::shared_ptr<Waiter>>(waiter);
-    if (!ASYNC_WAIT_CTX_set_wait_fd(context, &kKey, waiter->descriptor_, own.get(), let_go))
+    if (!ASYNC_WAIT_CTX_set_wait_fd(context, &kKey, waiter->descriptor_.get(), own.get(), let_go))
       return nullptr;
     (void)own.release();
   }
@@ -158,8 +176,12 @@ class PausedForLibrary final : public PausedWork {
  public:
   PausedForLibrary(Waiter &waiter, const PausedOperation &operation)
       : waiter_(waiter), operation_(operation) {}
-  bool is_over() override { return operation_.done.load(std::memory_order_acquire); }
-  void block() override { waiter_.block_until_done(operation_); }
+  bool is_over() override {
+    return !waiter_.is_of_this_process() || operation_.done.load(std::memory_order_acquire);
+  }
+  void block() override {
+    if (waiter_.is_of_this_process()) waiter_.block_until_done(operation_);
+  }
 
  private:
   Waiter &waiter_;
@@ -198,6 +220,10 @@ lc_status pause_for(ASYNC_JOB *job, const OneOperation &what, std::span<const ui
   operation.reset();
   PausedForLibrary work(waiter, state);
   pause_until_over(work);
+  if (!waiter.is_of_this_process()) {
+    *why = "the parent of this process has the operation";
+    return LC_ERROR_DEVICE;
+  }
   // The operation has ended. Its callback may wait for this job, so this job must not wait
   // for the callback.
   const lc_status ended = lc_ticket_result(state.ticket, result);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <openssl/async.h>
 #include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -450,6 +452,113 @@ TEST_F(RsaLoad, ChildrenOfForkSignToo) {
     EXPECT_EQ(0, WEXITSTATUS(status)) << "1: a wrong signature; 2: not counted";
   }
   EXPECT_EQ(4u, rsa_jobs(library));
+}
+
+// A child of fork inherits jobs that wait, but not the threads that would end them.
+TEST_F(RsaLoad, AChildGoesOnWithItsParentsJobs) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  std::deque<Job> jobs(40);
+  size_t paused = 0;
+  const auto run = [](Job &job) {
+    job.ended = O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, &job.signing,
+                                   sizeof job.signing) == ASYNC_FINISH;
+  };
+  const auto end = [&](Job &job) {
+    for (int times = 0; times < 100000 && !job.ended; ++times) run(job);
+    O(ASYNC_WAIT_CTX_free)(job.wait);
+    return job.ended && job.result == 1;
+  };
+  for (size_t n = 0; n < jobs.size(); ++n) {
+    jobs[n].signing = signing(n);
+    jobs[n].wait = O(ASYNC_WAIT_CTX_new)();
+    run(jobs[n]);
+    paused += !jobs[n].ended;
+  }
+  ASSERT_GT(paused, 4u);
+  // Every second operation has ended when the child begins. Its result is memory that is empty
+  // in a child.
+  for (size_t n = 0; n < jobs.size(); n += 2) {
+    pollfd polled{-1, POLLIN, 0};
+    size_t count = 1;
+    if (jobs[n].ended) continue;
+    ASSERT_EQ(1, O(ASYNC_WAIT_CTX_get_all_fds)(jobs[n].wait, &polled.fd, &count));
+    ASSERT_EQ(1, poll(&polled, 1, 300'000));
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    size_t right = 0;
+    for (Job &job : jobs) right += end(job);
+    _exit(right == jobs.size() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
+  for (Job &job : jobs) EXPECT_TRUE(end(job));
+  O(ASYNC_cleanup_thread)();
+}
+
+TEST_F(RsaLoad, AChildDoesNotWaitForItsParentsCallbacks) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  bool met = false;
+  for (size_t n = 0; n < 40 && !met; ++n) {
+    Meeting one;
+    met = one.start(signing(n), Meeting::come);
+    if (met) {
+      ASSERT_TRUE(one.begins.wait());
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        O(ASYNC_WAIT_CTX_free)(one.job.wait);
+        _exit(0);
+      }
+      int status = -1;
+      ASSERT_EQ(child, waitpid(child, &status, 0));
+      EXPECT_EQ(0, status) << "the child waits for a callback of its parent's";
+      EXPECT_EQ(ASYNC_FINISH, O(ASYNC_start_job)(&one.job.job, one.job.wait, &one.job.result,
+                                                 sign_in_job, nullptr, 0));
+    }
+    one.resumed.tell();
+    EXPECT_EQ(1, one.job.result);
+    O(ASYNC_WAIT_CTX_free)(one.job.wait);
+  }
+  EXPECT_TRUE(met);
+  O(ASYNC_cleanup_thread)();
+}
+
+// A program that becomes a daemon closes descriptors that it does not know. Files of its own
+// then have their numbers.
+TEST_F(RsaLoad, NothingIsWrittenIntoTheProgramsFiles) {
+  if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
+  Job job;
+  job.wait = O(ASYNC_WAIT_CTX_new)();
+  int files = 0;
+  for (size_t n = 0; n < 40 && files < 3; ++n) {
+    job.signing = signing(n);
+    int state = O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, &job.signing,
+                                   sizeof job.signing);
+    if (state == ASYNC_PAUSE) {
+      int descriptor = -1;
+      size_t count = 1;
+      ASSERT_EQ(1, O(ASYNC_WAIT_CTX_get_all_fds)(job.wait, &descriptor, &count));
+      const int file = memfd_create("of the program", MFD_CLOEXEC);
+      ASSERT_EQ(descriptor, dup2(file, descriptor));
+      while (state == ASYNC_PAUSE)
+        state = O(ASYNC_start_job)(&job.job, job.wait, &job.result, sign_in_job, nullptr, 0);
+      struct stat entry;
+      ASSERT_EQ(0, fstat(file, &entry));
+      EXPECT_EQ(0, entry.st_size);
+      EXPECT_EQ(0, close(file));
+      // Still the program's.
+      EXPECT_EQ(0, close(descriptor));
+      ++files;
+    }
+    EXPECT_EQ(ASYNC_FINISH, state);
+    EXPECT_EQ(1, job.result);
+  }
+  EXPECT_EQ(3, files);
+  O(ASYNC_WAIT_CTX_free)(job.wait);
+  O(ASYNC_cleanup_thread)();
 }
 
 }  // namespace
