@@ -78,7 +78,7 @@ typedef enum lc_fallback {
  * found right before: that input is gone. Jobs in device memory are not checked.
  * RSA, whatever is set here: the device checks each private result against the public
  * exponent, and the CPU checks one result of each batch. SLH-DSA, the same: the device
- * verifies each signature, and the CPU one of each batch. */
+ * verifies each signature, and the CPU the first ones and some later. */
 typedef enum lc_verify {
   /* Up to four blocks, chosen at random, of each chunk of up to 16 MiB that comes back;
    * one block of a chunk below 1 MiB. Of tags, only those that the device found wrong. */
@@ -172,7 +172,7 @@ typedef struct lc_device_info {
   char api[16];           /* "cuda", "opencl", "gl", "host" */
   char name[128];         /* the model, as its driver calls it */
   char driver[128];       /* version of the driver or platform */
-  char reason[256];       /* why it is unusable or lost, be it only for RSA; "" otherwise */
+  char reason[256];       /* why it is unusable or lost, be it only for RSA or SLH-DSA; "" otherwise */
   uint64_t memory_bytes;  /* all device memory. OpenGL does not tell: there the most
                            * that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
@@ -479,11 +479,11 @@ typedef struct lc_result {
   /* Devices that had the job, or a part of it, and could not do it. Others or the CPU did
    * what was left. A device that has no kernels for such a job is not counted. */
   uint64_t failed_devices;
-  /* Of RSA and SLH-DSA, about the last launch that did operations of the job: how many operations of all
-   * jobs it did together, the time from the job's submission to the launch, and from there
-   * until the results were there. 0 where no device did any. The service tells no number of
-   * operations (0); of what it did, these times are until the last request was sent, and from
-   * there to its answer. */
+  /* Of RSA and SLH-DSA, about the last launch that did operations of the job: how many
+   * operations of all jobs it did together, the time from the job's submission to the launch,
+   * and from there until the results were there. 0 where no device did any. The service tells
+   * no number of operations (0); of what it did, these times are until the last request was
+   * sent, and from there to its answer. */
   uint64_t batch_operations;
   uint64_t waiting_ns;
   uint64_t device_ns;
@@ -841,13 +841,12 @@ typedef struct lc_slh_dsa_generation {
   void *argument;
 } lc_slh_dsa_generation;
 
-/* Makes keys, and returns when they are made. result may be NULL. The CPU makes again the first
- * few keys of a device and one of each batch, or all by LC_VERIFY_FULL, and that device is lost
- * if it differs. After an error, keys are untouched. */
+/* Makes keys, and returns when they are made. result may be NULL. The CPU makes the first keys of
+ * a device again, and some later, or all by LC_VERIFY_FULL; if it differs, the device is lost.
+ * After an error, any of the keys may have been written, whole. */
 LC_API lc_status lc_slh_dsa_generate(lc_context *context, const lc_slh_dsa_generation *generation,
                                      lc_result *result);
-/* Starts to make keys, as lc_submit() does. After an error of the job, any of the keys may have
- * been written. */
+/* Starts to make keys, as lc_submit() does. */
 LC_API lc_status lc_slh_dsa_submit_generation(lc_context *context,
                                               const lc_slh_dsa_generation *generation,
                                               const lc_completion *completion, lc_ticket **ticket);
