@@ -168,11 +168,11 @@ typedef enum lc_device_state {
 
 typedef struct lc_device_info {
   size_t struct_size;
-  char id[32];            /* "cuda:0", "opencl:1", "host:0" */
-  char api[16];           /* "cuda", "opencl", "gl", "host" */
-  char name[128];         /* the model, as its driver calls it */
-  char driver[128];       /* version of the driver or platform */
-  char reason[256];       /* why it is unusable or lost, be it only for RSA or SLH-DSA; "" otherwise */
+  char id[32];      /* "cuda:0", "opencl:1", "host:0" */
+  char api[16];     /* "cuda", "opencl", "gl", "host" */
+  char name[128];   /* the model, as its driver calls it */
+  char driver[128]; /* version of the driver or platform */
+  char reason[256]; /* why it is unusable or lost, be it only for RSA or SLH-DSA; "" otherwise */
   uint64_t memory_bytes;  /* all device memory. OpenGL does not tell: there the most
                            * that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
@@ -182,7 +182,7 @@ typedef struct lc_device_info {
   /* The state for RSA, whose kernels are loaded when they are first needed. A device may be
    * lost only for RSA, or only for new RSA keys. */
   lc_device_state rsa_state;
-  char pci_address[16]; /* "0000:3b:00.0"; "" where the driver does not tell */
+  char pci_address[16];          /* "0000:3b:00.0"; "" where the driver does not tell */
   lc_device_state slh_dsa_state; /* the same as rsa_state for SLH-DSA */
 } lc_device_info;
 
@@ -932,10 +932,10 @@ LC_API int lc_is_open(lc_context *context, int opens_now);
 
 typedef struct lc_counters {
   size_t struct_size;
-  uint64_t jobs;       /* jobs of which at least one byte ran here */
-  uint64_t bytes;      /* bytes that ran here */
-  uint64_t launches;   /* kernels started; 0 for the CPU */
-  uint64_t failures;   /* launches, copies, self-tests or checks that failed */
+  uint64_t jobs;     /* jobs of which at least one byte ran here */
+  uint64_t bytes;    /* bytes that ran here */
+  uint64_t launches; /* kernels started; 0 for the CPU */
+  uint64_t failures; /* launches, copies, self-tests or checks that failed */
   /* Operations of RSA and SLH-DSA that ran here, and rounds of tests of primes. */
   uint64_t operations;
 } lc_counters;

@@ -113,8 +113,8 @@ FN void SLH_NAME(chain)(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *item
 
 // The first fors_groups groups take FORS, the others the chains.
 KERNEL(SLH_NAME(grow), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL u32 *tops, GLOBAL u32 *kept,
- GLOBAL u32 *fors_nodes, GLOBAL u32 *out, u32 fors_groups SHARED_PARAMETER) {
+(GLOBAL const SlhShape *shape, GLOBAL u32 *tops, GLOBAL u32 *kept, GLOBAL u32 *fors_nodes,
+ GLOBAL u32 *out, u32 fors_groups SHARED_PARAMETER) {
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   SHARED_WORDS(nodes);
   if (group_id() < fors_groups) {
@@ -130,8 +130,8 @@ KERNEL(SLH_NAME(grow), SLH_GROUP)
 // A WOTS+ public key, compressed to a leaf, by a lane; and in the first fors_groups groups
 // the upper levels of FORS.
 KERNEL(SLH_NAME(leaves), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const u32 *tops,
- GLOBAL u32 *leaves, GLOBAL const u32 *fors_nodes, GLOBAL u32 *fors_roots, GLOBAL u32 *out,
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *tops, GLOBAL u32 *leaves,
+ GLOBAL const u32 *fors_nodes, GLOBAL u32 *fors_roots, GLOBAL u32 *out,
  u32 fors_groups SHARED_PARAMETER) {
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   SHARED_WORDS(nodes);
@@ -178,9 +178,8 @@ FN void SLH_NAME(fors_key)(const SLH_NAME(Seed) * seed, GLOBAL const SlhShape *s
 // The trees of the layers; in the first fors_groups groups the public keys of FORS, a lane
 // each.
 KERNEL(SLH_NAME(trees), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const u32 *leaves,
- GLOBAL const u32 *fors_roots, GLOBAL u32 *fors_keys, GLOBAL u32 *out,
- u32 fors_groups SHARED_PARAMETER) {
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *leaves, GLOBAL const u32 *fors_roots,
+ GLOBAL u32 *fors_keys, GLOBAL u32 *out, u32 fors_groups SHARED_PARAMETER) {
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   SHARED_WORDS(nodes);
   if (group_id() < fors_groups) {

@@ -65,8 +65,8 @@ FN void SLH_NAME(shown_root)(const SLH_NAME(Seed) * seed, GLOBAL const SlhShape 
 
 // A lane shows a chain and follows it to its end, or follows a tree of FORS to its root.
 KERNEL(SLH_NAME(sign), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const u32 *kept,
- GLOBAL const u32 *fors_keys, GLOBAL u32 *out, GLOBAL u32 *shown_tops, GLOBAL u32 *shown_roots) {
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *kept, GLOBAL const u32 *fors_keys, GLOBAL u32 *out,
+ GLOBAL u32 *shown_tops, GLOBAL u32 *shown_roots) {
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   GLOBAL const u32 *roots = out + shape->roots_at;
   const u32 fors = shape->count * shape->fors_trees;
@@ -107,8 +107,8 @@ FN u32 SLH_NAME(is_same)(const u32 *a, GLOBAL const u32 *b) {
 
 // A lane checks a layer, or FORS. An operation has a verdict of FORS and one of each layer.
 KERNEL(SLH_NAME(check), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const u32 *fors_keys,
- GLOBAL u32 *out, GLOBAL const u32 *shown_tops, GLOBAL const u32 *shown_roots) {
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *fors_keys, GLOBAL u32 *out,
+ GLOBAL const u32 *shown_tops, GLOBAL const u32 *shown_roots) {
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   GLOBAL const u32 *roots = out + shape->roots_at;
   const u32 parts = shape->layers + 1;

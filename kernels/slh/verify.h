@@ -6,8 +6,7 @@
 // scratch: room for the ends of a key's chains, or for the roots of FORS, of each lane.
 // roots: those of all layers of each signature, as it shows them.
 KERNEL(SLH_NAME(verify), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL u32 *signatures,
- GLOBAL u32 *scratch) {
+(GLOBAL const SlhShape *shape, GLOBAL u32 *signatures, GLOBAL u32 *scratch) {
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   GLOBAL u32 *roots = signatures + shape->roots_at;
   GLOBAL u32 *verdicts = signatures + shape->verdicts_at;

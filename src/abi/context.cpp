@@ -91,20 +91,19 @@ struct Context::Chooser {
       Process *const current = context.found();
       return current != nullptr ? &family(current->dispatcher) : nullptr;
     };
-    return {.load = [found] { return found() == nullptr ? 0 : found()->load(); },
-            .estimate = [found](runtime::BatchKind kind,
-                                Duration guess) -> std::optional<Duration> {
-              if (found() == nullptr) return std::nullopt;
-              return found()->estimate(kind, guess);
-            },
-            // Devices are looked for beside. The caller who comes when they are known waits
-            // until they are open.
-            .warm_up =
-                [this, family, &is_warm] {
-                  if (is_warm || !context.inquiry().knows_devices() || is_warm.exchange(true))
-                    return;
-                  family(context.dispatcher()).warm_up();
-                }};
+    return {
+        .load = [found] { return found() == nullptr ? 0 : found()->load(); },
+        .estimate = [found](runtime::BatchKind kind, Duration guess) -> std::optional<Duration> {
+          if (found() == nullptr) return std::nullopt;
+          return found()->estimate(kind, guess);
+        },
+        // Devices are looked for beside. The caller who comes when they are known waits
+        // until they are open.
+        .warm_up =
+            [this, family, &is_warm] {
+              if (is_warm || !context.inquiry().knows_devices() || is_warm.exchange(true)) return;
+              family(context.dispatcher()).warm_up();
+            }};
   }
 
   const uint64_t born_in = forks();

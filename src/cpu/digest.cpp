@@ -18,9 +18,9 @@ namespace {
 Status openssl_refused() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed to hash"); }
 
 // In the order of Digest.
-constexpr const char *kNames[] = {"SHA2-256", "SHA2-384",     "SHA2-512",     "SHA2-224",
+constexpr const char *kNames[] = {"SHA2-256",     "SHA2-384",     "SHA2-512", "SHA2-224",
                                   "SHA2-512/224", "SHA2-512/256", "SHA3-224", "SHA3-256",
-                                  "SHA3-384", "SHA3-512",     "SHAKE128",     "SHAKE256"};
+                                  "SHA3-384",     "SHA3-512",     "SHAKE128", "SHAKE256"};
 
 // Fetched once each, and never freed, as their library context is.
 const EVP_MD *fetched(Digest which) {

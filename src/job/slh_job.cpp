@@ -22,8 +22,8 @@ uint32_t enum_number(const Enum &value) {
 }
 
 Status wrong_key_length(const SlhSet &set, const char *what, size_t is, size_t should_be) {
-  return wrong_argument("a " + std::string(what) + " of " + set.name + " has " + std::to_string(should_be) +
-               " bytes, not " + std::to_string(is));
+  return wrong_argument("a " + std::string(what) + " of " + set.name + " has " +
+                        std::to_string(should_be) + " bytes, not " + std::to_string(is));
 }
 
 Status check_slh_job(const lc_slh_dsa_job *job) {
@@ -33,14 +33,19 @@ Status check_slh_job(const lc_slh_dsa_job *job) {
   const uint32_t operation = enum_number(job->operation), encoding = enum_number(job->encoding),
                  hash = enum_number(job->hash);
   if (operation != LC_SLH_DSA_SIGN && operation != LC_SLH_DSA_VERIFY)
-    return wrong_argument("a job of SLH-DSA signs or verifies; " + std::to_string(operation) + " is neither");
-  if (encoding > LC_MESSAGE_RAW) return wrong_argument("unknown encoding " + std::to_string(encoding));
+    return wrong_argument("a job of SLH-DSA signs or verifies; " + std::to_string(operation) +
+                          " is neither");
+  if (encoding > LC_MESSAGE_RAW)
+    return wrong_argument("unknown encoding " + std::to_string(encoding));
   if (hash > kMostHash) return wrong_argument("unknown hash " + std::to_string(hash));
   if ((encoding == LC_MESSAGE_PRE_HASH) != (hash != LC_PRE_HASH_NONE))
-    return wrong_argument(hash == 0 ? "a pre-hash signature needs a hash" : "only pre-hash has a hash");
+    return wrong_argument(hash == 0 ? "a pre-hash signature needs a hash"
+                                    : "only pre-hash has a hash");
   if ((operation == LC_SLH_DSA_VERIFY) != (job->verdicts != nullptr) && job->message_count != 0)
-    return wrong_argument(operation == LC_SLH_DSA_SIGN ? "to sign has no verdicts" : "no place for verdicts");
-  if (job->message_count != 0 && job->messages == nullptr) return wrong_argument("no messages were given");
+    return wrong_argument(operation == LC_SLH_DSA_SIGN ? "to sign has no verdicts"
+                                                       : "no place for verdicts");
+  if (job->message_count != 0 && job->messages == nullptr)
+    return wrong_argument("no messages were given");
   if (job->message_count != 0 && job->message_size < sizeof(lc_slh_dsa_message))
     return wrong_argument("lc_slh_dsa_job.message_size is too small");
   if (job->message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
@@ -49,7 +54,7 @@ Status check_slh_job(const lc_slh_dsa_job *job) {
 
 // What is wrong with a message, or nullptr.
 const char *check_slh_message(const lc_slh_dsa_job &job, const lc_slh_dsa_message &message,
-                          const SlhKey &key) {
+                              const SlhKey &key) {
   const bool signs = job.operation == LC_SLH_DSA_SIGN;
   if (signs && !key.is_private) return "its key is public, and cannot sign";
   if (message.message == nullptr && message.message_bytes != 0) return "no message";
@@ -91,7 +96,8 @@ Result<std::shared_ptr<SlhKey>> copy_slh_key(const lc_slh_dsa_parts *parts) {
   if (parts->struct_size < sizeof(lc_slh_dsa_parts))
     return wrong_argument("lc_slh_dsa_parts.struct_size is too small");
   const SlhSet *const set = find_slh_set(enum_number(parts->set));
-  if (set == nullptr) return wrong_argument("unknown set " + std::to_string(enum_number(parts->set)));
+  if (set == nullptr)
+    return wrong_argument("unknown set " + std::to_string(enum_number(parts->set)));
   const std::span<const uint8_t> given_private(static_cast<const uint8_t *>(parts->private_key),
                                                parts->private_key_bytes);
   const std::span<const uint8_t> given_public(static_cast<const uint8_t *>(parts->public_key),
@@ -100,7 +106,8 @@ Result<std::shared_ptr<SlhKey>> copy_slh_key(const lc_slh_dsa_parts *parts) {
   if ((has_private && given_private.data() == nullptr) ||
       (has_public && given_public.data() == nullptr))
     return wrong_argument("a part of the key has a length and no bytes");
-  if (!has_private && !has_public) return wrong_argument("neither a private nor a public key was given");
+  if (!has_private && !has_public)
+    return wrong_argument("neither a private nor a public key was given");
   if (has_private && given_private.size() != set->private_bytes())
     return wrong_key_length(*set, "private key", given_private.size(), set->private_bytes());
   if (has_public && given_public.size() != set->public_bytes())
@@ -157,8 +164,10 @@ Result<SlhGeneration> make_slh_generation(const lc_slh_dsa_generation *generatio
     return wrong_argument("lc_slh_dsa_generation.struct_size is too small");
   SlhGeneration result;
   result.set = find_slh_set(enum_number(generation->set));
-  if (result.set == nullptr) return wrong_argument("unknown set " + std::to_string(enum_number(generation->set)));
-  if (generation->count != 0 && generation->keys == nullptr) return wrong_argument("no place for the keys");
+  if (result.set == nullptr)
+    return wrong_argument("unknown set " + std::to_string(enum_number(generation->set)));
+  if (generation->count != 0 && generation->keys == nullptr)
+    return wrong_argument("no place for the keys");
   if (generation->count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 keys");
   result.device = generation->device;
   result.count = generation->count;

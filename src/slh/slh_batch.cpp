@@ -67,9 +67,12 @@ class SlhBatch : public Batch {
 
 Status SlhBatch::look_at(uint32_t at) {
   switch (kind_.operation) {
-    case LC_SLH_DSA_SIGN: return look_at_signature(at);
-    case LC_SLH_DSA_VERIFY: return look_at_verdict(at);
-    default: return look_at_key(at);
+    case LC_SLH_DSA_SIGN:
+      return look_at_signature(at);
+    case LC_SLH_DSA_VERIFY:
+      return look_at_verdict(at);
+    default:
+      return look_at_key(at);
   }
 }
 
@@ -163,9 +166,12 @@ Status SlhBatch::finish(std::span<uint8_t> right) {
   // This comes before anything is written.
   if (looks_ != nullptr) LC_TRY(look());
   switch (kind_.operation) {
-    case LC_SLH_DSA_SIGN: return take_signatures(right);
-    case LC_SLH_DSA_VERIFY: return take_verdicts();
-    default: return take_keys();
+    case LC_SLH_DSA_SIGN:
+      return take_signatures(right);
+    case LC_SLH_DSA_VERIFY:
+      return take_verdicts();
+    default:
+      return take_keys();
   }
 }
 

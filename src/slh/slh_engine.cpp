@@ -107,7 +107,8 @@ Result<bool> Engine::knows(const verify::SlhKnownAnswer &answer) {
       signature(set.signature_bytes());
   std::iota(seeds.begin(), seeds.end(), uint8_t{0});
   const auto keys = std::make_shared<SlhKeys>(
-      SlhGeneration{.set = &set, .count = 1, .seeds = seeds.data(), .keys = key.data(), .random = {}},
+      SlhGeneration{
+          .set = &set, .count = 1, .seeds = seeds.data(), .keys = key.data(), .random = {}},
       nullptr);
   LC_TRY(keys->take_seeds());
   LC_TRY(run(keys));
@@ -118,12 +119,11 @@ Result<bool> Engine::knows(const verify::SlhKnownAnswer &answer) {
   SlhJob job;
   job.is_deterministic = true;
   job.keys = {made};
-  job.messages.push_back(
-      {.key = 0,
-       .message = {reinterpret_cast<const uint8_t *>(verify::kSlhMessage.data()),
-                   verify::kSlhMessage.size()},
-       .context = {},
-       .signature = signature.data()});
+  job.messages.push_back({.key = 0,
+                          .message = {reinterpret_cast<const uint8_t *>(verify::kSlhMessage.data()),
+                                      verify::kSlhMessage.size()},
+                          .context = {},
+                          .signature = signature.data()});
   const auto signatures = std::make_shared<SlhSignatures>(job, nullptr);
   LC_TRY(signatures->hash(nullptr));
   LC_TRY(run(signatures));

@@ -31,7 +31,8 @@ uint32_t layers_of(const SlhSet &set, bool is_key) { return is_key ? 1 : set.lay
 uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation) {
   if (operation == LC_SLH_DSA_VERIFY) return 16384;
   // The memory of a batch is then about 250 MiB.
-  const uint32_t signatures = set.tree_height >= 8 ? (set.n == 16 ? 96 : 48) : (set.n == 16 ? 1024 : 512);
+  const uint32_t signatures =
+      set.tree_height >= 8 ? (set.n == 16 ? 96 : 48) : (set.n == 16 ? 1024 : 512);
   return operation == LC_SLH_DSA_SIGN ? signatures : signatures * set.layers;
 }
 
@@ -104,9 +105,9 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet
                            room.fors_nodes.get(), room.out.get(),  low_groups};
   LC_TRY(launch(stream, set, "grow", low_groups + groups_for(chains), true, grow));
   const auto high_groups = uint32_t(is_key ? 0 : spans(fors, high));
-  const Argument compress[] = {room.told.get(),       room.tops.get(),       room.leaves.get(),
-                               room.fors_nodes.get(), room.fors_roots.get(), room.out.get(),
-                               high_groups};
+  const Argument compress[] = {
+      room.told.get(),       room.tops.get(), room.leaves.get(), room.fors_nodes.get(),
+      room.fors_roots.get(), room.out.get(),  high_groups};
   LC_TRY(launch(stream, set, "leaves", high_groups + groups_for(leaves), true, compress));
   const auto key_groups = uint32_t(is_key ? 0 : groups_for(count));
   const Argument join[] = {room.told.get(),      room.leaves.get(), room.fors_roots.get(),
@@ -129,7 +130,8 @@ Status SlhLaunch::start_sign(device::Stream &stream, SlhRoom &room, const SlhSet
   LC_TRY(launch(stream, set, "sign", groups_for(lanes), false, sign));
   const Argument check[] = {room.told.get(), room.fors_keys.get(), room.out.get(), room.tops.get(),
                             room.fors_nodes.get()};
-  LC_TRY(launch(stream, set, "check", groups_for(uint64_t{count} * (set.layers + 1)), false, check));
+  LC_TRY(
+      launch(stream, set, "check", groups_for(uint64_t{count} * (set.layers + 1)), false, check));
   room.result_bytes = room.roots_at;
   LC_TRY(stream.download(room.results->host(), *room.out, 0, out));
   LC_TRY(stream.zero(*room.kept, 0, room.kept->bytes()));

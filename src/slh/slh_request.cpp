@@ -53,11 +53,11 @@ Status SlhSignatures::hash_one(uint32_t number) {
   uint8_t opt_rand[32];
   const bool is_given = message.additional_random != nullptr;
   std::memcpy(opt_rand, is_given ? message.additional_random : hashed.r, n);
-  const Status status = cpu::hash_to_sign(
-      job_, message,
-      is_given || !job_.is_deterministic ? std::span<const uint8_t>(opt_rand, n)
-                                         : std::span<const uint8_t>(),
-      hashed);
+  const Status status =
+      cpu::hash_to_sign(job_, message,
+                        is_given || !job_.is_deterministic ? std::span<const uint8_t>(opt_rand, n)
+                                                           : std::span<const uint8_t>(),
+                        hashed);
   secure::wipe(opt_rand, sizeof opt_rand);
   return status;
 }

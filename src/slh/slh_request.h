@@ -75,9 +75,7 @@ class SlhKeys : public SlhRequest {
   // Takes the seeds from the caller, or draws them. Once, before all else.
   Status take_seeds();
 
-  BatchKind kind_of(uint32_t) const override {
-    return slh_kind(LC_SLH_DSA_GENERATE, *what_.set);
-  }
+  BatchKind kind_of(uint32_t) const override { return slh_kind(LC_SLH_DSA_GENERATE, *what_.set); }
   uint32_t bytes_of(uint32_t) const override { return what_.set->private_bytes(); }
   Status run_on_cpu(uint32_t number) override {
     return cpu::slh_make_key(*what_.set, seeds(number), key(number));

@@ -43,8 +43,8 @@ Status hash_to_verify(const SlhJob &job, const SlhMessage &message, SlhHashed &h
                     {hashed.digest, key.set.digest_bytes()});
 }
 
-Status hash_to_sign(const SlhJob &job, const SlhMessage &message,
-                    std::span<const uint8_t> opt_rand, SlhHashed &hashed) {
+Status hash_to_sign(const SlhJob &job, const SlhMessage &message, std::span<const uint8_t> opt_rand,
+                    SlhHashed &hashed) {
   const SlhKey &key = job.key_of(message);
   Result<SlhEncoded> encoded = slh_encode(job, message);
   if (!encoded.ok()) return encoded.status();
@@ -90,7 +90,8 @@ Status slh_verify(const SlhKey &key, const SlhHashed &hashed, std::span<const ui
 Status slh_make_key(const SlhSet &set, std::span<const uint8_t> seeds, std::span<uint8_t> key) {
   const size_t n = set.n;
   Item task;
-  slh_put_key(set, {.sk_seed = seeds.first(n), .sk_prf = {}, .pk_seed = seeds.last(n), .pk_root = {}},
+  slh_put_key(set,
+              {.sk_seed = seeds.first(n), .sk_prf = {}, .pk_seed = seeds.last(n), .pk_root = {}},
               task.item);
   uint8_t root[32];
   LC_TRY(host_slh_root(set, task.item, {root, n}));

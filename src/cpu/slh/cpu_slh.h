@@ -25,8 +25,8 @@ struct SlhHashed {
 };
 // To verify, R comes from the signature. opt_rand: as in slh_message.h.
 Status hash_to_verify(const SlhJob &job, const SlhMessage &message, SlhHashed &hashed);
-Status hash_to_sign(const SlhJob &job, const SlhMessage &message,
-                    std::span<const uint8_t> opt_rand, SlhHashed &hashed);
+Status hash_to_sign(const SlhJob &job, const SlhMessage &message, std::span<const uint8_t> opt_rand,
+                    SlhHashed &hashed);
 // What the kernels are given of it.
 void put_item(const SlhKey &key, const SlhHashed &hashed, SlhItem &item);
 

@@ -33,9 +33,7 @@ constexpr Kernels kShake[] = {LC_SLH_KERNELS(slh_shake_16), LC_SLH_KERNELS(slh_s
                               LC_SLH_KERNELS(slh_shake_32)};
 #undef LC_SLH_KERNELS
 
-const Kernels &kernels_of(const SlhSet &set) {
-  return (set.shake ? kShake : kSha2)[set.n / 8 - 2];
-}
+const Kernels &kernels_of(const SlhSet &set) { return (set.shake ? kShake : kSha2)[set.n / 8 - 2]; }
 
 // Runs a kernel's groups, of one lane each.
 template <typename Kernel, typename... Arguments>
@@ -60,17 +58,17 @@ class Work {
       : set_(set),
         kernels_(kernels_of(set)),
         told_{.shape = {.count = 1,
-               .layers = is_key ? 1 : set.layers,
-               .first_layer = is_key ? set.layers - 1 : 0,
-               .tree_height = set.tree_height,
-               .fors_trees = is_key ? 0 : set.fors_trees,
-               .fors_height = set.fors_height,
-               .fors_low = SLH_FORS_LOW(set.fors_height),
-               .signature_words = set.signature_bytes() / 4,
-               .nonce = 1,
-               .roots_at = is_key ? 0 : set.signature_bytes() / 4,
-               .verdicts_at = 0,
-               .unused = 0},
+                        .layers = is_key ? 1 : set.layers,
+                        .first_layer = is_key ? set.layers - 1 : 0,
+                        .tree_height = set.tree_height,
+                        .fors_trees = is_key ? 0 : set.fors_trees,
+                        .fors_height = set.fors_height,
+                        .fors_low = SLH_FORS_LOW(set.fors_height),
+                        .signature_words = set.signature_bytes() / 4,
+                        .nonce = 1,
+                        .roots_at = is_key ? 0 : set.signature_bytes() / 4,
+                        .verdicts_at = 0,
+                        .unused = 0},
               .item = of},
         shape_(told_.shape) {
     told_.shape.verdicts_at = shape_.roots_at + shape_.layers * set.n / 4;
@@ -94,14 +92,14 @@ class Work {
         !out_.allocate(out_words()))
       return false;
     const auto low_groups = uint32_t(spans(fors << high, shape_.fors_low));
-    run(kernels_.grow, low_groups + 1, &shape_, tops_.at(), kept_.at(), fors_nodes_.at(),
-        out_.at(), low_groups, shared_.at());
+    run(kernels_.grow, low_groups + 1, &shape_, tops_.at(), kept_.at(), fors_nodes_.at(), out_.at(),
+        low_groups, shared_.at());
     const auto high_groups = uint32_t(spans(fors, high));
-    run(kernels_.leaves, high_groups + 1, &shape_, tops_.at(), leaves_.at(),
-        fors_nodes_.at(), fors_roots_.at(), out_.at(), high_groups, shared_.at());
+    run(kernels_.leaves, high_groups + 1, &shape_, tops_.at(), leaves_.at(), fors_nodes_.at(),
+        fors_roots_.at(), out_.at(), high_groups, shared_.at());
     const uint32_t key_groups = fors == 0 ? 0 : 1;
-    run(kernels_.trees, key_groups + spans(shape_.layers, set_.tree_height), &shape_,
-        leaves_.at(), fors_roots_.at(), fors_key_.at(), out_.at(), key_groups, shared_.at());
+    run(kernels_.trees, key_groups + spans(shape_.layers, set_.tree_height), &shape_, leaves_.at(),
+        fors_roots_.at(), fors_key_.at(), out_.at(), key_groups, shared_.at());
     return true;
   }
   // After grow().

@@ -31,10 +31,10 @@ struct PreHash {
 
 const PreHash &pre_hash(lc_pre_hash which) {
   static constexpr PreHash kAll[] = {
-      {Digest::kSha256, 32},     {Digest::kSha384, 48},     {Digest::kSha512, 64},
-      {Digest::kSha224, 28},     {Digest::kSha512_224, 28}, {Digest::kSha512_256, 32},
-      {Digest::kSha3_224, 28},   {Digest::kSha3_256, 32},   {Digest::kSha3_384, 48},
-      {Digest::kSha3_512, 64},   {Digest::kShake128, 32},   {Digest::kShake256, 64}};
+      {Digest::kSha256, 32},   {Digest::kSha384, 48},     {Digest::kSha512, 64},
+      {Digest::kSha224, 28},   {Digest::kSha512_224, 28}, {Digest::kSha512_256, 32},
+      {Digest::kSha3_224, 28}, {Digest::kSha3_256, 32},   {Digest::kSha3_384, 48},
+      {Digest::kSha3_512, 64}, {Digest::kShake128, 32},   {Digest::kShake256, 64}};
   return kAll[which - LC_PRE_HASH_SHA2_256];
 }
 
@@ -84,7 +84,8 @@ Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand,
     inner[i] = byte ^ 0x36;
     outer[i] = byte ^ 0x5c;
   }
-  Status status = hash(set, {Bytes(inner, block), opt_rand, message.head, message.rest}, {digest, size});
+  Status status =
+      hash(set, {Bytes(inner, block), opt_rand, message.head, message.rest}, {digest, size});
   if (status.ok()) status = hash(set, {Bytes(outer, block), Bytes(digest, size)}, {digest, size});
   if (status.ok()) std::memcpy(r.data(), digest, set.n);
   secure::wipe(inner, sizeof inner);
@@ -93,8 +94,8 @@ Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand,
   return status;
 }
 
-Status slh_digest(const SlhSet &set, const SlhKeyParts &key, Bytes r,
-                  const SlhEncoded &message, std::span<uint8_t> digest) {
+Status slh_digest(const SlhSet &set, const SlhKeyParts &key, Bytes r, const SlhEncoded &message,
+                  std::span<uint8_t> digest) {
   if (set.shake)
     return hash(set, {r, key.pk_seed, key.pk_root, message.head, message.rest}, digest);
   const size_t size = set.n == 16 ? 32 : 64;

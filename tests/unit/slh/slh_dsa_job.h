@@ -55,7 +55,7 @@ class SlhRunner {
                      .encoding = LC_MESSAGE_PURE,
                      .hash = LC_PRE_HASH_NONE,
                      .deterministic = 1,
-                     .device = 0,
+                     .device = LC_CPU,
                      .messages = nullptr,
                      .message_count = 0,
                      .message_size = sizeof(lc_slh_dsa_message),
@@ -111,17 +111,17 @@ class SlhRunner {
            lc_status expected) {
     std::vector<lc_slh_dsa_message> messages;
     for (size_t n = 0; n < keys.size(); ++n)
-      messages.push_back({.key = keys[n],
-                          .message = message.data(),
-                          .message_bytes = message.size(),
-                          .context = context_string.data(),
-                          .context_bytes = context_string.size(),
-                          .additional_random = operation == LC_SLH_DSA_VERIFY ||
-                                                       additional_random.empty()
-                                                   ? nullptr
-                                                   : additional_random.data(),
-                          .signature = signatures[n].data(),
-                          .signature_bytes = signatures[n].size()});
+      messages.push_back(
+          {.key = keys[n],
+           .message = message.data(),
+           .message_bytes = message.size(),
+           .context = context_string.data(),
+           .context_bytes = context_string.size(),
+           .additional_random = operation == LC_SLH_DSA_VERIFY || additional_random.empty()
+                                    ? nullptr
+                                    : additional_random.data(),
+           .signature = signatures[n].data(),
+           .signature_bytes = signatures[n].size()});
     job.operation = operation;
     job.device = device_;
     job.messages = messages.data();

@@ -203,8 +203,8 @@ TEST_P(SlhDsa, PreHashByShake) {
   for (const auto &[hash, same, bytes] :
        {std::tuple(LC_PRE_HASH_SHAKE_128, EVP_shake128(), size_t{32}),
         {LC_PRE_HASH_SHAKE_256, EVP_shake256(), size_t{64}}}) {
-    SlhBytes encoded = {1, 0, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02,
-                        uint8_t(hash)};
+    SlhBytes encoded = {1,    0,    0x06, 0x09, 0x60, 0x86,         0x48,
+                        0x01, 0x65, 0x03, 0x04, 0x02, uint8_t(hash)};
     encoded.resize(encoded.size() + bytes);
     const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX *)> hashing(EVP_MD_CTX_new(),
                                                                       EVP_MD_CTX_free);
@@ -232,8 +232,8 @@ TEST_P(SlhDsa, RandomNumbers) {
   EXPECT_EQ(3u, std::set<SlhBytes>(made.begin(), made.end()).size());
   EXPECT_EQ((SlhBytes{1, 1, 1}), run().verify({key.get(), key.get(), key.get()}, message, made));
   // addrnd decides, and a key that is PK.seed makes it deterministic.
-  run().additional_random = SlhBytes(one.begin() + ptrdiff_t(2 * slh_n(set)),
-                                     one.begin() + ptrdiff_t(3 * slh_n(set)));
+  run().additional_random =
+      SlhBytes(one.begin() + ptrdiff_t(2 * slh_n(set)), one.begin() + ptrdiff_t(3 * slh_n(set)));
   const SlhBytes given = run().sign(set, key, message);
   run().additional_random.clear();
   run().job.deterministic = 1;

@@ -124,7 +124,8 @@ class SlhWiped : public testing::TestWithParam<lc_slh_dsa_set> {
     SlhJob job;
     job.keys = {key};
     signature_.assign(set().signature_bytes(), 0);
-    job.messages.push_back({.key = 0, .message = {}, .context = {}, .signature = signature_.data()});
+    job.messages.push_back(
+        {.key = 0, .message = {}, .context = {}, .signature = signature_.data()});
     const auto made = std::make_shared<SlhSignatures>(job, nullptr);
     EXPECT_TRUE(made->hash(nullptr).ok());
     return made;
