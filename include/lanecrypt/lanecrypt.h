@@ -1,6 +1,6 @@
 /*
- * Lanecrypt: block ciphers, ChaCha20 and RSA on graphics processors, in bulk. The public
- * C ABI.
+ * Lanecrypt: block ciphers, ChaCha20, RSA and SLH-DSA on graphics processors, in bulk. The
+ * public C ABI.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -77,7 +77,8 @@ typedef enum lc_fallback {
  * jobs under way. They cannot where a message is in place and some of its pieces were
  * found right before: that input is gone. Jobs in device memory are not checked.
  * RSA, whatever is set here: the device checks each private result against the public
- * exponent, and the CPU checks one result of each batch. */
+ * exponent, and the CPU checks one result of each batch. SLH-DSA, the same: the device
+ * verifies each signature, and the CPU the first ones and some later. */
 typedef enum lc_verify {
   /* Up to four blocks, chosen at random, of each chunk of up to 16 MiB that comes back;
    * one block of a chunk below 1 MiB. Of tags, only those that the device found wrong. */
@@ -167,11 +168,11 @@ typedef enum lc_device_state {
 
 typedef struct lc_device_info {
   size_t struct_size;
-  char id[32];            /* "cuda:0", "opencl:1", "host:0" */
-  char api[16];           /* "cuda", "opencl", "gl", "host" */
-  char name[128];         /* the model, as its driver calls it */
-  char driver[128];       /* version of the driver or platform */
-  char reason[256];       /* why it is unusable or lost, be it only for RSA; "" otherwise */
+  char id[32];      /* "cuda:0", "opencl:1", "host:0" */
+  char api[16];     /* "cuda", "opencl", "gl", "host" */
+  char name[128];   /* the model, as its driver calls it */
+  char driver[128]; /* version of the driver or platform */
+  char reason[256]; /* why it is unusable or lost, be it only for RSA or SLH-DSA; "" otherwise */
   uint64_t memory_bytes;  /* all device memory. OpenGL does not tell: there the most
                            * that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
@@ -181,7 +182,8 @@ typedef struct lc_device_info {
   /* The state for RSA, whose kernels are loaded when they are first needed. A device may be
    * lost only for RSA, or only for new RSA keys. */
   lc_device_state rsa_state;
-  char pci_address[16]; /* "0000:3b:00.0"; "" where the driver does not tell */
+  char pci_address[16];          /* "0000:3b:00.0"; "" where the driver does not tell */
+  lc_device_state slh_dsa_state; /* the same as rsa_state for SLH-DSA */
 } lc_device_info;
 
 /* How many devices there are by the APIs that lc_options.devices names, selected or not,
@@ -467,7 +469,8 @@ typedef struct lc_result {
   uint64_t upload_ns;
   uint64_t kernel_ns;
   uint64_t download_ns;
-  /* RSA operations. Of RSA, device_bytes and cpu_bytes count the inputs. */
+  /* Operations of RSA and SLH-DSA. Of RSA, device_bytes and cpu_bytes count the inputs; of
+   * SLH-DSA signatures, and keys that were made. */
   uint64_t device_operations;
   uint64_t cpu_operations;
   /* Of cpu_operations, those whose result failed its check on the device and was made
@@ -476,11 +479,11 @@ typedef struct lc_result {
   /* Devices that had the job, or a part of it, and could not do it. Others or the CPU did
    * what was left. A device that has no kernels for such a job is not counted. */
   uint64_t failed_devices;
-  /* Of RSA, about the last launch that did operations of the job: how many operations of all
-   * jobs it did together, the time from the job's submission to the launch, and from there
-   * until the results were there. 0 where no device did any. The service tells no number of
-   * operations (0); of what it did, these times are until the last request was sent, and from
-   * there to its answer. */
+  /* Of RSA and SLH-DSA, about the last launch that did operations of the job: how many
+   * operations of all jobs it did together, the time from the job's submission to the launch,
+   * and from there until the results were there. 0 where no device did any. The service tells
+   * no number of operations (0); of what it did, these times are until the last request was
+   * sent, and from there to its answer. */
   uint64_t batch_operations;
   uint64_t waiting_ns;
   uint64_t device_ns;
@@ -676,6 +679,185 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
  * seconds to minutes to find a long prime, and only many keys at once pay. */
 LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
 
+/* ---- SLH-DSA ------------------------------------------------------------ */
+
+/* The parameter sets of FIPS 205, table 2. n is the bytes of a hash: 16 in those with 128 in
+ * their name, 24 with 192, 32 with 256. "s" makes small signatures, "f" makes them fast. */
+typedef enum lc_slh_dsa_set {
+  LC_SLH_DSA_SHA2_128S = 0,
+  LC_SLH_DSA_SHA2_128F = 1,
+  LC_SLH_DSA_SHA2_192S = 2,
+  LC_SLH_DSA_SHA2_192F = 3,
+  LC_SLH_DSA_SHA2_256S = 4,
+  LC_SLH_DSA_SHA2_256F = 5,
+  LC_SLH_DSA_SHAKE_128S = 6,
+  LC_SLH_DSA_SHAKE_128F = 7,
+  LC_SLH_DSA_SHAKE_192S = 8,
+  LC_SLH_DSA_SHAKE_192F = 9,
+  LC_SLH_DSA_SHAKE_256S = 10,
+  LC_SLH_DSA_SHAKE_256F = 11
+} lc_slh_dsa_set;
+
+/* "SLH-DSA-SHA2-128s", in static storage; NULL for a number that is no set. */
+LC_API const char *lc_slh_dsa_name(lc_slh_dsa_set set);
+/* n. A public key has 2 n bytes, a private key 4 n, the seeds of a new key 3 n. 0 for a number
+ * that is no set. */
+LC_API size_t lc_slh_dsa_hash_bytes(lc_slh_dsa_set set);
+/* Bytes of every signature; 0 for a number that is no set. */
+LC_API size_t lc_slh_dsa_signature_bytes(lc_slh_dsa_set set);
+
+/* A key of SLH-DSA. It belongs to no context. Many threads may use it, and so may a child of
+ * fork. */
+typedef struct lc_slh_dsa_key lc_slh_dsa_key;
+
+/* A key as bytes, by FIPS 205, section 9.1. */
+typedef struct lc_slh_dsa_parts {
+  size_t struct_size;
+  lc_slh_dsa_set set;
+  /* SK.seed, SK.prf, PK.seed and PK.root in a row, 4 n bytes; NULL with 0 bytes for a public
+   * key. */
+  const void *private_key;
+  size_t private_key_bytes;
+  /* PK.seed and PK.root, 2 n bytes. NULL with 0 bytes where a private key is given; if both
+   * are, they must agree. */
+  const void *public_key;
+  size_t public_key_bytes;
+  /* Where the random numbers of hedged signatures come from, a function as
+   * lc_rsa_generation.random. It is called by lc_slh_dsa_run() and lc_slh_dsa_submit(), on the
+   * thread that calls these. NULL: OpenSSL's private random generator, in a library context of
+   * Lanecrypt's own. */
+  int (*random)(void *argument, void *to, size_t bytes);
+  void *argument;
+} lc_slh_dsa_parts;
+
+/* Copies a key into memory of Lanecrypt's that is locked where the system allows it, and wiped
+ * when the key is freed. Whether PK.root belongs to the seeds is not tested: if it does not, no
+ * signature is made. */
+LC_API lc_status lc_slh_dsa_key_new(const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key);
+/* Frees a key, at any time. Jobs under way keep what they need of it. NULL is allowed. */
+LC_API void lc_slh_dsa_key_free(lc_slh_dsa_key *key);
+
+typedef enum lc_slh_dsa_operation {
+  LC_SLH_DSA_SIGN = 0,
+  LC_SLH_DSA_VERIFY = 1,
+  LC_SLH_DSA_GENERATE = 2 /* for lc_slh_dsa_device_is_sooner(); no operation of a job */
+} lc_slh_dsa_operation;
+
+/* What is signed of a message. */
+typedef enum lc_message_encoding {
+  /* FIPS 205, algorithms 22 and 24: the message after its context string. */
+  LC_MESSAGE_PURE = 0,
+  /* Algorithms 23 and 25: the message's digest by lc_slh_dsa_job.hash, which Lanecrypt computes,
+   * after the context string and the name of the hash. */
+  LC_MESSAGE_PRE_HASH = 1,
+  /* Algorithms 19 and 20, the internal interface: the message as it is, without a context. */
+  LC_MESSAGE_RAW = 2
+} lc_message_encoding;
+
+/* The approved hashes of pre-hash signatures. The number is the last of the hash's object
+ * identifier, 2.16.840.1.101.3.4.2. SHAKE128 gives 32 bytes here, SHAKE256 64. */
+typedef enum lc_pre_hash {
+  LC_PRE_HASH_NONE = 0,
+  LC_PRE_HASH_SHA2_256 = 1,
+  LC_PRE_HASH_SHA2_384 = 2,
+  LC_PRE_HASH_SHA2_512 = 3,
+  LC_PRE_HASH_SHA2_224 = 4,
+  LC_PRE_HASH_SHA2_512_224 = 5,
+  LC_PRE_HASH_SHA2_512_256 = 6,
+  LC_PRE_HASH_SHA3_224 = 7,
+  LC_PRE_HASH_SHA3_256 = 8,
+  LC_PRE_HASH_SHA3_384 = 9,
+  LC_PRE_HASH_SHA3_512 = 10,
+  LC_PRE_HASH_SHAKE_128 = 11,
+  LC_PRE_HASH_SHAKE_256 = 12
+} lc_pre_hash;
+
+/* One operation. All memory is host memory, at any alignment, and stays until the job is
+ * over. */
+typedef struct lc_slh_dsa_message {
+  const lc_slh_dsa_key *key; /* to sign, a private one */
+  const void *message;
+  size_t message_bytes; /* any number, 0 too */
+  const void *context;  /* the context string */
+  size_t context_bytes; /* 0 to 255; 0 with LC_MESSAGE_RAW */
+  /* To sign: n bytes that take the place of random numbers (addrnd of FIPS 205), or NULL. They
+   * are copied before the call returns. */
+  const void *additional_random;
+  /* To sign: where the signature goes, of lc_slh_dsa_signature_bytes(). To verify: the
+   * signature, which is only read. Signatures of one job must not overlap, nor lie in an
+   * input. */
+  void *signature;
+  /* To sign: the room there. To verify: the bytes of the signature; any other number than that
+   * of the set makes it wrong. */
+  size_t signature_bytes;
+} lc_slh_dsa_message;
+
+/* Signatures to make or to verify, under any keys of any sets. */
+typedef struct lc_slh_dsa_job {
+  size_t struct_size;
+  lc_slh_dsa_operation operation;
+  lc_message_encoding encoding;
+  lc_pre_hash hash; /* with LC_MESSAGE_PRE_HASH, else LC_PRE_HASH_NONE */
+  /* To sign: 1 for deterministic signatures, 0 for hedged ones with fresh random numbers. With
+   * additional_random neither matters. */
+  int deterministic;
+  /* The device to use, selected or not; LC_ANY_DEVICE: Lanecrypt chooses; LC_CPU: no device. */
+  uint32_t device;
+  const lc_slh_dsa_message *messages;
+  size_t message_count;
+  size_t message_size; /* sizeof(lc_slh_dsa_message) */
+  /* To verify: a byte for each message, which is 1 if its signature is right, when the job has
+   * ended with LC_OK, and 0 in every other case. To sign: NULL. */
+  uint8_t *verdicts;
+} lc_slh_dsa_job;
+
+/* Runs a job and waits for it. result may be NULL. A wrong signature is no error: see verdicts.
+ * Messages are hashed on the calling thread. A signature is verified before it is given out,
+ * whoever made it; one that the device made wrong the CPU makes again. Where a root that is
+ * signed differs from the one that the same one-time key has signed before, one of both was a
+ * fault: the CPU makes the signature again, and if it finds that difference too the job ends
+ * with LC_ERROR_DEVICE, for a second signature would give that key away. See
+ * docs/security.md. When a job of signatures fails, any of them may have been written, whole. */
+LC_API lc_status lc_slh_dsa_run(lc_context *context, const lc_slh_dsa_job *job, lc_result *result);
+/* Starts a job, as lc_submit() does. Messages are hashed before it returns, and keys are
+ * kept. */
+LC_API lc_status lc_slh_dsa_submit(lc_context *context, const lc_slh_dsa_job *job,
+                                   const lc_completion *completion, lc_ticket **ticket);
+
+/* New keys of one set (FIPS 205, algorithm 21). */
+typedef struct lc_slh_dsa_generation {
+  size_t struct_size;
+  lc_slh_dsa_set set;
+  uint32_t device; /* as in lc_slh_dsa_job */
+  size_t count;    /* of keys */
+  /* SK.seed, SK.prf and PK.seed of each, 3 n bytes, one key after the other. NULL: random
+   * numbers. They are copied before the call returns. */
+  const void *seeds;
+  /* Where the private keys go, 4 n bytes each. */
+  void *keys;
+  /* Where random numbers come from, as lc_rsa_generation.random, on the calling thread. NULL:
+   * as in lc_slh_dsa_parts. */
+  int (*random)(void *argument, void *to, size_t bytes);
+  void *argument;
+} lc_slh_dsa_generation;
+
+/* Makes keys, and returns when they are made. result may be NULL. The CPU makes the first keys of
+ * a device again, and some later, or all by LC_VERIFY_FULL; if it differs, the device is lost.
+ * After an error, any of the keys may have been written, whole. */
+LC_API lc_status lc_slh_dsa_generate(lc_context *context, const lc_slh_dsa_generation *generation,
+                                     lc_result *result);
+/* Starts to make keys, as lc_submit() does. */
+LC_API lc_status lc_slh_dsa_submit_generation(lc_context *context,
+                                              const lc_slh_dsa_generation *generation,
+                                              const lc_completion *completion, lc_ticket **ticket);
+
+/* Where a single operation ends sooner, for a caller who can also do it himself: as
+ * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. */
+LC_API int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
+                                       lc_slh_dsa_operation operation, uint32_t in_line);
+LC_API void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set,
+                                  lc_slh_dsa_operation operation, uint64_t nanoseconds);
+
 /* ---- Calibration -------------------------------------------------------- */
 
 typedef enum lc_tune_depth {
@@ -750,11 +932,12 @@ LC_API int lc_is_open(lc_context *context, int opens_now);
 
 typedef struct lc_counters {
   size_t struct_size;
-  uint64_t jobs;       /* jobs of which at least one byte ran here */
-  uint64_t bytes;      /* bytes that ran here */
-  uint64_t launches;   /* kernels started; 0 for the CPU */
-  uint64_t failures;   /* launches, copies, self-tests or checks that failed */
-  uint64_t operations; /* RSA operations that ran here, and rounds of tests of primes */
+  uint64_t jobs;     /* jobs of which at least one byte ran here */
+  uint64_t bytes;    /* bytes that ran here */
+  uint64_t launches; /* kernels started; 0 for the CPU */
+  uint64_t failures; /* launches, copies, self-tests or checks that failed */
+  /* Operations of RSA and SLH-DSA that ran here, and rounds of tests of primes. */
+  uint64_t operations;
 } lc_counters;
 
 /* What device `index`, or LC_CPU, has done since the context was opened.

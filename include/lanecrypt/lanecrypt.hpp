@@ -187,6 +187,29 @@ class Context {
     check(lc_rsa_submit(get(), &job, completion, &ticket));
     return Ticket(ticket);
   }
+  lc_result run(const lc_slh_dsa_job &job) const {
+    lc_result result{};
+    result.struct_size = sizeof result;
+    check(lc_slh_dsa_run(get(), &job, &result));
+    return result;
+  }
+  lc_result generate(const lc_slh_dsa_generation &generation) const {
+    lc_result result{};
+    result.struct_size = sizeof result;
+    check(lc_slh_dsa_generate(get(), &generation, &result));
+    return result;
+  }
+  Ticket submit(const lc_slh_dsa_job &job, const lc_completion *completion = nullptr) const {
+    lc_ticket *ticket = nullptr;
+    check(lc_slh_dsa_submit(get(), &job, completion, &ticket));
+    return Ticket(ticket);
+  }
+  Ticket submit(const lc_slh_dsa_generation &generation,
+                const lc_completion *completion = nullptr) const {
+    lc_ticket *ticket = nullptr;
+    check(lc_slh_dsa_submit_generation(get(), &generation, completion, &ticket));
+    return Ticket(ticket);
+  }
   Ticket submit(const lc_cipher_job &job, const lc_completion *completion = nullptr) const {
     lc_ticket *ticket = nullptr;
     check(lc_submit(get(), &job, completion, &ticket));
@@ -224,6 +247,39 @@ class RsaKey {
   };
   std::unique_ptr<lc_rsa_key, Free> key_;
 };
+
+// A key of SLH-DSA. Jobs under way keep what they need of it.
+class SlhDsaKey {
+ public:
+  SlhDsaKey() = default;
+  explicit SlhDsaKey(const lc_slh_dsa_parts &parts) {
+    lc_slh_dsa_key *key = nullptr;
+    check(lc_slh_dsa_key_new(&parts, &key));
+    key_.reset(key);
+  }
+  const lc_slh_dsa_key *get() const { return key_.get(); }
+
+ private:
+  struct Free {
+    void operator()(lc_slh_dsa_key *key) const { lc_slh_dsa_key_free(key); }
+  };
+  std::unique_ptr<lc_slh_dsa_key, Free> key_;
+};
+
+// A job over `count` pure messages on any device. To verify, verdicts has a byte for each.
+inline lc_slh_dsa_job slh_dsa_job(lc_slh_dsa_operation operation,
+                                  const lc_slh_dsa_message *messages, size_t count,
+                                  uint8_t *verdicts = nullptr) {
+  lc_slh_dsa_job job{};
+  job.struct_size = sizeof job;
+  job.operation = operation;
+  job.device = LC_ANY_DEVICE;
+  job.messages = messages;
+  job.message_count = count;
+  job.message_size = sizeof(lc_slh_dsa_message);
+  job.verdicts = verdicts;
+  return job;
+}
 
 // A job over `count` messages on any device.
 inline lc_rsa_job rsa_job(lc_rsa_operation operation, const lc_rsa_message *messages,

@@ -113,8 +113,9 @@ FN void SLH_NAME(chain)(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *item
 
 // The first fors_groups groups take FORS, the others the chains.
 KERNEL(SLH_NAME(grow), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items, GLOBAL u32 *tops, GLOBAL u32 *kept,
- GLOBAL u32 *fors_nodes, GLOBAL u32 *out, u32 fors_groups SHARED_PARAMETER) {
+(GLOBAL const SlhShape *shape, GLOBAL u32 *tops, GLOBAL u32 *kept, GLOBAL u32 *fors_nodes,
+ GLOBAL u32 *out, u32 fors_groups SHARED_PARAMETER) {
+  GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   SHARED_WORDS(nodes);
   if (group_id() < fors_groups) {
     SLH_NAME(fors_span)(shape, items, out, fors_nodes, group_id(), nodes);
@@ -129,9 +130,10 @@ KERNEL(SLH_NAME(grow), SLH_GROUP)
 // A WOTS+ public key, compressed to a leaf, by a lane; and in the first fors_groups groups
 // the upper levels of FORS.
 KERNEL(SLH_NAME(leaves), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items, GLOBAL const u32 *tops,
- GLOBAL u32 *leaves, GLOBAL const u32 *fors_nodes, GLOBAL u32 *fors_roots, GLOBAL u32 *out,
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *tops, GLOBAL u32 *leaves,
+ GLOBAL const u32 *fors_nodes, GLOBAL u32 *fors_roots, GLOBAL u32 *out,
  u32 fors_groups SHARED_PARAMETER) {
+  GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   SHARED_WORDS(nodes);
   if (group_id() < fors_groups) {
     const u32 height = shape->fors_height - shape->fors_low;
@@ -176,9 +178,9 @@ FN void SLH_NAME(fors_key)(const SLH_NAME(Seed) * seed, GLOBAL const SlhShape *s
 // The trees of the layers; in the first fors_groups groups the public keys of FORS, a lane
 // each.
 KERNEL(SLH_NAME(trees), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items, GLOBAL const u32 *leaves,
- GLOBAL const u32 *fors_roots, GLOBAL u32 *fors_keys, GLOBAL u32 *roots, GLOBAL u32 *out,
- u32 fors_groups SHARED_PARAMETER) {
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *leaves, GLOBAL const u32 *fors_roots,
+ GLOBAL u32 *fors_keys, GLOBAL u32 *out, u32 fors_groups SHARED_PARAMETER) {
+  GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   SHARED_WORDS(nodes);
   if (group_id() < fors_groups) {
     for (u32 at = group_id() * group_lanes() + lane_id(); at < shape->count;
@@ -204,5 +206,6 @@ KERNEL(SLH_NAME(trees), SLH_GROUP)
     UNROLL for (u32 i = 0; i < SLH_WORDS; ++i) nodes[at * SLH_WORDS + i] = node[i];
   }
   group_barrier();
-  SLH_NAME(grow_span)(shape, items, out, roots, SLH_NAME(kLayer), first, trees, height, nodes);
+  SLH_NAME(grow_span)
+  (shape, items, out, out + shape->roots_at, SLH_NAME(kLayer), first, trees, height, nodes);
 }

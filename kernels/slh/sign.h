@@ -65,9 +65,10 @@ FN void SLH_NAME(shown_root)(const SLH_NAME(Seed) * seed, GLOBAL const SlhShape 
 
 // A lane shows a chain and follows it to its end, or follows a tree of FORS to its root.
 KERNEL(SLH_NAME(sign), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items, GLOBAL const u32 *kept,
- GLOBAL const u32 *fors_keys, GLOBAL const u32 *roots, GLOBAL u32 *out, GLOBAL u32 *shown_tops,
- GLOBAL u32 *shown_roots) {
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *kept, GLOBAL const u32 *fors_keys, GLOBAL u32 *out,
+ GLOBAL u32 *shown_tops, GLOBAL u32 *shown_roots) {
+  GLOBAL const SlhItem *items = SLH_ITEMS(shape);
+  GLOBAL const u32 *roots = out + shape->roots_at;
   const u32 fors = shape->count * shape->fors_trees;
   const u32 all = fors + shape->count * shape->layers * SLH_CHAINS(SLH_N);
   for (u32 at = group_id() * group_lanes() + lane_id(); at < all;
@@ -106,9 +107,10 @@ FN u32 SLH_NAME(is_same)(const u32 *a, GLOBAL const u32 *b) {
 
 // A lane checks a layer, or FORS. An operation has a verdict of FORS and one of each layer.
 KERNEL(SLH_NAME(check), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items, GLOBAL const u32 *fors_keys,
- GLOBAL const u32 *roots, GLOBAL const u32 *out, GLOBAL const u32 *shown_tops,
- GLOBAL const u32 *shown_roots, GLOBAL u32 *verdicts) {
+(GLOBAL const SlhShape *shape, GLOBAL const u32 *fors_keys, GLOBAL u32 *out,
+ GLOBAL const u32 *shown_tops, GLOBAL const u32 *shown_roots) {
+  GLOBAL const SlhItem *items = SLH_ITEMS(shape);
+  GLOBAL const u32 *roots = out + shape->roots_at;
   const u32 parts = shape->layers + 1;
   for (u32 at = group_id() * group_lanes() + lane_id(); at < shape->count * parts;
        at += group_count() * group_lanes()) {
@@ -129,6 +131,6 @@ KERNEL(SLH_NAME(check), SLH_GROUP)
       is_right = SLH_NAME(is_same)(node, roots + (u64)tree * SLH_WORDS);
       if (part == shape->layers) is_right &= SLH_NAME(is_same)(node, item->pk_root);
     }
-    verdicts[at] = is_right ? shape->nonce : 0;
+    out[shape->verdicts_at + at] = is_right ? shape->nonce : 0;
   }
 }

@@ -21,6 +21,10 @@
 #define SLH_CHAIN_VALUES 16
 
 #define SLH_MOST_FORS_TREES 35
+#define SLH_MOST_LAYERS 22
+
+// The lower levels of a tree of FORS, which a group grows in one go.
+#define SLH_FORS_LOW(height) ((height) < SLH_SPAN_BITS ? (height) : SLH_SPAN_BITS)
 
 // Words of n bytes are kept as the hash of the family reads them: big-endian for SHA-2,
 // little-endian for SHAKE. Signatures are bytes.
@@ -47,5 +51,9 @@ typedef struct SlhShape {
   u32 fors_low;         // the lower levels of FORS, which a group grows in one go
   u32 signature_words;  // of 4 bytes
   u32 nonce;            // the verdict that means "right" in this launch
-  u32 unused;
+  // What lies behind the signatures, in words: the root of each tree, and then the verdicts.
+  u32 roots_at, verdicts_at, unused;
 } SlhShape;
+
+// The items of a launch lie behind its shape.
+#define SLH_ITEMS(shape) ((GLOBAL const SlhItem *)((shape) + 1))

@@ -4,9 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // scratch: room for the ends of a key's chains, or for the roots of FORS, of each lane.
+// roots: those of all layers of each signature, as it shows them.
 KERNEL(SLH_NAME(verify), SLH_GROUP)
-(GLOBAL const SlhShape *shape, GLOBAL const SlhItem *items, GLOBAL const u32 *signatures,
- GLOBAL u32 *scratch, GLOBAL u32 *verdicts) {
+(GLOBAL const SlhShape *shape, GLOBAL u32 *signatures, GLOBAL u32 *scratch) {
+  GLOBAL const SlhItem *items = SLH_ITEMS(shape);
+  GLOBAL u32 *roots = signatures + shape->roots_at;
+  GLOBAL u32 *verdicts = signatures + shape->verdicts_at;
   for (u32 at = group_id() * group_lanes() + lane_id(); at < shape->count;
        at += group_count() * group_lanes()) {
     GLOBAL const SlhItem *item = items + at;
@@ -27,6 +30,7 @@ KERNEL(SLH_NAME(verify), SLH_GROUP)
         SLH_NAME(write)(mine + chain * SLH_WORDS, value);
       }
       SLH_NAME(shown_root)(&seed, shape, item, signature, layer, mine, node);
+      SLH_NAME(write)(roots + ((u64)at * shape->layers + layer) * SLH_WORDS, node);
     }
     verdicts[at] = shape->nonce + (SLH_NAME(is_same)(node, item->pk_root) ? 0 : 1);
   }

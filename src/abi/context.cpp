@@ -76,44 +76,59 @@ served::ServedRsa *Context::served_rsa() {
   return &current->rsa;
 }
 
-// Asks the devices of `context` only if they were looked for already.
+// The choices of all families. They ask the devices of `context` only if those were looked for
+// already.
 struct Context::Chooser {
-  explicit Chooser(Context &whole)
-      : born_in(forks()), context(whole), choice(devices(), cpu::usable_cores()) {}
+  using Devices = runtime::BatchChoice::Devices;
+  using Family = runtime::BatchDispatcher &(*)(runtime::Dispatcher &);
 
-  runtime::RsaDispatcher *found() const {
-    Process *current = context.found();
-    return current != nullptr ? &current->dispatcher.rsa() : nullptr;
-  }
-  runtime::RsaChoice::Devices devices() {
-    using Duration = runtime::RsaChoice::Duration;
-    return {.load = [this] { return found() == nullptr ? 0 : found()->load(); },
-            .estimate = [this](runtime::BatchKind kind, Duration guess) -> std::optional<Duration> {
-              if (found() == nullptr) return std::nullopt;
-              return found()->estimate(kind, guess);
-            },
-            .warm_up = [this] { warm_up(); }};
-  }
-  // Devices are looked for beside. The caller who comes when they are known waits until
-  // they are open.
-  void warm_up() {
-    if (is_warm || !context.inquiry().knows_devices() || is_warm.exchange(true)) return;
-    context.dispatcher().rsa().warm_up();
+  explicit Chooser(Context &whole) : context(whole) {}
+
+  // The devices of one family, which are opened for it once.
+  Devices devices(Family family, std::atomic<bool> &is_warm) {
+    using Duration = runtime::BatchChoice::Duration;
+    const auto found = [this, family]() -> runtime::BatchDispatcher * {
+      Process *const current = context.found();
+      return current != nullptr ? &family(current->dispatcher) : nullptr;
+    };
+    return {
+        .load = [found] { return found() == nullptr ? 0 : found()->load(); },
+        .estimate = [found](runtime::BatchKind kind, Duration guess) -> std::optional<Duration> {
+          if (found() == nullptr) return std::nullopt;
+          return found()->estimate(kind, guess);
+        },
+        // Devices are looked for beside. The caller who comes when they are known waits
+        // until they are open.
+        .warm_up =
+            [this, family, &is_warm] {
+              if (is_warm || !context.inquiry().knows_devices() || is_warm.exchange(true)) return;
+              family(context.dispatcher()).warm_up();
+            }};
   }
 
-  const uint64_t born_in;
+  const uint64_t born_in = forks();
   Context &context;
-  std::atomic<bool> is_warm{false};
-  runtime::RsaChoice choice;
+  std::atomic<bool> rsa_is_warm{false}, slh_is_warm{false};
+  runtime::RsaChoice rsa{
+      devices([](runtime::Dispatcher &all) -> runtime::BatchDispatcher & { return all.rsa(); },
+              rsa_is_warm),
+      cpu::usable_cores()};
+  runtime::SlhChoice slh{
+      devices([](runtime::Dispatcher &all) -> runtime::BatchDispatcher & { return all.slh(); },
+              slh_is_warm),
+      cpu::usable_cores()};
 };
 
-runtime::RsaChoice &Context::rsa_choice() {
+Context::Chooser &Context::chooser() {
   Chooser *current = chooser_.load();
-  if (current != nullptr && current->born_in == forks()) return current->choice;
+  if (current != nullptr && current->born_in == forks()) return *current;
   auto made = std::make_unique<Chooser>(*this);
-  if (chooser_.compare_exchange_strong(current, made.get())) return made.release()->choice;
-  return current->choice;
+  if (chooser_.compare_exchange_strong(current, made.get())) return *made.release();
+  return *current;
 }
+
+runtime::RsaChoice &Context::rsa_choice() { return chooser().rsa; }
+runtime::SlhChoice &Context::slh_choice() { return chooser().slh; }
 
 bool Context::generation_is_sooner(uint32_t bits) {
   // Such keys take a core most of a second, and to open a device takes less; the

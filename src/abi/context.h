@@ -17,6 +17,7 @@
 #include "place/measure.h"
 #include "rsa/rsa_choice.h"
 #include "served/served_rsa.h"
+#include "slh/slh_choice.h"
 
 namespace lanecrypt {
 
@@ -35,8 +36,9 @@ class Context {
   // What does private operations of RSA in the place of the devices: the process's own, made by
   // the first call; nullptr if the context names no service.
   served::ServedRsa *served_rsa();
-  // It looks for no device before it pays.
+  // They look for no device before it pays.
   runtime::RsaChoice &rsa_choice();
+  runtime::SlhChoice &slh_choice();
   // Whether one key is made sooner with devices than by OpenSSL on one core.
   bool generation_is_sooner(uint32_t bits);
 
@@ -67,6 +69,7 @@ class Context {
   // The process's own; nullptr where nothing has made it yet.
   Process *found() const;
   Inquiry &inquiry();
+  Chooser &chooser();
 
   const runtime::DispatcherOptions options_;
   const place::Prefer prefer_;

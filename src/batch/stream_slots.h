@@ -74,6 +74,7 @@ class StreamSlots {
 
   size_t under_way() const { return under_way_; }
   bool is_stuck() const { return !stuck_.empty(); }
+  std::chrono::milliseconds time_limit() const { return time_limit_; }
 
  private:
   Result<SlotPointer> make() {

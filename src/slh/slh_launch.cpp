@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpu/rsa/cpu_rsa.h"
+#include "cpu/slh/slh_message.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
@@ -15,7 +16,7 @@ using device::MemoryKind;
 
 constexpr uint64_t kMostGroups = 65535;
 
-uint32_t fors_low(const SlhSet &set) { return std::min<uint32_t>(set.fors_height, SLH_SPAN_BITS); }
+uint32_t fors_low(const SlhSet &set) { return SLH_FORS_LOW(set.fors_height); }
 
 // Groups that grow so many trees of a height.
 uint64_t spans(uint64_t trees, uint32_t height) {
@@ -27,9 +28,12 @@ uint32_t layers_of(const SlhSet &set, bool is_key) { return is_key ? 1 : set.lay
 
 }  // namespace
 
-uint32_t SlhLaunch::best_batch(const SlhSet &set) {
+uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation) {
+  if (operation == LC_SLH_DSA_VERIFY) return 16384;
   // The memory of a batch is then about 250 MiB.
-  return set.tree_height >= 8 ? (set.n == 16 ? 96 : 48) : (set.n == 16 ? 1024 : 512);
+  const uint32_t signatures =
+      set.tree_height >= 8 ? (set.n == 16 ? 96 : 48) : (set.n == 16 ? 1024 : 512);
+  return operation == LC_SLH_DSA_SIGN ? signatures : signatures * set.layers;
 }
 
 uint64_t SlhLaunch::groups_for(uint64_t lanes) const {
@@ -47,13 +51,17 @@ Status SlhLaunch::launch(device::Stream &stream, const SlhSet &set, const char *
   return Status();
 }
 
-// Sends the shape and the items.
-Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                        std::span<const SlhItem> items, bool is_key) {
-  room.count = uint32_t(items.size());
+// Sends the shape and the items. What comes back lies in room.out behind the signatures.
+Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
+                        const PutItem &put_item, bool is_key) {
+  room.count = count;
   LC_TRY(cpu::random_bytes(&room.nonce, sizeof room.nonce));
   room.nonce = (room.nonce | 1) & 0x7fffffff;
-  const SlhShape shape = {.count = room.count,
+  const uint64_t words = is_key ? 0 : uint64_t{count} * (set.signature_bytes() / 4);
+  const uint64_t roots = uint64_t{count} * layers_of(set, is_key) * (set.n / 4);
+  room.roots_at = words * sizeof(uint32_t);
+  room.verdicts_at = (words + roots) * sizeof(uint32_t);
+  const SlhShape shape = {.count = count,
                           .layers = layers_of(set, is_key),
                           .first_layer = is_key ? set.layers - 1 : 0,
                           .tree_height = set.tree_height,
@@ -62,16 +70,18 @@ Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set
                           .fors_low = fors_low(set),
                           .signature_words = set.signature_bytes() / 4,
                           .nonce = room.nonce,
+                          .roots_at = uint32_t(words),
+                          .verdicts_at = uint32_t(words + roots),
                           .unused = 0};
-  const uint64_t bytes = items.size_bytes();
-  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, sizeof shape + bytes));
-  LC_TRY(memory_.grow(room.shape, MemoryKind::kDevice, sizeof shape));
-  LC_TRY(memory_.grow(room.items, MemoryKind::kDevice, bytes));
+  const uint64_t bytes = sizeof shape + uint64_t{count} * sizeof(SlhItem);
+  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, bytes));
+  LC_TRY(memory_.grow(room.told, MemoryKind::kDevice, bytes));
+  room.told_bytes = bytes;
   uint8_t *const host = room.staging->host();
   std::memcpy(host, &shape, sizeof shape);
-  std::memcpy(host + sizeof shape, items.data(), bytes);
-  LC_TRY(stream.upload(*room.shape, 0, host, sizeof shape));
-  return stream.upload(*room.items, 0, host + sizeof shape, bytes);
+  auto *const items = reinterpret_cast<SlhItem *>(host + sizeof shape);
+  for (uint32_t n = 0; n < count; ++n) put_item(n, items[n]);
+  return stream.upload(*room.told, 0, host, bytes);
 }
 
 // The trees of all layers and of FORS, or for a key the top tree alone.
@@ -84,121 +94,130 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet
   const uint32_t high = set.fors_height - fors_low(set);
   LC_TRY(memory_.grow(room.tops, kDevice, chains * n));
   LC_TRY(memory_.grow(room.leaves, kDevice, leaves * n));
-  LC_TRY(memory_.grow(room.roots, kDevice, trees * n));
   LC_TRY(
       memory_.grow(room.kept, kDevice, is_key ? 256 : trees * set.chains() * SLH_CHAIN_VALUES * n));
   LC_TRY(memory_.grow(room.fors_nodes, kDevice, std::max<uint64_t>((fors << high) * n, 256)));
   LC_TRY(memory_.grow(room.fors_roots, kDevice, std::max<uint64_t>(fors * n, 256)));
   LC_TRY(memory_.grow(room.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
-  LC_TRY(memory_.grow(room.out, kDevice, is_key ? 256 : count * set.signature_bytes()));
 
   const auto low_groups = uint32_t(is_key ? 0 : spans(fors << high, fors_low(set)));
-  const Argument grow[] = {room.shape.get(), room.items.get(),      room.tops.get(),
-                           room.kept.get(),  room.fors_nodes.get(), room.out.get(),
-                           low_groups};
+  const Argument grow[] = {room.told.get(),       room.tops.get(), room.kept.get(),
+                           room.fors_nodes.get(), room.out.get(),  low_groups};
   LC_TRY(launch(stream, set, "grow", low_groups + groups_for(chains), true, grow));
   const auto high_groups = uint32_t(is_key ? 0 : spans(fors, high));
   const Argument compress[] = {
-      room.shape.get(),      room.items.get(),      room.tops.get(), room.leaves.get(),
-      room.fors_nodes.get(), room.fors_roots.get(), room.out.get(),  high_groups};
+      room.told.get(),       room.tops.get(), room.leaves.get(), room.fors_nodes.get(),
+      room.fors_roots.get(), room.out.get(),  high_groups};
   LC_TRY(launch(stream, set, "leaves", high_groups + groups_for(leaves), true, compress));
   const auto key_groups = uint32_t(is_key ? 0 : groups_for(count));
-  const Argument join[] = {
-      room.shape.get(),     room.items.get(), room.leaves.get(), room.fors_roots.get(),
-      room.fors_keys.get(), room.roots.get(), room.out.get(),    key_groups};
+  const Argument join[] = {room.told.get(),      room.leaves.get(), room.fors_roots.get(),
+                           room.fors_keys.get(), room.out.get(),    key_groups};
   return launch(stream, set, "trees", key_groups + spans(trees, set.tree_height), true, join);
 }
 
 Status SlhLaunch::start_sign(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                             std::span<const SlhItem> items) {
-  const uint64_t verdicts = items.size() * (set.layers + 1) * sizeof(uint32_t);
-  const uint64_t out = items.size() * set.signature_bytes();
-  LC_TRY(memory_.grow(room.verdicts, MemoryKind::kDevice, verdicts));
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, out + verdicts));
-  LC_TRY(begin(stream, room, set, items, false));
-  LC_TRY(stream.zero(*room.verdicts, 0, verdicts));
+                             uint32_t count, const PutItem &put_item) {
+  LC_TRY(begin(stream, room, set, count, put_item, false));
+  const uint64_t verdicts = uint64_t{count} * (set.layers + 1) * sizeof(uint32_t);
+  const uint64_t out = room.verdicts_at + verdicts;
+  LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, out));
+  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, out));
+  LC_TRY(stream.zero(*room.out, room.verdicts_at, verdicts));
   LC_TRY(grow_trees(stream, room, set, false));
-  const uint64_t count = room.count;
-  const Argument sign[] = {room.shape.get(),     room.items.get(),     room.kept.get(),
-                           room.fors_keys.get(), room.roots.get(),     room.out.get(),
-                           room.tops.get(),      room.fors_nodes.get()};
+  const Argument sign[] = {room.told.get(), room.kept.get(), room.fors_keys.get(),
+                           room.out.get(),  room.tops.get(), room.fors_nodes.get()};
   const uint64_t lanes = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
   LC_TRY(launch(stream, set, "sign", groups_for(lanes), false, sign));
-  const Argument check[] = {room.shape.get(),      room.items.get(),   room.fors_keys.get(),
-                            room.roots.get(),      room.out.get(),     room.tops.get(),
-                            room.fors_nodes.get(), room.verdicts.get()};
-  LC_TRY(launch(stream, set, "check", groups_for(count * (set.layers + 1)), false, check));
+  const Argument check[] = {room.told.get(), room.fors_keys.get(), room.out.get(), room.tops.get(),
+                            room.fors_nodes.get()};
+  LC_TRY(
+      launch(stream, set, "check", groups_for(uint64_t{count} * (set.layers + 1)), false, check));
+  room.result_bytes = room.roots_at;
   LC_TRY(stream.download(room.results->host(), *room.out, 0, out));
-  LC_TRY(stream.download(room.results->host() + out, *room.verdicts, 0, verdicts));
   LC_TRY(stream.zero(*room.kept, 0, room.kept->bytes()));
-  LC_TRY(stream.zero(*room.out, 0, out));
-  return stream.zero(*room.items, 0, items.size_bytes());
+  LC_TRY(stream.zero(*room.out, 0, room.roots_at));
+  return stream.zero(*room.told, 0, room.told_bytes);
 }
 
-void SlhLaunch::finish_sign(SlhRoom &room, const SlhSet &set, std::span<uint8_t> signatures,
-                            std::span<uint8_t> right) {
-  const uint64_t bytes = set.signature_bytes(), parts = set.layers + 1;
-  uint8_t *const from = room.results->host();
-  const uint8_t *const verdicts = from + room.count * bytes;
-  for (uint64_t i = 0; i < room.count; ++i) {
-    right[i] = 1;
-    for (uint64_t part = 0; part < parts; ++part) {
-      uint32_t verdict;
-      std::memcpy(&verdict, verdicts + (i * parts + part) * sizeof verdict, sizeof verdict);
-      if (verdict != room.nonce) right[i] = 0;
-    }
-    if (right[i] != 0)
-      std::memcpy(&signatures[i * bytes + set.n], from + i * bytes + set.n, bytes - set.n);
+bool SlhLaunch::is_right(const SlhRoom &room, const SlhSet &set, uint32_t number) {
+  const uint64_t parts = set.layers + 1;
+  const uint8_t *from = room.results->host() + room.verdicts_at + number * parts * sizeof(uint32_t);
+  bool right = true;
+  for (uint64_t part = 0; part < parts; ++part, from += sizeof(uint32_t)) {
+    uint32_t verdict;
+    std::memcpy(&verdict, from, sizeof verdict);
+    right = right && verdict == room.nonce;
   }
-  secure::wipe(from, room.count * bytes);
-  secure::wipe(room.staging->host(), sizeof(SlhShape) + room.count * sizeof(SlhItem));
+  return right;
 }
 
-Status SlhLaunch::start_roots(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                              std::span<const SlhItem> items) {
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, items.size() * set.n));
-  LC_TRY(begin(stream, room, set, items, true));
+const uint8_t *SlhLaunch::signature(const SlhRoom &room, const SlhSet &set, uint32_t number) {
+  return room.results->host() + uint64_t{number} * set.signature_bytes();
+}
+
+void SlhLaunch::take_roots(const SlhRoom &room, const SlhSet &set, uint32_t number,
+                           std::span<uint8_t> roots) {
+  const uint8_t *const from =
+      room.results->host() + room.roots_at + uint64_t{number} * set.layers * set.n;
+  uint32_t words[8];
+  for (uint32_t layer = 0; layer < set.layers; ++layer) {
+    std::memcpy(words, from + layer * set.n, set.n);
+    cpu::slh_bytes(set, words, &roots[layer * set.n]);
+  }
+}
+
+Status SlhLaunch::start_keys(device::Stream &stream, SlhRoom &room, const SlhSet &set,
+                             uint32_t count, const PutItem &put_item) {
+  LC_TRY(begin(stream, room, set, count, put_item, true));
+  LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, room.verdicts_at));
+  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, room.verdicts_at));
   LC_TRY(grow_trees(stream, room, set, true));
-  LC_TRY(stream.download(room.results->host(), *room.roots, 0, items.size() * set.n));
-  return stream.zero(*room.items, 0, items.size_bytes());
+  LC_TRY(stream.download(room.results->host(), *room.out, 0, room.verdicts_at));
+  return stream.zero(*room.told, 0, room.told_bytes);
 }
 
-void SlhLaunch::finish_roots(SlhRoom &room, const SlhSet &set, std::span<uint8_t> roots) {
-  for (uint64_t i = 0; i < room.count; ++i) {
-    uint32_t words[8];
-    std::memcpy(words, room.results->host() + i * set.n, set.n);
-    slh_bytes(set, words, &roots[i * set.n]);
-  }
-  secure::wipe(room.staging->host(), sizeof(SlhShape) + room.count * sizeof(SlhItem));
+void SlhLaunch::take_root(const SlhRoom &room, const SlhSet &set, uint32_t number, uint8_t *root) {
+  uint32_t words[8];
+  std::memcpy(words, room.results->host() + uint64_t{number} * set.n, set.n);
+  cpu::slh_bytes(set, words, root);
 }
 
 Status SlhLaunch::start_verify(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                               std::span<const SlhItem> items,
-                               std::span<const uint8_t> signatures) {
-  constexpr MemoryKind kDevice = MemoryKind::kDevice;
-  const uint64_t count = items.size(), verdicts = count * sizeof(uint32_t);
-  LC_TRY(memory_.grow(room.out, kDevice, signatures.size()));
-  LC_TRY(memory_.grow(room.tops, kDevice, count * set.chains() * set.n));
-  LC_TRY(memory_.grow(room.verdicts, kDevice, verdicts));
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, verdicts));
-  LC_TRY(begin(stream, room, set, items, false));
-  LC_TRY(stream.zero(*room.verdicts, 0, verdicts));
-  LC_TRY(stream.upload(*room.out, 0, signatures.data(), signatures.size()));
-  const Argument arguments[] = {room.shape.get(), room.items.get(), room.out.get(), room.tops.get(),
-                                room.verdicts.get()};
+                               uint32_t count, const PutItem &put_item,
+                               const SignatureOf &signature_of) {
+  LC_TRY(begin(stream, room, set, count, put_item, false));
+  const uint64_t verdicts = uint64_t{count} * sizeof(uint32_t), each = set.signature_bytes();
+  LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, room.verdicts_at + verdicts));
+  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, room.verdicts_at + verdicts));
+  LC_TRY(memory_.grow(room.tops, MemoryKind::kDevice, uint64_t{count} * set.chains() * set.n));
+  LC_TRY(stream.zero(*room.out, room.verdicts_at, verdicts));
+  uint8_t *const host = room.results->host();
+  for (uint32_t n = 0; n < count; ++n) std::memcpy(host + n * each, signature_of(n), each);
+  LC_TRY(stream.upload(*room.out, 0, host, count * each));
+  const Argument arguments[] = {room.told.get(), room.out.get(), room.tops.get()};
   LC_TRY(launch(stream, set, "verify", groups_for(count), false, arguments));
-  return stream.download(room.results->host(), *room.verdicts, 0, verdicts);
+  return stream.download(host + room.verdicts_at, *room.out, room.verdicts_at, verdicts);
 }
 
-Status SlhLaunch::finish_verify(SlhRoom &room, std::span<uint8_t> valid) {
-  for (uint32_t i = 0; i < room.count; ++i) {
-    uint32_t verdict;
-    std::memcpy(&verdict, room.results->host() + i * sizeof verdict, sizeof verdict);
-    if (verdict != room.nonce && verdict != room.nonce + 1)
-      return Status(LC_ERROR_DEVICE, "it gave no verdict of a signature");
-    valid[i] = verdict == room.nonce;
-  }
-  return Status();
+Result<bool> SlhLaunch::verdict(const SlhRoom &room, uint32_t number) {
+  uint32_t verdict;
+  std::memcpy(&verdict, room.results->host() + room.verdicts_at + number * sizeof verdict,
+              sizeof verdict);
+  if (verdict != room.nonce && verdict != room.nonce + 1)
+    return Status(LC_ERROR_DEVICE, "it gave no verdict of a signature");
+  return verdict == room.nonce;
+}
+
+void SlhLaunch::wipe_host(SlhRoom &room) {
+  if (room.told_bytes != 0) secure::wipe(room.staging->host(), room.told_bytes);
+  if (room.result_bytes != 0) secure::wipe(room.results->host(), room.result_bytes);
+  room.told_bytes = room.result_bytes = 0;
+}
+
+void SlhLaunch::wipe_device(device::Stream &stream, SlhRoom &room) {
+  for (const auto &buffer : {&room.told, &room.tops, &room.kept, &room.leaves, &room.fors_nodes,
+                             &room.fors_roots, &room.fors_keys, &room.out})
+    if (*buffer != nullptr) (void)stream.zero(**buffer, 0, (*buffer)->bytes());
 }
 
 }  // namespace lanecrypt::runtime

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,51 +11,68 @@
 
 #include "batch/launch_memory.h"
 #include "device/device.h"
-#include "slh/slh_message.h"
-#include "slh/slh_set.h"
+#include "job/slh_set.h"
+#include "kernels/slh/slh_layout.h"
 
 namespace lanecrypt::runtime {
 
 // The memory of one batch. It grows as needed, and is used again.
 struct SlhRoom {
   std::unique_ptr<device::Buffer> staging, results;  // pinned
-  std::unique_ptr<device::Buffer> shape, items, tops, kept, leaves, fors_nodes, fors_roots;
-  std::unique_ptr<device::Buffer> fors_keys, roots, out, verdicts;
+  // told: the shape and the items. out: the signatures, the roots and the verdicts.
+  std::unique_ptr<device::Buffer> told, tops, kept, leaves, fors_nodes, fors_roots, fors_keys, out;
   // Of the batch that was started last:
   uint32_t count = 0, nonce = 0;
+  uint64_t roots_at = 0, verdicts_at = 0;     // in out and in results, in bytes
+  uint64_t told_bytes = 0, result_bytes = 0;  // of staging and results, what is not wiped yet
 };
 
 // For the device's thread only. What start_...() begins is over when the stream has done it;
-// then finish_...() reads it. One batch at a time for a room.
+// then the others read it. One batch at a time for a room. The items and the signatures to
+// verify are read before start_...() returns.
 class SlhLaunch {
  public:
   explicit SlhLaunch(device::Device &device) : device_(device), memory_(device) {}
 
+  // Writes the item of operation `number`.
+  using PutItem = std::function<void(uint32_t number, SlhItem &item)>;
+  using SignatureOf = std::function<const uint8_t *(uint32_t number)>;
+
   // Zeroes on the device, afterwards, the keys and what was made of them.
-  Status start_sign(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                    std::span<const SlhItem> items);
-  // signatures: signature_bytes() of each item, of which the first n, R, are not written.
-  // right[i] is 0 where this launch did not find what it made right; that is not written.
-  void finish_sign(SlhRoom &room, const SlhSet &set, std::span<uint8_t> signatures,
-                   std::span<uint8_t> right);
+  Status start_sign(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
+                    const PutItem &put_item);
+  // Whether this very launch found the signature right.
+  static bool is_right(const SlhRoom &room, const SlhSet &set, uint32_t number);
+  // The signature, whose first n bytes, R, are not in it.
+  static const uint8_t *signature(const SlhRoom &room, const SlhSet &set, uint32_t number);
+  // The roots of its layers, the lowest first, n bytes each.
+  static void take_roots(const SlhRoom &room, const SlhSet &set, uint32_t number,
+                         std::span<uint8_t> roots);
 
-  Status start_roots(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                     std::span<const SlhItem> items);
-  // roots: PK.root, n bytes of each item.
-  void finish_roots(SlhRoom &room, const SlhSet &set, std::span<uint8_t> roots);
+  Status start_keys(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
+                    const PutItem &put_item);
+  // PK.root of a new key.
+  static void take_root(const SlhRoom &room, const SlhSet &set, uint32_t number, uint8_t *root);
 
-  Status start_verify(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                      std::span<const SlhItem> items, std::span<const uint8_t> signatures);
-  // LC_ERROR_DEVICE where a verdict is not of this launch.
-  Status finish_verify(SlhRoom &room, std::span<uint8_t> valid);
+  Status start_verify(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
+                      const PutItem &put_item, const SignatureOf &signature_of);
+  // LC_ERROR_DEVICE if it is no verdict of this launch.
+  static Result<bool> verdict(const SlhRoom &room, uint32_t number);
 
-  // So many signatures keep a device busy, and take it some milliseconds.
-  static uint32_t best_batch(const SlhSet &set);
+  // Wipes what was sent and what came back, on the host. At most once each.
+  static void wipe_host(SlhRoom &room);
+  // Zeroes all of the room's memory on the device, in case a launch ended before it did so.
+  // Does not wait for that.
+  static void wipe_device(device::Stream &stream, SlhRoom &room);
+
+  // So many operations keep a device busy, and take it some milliseconds.
+  static uint32_t best_batch(const SlhSet &set, lc_slh_dsa_operation operation);
+  LaunchMemory &memory() { return memory_; }
   uint64_t launches() const { return launches_; }
 
  private:
-  Status begin(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-               std::span<const SlhItem> items, bool is_key);
+  Status begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
+               const PutItem &put_item, bool is_key);
   Status grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet &set, bool is_key);
   Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t groups,
                 bool has_local, std::span<const device::Argument> arguments);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace lanecrypt::verify {
@@ -13,6 +14,8 @@ namespace lanecrypt::verify {
 // context. In hex; the set as OpenSSL names it after "SLH-DSA-".
 struct SlhKnownAnswer {
   std::string_view set, root, signature_sha256;
+
+  std::string subject() const { return "key or signature of SLH-DSA-" + std::string(set); }
 };
 
 inline constexpr std::string_view kSlhMessage = "Lanecrypt signs this.";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slh/slh_message.h"
+#include "cpu/slh/slh_message.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,18 +10,32 @@
 #include "kernels/hash/sha512.h"
 #include "secure/key_memory.h"
 
-namespace lanecrypt::runtime {
+namespace lanecrypt::cpu {
 namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-cpu::Digest digest_of(const SlhSet &set) {
-  if (set.shake) return cpu::Digest::kShake256;
-  return set.n == 16 ? cpu::Digest::kSha256 : cpu::Digest::kSha512;
+Digest digest_of(const SlhSet &set) {
+  if (set.shake) return Digest::kShake256;
+  return set.n == 16 ? Digest::kSha256 : Digest::kSha512;
 }
 
 Status hash(const SlhSet &set, std::initializer_list<Bytes> parts, std::span<uint8_t> to) {
-  return cpu::digest(digest_of(set), parts, to);
+  return digest(digest_of(set), parts, to);
+}
+
+struct PreHash {
+  Digest digest;
+  size_t bytes;
+};
+
+const PreHash &pre_hash(lc_pre_hash which) {
+  static constexpr PreHash kAll[] = {
+      {Digest::kSha256, 32},   {Digest::kSha384, 48},     {Digest::kSha512, 64},
+      {Digest::kSha224, 28},   {Digest::kSha512_224, 28}, {Digest::kSha512_256, 32},
+      {Digest::kSha3_224, 28}, {Digest::kSha3_256, 32},   {Digest::kSha3_384, 48},
+      {Digest::kSha3_512, 64}, {Digest::kShake128, 32},   {Digest::kShake256, 64}};
+  return kAll[which - LC_PRE_HASH_SHA2_256];
 }
 
 uint64_t number_of(Bytes bytes) {
@@ -31,7 +45,7 @@ uint64_t number_of(Bytes bytes) {
 }
 
 void to_words(const SlhSet &set, Bytes bytes, uint32_t *words) {
-  if (bytes.size() < set.n) return;
+  if (bytes.empty()) return;
   std::memcpy(words, bytes.data(), set.n);
   if (!set.shake)
     for (uint32_t i = 0; i < set.n / 4; ++i) words[i] = __builtin_bswap32(words[i]);
@@ -58,10 +72,10 @@ void put_states(const SlhSet &set, const uint32_t *pk_seed, SlhItem &item) {
 
 }  // namespace
 
-Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand, Bytes message,
-                      std::span<uint8_t> r) {
+Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand,
+                      const SlhEncoded &message, std::span<uint8_t> r) {
   if (opt_rand.empty()) opt_rand = key.pk_seed;
-  if (set.shake) return hash(set, {key.sk_prf, opt_rand, message}, r);
+  if (set.shake) return hash(set, {key.sk_prf, opt_rand, message.head, message.rest}, r);
   // HMAC (FIPS 198-1) of a key that is shorter than a block.
   const size_t block = set.n == 16 ? 64 : 128, size = set.n == 16 ? 32 : 64;
   uint8_t inner[128], outer[128], digest[64];
@@ -70,7 +84,8 @@ Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand,
     inner[i] = byte ^ 0x36;
     outer[i] = byte ^ 0x5c;
   }
-  Status status = hash(set, {Bytes(inner, block), opt_rand, message}, {digest, size});
+  Status status =
+      hash(set, {Bytes(inner, block), opt_rand, message.head, message.rest}, {digest, size});
   if (status.ok()) status = hash(set, {Bytes(outer, block), Bytes(digest, size)}, {digest, size});
   if (status.ok()) std::memcpy(r.data(), digest, set.n);
   secure::wipe(inner, sizeof inner);
@@ -79,12 +94,13 @@ Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand,
   return status;
 }
 
-Status slh_digest(const SlhSet &set, const SlhKeyParts &key, Bytes r, Bytes message,
+Status slh_digest(const SlhSet &set, const SlhKeyParts &key, Bytes r, const SlhEncoded &message,
                   std::span<uint8_t> digest) {
-  if (set.shake) return hash(set, {r, key.pk_seed, key.pk_root, message}, digest);
+  if (set.shake)
+    return hash(set, {r, key.pk_seed, key.pk_root, message.head, message.rest}, digest);
   const size_t size = set.n == 16 ? 32 : 64;
   uint8_t inner[64], part[64];
-  LC_TRY(hash(set, {r, key.pk_seed, key.pk_root, message}, {inner, size}));
+  LC_TRY(hash(set, {r, key.pk_seed, key.pk_root, message.head, message.rest}, {inner, size}));
   // MGF1 (RFC 8017, appendix B.2.1).
   uint8_t counter[4] = {};
   for (size_t at = 0; at < digest.size(); at += size, ++counter[3]) {
@@ -94,22 +110,25 @@ Status slh_digest(const SlhSet &set, const SlhKeyParts &key, Bytes r, Bytes mess
   return Status();
 }
 
-SlhItem slh_item(const SlhSet &set, const SlhKeyParts &key, Bytes digest) {
-  SlhItem item = {};
+void slh_put_key(const SlhSet &set, const SlhKeyParts &key, SlhItem &item) {
   to_words(set, key.pk_seed, item.pk_seed);
   to_words(set, key.pk_root, item.pk_root);
   to_words(set, key.sk_seed, item.sk_seed);
   if (!set.shake) put_states(set, item.pk_seed, item);
-  if (digest.empty()) return item;
+}
+
+void slh_put_digest(const SlhSet &set, Bytes digest, SlhItem &item) {
   const Bytes tree = digest.subspan(set.fors_bytes(), set.tree_bytes());
   const uint32_t tree_bits = set.height - set.tree_height;
   item.tree = number_of(tree);
   if (tree_bits < 64) item.tree &= (uint64_t{1} << tree_bits) - 1;
   item.leaf = uint32_t(number_of(digest.last(set.leaf_bytes()))) & ((1u << set.tree_height) - 1);
-  for (uint32_t k = 0, bit = 0; k < set.fors_trees; ++k)
+  for (uint32_t k = 0, bit = 0; k < set.fors_trees; ++k) {
+    uint32_t index = 0;
     for (uint32_t i = 0; i < set.fors_height; ++i, ++bit)
-      item.fors[k] = item.fors[k] << 1 | (digest[bit / 8] >> (7 - bit % 8) & 1u);
-  return item;
+      index = index << 1 | (digest[bit / 8] >> (7 - bit % 8) & 1u);
+    item.fors[k] = index;
+  }
 }
 
 void slh_bytes(const SlhSet &set, const uint32_t *words, uint8_t *to) {
@@ -119,11 +138,27 @@ void slh_bytes(const SlhSet &set, const uint32_t *words, uint8_t *to) {
   }
 }
 
-std::vector<uint8_t> slh_pure_message(Bytes context, Bytes message) {
-  std::vector<uint8_t> whole = {0, uint8_t(context.size())};
-  whole.insert(whole.end(), context.begin(), context.end());
-  whole.insert(whole.end(), message.begin(), message.end());
-  return whole;
+Result<SlhEncoded> slh_encode(const SlhJob &job, const SlhMessage &message) {
+  SlhEncoded encoded;
+  if (job.encoding == LC_MESSAGE_RAW) {
+    encoded.rest = message.message;
+    return encoded;
+  }
+  const bool is_hashed = job.encoding == LC_MESSAGE_PRE_HASH;
+  encoded.head = {uint8_t(is_hashed ? 1 : 0), uint8_t(message.context.size())};
+  encoded.head.insert(encoded.head.end(), message.context.begin(), message.context.end());
+  if (!is_hashed) {
+    encoded.rest = message.message;
+    return encoded;
+  }
+  // The hash's object identifier in DER, without its last number.
+  constexpr uint8_t kName[] = {0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02};
+  encoded.head.insert(encoded.head.end(), std::begin(kName), std::end(kName));
+  encoded.head.push_back(uint8_t(job.hash));
+  const PreHash &hash = pre_hash(job.hash);
+  encoded.head.resize(encoded.head.size() + hash.bytes);
+  LC_TRY(digest(hash.digest, {message.message}, std::span(encoded.head).last(hash.bytes)));
+  return encoded;
 }
 
-}  // namespace lanecrypt::runtime
+}  // namespace lanecrypt::cpu

@@ -1,0 +1,134 @@
+// SLH-DSA: its sets, keys from the caller, signatures, new keys, and whether a device is sooner.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "abi/ticket.h"
+#include "cpu/slh/cpu_slh.h"
+#include "job/slh_job.h"
+#include "slh/slh_request.h"
+
+using lanecrypt::Result;
+using lanecrypt::SlhSet;
+using lanecrypt::Status;
+using lanecrypt::abi::guarded;
+using lanecrypt::abi::number_of;
+using lanecrypt::abi::tell;
+using lanecrypt::runtime::Ending;
+using lanecrypt::runtime::EndingPointer;
+using lanecrypt::runtime::SlhKeys;
+using lanecrypt::runtime::SlhSignatures;
+
+struct lc_slh_dsa_key {
+  lanecrypt::SlhKeyPointer key;
+};
+
+namespace {
+
+const lanecrypt::SlhKeyPointer &key_of(const lc_slh_dsa_key *key) { return key->key; }
+
+Status start(lc_context *context, const lc_slh_dsa_job *job, Ending::Callback callback,
+             EndingPointer *started) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Result<lanecrypt::SlhJob> checked = lanecrypt::make_slh_job(job, key_of);
+  if (!checked.ok()) return checked.status();
+  const auto request = std::make_shared<SlhSignatures>(std::move(*checked), std::move(callback));
+  LC_TRY(request->hash([&](size_t count, const std::function<void(size_t)> &part) {
+    context->dispatcher().workers().share(count, part);
+  }));
+  *started = request;
+  return context->dispatcher().submit(lanecrypt::runtime::SlhRequestPointer(request));
+}
+
+Status start(lc_context *context, const lc_slh_dsa_generation *generation,
+             Ending::Callback callback, EndingPointer *started) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Result<lanecrypt::SlhGeneration> checked = lanecrypt::make_slh_generation(generation);
+  if (!checked.ok()) return checked.status();
+  const auto request = std::make_shared<SlhKeys>(*checked, std::move(callback));
+  LC_TRY(request->take_seeds());
+  *started = request;
+  return context->dispatcher().submit(lanecrypt::runtime::SlhRequestPointer(request));
+}
+
+// What a choice is asked of; nullptr for what is none.
+const SlhSet *set_of_choice(lc_context *context, const lc_slh_dsa_set &set,
+                            const lc_slh_dsa_operation &operation) {
+  if (context == nullptr || number_of(operation) > LC_SLH_DSA_GENERATE) return nullptr;
+  return lanecrypt::find_slh_set(number_of(set));
+}
+
+}  // namespace
+
+const char *lc_slh_dsa_name(lc_slh_dsa_set set) {
+  const SlhSet *const found = lanecrypt::find_slh_set(number_of(set));
+  return found == nullptr ? nullptr : found->name;
+}
+
+size_t lc_slh_dsa_hash_bytes(lc_slh_dsa_set set) {
+  const SlhSet *const found = lanecrypt::find_slh_set(number_of(set));
+  return found == nullptr ? 0 : found->n;
+}
+
+size_t lc_slh_dsa_signature_bytes(lc_slh_dsa_set set) {
+  const SlhSet *const found = lanecrypt::find_slh_set(number_of(set));
+  return found == nullptr ? 0 : found->signature_bytes();
+}
+
+lc_status lc_slh_dsa_key_new(const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key) {
+  return guarded([&]() -> lc_status {
+    if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");
+    *key = nullptr;
+    Result<std::shared_ptr<lanecrypt::SlhKey>> copied = lanecrypt::copy_slh_key(parts);
+    if (!copied.ok()) return tell(copied.status());
+    if (const Status status = lanecrypt::cpu::prepare(**copied); !status.ok()) return tell(status);
+    *key = new lc_slh_dsa_key{*copied};
+    return LC_OK;
+  });
+}
+
+void lc_slh_dsa_key_free(lc_slh_dsa_key *key) { delete key; }
+
+lc_status lc_slh_dsa_run(lc_context *context, const lc_slh_dsa_job *job, lc_result *result) {
+  return lanecrypt::abi::run<lc_slh_dsa_job>(start, context, job, result);
+}
+
+lc_status lc_slh_dsa_submit(lc_context *context, const lc_slh_dsa_job *job,
+                            const lc_completion *completion, lc_ticket **ticket) {
+  return lanecrypt::abi::submit<lc_slh_dsa_job>(start, context, job, completion, ticket);
+}
+
+lc_status lc_slh_dsa_generate(lc_context *context, const lc_slh_dsa_generation *generation,
+                              lc_result *result) {
+  return lanecrypt::abi::run<lc_slh_dsa_generation>(start, context, generation, result);
+}
+
+lc_status lc_slh_dsa_submit_generation(lc_context *context, const lc_slh_dsa_generation *generation,
+                                       const lc_completion *completion, lc_ticket **ticket) {
+  return lanecrypt::abi::submit<lc_slh_dsa_generation>(start, context, generation, completion,
+                                                       ticket);
+}
+
+int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
+                                lc_slh_dsa_operation operation, uint32_t in_line) {
+  const SlhSet *const found = set_of_choice(context, set, operation);
+  if (found == nullptr) return 0;
+  const lanecrypt::abi::Call call;
+  try {
+    return context->slh_choice().is_device_sooner(*found, operation, in_line) ? 1 : 0;
+  } catch (...) {  // want of memory or of threads
+    return 0;
+  }
+}
+
+void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set, lc_slh_dsa_operation operation,
+                           uint64_t nanoseconds) {
+  const SlhSet *const found = set_of_choice(context, set, operation);
+  if (found == nullptr) return;
+  try {
+    context->slh_choice().ran_on_cpu(*found, operation, std::chrono::nanoseconds(nanoseconds));
+  } catch (...) {
+  }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/slh/host_slh.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "cpu/slh/slh_message.h"
+#include "kernels/host_lane.h"
+#include "secure/key_memory.h"
+
+namespace lanecrypt::cpu {
+namespace {
+
+#include "kernels/all_slh.h"
+
+// The kernels of one family and n.
+struct Kernels {
+  decltype(&slh_sha2_16_grow) grow;
+  decltype(&slh_sha2_16_leaves) leaves;
+  decltype(&slh_sha2_16_trees) trees;
+  decltype(&slh_sha2_16_sign) sign;
+  decltype(&slh_sha2_16_check) check;
+  decltype(&slh_sha2_16_verify) verify;
+};
+
+#define LC_SLH_KERNELS(name) \
+  { name##_grow, name##_leaves, name##_trees, name##_sign, name##_check, name##_verify }
+constexpr Kernels kSha2[] = {LC_SLH_KERNELS(slh_sha2_16), LC_SLH_KERNELS(slh_sha2_24),
+                             LC_SLH_KERNELS(slh_sha2_32)};
+constexpr Kernels kShake[] = {LC_SLH_KERNELS(slh_shake_16), LC_SLH_KERNELS(slh_shake_24),
+                              LC_SLH_KERNELS(slh_shake_32)};
+#undef LC_SLH_KERNELS
+
+const Kernels &kernels_of(const SlhSet &set) { return (set.shake ? kShake : kSha2)[set.n / 8 - 2]; }
+
+// Runs a kernel's groups, of one lane each.
+template <typename Kernel, typename... Arguments>
+void run(Kernel kernel, uint64_t groups, Arguments... arguments) {
+  const device::HostLane before = device::host_lane;
+  for (uint64_t group = 0; group < groups; ++group) {
+    device::host_lane = {.group = uint32_t(group), .groups = uint32_t(groups)};
+    kernel(arguments...);
+  }
+  device::host_lane = before;
+}
+
+uint64_t spans(uint64_t trees, uint32_t height) {
+  const uint64_t of_span = SLH_SPAN >> height;
+  return (trees + of_span - 1) / of_span;
+}
+
+// The memory of one operation, of which all parts are wiped.
+class Work {
+ public:
+  Work(const SlhSet &set, const SlhItem &of, bool is_key)
+      : set_(set),
+        kernels_(kernels_of(set)),
+        told_{.shape = {.count = 1,
+                        .layers = is_key ? 1 : set.layers,
+                        .first_layer = is_key ? set.layers - 1 : 0,
+                        .tree_height = set.tree_height,
+                        .fors_trees = is_key ? 0 : set.fors_trees,
+                        .fors_height = set.fors_height,
+                        .fors_low = SLH_FORS_LOW(set.fors_height),
+                        .signature_words = set.signature_bytes() / 4,
+                        .nonce = 1,
+                        .roots_at = is_key ? 0 : set.signature_bytes() / 4,
+                        .verdicts_at = 0,
+                        .unused = 0},
+              .item = of},
+        shape_(told_.shape) {
+    told_.shape.verdicts_at = shape_.roots_at + shape_.layers * set.n / 4;
+  }
+  ~Work() {
+    for (Words *part :
+         {&tops_, &leaves_, &kept_, &fors_nodes_, &fors_roots_, &fors_key_, &out_, &shared_})
+      secure::wipe(part->words.get(), part->count * sizeof(u32));
+    secure::wipe(&told_, sizeof told_);
+  }
+
+  // The trees of all layers and of FORS, or for a key the top one.
+  bool grow() {
+    const uint64_t words = set_.n / 4, leaves = uint64_t{shape_.layers} << set_.tree_height;
+    const uint32_t high = set_.fors_height - shape_.fors_low;
+    const uint64_t fors = shape_.fors_trees;
+    if (!tops_.allocate(leaves * set_.chains() * words) || !leaves_.allocate(leaves * words) ||
+        !kept_.allocate(fors == 0 ? 0 : shape_.layers * set_.chains() * SLH_CHAIN_VALUES * words) ||
+        !fors_nodes_.allocate((fors << high) * words) || !fors_roots_.allocate(fors * words) ||
+        !fors_key_.allocate(words) || !shared_.allocate(SLH_SHARED_WORDS(set_.n)) ||
+        !out_.allocate(out_words()))
+      return false;
+    const auto low_groups = uint32_t(spans(fors << high, shape_.fors_low));
+    run(kernels_.grow, low_groups + 1, &shape_, tops_.at(), kept_.at(), fors_nodes_.at(), out_.at(),
+        low_groups, shared_.at());
+    const auto high_groups = uint32_t(spans(fors, high));
+    run(kernels_.leaves, high_groups + 1, &shape_, tops_.at(), leaves_.at(), fors_nodes_.at(),
+        fors_roots_.at(), out_.at(), high_groups, shared_.at());
+    const uint32_t key_groups = fors == 0 ? 0 : 1;
+    run(kernels_.trees, key_groups + spans(shape_.layers, set_.tree_height), &shape_, leaves_.at(),
+        fors_roots_.at(), fors_key_.at(), out_.at(), key_groups, shared_.at());
+    return true;
+  }
+  // After grow().
+  bool sign() {
+    run(kernels_.sign, 1, &shape_, kept_.at(), fors_key_.at(), out_.at(), tops_.at(),
+        fors_nodes_.at());
+    run(kernels_.check, 1, &shape_, fors_key_.at(), out_.at(), tops_.at(), fors_nodes_.at());
+    const u32 *const verdicts = out_.at() + shape_.verdicts_at;
+    return std::all_of(verdicts, verdicts + shape_.layers + 1,
+                       [&](u32 verdict) { return verdict == shape_.nonce; });
+  }
+  bool verify(std::span<const uint8_t> signature, bool &valid) {
+    if (!out_.allocate(out_words()) || !tops_.allocate(set_.chains() * set_.n / 4)) return false;
+    std::memcpy(out_.at(), signature.data(), signature.size());
+    run(kernels_.verify, 1, &shape_, out_.at(), tops_.at());
+    valid = out_.at()[shape_.verdicts_at] == shape_.nonce;
+    return true;
+  }
+
+  // A signature, the roots and the verdicts.
+  size_t out_words() const { return shape_.verdicts_at + SLH_MOST_LAYERS + 1; }
+  const uint8_t *signature() const { return reinterpret_cast<const uint8_t *>(out_.words.get()); }
+  // Of the layers that were grown, or followed.
+  void roots(uint8_t *to) const {
+    for (uint32_t layer = 0; layer < shape_.layers; ++layer)
+      slh_bytes(set_, out_.words.get() + shape_.roots_at + layer * set_.n / 4, to + layer * set_.n);
+  }
+
+ private:
+  struct Words {
+    std::unique_ptr<u32[]> words;
+    size_t count = 0;
+    bool allocate(size_t wanted) {
+      words.reset(new (std::nothrow) u32[wanted]());
+      count = words ? wanted : 0;
+      return words != nullptr;
+    }
+    u32 *at() { return words.get(); }
+  };
+
+  const SlhSet &set_;
+  const Kernels &kernels_;
+  struct Told {
+    SlhShape shape;
+    SlhItem item;
+  } told_;
+  const SlhShape &shape_;
+  Words tops_, leaves_, kept_, fors_nodes_, fors_roots_, fors_key_, out_, shared_;
+};
+
+Status no_memory() { return Status(LC_ERROR_MEMORY, "no memory for the trees of a signature"); }
+
+}  // namespace
+
+Status host_slh_sign(const SlhSet &set, const SlhItem &item, std::span<uint8_t> signature,
+                     SlhRoots &roots) {
+  Work work(set, item, false);
+  if (!work.grow()) return no_memory();
+  if (!work.sign())
+    return Status(LC_ERROR_INTERNAL,
+                  "the signature is wrong: the key's PK.root is not that of its seeds, or this "
+                  "core computed wrongly");
+  std::memcpy(&signature[set.n], work.signature() + set.n, set.signature_bytes() - set.n);
+  work.roots(roots.data());
+  return Status();
+}
+
+Status host_slh_root(const SlhSet &set, const SlhItem &item, std::span<uint8_t> root) {
+  Work work(set, item, true);
+  if (!work.grow()) return no_memory();
+  work.roots(root.data());
+  return Status();
+}
+
+Status host_slh_verify(const SlhSet &set, const SlhItem &item, std::span<const uint8_t> signature,
+                       bool &valid, SlhRoots &roots) {
+  Work work(set, item, false);
+  if (!work.verify(signature, valid)) return no_memory();
+  work.roots(roots.data());
+  return Status();
+}
+
+}  // namespace lanecrypt::cpu

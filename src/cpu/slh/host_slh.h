@@ -1,0 +1,30 @@
+// SLH-DSA by the calling core alone, for a libcrypto that has none: the kernels' own code, a
+// group of one lane after the other. Its time does not depend on a secret.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "job/slh_set.h"
+#include "job/status.h"
+#include "kernels/slh/slh_layout.h"
+
+namespace lanecrypt::cpu {
+
+// The roots that a signature leads to, n bytes of each layer, the lowest first.
+using SlhRoots = std::array<uint8_t, size_t{SLH_MOST_LAYERS} * 32>;
+
+// Writes the signature but for its first n bytes, R. LC_ERROR_INTERNAL, and nothing is
+// written, if it is not right.
+Status host_slh_sign(const SlhSet &set, const SlhItem &item, std::span<uint8_t> signature,
+                     SlhRoots &roots);
+// PK.root of the key of the item.
+Status host_slh_root(const SlhSet &set, const SlhItem &item, std::span<uint8_t> root);
+// Sets `valid`, unless memory is short.
+Status host_slh_verify(const SlhSet &set, const SlhItem &item, std::span<const uint8_t> signature,
+                       bool &valid, SlhRoots &roots);
+
+}  // namespace lanecrypt::cpu

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/signed_roots.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace lanecrypt {
+namespace {
+
+// The trees of a layer are numbered by so many bits.
+uint32_t bits_of_layer(const SlhSet &set, uint32_t layer) {
+  return set.height - set.tree_height * (layer + 1);
+}
+
+bool is_kept(const SlhSet &set, uint32_t layer) {
+  const uint32_t bits = bits_of_layer(set, layer);
+  return bits < 32 && uint64_t{1} << bits <= SignedRoots::kMostTrees;
+}
+
+}  // namespace
+
+SignedRoots::SignedRoots(const SlhSet &set) : set_(set) {}
+
+SignedRoots::~SignedRoots() { delete[] table_.load(); }
+
+std::atomic<uint64_t> *SignedRoots::table() {
+  std::atomic<uint64_t> *current = table_.load(std::memory_order_acquire);
+  if (current != nullptr) return current;
+  size_t entries = 0;
+  for (uint32_t layer = set_.layers - 1; layer-- > 0 && is_kept(set_, layer);)
+    entries += size_t{1} << bits_of_layer(set_, layer);
+  std::unique_ptr<std::atomic<uint64_t>[]> made(new (std::nothrow)
+                                                    std::atomic<uint64_t>[entries]());
+  // Another thread may have come first.
+  if (table_.compare_exchange_strong(current, made.get(), std::memory_order_acq_rel))
+    return made.release();
+  return current;
+}
+
+bool SignedRoots::agree(uint64_t tree, std::span<const uint8_t> roots) {
+  std::atomic<uint64_t> *const entries = table();
+  if (entries == nullptr) return false;
+  // If one differs, the signature does not leave, and nothing of it is kept.
+  for (const bool keeps : {false, true}) {
+    size_t first = 0;
+    for (uint32_t layer = set_.layers - 1; layer-- > 0 && is_kept(set_, layer);) {
+      uint64_t root, known = 0;
+      std::memcpy(&root, &roots[size_t{layer} * set_.n], sizeof root);
+      root |= 1;
+      std::atomic<uint64_t> &entry = entries[first + (tree >> (set_.tree_height * layer))];
+      if (keeps)
+        entry.compare_exchange_strong(known, root);
+      else
+        known = entry.load();
+      if (known != 0 && known != root) return false;
+      first += size_t{1} << bits_of_layer(set_, layer);
+    }
+  }
+  return true;
+}
+
+}  // namespace lanecrypt

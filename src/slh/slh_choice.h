@@ -1,0 +1,43 @@
+// Where a single operation of SLH-DSA runs, by its set.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+#include "batch/batch_choice.h"
+#include "slh/slh_request.h"
+
+namespace lanecrypt::runtime {
+
+class SlhChoice {
+ public:
+  using Duration = BatchChoice::Duration;
+  using Devices = BatchChoice::Devices;
+
+  SlhChoice(Devices devices, unsigned cores) : choice_(std::move(devices), cores) {}
+
+  // As in BatchChoice.
+  bool is_device_sooner(const SlhSet &set, lc_slh_dsa_operation operation, uint32_t in_line) {
+    return choice_.is_device_sooner(sort_of(set, operation), in_line);
+  }
+  void ran_on_cpu(const SlhSet &set, lc_slh_dsa_operation operation, Duration took) {
+    choice_.ran_on_cpu(sort_of(set, operation), took);
+  }
+
+ private:
+  static constexpr size_t kOperations = 3;
+  static_assert(BatchChoice::kSlots >= kOperations * 12);
+
+  static BatchChoice::Sort sort_of(const SlhSet &set, lc_slh_dsa_operation operation) {
+    // What a launch takes at least: hashes that follow one another, and the way there and back.
+    constexpr Duration kGuess = std::chrono::microseconds(1000);
+    return {.kind = slh_kind(operation, set),
+            .slot = kOperations * size_t(set.number) + size_t(operation),
+            .guess = set.shake ? 3 * kGuess : kGuess};
+  }
+
+  BatchChoice choice_;
+};
+
+}  // namespace lanecrypt::runtime

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slh/slh_engine.h"
+
+#include <chrono>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "batch/open_for.h"
+#include "cpu/digest.h"
+#include "slh/slh_batch.h"
+#include "verify/self_test.h"
+#include "verify/slh_known_answers.h"
+
+namespace lanecrypt::runtime {
+namespace {
+
+// A device that does fewer hashes within its time limit is of no use.
+constexpr double kHashesOfLimit = 1 << 28;
+
+std::string hex(std::span<const uint8_t> bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
+}
+
+double hashes_of(const SlhSet &set, uint32_t operation) {
+  const double tree = double(uint64_t{set.chains() * SLH_CHAIN_VALUES} << set.tree_height);
+  if (operation == LC_SLH_DSA_GENERATE) return tree;
+  if (operation == LC_SLH_DSA_SIGN)
+    return tree * set.layers + double(uint64_t{3 * set.fors_trees} << set.fors_height);
+  return double(set.layers) * set.chains() * SLH_CHAIN_VALUES;
+}
+
+class Engine : public BatchEngine {
+ public:
+  Engine(std::unique_ptr<device::Device> device, DeviceTrust trust)
+      : device_(std::move(device)),
+        launch_(*device_),
+        looks_(trust.verify),
+        slots_(*device_,
+               trust.time_limit.count() != 0 ? trust.time_limit
+                                             : default_time_limit(device_->properties()),
+               SlhLaunch::wipe_device) {}
+
+  Result<std::unique_ptr<Batch>> start(BatchKind kind, std::span<const BatchItem> items) override {
+    return start_slh_batch(launch_, slots_, &looks_, kind, items);
+  }
+  size_t best_batch(BatchKind kind) const override {
+    return SlhLaunch::best_batch(slh_set_of(kind), lc_slh_dsa_operation(kind.operation));
+  }
+  double share_of_limit(BatchKind kind, size_t operations) const override {
+    return double(operations) * hashes_of(slh_set_of(kind), kind.operation) / kHashesOfLimit;
+  }
+  bool is_stuck() const override { return slots_.is_stuck(); }
+  uint64_t launches() const override { return launch_.launches() - test_launches_; }
+
+  Status open() { return Status(); }
+  // The sets that sign fast have all kernels among them. What is the other sets' own is the
+  // size of their trees; the CPU looks at the first results of each.
+  Status self_test() {
+    std::vector<verify::SlhKnownAnswer> fast;
+    for (const verify::SlhKnownAnswer &answer : verify::slh_known_answers())
+      if (answer.set.ends_with('f')) fast.push_back(answer);
+    return verify::self_test(fast, [this](const auto &answer) { return knows(answer); });
+  }
+  void begin_service() {
+    test_launches_ = launch_.launches();
+    device_->begin_service();
+  }
+
+ private:
+  Result<bool> knows(const verify::SlhKnownAnswer &answer);
+  Status run(const SlhRequestPointer &request);
+
+  std::unique_ptr<device::Device> device_;
+  SlhLaunch launch_;
+  SlhLooks looks_;
+  SlhSlots slots_;
+  uint64_t test_launches_ = 0;
+};
+
+// Runs the one operation of a request, and waits for it.
+Status Engine::run(const SlhRequestPointer &request) {
+  const BatchItem item{request, 0};
+  Result<std::unique_ptr<Batch>> batch =
+      start_slh_batch(launch_, slots_, nullptr, request->kind_of(0), {&item, 1});
+  if (!batch.ok()) return batch.status();
+  const auto end = std::chrono::steady_clock::now() + slots_.time_limit();
+  while (!(*batch)->is_done()) {
+    if (std::chrono::steady_clock::now() >= end) {
+      (*batch)->abandon();
+      return stuck_status(slots_.time_limit());
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  uint8_t right = 1;
+  LC_TRY((*batch)->finish({&right, 1}));
+  return right == 1 ? Status() : verify::failed_self_test("a signature that does not verify");
+}
+
+Result<bool> Engine::knows(const verify::SlhKnownAnswer &answer) {
+  const SlhSet &set = *find_slh_set(answer.set);
+  std::vector<uint8_t> seeds(set.seed_bytes()), key(set.private_bytes()),
+      signature(set.signature_bytes());
+  std::iota(seeds.begin(), seeds.end(), uint8_t{0});
+  const auto keys = std::make_shared<SlhKeys>(
+      SlhGeneration{
+          .set = &set, .count = 1, .seeds = seeds.data(), .keys = key.data(), .random = {}},
+      nullptr);
+  LC_TRY(keys->take_seeds());
+  LC_TRY(run(keys));
+  if (hex(std::span(key).last(set.n)) != answer.root) return false;
+
+  const auto made = std::make_shared<SlhKey>(set, key, RandomSource{});
+  LC_TRY(cpu::prepare(*made));
+  SlhJob job;
+  job.is_deterministic = true;
+  job.keys = {made};
+  job.messages.push_back({.key = 0,
+                          .message = {reinterpret_cast<const uint8_t *>(verify::kSlhMessage.data()),
+                                      verify::kSlhMessage.size()},
+                          .context = {},
+                          .signature = signature.data()});
+  const auto signatures = std::make_shared<SlhSignatures>(job, nullptr);
+  LC_TRY(signatures->hash(nullptr));
+  LC_TRY(run(signatures));
+  uint8_t digest[32];
+  LC_TRY(cpu::digest(cpu::Digest::kSha256, {signature}, digest));
+  if (hex(digest) != answer.signature_sha256) return false;
+
+  uint8_t verdict = 0;
+  job.operation = LC_SLH_DSA_VERIFY;
+  job.verdicts = &verdict;
+  for (const uint8_t expected : {1, 0}) {
+    signature.back() ^= uint8_t(1 - expected);
+    const auto verified = std::make_shared<SlhSignatures>(job, nullptr);
+    LC_TRY(verified->hash(nullptr));
+    LC_TRY(run(verified));
+    if (verdict != expected) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BatchEngine>> make_slh_engine(const device::Found &found,
+                                                     const DeviceTrust &trust) {
+  return open_for<BatchEngine, Engine>(device::KernelSet::kSlh, found, trust);
+}
+
+}  // namespace lanecrypt::runtime

@@ -1,0 +1,19 @@
+// SLH-DSA on one device: batches of signatures, of verifications or of new keys.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "batch/batch_engine.h"
+#include "batch/device_trust.h"
+#include "device/device.h"
+
+namespace lanecrypt::runtime {
+
+// Opens the device for SLH-DSA alone, on the calling thread, and has it answer what is known.
+// An error says why it cannot be used.
+Result<std::unique_ptr<BatchEngine>> make_slh_engine(const device::Found &found,
+                                                     const DeviceTrust &trust = {});
+
+}  // namespace lanecrypt::runtime

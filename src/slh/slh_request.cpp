@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slh/slh_request.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/slh/slh_message.h"
+
+namespace lanecrypt::runtime {
+
+BatchKind slh_kind(lc_slh_dsa_operation operation, const SlhSet &set) {
+  return {operation, uint32_t(set.number) + 1};
+}
+
+const SlhSet &slh_set_of(BatchKind kind) { return *find_slh_set(kind.size - 1); }
+
+SlhSignatures::SlhSignatures(SlhJob whole, Callback on_end)
+    : SlhRequest(whole.messages.size(), whole.device, std::move(on_end)),
+      job_(std::move(whole)),
+      hashed_(job_.messages.size()) {
+  // A signature of another length is wrong, and its verdict says so already.
+  std::erase_if(todo, [this](uint32_t n) { return !job_.messages[n].has_right_length; });
+}
+
+// The random numbers of a hedged signature wait where its R will be.
+Status SlhSignatures::draw() {
+  if (job_.operation != LC_SLH_DSA_SIGN || job_.is_deterministic) return Status();
+  const size_t count = hashed_.size();
+  std::vector<uint8_t> drawn(count * sizeof hashed_[0].r);
+  // Keys that draw from one source share a call.
+  for (size_t first = 0, end; first < count; first = end) {
+    const RandomSource &source = key_of(uint32_t(first)).random;
+    size_t bytes = 0;
+    for (end = first; end < count && key_of(uint32_t(end)).random == source; ++end)
+      bytes += key_of(uint32_t(end)).set.n;
+    LC_TRY(cpu::random_bytes_from(source, drawn.data(), bytes));
+    const uint8_t *from = drawn.data();
+    for (size_t n = first; n < end; ++n) {
+      std::memcpy(hashed_[n].r, from, key_of(uint32_t(n)).set.n);
+      from += key_of(uint32_t(n)).set.n;
+    }
+  }
+  secure::wipe(drawn.data(), drawn.size());
+  return Status();
+}
+
+Status SlhSignatures::hash_one(uint32_t number) {
+  const SlhMessage &message = job_.messages[number];
+  cpu::SlhHashed &hashed = hashed_[number];
+  if (job_.operation == LC_SLH_DSA_VERIFY)
+    return message.has_right_length ? cpu::hash_to_verify(job_, message, hashed) : Status();
+  const size_t n = key_of(number).set.n;
+  uint8_t opt_rand[32];
+  const bool is_given = message.additional_random != nullptr;
+  std::memcpy(opt_rand, is_given ? message.additional_random : hashed.r, n);
+  const Status status =
+      cpu::hash_to_sign(job_, message,
+                        is_given || !job_.is_deterministic ? std::span<const uint8_t>(opt_rand, n)
+                                                           : std::span<const uint8_t>(),
+                        hashed);
+  secure::wipe(opt_rand, sizeof opt_rand);
+  return status;
+}
+
+Status SlhSignatures::hash(const RunParts &run_parts) {
+  // So many take about as long as it takes to wake a thread.
+  constexpr size_t kPart = 32;
+  LC_TRY(draw());
+  const size_t count = hashed_.size(), parts = (count + kPart - 1) / kPart;
+  std::vector<Status> ended(parts);
+  const auto run = [&](size_t part) {
+    for (size_t n = part * kPart; n < std::min(count, (part + 1) * kPart); ++n)
+      if (ended[part].ok()) ended[part] = hash_one(uint32_t(n));
+  };
+  if (parts > 1)
+    run_parts(parts, run);
+  else if (parts == 1)
+    run(0);
+  for (const Status &status : ended) LC_TRY(status);
+  return Status();
+}
+
+Status SlhSignatures::run_on_cpu(uint32_t number) {
+  if (job_.operation == LC_SLH_DSA_SIGN)
+    return cpu::slh_sign(key_of(number), hashed_[number], signature(number));
+  bool valid = false;
+  LC_TRY(cpu::slh_verify(key_of(number), hashed_[number], signature(number), valid));
+  set_verdict(number, valid);
+  return Status();
+}
+
+Status SlhKeys::take_seeds() {
+  const size_t bytes = what_.count * what_.set->seed_bytes();
+  seeds_ = secure::KeyMemory(bytes);
+  if (!seeds_.ok(bytes)) return Status(LC_ERROR_MEMORY, "no memory for the seeds of the keys");
+  if (what_.seeds == nullptr) return cpu::random_bytes_from(what_.random, seeds_.data(), bytes);
+  std::memcpy(seeds_.data(), what_.seeds, bytes);
+  return Status();
+}
+
+void SlhKeys::put_item(uint32_t number, SlhItem &item) const {
+  const size_t n = what_.set->n;
+  const std::span<const uint8_t> from = seeds(number);
+  item = {};
+  cpu::slh_put_key(*what_.set,
+                   {.sk_seed = from.first(n), .sk_prf = {}, .pk_seed = from.last(n), .pk_root = {}},
+                   item);
+}
+
+}  // namespace lanecrypt::runtime
