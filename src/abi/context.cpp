@@ -76,17 +76,33 @@ served::ServedRsa *Context::served_rsa() {
   return &current->rsa;
 }
 
+namespace {
+
+// Who does the operations that a choice is about.
+runtime::BatchDispatcher &family_of(runtime::Dispatcher &all, const runtime::RsaChoice *) {
+  return all.rsa();
+}
+runtime::BatchDispatcher &family_of(runtime::Dispatcher &all, const runtime::MlDsaChoice *) {
+  return all.ml_dsa();
+}
+
+}  // namespace
+
 // Asks the devices of `context` only if they were looked for already.
+template <class Choice>
 struct Context::Chooser {
   explicit Chooser(Context &whole)
       : born_in(forks()), context(whole), choice(devices(), cpu::usable_cores()) {}
 
-  runtime::RsaDispatcher *found() const {
-    Process *current = context.found();
-    return current != nullptr ? &current->dispatcher.rsa() : nullptr;
+  static runtime::BatchDispatcher &family(runtime::Dispatcher &all) {
+    return family_of(all, static_cast<const Choice *>(nullptr));
   }
-  runtime::RsaChoice::Devices devices() {
-    using Duration = runtime::RsaChoice::Duration;
+  runtime::BatchDispatcher *found() const {
+    Process *current = context.found();
+    return current != nullptr ? &family(current->dispatcher) : nullptr;
+  }
+  runtime::BatchChoice::Devices devices() {
+    using Duration = runtime::BatchChoice::Duration;
     return {.load = [this] { return found() == nullptr ? 0 : found()->load(); },
             .estimate = [this](runtime::BatchKind kind, Duration guess) -> std::optional<Duration> {
               if (found() == nullptr) return std::nullopt;
@@ -98,22 +114,31 @@ struct Context::Chooser {
   // they are open.
   void warm_up() {
     if (is_warm || !context.inquiry().knows_devices() || is_warm.exchange(true)) return;
-    context.dispatcher().rsa().warm_up();
+    family(context.dispatcher()).warm_up();
+  }
+  // What `place` has, unless a child of fork inherited it.
+  static void free(const std::atomic<Chooser *> &place) {
+    Chooser *const current = place.load();
+    if (current != nullptr && current->born_in == forks()) delete current;
   }
 
   const uint64_t born_in;
   Context &context;
   std::atomic<bool> is_warm{false};
-  runtime::RsaChoice choice;
+  Choice choice;
 };
 
-runtime::RsaChoice &Context::rsa_choice() {
-  Chooser *current = chooser_.load();
+template <class Choice>
+Choice &Context::choice_of(std::atomic<Chooser<Choice> *> &place) {
+  Chooser<Choice> *current = place.load();
   if (current != nullptr && current->born_in == forks()) return current->choice;
-  auto made = std::make_unique<Chooser>(*this);
-  if (chooser_.compare_exchange_strong(current, made.get())) return made.release()->choice;
+  auto made = std::make_unique<Chooser<Choice>>(*this);
+  if (place.compare_exchange_strong(current, made.get())) return made.release()->choice;
   return current->choice;
 }
+
+runtime::RsaChoice &Context::rsa_choice() { return choice_of(rsa_chooser_); }
+runtime::MlDsaChoice &Context::ml_dsa_choice() { return choice_of(ml_dsa_chooser_); }
 
 bool Context::generation_is_sooner(uint32_t bits) {
   // Such keys take a core most of a second, and to open a device takes less; the
@@ -194,8 +219,8 @@ bool Context::is_open(bool opens_now) {
 Context::~Context() {
   ServedProcess *served = served_.load();
   if (served != nullptr && served->born_in == forks() && served->at_end.withdraw()) delete served;
-  Chooser *chooser = chooser_.load();
-  if (chooser != nullptr && chooser->born_in == forks()) delete chooser;
+  Chooser<runtime::RsaChoice>::free(rsa_chooser_);
+  Chooser<runtime::MlDsaChoice>::free(ml_dsa_chooser_);
   InquiryOfProcess *inquiry = inquiry_.load();
   if (inquiry != nullptr && inquiry->born_in == forks()) delete inquiry;
   Process *current = process_.load();

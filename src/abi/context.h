@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "ml_dsa/ml_dsa_choice.h"
 #include "place/cipher_choice.h"
 #include "place/dispatcher.h"
 #include "place/inquiry.h"
@@ -35,8 +36,9 @@ class Context {
   // What does private operations of RSA in the place of the devices: the process's own, made by
   // the first call; nullptr if the context names no service.
   served::ServedRsa *served_rsa();
-  // It looks for no device before it pays.
+  // They look for no device before it pays.
   runtime::RsaChoice &rsa_choice();
+  runtime::MlDsaChoice &ml_dsa_choice();
   // Whether one key is made sooner with devices than by OpenSSL on one core.
   bool generation_is_sooner(uint32_t bits);
 
@@ -60,7 +62,10 @@ class Context {
   // driver handles of the parent.
   struct Process;
   struct ServedProcess;
+  template <class Choice>
   struct Chooser;
+  template <class Choice>
+  Choice &choice_of(std::atomic<Chooser<Choice> *> &place);
   struct InquiryOfProcess;
 
   Process &process();
@@ -73,7 +78,8 @@ class Context {
   const std::optional<served::Service> service_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<ServedProcess *> served_ = nullptr;
-  std::atomic<Chooser *> chooser_ = nullptr;
+  std::atomic<Chooser<runtime::RsaChoice> *> rsa_chooser_ = nullptr;
+  std::atomic<Chooser<runtime::MlDsaChoice> *> ml_dsa_chooser_ = nullptr;
   std::atomic<InquiryOfProcess *> inquiry_ = nullptr;
   std::atomic<uint32_t> keys_made_elsewhere_ = 0;
 };

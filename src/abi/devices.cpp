@@ -59,14 +59,18 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     using lanecrypt::device::KernelSet;
     const auto ciphers = context->dispatcher().service(index, KernelSet::kCiphers);
     const auto rsa = context->dispatcher().service(index, KernelSet::kRsa);
+    const auto ml_dsa = context->dispatcher().service(index, KernelSet::kMlDsa);
     copy_text(value.reason, sizeof value.reason,
-              ciphers.reason.empty() ? rsa.reason : ciphers.reason);
+              !ciphers.reason.empty() ? ciphers.reason
+              : !rsa.reason.empty()   ? rsa.reason
+                                      : ml_dsa.reason);
     value.memory_bytes = properties.memory_bytes;
     value.compute_units = properties.compute_units;
     value.is_gpu = properties.is_gpu ? 1 : 0;
     value.selected = context->dispatcher().is_selected(index) ? 1 : 0;
     value.state = ciphers.state;
     value.rsa_state = rsa.state;
+    value.ml_dsa_state = ml_dsa.state;
     copy_text(value.pci_address, sizeof value.pci_address, pci_text(properties.pci_address));
     return give(value, info, "lc_device_info.struct_size is too small");
   });
