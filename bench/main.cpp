@@ -20,6 +20,7 @@
 #include "bench/host/host.h"
 #include "bench/load/provider_library.h"
 #include "bench/papers/papers.h"
+#include "bench/pq/pq.h"
 #include "bench/report/log.h"
 #include "bench/report/results.h"
 #include "bench/rsa/rsa.h"
@@ -41,6 +42,8 @@ the copies there and back, beside OpenSSL on one core and on all. Every output
 is compared with OpenSSL's.
 rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
 and keys in the making, beside OpenSSL on one core and on all.
+pq: signatures, keys and verifications of ML-DSA in batches, and the time of one
+signature, beside OpenSSL from 3.5 on, on one core and on all.
 host: AES from host memory and back, pinned and through EVP, with the CPU's time, in
 turn with OpenSSL; what it costs to check the output; what a task on the same core
 keeps of it.
@@ -87,9 +90,9 @@ class Bench : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    app.add_option("what", what_, "what to measure: aes, rsa, host, kernels, timing or papers")
+    app.add_option("what", what_, "what to measure: aes, rsa, pq, host, kernels, timing or papers")
         ->required()
-        ->option_text("aes|rsa|host|kernels|timing|papers");
+        ->option_text("aes|rsa|pq|host|kernels|timing|papers");
     app.add_option("paper", paper_, "with papers: one alone")->option_text("R|H|M|W|S");
     app.add_flag("--json", json_, "print JSON instead of a table");
     app.add_option("--out", out_, "write the JSON to a file too; of papers, into a folder")
@@ -114,13 +117,13 @@ class Bench : public Subcommand {
   }
 
   void run(std::vector<SecretBytes>) override {
-    static constexpr std::string_view kKnown[] = {"aes",     "rsa",    "host",
+    static constexpr std::string_view kKnown[] = {"aes",     "rsa",    "pq",    "host",
                                                   "kernels", "timing", "papers"};
     if (std::find(std::begin(kKnown), std::end(kKnown), what_) == std::end(kKnown))
       throw Failure(
           ExitCode::kUsage,
-          fmt::format("there is no benchmark '{}': there are aes, rsa, host, kernels, timing and "
-                      "papers",
+          fmt::format("there is no benchmark '{}': there are aes, rsa, pq, host, kernels, timing "
+                      "and papers",
                       what_));
     if (!paper_.empty() && what_ != "papers")
       throw Failure(ExitCode::kUsage, fmt::format("'{}' has no part '{}'", what_, paper_));
@@ -169,6 +172,7 @@ class Bench : public Subcommand {
         module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "aes") bench_aes(context, quick_, log);
     if (what_ == "rsa") bench_rsa(context, module, quick_, log);
+    if (what_ == "pq") bench_ml_dsa(context, quick_, log);
     if (what_ == "host") bench_host(context, module, dir_, quick_, log);
     if (what_ == "kernels") measure_kernels(devices, log);
     if (what_ == "timing") bench_timing(context, quick_, launches_, log);

@@ -66,15 +66,16 @@ MAY_INCLUDE = {
     "src/rsa": ["src/batch", "src/thread", "src/verify", "src/device/device.h", "src/cpu", "src/process",
                 "src/secure", "src/job", "kernels"],
     "src/slh": ["src/batch", "src/thread", "src/verify", "src/device/device.h", "src/cpu", "src/secure", "src/job", "kernels"],
+    "src/ml_dsa": ["src/batch", "src/verify", "src/device/device.h", "src/cpu", "src/secure", "src/job", "kernels"],
     "src/primes": ["src/rsa", "src/batch", "src/thread", "src/verify", "src/device/device.h", "src/cpu",
                    "src/process", "src/secure", "src/job", "kernels"],
     "service/wire": [],
     "service/client": ["service/wire", "src/batch/batch_choice.h", "src/cpu/core_count.h", "src/process", "src/secure"],
     "src/served": ["service/client", "src/rsa", "src/batch", "src/thread", "src/cpu", "src/process",
                    "src/secure", "src/job"],
-    "src/place": ["src/primes", "src/rsa", "src/slh", "src/cipher", "src/work", "src/device/survey.h",
+    "src/place": ["src/primes", "src/rsa", "src/slh", "src/ml_dsa", "src/cipher", "src/work", "src/device/survey.h",
                   "src/cache", "src/cpu", "src/process", "src/job"],
-    "src/abi": ["src/place", "src/served", "src/rsa", "src/slh", "src/work", "src/thread", "src/device/survey.h",
+    "src/abi": ["src/place", "src/served", "src/rsa", "src/slh", "src/ml_dsa", "src/work", "src/thread", "src/device/survey.h",
                 "src/cpu", "src/libcrypto", "src/process", "src/job"],
     "service/daemon": ["service/wire", "src/process", "src/secure"],
     "service": ["service/wire", "service/client", "service/daemon"],
@@ -91,8 +92,9 @@ MAY_INCLUDE = {
     "provider/wait": ["service/client", "src/process", "src/secure"],
     "provider/rsa": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
                      "provider/provider.h", "service/client", "src/process", "src/secure"],
+    "provider/pq": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/provider.h"],
     # libcrypto/ reports errors as a Status.
-    "provider": ["provider/cipher", "provider/wait", "provider/rsa", "service/client", "src/libcrypto", "src/process", "src/secure",
+    "provider": ["provider/cipher", "provider/wait", "provider/rsa", "provider/pq", "service/client", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/block_cipher.h", "src/job/mode.h"],
     "probe": ["src/abi/probe.h"],
     # Rings read and write the pipeline's chunks.
@@ -112,12 +114,13 @@ MAY_INCLUDE = {
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],
     "bench/host": MEASURING + ["bench/aes/devices.h"],
     "bench/rsa": MEASURING,
+    "bench/pq": MEASURING,
     # Clients of the service know nothing of it: they are programs as others write them.
     "bench/service": [],
     # device_xor.h is not of the C ABI.
     "bench/papers": MEASURING + ["bench/rsa", "src/abi/device_xor.h", "src/process/diagnostics.h"],
     # rsa_timing measures the kernels from inside the library.
-    "bench": MEASURING + ["bench/aes", "bench/host", "bench/rsa", "bench/papers", "src"],
+    "bench": MEASURING + ["bench/aes", "bench/host", "bench/rsa", "bench/pq", "bench/papers", "src"],
     "fuzz": ["service/wire", "service/client", "service/daemon", "src/process", "src/secure"],
 }
 # The folders in which "a/b.h" is looked for.

@@ -1,5 +1,6 @@
 // Every kernel of ML-DSA, for a target that compiles them from one source. Each takes `count`
-// keys or signatures, one a group.
+// keys or signatures, one a group. A target may compile one set alone, by its name in
+// LC_ML_DSA_ONLY.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +16,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
 #define ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)     \
   SHARED_WORDS(words);                                                \
   const MlDsaSet set = {k, l, eta, tau, gamma1, gamma2, omega, hash}; \
-  const MlDsaLocal local = ml_dsa_local(words, set);                  \
+  const MlDsaShared shared = ml_dsa_shared(words, set);               \
   const u32 at = group_id();                                          \
   if (at >= count) return;
 
@@ -26,7 +27,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   (GLOBAL const u32 *keys, GLOBAL u32 *expanded, u32 parts, u32 count SHARED_PARAMETER) {          \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_expand_key(expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY,                    \
-                      keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, parts, local, set);             \
+                      keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, parts, shared, set);            \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
@@ -34,7 +35,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   (GLOBAL const u32 *seeds, GLOBAL u32 *keys, u32 count SHARED_PARAMETER) {                        \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_draw_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                   \
-                    seeds + (u64)at * ML_DSA_SEED_BYTES / 4, local, set);                          \
+                    seeds + (u64)at * ML_DSA_SEED_BYTES / 4, shared, set);                         \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
@@ -42,14 +43,14 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   (GLOBAL u32 * keys, GLOBAL const u32 *expanded, u32 count SHARED_PARAMETER) {                    \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_finish_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                 \
-                      expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, local, set);       \
+                      expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, shared, set);      \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_hash_keys_all, ML_DSA_GROUP)                                              \
   (GLOBAL u32 * keys, GLOBAL u32 * verdicts, u32 nonce, u32 count SHARED_PARAMETER) {              \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
-    ml_dsa_hash_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, local, set);                      \
+    ml_dsa_hash_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, shared, set);                     \
     if (lane_id() == 0) verdicts[at] = nonce;                                                      \
   }                                                                                                \
                                                                                                    \
@@ -58,10 +59,10 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
    GLOBAL u8 *out, GLOBAL u32 *verdicts, u32 nonce, u32 count SHARED_PARAMETER) {                  \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
-    const u32 done =                                                                               \
-        ml_dsa_sign(out + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                           \
-                    keys + (u64)piece->key * ML_DSA_KEY_STRIDE(set) / 4,                           \
-                    expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, local, set); \
+    const u32 done = ml_dsa_sign(out + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,              \
+                                 keys + (u64)piece->key * ML_DSA_KEY_STRIDE(set) / 4,              \
+                                 expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, \
+                                 shared, set);                                                     \
     if (lane_id() == 0) verdicts[at] = done != 0 ? nonce : 0;                                      \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
@@ -73,8 +74,16 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
     GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
     const u32 right = ml_dsa_verify(                                                               \
         in + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                                        \
-        expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, local, set);             \
+        expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, shared, set);            \
     if (lane_id() == 0) verdicts[at] = right != 0 ? nonce : ~nonce;                                \
   }
 
-ML_DSA_SETS(ML_DSA_KERNELS)
+#if !defined(LC_ML_DSA_ONLY) || LC_ML_DSA_ONLY == 44
+ML_DSA_SET_44(ML_DSA_KERNELS)
+#endif
+#if !defined(LC_ML_DSA_ONLY) || LC_ML_DSA_ONLY == 65
+ML_DSA_SET_65(ML_DSA_KERNELS)
+#endif
+#if !defined(LC_ML_DSA_ONLY) || LC_ML_DSA_ONLY == 87
+ML_DSA_SET_87(ML_DSA_KERNELS)
+#endif

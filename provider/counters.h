@@ -33,6 +33,10 @@ enum class Count : uint8_t {
   kRsaServiceJobs,
   kRsaCpuJobs,
   kRsaFailures,
+  // The same of ML-DSA's signatures.
+  kMlDsaDeviceJobs,
+  kMlDsaCpuJobs,
+  kMlDsaFailures,
 };
 
 // What each is called. A new counter needs a value and a row.
@@ -57,6 +61,9 @@ inline constexpr CountRow kCounts[] = {
     {Count::kRsaServiceJobs, "rsa_service_jobs", "lanecrypt.rsa-service-jobs"},
     {Count::kRsaCpuJobs, "rsa_cpu_jobs", "lanecrypt.rsa-cpu-jobs", true},
     {Count::kRsaFailures, "rsa_failures", "lanecrypt.rsa-failures"},
+    {Count::kMlDsaDeviceJobs, "ml_dsa_device_jobs", "lanecrypt.ml-dsa-device-jobs", true},
+    {Count::kMlDsaCpuJobs, "ml_dsa_cpu_jobs", "lanecrypt.ml-dsa-cpu-jobs", true},
+    {Count::kMlDsaFailures, "ml_dsa_failures", "lanecrypt.ml-dsa-failures"},
 };
 inline constexpr size_t kCountCount = std::size(kCounts);
 

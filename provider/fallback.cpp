@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "provider/pq/pq_key.h"
+
 namespace lanecrypt::provider {
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library) {
   const OSSL_PROVIDER *found = nullptr;
@@ -55,7 +57,20 @@ EVP_MAC *fallback_poly1305(Provider &provider) {
                     EVP_MAC_fetch, EVP_MAC_free);
 }
 
+EVP_KEYMGMT *fallback_pq_keymgmt(Provider &provider, size_t type) {
+  static_assert(std::size(kPqTypes) == std::extent_v<decltype(Provider::fallback_pq_keymgmt)>);
+  return fetch_once(provider, library_of_fallback(provider), provider.fallback_pq_keymgmt[type],
+                    kPqTypes[type].name, EVP_KEYMGMT_fetch, EVP_KEYMGMT_free);
+}
+
+EVP_MD *fallback_shake256(Provider &provider) {
+  return fetch_once(provider, library_of_fallback(provider), provider.fallback_shake256, "SHAKE256",
+                    EVP_MD_fetch, EVP_MD_free);
+}
+
 void free_fallbacks(Provider &provider) {
+  EVP_MD_free(provider.fallback_shake256);
+  for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_pq_keymgmt) EVP_KEYMGMT_free(place);
   EVP_MAC_free(provider.fallback_poly1305);
   for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_rsa_keymgmt) EVP_KEYMGMT_free(place);
   EVP_SIGNATURE_free(provider.fallback_rsa_signature);

@@ -48,6 +48,20 @@ F(int, 0, lc_rsa_device_is_sooner, (lc_context * context, uint32_t bits, uint32_
   (context, bits, in_line))
 F(void, , lc_rsa_ran_on_cpu, (lc_context * context, uint32_t bits, uint64_t nanoseconds),
   (context, bits, nanoseconds))
+F(size_t, 0, lc_ml_dsa_bytes, (lc_ml_dsa_set set, lc_ml_dsa_part part), (set, part))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_ml_dsa_key_new,
+  (const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key), (parts, key))
+F(void, , lc_ml_dsa_key_free, (lc_ml_dsa_key * key), (key))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_ml_dsa_run,
+  (lc_context * context, const lc_ml_dsa_job *job, lc_result *result), (context, job, result))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_ml_dsa_submit,
+  (lc_context * context, const lc_ml_dsa_job *job, const lc_completion *completion,
+   lc_ticket **ticket),
+  (context, job, completion, ticket))
+F(int, 0, lc_ml_dsa_device_is_sooner, (lc_context * context, lc_ml_dsa_set set, uint32_t in_line),
+  (context, set, in_line))
+F(void, , lc_ml_dsa_ran_on_cpu, (lc_context * context, lc_ml_dsa_set set, uint64_t nanoseconds),
+  (context, set, nanoseconds))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_rsa_generate,
   (lc_context * context, const lc_rsa_generation *generation, lc_result *result),
   (context, generation, result))

@@ -26,6 +26,7 @@
 #include "provider/cipher/fallback_cipher.h"
 #include "provider/cipher/keystream_ahead.h"
 #include "provider/fallback.h"
+#include "provider/pq/pq_operations.h"
 #include "provider/program_random.h"
 #include "provider/rsa/rsa_operations.h"
 #include "provider/statistics.h"
@@ -59,7 +60,8 @@ const OSSL_PARAM *gettable_params(void *) { return kGettable.data(); }
 int get_params(void *pointer, OSSL_PARAM params[]) {
   Provider &provider = *static_cast<Provider *>(pointer);
   const std::pair<const char *, const char *> texts[] = {
-      {OSSL_PROV_PARAM_NAME, "Lanecrypt block ciphers, ChaCha20 and RSA on graphics processors"},
+      {OSSL_PROV_PARAM_NAME,
+       "Lanecrypt block ciphers, ChaCha20, RSA and ML-DSA on graphics processors"},
       {OSSL_PROV_PARAM_VERSION, LC_VERSION_TEXT},
       {OSSL_PROV_PARAM_BUILDINFO, LC_VERSION_TEXT},
   };
@@ -85,16 +87,51 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
   return 1;
 }
 
+bool offers_ml_dsa(const Settings &settings) {
+  return settings.offers_ml_dsa() && libcrypto_has_ml_dsa();
+}
+
+// One list after the other.
+using Operations = std::array<OSSL_ALGORITHM, 12>;
+Operations joined(const OSSL_ALGORITHM *first, const OSSL_ALGORITHM *second) {
+  Operations all{};
+  size_t count = 0;
+  for (const OSSL_ALGORITHM *list : {first, second})
+    for (; list->algorithm_names != nullptr && count + 1 < all.size(); ++list) all[count++] = *list;
+  return all;
+}
+
+const OSSL_ALGORITHM *key_operations(const Settings &settings) {
+  if (!offers_ml_dsa(settings)) return settings.offers_rsa() ? kRsaKeymgmtOperations : nullptr;
+  static const Operations kBoth = joined(kRsaKeymgmtOperations, kPqKeymgmtOperations);
+  return settings.offers_rsa() ? kBoth.data() : kPqKeymgmtOperations;
+}
+
+const OSSL_ALGORITHM *signature_operations(const Settings &settings) {
+  if (!offers_ml_dsa(settings)) return settings.offers_rsa() ? kRsaSignatureOperations : nullptr;
+  static const Operations kBoth = joined(kRsaSignatureOperations, kMlDsaSignatureOperations);
+  return settings.offers_rsa() ? kBoth.data() : kMlDsaSignatureOperations;
+}
+
+int get_capabilities(void *pointer, const char *capability, OSSL_CALLBACK *callback,
+                     void *argument) {
+  Provider &provider = *static_cast<Provider *>(pointer);
+  if (strcasecmp(capability, "TLS-SIGALG") != 0 || !offers_ml_dsa(provider.settings)) return 1;
+  return tell_tls_sigalgs(provider, callback, argument);
+}
+
 const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cache) {
   *no_cache = 0;
   const Settings &settings = static_cast<Provider *>(pointer)->settings;
   if (operation == OSSL_OP_CIPHER) return settings.offers_ciphers() ? cipher_operations() : nullptr;
-  if (!settings.offers_rsa()) return nullptr;
   switch (operation) {
     case OSSL_OP_KEYMGMT:
-      return kRsaKeymgmtOperations;
+      return key_operations(settings);
     case OSSL_OP_SIGNATURE:
-      return kRsaSignatureOperations;
+      return signature_operations(settings);
+  }
+  if (!settings.offers_rsa()) return nullptr;
+  switch (operation) {
     case OSSL_OP_ASYM_CIPHER:
       return kRsaCipherOperations;
     case OSSL_OP_ENCODER:
@@ -133,6 +170,7 @@ const OSSL_DISPATCH kFunctions[] = {
     {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
     {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<Function>(get_params)},
     {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, reinterpret_cast<Function>(get_reason_strings)},
+    {OSSL_FUNC_PROVIDER_GET_CAPABILITIES, reinterpret_cast<Function>(get_capabilities)},
     {OSSL_FUNC_PROVIDER_QUERY_OPERATION, reinterpret_cast<Function>(query_operation)},
     {0, nullptr},
 };

@@ -146,6 +146,7 @@ constexpr Setting kSettings[] = {
      .take = take<&Settings::pinned_bytes, parse_bytes>},
     {.name = "keystream", .expected = kUse, .take = take<&Settings::keystream, parse_use>},
     {.name = "rsa", .expected = kUse, .take = take<&Settings::rsa, parse_use>},
+    {.name = "ml_dsa", .expected = kUse, .take = take<&Settings::ml_dsa, parse_use>},
     {.name = "require_gpu",
      .expected = kSwitch,
      .take = take<&Settings::require_gpu, parse_switch>},

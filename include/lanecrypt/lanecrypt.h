@@ -1,6 +1,6 @@
 /*
- * Lanecrypt: block ciphers, ChaCha20, RSA and SLH-DSA on graphics processors, in bulk. The
- * public C ABI.
+ * Lanecrypt: block ciphers, ChaCha20, RSA, SLH-DSA and ML-DSA on graphics processors, in
+ * bulk. The public C ABI.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -77,8 +77,8 @@ typedef enum lc_fallback {
  * jobs under way. They cannot where a message is in place and some of its pieces were
  * found right before: that input is gone. Jobs in device memory are not checked.
  * RSA, whatever is set here: the device checks each private result against the public
- * exponent, and the CPU checks one result of each batch. SLH-DSA, the same: the device
- * verifies each signature, and the CPU the first ones and some later. */
+ * exponent, and the CPU checks one result of each batch. SLH-DSA and ML-DSA, the same:
+ * the device verifies each signature, and the CPU one of each batch. */
 typedef enum lc_verify {
   /* Up to four blocks, chosen at random, of each chunk of up to 16 MiB that comes back;
    * one block of a chunk below 1 MiB. Of tags, only those that the device found wrong. */
@@ -172,7 +172,7 @@ typedef struct lc_device_info {
   char api[16];     /* "cuda", "opencl", "gl", "host" */
   char name[128];   /* the model, as its driver calls it */
   char driver[128]; /* version of the driver or platform */
-  char reason[256]; /* why it is unusable or lost, be it only for RSA or SLH-DSA; "" otherwise */
+  char reason[256]; /* why it is unusable or lost, be it only for one family; "" otherwise */
   uint64_t memory_bytes;  /* all device memory. OpenGL does not tell: there the most
                            * that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
@@ -182,8 +182,10 @@ typedef struct lc_device_info {
   /* The state for RSA, whose kernels are loaded when they are first needed. A device may be
    * lost only for RSA, or only for new RSA keys. */
   lc_device_state rsa_state;
-  char pci_address[16];          /* "0000:3b:00.0"; "" where the driver does not tell */
-  lc_device_state slh_dsa_state; /* the same as rsa_state for SLH-DSA */
+  char pci_address[16]; /* "0000:3b:00.0"; "" where the driver does not tell */
+  /* The same as rsa_state for SLH-DSA and for ML-DSA. */
+  lc_device_state slh_dsa_state;
+  lc_device_state ml_dsa_state;
 } lc_device_info;
 
 /* How many devices there are by the APIs that lc_options.devices names, selected or not,
@@ -469,8 +471,8 @@ typedef struct lc_result {
   uint64_t upload_ns;
   uint64_t kernel_ns;
   uint64_t download_ns;
-  /* Operations of RSA and SLH-DSA. Of RSA, device_bytes and cpu_bytes count the inputs; of
-   * SLH-DSA signatures, and keys that were made. */
+  /* Operations of RSA, SLH-DSA and ML-DSA. Of RSA, device_bytes and cpu_bytes count the inputs;
+   * of the others signatures, and keys that were made. */
   uint64_t device_operations;
   uint64_t cpu_operations;
   /* Of cpu_operations, those whose result failed its check on the device and was made
@@ -479,11 +481,11 @@ typedef struct lc_result {
   /* Devices that had the job, or a part of it, and could not do it. Others or the CPU did
    * what was left. A device that has no kernels for such a job is not counted. */
   uint64_t failed_devices;
-  /* Of RSA and SLH-DSA, about the last launch that did operations of the job: how many
-   * operations of all jobs it did together, the time from the job's submission to the launch,
-   * and from there until the results were there. 0 where no device did any. The service tells
-   * no number of operations (0); of what it did, these times are until the last request was
-   * sent, and from there to its answer. */
+  /* Of RSA, SLH-DSA and ML-DSA, about the last launch that did operations of the job: how many
+   * operations of all jobs it did together, the time from the job's submission to the launch, and
+   * from there until the results were there. 0 where no device did any. The service tells no number
+   * of operations (0); of what it did, these times are until the last request was sent, and from
+   * there to its answer. */
   uint64_t batch_operations;
   uint64_t waiting_ns;
   uint64_t device_ns;
@@ -751,7 +753,9 @@ typedef enum lc_message_encoding {
    * after the context string and the name of the hash. */
   LC_MESSAGE_PRE_HASH = 1,
   /* Algorithms 19 and 20, the internal interface: the message as it is, without a context. */
-  LC_MESSAGE_RAW = 2
+  LC_MESSAGE_RAW = 2,
+  /* Of ML-DSA alone: see lc_ml_dsa_message. */
+  LC_MESSAGE_MU = 3
 } lc_message_encoding;
 
 /* The approved hashes of pre-hash signatures. The number is the last of the hash's object
@@ -858,6 +862,122 @@ LC_API int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
 LC_API void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set,
                                   lc_slh_dsa_operation operation, uint64_t nanoseconds);
 
+/* ---- ML-DSA ------------------------------------------------------------- */
+
+/* The parameter sets of FIPS 204, table 1. */
+typedef enum lc_ml_dsa_set {
+  LC_ML_DSA_44 = 44,
+  LC_ML_DSA_65 = 65,
+  LC_ML_DSA_87 = 87
+} lc_ml_dsa_set;
+
+/* What has a length of its own in each set. */
+typedef enum lc_ml_dsa_part {
+  LC_ML_DSA_SEED = 0,        /* xi of FIPS 204, section 3.6.3: 32 bytes in every set */
+  LC_ML_DSA_PUBLIC_KEY = 1,  /* as pkEncode makes it (section 7.2): 1312, 1952, 2592 bytes */
+  LC_ML_DSA_PRIVATE_KEY = 2, /* as skEncode makes it: 2560, 4032, 4896 bytes */
+  LC_ML_DSA_SIGNATURE = 3    /* as sigEncode makes it: 2420, 3309, 4627 bytes */
+} lc_ml_dsa_part;
+
+/* Bytes of a part; 0 for a number that is no set or no part. */
+LC_API size_t lc_ml_dsa_bytes(lc_ml_dsa_set set, lc_ml_dsa_part part);
+
+/* A key of ML-DSA. It belongs to no context. Many threads may use it, and so may a child of
+ * fork. */
+typedef struct lc_ml_dsa_key lc_ml_dsa_key;
+
+/* A key as bytes. Each part that is given has the bytes that lc_ml_dsa_bytes() says; NULL: it is
+ * left out. One at least is given. */
+typedef struct lc_ml_dsa_parts {
+  size_t struct_size;
+  lc_ml_dsa_set set;
+  /* With a seed it is the key that ML-DSA.KeyGen_internal makes of it (algorithm 6). */
+  const void *seed;
+  const void *private_key;
+  /* Needed for a public key alone. */
+  const void *public_key;
+  /* Where the random numbers of hedged signatures come from, a function as
+   * lc_rsa_generation.random. It is called by lc_ml_dsa_run() and lc_ml_dsa_submit(), on the
+   * thread that calls these. NULL: OpenSSL's private random generator, in a library context of
+   * Lanecrypt's own. */
+  int (*random)(void *argument, void *to, size_t bytes);
+  void *argument;
+} lc_ml_dsa_parts;
+
+/* Copies a key into memory of Lanecrypt's that is locked where the system allows it, and wiped
+ * when the key is freed. Parts that do not belong together are LC_ERROR_ARGUMENT: of a private
+ * key, the public key is computed, and with it t0 and tr must agree. Takes a core some tenths of
+ * a millisecond for a private key. */
+LC_API lc_status lc_ml_dsa_key_new(const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key);
+/* Frees a key, at any time. Jobs under way keep what they need of it. NULL is allowed. */
+LC_API void lc_ml_dsa_key_free(lc_ml_dsa_key *key);
+
+typedef enum lc_ml_dsa_operation {
+  LC_ML_DSA_SIGN = 0,    /* FIPS 204, algorithms 2 and 7 */
+  LC_ML_DSA_VERIFY = 1,  /* algorithms 3 and 8 */
+  LC_ML_DSA_GENERATE = 2 /* algorithms 1 and 6: a new key */
+} lc_ml_dsa_operation;
+
+/* One operation. All memory is host memory, at any alignment. */
+typedef struct lc_ml_dsa_message {
+  /* To sign: a private key. To verify: any. To make a key: NULL. */
+  const lc_ml_dsa_key *key;
+  /* What is signed, by lc_ml_dsa_job.encoding: with LC_MESSAGE_PURE the message, which the
+   * context string precedes (algorithms 2 and 3); with LC_MESSAGE_RAW the message M' of
+   * algorithms 7 and 8; with LC_MESSAGE_MU mu itself, 64 bytes, which the caller has computed.
+   * It is hashed before the call returns, on the calling thread, and need not stay. */
+  const void *message;
+  size_t message_bytes;
+  const void *context;
+  size_t context_bytes; /* 0 to 255; 0 but with LC_MESSAGE_PURE */
+  /* 32 bytes, copied before the call returns. To sign: rnd of FIPS 204, or NULL: zeros if
+   * lc_ml_dsa_job.deterministic is not 0, else random numbers. To make a key: its seed, or
+   * NULL: random numbers. */
+  const void *random;
+  /* To sign: where the signature goes. To verify: the signature, which is only read. It stays
+   * until the job is over, as do the places below. */
+  void *signature;
+  /* To verify: the bytes of the signature; any other number than that of the set makes it wrong.
+   * To sign: the room there. */
+  size_t signature_bytes;
+  /* To make a key: where it goes. */
+  void *public_key, *private_key;
+} lc_ml_dsa_message;
+
+/* Operations of one kind. To sign and to verify, the keys may be of any sets. */
+typedef struct lc_ml_dsa_job {
+  size_t struct_size;
+  lc_ml_dsa_operation operation;
+  /* LC_MESSAGE_PRE_HASH is LC_ERROR_UNSUPPORTED. */
+  lc_message_encoding encoding;
+  lc_ml_dsa_set set; /* of new keys */
+  int deterministic;
+  /* The device to use, selected or not; LC_ANY_DEVICE: Lanecrypt chooses; LC_CPU: no device. */
+  uint32_t device;
+  const lc_ml_dsa_message *messages;
+  size_t message_count;
+  size_t message_size; /* sizeof(lc_ml_dsa_message) */
+  /* To verify: a byte for each message, which is 1 if its signature is right, when the job has
+   * ended with LC_OK, and 0 in every other case. Otherwise NULL. */
+  uint8_t *verdicts;
+  /* Where the seeds of new keys come from, as lc_ml_dsa_parts has it for signatures. */
+  int (*random)(void *argument, void *to, size_t bytes);
+  void *argument;
+} lc_ml_dsa_job;
+
+/* Runs a job and waits for it. result may be NULL. A wrong signature is no error: see verdicts.
+ * A signature that a device made is verified there before it is given out, and the CPU makes
+ * again one that is wrong. */
+LC_API lc_status lc_ml_dsa_run(lc_context *context, const lc_ml_dsa_job *job, lc_result *result);
+/* Starts a job, as lc_submit() does. Keys are kept. */
+LC_API lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
+                                  const lc_completion *completion, lc_ticket **ticket);
+
+/* Where a single signature ends sooner, for a caller who can also make it himself: as
+ * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. */
+LC_API int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line);
+LC_API void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds);
+
 /* ---- Calibration -------------------------------------------------------- */
 
 typedef enum lc_tune_depth {
@@ -936,7 +1056,7 @@ typedef struct lc_counters {
   uint64_t bytes;    /* bytes that ran here */
   uint64_t launches; /* kernels started; 0 for the CPU */
   uint64_t failures; /* launches, copies, self-tests or checks that failed */
-  /* Operations of RSA and SLH-DSA that ran here, and rounds of tests of primes. */
+  /* Operations of RSA, SLH-DSA and ML-DSA that ran here, and rounds of tests of primes. */
   uint64_t operations;
 } lc_counters;
 

@@ -176,11 +176,22 @@ class Context {
   }
   // Makes keys; throws Error with LC_ERROR_STOPPED where a callback ended it. The
   // callbacks may throw nothing.
+  lc_result run(const lc_ml_dsa_job &job) const {
+    lc_result result{};
+    result.struct_size = sizeof result;
+    check(lc_ml_dsa_run(get(), &job, &result));
+    return result;
+  }
   lc_result generate(const lc_rsa_generation &generation) const {
     lc_result result{};
     result.struct_size = sizeof result;
     check(lc_rsa_generate(get(), &generation, &result));
     return result;
+  }
+  Ticket submit(const lc_ml_dsa_job &job, const lc_completion *completion = nullptr) const {
+    lc_ticket *ticket = nullptr;
+    check(lc_ml_dsa_submit(get(), &job, completion, &ticket));
+    return Ticket(ticket);
   }
   Ticket submit(const lc_rsa_job &job, const lc_completion *completion = nullptr) const {
     lc_ticket *ticket = nullptr;
@@ -226,6 +237,24 @@ class Context {
     void operator()(lc_context *context) const { lc_close(context); }
   };
   std::unique_ptr<lc_context, Close> context_;
+};
+
+// A key of ML-DSA. Jobs under way keep what they need of it.
+class MlDsaKey {
+ public:
+  MlDsaKey() = default;
+  explicit MlDsaKey(const lc_ml_dsa_parts &parts) {
+    lc_ml_dsa_key *key = nullptr;
+    check(lc_ml_dsa_key_new(&parts, &key));
+    key_.reset(key);
+  }
+  const lc_ml_dsa_key *get() const { return key_.get(); }
+
+ private:
+  struct Free {
+    void operator()(lc_ml_dsa_key *key) const { lc_ml_dsa_key_free(key); }
+  };
+  std::unique_ptr<lc_ml_dsa_key, Free> key_;
 };
 
 // An RSA key. Jobs under way keep what they need of it.

@@ -1,10 +1,9 @@
 // ML-DSA (FIPS 204) by groups of lanes: a group has one key or one signature, whose
 // coefficients its lanes share.
 //
-// Time and addresses do not depend on secrets, but for what FIPS 204 shows: how often an
-// attempt at a signature is refused, and at which check. Whether one is refused does not
-// depend on the private key beyond what the signature itself tells (the standard, section
-// 3.6.3, and appendix C).
+// Time and addresses do not depend on secrets, but for what the scheme's authors let them show:
+// how often an attempt at a signature is refused, by which check, and the challenge of one that is
+// (docs/security.md).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +11,7 @@
 #include "kernels/ml_dsa/sample.h"
 
 // What a group has in local memory.
-typedef struct MlDsaLocal {
+typedef struct MlDsaShared {
   SHARED u32 *first, *second;  // vectors of k polynomials
   SHARED u32 *challenge;       // a polynomial
   SHARED u32 *hashed;          // mu, and the packed w1
@@ -20,19 +19,19 @@ typedef struct MlDsaLocal {
   SHARED u32 *seed;            // 16 words
   SHARED u32 *hash;            // 16 words
   SHARED u32 *flag;            // whether something was found wrong
-} MlDsaLocal;
+} MlDsaShared;
 
-FN MlDsaLocal ml_dsa_local(SHARED u32 *words, const MlDsaSet set) {
-  MlDsaLocal local;
-  local.first = words;
-  local.second = local.first + set.k * ML_DSA_POLY;
-  local.challenge = local.second + set.k * ML_DSA_POLY;
-  local.hashed = local.challenge + ML_DSA_POLY;
-  local.drawn = local.hashed + ML_DSA_HASHED_WORDS(set);
-  local.seed = local.drawn + 40;
-  local.hash = local.seed + 32;
-  local.flag = local.hash + 16;
-  return local;
+FN MlDsaShared ml_dsa_shared(SHARED u32 *words, const MlDsaSet set) {
+  MlDsaShared shared;
+  shared.first = words;
+  shared.second = shared.first + set.k * ML_DSA_POLY;
+  shared.challenge = shared.second + set.k * ML_DSA_POLY;
+  shared.hashed = shared.challenge + ML_DSA_POLY;
+  shared.drawn = shared.hashed + ML_DSA_HASHED_WORDS(set);
+  shared.seed = shared.drawn + 40;
+  shared.hash = shared.seed + 32;
+  shared.flag = shared.hash + 16;
+  return shared;
 }
 
 // Whether a coefficient of `count` polynomials is as large as `bound`. All lanes ask, and get
@@ -50,33 +49,33 @@ FN u32 ml_dsa_exceeds(SHARED const u32 *polys, u32 count, u32 bound, SHARED u32 
   return answer;
 }
 
-// The challenge of local.hash, after the NTT.
-FN void ml_dsa_make_challenge(const MlDsaLocal local, const MlDsaSet set) {
-  for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes()) local.challenge[n] = 0;
+// The challenge of shared.hash, after the NTT.
+FN void ml_dsa_make_challenge(const MlDsaShared shared, const MlDsaSet set) {
+  for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes()) shared.challenge[n] = 0;
   group_barrier();
-  if (lane_id() == 0) ml_dsa_sample_in_ball(local.challenge, local.hash, local.drawn, set);
+  if (lane_id() == 0) ml_dsa_sample_in_ball(shared.challenge, shared.hash, shared.drawn, set);
   group_barrier();
-  ml_dsa_ntt(local.challenge, 1);
+  ml_dsa_ntt(shared.challenge, 1);
 }
 
-// local.hash = H(mu, w1 of `vector`); mu is in local.hashed.
-FN void ml_dsa_commit(const MlDsaLocal local, SHARED const u32 *vector, u32 how,
+// shared.hash = H(mu, w1 of `vector`); mu is in shared.hashed.
+FN void ml_dsa_commit(const MlDsaShared shared, SHARED const u32 *vector, u32 how,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_W1_BITS(set);
   for (u32 n = lane_id(); n < set.k * 8 * bits; n += group_lanes())
-    local.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY, n % (8 * bits),
-                                              bits, how, 0, set);
+    shared.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY,
+                                               n % (8 * bits), bits, how, 0, set);
   group_barrier();
   if (lane_id() == 0)
-    ml_dsa_hash(local.hash, set.hash_bytes / 4, local.hashed, ML_DSA_HASHED_WORDS(set));
+    ml_dsa_hash(shared.hash, set.hash_bytes / 4, shared.hashed, ML_DSA_HASHED_WORDS(set));
   group_barrier();
 }
 
 // to[i] = challenge times polys[i], not after the NTT any more.
-FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaLocal local, GLOBAL const u32 *polys,
+FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaShared shared, GLOBAL const u32 *polys,
                                u32 count) {
   for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
-    to[n] = ml_dsa_multiply(local.challenge[n % ML_DSA_POLY], polys[n]);
+    to[n] = ml_dsa_multiply(shared.challenge[n % ML_DSA_POLY], polys[n]);
   group_barrier();
   ml_dsa_inverse_ntt(to, count);
 }
@@ -93,8 +92,8 @@ FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, 
   group_barrier();
 }
 
-FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, const MlDsaLocal local,
-                          const MlDsaSet set) {
+FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts,
+                          const MlDsaShared shared, const MlDsaSet set) {
   GLOBAL const u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (parts & ML_DSA_EXPAND_A) {
     for (u32 n = lane_id(); n < set.k * set.l; n += group_lanes())
@@ -102,25 +101,25 @@ FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, cons
   }
   if (parts & ML_DSA_EXPAND_T1)
     ml_dsa_expand_part(to + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY, key + 8, set.k, ML_DSA_T1_BITS,
-                       ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, local.first);
+                       ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, shared.first);
   if (parts & ML_DSA_EXPAND_S) {
     ml_dsa_expand_part(to + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S1_AT / 4,
-                       set.l, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, local.first);
+                       set.l, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, shared.first);
     ml_dsa_expand_part(to + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY,
                        private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
-                       ML_DSA_FROM_TOP, set.eta, 0, local.first);
+                       ML_DSA_FROM_TOP, set.eta, 0, shared.first);
   }
   if (parts & ML_DSA_EXPAND_T0)
     ml_dsa_expand_part(to + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY,
                        private_key + ML_DSA_T0_AT(set) / 4, set.k, ML_DSA_T0_BITS, ML_DSA_FROM_TOP,
-                       1u << (ML_DSA_DROPPED_BITS - 1), 0, local.first);
+                       1u << (ML_DSA_DROPPED_BITS - 1), 0, shared.first);
 }
 
 // The first half of algorithm 6: all but t, of a seed at the key's place.
-FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaLocal local,
+FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaShared shared,
                         const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
-  SHARED u32 *made = local.hashed;  // rho, rho', K
+  SHARED u32 *made = shared.hashed;  // rho, rho', K
   if (lane_id() == 0) {
     u64 state[25];
     ml_dsa_clear(state);
@@ -141,65 +140,65 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaLocal 
   }
   for (u32 n = lane_id(); n < set.k + set.l; n += group_lanes())
     ml_dsa_expand_s(
-        (n < set.l ? local.first : local.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY, made + 8,
-        n, set);
+        (n < set.l ? shared.first : shared.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY,
+        made + 8, n, set);
   group_barrier();
-  ml_dsa_pack(private_key + ML_DSA_S1_AT / 4, local.first, set.l, ML_DSA_S_BITS(set),
+  ml_dsa_pack(private_key + ML_DSA_S1_AT / 4, shared.first, set.l, ML_DSA_S_BITS(set),
               ML_DSA_FROM_TOP, set.eta, set);
-  ml_dsa_pack(private_key + ML_DSA_S2_AT(set) / 4, local.second, set.k, ML_DSA_S_BITS(set),
+  ml_dsa_pack(private_key + ML_DSA_S2_AT(set) / 4, shared.second, set.k, ML_DSA_S_BITS(set),
               ML_DSA_FROM_TOP, set.eta, set);
 }
 
 // The second half, when A and s1 are expanded: t0 and t1 (Power2Round), and tr.
-FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlDsaLocal local,
+FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlDsaShared shared,
                           const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
-    local.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
+    shared.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
   group_barrier();
   for (u32 i = 0; i < set.k; ++i)
-    ml_dsa_product(local.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY, local.first,
-                   set.l);
+    ml_dsa_product(shared.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY,
+                   shared.first, set.l);
   group_barrier();
-  ml_dsa_inverse_ntt(local.second, set.k);
-  ml_dsa_unpack(local.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
+  ml_dsa_inverse_ntt(shared.second, set.k);
+  ml_dsa_unpack(shared.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
   group_barrier();
   for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
-    const u32 t = ml_dsa_add(local.second[n], local.first[n]);
-    const u32 half = 1u << (ML_DSA_DROPPED_BITS - 1);
-    const u32 high = (t + half - 1) >> ML_DSA_DROPPED_BITS;
-    local.first[n] = high;
-    local.second[n] = ml_dsa_subtract(t, high << ML_DSA_DROPPED_BITS);
+    const u32 t = ml_dsa_add(shared.second[n], shared.first[n]);
+    const u32 part = 1u << (ML_DSA_DROPPED_BITS - 1);
+    const u32 high = (t + part - 1) >> ML_DSA_DROPPED_BITS;
+    shared.first[n] = high;
+    shared.second[n] = ml_dsa_subtract(t, high << ML_DSA_DROPPED_BITS);
   }
   group_barrier();
-  ml_dsa_pack(key + 8, local.first, set.k, ML_DSA_T1_BITS, ML_DSA_PLAIN, 0, set);
-  ml_dsa_pack(private_key + ML_DSA_T0_AT(set) / 4, local.second, set.k, ML_DSA_T0_BITS,
+  ml_dsa_pack(key + 8, shared.first, set.k, ML_DSA_T1_BITS, ML_DSA_PLAIN, 0, set);
+  ml_dsa_pack(private_key + ML_DSA_T0_AT(set) / 4, shared.second, set.k, ML_DSA_T0_BITS,
               ML_DSA_FROM_TOP, 1u << (ML_DSA_DROPPED_BITS - 1), set);
 }
 
-FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaLocal local, const MlDsaSet set) {
+FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaShared shared, const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (lane_id() == 0) {
-    ml_dsa_hash_global(local.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
-    for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = local.hash[n];
+    ml_dsa_hash_global(shared.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
+    for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = shared.hash[n];
   }
 }
 
 // ---- Signatures ----
 
-// Writes z, or says that the attempt is refused. local.first is y after the NTT.
-FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaLocal local,
+// Writes z, or says that the attempt is refused. shared.first is y after the NTT.
+FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaShared shared,
                      const MlDsaSet set) {
   GLOBAL const u32 *s1 = key + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY;
   for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
-    local.first[n] = ml_dsa_add(ml_dsa_multiply(local.first[n], 1),
-                                ml_dsa_multiply(local.challenge[n % ML_DSA_POLY], s1[n]));
+    shared.first[n] = ml_dsa_add(ml_dsa_multiply(shared.first[n], 1),
+                                 ml_dsa_multiply(shared.challenge[n % ML_DSA_POLY], s1[n]));
   group_barrier();
-  ml_dsa_inverse_ntt(local.first, set.l);
+  ml_dsa_inverse_ntt(shared.first, set.l);
   const u32 gamma1 = 1u << set.gamma1_bits;
-  if (ml_dsa_exceeds(local.first, set.l, gamma1 - set.tau * set.eta, local.flag)) return 0;
-  ml_dsa_pack(out + set.hash_bytes / 4, local.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
+  if (ml_dsa_exceeds(shared.first, set.l, gamma1 - set.tau * set.eta, shared.flag)) return 0;
+  ml_dsa_pack(out + set.hash_bytes / 4, shared.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
               gamma1, set);
   group_barrier();
   return 1;
@@ -220,84 +219,84 @@ FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet
   return 1;
 }
 
-// Writes the hints, or says that the attempt is refused. local.second is w.
-FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, const MlDsaLocal local,
+// Writes the hints, or says that the attempt is refused. shared.second is w.
+FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, const MlDsaShared shared,
                          const MlDsaSet set) {
-  ml_dsa_times_challenge(local.first, local, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k);
+  ml_dsa_times_challenge(shared.first, shared, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k);
   for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
-    const u32 rest = ml_dsa_subtract(local.second[n], local.first[n]);
-    local.second[n] = rest;
-    local.first[n] = ml_dsa_decompose(rest, set).low;
+    const u32 rest = ml_dsa_subtract(shared.second[n], shared.first[n]);
+    shared.second[n] = rest;
+    shared.first[n] = ml_dsa_decompose(rest, set).low;
   }
   group_barrier();
-  if (ml_dsa_exceeds(local.first, set.k, set.gamma2 - set.tau * set.eta, local.flag)) return 0;
-  ml_dsa_times_challenge(local.first, local, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k);
-  if (ml_dsa_exceeds(local.first, set.k, set.gamma2, local.flag)) return 0;
+  if (ml_dsa_exceeds(shared.first, set.k, set.gamma2 - set.tau * set.eta, shared.flag)) return 0;
+  ml_dsa_times_challenge(shared.first, shared, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k);
+  if (ml_dsa_exceeds(shared.first, set.k, set.gamma2, shared.flag)) return 0;
   for (u32 n = lane_id(); n < 8 * set.k; n += group_lanes()) {
     u32 word = 0;
     for (u32 bit = 0; bit < 32; ++bit) {
       // Each lane begins at another coefficient, for the sake of the banks of local memory.
       const u32 at = 32 * n + (bit + lane_id()) % 32;
-      const u32 rest = local.second[at];
-      const u32 moved = ml_dsa_add(rest, local.first[at]);
+      const u32 rest = shared.second[at];
+      const u32 moved = ml_dsa_add(rest, shared.first[at]);
       const u32 differs = ml_dsa_decompose(rest, set).high ^ ml_dsa_decompose(moved, set).high;
       word |= ((differs | (0u - differs)) >> 31) << at % 32;
     }
-    local.challenge[n] = word;
+    shared.challenge[n] = word;
   }
   group_barrier();
-  if (lane_id() == 0) *local.flag = ml_dsa_pack_hints(out, local.challenge, set);
+  if (lane_id() == 0) *shared.flag = ml_dsa_pack_hints(out, shared.challenge, set);
   group_barrier();
-  const u32 fits = *local.flag;
+  const u32 fits = *shared.flag;
   group_barrier();
   return fits;
 }
 
 // One attempt of algorithm 7. Whether it made a signature.
-FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const MlDsaLocal local,
+FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const MlDsaShared shared,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_Z_BITS(set);
   for (u32 j = lane_id(); j < set.l; j += group_lanes())
-    ml_dsa_draw_mask(local.second + j * ML_DSA_POLY, local.seed, attempt * set.l + j, set);
+    ml_dsa_draw_mask(shared.second + j * ML_DSA_POLY, shared.seed, attempt * set.l + j, set);
   group_barrier();
   for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes()) {
-    SHARED const u32 *words = local.second + n / ML_DSA_POLY * ML_DSA_POLY;
-    local.first[n] =
+    SHARED const u32 *words = shared.second + n / ML_DSA_POLY * ML_DSA_POLY;
+    shared.first[n] =
         ml_dsa_subtract(1u << set.gamma1_bits, ML_DSA_UNPACKED(words, n % ML_DSA_POLY, bits));
   }
   group_barrier();
-  ml_dsa_ntt(local.first, set.l);
+  ml_dsa_ntt(shared.first, set.l);
   for (u32 i = 0; i < set.k; ++i)
-    ml_dsa_product(local.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, local.first,
+    ml_dsa_product(shared.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, shared.first,
                    set.l);
   group_barrier();
-  ml_dsa_inverse_ntt(local.second, set.k);
-  ml_dsa_commit(local, local.second, ML_DSA_HIGH, set);
-  ml_dsa_make_challenge(local, set);
-  if (!ml_dsa_make_z((GLOBAL u32 *)out, key, local, set)) return 0;
-  if (!ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, local, set)) return 0;
+  ml_dsa_inverse_ntt(shared.second, set.k);
+  ml_dsa_commit(shared, shared.second, ML_DSA_HIGH, set);
+  ml_dsa_make_challenge(shared, set);
+  if (!ml_dsa_make_z((GLOBAL u32 *)out, key, shared, set)) return 0;
+  if (!ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, shared, set)) return 0;
   for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes())
-    ((GLOBAL u32 *)out)[n] = local.hash[n];
+    ((GLOBAL u32 *)out)[n] = shared.hash[n];
   return 1;
 }
 
 // Algorithm 7, of mu. Whether it made a signature.
 FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const u32 *key,
-                   GLOBAL const u32 *expanded, const MlDsaLocal local, const MlDsaSet set) {
+                   GLOBAL const u32 *expanded, const MlDsaShared shared, const MlDsaSet set) {
   GLOBAL const u32 *secret = key + (ML_DSA_PUBLIC_BYTES(set) + ML_DSA_K_AT) / 4;
   for (u32 n = lane_id(); n < 8; n += group_lanes()) {
-    local.hashed[n] = secret[n];
-    local.hashed[8 + n] = piece->random[n];
+    shared.hashed[n] = secret[n];
+    shared.hashed[8 + n] = piece->random[n];
   }
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) local.hashed[16 + n] = piece->mu[n];
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) shared.hashed[16 + n] = piece->mu[n];
   group_barrier();
-  if (lane_id() == 0) ml_dsa_hash(local.seed, 16, local.hashed, 32);
+  if (lane_id() == 0) ml_dsa_hash(shared.seed, 16, shared.hashed, 32);
   group_barrier();
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) local.hashed[n] = piece->mu[n];
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) shared.hashed[n] = piece->mu[n];
   group_barrier();
   u32 attempt = 0;
   ROLLED while (attempt < ML_DSA_MOST_ATTEMPTS) {
-    if (ml_dsa_attempt(out, expanded, attempt, local, set)) return 1;
+    if (ml_dsa_attempt(out, expanded, attempt, shared, set)) return 1;
     ++attempt;
   }
   return 0;
@@ -322,36 +321,36 @@ FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsa
 
 // Algorithm 8, of mu. Whether the signature is right; all lanes get the answer.
 FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
-                     GLOBAL const u32 *expanded, const MlDsaLocal local, const MlDsaSet set) {
+                     GLOBAL const u32 *expanded, const MlDsaShared shared, const MlDsaSet set) {
   GLOBAL const u32 *words = (GLOBAL const u32 *)signature;
-  SHARED u32 *hints = local.challenge;
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) local.hashed[n] = piece->mu[n];
-  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes()) local.hash[n] = words[n];
-  ml_dsa_unpack(local.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
-                1u << set.gamma1_bits, 0);
+  SHARED u32 *hints = shared.challenge;
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) shared.hashed[n] = piece->mu[n];
+  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes()) shared.hash[n] = words[n];
+  ml_dsa_unpack(shared.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set),
+                ML_DSA_FROM_TOP, 1u << set.gamma1_bits, 0);
   group_barrier();
   const u32 bound = (1u << set.gamma1_bits) - set.tau * set.eta;
-  if (ml_dsa_exceeds(local.first, set.l, bound, local.flag)) return 0;
-  ml_dsa_ntt(local.first, set.l);
-  ml_dsa_make_challenge(local, set);
+  if (ml_dsa_exceeds(shared.first, set.l, bound, shared.flag)) return 0;
+  ml_dsa_ntt(shared.first, set.l);
+  ml_dsa_make_challenge(shared, set);
   GLOBAL const u32 *t1 = expanded + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY;
   for (u32 i = 0; i < set.k; ++i) {
-    SHARED u32 *to = local.second + i * ML_DSA_POLY;
-    ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, local.first, set.l);
+    SHARED u32 *to = shared.second + i * ML_DSA_POLY;
+    ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, shared.first, set.l);
     for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes())
-      to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(local.challenge[n], t1[i * ML_DSA_POLY + n]));
+      to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(shared.challenge[n], t1[i * ML_DSA_POLY + n]));
   }
   group_barrier();
-  ml_dsa_inverse_ntt(local.second, set.k);
+  ml_dsa_inverse_ntt(shared.second, set.k);
   if (lane_id() == 0)
-    *local.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
+    *shared.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
   group_barrier();
-  if (*local.flag == 0) return 0;
+  if (*shared.flag == 0) return 0;
   for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes())
-    local.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, local.second[n], set);
+    shared.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, shared.second[n], set);
   group_barrier();
-  ml_dsa_commit(local, local.second, ML_DSA_PLAIN, set);
+  ml_dsa_commit(shared, shared.second, ML_DSA_PLAIN, set);
   u32 differs = 0;
-  for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= local.hash[n] ^ words[n];
+  for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= shared.hash[n] ^ words[n];
   return differs == 0 ? 1 : 0;
 }

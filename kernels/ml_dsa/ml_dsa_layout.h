@@ -23,10 +23,9 @@ typedef struct MlDsaSet {
 } MlDsaSet;
 
 // SET(name, k, l, eta, tau, gamma1_bits, gamma2, omega, hash_bytes)
-#define ML_DSA_SETS(SET)                   \
-  SET(44, 4, 4, 2, 39, 17, 95232, 80, 32)  \
-  SET(65, 6, 5, 4, 49, 19, 261888, 55, 48) \
-  SET(87, 8, 7, 2, 60, 19, 261888, 75, 64)
+#define ML_DSA_SET_44(SET) SET(44, 4, 4, 2, 39, 17, 95232, 80, 32)
+#define ML_DSA_SET_65(SET) SET(65, 6, 5, 4, 49, 19, 261888, 55, 48)
+#define ML_DSA_SET_87(SET) SET(87, 8, 7, 2, 60, 19, 261888, 75, 64)
 
 // Bits of a coefficient as it is packed.
 #define ML_DSA_T1_BITS 10u

@@ -11,11 +11,17 @@ typedef struct MlDsaSplit {
   u32 high, low;
 } MlDsaSplit;
 
-// Algorithm 36. The divisors are constants, so no division takes place; selects are by masks.
+// x / step for x below 2^24, without a division, whose time may depend on x. `step` has at least
+// 17 bits: what 2^45 / step is rounded up by adds less than 1 / step to the quotient.
+FN u32 ml_dsa_divide(u32 x, u32 step) {
+  return (u32)(((u64)x * (u32)((1ull << 45) / step + 1)) >> 45);
+}
+
+// Algorithm 36. Selects are by masks.
 FN MlDsaSplit ml_dsa_decompose(u32 x, const MlDsaSet set) {
   const u32 step = 2 * set.gamma2, last = (ML_DSA_Q - 1) / step;
   MlDsaSplit split;
-  u32 high = (x + set.gamma2 - 1) / step;
+  const u32 high = ml_dsa_divide(x + set.gamma2 - 1, step);
   const u32 wraps = 0u - (1u ^ ((high - last) >> 31));
   split.low = ml_dsa_subtract(x, high * step);
   // Where it wraps, high * step is q - 1: x - (q - 1) - 1 modulo q is x.

@@ -108,7 +108,7 @@ struct Context::Chooser {
 
   const uint64_t born_in = forks();
   Context &context;
-  std::atomic<bool> rsa_is_warm{false}, slh_is_warm{false};
+  std::atomic<bool> rsa_is_warm{false}, slh_is_warm{false}, ml_dsa_is_warm{false};
   runtime::RsaChoice rsa{
       devices([](runtime::Dispatcher &all) -> runtime::BatchDispatcher & { return all.rsa(); },
               rsa_is_warm),
@@ -116,6 +116,10 @@ struct Context::Chooser {
   runtime::SlhChoice slh{
       devices([](runtime::Dispatcher &all) -> runtime::BatchDispatcher & { return all.slh(); },
               slh_is_warm),
+      cpu::usable_cores()};
+  runtime::MlDsaChoice ml_dsa{
+      devices([](runtime::Dispatcher &all) -> runtime::BatchDispatcher & { return all.ml_dsa(); },
+              ml_dsa_is_warm),
       cpu::usable_cores()};
 };
 
@@ -129,6 +133,7 @@ Context::Chooser &Context::chooser() {
 
 runtime::RsaChoice &Context::rsa_choice() { return chooser().rsa; }
 runtime::SlhChoice &Context::slh_choice() { return chooser().slh; }
+runtime::MlDsaChoice &Context::ml_dsa_choice() { return chooser().ml_dsa; }
 
 bool Context::generation_is_sooner(uint32_t bits) {
   // Such keys take a core most of a second, and to open a device takes less; the

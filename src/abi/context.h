@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "ml_dsa/ml_dsa_choice.h"
 #include "place/cipher_choice.h"
 #include "place/dispatcher.h"
 #include "place/inquiry.h"
@@ -39,6 +40,7 @@ class Context {
   // They look for no device before it pays.
   runtime::RsaChoice &rsa_choice();
   runtime::SlhChoice &slh_choice();
+  runtime::MlDsaChoice &ml_dsa_choice();
   // Whether one key is made sooner with devices than by OpenSSL on one core.
   bool generation_is_sooner(uint32_t bits);
 

@@ -60,9 +60,11 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     const auto ciphers = context->dispatcher().service(index, KernelSet::kCiphers);
     const auto rsa = context->dispatcher().service(index, KernelSet::kRsa);
     const auto slh_dsa = context->dispatcher().service(index, KernelSet::kSlh);
-    const auto &reason = !ciphers.reason.empty() ? ciphers.reason
-                         : !rsa.reason.empty()   ? rsa.reason
-                                                 : slh_dsa.reason;
+    const auto ml_dsa = context->dispatcher().service(index, KernelSet::kMlDsa);
+    const auto &reason = !ciphers.reason.empty()   ? ciphers.reason
+                         : !rsa.reason.empty()     ? rsa.reason
+                         : !slh_dsa.reason.empty() ? slh_dsa.reason
+                                                   : ml_dsa.reason;
     copy_text(value.reason, sizeof value.reason, reason);
     value.memory_bytes = properties.memory_bytes;
     value.compute_units = properties.compute_units;
@@ -71,6 +73,7 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     value.state = ciphers.state;
     value.rsa_state = rsa.state;
     value.slh_dsa_state = slh_dsa.state;
+    value.ml_dsa_state = ml_dsa.state;
     copy_text(value.pci_address, sizeof value.pci_address, pci_text(properties.pci_address));
     return give(value, info, "lc_device_info.struct_size is too small");
   });

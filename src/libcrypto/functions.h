@@ -23,6 +23,9 @@ F(void, , OSSL_PROVIDER_unquery_operation,
   (const OSSL_PROVIDER *provider, int operation, const OSSL_ALGORITHM *algorithms),
   (provider, operation, algorithms))
 F(void *, nullptr, OSSL_PROVIDER_get0_provider_ctx, (const OSSL_PROVIDER *provider), (provider))
+F(int, 0, OSSL_PROVIDER_get_capabilities,
+  (const OSSL_PROVIDER *provider, const char *capability, OSSL_CALLBACK *callback, void *argument),
+  (provider, capability, callback, argument))
 F(int, 0, OSSL_PROVIDER_available, (OSSL_LIB_CTX * context, const char *name), (context, name))
 
 // Ciphers
@@ -222,6 +225,22 @@ F(int, 0, EVP_PKEY_decrypt,
   (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
    size_t in_bytes),
   (context, out, out_bytes, in, in_bytes))
+F(int, 0, EVP_DigestSignInit_ex,
+  (EVP_MD_CTX * context, EVP_PKEY_CTX **its, const char *digest, OSSL_LIB_CTX *library,
+   const char *properties, EVP_PKEY *key, const OSSL_PARAM params[]),
+  (context, its, digest, library, properties, key, params))
+F(int, 0, EVP_DigestSign,
+  (EVP_MD_CTX * context, unsigned char *signature, size_t *signature_bytes, const unsigned char *in,
+   size_t in_bytes),
+  (context, signature, signature_bytes, in, in_bytes))
+F(int, 0, EVP_DigestVerifyInit_ex,
+  (EVP_MD_CTX * context, EVP_PKEY_CTX **its, const char *digest, OSSL_LIB_CTX *library,
+   const char *properties, EVP_PKEY *key, const OSSL_PARAM params[]),
+  (context, its, digest, library, properties, key, params))
+F(int, 0, EVP_DigestVerify,
+  (EVP_MD_CTX * context, const unsigned char *signature, size_t signature_bytes,
+   const unsigned char *in, size_t in_bytes),
+  (context, signature, signature_bytes, in, in_bytes))
 F(EVP_MAC *, nullptr, EVP_MAC_fetch,
   (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
   (context, algorithm, properties))

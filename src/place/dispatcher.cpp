@@ -390,6 +390,15 @@ Status Dispatcher::submit(const SlhRequestPointer &request) {
   return slh_.submit(request);
 }
 
+Status Dispatcher::submit(const MlDsaRequestPointer &request) {
+  if (request->todo.empty()) {
+    request->end();
+    return Status();
+  }
+  LC_TRY(place_by_set(device::KernelSet::kMlDsa, &request->device_number));
+  return ml_dsa_.submit(request);
+}
+
 Status Dispatcher::generate(RsaGeneration what, lc_result *result) {
   LC_TRY(place_by_set(device::KernelSet::kRsa, &what.device));
   return generator_.run(std::move(what), result);

@@ -13,6 +13,7 @@
 #include "cipher/executor.h"
 #include "device/survey.h"
 #include "job/placement.h"
+#include "ml_dsa/ml_dsa_dispatcher.h"
 #include "primes/rsa_generator.h"
 #include "rsa/rsa_dispatcher.h"
 #include "slh/slh_dispatcher.h"
@@ -72,11 +73,13 @@ class Dispatcher {
   Status submit(const RequestPointer &request);
   Status submit(const RsaRequestPointer &request);
   Status submit(const SlhRequestPointer &request);
+  Status submit(const MlDsaRequestPointer &request);
   // Callers' memory on a device. Jobs in that memory go there.
   void add_device_memory(uint32_t device, const void *at, uint64_t bytes);
   void remove_device_memory(const void *at);
   RsaDispatcher &rsa() { return rsa_; }
   SlhDispatcher &slh() { return slh_; }
+  MlDsaDispatcher &ml_dsa() { return ml_dsa_; }
   // Makes RSA keys, and gives them to the caller on the calling thread.
   Status generate(RsaGeneration what, lc_result *result);
   RsaGenerator &generator() { return generator_; }
@@ -118,13 +121,15 @@ class Dispatcher {
                      options_.pipeline.skip_self_test};
   RsaDispatcher rsa_{cpu_.counters(), options_.fallback, trust_};
   SlhDispatcher slh_{cpu_.counters(), options_.fallback, trust_};
+  MlDsaDispatcher ml_dsa_{cpu_.counters(), options_.fallback, trust_};
   // Whose operations are done in batches. Each is told of the devices, and stopped.
   struct Family {
     device::KernelSet set;
     BatchDispatcher *batches;
   };
   const std::vector<Family> families_{{device::KernelSet::kRsa, &rsa_},
-                                      {device::KernelSet::kSlh, &slh_}};
+                                      {device::KernelSet::kSlh, &slh_},
+                                      {device::KernelSet::kMlDsa, &ml_dsa_}};
   RsaGenerator generator_{cpu_.counters(), options_.fallback, trust_, options_.prime_pool};
 };
 

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,96 +16,20 @@
 #include "cpu/rsa/cpu_rsa.h"
 #include "rsa/rsa_engine.h"
 #include "unit/support/faulty_device.h"
-#include "unit/support/forwarding_device.h"
 #include "unit/support/mapping_flags.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/rsa_test_key.h"
+#include "unit/support/watched_device.h"
 
 namespace lanecrypt::runtime {
 namespace {
 
-using device::Buffer;
-using device::MemoryKind;
 using test::Bytes;
 using test::TestKey;
+using test::WatchedDevice;
+using test::WatchedMemory;
 
 constexpr size_t kCount = 3;
-// So many bytes of a secret are not in memory by chance.
-constexpr size_t kWindow = 12;
-
-// All of a device's memory.
-class Memory {
- public:
-  void add(const Buffer *buffer) { live_.insert(buffer); }
-  void remove(const Buffer *buffer) {
-    freed_.push_back(content(*buffer));
-    live_.erase(buffer);
-  }
-  // Whether any part of the secret is there, or was there when memory was freed.
-  bool holds(const Bytes &secret) const {
-    for (const Bytes &content : freed_)
-      if (is_in(content, secret)) return true;
-    return std::any_of(live_.begin(), live_.end(),
-                       [&](const Buffer *buffer) { return is_in(content(*buffer), secret); });
-  }
-
-  // The flags that the kernel reports for the pinned memory.
-  std::vector<std::string> flags_of_pinned() const {
-    std::vector<std::string> flags;
-    for (const Buffer *buffer : live_)
-      if (buffer->kind() == MemoryKind::kPinned) flags.push_back(test::flags_of(buffer->host()));
-    return flags;
-  }
-
- private:
-  static Bytes content(const Buffer &buffer) {
-    const auto *from = reinterpret_cast<const uint8_t *>(buffer.address());
-    return Bytes(from, from + buffer.bytes());
-  }
-  static bool is_in(const Bytes &content, const Bytes &secret) {
-    for (size_t at = 0; at + kWindow <= secret.size(); at += kWindow) {
-      const auto part = secret.begin() + ptrdiff_t(at);
-      if (std::search(content.begin(), content.end(), part, part + kWindow) != content.end())
-        return true;
-    }
-    return false;
-  }
-
-  std::set<const Buffer *> live_;
-  std::vector<Bytes> freed_;
-};
-
-class WatchedBuffer : public test::ForwardingBuffer {
- public:
-  WatchedBuffer(std::unique_ptr<Buffer> inner, Memory &memory)
-      : ForwardingBuffer(std::move(inner)), memory_(memory) {
-    std::memset(reinterpret_cast<void *>(address()), 0, bytes());
-    memory_.add(this);
-  }
-  ~WatchedBuffer() override { memory_.remove(this); }
-
- private:
-  Memory &memory_;
-};
-
-class WatchedDevice : public test::ForwardingDevice {
- public:
-  WatchedDevice(std::unique_ptr<Device> inner, Memory &memory)
-      : ForwardingDevice(std::move(inner)), memory_(memory) {}
-  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
-    Result<std::unique_ptr<Buffer>> buffer = inner().allocate(kind, bytes);
-    if (!buffer.ok()) return buffer.status();
-    return std::unique_ptr<Buffer>(new WatchedBuffer(std::move(*buffer), memory_));
-  }
-  Result<std::unique_ptr<Buffer>> pin_in_place(void *memory, uint64_t bytes) override {
-    Result<std::unique_ptr<Buffer>> buffer = inner().pin_in_place(memory, bytes);
-    if (!buffer.ok()) return buffer.status();
-    return std::unique_ptr<Buffer>(new WatchedBuffer(std::move(*buffer), memory_));
-  }
-
- private:
-  Memory &memory_;
-};
 
 Bytes reversed(Bytes bytes) {
   std::reverse(bytes.begin(), bytes.end());
@@ -117,7 +40,7 @@ class RsaWiped : public testing::Test {
  protected:
   void open(const std::string &faults) {
     engine_.reset();
-    memory_ = Memory();
+    memory_ = WatchedMemory();
     device::Found found = test::wrapped(
         test::with_faults(test::find_device("host:0"), faults),
         [this](auto inner) { return std::make_unique<WatchedDevice>(std::move(inner), memory_); });
@@ -172,7 +95,7 @@ class RsaWiped : public testing::Test {
     return status;
   }
 
-  Memory memory_;
+  WatchedMemory memory_;
   const TestKey &numbers_ = test::key_of_bits(1024);
   RsaKeyPointer key_;
   lc_rsa_operation operation_ = LC_RSA_PRIVATE;

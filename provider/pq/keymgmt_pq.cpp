@@ -1,0 +1,212 @@
+// Keys of ML-DSA as OpenSSL's core sees them. Each is a key of the default provider, used
+// through EVP in the library context that has it. New keys are the default provider's: to make
+// one takes a core a fifth of what a signature takes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+
+#include <memory>
+#include <new>
+
+#include "provider/fallback.h"
+#include "provider/pq/pq_key.h"
+#include "provider/pq/pq_operations.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+// OSSL_PKEY_PARAM_ML_DSA_SEED, which 3.0 has not.
+constexpr char kSeed[] = "seed";
+
+PqKey *key_of(void *pointer) { return static_cast<PqKey *>(pointer); }
+// The functions that take a const key change only its reference count.
+PqKey *key_of(const void *pointer) { return static_cast<PqKey *>(const_cast<void *>(pointer)); }
+
+template <size_t kType>
+void *new_key(void *provider) {
+  return new (std::nothrow) PqKey(*static_cast<Provider *>(provider), kPqTypes[kType]);
+}
+void free_key(void *key) { PqKey::release(key_of(key)); }
+
+// A new key of ours around one of the default provider's, which it takes over. nullptr if that
+// is nullptr.
+PqKey *key_around(Provider &provider, const PqType &type, EVP_PKEY *made) {
+  if (made == nullptr) return nullptr;
+  PqKey *const key = new (std::nothrow) PqKey(provider, type);
+  if (key == nullptr) {
+    EVP_PKEY_free(made);
+  } else if (!key->set_fallback(made)) {
+    PqKey::release(key);
+    return nullptr;
+  }
+  return key;
+}
+
+int has(const void *pointer, int selection) {
+  const PqKey *key = key_of(pointer);
+  if (key == nullptr) return 0;
+  if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 && !key->has_public()) return 0;
+  return (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 || key->has_private() ? 1 : 0;
+}
+
+int match(const void *a, const void *b, int selection) {
+  EVP_PKEY *first = key_of(a)->fallback(), *second = key_of(b)->fallback();
+  if (first == nullptr || second == nullptr) return 0;
+  return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0
+             ? EVP_PKEY_eq(first, second) == 1
+             : EVP_PKEY_parameters_eq(first, second) == 1;
+}
+
+int validate(const void *pointer, int selection, int) {
+  PqKey *key = key_of(pointer);
+  if (!has(pointer, selection)) return 0;
+  // As OpenSSL's own, it checks whether both parts belong together, and nothing of one alone.
+  if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != OSSL_KEYMGMT_SELECT_KEYPAIR) return 1;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(library_of_fallback(key->provider()),
+                                                     key->fallback(), kFallbackProperties);
+  const bool valid = context != nullptr && EVP_PKEY_pairwise_check(context) == 1;
+  EVP_PKEY_CTX_free(context);
+  return valid ? 1 : 0;
+}
+
+int import_key(void *pointer, int selection, const OSSL_PARAM params[]) {
+  PqKey *key = key_of(pointer);
+  if (key == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return 0;
+  EVP_PKEY *made = make_fallback_pq_key(key->provider(), key->type(), selection, params);
+  return made != nullptr && key->set_fallback(made) ? 1 : 0;
+}
+
+int export_key(void *pointer, int selection, OSSL_CALLBACK *callback, void *argument) {
+  PqKey *key = key_of(pointer);
+  if (key == nullptr || key->fallback() == nullptr ||
+      (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0)
+    return 0;
+  return EVP_PKEY_export(key->fallback(), selection, callback, argument);
+}
+
+void *duplicate(const void *pointer, int selection) {
+  PqKey *key = key_of(pointer);
+  if (key->fallback() == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
+  if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0)
+    return key_around(key->provider(), key->type(), EVP_PKEY_dup(key->fallback()));
+  // A part of a key is copied through its parameters.
+  struct Part {
+    PqKey &key;
+    int selection;
+    EVP_PKEY *made;
+  } part{*key, selection, nullptr};
+  const auto make = [](const OSSL_PARAM params[], void *argument) {
+    Part &of = *static_cast<Part *>(argument);
+    of.made = make_fallback_pq_key(of.key.provider(), of.key.type(), of.selection, params);
+    return of.made != nullptr ? 1 : 0;
+  };
+  EVP_PKEY_export(key->fallback(), selection, make, &part);
+  return key_around(key->provider(), key->type(), part.made);
+}
+
+int get_params(void *pointer, OSSL_PARAM params[]) {
+  PqKey *key = key_of(pointer);
+  return key->fallback() != nullptr && EVP_PKEY_get_params(key->fallback(), params) == 1;
+}
+template <size_t kType>
+const OSSL_PARAM *gettable_params(void *provider) {
+  const EVP_KEYMGMT *keymgmt = fallback_pq_keymgmt(*static_cast<Provider *>(provider), kType);
+  return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gettable_params(keymgmt);
+}
+
+// OpenSSL's list. The core asks for it without a provider.
+#define BYTES(name) OSSL_PARAM_octet_string(name, nullptr, 0)
+const OSSL_PARAM kKeyTypes[] = {BYTES(kSeed), BYTES(OSSL_PKEY_PARAM_PUB_KEY),
+                                BYTES(OSSL_PKEY_PARAM_PRIV_KEY), OSSL_PARAM_END};
+#undef BYTES
+const OSSL_PARAM *key_types(int selection) {
+  return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0 ? kKeyTypes : nullptr;
+}
+
+// ---- Generation, by the default provider ----
+
+struct Generation {
+  Provider &provider;
+  const PqType &type;
+  EVP_PKEY_CTX *fallback;
+};
+
+void free_generation(void *pointer) {
+  Generation *generation = static_cast<Generation *>(pointer);
+  if (generation == nullptr) return;
+  EVP_PKEY_CTX_free(generation->fallback);
+  delete generation;
+}
+
+int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
+  if (params == nullptr || params->key == nullptr) return 1;
+  return EVP_PKEY_CTX_set_params(static_cast<Generation *>(pointer)->fallback, params) == 1;
+}
+
+template <size_t kType>
+void *begin_generation(void *pointer, int, const OSSL_PARAM params[]) {
+  Provider &provider = *static_cast<Provider *>(pointer);
+  if (fallback_pq_keymgmt(provider, kType) == nullptr) return nullptr;
+  Generation *generation = new (std::nothrow)
+      Generation{provider, kPqTypes[kType],
+                 EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), kPqTypes[kType].name,
+                                            kFallbackProperties)};
+  if (generation != nullptr && generation->fallback != nullptr &&
+      EVP_PKEY_keygen_init(generation->fallback) == 1 && set_generation_params(generation, params))
+    return generation;
+  free_generation(generation);
+  return nullptr;
+}
+
+template <size_t kType>
+const OSSL_PARAM *settable_generation_params(void *, void *provider) {
+  const EVP_KEYMGMT *keymgmt = fallback_pq_keymgmt(*static_cast<Provider *>(provider), kType);
+  return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gen_settable_params(keymgmt);
+}
+
+void *generate(void *pointer, OSSL_CALLBACK *, void *) {
+  Generation &generation = *static_cast<Generation *>(pointer);
+  EVP_PKEY *made = nullptr;
+  if (EVP_PKEY_generate(generation.fallback, &made) != 1) {
+    EVP_PKEY_free(made);
+    return nullptr;
+  }
+  return key_around(generation.provider, generation.type, made);
+}
+
+using Function = void (*)();
+template <size_t kType>
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_KEYMGMT_NEW, reinterpret_cast<Function>(new_key<kType>)},
+    {OSSL_FUNC_KEYMGMT_FREE, reinterpret_cast<Function>(free_key)},
+    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(has)},
+    {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(match)},
+    {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(validate)},
+    {OSSL_FUNC_KEYMGMT_IMPORT, reinterpret_cast<Function>(import_key)},
+    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, reinterpret_cast<Function>(key_types)},
+    {OSSL_FUNC_KEYMGMT_EXPORT, reinterpret_cast<Function>(export_key)},
+    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, reinterpret_cast<Function>(key_types)},
+    {OSSL_FUNC_KEYMGMT_DUP, reinterpret_cast<Function>(duplicate)},
+    {OSSL_FUNC_KEYMGMT_GET_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_KEYMGMT_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params<kType>)},
+    {OSSL_FUNC_KEYMGMT_GEN_INIT, reinterpret_cast<Function>(begin_generation<kType>)},
+    {OSSL_FUNC_KEYMGMT_GEN_SET_PARAMS, reinterpret_cast<Function>(set_generation_params)},
+    {OSSL_FUNC_KEYMGMT_GEN_SETTABLE_PARAMS,
+     reinterpret_cast<Function>(settable_generation_params<kType>)},
+    {OSSL_FUNC_KEYMGMT_GEN, reinterpret_cast<Function>(generate)},
+    {OSSL_FUNC_KEYMGMT_GEN_CLEANUP, reinterpret_cast<Function>(free_generation)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+const OSSL_ALGORITHM kPqKeymgmtOperations[] = {
+    {kPqTypes[0].names, "provider=gpu", kFunctions<0>, nullptr},
+    {kPqTypes[1].names, "provider=gpu", kFunctions<1>, nullptr},
+    {kPqTypes[2].names, "provider=gpu", kFunctions<2>, nullptr},
+    {nullptr, nullptr, nullptr, nullptr},
+};
+
+}  // namespace lanecrypt::provider

@@ -1,0 +1,103 @@
+// ML-DSA: keys from the caller, jobs with them, and whether a device is sooner.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "abi/ticket.h"
+#include "cpu/ml_dsa/cpu_ml_dsa.h"
+#include "job/ml_dsa_job.h"
+#include "ml_dsa/ml_dsa_request.h"
+
+using lanecrypt::MlDsaSizes;
+using lanecrypt::Result;
+using lanecrypt::Status;
+using lanecrypt::abi::guarded;
+using lanecrypt::abi::tell;
+using lanecrypt::runtime::Ending;
+using lanecrypt::runtime::EndingPointer;
+using lanecrypt::runtime::MlDsaRequest;
+using lanecrypt::runtime::MlDsaRequestPointer;
+
+struct lc_ml_dsa_key {
+  lanecrypt::MlDsaKeyPointer key;
+};
+
+namespace {
+
+const lanecrypt::MlDsaKeyPointer &key_of(const lc_ml_dsa_key *key) { return key->key; }
+
+Status start(lc_context *context, const lc_ml_dsa_job *job, Ending::Callback callback,
+             EndingPointer *started) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Result<lanecrypt::MlDsaJob> checked = lanecrypt::make_ml_dsa_job(job, key_of);
+  if (!checked.ok()) return checked.status();
+  Result<MlDsaRequestPointer> request =
+      MlDsaRequest::make(std::move(*checked), std::move(callback));
+  if (!request.ok()) return request.status();
+  *started = *request;
+  return context->dispatcher().submit(*request);
+}
+
+}  // namespace
+
+size_t lc_ml_dsa_bytes(lc_ml_dsa_set set, lc_ml_dsa_part part) {
+  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(uint32_t(set));
+  if (sizes == nullptr) return 0;
+  switch (part) {
+    case LC_ML_DSA_SEED:
+      return lanecrypt::kMlDsaSeedBytes;
+    case LC_ML_DSA_PUBLIC_KEY:
+      return sizes->public_bytes;
+    case LC_ML_DSA_PRIVATE_KEY:
+      return sizes->private_bytes;
+    case LC_ML_DSA_SIGNATURE:
+      return sizes->signature_bytes;
+  }
+  return 0;
+}
+
+lc_status lc_ml_dsa_key_new(const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key) {
+  return guarded([&]() -> lc_status {
+    if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");
+    *key = nullptr;
+    Result<lanecrypt::MlDsaParts> checked = lanecrypt::check_ml_dsa_parts(parts);
+    if (!checked.ok()) return tell(checked.status());
+    auto made = lanecrypt::cpu::make_ml_dsa_key(*checked);
+    if (!made.ok()) return tell(made.status());
+    *key = new lc_ml_dsa_key{*made};
+    return LC_OK;
+  });
+}
+
+void lc_ml_dsa_key_free(lc_ml_dsa_key *key) { delete key; }
+
+lc_status lc_ml_dsa_run(lc_context *context, const lc_ml_dsa_job *job, lc_result *result) {
+  return lanecrypt::abi::run(start, context, job, result);
+}
+
+lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
+                           const lc_completion *completion, lc_ticket **ticket) {
+  return lanecrypt::abi::submit(start, context, job, completion, ticket);
+}
+
+int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line) {
+  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(uint32_t(set));
+  if (context == nullptr || sizes == nullptr) return 0;
+  const lanecrypt::abi::Call call;
+  try {
+    return context->ml_dsa_choice().is_device_sooner(*sizes, in_line) ? 1 : 0;
+  } catch (...) {  // want of memory or of threads
+    return 0;
+  }
+}
+
+void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds) {
+  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(uint32_t(set));
+  if (context == nullptr || sizes == nullptr) return;
+  try {
+    context->ml_dsa_choice().ran_on_cpu(*sizes, std::chrono::nanoseconds(nanoseconds));
+  } catch (...) {
+  }
+}

@@ -1,0 +1,89 @@
+// What can be asked of ML-DSA, as plain data: keys, and the library's own form of
+// lc_ml_dsa_job, checked.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "job/ml_dsa_sizes.h"
+#include "job/status.h"
+#include "secure/key_memory.h"
+
+namespace lanecrypt {
+
+namespace cpu {
+struct OpensslMlDsaKey;
+}
+
+// As lc_rsa_generation.random; nullptr: OpenSSL's, in a library context of ours.
+struct MlDsaRandom {
+  int (*function)(void *argument, void *to, size_t bytes) = nullptr;
+  void *argument = nullptr;
+};
+
+// The parts of a key as its caller gives them, with the lengths of the set; empty where they
+// are left out.
+struct MlDsaParts {
+  const MlDsaSizes *sizes = nullptr;
+  std::span<const uint8_t> seed, private_key, public_key;
+  MlDsaRandom random;
+};
+
+// A key in memory that a child of fork keeps: a server reads its keys before it forks its
+// workers. cpu::make_ml_dsa_key() makes it.
+struct MlDsaKey {
+  explicit MlDsaKey(const MlDsaSizes &of) : sizes(of) {}
+
+  // The public key and, behind it, the private key, if there is one.
+  std::span<const uint8_t> whole() const {
+    return {memory.data(), sizes.public_bytes + (is_private ? sizes.private_bytes : 0)};
+  }
+  std::span<const uint8_t> public_key() const { return whole().first(sizes.public_bytes); }
+  std::span<const uint8_t> private_key() const { return whole().subspan(sizes.public_bytes); }
+
+  const MlDsaSizes &sizes;
+  bool is_private = false;
+  MlDsaRandom random;
+  std::array<uint8_t, 64> tr = {};  // the hash of the public key, which precedes messages
+  // What OpenSSL makes of it, from 3.5 on; otherwise nullptr.
+  std::shared_ptr<const cpu::OpensslMlDsaKey> on_cpu;
+  secure::KeyMemory memory;
+};
+
+using MlDsaKeyPointer = std::shared_ptr<const MlDsaKey>;
+
+struct MlDsaMessage {
+  uint32_t key = 0;  // number in MlDsaJob::keys
+  std::span<const uint8_t> message, context;
+  const uint8_t *random = nullptr;  // the seed of a new key, too
+  uint8_t *signature = nullptr;
+  // Of a signature to verify: false where its length alone makes it wrong.
+  bool has_right_length = true;
+  uint8_t *public_key = nullptr, *private_key = nullptr;
+};
+
+struct MlDsaJob {
+  lc_ml_dsa_operation operation = LC_ML_DSA_SIGN;
+  lc_message_encoding encoding = LC_MESSAGE_PURE;
+  const MlDsaSizes *sizes = nullptr;  // of new keys
+  bool is_deterministic = false;
+  uint32_t device = LC_ANY_DEVICE;  // or LC_CPU
+  std::vector<MlDsaKeyPointer> keys;
+  std::vector<MlDsaMessage> messages;
+  uint8_t *verdicts = nullptr;
+  MlDsaRandom random;
+};
+
+// Checks what can be seen of a key's parts without computing.
+Result<MlDsaParts> check_ml_dsa_parts(const lc_ml_dsa_parts *parts);
+
+// Checks a job of the ABI; `key_of` says what an lc_ml_dsa_key stands for. Zeroes the verdicts.
+using MlDsaKeyOf = const MlDsaKeyPointer &(*)(const lc_ml_dsa_key *);
+Result<MlDsaJob> make_ml_dsa_job(const lc_ml_dsa_job *job, MlDsaKeyOf key_of);
+
+}  // namespace lanecrypt

@@ -1,0 +1,37 @@
+// Where a single signature of ML-DSA is made, by its parameter set.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "batch/batch_choice.h"
+#include "job/ml_dsa_sizes.h"
+
+namespace lanecrypt::runtime {
+
+class MlDsaChoice {
+ public:
+  using Duration = BatchChoice::Duration;
+  using Devices = BatchChoice::Devices;
+
+  MlDsaChoice(Devices devices, unsigned cores) : choice_(std::move(devices), cores) {}
+
+  // As in BatchChoice.
+  bool is_device_sooner(const MlDsaSizes &sizes, uint32_t in_line) {
+    return choice_.is_device_sooner(sort_of(sizes), in_line);
+  }
+  void ran_on_cpu(const MlDsaSizes &sizes, Duration took) {
+    choice_.ran_on_cpu(sort_of(sizes), took);
+  }
+
+ private:
+  static BatchChoice::Sort sort_of(const MlDsaSizes &sizes) {
+    constexpr Duration kGuess = std::chrono::microseconds(2500);
+    return {.kind = {LC_ML_DSA_SIGN, uint32_t(sizes.set)},
+            .slot = size_t(&sizes - kMlDsaSizes),
+            .guess = kGuess};
+  }
+
+  BatchChoice choice_;
+};
+
+}  // namespace lanecrypt::runtime

@@ -1,0 +1,25 @@
+// ML-DSA on all devices and the CPU.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "batch/batch_dispatcher.h"
+#include "ml_dsa/ml_dsa_engine.h"
+#include "ml_dsa/ml_dsa_request.h"
+
+namespace lanecrypt::runtime {
+
+class MlDsaDispatcher : public BatchDispatcher {
+ public:
+  MlDsaDispatcher(Counters &cpu_counters, lc_fallback fallback, const DeviceTrust &trust)
+      : BatchDispatcher(
+            cpu_counters, fallback,
+            [trust](const device::Found &found) -> Result<std::unique_ptr<BatchEngine>> {
+              Result<std::unique_ptr<MlDsaEngine>> engine = make_ml_dsa_engine(found, trust);
+              if (!engine.ok()) return engine.status();
+              return std::unique_ptr<BatchEngine>(std::move(*engine));
+            },
+            trust.time_limit) {}
+};
+
+}  // namespace lanecrypt::runtime

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ml_dsa/ml_dsa_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "batch/open_for.h"
+#include "batch/stream_slots.h"
+#include "cpu/digest.h"
+#include "cpu/ml_dsa/cpu_ml_dsa.h"
+#include "cpu/ml_dsa/host_ml_dsa.h"
+#include "ml_dsa/ml_dsa_launch.h"
+#include "verify/dice.h"
+#include "verify/ml_dsa_known_answers.h"
+#include "verify/self_test.h"
+
+namespace lanecrypt::runtime {
+namespace {
+
+// A device that does fewer operations within its time limit is of no use.
+constexpr double kOperationsOfLimit = 4096;
+// So many results of the first batch of each kind are looked at on the CPU.
+constexpr size_t kFirstLooks = 16;
+
+using Slots = StreamSlots<MlDsaRoom>;
+using Slot = Slots::Slot;
+
+class Engine;
+
+class MlDsaBatch : public Batch {
+ public:
+  // looks: at how many of its results the CPU looks.
+  MlDsaBatch(Engine &engine, std::unique_ptr<Slot> slot, MlDsaWork work, size_t looks)
+      : engine_(engine), slot_(std::move(slot)), work_(std::move(work)), looks_(looks) {}
+  ~MlDsaBatch() override;
+
+  bool is_done() override {
+    // Here it costs nothing, since the device computes meanwhile.
+    if (work_.staged_bytes != 0 && slot_->sent->reached())
+      MlDsaLaunch::wipe_sent(slot_->room, work_);
+    return slot_->done->reached();
+  }
+  bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
+  Status finish(std::span<uint8_t> right) override;
+  void abandon() override { is_over_ = false; }
+
+ private:
+  Engine &engine_;
+  std::unique_ptr<Slot> slot_;
+  MlDsaWork work_;
+  size_t looks_;
+  bool is_over_ = false;
+};
+
+class Engine : public MlDsaEngine {
+ public:
+  Engine(std::unique_ptr<device::Device> device, DeviceTrust trust)
+      : device_(std::move(device)),
+        launch_(*device_),
+        trust_(trust),
+        time_limit_(trust.time_limit.count() != 0 ? trust.time_limit
+                                                  : default_time_limit(device_->properties())),
+        slots_(*device_, time_limit_, MlDsaLaunch::wipe_device) {}
+
+  Result<std::unique_ptr<Batch>> start_items(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
+                                             std::vector<MlDsaItem> items) override {
+    // To free memory waits for all that the device does.
+    if (slots_.under_way() == 0) launch_.memory().free_outgrown();
+    Result<std::unique_ptr<Slot>> taken = slots_.take();
+    if (!taken.ok()) return taken.status();
+    Slot &slot = **taken;
+    MlDsaWork work(operation, sizes, std::move(items));
+    Status status = launch_.start(slot.last(), *slot.sent, slot.room, work);
+    if (status.ok()) status = slot.last().mark(*slot.done);
+    if (status.ok()) {
+      const size_t looks = looks_at(operation, sizes);
+      return std::unique_ptr<Batch>(
+          new MlDsaBatch(*this, std::move(*taken), std::move(work), looks));
+    }
+    // What was begun must not use the room any more.
+    const bool is_idle = slots_.settle(slot);
+    MlDsaLaunch::wipe_host(slot.room, work);
+    slots_.give_back(std::move(*taken), is_idle);
+    return is_idle ? status : stuck_status(time_limit_);
+  }
+  size_t best_batch(BatchKind kind) const override {
+    if (!device_->properties().is_gpu) return 256;
+    // A key takes 50 to 90 KiB of the device's memory while it is made.
+    return kind.operation == LC_ML_DSA_GENERATE ? 2048 : 4096;
+  }
+  double share_of_limit(BatchKind, size_t operations) const override {
+    return double(operations) / kOperationsOfLimit;
+  }
+  bool is_stuck() const override { return slots_.is_stuck(); }
+  uint64_t launches() const override { return launch_.launches() - test_launches_; }
+
+  Slots &slots() { return slots_; }
+  uint64_t throw_below(uint64_t bound) { return dice_.throw_below(bound); }
+
+  Status open() { return Status(); }
+  // In each set the device makes a key, signs with it, and tells a right signature from a wrong
+  // one.
+  Status self_test() {
+    return verify::self_test(
+        verify::ml_dsa_known_answers(),
+        [this](const verify::MlDsaKnownAnswer &answer) { return knows(answer); });
+  }
+  void begin_service() {
+    test_launches_ = launch_.launches();
+    device_->begin_service();
+  }
+
+ private:
+  size_t looks_at(lc_ml_dsa_operation operation, const MlDsaSizes &sizes) {
+    if (trust_.verify == LC_VERIFY_FULL) return SIZE_MAX;
+    return known_.insert({operation, sizes.set}).second ? kFirstLooks : 1;
+  }
+
+  // Runs one operation. Whether its check on the device says that it is right.
+  Result<bool> run_one(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
+                       const MlDsaItem &item) {
+    Result<std::unique_ptr<Batch>> batch = start_items(operation, sizes, {item});
+    if (!batch.ok()) return batch.status();
+    if (!static_cast<MlDsaBatch &>(**batch).await(time_limit_)) {
+      (*batch)->abandon();
+      return stuck_status(time_limit_);
+    }
+    uint8_t right = 1;
+    LC_TRY((*batch)->finish({&right, 1}));
+    return right == 1;
+  }
+  Result<bool> knows(const verify::MlDsaKnownAnswer &answer);
+
+  std::unique_ptr<device::Device> device_;
+  MlDsaLaunch launch_;
+  const DeviceTrust trust_;
+  const std::chrono::milliseconds time_limit_;
+  Slots slots_;
+  // What batches there were.
+  std::set<std::pair<lc_ml_dsa_operation, lc_ml_dsa_set>> known_;
+  verify::Dice dice_;
+  uint64_t test_launches_ = 0;
+};
+
+Result<bool> has_sha256(std::span<const uint8_t> bytes, std::string_view expected) {
+  std::array<uint8_t, 32> digest;
+  LC_TRY(cpu::digest(cpu::Digest::kSha256, {bytes}, digest));
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : digest) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text == expected;
+}
+
+Result<bool> Engine::knows(const verify::MlDsaKnownAnswer &answer) {
+  const MlDsaSizes &sizes = *find_ml_dsa_sizes(answer.set);
+  std::vector<uint8_t> whole(sizes.public_bytes + sizes.private_bytes);
+  MlDsaItem generation;
+  for (size_t n = 0; n < generation.random.size(); ++n) generation.random[n] = uint8_t(n);
+  generation.public_key = whole.data();
+  generation.private_key = &whole[sizes.public_bytes];
+  Result<bool> right = run_one(LC_ML_DSA_GENERATE, sizes, generation);
+  if (!right.ok() || !*right) return right;
+  right = has_sha256(whole, answer.key_sha256);
+  if (!right.ok() || !*right) return right;
+
+  const std::span<const uint8_t> all = whole;
+  Result<std::shared_ptr<MlDsaKey>> key =
+      cpu::make_ml_dsa_key({.sizes = &sizes,
+                            .seed = {},
+                            .private_key = all.subspan(sizes.public_bytes),
+                            .public_key = all.first(sizes.public_bytes),
+                            .random = {}});
+  if (!key.ok()) return key.status();
+  std::vector<uint8_t> signature(sizes.signature_bytes, 0xa5);
+  MlDsaItem signing;
+  signing.key = key->get();
+  signing.signature = signature.data();
+  const std::string_view text = verify::kMlDsaMessage;
+  cpu::ml_dsa_mu(LC_MESSAGE_PURE, signing.key->tr, {},
+                 {reinterpret_cast<const uint8_t *>(text.data()), text.size()}, signing.mu);
+  right = run_one(LC_ML_DSA_SIGN, sizes, signing);
+  if (!right.ok() || !*right) return right;
+  right = has_sha256(signature, answer.signature_sha256);
+  if (!right.ok() || !*right) return right;
+
+  MlDsaItem verification = signing;
+  uint8_t verdict = 0;
+  verification.verdict = &verdict;
+  right = run_one(LC_ML_DSA_VERIFY, sizes, verification);
+  if (!right.ok() || !*right || verdict != 1) return right.ok() ? Result<bool>(false) : right;
+  signature[signature.size() / 2] ^= 1;
+  right = run_one(LC_ML_DSA_VERIFY, sizes, verification);
+  if (!right.ok() || !*right) return right;
+  return verdict == 0;
+}
+
+Status MlDsaBatch::finish(std::span<uint8_t> right) {
+  const Status status = slot_->done->wait();
+  is_over_ = true;
+  if (!status.ok()) return status;
+  MlDsaLaunch::read_checks(slot_->room, work_, right);
+  const size_t count = work_.items.size(), first = engine_.throw_below(count);
+  for (size_t n = 0; n < std::min(looks_, count); ++n) {
+    const size_t at = (first + n) % count;
+    if (right[at] != 0) LC_TRY(MlDsaLaunch::look_at(slot_->room, work_, at));
+  }
+  MlDsaLaunch::take_results(slot_->room, work_, right);
+  return Status();
+}
+
+MlDsaBatch::~MlDsaBatch() {
+  MlDsaLaunch::wipe_host(slot_->room, work_);
+  engine_.slots().give_back(std::move(slot_), is_over_);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Batch>> MlDsaEngine::start(BatchKind kind,
+                                                  std::span<const BatchItem> items) {
+  std::vector<MlDsaItem> ours;
+  ours.reserve(items.size());
+  for (const BatchItem &item : items)
+    ours.push_back(static_cast<const MlDsaRequest &>(*item.request).item(item.number));
+  return start_items(static_cast<lc_ml_dsa_operation>(kind.operation),
+                     *find_ml_dsa_sizes(kind.size), std::move(ours));
+}
+
+Result<std::unique_ptr<MlDsaEngine>> make_ml_dsa_engine(const device::Found &found,
+                                                        const DeviceTrust &trust) {
+  return open_for<MlDsaEngine, Engine>(device::KernelSet::kMlDsa, found, trust);
+}
+
+}  // namespace lanecrypt::runtime

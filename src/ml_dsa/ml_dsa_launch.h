@@ -1,0 +1,94 @@
+// One launch of ML-DSA on a device: its memory, its kernels, and the wiping afterwards.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "batch/launch_memory.h"
+#include "device/device.h"
+#include "ml_dsa/ml_dsa_request.h"
+
+namespace lanecrypt::runtime {
+
+// The memory of one launch. It grows as needed, and is used again.
+struct MlDsaRoom {
+  std::unique_ptr<device::Buffer> staging, results;  // pinned: what is uploaded, what comes back
+  std::unique_ptr<device::Buffer> pieces, keys, seeds, expanded, signatures, verdicts;
+};
+
+// What the kernels of a set expect.
+struct MlDsaShape {
+  std::string kernels;  // the beginning of their names
+  // Bytes of a key, of a signature and of an expanded key, one of which follows another on the
+  // device, and of a group's local memory.
+  uint32_t key_stride = 0, signature_stride = 0, expanded_bytes = 0, local_bytes = 0;
+};
+
+// What is to run, and where in the room its data are.
+struct MlDsaWork {
+  // operation and items, which are of this set.
+  MlDsaWork(lc_ml_dsa_operation of, const MlDsaSizes &set, std::vector<MlDsaItem> all);
+
+  const lc_ml_dsa_operation operation;
+  const MlDsaSizes &sizes;
+  const MlDsaShape shape;
+  std::vector<MlDsaItem> items;
+  uint32_t key_count = 0;
+  uint64_t staged_bytes = 0, result_bytes = 0;  // how much of both is not wiped yet
+  uint64_t verdicts_at = 0;                     // in results
+  uint32_t nonce = 0;                           // the verdict that means "right"
+};
+
+// For the device's thread only.
+class MlDsaLaunch {
+ public:
+  explicit MlDsaLaunch(device::Device &device) : device_(device), memory_(device) {}
+
+  // Starts all of it in the stream, where `sent` is reached when the device has had what it was
+  // sent. When the stream has done it, the results are in room.results. On the device it zeroes
+  // the keys, all that was made of them and, once they are copied, the results.
+  Status start(device::Stream &stream, device::Event &sent, MlDsaRoom &room, MlDsaWork &work);
+  // Sets right[n] to 1 if this very launch has a result n: a signature that it found right, a
+  // key, or a verdict of one that was to be verified. Otherwise to 0.
+  static void read_checks(const MlDsaRoom &room, const MlDsaWork &work, std::span<uint8_t> right);
+  // Looks on the CPU at result n: verifies a signature, makes a key again, or verifies what was
+  // to be verified. LC_ERROR_DEVICE if it is wrong.
+  static Status look_at(const MlDsaRoom &room, const MlDsaWork &work, size_t n);
+  // Copies the results of the items that are right, and wipes all of them in the room.
+  static void take_results(MlDsaRoom &room, MlDsaWork &work, std::span<const uint8_t> right);
+  // Wipes what was sent from the room's host memory, and all that is left of the work there.
+  // At most once each.
+  static void wipe_sent(MlDsaRoom &room, MlDsaWork &work);
+  static void wipe_host(MlDsaRoom &room, MlDsaWork &work);
+  // Zeroes all of the room's memory on the device, in case a launch ended before it did so.
+  // Does not wait for that.
+  static void wipe_device(device::Stream &stream, MlDsaRoom &room);
+
+  LaunchMemory &memory() { return memory_; }
+  uint64_t launches() const { return launches_; }
+
+ private:
+  struct Keys;
+  static uint32_t verdict(const MlDsaRoom &room, const MlDsaWork &work, size_t n);
+  Status make_room(MlDsaRoom &room, MlDsaWork &work);
+  Status send(device::Stream &stream, MlDsaRoom &room, const Keys &keys, MlDsaWork &work);
+  Status expand(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work, uint32_t parts);
+  Status sign(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
+  Status verify(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
+  Status generate(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
+  Status wipe_keys(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
+  Status launch(device::Stream &stream, const MlDsaWork &work, const char *name, uint32_t groups,
+                std::span<const device::Argument> arguments);
+  Result<uint32_t> next_nonce();
+
+  device::Device &device_;
+  LaunchMemory memory_;
+  uint64_t launches_ = 0;
+  uint32_t nonce_ = 0;  // of the last launch
+};
+
+}  // namespace lanecrypt::runtime

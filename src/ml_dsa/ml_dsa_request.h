@@ -1,0 +1,69 @@
+// A job of ML-DSA on its way through the library.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "batch/batch_request.h"
+#include "job/ml_dsa_job.h"
+
+namespace lanecrypt::runtime {
+
+// One operation. What it points to stays until its job is over.
+struct MlDsaItem {
+  const MlDsaKey *key = nullptr;  // nullptr: a new one
+  std::array<uint8_t, kMlDsaMuBytes> mu = {};
+  std::array<uint8_t, kMlDsaRandomBytes> random = {};  // or the seed
+  uint8_t *signature = nullptr;
+  uint8_t *verdict = nullptr;
+  uint8_t *public_key = nullptr, *private_key = nullptr;
+};
+
+// Does it on the CPU.
+Status run_ml_dsa_on_cpu(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
+                         const MlDsaItem &item);
+
+class MlDsaRequest : public BatchRequest {
+ public:
+  // Hashes the messages and draws random numbers. Signatures of a wrong length are found wrong
+  // here: they are no operations.
+  static Result<std::shared_ptr<MlDsaRequest>> make(MlDsaJob job, Callback on_end);
+  MlDsaRequest(MlDsaJob job, Callback on_end);
+  ~MlDsaRequest() override;
+
+  uint32_t device_number = LC_ANY_DEVICE;
+
+  uint32_t device() const override { return device_number; }
+  BatchKind kind_of(uint32_t operation) const override {
+    return {uint32_t(operation_), uint32_t(sizes_of(operation).set)};
+  }
+  uint32_t bytes_of(uint32_t operation) const override {
+    const MlDsaSizes &sizes = sizes_of(operation);
+    return operation_ == LC_ML_DSA_GENERATE ? sizes.public_bytes + sizes.private_bytes
+                                            : sizes.signature_bytes;
+  }
+  Status run_on_cpu(uint32_t operation) override {
+    return run_ml_dsa_on_cpu(operation_, sizes_of(operation), items_[operation]);
+  }
+
+  const MlDsaItem &item(uint32_t operation) const { return items_[operation]; }
+
+ private:
+  const MlDsaSizes &sizes_of(uint32_t operation) const {
+    const MlDsaKey *const key = items_[operation].key;
+    return key == nullptr ? *sizes_ : key->sizes;
+  }
+  Status draw(const MlDsaJob &job);
+
+  const lc_ml_dsa_operation operation_;
+  const MlDsaSizes *const sizes_;  // of new keys
+  const std::vector<MlDsaKeyPointer> keys_;
+  std::vector<MlDsaItem> items_;
+};
+
+using MlDsaRequestPointer = std::shared_ptr<MlDsaRequest>;
+
+}  // namespace lanecrypt::runtime
