@@ -199,7 +199,7 @@ def main():
                           RAY_agent_register_timeout_ms="300000")
         ray.init(num_gpus=max(numbers) if given.small else None, include_dashboard=False,
                  log_to_driver=False, logging_level="error",
-                 object_store_memory=(100 << 20) if given.small else 16 << 30)
+                 object_store_memory=(100 << 20) if given.small else 4 << 30)
         print(f"{'':36} {'median':>10} {'':5} {'least':>10} {'most':>10} {'runs':>5}")
         rows = {number: bench.measure(number) for number in numbers}
         for number in numbers:
