@@ -46,4 +46,4 @@ else:
     raise SystemExit("a changed file was taken")
 
 os.unlink(path)
-print(f"{weights.nbytes:,} bytes there and back, on {device}")
+print(f"{len(data):,} bytes there and back, on {device}")

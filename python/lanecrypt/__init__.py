@@ -10,6 +10,7 @@ import atexit
 import os
 from typing import TYPE_CHECKING, Any
 
+from . import _interpreter  # noqa: F401  the first: it refuses subinterpreters
 from . import _core, rsa
 from ._aead import AEAD, AESCCM, AESGCM, ChaCha20Poly1305
 from ._cipher import Cipher

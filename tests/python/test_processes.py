@@ -203,6 +203,26 @@ def test_multiprocessing_by_fork_and_spawn(tmp_path):
     assert done.stdout == "ok\n", done.stderr
 
 
+def test_subinterpreters_are_refused():
+    """Clearly, and the main interpreter goes on."""
+    done = run_script("""
+        import sys, lanecrypt
+        try:
+            import _interpreters as interpreters  # 3.13 and later
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        other = interpreters.create()
+        text = ("import sys; sys.path[:] = %r\\n"
+                "try:\\n import lanecrypt\\n"
+                "except ImportError as error: print(error, flush=True)\\n" % sys.path)
+        run = getattr(interpreters, "run_string", None) or interpreters.exec
+        assert run(other, text) is None
+        interpreters.destroy(other)
+        assert lanecrypt.AESGCM(bytes(32)).encrypt(bytes(12), b"x")
+        """)
+    assert "main interpreter alone" in done.stdout, done.stdout
+
+
 def test_no_key_is_left_in_freed_memory():
     """The copy of a key is wiped with its object."""
     done = run_script("""
