@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <exception>
 #include <thread>
 
 #include "thread/stuck.h"
@@ -187,6 +188,14 @@ size_t Batcher::worth_of(BatchKind kind) const {
   return std::min(load() / limits_.batches, full);
 }
 
+Result<std::unique_ptr<Batch>> Batcher::start(const UnderWay &batch) {
+  try {
+    return engine_->start(batch.kind, batch.items);
+  } catch (const std::exception &error) {  // want of memory, which must not end the process
+    return Status(LC_ERROR_MEMORY, error.what());
+  }
+}
+
 void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   auto batch = std::make_unique<UnderWay>();
   batch->kind = order_.front();
@@ -203,7 +212,7 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
 
   batch->right.assign(count, 1);
   batch->started = Clock::now();
-  Result<std::unique_ptr<Batch>> started = engine_->start(batch->kind, batch->items);
+  Result<std::unique_ptr<Batch>> started = start(*batch);
   batch->launched = Clock::now();
   counters_.launches += engine_->launches() - launches_;
   launches_ = engine_->launches();

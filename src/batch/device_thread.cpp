@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/device_thread.h"
 
+#include <exception>
+
 #include "thread/signals.h"
 
 namespace lanecrypt::runtime {
@@ -55,7 +57,12 @@ void DeviceThread::run() {
     if (stopping_ && !has_work()) break;
     if (!open_) {
       lock.unlock();
-      const Status opened = open();
+      Status opened;
+      try {
+        opened = open();
+      } catch (const std::exception &error) {  // want of memory, which must not end the process
+        opened = Status(LC_ERROR_MEMORY, error.what());
+      }
       lock.lock();
       if (!opened.ok()) {
         fail(lock, opened);

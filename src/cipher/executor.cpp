@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "cipher/shared_work.h"
 #include "cpu/cpu_cipher.h"
@@ -170,26 +171,38 @@ Status Executor::open_device() {
     return status_;
   }
   opened_ = true;
-  Result<std::unique_ptr<device::Device>> device = found_.open(device::KernelSet::kCiphers);
-  if (!device.ok()) return set_unusable(LC_DEVICE_UNUSABLE, device.status());
-  device_ = std::move(*device);
-  open_properties_ = device_->properties();
-  properties_ = &open_properties_;
-  Result<LaunchForm> form = choose_launch_form(open_properties_);
-  if (!form.ok()) return set_unusable(LC_DEVICE_UNUSABLE, form.status());
-  form_ = *form;
-  kernels_are_known_ = true;
-  memory_ = std::make_unique<DeviceMemory>(*device_);
-  pipeline_ = std::make_unique<Pipeline>(*device_, form_, options_, pinned_, movers_, bell_);
-  if (const Status status = pipeline_->open(); !status.ok())
+  Status status;
+  try {
+    status = open_untried_device();
+  } catch (const std::exception &error) {  // want of memory, as in self_test()
+    status = Status(LC_ERROR_MEMORY, error.what());
+  }
+  if (!status.ok()) {
+    close_device();  // others may want its memory
     return set_unusable(LC_DEVICE_UNUSABLE, status);
-  for (const BlockCipher *block : {kBlockCiphers, static_cast<const BlockCipher *>(nullptr)})
-    if (const Status status = self_test(block); !status.ok())
-      return set_unusable(LC_DEVICE_UNUSABLE, status);
+  }
   is_proven_[0] = true;
   self_test_launches_ = pipeline_->launches();
   device_->begin_service();
   state_ = LC_DEVICE_READY;
+  return Status();
+}
+
+Status Executor::open_untried_device() {
+  Result<std::unique_ptr<device::Device>> device = found_.open(device::KernelSet::kCiphers);
+  if (!device.ok()) return device.status();
+  device_ = std::move(*device);
+  open_properties_ = device_->properties();
+  properties_ = &open_properties_;
+  Result<LaunchForm> form = choose_launch_form(open_properties_);
+  if (!form.ok()) return form.status();
+  form_ = *form;
+  kernels_are_known_ = true;
+  memory_ = std::make_unique<DeviceMemory>(*device_);
+  pipeline_ = std::make_unique<Pipeline>(*device_, form_, options_, pinned_, movers_, bell_);
+  LC_TRY(pipeline_->open());
+  for (const BlockCipher *block : {kBlockCiphers, static_cast<const BlockCipher *>(nullptr)})
+    LC_TRY(self_test(block));
   return Status();
 }
 
@@ -210,12 +223,16 @@ Status take_retired(Retired retired) {
 
 Status Executor::self_test(const BlockCipher *block) {
   if (options_.skip_self_test) return Status();
-  Result<std::vector<verify::CipherKnownAnswer>> answers =
-      verify::ciphers_known_answers(block, open_properties_.api == "host");
-  if (!answers.ok()) return answers.status();
-  return verify::self_test(*answers, [this](const verify::CipherKnownAnswer &answer) {
-    return has_kernels(open_properties_, form_, answer.kind) ? knows(answer) : true;
-  });
+  try {
+    Result<std::vector<verify::CipherKnownAnswer>> answers =
+        verify::ciphers_known_answers(block, open_properties_.api == "host");
+    if (!answers.ok()) return answers.status();
+    return verify::self_test(*answers, [this](const verify::CipherKnownAnswer &answer) {
+      return has_kernels(open_properties_, form_, answer.kind) ? knows(answer) : true;
+    });
+  } catch (const std::exception &error) {  // want of memory, which must not end the process
+    return Status(LC_ERROR_MEMORY, error.what());
+  }
 }
 
 // Asks for it in the way of every job.

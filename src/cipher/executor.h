@@ -81,6 +81,7 @@ class Executor {
   }
   Status mark_thread_order(Request &request);
   Status open_device();
+  Status open_untried_device();
   Status self_test(const BlockCipher *block);
   Result<bool> knows(const verify::CipherKnownAnswer &answer);
   bool is_proven(const CipherKind &kind) const;

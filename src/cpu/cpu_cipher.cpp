@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "cpu/cpu_xts.h"
 #include "cpu/rsa/openssl_object.h"
@@ -29,6 +31,8 @@ struct Ciphers {
     status = bind_libcrypto_of_process();
     if (!status.ok()) return;
     library = OSSL_LIB_CTX_new();
+    // Without one OpenSSL would take the program's own.
+    if (library == nullptr) throw std::bad_alloc();
     // What is missing shall leave no error in the caller's queue.
     ERR_set_mark();
     for (const Mode &mode : kModes) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
@@ -86,7 +87,7 @@ struct Plan {
   std::set<std::thread::id> threads;
   std::atomic<int> slow_ms{0};
   std::atomic<int> lost_after{1 << 30};  // after so many batches
-  std::atomic<bool> refuses{false}, every_third_is_wrong{false};
+  std::atomic<bool> refuses{false}, every_third_is_wrong{false}, throws{false};
   std::atomic<int> abandoned{0};
   // Set while nothing is under way, and called on the batcher's thread. Tests must not depend on
   // the order in which a busy machine does things. So these say what a batch waits for, and what
@@ -144,6 +145,7 @@ class TestEngine : public BatchEngine {
     const std::function<void()> on_stuck = std::exchange(plan_.on_stuck, nullptr);
     if (on_stuck != nullptr) on_stuck();
     const std::lock_guard lock(plan_.mutex);
+    if (plan_.throws) throw std::bad_alloc();
     if (plan_.refuses) return Status(LC_ERROR_MEMORY, "no memory");
     std::set<const Key *> keys;
     for (const BatchItem &item : items) {
@@ -192,6 +194,7 @@ class BatcherTest : public testing::Test {
   std::atomic<int> handed_back_{0};
   Batcher batcher_{
       [this]() -> Result<std::unique_ptr<BatchEngine>> {
+        if (plan_.throws) throw std::bad_alloc();
         if (plan_.lost_after < 0) return Status(LC_ERROR_NO_DEVICE, "does not open");
         return std::unique_ptr<BatchEngine>(std::make_unique<TestEngine>(plan_));
       },
@@ -369,6 +372,30 @@ TEST_F(BatcherTest, ADeviceThatDoesNotOpenHandsBack) {
   expect_right(*request, outputs);
   EXPECT_EQ(3u, request->result.cpu_operations);
   EXPECT_FALSE(batcher_.may_work());
+}
+
+// Nobody would catch what a thread of ours throws.
+TEST_F(BatcherTest, WantOfMemoryEndsNoProcess) {
+  plan_.throws = true;
+  std::vector<Bytes> outputs;
+  const RequestPointer request = make_request({make_key(64, 1)}, 3, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  expect_right(*request, outputs);
+  EXPECT_EQ(3u, request->result.cpu_operations);
+  EXPECT_FALSE(batcher_.may_work());
+}
+
+TEST_F(BatcherTest, WantOfMemoryForABatchPasses) {
+  std::vector<Bytes> outputs[3];
+  for (int n = 0; n < 3; ++n) {
+    plan_.throws = n == 1;
+    const RequestPointer request = make_request({make_key(64, 1)}, 3, &outputs[n]);
+    ASSERT_TRUE(submit(request));
+    EXPECT_TRUE(request->wait().ok());
+    expect_right(*request, outputs[n]);
+    EXPECT_EQ(n == 1 ? 3u : 0u, request->result.cpu_operations);
+  }
 }
 
 TEST_F(BatcherTest, WantOfMemoryPasses) {

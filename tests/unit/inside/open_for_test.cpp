@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <vector>
 
+#include "cipher/executor.h"
 #include "verify/self_test.h"
 
 namespace lanecrypt::runtime {
@@ -98,6 +100,19 @@ TEST_F(OpenFor, AnUnusableDeviceIsNotOpened) {
   EXPECT_EQ(LC_ERROR_NO_DEVICE, status.code());
   EXPECT_EQ("card:0: too old", status.text());
   EXPECT_EQ(Steps{}, log_.steps);
+}
+
+// Nobody would catch what the device's thread throws.
+TEST_F(OpenFor, WantOfMemoryForCiphersEndsNoProcess) {
+  found_.open = [](device::KernelSet) -> Result<std::unique_ptr<device::Device>> {
+    throw std::bad_alloc();
+  };
+  Movers movers;
+  const PinnedMemory pinned;
+  Executor executor(found_, PipelineOptions(), pinned, movers,
+                    [](const RequestPointer &, const Status &) {});
+  EXPECT_EQ(LC_ERROR_MEMORY, executor.make_ready().code());
+  EXPECT_EQ(LC_DEVICE_UNUSABLE, executor.state());
 }
 
 TEST_F(OpenFor, OneThatIsStuckStays) {
