@@ -7,9 +7,10 @@
 
 # As many files as a compiler gets at once, at most: two cores then share a large folder.
 set(lanecrypt_united_files 7)
+get_filename_component(lanecrypt_unite_root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 
 # lanecrypt_unite(TARGET... [ALONE FILE...]): unites the files of each target that exists. ALONE
-# names those that must be compiled by themselves, as seen from the project's folder. CMake adds
+# names those that must be compiled by themselves, as seen from the root of the source. CMake adds
 # those that have definitions of their own.
 function(lanecrypt_unite)
   if(NOT LANECRYPT_PRECOMPILE)
@@ -17,7 +18,7 @@ function(lanecrypt_unite)
   endif()
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "ALONE")
   foreach(file IN LISTS arg_ALONE)
-    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
+    if(NOT EXISTS ${lanecrypt_unite_root}/${file})
       message(FATAL_ERROR "lanecrypt_unite: there is no ${file}")
     endif()
   endforeach()
@@ -34,7 +35,7 @@ function(lanecrypt_unite_target target alone)
   set(folders)
   foreach(source IN LISTS sources)
     get_filename_component(source "${source}" ABSOLUTE BASE_DIR ${target_folder})
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} "${source}")
+    file(RELATIVE_PATH path ${lanecrypt_unite_root} "${source}")
     # Not objects, and no file that is made.
     string(FIND "${source}" "${PROJECT_BINARY_DIR}/" made)
     if(made EQUAL 0 OR NOT path MATCHES "^[a-z].*[.]cpp$" OR path IN_LIST alone)
