@@ -22,9 +22,10 @@ Status wrong_result() {
 
 class SlhBatch : public Batch {
  public:
-  SlhBatch(SlhSlots &slots, SlhLooks *looks, BatchKind kind, SlhSlots::SlotPointer slot,
-           std::span<const BatchItem> items)
-      : slots_(slots),
+  SlhBatch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks, BatchKind kind,
+           SlhSlots::SlotPointer slot, std::span<const BatchItem> items)
+      : launch_(launch),
+        slots_(slots),
         looks_(looks),
         kind_(kind),
         set_(slh_set_of(kind)),
@@ -56,6 +57,7 @@ class SlhBatch : public Batch {
   Status look_at_verdict(uint32_t at);
   Status look_at_key(uint32_t at);
 
+  SlhLaunch &launch_;
   SlhSlots &slots_;
   SlhLooks *const looks_;
   const BatchKind kind_;
@@ -123,20 +125,22 @@ Status SlhBatch::look() {
 // A signature that is wrong, or whose roots differ from what its key has signed before, is the
 // CPU's to make again.
 Status SlhBatch::take_signatures(std::span<uint8_t> right) {
-  std::array<uint8_t, size_t{SLH_MOST_LAYERS} * 32> roots;
-  for (uint32_t at = 0; at < items_.size(); ++at) {
+  launch_.share(uint32_t(items_.size()), set_.signature_bytes(), [&](uint32_t at) {
+    std::array<uint8_t, size_t{SLH_MOST_LAYERS} * 32> roots;
     const SlhSignatures &request = signatures(at);
     const uint32_t number = items_[at].number;
     right[at] = 0;
-    if (!SlhLaunch::is_right(room(), set_, at)) continue;
+    if (!SlhLaunch::is_right(room(), set_, at)) return;
     SlhLaunch::take_roots(room(), set_, at, roots);
-    if (!request.have_roots_agree(number, roots)) continue;
+    if (!request.have_roots_agree(number, roots)) return;
     const std::span<uint8_t> to = request.signature(number);
     std::memcpy(to.data(), request.hashed(number).r, set_.n);
     std::memcpy(&to[set_.n], SlhLaunch::signature(room(), set_, at) + set_.n,
                 set_.signature_bytes() - set_.n);
     right[at] = 1;
-  }
+  });
+  // What was given out is no secret.
+  if (std::find(right.begin(), right.end(), 0) == right.end()) slot_->room.result_bytes = 0;
   return Status();
 }
 
@@ -214,7 +218,7 @@ Result<std::unique_ptr<Batch>> start_slh_batch(SlhLaunch &launch, SlhSlots &slot
   if (status.ok()) status = stream.mark(*slot.done);
   if (status.ok())
     return std::unique_ptr<Batch>(
-        std::make_unique<SlhBatch>(slots, looks, kind, std::move(*taken), items));
+        std::make_unique<SlhBatch>(launch, slots, looks, kind, std::move(*taken), items));
   // What was begun must not use the room any more.
   const bool is_idle = slots.settle(slot);
   SlhLaunch::wipe_host(slot.room);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slh/slh_engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "batch/open_for.h"
+#include "cpu/core_count.h"
 #include "cpu/digest.h"
 #include "slh/slh_batch.h"
 #include "verify/self_test.h"
@@ -18,6 +20,8 @@ namespace {
 
 // A device that does fewer hashes within its time limit is of no use.
 constexpr double kHashesOfLimit = 1 << 28;
+// Beside the batcher's thread. More are no faster than the memory.
+constexpr unsigned kMostCopiers = 4;
 
 std::string hex(std::span<const uint8_t> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -38,7 +42,7 @@ class Engine : public BatchEngine {
  public:
   Engine(std::unique_ptr<device::Device> device, DeviceTrust trust)
       : device_(std::move(device)),
-        launch_(*device_),
+        launch_(*device_, copiers_),
         looks_(trust.verify),
         slots_(*device_,
                trust.time_limit.count() != 0 ? trust.time_limit
@@ -76,6 +80,7 @@ class Engine : public BatchEngine {
   Status run(const SlhRequestPointer &request);
 
   std::unique_ptr<device::Device> device_;
+  Workers copiers_{std::min(kMostCopiers, cpu::usable_cores())};
   SlhLaunch launch_;
   SlhLooks looks_;
   SlhSlots slots_;

@@ -51,6 +51,21 @@ Status SlhLaunch::launch(device::Stream &stream, const SlhSet &set, const char *
   return Status();
 }
 
+void SlhLaunch::share(uint32_t count, uint64_t bytes, const std::function<void(uint32_t)> &work) {
+  // A thread copies so much in about the time that it takes to wake another.
+  constexpr uint64_t kPartBytes = 256 << 10;
+  const auto part = uint32_t(std::max<uint64_t>(kPartBytes / bytes, 1));
+  const auto run = [&](size_t number) {
+    const uint32_t first = uint32_t(number) * part;
+    for (uint32_t n = first; n < std::min(count, first + part); ++n) work(n);
+  };
+  const uint32_t parts = (count + part - 1) / part;
+  if (parts == 1)
+    run(0);
+  else
+    copiers_.share(parts, run);
+}
+
 // Sends the shape and the items. What comes back lies in room.out behind the signatures.
 Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
                         const PutItem &put_item, bool is_key) {
@@ -80,7 +95,7 @@ Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set
   uint8_t *const host = room.staging->host();
   std::memcpy(host, &shape, sizeof shape);
   auto *const items = reinterpret_cast<SlhItem *>(host + sizeof shape);
-  for (uint32_t n = 0; n < count; ++n) put_item(n, items[n]);
+  share(count, sizeof *items, [&](uint32_t n) { put_item(n, items[n]); });
   return stream.upload(*room.told, 0, host, bytes);
 }
 
@@ -192,7 +207,7 @@ Status SlhLaunch::start_verify(device::Stream &stream, SlhRoom &room, const SlhS
   LC_TRY(memory_.grow(room.tops, MemoryKind::kDevice, uint64_t{count} * set.chains() * set.n));
   LC_TRY(stream.zero(*room.out, room.verdicts_at, verdicts));
   uint8_t *const host = room.results->host();
-  for (uint32_t n = 0; n < count; ++n) std::memcpy(host + n * each, signature_of(n), each);
+  share(count, each, [&](uint32_t n) { std::memcpy(host + n * each, signature_of(n), each); });
   LC_TRY(stream.upload(*room.out, 0, host, count * each));
   const Argument arguments[] = {room.told.get(), room.out.get(), room.tops.get()};
   LC_TRY(launch(stream, set, "verify", groups_for(count), false, arguments));

@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "job/slh_set.h"
 #include "kernels/slh/slh_layout.h"
+#include "thread/workers.h"
 
 namespace lanecrypt::runtime {
 
@@ -32,9 +33,11 @@ struct SlhRoom {
 // verify are read before start_...() returns.
 class SlhLaunch {
  public:
-  explicit SlhLaunch(device::Device &device) : device_(device), memory_(device) {}
+  // copiers: threads that share what the host copies.
+  SlhLaunch(device::Device &device, Workers &copiers)
+      : device_(device), copiers_(copiers), memory_(device) {}
 
-  // Writes the item of operation `number`.
+  // Writes the item of operation `number`. Any thread.
   using PutItem = std::function<void(uint32_t number, SlhItem &item)>;
   using SignatureOf = std::function<const uint8_t *(uint32_t number)>;
 
@@ -68,6 +71,9 @@ class SlhLaunch {
   // So many operations keep a device busy, and take it some milliseconds.
   static uint32_t best_batch(const SlhSet &set, lc_slh_dsa_operation operation);
   LaunchMemory &memory() { return memory_; }
+  // Runs work(0) to work(count - 1), each of which copies about `bytes`, on this thread and the
+  // copiers.
+  void share(uint32_t count, uint64_t bytes, const std::function<void(uint32_t)> &work);
   uint64_t launches() const { return launches_; }
 
  private:
@@ -79,6 +85,7 @@ class SlhLaunch {
   uint64_t groups_for(uint64_t lanes) const;
 
   device::Device &device_;
+  Workers &copiers_;
   LaunchMemory memory_;
   uint64_t launches_ = 0;
 };

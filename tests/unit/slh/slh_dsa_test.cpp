@@ -3,11 +3,15 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/evp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "unit/slh/slh_dsa_job.h"
 #include "unit/support/devices.h"
@@ -264,6 +268,46 @@ TEST_P(SlhDsa, ABatchOfNewKeys) {
   const uint32_t set = LC_SLH_DSA_SHA2_256F;
   EXPECT_EQ(run().make_key(set, slh_seeds(set, 3)), run().make_key(set, slh_seeds(set, 3), 6));
   run().make_key(set, {}, 6);
+}
+
+// Many threads with one context and one key, each with single signatures of its own.
+TEST_P(SlhDsa, ManyThreads) {
+  const uint32_t set = LC_SLH_DSA_SHA2_128F;
+  const SlhKeyHandle key = slh_key(set, run().make_key(set, slh_seeds(set, 9)));
+  constexpr int kThreads = 6, kEach = 3;
+  std::atomic<uint64_t> right = 0;
+  std::vector<std::thread> threads;
+  for (int n = 0; n < kThreads; ++n)
+    threads.emplace_back([&, n] {
+      SlhRunner mine(context_->get(), GetParam().id == "cpu" ? LC_CPU : 0);
+      mine.job.deterministic = 0;
+      for (int i = 0; i < kEach; ++i) {
+        const SlhBytes message(size_t(10 * n + i), uint8_t(n));
+        const SlhBytes made = mine.sign(set, key, message);
+        if (mine.is_valid(key, message, made)) ++right;
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(uint64_t{kThreads * kEach}, right);
+}
+
+// A child goes on with the key and the context of its parent.
+TEST_P(SlhDsa, AChildOfFork) {
+  if (GetParam().is_gpu) GTEST_SKIP() << "a driver that was loaded before fork() may not be used";
+  const uint32_t set = LC_SLH_DSA_SHA2_128F;
+  const SlhKeyHandle key = slh_key(set, run().make_key(set, slh_seeds(set, 9)));
+  const SlhBytes message = bytes_of("a message");
+  const SlhBytes made = run().sign(set, key, message);
+  const pid_t child = fork();
+  if (child == 0) {
+    SlhRunner mine(context_->get(), GetParam().id == "cpu" ? LC_CPU : 0);
+    const bool is_right = mine.sign(set, key, message) == made && mine.is_valid(key, message, made);
+    _exit(is_right && mine.done.device_operations + mine.done.cpu_operations == 2 ? 0 : 1);
+  }
+  ASSERT_LT(0, child);
+  int status = 0;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, SlhDsa, testing::ValuesIn(everywhere()), device_case_name);
