@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/device_thread.h"
 
+#include <exception>
+
 #include "thread/signals.h"
 
 namespace lanecrypt::runtime {
@@ -47,6 +49,15 @@ void DeviceThread::note_failure(const Status &status) {
   ++counters_.failures;
 }
 
+// Want of memory or of threads is the end of the device, and not of the program.
+Status DeviceThread::try_to_open() {
+  try {
+    return open();
+  } catch (const std::exception &error) {
+    return Status(LC_ERROR_MEMORY, error.what());
+  }
+}
+
 void DeviceThread::run() {
   std::unique_lock lock(mutex_);
   while (!failed_) {
@@ -55,7 +66,7 @@ void DeviceThread::run() {
     if (stopping_ && !has_work()) break;
     if (!open_) {
       lock.unlock();
-      const Status opened = open();
+      const Status opened = try_to_open();
       lock.lock();
       if (!opened.ok()) {
         fail(lock, opened);
