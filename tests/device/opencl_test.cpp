@@ -60,8 +60,15 @@ const testing::Environment *const pocl_cache = testing::AddGlobalTestEnvironment
 // Each test has a cache folder of its own.
 class OpenClTest : public testing::Test {
  protected:
-  void SetUp() override { setenv("XDG_CACHE_HOME", home_.c_str(), 1); }
-  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
+  void SetUp() override {
+    setenv("XDG_CACHE_HOME", home_.c_str(), 1);
+    // So that PoCL does as drivers without a cache do.
+    setenv("LANECRYPT_OPENCL_CACHE", "1", 1);
+  }
+  void TearDown() override {
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("LANECRYPT_OPENCL_CACHE");
+  }
 
   // Opens the first usable device with this program. Null after a skip.
   std::unique_ptr<Device> open(std::string_view text = kProgram, std::string_view sha256 = "test") {
@@ -326,6 +333,16 @@ TEST_F(OpenClTest, OpensFromTheCache) {
   ASSERT_NE(second, nullptr) << status_.text();
   expect_works(*second);
   EXPECT_EQ(open("no program at all", "another"), nullptr) << "another source, another binary";
+}
+
+TEST_F(OpenClTest, LeavesPoclsProgramsToPoclsCache) {
+  unsetenv("LANECRYPT_OPENCL_CACHE");
+  for (int time = 0; time < 2; ++time) {
+    OPEN_OR_SKIP(device);
+    if (device->properties().platform != "Portable Computing Language") GTEST_SKIP() << "not PoCL";
+    expect_works(*device);
+    EXPECT_TRUE(files().empty());
+  }
 }
 
 class DamagedCache : public OpenClTest {

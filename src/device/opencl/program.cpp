@@ -6,6 +6,7 @@
 
 #include "cache/file_cache.h"
 #include "device/opencl/signal_handlers.h"
+#include "process/diagnostics.h"
 
 namespace lanecrypt::device::opencl {
 namespace {
@@ -63,6 +64,13 @@ std::string binary_of(cl_program program) {
   return binary;
 }
 
+// PoCL has a cache of its own. Asked for a binary, it compiles all kernels of the program for
+// groups of any size, and each once more, for groups of its size, when that is launched.
+bool is_cached_by_driver(const Session &session) {
+  return session.properties.platform == "Portable Computing Language" &&
+         process::diagnostic_variable("LANECRYPT_OPENCL_CACHE") == nullptr;
+}
+
 // A program from a cached binary; null where the driver does not take it.
 ProgramHandle from_binary(const Session &session, const std::string &binary,
                           const std::string &options) {
@@ -109,7 +117,8 @@ Status build_program(const Session &session, Program &program) {
         std::string(program.part.sha256), options}) {
     key += '\n' + part;
   }
-  if (const auto cached = cache::load(kCacheFolder, key)) {
+  const bool uses_cache = !is_cached_by_driver(session);
+  if (const auto cached = uses_cache ? cache::load(kCacheFolder, key) : std::nullopt) {
     program.handle = from_binary(session, *cached, options);
     if (program.handle) return {};
   }
@@ -127,7 +136,7 @@ Status build_program(const Session &session, Program &program) {
                 " refuses the kernels: " + first_lines(build_log(built.get(), session.device))};
   }
   LC_TRY(check("clBuildProgram", code));
-  if (const std::string binary = binary_of(built.get()); !binary.empty()) {
+  if (const std::string binary = uses_cache ? binary_of(built.get()) : ""; !binary.empty()) {
     cache::store(kCacheFolder, key, binary);
   }
   program.handle = std::move(built);
