@@ -22,10 +22,6 @@ using lanecrypt::test::bn;
 using lanecrypt::test::bn_of;
 using lanecrypt::test::is_prime;
 
-// The emulator pretends that lanes share a number, as they do on CUDA. Otherwise it is no
-// device for a single key.
-DaemonProcess::Options with_teams() { return {.environment = {{"LANECRYPT_HOST_TEAMS", "1"}}}; }
-
 Bytes bytes_of_number(const lc_number &number) {
   const auto *const begin = static_cast<const uint8_t *>(number.bytes);
   return Bytes(begin, begin + number.length);

@@ -25,7 +25,6 @@ namespace {
 using lanecrypt::test::extreme_inputs;
 using lanecrypt::test::key_of_bits;
 
-constexpr int kBits = 1024;
 const std::pair<std::string, std::string> kLostSoon = {"LANECRYPT_HOST_FAULT", "lost-after:30"};
 
 // Operations until one is not done. The service then has something to say.
