@@ -8,6 +8,7 @@ two machines. A plot whose figures are in no file is left as it is, and named.
 
 import argparse
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,8 +209,43 @@ def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
     return figure
 
 
+def draw_handshakes(run):
+    """Handshakes a second of a server of many processes, against how many these are, by OpenSSL
+    alone and through the service, for each length of key."""
+    rates = {}
+    for result in run.results:
+        found = re.fullmatch(r"handshakes\.nginx-(\d+)\.rsa-(\d+)-tls13\.(openssl|service)",
+                             result["name"])
+        if found:
+            rates.setdefault((int(found[2]), found[3]), []).append((int(found[1]), result["value"]))
+    curves = {key: sorted(points) for key, points in rates.items() if len(points) > 2}
+    if len({way for _, way in curves}) < 2:
+        return None
+    figure, axes = plt.subplots(figsize=(8, 4.4))
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("processes of nginx")
+    axes.set_ylabel("TLS 1.3 handshakes a second")
+    axes.set_title("nginx gains where its processes far outnumber its cores", loc="left")
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    colours = {"openssl": "#b2182b", "service": "#1b7837"}
+    labels = []
+    for (bits, way), points in sorted(curves.items()):
+        axes.plot(*zip(*points), "o-", color=colours[way], linewidth=1.8, markersize=4)
+        name = "through the service" if way == "service" else "OpenSSL alone"
+        labels.append((f"RSA-{bits}, {name}", points[-1][1], colours[way]))
+    counts = sorted({count for points in curves.values() for count, _ in points})
+    axes.set_xticks(counts, [str(count) for count in counts])
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    label_ends(axes, labels)
+    figure.text(0.01, 0.01, run.caption(), fontsize=6.5, color="#666666")
+    return figure
+
+
 PLOTTERS = {"aes-sizes.svg": draw_aes_sizes, "rsa-batches.svg": draw_rsa_batches,
-            "host-cpu.svg": draw_host_cpu}
+            "host-cpu.svg": draw_host_cpu, "handshakes.svg": draw_handshakes}
 
 
 def main():

@@ -38,6 +38,7 @@ Examples:
   lanecrypt genrsa -out key.pem 3072
   lanecrypt genrsa --count 1000 --out-dir keys
   lanecrypt genrsa --count 100 --bits 3072 --exponent 0x10001 --out-dir keys
+  lanecrypt genrsa --service --count 100 --out-dir keys
 )";
 
 constexpr unsigned kDefaultBits = 2048;
@@ -64,8 +65,12 @@ std::string parse_exponent(const std::string &text) {
 class Run {
  public:
   using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
-  Run(Write write, uint64_t count, const Context &context, bool draws)
-      : write_(std::move(write)), count_(count), context_(context), draws_(draws) {}
+  Run(Write write, uint64_t count, const Context &context, bool is_served, bool draws)
+      : write_(std::move(write)),
+        count_(count),
+        context_(context),
+        is_served_(is_served),
+        draws_(draws) {}
   ~Run() {
     if (is_drawn_) say("\r\033[K");
   }
@@ -97,7 +102,11 @@ class Run {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
-  std::string place() const { return result_.device_operations == 0 ? "the CPU" : device_name(); }
+  std::string place() const {
+    if (result_.service_operations == 0)
+      return result_.device_operations == 0 ? "the CPU" : device_name();
+    return result_.cpu_operations == 0 ? "the service" : "the service and the CPU";
+  }
 
  private:
   // No exception may pass through the library.
@@ -136,7 +145,7 @@ class Run {
         fmt::format("{} of {} keys  {:.{}f} keys/s", done_, count_, rate, rate < 10 ? 2 : 0);
     if (done_ > 0)
       line += fmt::format("  {} left", format_duration(static_cast<double>(count_ - done_) / rate));
-    line += "  " + (device_name().empty() ? "CPU" : device_name());
+    if (!is_served_) line += "  " + (device_name().empty() ? "CPU" : device_name());
     struct winsize window {};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
       line.resize(std::min<size_t>(line.size(), window.ws_col - 1u));
@@ -147,6 +156,7 @@ class Run {
   const Write write_;
   const uint64_t count_;
   const Context &context_;
+  const bool is_served_;  // by the service: the context has no device
   const bool draws_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_;
@@ -167,6 +177,8 @@ class Genrsa : public Subcommand {
             {"outdir", "out-dir", true},
             {"devices", "devices", true},
             {"device", "devices", true},
+            // Its value may only follow '='.
+            {"service", "service"},
             {"require-gpu", "require-gpu"},
             {"quiet", "quiet"},
             {"help", "help"},
@@ -196,9 +208,13 @@ class Genrsa : public Subcommand {
             ->excludes(file)
             ->needs(count);
     count->needs(folder);
-    app.add_option("--devices,--device", devices_,
-                   "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
-        ->option_text("LIST");
+    CLI::Option *const devices =
+        app.add_option("--devices,--device", devices_,
+                       "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+            ->option_text("LIST");
+    app.add_flag("--service{auto}", service_,
+                 "by lanecryptd: the usual one, or with --service=PATH the one at that socket")
+        ->excludes(devices);
     app.add_flag("--require-gpu", require_device_, "fail rather than search on the CPU");
     app.add_flag("--quiet", quiet_, "no progress line and no report");
   }
@@ -222,11 +238,18 @@ class Genrsa : public Subcommand {
 
  private:
   Context open_devices() const {
-    Context context(devices_ ? devices_->c_str() : nullptr,
-                    require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
+    lc_options options{};
+    options.struct_size = sizeof options;
+    options.devices = devices_ ? devices_->c_str() : nullptr;
+    options.fallback = require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
+    if (service_) {
+      options.service = service_->c_str();
+      options.devices = "none";
+    }
+    Context context(options);
     // If a device that was named is not here, that is an error, not a reason to use the
     // CPU.
-    (void)context.device_count();
+    if (!service_) (void)context.device_count();
     return context;
   }
 
@@ -241,7 +264,7 @@ class Genrsa : public Subcommand {
     const auto write = [&](uint64_t, const SecretBytes &text) {
       output.write({text.data(), text.size()});
     };
-    Run(write, 1, context, draws()).make(bits_, exponent, LC_ANY_DEVICE);
+    Run(write, 1, context, service_.has_value(), draws()).make(bits_, exponent, LC_ANY_DEVICE);
     output.commit(true);
   }
 
@@ -255,7 +278,7 @@ class Genrsa : public Subcommand {
     const auto write = [&](uint64_t number, const SecretBytes &text) {
       folder.write(missing[number], text);
     };
-    Run run(write, missing.size(), context, draws());
+    Run run(write, missing.size(), context, service_.has_value(), draws());
     if (!missing.empty()) {
       run.make(bits_, exponent, LC_ANY_DEVICE);
       folder.sync();
@@ -273,7 +296,7 @@ class Genrsa : public Subcommand {
   std::optional<uint64_t> count_;
   unsigned bits_ = kDefaultBits;
   std::string exponent_ = "65537", folder_, file_ = "-";
-  std::optional<std::string> devices_;
+  std::optional<std::string> devices_, service_;
   bool require_device_ = false, quiet_ = false;
 };
 

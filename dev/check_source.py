@@ -71,7 +71,7 @@ MAY_INCLUDE = {
                    "src/process", "src/secure", "src/job", "kernels"],
     "service/wire": [],
     "service/client": ["service/wire", "src/batch/batch_choice.h", "src/cpu/core_count.h", "src/process", "src/secure"],
-    "src/served": ["service/client", "src/rsa", "src/batch", "src/thread", "src/cpu", "src/process",
+    "src/served": ["service/client", "src/primes", "src/rsa", "src/batch", "src/thread", "src/cpu", "src/process",
                    "src/secure", "src/job"],
     "src/place": ["src/primes", "src/rsa", "src/slh", "src/ml_dsa", "src/cipher", "src/work", "src/device/survey.h",
                   "src/cache", "src/cpu", "src/process", "src/job"],

@@ -292,7 +292,7 @@ void run_by_thread(client::Connection &connection, Key &key) {
 
 void generate(client::Connection &connection) {
   static const uint8_t kExponent[] = {1, 0, 1};
-  client::NewKey wish;
+  client::NewKeys wish;
   wish.bits = 2048;
   wish.exponent = kExponent;
   wish.goes_on = [](void *) { return true; };

@@ -9,13 +9,14 @@ and a table last, and writes them as JSON in the format of bench/results.
 
 Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIST] [--bits LIST]
            [--tls LIST] [--seconds S] [--runs N] [--root DIR] [--set NAME=VALUE ...]
-           [--ways LIST] [--server-cores N] [--commit HASH] [--out FILE]
+           [--ways LIST] [--server-cores N] [--small] [--commit HASH] [--out FILE]
        bench/service/handshakes.py --endure N [the same options]
 
 --servers  of nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
            apache-event-256,stunnel,postgresql, and smaller ones: see tls_servers.py
 --ways     of openssl,service,service-always; the last is with `rsa = always`, and not done by
            default
+--small    one small server for a moment: it shows only that the script works
 --server-cores  so many cores for the servers and the service
 --root     a folder with the programs and libraries of unpacked packages, or what
            collect_servers.py made
@@ -51,6 +52,9 @@ WARM_UP_S = 0.7
 # How soon a visitor knows that his worker has ended.
 DIES_WITHIN_S = 1
 WAYS = ("openssl", "service", "service-always")
+# The emulator takes its time on a busy machine.
+SMALL = {"servers": "nginx-2", "bits": "2048", "tls": "1.3", "seconds": 3, "runs": 1,
+         "ways": "openssl,service-always"}
 BEGAN = time.monotonic()
 
 
@@ -377,11 +381,14 @@ def arguments():
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         dest="settings")
     parser.add_argument("--server-cores", type=int, default=0)
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--endure", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
+    if options.small:
+        vars(options).update(SMALL)
     options.build = options.build.resolve()
     options.root = options.root.resolve() if options.root else None
     options.servers, options.tls = options.servers.split(","), options.tls.split(",")

@@ -9,7 +9,9 @@ the service must have as many clients, keys, channels and open files as before, 
 next client.
 
 Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--kills N] [--client-kills N]
-           [--bits N] [--set NAME=VALUE ...] [--seed N] [--commit HASH] [--out FILE]
+           [--bits N] [--set NAME=VALUE ...] [--seed N] [--small] [--commit HASH] [--out FILE]
+
+--small  few kills: it shows only that the script works
 """
 
 import argparse
@@ -222,9 +224,12 @@ def arguments():
     parser.add_argument("--set", action="append", default=["rsa=always"], metavar="NAME=VALUE",
                         dest="settings")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
+    if options.small:
+        options.kills, options.client_kills = 3, 6
     options.build = options.build.resolve()
     options.settings = dict(setting.split("=", 1) for setting in options.settings)
     return options

@@ -361,7 +361,8 @@ class PostgreSQL(Server):
 # By name: the class, and how many processes or threads it works in.
 SERVERS = {
     "nginx-16": (Nginx, 16), "nginx-64": (Nginx, 64), "nginx-256": (Nginx, 256),
-    "nginx-2": (Nginx, 2), "nginx-8": (Nginx, 8),
+    "nginx-2": (Nginx, 2), "nginx-8": (Nginx, 8), "nginx-32": (Nginx, 32),
+    "nginx-128": (Nginx, 128), "nginx-512": (Nginx, 512),
     "haproxy": (HAProxy, 8), "haproxy-async": (AsyncHAProxy, 8),
     "apache-prefork-64": (ApachePrefork, 64), "apache-event-256": (ApacheEvent, 256),
     "apache-prefork-2": (ApachePrefork, 2), "apache-event-16": (ApacheEvent, 16),

@@ -95,7 +95,8 @@ class Conversation {
     const auto refused = service::fixed_part<service::Refused>(packet, service::Kind::kRefused);
     if (!refused) return packet;
     if (refused->outcome == service::Outcome::kNotAllowed) not_allowed();
-    if (refused->outcome == service::Outcome::kBusy) fail("has too many clients");
+    if (refused->outcome == service::Outcome::kBusy)
+      fail("has too many clients, or was asked too often");
     fail("refused to answer");
   }
 

@@ -122,8 +122,9 @@ typedef struct lc_options {
   /* The most cores that work at one job of the CPU (LC_CPU). The caller's core does not
    * count where the caller waits. 0: what this library takes for best, at most 8. */
   uint32_t cores;
-  /* Who does private operations of RSA with LC_ANY_DEVICE: NULL or "off": the devices above.
-   * Otherwise the service lanecryptd of this machine, and no device is opened for them:
+  /* Who does private operations of RSA, and makes keys, with LC_ANY_DEVICE: NULL or "off": the
+   * devices above. Otherwise the service lanecryptd of this machine, and no device is opened for
+   * them:
    * - "auto": the one at /run/lanecrypt/socket or $XDG_RUNTIME_DIR/lanecrypt/socket, if the
    *   socket and its folder belong to root or to this user and nobody else may write there.
    * - an absolute path: the one at this socket. It may be anybody's, but only the owner of its
@@ -136,8 +137,8 @@ typedef struct lc_options {
    * context reads the answers. Keys are copied to the service, which checks them as
    * lc_rsa_key_new() does, and forgets them with lc_rsa_key_free(). It draws the numbers for
    * blinding from a generator of its own, whatever lc_rsa_parts.random says. With LC_VERIFY_FULL
-   * this process checks each result against the public exponent too. Public operations and
-   * lc_rsa_generate() know nothing of the service. */
+   * this process checks each result against the public exponent too. Public operations know
+   * nothing of the service. For keys see lc_rsa_generation. */
   const char *service;
 } lc_options;
 
@@ -650,7 +651,11 @@ typedef struct lc_rsa_generation {
   /* The device to use: the call waits until it is open. LC_CPU: none. LC_ANY_DEVICE:
    * Lanecrypt chooses, and the CPU searches until a device is open. A device takes keys of
    * 1024 to 8192 bits. Where it fails, another goes on, or the CPU where LC_FALLBACK_CPU
-   * allows it. */
+   * allows it. With lc_options.service and LC_ANY_DEVICE the service makes these keys, several
+   * at once, if `random` is NULL: it draws by a generator of its own. The numbers of each key are
+   * compared with each other here. With LC_VERIFY_FULL the key is also made again here of its
+   * primes, with one more round for each. What the service does not make, the CPU does, by
+   * LC_FALLBACK_CPU. */
   uint32_t device;
   /* Takes each finished key; the first is number 0. The key's numbers are big-endian, d
    * among them, and are wiped after the call. Called on the thread that called
@@ -668,8 +673,8 @@ typedef struct lc_rsa_generation {
 } lc_rsa_generation;
 
 /* Makes keys, and returns when they are made. result may be NULL. Its operations are rounds
- * of Miller and Rabin. Its failed_checks counts numbers that a device called primes and the
- * CPU found to be none; that device is used no more. */
+ * of Miller and Rabin, and for the service one for each key. Its failed_checks counts numbers that
+ * a device called primes and the CPU found to be none; that device is used no more. */
 LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generation,
                                  lc_result *result);
 
@@ -678,7 +683,9 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
  * longer than to open one (from 4096 bits on; the CPU's cores search meanwhile). When the
  * answer was 0 eight times, one call waits until a device is open. Always 0 unless lanes
  * share a number on a selected device, as on CUDA's. Elsewhere one lane by itself takes
- * seconds to minutes to find a long prime, and only many keys at once pay. */
+ * seconds to minutes to find a long prime, and only many keys at once pay. With
+ * lc_options.service: whether the service is there and has a device, for a key of that length or
+ * for one after eight others. */
 LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
 
 /* ---- SLH-DSA ------------------------------------------------------------ */

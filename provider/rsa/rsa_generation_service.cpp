@@ -81,12 +81,14 @@ client::Made ask_service(Provider &provider, RunOfService &run, const char **why
   *why = session == nullptr ? "" : "the service has no room or no device to make an RSA key";
   if (session == nullptr || session->page().usable_devices == 0) return client::Made::kNot;
   const process::CancellationOff not_cancelled;
-  const client::NewKey wanted{bits, run.wish.exponent(),
-                              [](void *of) { return static_cast<RunOfService *>(of)->goes_on(); },
-                              [](void *of, const service::KeyParts &parts) {
-                                return static_cast<RunOfService *>(of)->take(parts);
-                              },
-                              &run};
+  const client::NewKeys wanted{bits,
+                               run.wish.exponent(),
+                               1,
+                               [](void *of) { return static_cast<RunOfService *>(of)->goes_on(); },
+                               [](void *of, const service::KeyParts &parts) {
+                                 return static_cast<RunOfService *>(of)->take(parts);
+                               },
+                               &run};
   const client::Made made = client::generate(connection, wanted);
   if (made == client::Made::kFailed) *why = "the service has failed to make an RSA key";
   return made;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/client/generation.h"
 
+#include <poll.h>
+
+#include <algorithm>
+#include <vector>
+
 #include "secure/key_memory.h"
-#include "service/client/wait_for.h"
 #include "service/wire/packets.h"
 
 namespace lanecrypt::client {
@@ -15,89 +19,129 @@ using service::Transfer;
 constexpr std::chrono::milliseconds kSlice{250};
 // No key takes so long, whatever the service says.
 constexpr std::chrono::minutes kMost{10};
+// The service searches for so many at once, and shares them among all.
+constexpr size_t kMostAtOnce = 8;
 
-// A generation on its channel.
+// A key that the service searches for.
+struct Search {
+  Channel *channel = nullptr;
+  Clock::time_point began = Clock::now(), heard = began;
+};
+
 class Generating {
  public:
-  Generating(Connection &connection, Session &session, Channel &channel, const NewKey &wish)
-      : connection_(connection), session_(session), channel_(channel), wish_(wish) {}
+  Generating(Connection &connection, Session &session, const NewKeys &wish)
+      : connection_(connection), session_(session), wish_(wish) {}
+  // The service learns by the end of a channel that nobody wants its key.
+  ~Generating() {
+    for (const Search &search : searches_) session_.drop(search.channel);
+  }
+  Generating(const Generating &) = delete;
 
   Made run() {
-    secure::KeyMemory memory(service::kMostPacketBytes);
-    if (!memory.ok(service::kMostPacketBytes)) return Made::kNot;
-    if (!send()) return Made::kFailed;
-    for (;;) {
-      const Clock::time_point next_look = Clock::now() + kSlice;
-      const bool is_ready = wait_for(channel_.socket.get(), next_look);
-      if (!channel_.socket.is_ours()) return end(Fault::kProgram);
-      const service::Received received = service::receive_packet(
-          channel_.socket.get(), {memory.data(), service::kMostPacketBytes}, false);
-      if (received.transfer == Transfer::kClosed) return end(Fault::kService);
-      if (received.transfer == Transfer::kDone && !is_still_at_work(received.packet))
-        return conclude(received.packet);
-      if (!is_ready && Clock::now() - heard_ > kSilence) return end(Fault::kService);
-      if (Clock::now() - began_ > kMost) return end(Fault::kService);
-      if (Clock::now() - told_ < kSlice) continue;
+    if (!memory_.ok(service::kMostPacketBytes)) return Made::kNot;
+    while (made_ < wish_.count) {
+      if (!send_more()) return Made::kFailed;
+      if (searches_.empty()) return Made::kNot;
+      await_news();
+      for (size_t n = searches_.size(); n-- > 0;)
+        if (!look_at(n)) return Made::kFailed;
+      if (Clock::now() - told_ < kSlice || made_ == wish_.count) continue;
       told_ = Clock::now();
       if (!wish_.goes_on(wish_.argument)) return Made::kStopped;
     }
+    return Made::kMade;
   }
 
  private:
-  Made end(Fault fault) {
+  bool end(Fault fault) {
     session_.end(fault);
-    return Made::kFailed;
+    return false;
   }
 
-  bool send() {
+  bool send_more() {
+    while (searches_.size() < std::min<uint64_t>(most_, wish_.count - made_)) {
+      Channel *const channel = session_.take();
+      if (channel == nullptr) {
+        most_ = searches_.size();
+        break;
+      }
+      searches_.push_back({channel});
+      if (!send(*channel)) return false;
+    }
+    return true;
+  }
+
+  bool send(const Channel &channel) {
     const service::RsaGenerate fixed{
         service::header_of<service::RsaGenerate>(Kind::kRsaGenerate, wish_.exponent.size()),
         wish_.bits, uint32_t(wish_.exponent.size())};
     const std::span<const uint8_t> pieces[] = {service::bytes_of(fixed), wish_.exponent};
-    if (!channel_.socket.is_ours()) {
-      session_.end(Fault::kProgram);
-      return false;
+    if (!channel.socket.is_ours()) return end(Fault::kProgram);
+    return service::send_packet(channel.socket.get(), pieces) == Transfer::kDone ||
+           end(Fault::kService);
+  }
+
+  void await_news() const {
+    pollfd polled[kMostAtOnce];
+    for (size_t n = 0; n < searches_.size(); ++n)
+      polled[n] = {searches_[n].channel->socket.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(told_ + kSlice - Clock::now());
+    (void)poll(polled, searches_.size(), int(std::clamp<int64_t>(left.count(), 0, 1000)));
+  }
+
+  // False where nothing more can come.
+  bool look_at(size_t number) {
+    Search &search = searches_[number];
+    const OwnDescriptor &socket = search.channel->socket;
+    if (!socket.is_ours()) return end(Fault::kProgram);
+    const service::Received received =
+        service::receive_packet(socket.get(), {memory_.data(), service::kMostPacketBytes}, false);
+    const Clock::time_point now = Clock::now();
+    if (received.transfer == Transfer::kClosed) return end(Fault::kService);
+    if (received.transfer == Transfer::kDone) {
+      if (!service::fixed_part<service::StillAtWork>(received.packet, Kind::kStillAtWork))
+        return conclude(number, received.packet);
+      search.heard = now;
     }
-    if (service::send_packet(channel_.socket.get(), pieces) == Transfer::kDone) return true;
-    session_.end(Fault::kService);
-    return false;
+    return (now - search.heard <= kSilence && now - search.began <= kMost) || end(Fault::kService);
   }
 
-  bool is_still_at_work(std::span<const uint8_t> packet) {
-    if (!service::fixed_part<service::StillAtWork>(packet, Kind::kStillAtWork)) return false;
-    heard_ = Clock::now();
-    return true;
-  }
-
-  Made conclude(std::span<const uint8_t> packet) {
+  bool conclude(size_t number, std::span<const uint8_t> packet) {
     const auto made = service::read_generated_key(packet);
     if (!made) return end(Fault::kService);
     connection_.note_answer();
-    if (made->outcome != Outcome::kDone)
-      return made->outcome == Outcome::kFailed ? Made::kFailed : Made::kNot;
-    return wish_.take(wish_.argument, made->parts) ? Made::kMade : Made::kFailed;
+    session_.give_back(searches_[number].channel);
+    searches_.erase(searches_.begin() + ptrdiff_t(number));
+    if (made->outcome == Outcome::kFailed) return false;
+    if (made->outcome != Outcome::kDone) {
+      // It has room for those that are under way, at most.
+      most_ = searches_.size();
+      return true;
+    }
+    ++made_;
+    const bool is_right = wish_.take(wish_.argument, made->parts);
+    secure::wipe(memory_.data(), packet.size());
+    return is_right;
   }
 
   Connection &connection_;
   Session &session_;
-  Channel &channel_;
-  const NewKey &wish_;
-  const Clock::time_point began_ = Clock::now();
-  Clock::time_point heard_ = began_, told_ = began_;
+  const NewKeys &wish_;
+  secure::KeyMemory memory_{service::kMostPacketBytes};
+  std::vector<Search> searches_;
+  size_t most_ = kMostAtOnce;
+  uint64_t made_ = 0;
+  Clock::time_point told_ = Clock::now();
 };
 
 }  // namespace
 
-Made generate(Connection &connection, const NewKey &wish) {
+Made generate(Connection &connection, const NewKeys &wish) {
   const std::shared_ptr<Session> session = connection.session();
-  Channel *const channel = session == nullptr ? nullptr : session->take();
-  if (channel == nullptr) return Made::kNot;
-  const Made made = Generating(connection, *session, *channel, wish).run();
-  // Where it was stopped, the service learns that by the end of the channel.
-  if (made == Made::kStopped || session->has_ended())
-    session->drop(channel);
-  else
-    session->give_back(channel);
+  if (session == nullptr) return Made::kNot;
+  const Made made = Generating(connection, *session, wish).run();
+  // The connection learns of the session's end now, so that the log has it now.
   (void)connection.session();
   return made;
 }

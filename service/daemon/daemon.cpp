@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // What an event is about: one of these, or a client's number and one bit.
-enum : uint64_t { kListener = 0, kSignals = 1, kTried = 2, kUntilClosed = 3, kFirstClient = 4 };
+enum : uint64_t { kListener, kSignals, kTried, kLost, kUntilClosed, kFirstClient };
 constexpr uint64_t tag_of(uint64_t client, bool is_process) {
   return kFirstClient + 2 * client + (is_process ? 1 : 0);
 }
@@ -60,16 +60,18 @@ Daemon::Daemon(Service &service, Listener &listener, Settings settings)
       settings_(std::move(settings)),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       tried_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      lost_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       spare_(make_spare()),
       ready_(settings_.ready),
       until_closed_(settings_.until_closed) {
   const sigset_t ends = signals_that_end();
   signals_ = Descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!events_.ok() || !tried_.ok() || !spare_.ok() || !signals_.ok())
+  if (!events_.ok() || !tried_.ok() || !lost_.ok() || !spare_.ok() || !signals_.ok())
     throw Failure("no descriptors", errno);
   watch(listener_.get(), kListener);
   watch(signals_.get(), kSignals);
   watch(tried_.get(), kTried);
+  if (settings_.end_if_lost) watch(lost_.get(), kLost);
   if (until_closed_.ok()) watch(until_closed_.get(), kUntilClosed);
 }
 
@@ -89,7 +91,8 @@ void Daemon::watch(int descriptor, uint64_t tag) {
 }
 
 bool Daemon::run() {
-  service_.start([this] { (void)eventfd_write(tried_.get(), 1); });
+  service_.start({.on_tried = [this] { (void)eventfd_write(tried_.get(), 1); },
+                  .on_lost = [this] { (void)eventfd_write(lost_.get(), 1); }});
   epoll_event events[kEventsOfTurn];
   while (!ends_) {
     const int count = epoll_wait(events_.get(), events, kEventsOfTurn,
@@ -116,6 +119,10 @@ void Daemon::serve(uint64_t tag, uint32_t events) {
       return;
     case kTried:
       return tell_ready();
+    case kLost:
+      say("the last device is lost, and the service ends");
+      ends_ = has_lost_devices_ = true;
+      return;
     case kUntilClosed: {
       char ignored[64];
       const ssize_t bytes = read(until_closed_.get(), ignored, sizeof ignored);
@@ -262,8 +269,12 @@ void Daemon::keep_time(Time now) {
   }
 }
 
-std::string Daemon::report(const Session &session) {
-  if (!settings_.admitted.is_owner(session.peer)) return make_report(service_, nullptr);
+std::optional<std::string> Daemon::report(const Session &session) {
+  // A report takes this thread longer than any other packet.
+  if (!settings_.admitted.is_owner(session.peer))
+    return session.user->reports.take(std::chrono::steady_clock::now())
+               ? std::optional(make_report(service_, nullptr))
+               : std::nullopt;
   const std::vector<std::shared_ptr<const User>> users = users_.all();
   return make_report(service_, &users);
 }

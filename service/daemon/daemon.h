@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -23,6 +24,8 @@ class Daemon : private ControlPackets {
     int ready = -1;
     // Ends the service when the other end of this pipe is closed; -1: none.
     int until_closed = -1;
+    // Ends the service once it has no device any more, since one was lost.
+    bool end_if_lost = false;
   };
   // Has the signals that end the service wait until it looks for them. Called before there
   // are other threads, which inherit that.
@@ -37,6 +40,8 @@ class Daemon : private ControlPackets {
   // over, and all sessions have ended. False where something hangs: then the process must end
   // without destructors.
   bool run();
+  // Whether that was for want of devices (end_if_lost).
+  bool has_lost_devices() const { return has_lost_devices_; }
 
  private:
   using Time = std::chrono::steady_clock::time_point;
@@ -46,7 +51,7 @@ class Daemon : private ControlPackets {
   };
 
   // ---- The text of control packets ----
-  std::string report(const Session &session) override;
+  std::optional<std::string> report(const Session &session) override;
   void look_again() override;
 
   void watch(int descriptor, uint64_t tag);
@@ -63,12 +68,12 @@ class Daemon : private ControlPackets {
   Service &service_;
   Listener &listener_;
   Settings settings_;
-  Descriptor events_, signals_, tried_, spare_, ready_, until_closed_;
+  Descriptor events_, signals_, tried_, lost_, spare_, ready_, until_closed_;
   Users users_;
   std::unordered_map<uint64_t, Client> clients_;
   uint64_t last_client_ = 0;
   std::deque<uint64_t> silent_;  // clients that have not said hello, the oldest first
-  bool ends_ = false;
+  bool ends_ = false, has_lost_devices_ = false;
   RunnableTasks runnable_;
   Time looks_until_, next_look_, next_round_;
 };

@@ -32,6 +32,11 @@ inline constexpr size_t kWindow = 4096;
 // Searches for new keys at once. Each has a thread.
 inline constexpr size_t kMostSearches = 8;
 
+// Reports of the counters for a user other than root and the service's own: so many at once, and
+// then one each such time. Further ones are refused.
+inline constexpr size_t kReportsAtOnce = 20;
+inline constexpr std::chrono::milliseconds kReportsEach{100};
+
 // A client that connects and says nothing is sent away.
 inline constexpr std::chrono::seconds kHelloTime{5};
 

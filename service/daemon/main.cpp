@@ -26,6 +26,8 @@ namespace lanecrypt::service::daemon {
 namespace {
 
 constexpr int kFailed = 1, kUsage = 2;
+// EX_TEMPFAIL of sysexits.h.
+constexpr int kNoDeviceLeft = 75;
 constexpr char kHelp[] =
     R"(Owns the GPUs of this machine, and does the RSA operations of all programs whose
 OpenSSL uses the provider gpu, in common batches. It runs in the foreground.)";
@@ -37,7 +39,7 @@ struct Options {
   std::string devices;
   std::string verify = "sampled";
   int ready = -1, until_closed = -1;
-  bool version = false;
+  bool end_if_lost = false, version = false;
 };
 
 lc_verify verify_of(const std::string &name) {
@@ -86,6 +88,8 @@ void declare(CLI::App &app, Options &options) {
                  "ends when the other end of this pipe is closed")
       ->option_text("N")
       ->check(kDescriptors);
+  app.add_flag("--end-if-lost", options.end_if_lost,
+               "ends, with status 75, once its last device is lost");
   app.add_flag("--version", options.version, "print the version");
 }
 
@@ -108,9 +112,12 @@ int serve(const Options &options) {
       given ? std::make_unique<Listener>(std::move(*given))
             : std::make_unique<Listener>(options.socket, group, !options.group.empty());
   say(fmt::format("listens on {}", options.socket));
-  Daemon daemon(service, *listener, {{group}, options.ready, options.until_closed});
-  if (!daemon.run()) _exit(0);
-  return 0;
+  Daemon daemon(service, *listener,
+                {{group}, options.ready, options.until_closed, options.end_if_lost});
+  const bool has_ended = daemon.run();
+  const int code = daemon.has_lost_devices() ? kNoDeviceLeft : 0;
+  if (!has_ended) _exit(code);
+  return code;
 }
 
 int fail(int code, std::string_view text) {

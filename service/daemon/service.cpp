@@ -28,7 +28,7 @@ Service::Service(const char *device_list, lc_verify verify, size_t descriptor_li
   page.status().cores = std::max(1u, std::thread::hardware_concurrency());
 }
 
-void Service::start(std::function<void()> on_tried) {
+void Service::start(Told told) {
   // Half of the cores, at most, keep up with a card. The others are for the clients.
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   channel_threads.start(std::clamp(cores / 2, 2u, 8u));
@@ -39,7 +39,7 @@ void Service::start(std::function<void()> on_tried) {
         operations.open(context);
         searches.open(context);
       },
-      std::move(on_tried));
+      std::move(told.on_tried), std::move(told.on_lost));
 }
 
 }  // namespace lanecrypt::service::daemon

@@ -41,8 +41,12 @@ struct Service {
   // Goes first: its threads use what is above.
   Devices devices;
 
-  // Starts all threads. on_tried: called when the devices are open, or cannot be.
-  void start(std::function<void()> on_tried);
+  struct Told {
+    std::function<void()> on_tried;  // the devices are open, or cannot be
+    std::function<void()> on_lost;   // no device works any more, since one was lost
+  };
+  // Starts all threads. They call `told`.
+  void start(Told told);
 };
 
 }  // namespace lanecrypt::service::daemon

@@ -34,8 +34,8 @@ class Context {
 
   // The process's own; made by the first call.
   runtime::Dispatcher &dispatcher();
-  // What does private operations of RSA in the place of the devices: the process's own, made by
-  // the first call; nullptr if the context names no service.
+  // What does RSA in the place of the devices: the process's own, made by the first call; nullptr
+  // if the context names no service.
   served::ServedRsa *served_rsa();
   // They look for no device before it pays.
   runtime::RsaChoice &rsa_choice();

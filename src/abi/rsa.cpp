@@ -105,7 +105,10 @@ lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generati
     Result<lanecrypt::RsaGeneration> checked = lanecrypt::make_rsa_generation(generation);
     if (!checked.ok()) return tell(checked.status());
     lc_result made = {};
-    const Status status = context->dispatcher().generate(std::move(*checked), &made);
+    auto *const served = checked->device == LC_ANY_DEVICE ? context->served_rsa() : nullptr;
+    const Status status = served != nullptr
+                              ? served->generation().run(std::move(*checked), &made)
+                              : context->dispatcher().generate(std::move(*checked), &made);
     if (result != nullptr) (void)give(made, result, "");
     return tell(status);
   });
@@ -115,6 +118,8 @@ int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits) {
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
+    if (auto *served = context->served_rsa(); served != nullptr)
+      return served->generation().is_sooner(bits) ? 1 : 0;
     return context->generation_is_sooner(bits) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;

@@ -49,6 +49,15 @@ void DeviceThread::note_failure(const Status &status) {
   ++counters_.failures;
 }
 
+// Want of memory or of threads is the end of the device, and not of the program.
+Status DeviceThread::try_to_open() {
+  try {
+    return open();
+  } catch (const std::exception &error) {
+    return Status(LC_ERROR_MEMORY, error.what());
+  }
+}
+
 void DeviceThread::run() {
   std::unique_lock lock(mutex_);
   while (!failed_) {
@@ -57,12 +66,7 @@ void DeviceThread::run() {
     if (stopping_ && !has_work()) break;
     if (!open_) {
       lock.unlock();
-      Status opened;
-      try {
-        opened = open();
-      } catch (const std::exception &error) {  // want of memory, which must not end the process
-        opened = Status(LC_ERROR_MEMORY, error.what());
-      }
+      const Status opened = try_to_open();
       lock.lock();
       if (!opened.ok()) {
         fail(lock, opened);

@@ -66,6 +66,7 @@ class DeviceThread {
 
  private:
   void run();
+  Status try_to_open();
 
   bool wanted_ = false;
   Status status_;

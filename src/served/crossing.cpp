@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "process/thread.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::served {
@@ -48,12 +47,8 @@ struct Crossing::Slot {
   Exchange exchange;
 };
 
-Crossing::Crossing(std::shared_ptr<client::Client> client, uint64_t owner, bool checks_all,
-                   OnOver on_over)
-    : client_(std::move(client)),
-      owner_(owner),
-      checks_all_(checks_all),
-      on_over_(std::move(on_over)) {}
+Crossing::Crossing(const Service &service, OnOver on_over)
+    : service_(service), on_over_(std::move(on_over)) {}
 
 Crossing::~Crossing() = default;
 
@@ -73,7 +68,7 @@ void Crossing::add(const runtime::RsaRequestPointer &request) {
 }
 
 void Crossing::step(int wake) {
-  client::Connection &connection = client_->here();
+  client::Connection &connection = service_.client->here();
   send_waiting(connection);
   if (slots_.empty() && wake < 0) return;
   std::vector<pollfd> polled;
@@ -95,8 +90,7 @@ void Crossing::leave_waiting() {
 
 void Crossing::send_waiting(client::Connection &connection) {
   while (!waiting_.empty() && slots_.size() < kMostAtOnce) {
-    std::shared_ptr<client::Session> session = connection.session();
-    if (session == nullptr && !process::is_sandboxed()) session = connection.connect(true);
+    const std::shared_ptr<client::Session> session = service_.session();
     if (session == nullptr) return leave_waiting();
     if (!send_one(connection, session)) return;
   }
@@ -115,7 +109,7 @@ bool Crossing::send_one(client::Connection &connection,
     if (channel != nullptr) {
       waiting_.pop_front();
       slots_.push_back(
-          std::make_unique<Slot>(operation, item, session, *channel, key, checks_all_));
+          std::make_unique<Slot>(operation, item, session, *channel, key, service_.checks_all));
       Slot &slot = *slots_.back();
       session->under_way.fetch_add(1, std::memory_order_relaxed);
       const Exchange::State state = slot.exchange.send();
@@ -156,7 +150,7 @@ void Crossing::settle(client::Connection &connection, Slot &slot, Exchange::Stat
   else
     slot.session->give_back(&slot.channel);
   Taken taken = client::conclude(connection, slot.exchange, state);
-  if (taken == Taken::kDone && checks_all_) {
+  if (taken == Taken::kDone && service_.checks_all) {
     if (is_right(slot))
       std::memcpy(slot.item.out, slot.unchecked.data(), slot.unchecked.size());
     else
@@ -193,8 +187,9 @@ void Crossing::finish_one(Served &served) {
 }
 
 ServedKey &Crossing::key_of(const RsaKey &key) const {
-  BesideKey *kept = key.beside(owner_);
-  if (kept == nullptr) kept = key.keep_beside(std::make_unique<ServedKey>(key, owner_, client_));
+  BesideKey *kept = key.beside(service_.number);
+  if (kept == nullptr)
+    kept = key.keep_beside(std::make_unique<ServedKey>(key, service_.number, service_.client));
   return static_cast<ServedKey &>(*kept);
 }
 

@@ -12,6 +12,7 @@
 
 #include "rsa/rsa_request.h"
 #include "served/served_key.h"
+#include "served/service.h"
 #include "service/client/operation.h"
 
 namespace lanecrypt::served {
@@ -30,9 +31,9 @@ class Crossing {
  public:
   using OnOver = std::function<void(Served &)>;
 
-  // owner: as in BesideKey. checks_all: this process checks each result too. on_over hears of
-  // each request when the service has no more of it, on the thread that calls step().
-  Crossing(std::shared_ptr<client::Client> client, uint64_t owner, bool checks_all, OnOver on_over);
+  // on_over hears of each request when the service has no more of it, on the thread that calls
+  // step(). The service stays longer.
+  Crossing(const Service &service, OnOver on_over);
   ~Crossing();
   Crossing(const Crossing &) = delete;
 
@@ -62,9 +63,7 @@ class Crossing {
   void finish_one(Served &served);
   ServedKey &key_of(const RsaKey &key) const;
 
-  const std::shared_ptr<client::Client> client_;
-  const uint64_t owner_;
-  const bool checks_all_;
+  const Service &service_;
   const OnOver on_over_;
   std::deque<Operation> waiting_;
   std::vector<std::unique_ptr<Slot>> slots_;

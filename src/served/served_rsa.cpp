@@ -4,8 +4,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <string_view>
-
 #include "process/thread.h"
 #include "served/crossing.h"
 #include "thread/signals.h"
@@ -13,22 +11,6 @@
 namespace lanecrypt::served {
 
 using runtime::RsaRequestPointer;
-
-Result<Service> Service::named(const char *service, lc_fallback fallback, lc_verify verify) {
-  static std::atomic<uint64_t> last{0};
-  const std::string_view name = service;
-  const bool is_usual = name == "auto" || name == "require";
-  if (!is_usual && !name.starts_with('/'))
-    return Status(LC_ERROR_ARGUMENT,
-                  "lc_options.service is none of auto, require, off and an absolute path");
-  Service made;
-  made.client = std::make_shared<client::Client>(
-      is_usual ? client::Place::usual() : client::Place::named(std::string(name)));
-  made.number = last.fetch_add(1) + 1;
-  made.has_cpu = fallback == LC_FALLBACK_CPU && name != "require";
-  made.checks_all = verify == LC_VERIFY_FULL;
-  return made;
-}
 
 ServedRsa::ServedRsa(Service service)
     : service_(std::move(service)),
@@ -43,11 +25,13 @@ void ServedRsa::stop() {
   }
   if (thread_.joinable()) thread_.join();
   cpu_.stop();
+  generation_.stop();
 }
 
 void ServedRsa::hurry() {
   hurries_ = true;
   cpu_.hurry();
+  generation_.hurry();
 }
 
 Status ServedRsa::submit(const RsaRequestPointer &request, bool waits) {
@@ -60,8 +44,7 @@ Status ServedRsa::submit(const RsaRequestPointer &request, bool waits) {
       return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
   request->submitted = std::chrono::steady_clock::now();
   if (waits) {
-    Crossing mine(service_.client, service_.number, service_.checks_all,
-                  [this](Served &served) { conclude(served); });
+    Crossing mine(service_, [this](Served &served) { conclude(served); });
     for (mine.add(request); !mine.is_idle();) mine.step(-1);
     return Status();
   }
@@ -78,8 +61,7 @@ Status ServedRsa::submit(const RsaRequestPointer &request, bool waits) {
 }
 
 void ServedRsa::run() {
-  Crossing mine(service_.client, service_.number, service_.checks_all,
-                [this](Served &served) { conclude(served); });
+  Crossing mine(service_, [this](Served &served) { conclude(served); });
   for (;;) {
     std::vector<RsaRequestPointer> more;
     {
@@ -102,20 +84,11 @@ void ServedRsa::conclude(Served &served) {
   if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);
   if (served.left.empty()) return request->end();
   if (!service_.has_cpu) {
-    request->failure = served.has_failed
-                           ? Status(LC_ERROR_DEVICE, "the service has failed to do the operation")
-                           : why_not();
+    request->failure = service_.why_not(served.has_failed, "do the operation");
     return request->end();
   }
   request->todo = std::move(served.left);
   cpu_.submit(request);
-}
-
-Status ServedRsa::why_not() {
-  client::Connection &connection = service_.client->here();
-  if (connection.session() != nullptr)
-    return Status(LC_ERROR_NO_DEVICE, "the service has no room or no device for the operation");
-  return Status(LC_ERROR_NO_DEVICE, "no service: " + connection.why());
 }
 
 bool ServedRsa::is_sooner(uint32_t bits, uint32_t in_line) {

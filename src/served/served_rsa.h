@@ -1,4 +1,4 @@
-// Private operations of RSA by the service lanecryptd, for a context that names it.
+// RSA by the service lanecryptd, for a context that names it: private operations, and new keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,23 +13,12 @@
 
 #include "batch/batch_cpu.h"
 #include "rsa/rsa_request.h"
-#include "service/client/client.h"
+#include "served/served_generation.h"
+#include "served/service.h"
 
 namespace lanecrypt::served {
 
 struct Served;
-
-// What a context has of the service in this process and in its children.
-struct Service {
-  // service: as lc_options has it, neither NULL nor "off".
-  static Result<Service> named(const char *service, lc_fallback fallback, lc_verify verify);
-
-  std::shared_ptr<client::Client> client;
-  uint64_t number = 0;  // no other context has it
-  // What the service does not do, the CPU does.
-  bool has_cpu = true;
-  bool checks_all = false;
-};
 
 // Of one process. Any thread.
 class ServedRsa {
@@ -50,17 +39,20 @@ class ServedRsa {
   bool is_sooner(uint32_t bits, uint32_t in_line);
   void ran_on_cpu(uint32_t bits, std::chrono::nanoseconds took);
 
+  // New keys.
+  ServedGeneration &generation() { return generation_; }
+
   // Of the CPU in the service's place.
   const runtime::Counters &cpu_counters() const { return counters_; }
 
  private:
   void run();
   void conclude(Served &served);
-  Status why_not();
 
   const Service service_;
   runtime::Counters counters_;
   runtime::BatchCpu cpu_{counters_};
+  ServedGeneration generation_{service_, counters_};
   // Ends the thread's wait for answers. Without it the thread looks once a second.
   const client::OwnDescriptor wake_;
   // How often is_sooner() has counted its caller as one at work on its core.

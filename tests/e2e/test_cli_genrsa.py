@@ -113,6 +113,31 @@ def test_one_key_goes_to_standard_output(words, bits):
     assert done.stderr == b""
 
 
+def test_keys_of_a_service(tmp_path):
+    path, ready = tmp_path / "socket", os.pipe()
+    # The emulator's lanes share a number, as CUDA's do. Otherwise it makes no single key.
+    with subprocess.Popen([LANECRYPT.parent / "lanecryptd", "--socket", path, "--ready-fd", str(ready[1])],
+                          pass_fds=[ready[1]], stderr=subprocess.DEVNULL,
+                          env=environment(devices="host") | {"LANECRYPT_HOST_TEAMS": "1"}) as service:
+        try:
+            os.close(ready[1])
+            assert os.read(ready[0], 16) == b"ready\n"
+            said = genrsa(tmp_path / "keys", 10, f"--service={path}", "--require-gpu").stdout.decode()
+            assert "10 made in" in said and said.endswith("by the service\n")
+            for key in (tmp_path / "keys").iterdir():
+                openssl("rsa", "-in", str(key), "-check", "-noout")
+            one = ok("genrsa", f"--service={path}", "1024").stdout
+            assert openssl("pkey", stdin=one).stdout == one
+        finally:
+            service.terminate()
+            os.close(ready[0])
+    # Without it the CPU makes them, or nobody.
+    said = genrsa(tmp_path / "more", 1, f"--service={path}").stdout.decode()
+    assert said.endswith("by the CPU\n")
+    fails(NO_DEVICE, "no service", "genrsa", f"--service={path}", "--require-gpu", "1024")
+    fails(USAGE, "--devices", "genrsa", "--service", "--devices", "host", "1024")
+
+
 @pytest.mark.parametrize("words", [("512",), ("1025",), ("16386",), ("-5",), ("many",), ("1024", "1024"),
                                    ("1024", "--bits", "1024"), ("--count", "2"), ("--out", "")])
 def test_wrong_words_for_one_key(words):

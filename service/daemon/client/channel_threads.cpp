@@ -7,7 +7,6 @@
 
 #include <new>
 
-#include "secure/key_memory.h"
 #include "service/daemon/client/requests.h"
 #include "service/daemon/client/session.h"
 #include "service/daemon/failure.h"
@@ -37,6 +36,7 @@ void ChannelThreads::start(size_t count) {
     if (!thread->events.ok() || !thread->wake.ok() ||
         epoll_ctl(thread->events.get(), EPOLL_CTL_ADD, thread->wake.get(), &event) != 0)
       throw Failure("epoll", errno);
+    if (!thread->buffer.ok(kMostPacketBytes)) throw std::bad_alloc();
     threads_.push_back(std::move(thread));
     Thread &its = *threads_.back();
     its.thread = std::thread([this, &its] { run(its); });
@@ -95,9 +95,6 @@ std::shared_ptr<Channel> ChannelThreads::find(Thread &thread, uint64_t tag) {
 }
 
 void ChannelThreads::run(Thread &thread) {
-  // Keys and inputs pass through it.
-  secure::KeyMemory buffer(kMostPacketBytes);
-  if (!buffer.ok(kMostPacketBytes)) std::terminate();
   epoll_event events[kEventsOfTurn];
   while (!stopping_) {
     const int count = epoll_wait(thread.events.get(), events, kEventsOfTurn, -1);
@@ -105,7 +102,7 @@ void ChannelThreads::run(Thread &thread) {
     for (int n = 0; n < count; ++n) {
       if (events[n].data.u64 == kWakeTag) continue;
       if (const std::shared_ptr<Channel> channel = find(thread, events[n].data.u64))
-        serve(channel, events[n].events, {buffer.data(), buffer.size()});
+        serve(channel, events[n].events, {thread.buffer.data(), kMostPacketBytes});
     }
     service_.operations.give();
   }

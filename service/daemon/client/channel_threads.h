@@ -38,6 +38,8 @@ class ChannelThreads {
   };
   struct Thread {
     Descriptor events, wake;
+    // Keys and inputs pass through it.
+    secure::KeyMemory buffer{kMostPacketBytes};
     std::mutex mutex;  // of what is below
     std::vector<Place> places;
     std::vector<size_t> free;

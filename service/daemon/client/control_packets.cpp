@@ -90,7 +90,9 @@ bool ControlPackets::open_channels(Service &service, Session &session, uint32_t 
 
 // The text in pieces. All of them have room in the socket of a client that reads.
 bool ControlPackets::send_report(Session &session) {
-  const std::string text = report(session);
+  const std::optional<std::string> asked = report(session);
+  if (!asked) return refuse(session.control(), Outcome::kBusy);
+  const std::string &text = *asked;
   constexpr size_t kPiece = kMostPacketBytes - sizeof(Text);
   for (size_t at = 0;; at += kPiece) {
     const size_t bytes = std::min(kPiece, text.size() - at);

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "service/daemon/client/channel.h"
 #include "service/daemon/client/session.h"
@@ -20,14 +22,14 @@ struct Service;
 bool handle_request(Service &service, Channel &channel, std::span<const uint8_t> packet);
 
 // A packet on the control socket, answered there. False where the session must end.
-// report: the text that kStatistics asks for.
+// report: the text that kStatistics asks for; nullopt where this user asks too often.
 class ControlPackets {
  public:
   virtual ~ControlPackets() = default;
   bool handle(Service &service, Session &session, std::span<const uint8_t> packet);
 
  protected:
-  virtual std::string report(const Session &session) = 0;
+  virtual std::optional<std::string> report(const Session &session) = 0;
   virtual void look_again() = 0;
 
  private:

@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "service/daemon/limits.h"
+#include "service/daemon/rate.h"
 #include "service/daemon/work/turns.h"
 
 namespace lanecrypt::service::daemon {
@@ -20,6 +22,7 @@ struct User {
   const uid_t number;
   std::atomic<size_t> sessions = 0, channels = 0, keys = 0;  // places taken of its limits
   std::atomic<uint64_t> operations = 0;                      // that were done
+  Rate reports{kReportsEach, kReportsAtOnce};                // the main thread's
   // Its place in each kind of turns, under the lock of those.
   Turns::User operation_turns, key_turns, search_turns;
 };

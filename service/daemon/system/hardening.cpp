@@ -17,8 +17,9 @@ namespace lanecrypt::service::daemon {
 
 void harden() {
   (void)umask(0077);
-  // Sockets are written to with MSG_NOSIGNAL. A pipe of whoever started this is not.
-  std::signal(SIGPIPE, SIG_IGN);
+  // Sockets are written to with MSG_NOSIGNAL. A pipe of whoever started this is not, and a file
+  // may be at its limit. What cannot be said is not said.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   constexpr rlimit kNone{0, 0};
   if (setrlimit(RLIMIT_CORE, &kNone) != 0) throw Failure("RLIMIT_CORE", errno);
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) throw Failure("PR_SET_DUMPABLE", errno);

@@ -75,9 +75,11 @@ Devices::~Devices() {
   lc_close(context_);
 }
 
-void Devices::start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried) {
+void Devices::start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried,
+                    std::function<void()> on_lost) {
   on_open_ = std::move(on_open);
   on_tried_ = std::move(on_tried);
+  on_lost_ = std::move(on_lost);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -202,10 +204,12 @@ void Devices::try_out(uint32_t index, const OwnKey &key) {
 void Devices::look(bool reads_cards) {
   if (!is_open_) return;
   uint32_t usable = 0;
+  bool has_lost = false;
   // selected_ and states_ change no more.
   for (size_t n = 0; n < selected_.size(); ++n) {
     const lc_device_info info = info_of(context_, selected_[n]);
     if (info.rsa_state == LC_DEVICE_READY) ++usable;
+    has_lost |= info.rsa_state == LC_DEVICE_LOST;
     if (info.rsa_state != states_[n]) {
       states_[n] = info.rsa_state;
       const bool is_ready = info.rsa_state == LC_DEVICE_READY;
@@ -222,6 +226,7 @@ void Devices::look(bool reads_cards) {
     cards_[n] = card;
   }
   page_.usable_devices.store(usable, std::memory_order_relaxed);
+  if (usable == 0 && has_lost) on_lost_();
 }
 
 }  // namespace lanecrypt::service::daemon

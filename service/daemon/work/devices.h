@@ -36,8 +36,10 @@ class Devices {
   Devices(const Devices &) = delete;
 
   // Opens them on a thread of its own. Once that is over, calls on_open() with the context,
-  // and on_tried() where none could be opened too.
-  void start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried);
+  // and on_tried() where none could be opened too. Calls on_lost() once none works any more,
+  // since one was lost.
+  void start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried,
+             std::function<void()> on_lost);
   // False if a device hangs.
   bool stop(std::chrono::milliseconds limit);
 
@@ -55,7 +57,7 @@ class Devices {
   StatusPage &page_;
   lc_context *context_ = nullptr;
   std::function<void(lc_context *)> on_open_;
-  std::function<void()> on_tried_;
+  std::function<void()> on_tried_, on_lost_;
   std::atomic<bool> is_open_ = false;
 
   std::mutex mutex_;  // of what is below

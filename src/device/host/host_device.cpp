@@ -279,10 +279,18 @@ class HostStream : public Stream {
       LC_TRY(fault_.on_run());
       if (fault_.drops_kernel()) return Status();
       const uint32_t threads = std::min(threads_, groups);
+      const auto run_part = [&](uint32_t part) {
+        run_groups(*kernel, arguments, part, threads, groups, lanes, local_bytes);
+      };
       std::vector<std::thread> others;
-      for (uint32_t t = 1; t < threads; ++t)
-        others.emplace_back(run_groups, *kernel, arguments, t, threads, groups, lanes, local_bytes);
-      run_groups(*kernel, arguments, 0, threads, groups, lanes, local_bytes);
+      uint32_t begun = 1;
+      try {
+        for (; begun < threads; ++begun) others.emplace_back(run_part, begun);
+      } catch (const std::system_error &) {
+        // This thread does what there is no thread for.
+        for (uint32_t part = begun; part < threads; ++part) run_part(part);
+      }
+      run_part(0);
       for (std::thread &other : others) other.join();
       for (const auto &[written, bytes] : pinned) LC_TRY(fault_.after_kernel(written, bytes));
       return Status();
@@ -400,8 +408,12 @@ class HostDevice : public Device {
         new HostBuffer(MemoryKind::kDevice, reinterpret_cast<void *>(address), bytes, nullptr));
   }
   Result<std::unique_ptr<Stream>> make_stream() override {
-    return std::unique_ptr<Stream>(
-        new HostStream(fault_, properties_.compute_units, std::make_shared<HostQueue>()));
+    try {
+      return std::unique_ptr<Stream>(
+          new HostStream(fault_, properties_.compute_units, std::make_shared<HostQueue>()));
+    } catch (const std::system_error &error) {
+      return Status(LC_ERROR_MEMORY, std::string("no thread for a stream: ") + error.what());
+    }
   }
   // No sooner than others, so that what uses one is tried where there is no GPU.
   Result<std::unique_ptr<Stream>> make_urgent_stream() override { return make_stream(); }

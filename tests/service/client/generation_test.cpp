@@ -19,7 +19,7 @@ class Generating : public WithFake {
   }
   Made generate() {
     const uint8_t exponent[] = {1, 0, 1};
-    client::NewKey wish{2048, exponent};
+    client::NewKeys wish{2048, exponent, count};
     wish.goes_on = [](void *of) {
       auto *const self = static_cast<Generating *>(of);
       return ++self->told < self->most_told;
@@ -27,11 +27,13 @@ class Generating : public WithFake {
     wish.take = [](void *of, const lanecrypt::service::KeyParts &parts) {
       auto *const self = static_cast<Generating *>(of);
       self->took = parts[lanecrypt::service::kD].size();
+      ++self->keys;
       return self->is_right;
     };
     wish.argument = this;
     return client::generate(user.here(), wish);
   }
+  uint64_t count = 1, keys = 0;
   int told = 0, most_told = 1000;
   size_t took = 0;
   bool is_right = true;
@@ -42,6 +44,14 @@ TEST_F(Generating, MakesAKey) {
   EXPECT_EQ(256u, took);
   EXPECT_EQ(Taken::kDone, run());
   EXPECT_EQ(1, fake.opened);
+}
+
+// Eight at once, on as many channels.
+TEST_F(Generating, MakesMany) {
+  count = 20;
+  EXPECT_EQ(Made::kMade, generate());
+  EXPECT_EQ(20u, keys);
+  EXPECT_EQ(8, fake.opened);
 }
 
 TEST_F(Generating, TellsProgress) {

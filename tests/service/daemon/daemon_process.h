@@ -48,4 +48,10 @@ class DaemonProcess {
   int code_ = -1;
 };
 
+// The emulator pretends that lanes share a number, as they do on CUDA. Otherwise it is no
+// device for a single key.
+inline DaemonProcess::Options with_teams() {
+  return {.environment = {{"LANECRYPT_HOST_TEAMS", "1"}}};
+}
+
 }  // namespace lanecrypt::service::test

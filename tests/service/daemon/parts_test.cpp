@@ -16,6 +16,7 @@
 
 #include "service/daemon/client/peer.h"
 #include "service/daemon/failure.h"
+#include "service/daemon/rate.h"
 #include "service/daemon/report/histogram.h"
 #include "service/daemon/report/page.h"
 #include "service/daemon/seat.h"
@@ -42,6 +43,29 @@ TEST(Seats, AreLimitedAndGivenBack) {
   }
   EXPECT_EQ(0u, taken);
   EXPECT_FALSE(Seat(taken, 0).ok());
+}
+
+TEST(Rate, AllowsSomeAtOnceAndThenOneEach) {
+  using namespace std::chrono_literals;
+  Rate rate(100ms, 3);
+  Rate::Clock::time_point now{};
+  const auto takes = [&] {
+    int count = 0;
+    while (rate.take(now)) ++count;
+    return count;
+  };
+  EXPECT_EQ(3, takes());
+  now += 99ms;
+  EXPECT_EQ(0, takes());
+  now += 1ms;
+  EXPECT_EQ(1, takes());
+  now += 250ms;
+  EXPECT_EQ(2, takes());
+  // What was left over goes on: this is half a time later.
+  now += 50ms;
+  EXPECT_EQ(1, takes());
+  now += 1h;
+  EXPECT_EQ(3, takes());
 }
 
 TEST(Seats, AreNeverTooManyWhereThreadsMeet) {

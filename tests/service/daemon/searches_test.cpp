@@ -17,10 +17,6 @@ using lanecrypt::test::Bn;
 using lanecrypt::test::bn_of;
 using lanecrypt::test::is_prime;
 
-// The emulator pretends that lanes share a number, as they do on CUDA. Otherwise it is no
-// device for a single key.
-DaemonProcess::Options with_teams() { return {.environment = {{"LANECRYPT_HOST_TEAMS", "1"}}}; }
-
 Bytes request(uint32_t bits, const Bytes &exponent = {1, 0, 1}) {
   return packet(Kind::kRsaGenerate, RsaGenerate{{}, bits, uint32_t(exponent.size())}, exponent);
 }

@@ -1,0 +1,51 @@
+// What the service reads of cards, from a library that stands in for NVIDIA's.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "service/daemon/system/card.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "unit/support/devices.h"
+
+namespace lanecrypt::service::daemon {
+namespace {
+
+// How many have begun to use it, and not ended that.
+int users_of_library() {
+  void *const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_NOLOAD);
+  auto *const begun = reinterpret_cast<int (*)()>(dlsym(library, "fake_nvml_begun"));
+  EXPECT_NE(nullptr, begun) << "another library than the tests' own";
+  return begun == nullptr ? -1 : begun();
+}
+
+TEST(Cards, TellTemperatureAndMemory) {
+  {
+    Cards cards;
+    const CardReading first = cards.read("0000:01:00.0");
+    EXPECT_EQ(41u, first.temperature_celsius);
+    EXPECT_EQ(30u, first.memory_used_bytes);
+    EXPECT_EQ(1, users_of_library());
+  }
+  EXPECT_EQ(0, users_of_library());
+}
+
+TEST(Cards, LeaveOutWhatIsNotTold) {
+  Cards cards;
+  const CardReading second = cards.read("0000:02:00.0");
+  EXPECT_FALSE(second.temperature_celsius);
+  EXPECT_EQ(30u, second.memory_used_bytes);
+  for (const char *address : {"0000:03:00.0", ""}) {
+    const CardReading none = cards.read(address);
+    EXPECT_FALSE(none.temperature_celsius || none.memory_used_bytes) << address;
+  }
+}
+
+TEST(Cards, TellNothingWhereTheLibraryFails) {
+  const lanecrypt::test::ScopedEnvironment fails("FAKE_NVML_FAILS", "1");
+  Cards cards;
+  EXPECT_FALSE(cards.read("0000:01:00.0").memory_used_bytes);
+}
+
+}  // namespace
+}  // namespace lanecrypt::service::daemon
