@@ -283,6 +283,13 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t g
                         .longest_bytes = longest_bytes});
 }
 
+BlockTeams BlockLaunch::teams() const {
+  const uint32_t team = device_.properties().team_lanes;
+  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
+  if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
+  return teams;
+}
+
 void BlockLaunch::plan(CipherWork &work) {
   if (work.kind.is_chain() && !work.is_sorted) {
     // Lanes side by side then end together. Most often all streams are alike, and it
@@ -293,11 +300,8 @@ void BlockLaunch::plan(CipherWork &work) {
     if (!std::is_sorted(work.pieces.begin(), work.pieces.end(), is_longer))
       std::stable_sort(work.pieces.begin(), work.pieces.end(), is_longer);
   }
-  const uint32_t team = device_.properties().team_lanes;
-  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
-  if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
   work.parts.clear();
-  if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, teams, work.pieces);
+  if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, teams(), work.pieces);
   work.in_slot = can_use_slot(work);
   // OpenGL's kernels of streams read schedules as they lie.
   work.by_stream = work.kind.is_chain() && !work.in_slot && form_ != BlockForm::kBitslice &&
@@ -328,6 +332,13 @@ void BlockLaunch::stage(Staging &staging, BlockRoom &room, CipherWork &work) {
     for (size_t n = 0; n < key_count(work); ++n)
       memcpy(place + n * kKeyBytes, work.keys[n % keys] + n / keys * one_key, one_key);
   });
+}
+
+void BlockLaunch::reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
+                                std::span<AlikePieces> alike) {
+  work.parts = {part_of_alike(work.kind, form_, teams(), alike)};
+  work.in_slot = can_use_slot(work);
+  staging.reserve(room.pieces, work.parts.front().pieces * sizeof(CipherPiece));
 }
 
 Status BlockLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
