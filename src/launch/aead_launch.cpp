@@ -169,8 +169,8 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
     uint32_t set = matrices[part.key];
     uint64_t matrix_bytes = part.length;
     if (!is_gcm(work.kind)) {
-      const bool is_worth = has_matrices_ && piece != nullptr && part.length >= kWorthMatrices &&
-                            (piece->in | piece->out) % kBlockBytes == 0;
+      const bool is_worth = has_matrices_ && piece != nullptr && part.length >= kWorthMatrices;
+      if (is_worth && (piece->in | piece->out) % kBlockBytes != 0) aead.is_across = true;
       matrix_bytes = is_worth ? part.length / POLY1305_TILE_BYTES * POLY1305_TILE_BYTES : 0;
       if (is_worth) {
         set = count(aead.matrix_keys.size());
@@ -187,7 +187,10 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
       run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
       run.matrices = by_matrix && run.length >= least / 2 ? set : HASH_NO_MATRICES;
       run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
-      aead.lane_runs += run.matrices == HASH_NO_MATRICES;
+      if (run.matrices == HASH_NO_MATRICES)
+        ++aead.lane_runs;
+      else if (is_gcm(work.kind) && run.at % kBlockBytes != 0)
+        aead.is_across = true;
       aead.runs.push_back(run);
       at += run.length;
     }
@@ -366,8 +369,8 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
                                   data,
                                   aad,
                                   room.hashes.get()};
-    LC_TRY(start(stream, "ghash_matrix_runs", aead.batches.size(), GHASH_MATRIX_LANES,
-                 GHASH_MATRIX_LOCAL_WORDS, by_matrix));
+    LC_TRY(start(stream, aead.is_across ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
+                 aead.batches.size(), GHASH_MATRIX_LANES, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
   }
   const Argument by_lane[] = {room.runs.get(),  room.powers.get(), aead.levels, data, aad,
                               room.hashes.get()};
@@ -439,8 +442,10 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
         room.runs.get(),   room.batches.get(), count(aead.batches.size()), room.matrices.get(),
         room.pieces.get(), room.keys.get(),    room.one_time_keys.get(),   opens,
         work.in,           work.out,           room.hashes.get()};
-    LC_TRY(start(stream, "chacha20_poly1305_matrix_runs", aead.batches.size(),
-                 POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
+    LC_TRY(start(
+        stream,
+        aead.is_across ? "chacha20_poly1305_matrix_runs_across" : "chacha20_poly1305_matrix_runs",
+        aead.batches.size(), POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
   }
   if (runs != 0) {
     const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();

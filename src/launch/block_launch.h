@@ -50,7 +50,8 @@ class BlockLaunch : public ChunkLaunch {
   // has run.
   void stage(Staging &staging, BlockRoom &room, CipherWork &work);
   // The same for pieces that a kernel of the caller's writes to room.pieces, under one key that
-  // another work brings, in a mode without units and chains.
+  // another work brings, in a mode without units and chains. work.is_across says whether any of
+  // them may lie at no multiple of 16.
   void reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
                      std::span<AlikePieces> alike);
   // The keys, where work.keys_of names no others; the kernels; and, when nobody wants the
@@ -79,6 +80,7 @@ class BlockLaunch : public ChunkLaunch {
   Status launch_tails(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   Status launch_mode(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   bool can_use_slot(const CipherWork &work) const;
+  bool has_across(const CipherWork &work) const;
   Status launch_part(device::Stream &stream, BlockRoom &room, const CipherWork &work,
                      size_t number);
   Status launch_chains(device::Stream &stream, BlockRoom &room, const CipherWork &work);

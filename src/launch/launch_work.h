@@ -32,8 +32,10 @@ struct CipherWork {
   bool is_beside = false;              // other launches run at the same time
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
-  bool in_slot = false;                // the key schedule is in the device's key slot
-  bool by_stream = false;              // schedules lie as lanes with a stream each read them
+  // Pieces lie at any address, and the kernel is the one for that.
+  bool is_across = false;
+  bool in_slot = false;    // the key schedule is in the device's key slot
+  bool by_stream = false;  // schedules lie as lanes with a stream each read them
   // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
   const BlockRoom *keys_of = nullptr;
 };
@@ -87,6 +89,8 @@ struct AeadWork {
   std::vector<OneTimeKey> one_time_keys;
   std::vector<CcmStream> streams;
   uint32_t run_count = 0, sum_count = 0, check_count = 0;
+  // What is hashed by matrices lies at any address.
+  bool is_across = false;
   uint32_t masks = 0, levels = 0, lane_runs = 0;
   uint64_t tiles = 0;
 };

@@ -47,8 +47,8 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   // All runs of a key of GCM go by its matrices. Poly1305 has a key for each segment, and takes
   // whole tiles.
   const bool all_by_matrix = gcm && has_matrices_ && bytes >= kWorthMatrices && longest >= tile / 2;
-  const bool may_have_matrices =
-      !gcm && has_matrices_ && is_aligned(rule.in) && is_aligned(rule.out);
+  const bool may_have_matrices = !gcm && has_matrices_;
+  aead.is_across = !is_aligned(rule.in) || !is_aligned(rule.out);
   uint64_t runs = 0, matrix_runs = 0;
   for (size_t n = 0; n < count.size(); ++n) {
     SegmentShape &shape = rule.shapes[n];
@@ -114,6 +114,7 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
     alike[n].piece.length = rule.shapes[n].length;
     alike[n].piece.iv[3] = 0x02000000u;  // as aead_segments has it
   }
+  aead.text.is_across = aead.is_across;
   blocks_.reserve_alike(staging, room.text, aead.text, alike);
   for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   staging.reserve(room.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);

@@ -353,6 +353,35 @@ TEST_P(SegmentsTest, MadeOnTheDevice) {
   }
 }
 
+// Texts long enough for hashes by matrices, at any address: in device memory of its own, in place
+// and apart, with what lies around them left alone.
+TEST_P(SegmentsTest, LongAtAnyAddress) {
+  constexpr uint64_t kLength = (1 << 20) + 5;
+  const uint64_t shifts = is_thorough() ? 16 : 1;
+  for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305})
+    for (uint64_t n = 0; n < shifts; n++)
+      for (bool in_place : {false, true}) {
+        if (!offers(cipher)) continue;
+        const uint64_t shift = is_thorough() ? n : 1 + random_.below(15);
+        Layout layout;
+        layout.cipher = cipher;
+        layout.in_place = in_place;
+        layout.segments = begin(2 * kLength, kLength);
+        // The second has other offsets than the first, and out other ones than in.
+        layout.segments.in_stride = kLength + (is_thorough() ? random_.below(16) : 3);
+        layout.segments.out_stride = layout.segments.in_stride + (in_place ? 0 : 6);
+        layout.segments.number = {8, 4, 0, 1};
+        for (uint32_t number = 0; number < 2; number++) {
+          Bytes nonce(nonce_.begin(), nonce_.begin() + 12);
+          put_number(nonce, 8, 4, 1 + number);
+          add(layout, kLength, layout.segments.in_stride, layout.segments.out_stride,
+              std::move(nonce));
+        }
+        check(layout, Place::kDevice, shift);
+        if (HasFailure()) return;
+      }
+}
+
 // More than one launch takes, and runs of the hash that are a part of a segment.
 TEST_P(SegmentsTest, OfSeveralLaunchesOrRuns) {
   struct Case {
