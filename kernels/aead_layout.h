@@ -55,6 +55,52 @@ typedef struct TagCheck {
 #define TAG_HAS_VERDICT 2u
 #define TAG_CHECK_LANES 256u
 
+// Segments of one text (lc_segments), which lie at one distance and are alike, but for the first
+// and the last, which may be shorter. aead_segments makes of them what the kernels after it read.
+typedef struct SegmentShape {
+  u64 length;
+  u64 tiles;         // of the cipher
+  u64 matrix_bytes;  // those of its bytes, from its beginning on, that are hashed by matrices
+  u32 matrix_runs;
+  u32 runs;        // with these
+  u32 lengths[4];  // HashSum's
+} SegmentShape;
+#define SEGMENT_FIRST 0u
+#define SEGMENT_BETWEEN 1u
+#define SEGMENT_LAST 2u
+
+typedef struct SegmentPlaces {
+  u64 first;   // of the first segment, from the base pointer
+  u64 second;  // of the one after it
+  u64 stride;  // from there on
+} SegmentPlaces;
+
+typedef struct SegmentRule {
+  SegmentShape shapes[3];
+  SegmentPlaces in, out;
+  SegmentPlaces tag;  // SEGMENT_TAGS_APART
+  u64 verdict;        // of the first; the others follow
+  u64 run_bytes;      // most of a run
+  u64 number;         // of the first, in its nonce
+  u32 run_count;      // of all segments
+  u32 count;
+  u32 nonce[3];  // of 12 bytes, but for what follows
+  u32 number_at, number_bytes, is_little_endian;
+  u32 flag_at;  // the byte that is `is_end` in the last segment and 0 in the others;
+                // SEGMENT_NO_FLAG: there is none
+  u32 is_end;
+  u32 nonces_are_given;  // each segment's, and nothing of this counts
+  u32 tags;              // SEGMENT_TAGS_*
+  u32 check, tag_bytes;  // TagCheck's `is` and `tag_bytes`
+  u32 opens;
+  u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM
+} SegmentRule;
+#define SEGMENT_NO_FLAG 0xffffffffu
+#define SEGMENT_TAGS_APART 0u
+#define SEGMENT_TAGS_BEHIND_OUT 1u
+#define SEGMENT_TAGS_BEHIND_IN 2u
+#define SEGMENT_LANES 128u
+
 // A weighted hash takes 8 words: GHASH the 4 of Gf128, Poly1305 5 limbs.
 #define HASH_WORDS 8u
 

@@ -45,6 +45,7 @@
 //   ROW_OF(x, i, low)      BYTE_OF(x, i) * 256 + low, low < 256: an address in
 //                          rows of 256 bytes
 //   SWAP_BYTES(x)          the bytes in reverse
+//   JOIN_SHIFTED(x, y, n)  the word that begins at bit n, below 32, of x and then y
 //   PICK(x, y, sel)        byte permute: nibble k of the constant sel names the
 //                          byte for byte k of the result, 0 to 3 of x, 4 to 7 of y
 //   LUT3(a, b, c, table)   bitwise: bit 4*a + 2*b + c of the constant table
@@ -59,6 +60,9 @@
 //                     `scratch` is 256 words of local memory for each warp
 //   byte_matrix_32    the same of bytes, over 32 of them: sums of their products
 //   warp_barrier()    as group_barrier(), for the lanes of a warp
+// Where HAS_WORD_OF_LANE is defined, for warps of 32 lanes:
+//   word_of_lane(x, from)  the word x that lane `from` of the warp holds; all its lanes ask, each
+//                     for any. `scratch` is as above
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
 
@@ -150,6 +154,7 @@ typedef unsigned long long u64;
 #define ROW_OF(x, i, low) __byte_perm((x), (low), 0x5504 | ((i) << 4))
 #define SWAP_BYTES(x) __byte_perm((x), 0, 0x0123)
 #define PICK(x, y, sel) __byte_perm((x), (y), (sel))
+#define JOIN_SHIFTED(x, y, n) __funnelshift_r((x), (y), (n))
 #define LUT3(a, b, c, table) lut3_gate<table>((a), (b), (c))
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
@@ -224,6 +229,9 @@ FN void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *) {
 }
 #endif
 
+#define HAS_WORD_OF_LANE
+FN u32 word_of_lane(u32 word, u32 from, u32 *) { return __shfl_sync(0xffffffffu, word, from); }
+
 #else  // a host C++ compiler
 
 #include <cstdint>
@@ -296,6 +304,14 @@ static inline void byte_matrix_32(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0
 static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) {
   bit_matrix_256(c, a0, a1, 0, 0, b0, 0, scratch);
 }
+#define HAS_WORD_OF_LANE
+static inline u32 word_of_lane(u32 word, u32 from, u32 *scratch) {
+  scratch[lane_id()] = word;
+  group_barrier();
+  const u32 theirs = scratch[from];
+  group_barrier();
+  return theirs;
+}
 
 #endif
 
@@ -311,6 +327,9 @@ static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) 
 #endif
 #ifndef SWAP_BYTES
 #define SWAP_BYTES(x) ((ROTATE_LEFT((x), 8) & 0x00ff00ffu) | (ROTATE_LEFT((x), 24) & 0xff00ff00u))
+#endif
+#ifndef JOIN_SHIFTED
+#define JOIN_SHIFTED(x, y, n) ((u32)(((u64)(y) << 32 | (x)) >> (n)))
 #endif
 #ifndef PICK
 #define PICK_BYTE(x, y, n) (((n)&4 ? (y) >> (8 * ((n)&3)) : (x) >> (8 * ((n)&3))) & 0xffu)

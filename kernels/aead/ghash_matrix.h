@@ -18,6 +18,7 @@
 #pragma once
 
 #include "ghash.h"
+#include "kernels/block/across.h"
 #include "kernels/block/bitslice/planes.h"
 
 // The word of matrices[] for group `j` of columns and the lane that holds column g and
@@ -90,71 +91,22 @@ FN void ghash_matrix_finish(const u32 *rows, GLOBAL const u32 *table, GLOBAL u32
 #endif
 
 // Hashes the runs of batches. Each group takes a batch and copies its matrices to local
-// memory. Each of its warps takes a run. hashes: as for ghash_runs.
-KERNEL(ghash_matrix_runs, GHASH_MATRIX_LANES)
-(GLOBAL const HashRun *runs, GLOBAL const GhashBatch *batches, u32 count,
- GLOBAL const u32 *matrices, GLOBAL const u32 *powers, u32 levels, GLOBAL const u8 *data,
- GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
-#ifdef LC_BIT_MATRICES
-  SHARED_WORDS(words);
-  SHARED u32 *scratch = words + GHASH_MATRIX_WORDS + 256 * (lane_id() / 32);
-  const u32 lane = lane_id() % 32;
-  for (u32 b = group_id(); b < count; b += group_count()) {
-    GLOBAL const u32 *from_matrices = matrices + (u64)batches[b].matrices * GHASH_MATRIX_WORDS;
-    for (u32 i = lane_id(); i < GHASH_MATRIX_WORDS; i += group_lanes()) words[i] = from_matrices[i];
-    group_barrier();
-    const u32 end = batches[b].first_run + batches[b].run_count;
-    for (u32 r = batches[b].first_run + lane_id() / 32; r < end; r += group_lanes() / 32) {
-      GLOBAL const HashRun *run = runs + r;
-      GLOBAL const u8 *from = (run->source == HASH_SOURCE_AAD ? aad : data) + run->at;
-      const u64 length = run->length, blocks = (length + 15) / 16;
-      const u64 tiles = (blocks + GHASH_TILE_BLOCKS - 1) / GHASH_TILE_BLOCKS;
-      const u32 aligned = ((u64)from & 15) == 0;
-      u32 rows[4] = {0, 0, 0, 0};  // (q, h) in order, word t of row lane / 4
-      u64 number = blocks - tiles * GHASH_TILE_BLOCKS + lane;
-      for (u64 tile = 0; tile < tiles; ++tile, number += GHASH_TILE_BLOCKS) {
-        Block x[16];
-        const u32 whole =
-            aligned && number - lane < blocks && 16 * (number - lane + GHASH_TILE_BLOCKS) <= length;
-        if (whole) {
-          UNROLL for (u32 i = 0; i < 16; ++i) x[i] = load_block(from + 16 * (number + 32 * i));
-        } else {
-          UNROLL for (u32 i = 0; i < 16; ++i) {
-            x[i] = ghash_matrix_load(from, length, blocks, number + 32 * i, aligned);
-          }
-        }
-        u32 next[4] = {0, 0, 0, 0};
-        for (u32 j = 0; j < 16; ++j) {
-          SHARED const u32 *cell = words + 512 * j + 4 * lane;
-          const u32 step = words[8192 + 32 * j + lane];
-          u32 sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-          UNROLL for (u32 d = 0; d < 4; ++d) {
-            const Block m = load_local_block(cell + 128 * d);
-            UNROLL for (u32 half = 0; half < 4; half += 2) {
-              UNROLL for (u32 q = 0; q < 2; ++q) {
-                const Block *top = x + 8 * q + d, *bottom = x + 8 * q + 4 + d;
-                bit_matrix_256(sums + 4 * q, top->w[half], bottom->w[half], top->w[half + 1],
-                               bottom->w[half + 1], m.w[half], m.w[half + 1], scratch);
-              }
-            }
-          }
-          UNROLL for (u32 q = 0; q < 2; ++q) {
-            bit_matrix_128(sums + 4 * q, rows[2 * q], rows[2 * q + 1], step, scratch);
-          }
-          UNROLL for (u32 i = 0; i < 4; ++i) {
-            const u32 pair = sums[2 * i] + (sums[2 * i + 1] << 16);
-            next[i] = next[i] << 1 | (pair & 0x00010001u);
-          }
-        }
-        UNROLL for (u32 i = 0; i < 4; ++i) rows[i] = next[i];
-      }
-      ghash_matrix_finish(rows, powers + (u64)run->key * levels * GHASH_LEVEL_WORDS,
-                          hashes + (u64)r * HASH_WORDS, scratch);
-    }
-    group_barrier();
-  }
-#else
-  (void)runs, (void)batches, (void)count, (void)matrices, (void)powers, (void)levels, (void)data,
-      (void)aad, (void)hashes;
-#endif
-}
+// memory. Each of its warps takes a run. hashes: as for ghash_runs. This is the one for runs at
+// multiples of 16.
+#define GHASH_MATRIX_RUNS ghash_matrix_runs
+#define GHASH_MAY_TAKE(aligned) aligned
+#define GHASH_TAKE(x, from) \
+  UNROLL for (u32 i = 0; i < 16; ++i) x[i] = load_block((from) + 16 * (32 * i))
+#include "ghash_matrix_runs.h"
+#undef GHASH_MATRIX_RUNS
+#undef GHASH_MAY_TAKE
+#undef GHASH_TAKE
+
+// The same for runs at any address.
+#define GHASH_MATRIX_RUNS ghash_matrix_runs_across
+#define GHASH_MAY_TAKE(aligned) 1
+#define GHASH_TAKE(x, from) across_load(x, 16, from, scratch)
+#include "ghash_matrix_runs.h"
+#undef GHASH_MATRIX_RUNS
+#undef GHASH_MAY_TAKE
+#undef GHASH_TAKE

@@ -23,7 +23,7 @@ namespace {
 // Returns when all of it is in the stream.
 Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request) {
   const bool is_of_thread = request->job.stream == LC_STREAM_PER_THREAD;
-  if (request->job.messages.empty()) return dispatcher.submit(request);
+  if (request->job.is_empty()) return dispatcher.submit(request);
   Result<Executor *> executor = dispatcher.settle_on_device(*request);
   if (!executor.ok()) return executor.status();
   if (is_of_thread) LC_TRY((*executor)->begin_thread_order(*request));

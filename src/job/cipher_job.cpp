@@ -106,6 +106,7 @@ void run_all(const RunParts &run_parts, size_t count, const std::function<void(s
 }
 
 Status at_message(size_t number, const Status &status) {
+  if (status.ok()) return status;
   return Status(status.code(), "message " + std::to_string(number) + ": " + status.text());
 }
 
@@ -245,6 +246,39 @@ std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &r
   return keys;
 }
 
+// Whether the device itself can make each of a job's segments: then the host need not, which for
+// very many takes longer than all that the device does. So do GCM and ChaCha20-Poly1305, where
+// all is in the device's memory.
+bool stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made) {
+  return segments.count() > 1 && job.memory == LC_MEMORY_DEVICE &&
+         made.tag_memory == LC_MEMORY_DEVICE &&
+         made.kind.mode().continuation == Continuation::kMessage && made.iv_bytes == 12 &&
+         segments.given().aad_length == 0;
+}
+
+// Segments that stay so. The first two and the last one have what can be wrong with any.
+Status take_segments(const Segments &segments, const MessageRules &rules, CipherJob &made) {
+  const uint64_t count = segments.count();
+  uint8_t iv[16];
+  for (const uint64_t n : {uint64_t{0}, std::min<uint64_t>(1, count - 1), count - 1}) {
+    const lc_message message = segments.message(n, iv, nullptr);
+    LC_TRY(at_message(n, rules.check_aead(message)));
+    if (const Fault fault = rules.find_fault(message); fault != Fault::kNone)
+      return at_message(n, rules.say(fault, message));
+  }
+  const lc_segments &given = segments.given();
+  if (given.text_bytes > kMostBytes) return too_many_bytes();
+  const uint64_t nonces = given.nonce_stride != 0 ? count : 1;
+  made.ivs.resize(nonces * made.iv_bytes);
+  for (uint64_t n = 0; n < nonces; ++n)
+    std::memcpy(made.ivs.data() + n * made.iv_bytes,
+                static_cast<const uint8_t *>(given.nonce) + n * given.nonce_stride, made.iv_bytes);
+  made.bytes = given.text_bytes;
+  made.longest_stream_bytes = std::min(given.segment_bytes, given.text_bytes);
+  made.segments = segments;
+  return Status();
+}
+
 Status copy_keys(const std::vector<const void *> &keys, const RunParts &run_parts,
                  CipherJob &made) {
   const size_t slot_bytes = made.kind.key_slot_bytes();
@@ -297,6 +331,11 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     Result<Segments> read = Segments::read(job);
     if (!read.ok()) return read.status();
     segments = *read;
+    if (stay_segments(job, *segments, result)) {
+      LC_TRY(take_segments(*segments, rules, result));
+      LC_TRY(copy_keys({segments->given().key}, nullptr, result));
+      return result;
+    }
     count = segments->count();
     result.aad.resize(segments->aad_bytes());
   }

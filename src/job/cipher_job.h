@@ -7,12 +7,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "job/counter.h"
 #include "job/kept_memory.h"
 #include "job/mode.h"
+#include "job/segments.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
 
@@ -75,6 +77,10 @@ struct AeadMessage {
 };
 
 struct CipherJob {
+  // Set: the messages are these, in the device's memory with all that belongs to them, and none is
+  // made: `messages` and what goes with each of them are empty. `ivs` has the nonce that they have
+  // in common, or theirs if these are given.
+  std::optional<Segments> segments;
   CipherKind kind;
   lc_memory memory;
   uint32_t device;  // or LC_ANY_DEVICE
@@ -96,6 +102,7 @@ struct CipherJob {
   lc_memory tag_memory = LC_MEMORY_HOST;
   uint8_t *verdicts = nullptr;  // in device memory, for each of the caller's messages
 
+  bool is_empty() const { return messages.empty() && !segments; }
   // The device alone writes the tags, or compares them: nobody tells the host.
   bool tags_stay_on_device() const { return tag_memory == LC_MEMORY_DEVICE || verdicts != nullptr; }
   const uint8_t *key(uint32_t slot) const { return keys.data() + slot * kind.key_slot_bytes(); }

@@ -107,6 +107,15 @@ uint64_t Segments::length_of(uint64_t number) const {
   return std::min(segments_.segment_bytes, segments_.text_bytes - before);
 }
 
+uint64_t Segments::text_bytes(uint64_t number, uint64_t count) const {
+  const auto before = [&](uint64_t of) {
+    return of == 0 ? 0
+                   : std::min(segments_.first_bytes + (of - 1) * segments_.segment_bytes,
+                              segments_.text_bytes);
+  };
+  return before(number + count) - before(number);
+}
+
 Segments::Wide Segments::reach(uint64_t stride) const {
   if (count_ == 1) return length_of(0);
   return Wide{stride} * (count_ - 1) - (segments_.segment_bytes - segments_.first_bytes) +

@@ -17,6 +17,14 @@ class Segments {
   static Result<Segments> read(const lc_cipher_job &job);
 
   uint64_t count() const { return count_; }
+  // As the caller gave them, with what 0 stands for. What it points to may be gone.
+  const lc_segments &given() const { return segments_; }
+  bool has_tags_behind() const { return tag_bytes_ != 0 && segments_.tags == nullptr; }
+  uint64_t length_of(uint64_t number) const;
+  // Bytes of text of so many of them from one on.
+  uint64_t text_bytes(uint64_t number, uint64_t count) const;
+  // From the first segment to another.
+  uint64_t distance(uint64_t stride, uint64_t number) const;
   // Bytes that hold every segment's additional data; 0 where they are the same for all.
   uint64_t aad_bytes() const { return count_ * numbered_aad_length(); }
   // The message of a segment. Its IV is `iv`, of the job's iv_bytes, which this fills. `aad` is
@@ -34,9 +42,6 @@ class Segments {
   using Wide = unsigned __int128;
   // From the first segment's beginning to the last one's end.
   Wide reach(uint64_t stride) const;
-  uint64_t length_of(uint64_t number) const;
-  // From the first segment to another.
-  uint64_t distance(uint64_t stride, uint64_t number) const;
 
   lc_segments segments_;  // with what 0 stands for
   const Mode *mode_;

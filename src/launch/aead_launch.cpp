@@ -30,7 +30,8 @@ uint64_t sum_bytes(const CipherKind &kind) {
   return kind.mode().is_block_cipher() ? kBlockBytes : POLY1305_SUM_WORDS * 4;
 }
 
-// A launch of the block cipher within one of GCM.
+}  // namespace
+
 CipherWork inner_work(const CipherWork &work, Way way) {
   CipherWork inner;
   inner.kind = work.kind.as(way, LC_ENCRYPT);
@@ -39,8 +40,6 @@ CipherWork inner_work(const CipherWork &work, Way way) {
   inner.out = work.out;
   return inner;
 }
-
-}  // namespace
 
 Result<bool> choose_matrices(const device::Properties &properties) {
   const char *text = process::diagnostic_variable("LANECRYPT_HASH_FORM");
@@ -78,6 +77,13 @@ Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t gr
                         blocks_.lanes_of(lanes), local_words * 4, arguments});
 }
 
+// Of very many parts with few runs each, more lanes than runs would only be in the way.
+uint32_t AeadLaunch::sum_lanes(const AeadWork &aead) const {
+  const device::Properties &properties = device_.properties();
+  const bool are_few = uint64_t{aead.run_count} <= uint64_t{aead.sum_count} * properties.team_lanes;
+  return are_few && !properties.fixed_group_lanes ? properties.team_lanes : HASH_SUM_LANES;
+}
+
 // GCM counts 32 bits, CTR 128: a piece is cut where the former wraps.
 void AeadLaunch::plan_counters(const CipherWork &work, AeadWork &aead) const {
   aead.text = inner_work(work, Way::kCtr);
@@ -100,10 +106,26 @@ void AeadLaunch::plan_counters(const CipherWork &work, AeadWork &aead) const {
   }
 }
 
+uint64_t AeadLaunch::least_run_bytes(const CipherKind &kind) {
+  return is_gcm(kind) ? GHASH_TILE_BLOCKS * kBlockBytes : POLY1305_TILE_BYTES;
+}
+
+uint64_t AeadLaunch::run_bytes(const CipherKind &kind, uint64_t bytes) const {
+  constexpr uint64_t kMost = 256 << 10;
+  const uint64_t least = least_run_bytes(kind);
+  const uint64_t workers = uint64_t{device_.properties().compute_units} * 64;
+  return std::clamp(divide_up(divide_up(bytes, workers), least) * least, least, kMost);
+}
+
+uint32_t AeadLaunch::levels_for(uint64_t most_exponent) {
+  uint32_t levels = 2;
+  while (levels < GHASH_MOST_LEVELS && most_exponent >> (5 * levels) != 0) ++levels;
+  return levels;
+}
+
 // Runs short enough to keep the device full, and the sums' places.
 void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
-  constexpr uint64_t kMost = 256 << 10;
-  const uint64_t kLeast = is_gcm(work.kind) ? GHASH_TILE_BLOCKS * 16 : POLY1305_TILE_BYTES;
+  const uint64_t least = least_run_bytes(work.kind);
   uint64_t bytes = 0, most_exponent = 1;
   std::vector<uint64_t> key_bytes(work.keys.size());
   for (const AeadPart &part : aead.parts) {
@@ -111,13 +133,9 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
     key_bytes[part.key] += part.length;
     most_exponent = std::max(most_exponent, part.exponent + hash_blocks(part.length));
   }
-  const uint64_t workers = uint64_t{device_.properties().compute_units} * 64;
-  const uint64_t run_bytes =
-      std::clamp(divide_up(divide_up(bytes, workers), kLeast) * kLeast, kLeast, kMost);
-  aead.levels = 2;
-  while (aead.levels < GHASH_MOST_LEVELS && most_exponent >> (5 * aead.levels) != 0) ++aead.levels;
+  const uint64_t most_bytes = run_bytes(work.kind, bytes);
+  aead.levels = levels_for(most_exponent);
 
-  constexpr uint64_t kWorthMatrices = 1 << 20;
   std::vector<uint32_t> matrices(work.keys.size(), HASH_NO_MATRICES);
   if (is_gcm(work.kind) && has_matrices_) {
     for (uint32_t key = 0; key < work.keys.size(); ++key) {
@@ -149,8 +167,8 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
     uint32_t set = matrices[part.key];
     uint64_t matrix_bytes = part.length;
     if (!is_gcm(work.kind)) {
-      const bool is_worth = has_matrices_ && piece != nullptr && part.length >= kWorthMatrices &&
-                            (piece->in | piece->out) % kBlockBytes == 0;
+      const bool is_worth = has_matrices_ && piece != nullptr && part.length >= kWorthMatrices;
+      if (is_worth && (piece->in | piece->out) % kBlockBytes != 0) aead.is_across = true;
       matrix_bytes = is_worth ? part.length / POLY1305_TILE_BYTES * POLY1305_TILE_BYTES : 0;
       if (is_worth) {
         set = count(aead.matrix_keys.size());
@@ -161,13 +179,16 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
       const bool by_matrix = set != HASH_NO_MATRICES && at < matrix_bytes;
       HashRun run = {};
       run.at = from + at;
-      run.length = std::min(run_bytes, (by_matrix ? matrix_bytes : part.length) - at);
+      run.length = std::min(most_bytes, (by_matrix ? matrix_bytes : part.length) - at);
       run.exponent = part.exponent + hash_blocks(part.length) - hash_blocks(at + run.length);
       run.key = sum.key;
       run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
-      run.matrices = by_matrix && run.length >= kLeast / 2 ? set : HASH_NO_MATRICES;
+      run.matrices = by_matrix && run.length >= least / 2 ? set : HASH_NO_MATRICES;
       run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
-      aead.lane_runs += run.matrices == HASH_NO_MATRICES;
+      if (run.matrices == HASH_NO_MATRICES)
+        ++aead.lane_runs;
+      else if (is_gcm(work.kind) && run.at % kBlockBytes != 0)
+        aead.is_across = true;
       aead.runs.push_back(run);
       at += run.length;
     }
@@ -177,21 +198,26 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
     std::copy(part.lengths.begin(), part.lengths.end(), sum.lengths);
     aead.sums.push_back(sum);
   }
+  aead.run_count = count(aead.runs.size());
 }
 
-// Runs of one key side by side, for a group each; as many as make every group
-// of the device busy.
-void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
-  const uint32_t runs = count(aead.runs.size()) - aead.lane_runs;
-  if (runs == 0) return;
-  const bool gcm = is_gcm(work.kind);
+// As many as make every group of the device busy.
+uint32_t AeadLaunch::runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const {
+  const bool gcm = is_gcm(kind);
   const uint32_t lanes = blocks_.lanes_of(gcm ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES);
   const uint32_t warps = std::max(lanes / 32, 1u);
   const uint32_t groups =
       gcm ? device_.resident_groups("ghash_matrix_runs", lanes, GHASH_MATRIX_LOCAL_WORDS * 4)
           : device_.resident_groups("chacha20_poly1305_matrix_runs", lanes,
                                     POLY1305_MATRIX_LOCAL_WORDS * 4);
-  const uint32_t most = count(divide_up(divide_up(runs, groups), warps) * warps);
+  return count(divide_up(divide_up(matrix_runs, groups), warps) * warps);
+}
+
+// Runs of one key side by side, for a group each.
+void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
+  const uint32_t runs = aead.run_count - aead.lane_runs;
+  if (runs == 0) return;
+  const uint32_t most = runs_of_batch(work.kind, runs);
   for (uint32_t n = 0; n < aead.runs.size(); ++n) {
     const uint32_t matrices = aead.runs[n].matrices;
     if (matrices == HASH_NO_MATRICES) continue;
@@ -267,6 +293,16 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork
   return status;
 }
 
+void AeadLaunch::stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work) {
+  constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
+  staging.add(room.keys, work.keys.size() * kKeyBytes, true, [&work](uint8_t *place) {
+    for (const uint8_t *key : work.keys) {
+      memcpy(place, key, kKeyBytes);
+      place += kKeyBytes;
+    }
+  });
+}
+
 Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work,
                                    AeadWork &aead) {
   const uint64_t team = device_.properties().team_lanes;
@@ -274,14 +310,8 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, Ciphe
     piece.first_tile = aead.tiles;
     aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
   }
-  constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
   Staging staging(device_);
-  staging.add(room.keys, work.keys.size() * kKeyBytes, true, [&work](uint8_t *place) {
-    for (const uint8_t *key : work.keys) {
-      memcpy(place, key, kKeyBytes);
-      place += kKeyBytes;
-    }
-  });
+  stage_raw_keys(staging, room, work);
   staging.add(room.pieces, work.pieces);
   if (work.kind.mode().is_aead) {
     stage_hashes(staging, room, aead);
@@ -294,13 +324,13 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, Ciphe
 // Where the sums go. A copy of a few bytes, and what zeroes them after it, would keep the
 // stream that brings back the output from the next one.
 Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead) {
-  const uint64_t bytes = aead.parts.size() * sum_bytes(work.kind);
+  const uint64_t bytes = aead.sum_count * sum_bytes(work.kind);
   room.reached.reset();
   if (bytes == 0) return Status();
   LC_TRY(blocks_.grow(room.results_host, MemoryKind::kPinned, bytes));
   // aead_check reads them again.
-  if (device_.properties().reaches_pinned && aead.checks.empty() &&
-      aead.parts.size() <= kMostReached) {
+  if (device_.properties().reaches_pinned && aead.check_count == 0 &&
+      aead.sum_count <= kMostReached) {
     room.reached = std::make_unique<device::PinnedPart>(*room.results_host, bytes);
     return Status();
   }
@@ -310,7 +340,10 @@ Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const Ae
 Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
   auto &ours = static_cast<AeadRoom &>(room);
   AeadWork &aead = work.aead;
+  aead.sum_count = aead.segments ? aead.segments->rule.count : count(aead.parts.size());
+  aead.check_count = aead.segments ? aead.sum_count : count(aead.checks.size());
   LC_TRY(make_results(ours, work, aead));
+  if (aead.segments) return upload_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) return upload_ccm(stream, ours, work, aead);
   plan_runs(work, aead);
   plan_batches(work, aead);
@@ -323,7 +356,7 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
                                 const AeadWork &aead) {
   const device::Buffer *data = work.kind.direction == LC_DECRYPT ? work.in : work.out;
   const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
-  const uint32_t runs = count(aead.runs.size());
+  const uint32_t runs = aead.run_count;
   if (!aead.batches.empty()) {
     const Argument by_matrix[] = {room.runs.get(),
                                   room.batches.get(),
@@ -334,8 +367,8 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
                                   data,
                                   aad,
                                   room.hashes.get()};
-    LC_TRY(start(stream, "ghash_matrix_runs", aead.batches.size(), GHASH_MATRIX_LANES,
-                 GHASH_MATRIX_LOCAL_WORDS, by_matrix));
+    LC_TRY(start(stream, aead.is_across ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
+                 aead.batches.size(), GHASH_MATRIX_LANES, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
   }
   const Argument by_lane[] = {room.runs.get(),  room.powers.get(), aead.levels, data, aad,
                               room.hashes.get()};
@@ -351,7 +384,7 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
   const Argument sums[] = {room.sums.get(),   room.powers.get(),       aead.levels,
                            room.blocks.get(), count(work.keys.size()), room.hashes.get(),
                            room.sums_to()};
-  return start(stream, "ghash_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS, sums);
+  return start(stream, "ghash_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS, sums);
 }
 
 Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work,
@@ -373,7 +406,7 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const Ciph
   // The ciphertext is hashed: before it is overwritten, or once it is there.
   const bool opens = work.kind.direction == LC_DECRYPT;
   if (opens) LC_TRY(launch_ghash(stream, room, work, aead));
-  if (!aead.text.pieces.empty()) LC_TRY(blocks_.run(stream, room.text, aead.text));
+  if (!aead.text.parts.empty()) LC_TRY(blocks_.run(stream, room.text, aead.text));
   return opens ? Status() : launch_ghash(stream, room, work, aead);
 }
 
@@ -389,7 +422,8 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
     return start(stream, "chacha20", std::min(divide_up(aead.tiles, teams), resident),
                  CHACHA20_LANES, 0, text);
   }
-  const uint32_t one_time_keys = count(aead.one_time_keys.size()), runs = count(aead.runs.size());
+  // Each part has one.
+  const uint32_t one_time_keys = aead.sum_count, runs = aead.run_count;
   const Argument keys[] = {room.wanted.get(), one_time_keys, room.keys.get(),
                            room.one_time_keys.get()};
   const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
@@ -406,13 +440,15 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
         room.runs.get(),   room.batches.get(), count(aead.batches.size()), room.matrices.get(),
         room.pieces.get(), room.keys.get(),    room.one_time_keys.get(),   opens,
         work.in,           work.out,           room.hashes.get()};
-    LC_TRY(start(stream, "chacha20_poly1305_matrix_runs", aead.batches.size(),
-                 POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
+    LC_TRY(start(
+        stream,
+        aead.is_across ? "chacha20_poly1305_matrix_runs_across" : "chacha20_poly1305_matrix_runs",
+        aead.batches.size(), POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
   }
   if (runs != 0) {
     const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
     const device::Buffer *pieces =
-        work.pieces.empty() ? room.runs.get() : room.pieces.get();  // never read
+        work.pieces.empty() && !aead.segments ? room.runs.get() : room.pieces.get();  // never read
     const Argument text[] = {
         room.runs.get(), pieces, room.keys.get(),  room.one_time_keys.get(), opens, work.in,
         work.out,        aad,    room.hashes.get()};
@@ -425,31 +461,31 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
   }
   const Argument sums[] = {room.sums.get(), room.one_time_keys.get(), room.hashes.get(),
                            room.sums_to()};
-  return start(stream, "poly1305_sums", aead.sums.size(), HASH_SUM_LANES, HASH_SUM_LOCAL_WORDS,
+  return start(stream, "poly1305_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS,
                sums);
 }
 
 Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
-  if (aead.checks.empty()) return Status();
+  const uint32_t checks = aead.check_count;
+  if (checks == 0) return Status();
   // What is never used must be something where there are no addresses.
   const auto base = [&](const device::Buffer *buffer) {
     return buffer != nullptr || device_.properties().flat_addresses ? buffer : room.results.get();
   };
   const uint32_t is_poly = work.kind.mode().is_block_cipher() ? 0 : 1;
   if (work.kind.direction == LC_ENCRYPT) {
-    const Argument write[] = {room.checks.get(), count(aead.checks.size()), is_poly,
-                              room.results.get(), base(aead.tags)};
-    return start(stream, "aead_tags",
-                 divide_up(aead.checks.size(), blocks_.lanes_of(TAG_CHECK_LANES)), TAG_CHECK_LANES,
-                 0, write);
+    const Argument write[] = {room.checks.get(), checks, is_poly, room.results.get(),
+                              base(aead.tags)};
+    return start(stream, "aead_tags", divide_up(checks, blocks_.lanes_of(TAG_CHECK_LANES)),
+                 TAG_CHECK_LANES, 0, write);
   }
-  const Argument check[] = {
-      room.checks.get(), count(aead.checks.size()), is_poly, room.results.get(), base(work.out),
-      base(aead.tags),   base(aead.verdicts)};
+  const Argument check[] = {room.checks.get(),  checks,         is_poly,
+                            room.results.get(), base(work.out), base(aead.tags),
+                            base(aead.verdicts)};
   return start(stream, "aead_check",
-               std::max<uint64_t>(aead.checks.size(), 8 * device_.properties().compute_units),
-               TAG_CHECK_LANES, 0, check);
+               std::max<uint64_t>(checks, 8 * device_.properties().compute_units), TAG_CHECK_LANES,
+               0, check);
 }
 
 Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
@@ -458,6 +494,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkW
   const AeadWork &aead = work.aead;
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
   LC_TRY(stream.mark(begin));
+  if (aead.segments) LC_TRY(launch_segments(stream, ours, work, aead));
   if (work.kind.is_ccm())
     LC_TRY(blocks_.run(stream, ours.text, work));
   else if (is_gcm(work.kind))
@@ -479,8 +516,8 @@ Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const Ci
 
 Status AeadLaunch::download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) {
   const auto &ours = static_cast<const AeadRoom &>(room);
-  if (work.aead.parts.empty() || ours.reached != nullptr) return Status();
-  const uint64_t bytes = work.aead.parts.size() * sum_bytes(work.kind);
+  if (work.aead.sum_count == 0 || ours.reached != nullptr) return Status();
+  const uint64_t bytes = work.aead.sum_count * sum_bytes(work.kind);
   if (!work.aead.tags_stay_on_device)
     LC_TRY(stream.download(ours.results_host->host(), *ours.results, 0, bytes));
   // The share of a piece is a polynomial in H or r, whose other numbers are known.

@@ -12,13 +12,16 @@ struct AeadRoom : LaunchRoom {
   BlockRoom text, starts;  // whose staged things are here too
   StagedMemory staged;
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
-      aad, streams, blocks;                                                 // staged
+      aad, streams, blocks, rule, nonces;                                   // staged
   std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes;  // reserved there
   std::unique_ptr<device::Buffer> results, results_host;
   // Of results_host, where the kernels write there; else they write to `results`.
   std::unique_ptr<device::Buffer> reached;
   const device::Buffer *sums_to() const { return (reached != nullptr ? reached : results).get(); }
 };
+
+// A launch of the block cipher within one of GCM.
+CipherWork inner_work(const CipherWork &work, Way way);
 
 // Whether GHASH and Poly1305 of long messages go by matrices: where the device can,
 // unless the environment variable LANECRYPT_HASH_FORM is `integer`, for measurements.
@@ -43,6 +46,16 @@ class AeadLaunch : public ChunkLaunch {
   uint64_t launches() const override { return launches_; }
 
  private:
+  // From so many bytes on a key's matrices are worth making.
+  static constexpr uint64_t kWorthMatrices = 1 << 20;
+  // Of a run: the bytes of a tile, and as many as keep the device full with so many in all.
+  static uint64_t least_run_bytes(const CipherKind &kind);
+  uint64_t run_bytes(const CipherKind &kind, uint64_t bytes) const;
+  static uint32_t levels_for(uint64_t most_exponent);
+  // How many runs of so many a group takes.
+  uint32_t runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const;
+  // Lanes of a group that adds up the runs of one part.
+  uint32_t sum_lanes(const AeadWork &aead) const;
   void plan_counters(const CipherWork &work, AeadWork &aead) const;
   void plan_runs(const CipherWork &work, AeadWork &aead) const;
   void plan_batches(const CipherWork &work, AeadWork &aead) const;
@@ -54,8 +67,16 @@ class AeadLaunch : public ChunkLaunch {
                     const AeadWork &aead);
   Status launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
+  static void stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work);
   // In ccm_launch.cpp.
   Status upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  // In segments_launch.cpp.
+  void plan_segments(const CipherWork &work, AeadWork &aead) const;
+  void stage_segment_texts(Staging &staging, AeadRoom &room, const CipherWork &work,
+                           AeadWork &aead);
+  Status upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                         const AeadWork &aead);
   Status launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                          const AeadWork &aead);
   Status launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,

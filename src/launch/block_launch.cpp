@@ -251,6 +251,11 @@ bool BlockLaunch::can_use_slot(const CipherWork &work) const {
           work.kind.mode().has_data_units());
 }
 
+// Whether there is a kernel for texts that do not lie at multiples of 16.
+bool BlockLaunch::has_across(const CipherWork &work) const {
+  return can_use_slot(work) && work.kind.mode().way == Way::kCtr && form_ == BlockForm::kTable4;
+}
+
 const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const CipherWork &work) const {
   if (work.in_slot) return device_.key_slot();
   return (work.keys_of != nullptr ? *work.keys_of : room).schedules.get();
@@ -281,6 +286,13 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t g
                         .longest_bytes = longest_bytes});
 }
 
+BlockTeams BlockLaunch::teams() const {
+  const uint32_t team = device_.properties().team_lanes;
+  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
+  if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
+  return teams;
+}
+
 void BlockLaunch::plan(CipherWork &work) {
   if (work.kind.is_chain() && !work.is_sorted) {
     // Lanes side by side then end together. Most often all streams are alike, and it
@@ -291,11 +303,15 @@ void BlockLaunch::plan(CipherWork &work) {
     if (!std::is_sorted(work.pieces.begin(), work.pieces.end(), is_longer))
       std::stable_sort(work.pieces.begin(), work.pieces.end(), is_longer);
   }
-  const uint32_t team = device_.properties().team_lanes;
-  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
-  if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
   work.parts.clear();
-  if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, teams, work.pieces);
+  const auto is_unaligned = [](const CipherPiece &piece) {
+    return (piece.in | piece.out) % kBlockBytes != 0;
+  };
+  work.is_across =
+      has_across(work) && std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
+  BlockTeams its_teams = teams();
+  if (work.is_across) its_teams.beside = 0;  // they have no such kernel
+  if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, its_teams, work.pieces);
   work.in_slot = can_use_slot(work);
   // OpenGL's kernels of streams read schedules as they lie.
   work.by_stream = work.kind.is_chain() && !work.in_slot && form_ != BlockForm::kBitslice &&
@@ -326,6 +342,14 @@ void BlockLaunch::stage(Staging &staging, BlockRoom &room, CipherWork &work) {
     for (size_t n = 0; n < key_count(work); ++n)
       memcpy(place + n * kKeyBytes, work.keys[n % keys] + n / keys * one_key, one_key);
   });
+}
+
+void BlockLaunch::reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
+                                std::span<AlikePieces> alike) {
+  work.parts = {part_of_alike(work.kind, form_, teams(), alike)};
+  work.is_across = work.is_across && has_across(work);
+  work.in_slot = can_use_slot(work);
+  staging.reserve(room.pieces, work.parts.front().pieces * sizeof(CipherPiece));
 }
 
 Status BlockLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
@@ -408,7 +432,8 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
   if (work.kind.mode().has_data_units()) arguments.push_back(room.points.get());
   if (work.kind.mode().is_feedback())
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
-  const std::string name = kernel_name(part.form, work.kind, work.in_slot);
+  const std::string name =
+      kernel_name(part.form, work.kind, work.in_slot) + (work.is_across ? "_across" : "");
   const uint32_t alone = work.kind.mode().has_data_units() ? xts_lanes_ : form_lanes_;
   const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
   ++launches_;

@@ -49,6 +49,11 @@ class BlockLaunch : public ChunkLaunch {
   // pieces and keys to what is copied to the device; the work stays as it is until that
   // has run.
   void stage(Staging &staging, BlockRoom &room, CipherWork &work);
+  // The same for pieces that a kernel of the caller's writes to room.pieces, under one key that
+  // another work brings, in a mode without units and chains. work.is_across says whether any of
+  // them may lie at no multiple of 16.
+  void reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
+                     std::span<AlikePieces> alike);
   // The keys, where work.keys_of names no others; the kernels; and, when nobody wants the
   // keys any more, what was made of them. The caller zeroes what was staged.
   Status expand_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work);
@@ -62,6 +67,7 @@ class BlockLaunch : public ChunkLaunch {
 
  private:
   void plan(CipherWork &work);
+  BlockTeams teams() const;
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);
@@ -74,6 +80,7 @@ class BlockLaunch : public ChunkLaunch {
   Status launch_tails(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   Status launch_mode(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   bool can_use_slot(const CipherWork &work) const;
+  bool has_across(const CipherWork &work) const;
   Status launch_part(device::Stream &stream, BlockRoom &room, const CipherWork &work,
                      size_t number);
   Status launch_chains(device::Stream &stream, BlockRoom &room, const CipherWork &work);

@@ -127,4 +127,20 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   return parts;
 }
 
+BlockPart part_of_alike(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
+                        std::span<AlikePieces> alike) {
+  uint64_t blocks = 0, pieces = 0;
+  for (const AlikePieces &some : alike) {
+    blocks += some.count * blocks_of(kind, some.piece);
+    pieces += some.count;
+  }
+  BlockPart part = {form, 0, static_cast<uint32_t>(pieces),
+                    choose_rows(kind, form, teams, blocks, pieces), 0};
+  for (AlikePieces &some : alike) {
+    some.tiles = count_tiles(kind, form, part.rows, teams.lanes, some.piece);
+    part.tiles += some.count * some.tiles;
+  }
+  return part;
+}
+
 }  // namespace lanecrypt::runtime

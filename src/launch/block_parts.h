@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "job/cipher_job.h"
@@ -43,5 +44,16 @@ struct BlockTeams {
 // one large piece is the launch, its end becomes a piece of its own.
 std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
                                       const BlockTeams &teams, std::vector<CipherPiece> &pieces);
+
+// Pieces that are alike but for where they lie and for their IVs, whose counters begin alike.
+struct AlikePieces {
+  CipherPiece piece = {};  // one of them
+  uint64_t count = 0;
+  uint64_t tiles = 0;  // of one of them; part_of_alike() sets it
+};
+
+// The part of pieces that the device lists by itself. They are not cut.
+BlockPart part_of_alike(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
+                        std::span<AlikePieces> alike);
 
 }  // namespace lanecrypt::runtime

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct CipherWork {
   bool is_beside = false;              // other launches run at the same time
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
-  bool in_slot = false;                // the key schedule is in the device's key slot
-  bool by_stream = false;              // schedules lie as lanes with a stream each read them
+  // Pieces lie at any address, and the kernel is the one for that.
+  bool is_across = false;
+  bool in_slot = false;    // the key schedule is in the device's key slot
+  bool by_stream = false;  // schedules lie as lanes with a stream each read them
   // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
   const BlockRoom *keys_of = nullptr;
 };
@@ -54,10 +57,17 @@ struct AeadPart {
   std::array<uint32_t, 4> lengths;
 };
 
+// Segments of one text, instead of pieces, parts and checks, which the device makes of them.
+struct SegmentsWork {
+  SegmentRule rule = {};            // `run_bytes`, `run_count`, tiles and runs are AeadLaunch's
+  const uint8_t *nonces = nullptr;  // where each is given: 12 bytes each; copied by upload()
+};
+
 // What a launch needs beside CipherWork, whose pieces have the IV of their first
 // block.
 struct AeadWork {
   std::vector<AeadPart> parts;
+  std::optional<SegmentsWork> segments;
   // Messages whose tags are written on the device, or that are wiped there where their tags
   // are wrong; `first_sum` counts parts.
   std::vector<TagCheck> checks;
@@ -78,6 +88,9 @@ struct AeadWork {
   std::vector<uint32_t> matrix_keys;
   std::vector<OneTimeKey> one_time_keys;
   std::vector<CcmStream> streams;
+  uint32_t run_count = 0, sum_count = 0, check_count = 0;
+  // What is hashed by matrices lies at any address.
+  bool is_across = false;
   uint32_t masks = 0, levels = 0, lane_runs = 0;
   uint64_t tiles = 0;
 };

@@ -252,7 +252,7 @@ Status Dispatcher::no_place(const CipherKind &kind) const {
 Status Dispatcher::submit(const RequestPointer &request) {
   CipherJob &job = request->job;
   if (!request->failure.ok()) return request->failure;
-  if (job.messages.empty()) {
+  if (job.is_empty()) {
     request->end();
     return Status();
   }
@@ -284,28 +284,43 @@ void Dispatcher::remove_device_memory(const void *at) {
 Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   std::lock_guard lock(mutex_);
   if (device_memory_.empty()) return std::vector<uint32_t>{0};
-  const auto find = [&](const uint8_t *pointer) -> std::optional<uint32_t> {
+  const auto find = [&](const void *pointer) -> std::optional<uint32_t> {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     auto at = device_memory_.upper_bound(address);
     if (at == device_memory_.begin() || address - (--at)->first >= at->second.bytes)
       return std::nullopt;
     return at->second.device;
   };
-  std::vector<uint32_t> devices;
-  for (size_t n = 0; n < job.messages.size(); ++n) {
-    const CipherMessage &message = job.messages[n];
-    const std::optional<uint32_t> in = find(message.in), out = find(message.out);
+  const auto find_one = [&](const void *from, const void *to, const void *its_tag, uint32_t number,
+                            uint32_t elsewhere) -> Result<uint32_t> {
+    const std::optional<uint32_t> in = find(from), out = find(to);
     const bool has_tag = job.tag_memory == LC_MEMORY_DEVICE;
-    const std::optional<uint32_t> tag = has_tag ? find(job.aead[n].tag) : std::nullopt;
+    const std::optional<uint32_t> tag = has_tag ? find(its_tag) : std::nullopt;
     if (const auto text = in ? in : out; text && tag && *text != *tag)
-      return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
+      return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(number) +
                                            ": its text and its tag lie on two devices");
     if (in && out && *in != *out)
-      return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(message.number) +
+      return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(number) +
                                            ": its input and its output lie on two devices");
+    return in ? *in : out.value_or(elsewhere);
+  };
+  std::vector<uint32_t> devices;
+  if (job.segments) {
+    const lc_segments &all = job.segments->given();
+    Result<uint32_t> found =
+        find_one(all.in, all.out, all.tags != nullptr ? all.tags : all.in, 0, 0);
+    if (!found.ok()) return found.status();
+    devices.push_back(*found);
+  }
+  for (size_t n = 0; n < job.messages.size(); ++n) {
+    const CipherMessage &message = job.messages[n];
     // A message without text has no place of its own.
     const uint32_t elsewhere = message.length == 0 && n != 0 ? devices.back() : 0;
-    devices.push_back(in ? *in : out.value_or(elsewhere));
+    Result<uint32_t> found =
+        find_one(message.in, message.out, job.aead.empty() ? nullptr : job.aead[n].tag,
+                 message.number, elsewhere);
+    if (!found.ok()) return found.status();
+    devices.push_back(*found);
   }
   return devices;
 }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "job/ccm_format.h"
+#include "work/segment_chunk.h"
 
 namespace lanecrypt::runtime {
 
@@ -311,6 +312,11 @@ Result<DeviceChunk> cut_device_chunk(const RequestPointer &request, const Device
   DeviceChunk chunk;
   chunk.request = request;
   chunk.work.kind = request->job.kind;
+  if (request->job.segments) {
+    LC_TRY(cut_segments(*request, memory, &chunk));
+    ++request->chunks_under_way;
+    return chunk;
+  }
   const CipherMessage &first = request->job.messages[request->todo.front().message];
   if (request->aead != nullptr) {
     LC_TRY(cut_authenticated(*request, memory, max_pieces, &chunk));

@@ -13,7 +13,7 @@ Request::Request(CipherJob whole, Callback on_end)
       whole_job(std::make_shared<CipherJob>(std::move(whole))),
       load_bytes(whole_job->bytes) {
   todo.begin();
-  if (job.kind.mode().is_aead) {
+  if (job.kind.mode().is_aead && !job.segments) {
     aead = std::make_shared<AeadTally>();
     failure = aead->begin(job);
   }

@@ -62,7 +62,7 @@ class Request : public Ending {
   std::unique_ptr<device::Buffer> chain;
   // Of a job in LC_STREAM_PER_THREAD.
   std::unique_ptr<ThreadOrder> order;
-  // Authenticated modes: the messages' tags.
+  // Authenticated modes: the messages' tags. nullptr for segments, whose tags only the device sees.
   std::shared_ptr<AeadTally> aead;
   // OFB in place and in slices: the last keystream of each message that came back. The
   // output no longer tells it.

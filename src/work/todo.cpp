@@ -11,6 +11,10 @@ uint64_t stream_bytes(const CipherJob &job, uint32_t message) {
 }
 
 void Todo::begin() {
+  if (job_.segments) {
+    made_.push_back({0, 0, job_.bytes, {}, false});
+    return;
+  }
   unmade_ = job_.messages.size();
   // In CCM the additional data are part of the header.
   if (!job_.kind.is_ccm()) unmade_ += job_.aad_count;

@@ -11,8 +11,9 @@
 
 namespace lanecrypt::runtime {
 
-// A run of bytes of one message, with the IV at its start. In CCM a message begins with
-// its header, and the MAC stands in the place of the IV.
+// A run of bytes of one message, with the IV at its start. Of a job of segments: a run of whole
+// segments, of which `message` is the first, with the bytes of all their texts. In CCM a message
+// begins with its header, and the MAC stands in the place of the IV.
 struct Piece {
   uint32_t message;
   uint64_t offset;  // within the message, or the header and the message

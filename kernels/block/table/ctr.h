@@ -3,59 +3,31 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-KERNEL_OF(BLOCK_NAME(ctr), BLOCK_LANES, BLOCK_TABLE_REGISTERS)
-(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds,
- GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 rows SHARED_PARAMETER) {
-  SHARED_WORDS(tables);
-  LET_NEXT_BEGIN();
-  BLOCK_NAME(fill)(tables, 0);
-  const u32 trips = block_trips(tiles), window_size = 256 * rows;
-  const u32 team = block_team_of(tiles);
-  if (team >= tiles) return;
-  u32 p = 0;
-  ROLLED for (u32 trip = 0; trip < trips; ++trip) {
-    const u64 tile = (u64)trip * block_teams() + team;
-    p = block_next_piece(pieces, count, p, tile);
-    GLOBAL const CipherPiece *piece = pieces + p;
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * BLOCK_SCHEDULE_WORDS;
-    const u64 length = tile < tiles ? piece->length : 0;
-    const Block iv = block_iv(piece);
-    const u32 skew = block_skew(iv, window_size);
-    const u32 tile_columns = BLOCK_TABLE_BLOCKS * TEAM_LANES;
-    const u64 in_piece = tile - piece->first_tile + (rows == 1 ? skew / tile_columns : 0);
-    const u64 window_number = in_piece / BLOCK_COLUMN_TILES * window_size;
-    const u32 column = (u32)(in_piece % BLOCK_COLUMN_TILES) * tile_columns + lane_id() % TEAM_LANES;
-    const BLOCK_WINDOW window = BLOCK_NAME(begin_window)(
-        block_counter(block_window(iv, window_size), window_number), column, tables, schedule);
-
-    // Block numbers in the piece; those before 0 are very large ones.
-    u64 number = window_number + column - skew;
-    const u64 first = number - lane_id() % TEAM_LANES;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
-    const u32 aligned = block_aligned(in, out);
-    const u32 whole =
-        aligned && first < length && 16 * (first + (rows - 1) * 256 + tile_columns) <= length;
-    ROLLED for (u32 row = 0; row < rows; ++row) {
-      Block blocks[BLOCK_TABLE_BLOCKS], data[BLOCK_TABLE_BLOCKS];
-      BLOCK_NAME(window_row)(blocks, &window, row, tables, schedule, rounds);
-      if (whole) {
-        UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-          data[n] = load_block(in + 16 * (number + n * TEAM_LANES));
-        }
-        UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-          store_block(out + 16 * (number + n * TEAM_LANES), block_xor(blocks[n], data[n]));
-        }
-      } else {
-        UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-          const u64 at = 16 * (number + n * TEAM_LANES);
-          if (at < length) {
-            const Block b = block_xor(blocks[n], load_part(in + at, length - at, aligned));
-            store_part(out + at, b, length - at, aligned);
-          }
-        }
-      }
-      number += 256;
-    }
+#define BLOCK_CTR_NAME BLOCK_NAME(ctr)
+#define BLOCK_CTR_MAY_TAKE(aligned) aligned
+#define BLOCK_CTR_ROW(from, to)                                               \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                       \
+    data[n] = load_block((from) + 16 * (n * TEAM_LANES));                     \
+  }                                                                           \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                       \
+    store_block((to) + 16 * (n * TEAM_LANES), block_xor(blocks[n], data[n])); \
   }
-}
+#include "kernels/block/table/ctr_rows.h"
+#undef BLOCK_CTR_NAME
+#undef BLOCK_CTR_MAY_TAKE
+#undef BLOCK_CTR_ROW
+
+#ifdef BLOCK_KEY_SLOT
+// For texts at any address. With a team of 32 lanes, as where there are key slots.
+#include "kernels/block/across.h"
+#define BLOCK_CTR_NAME BLOCK_NAME(ctr_across)
+#define BLOCK_CTR_MAY_TAKE(aligned) 1
+#define BLOCK_CTR_ROW(from, to)                                                                \
+  across_load(data, BLOCK_TABLE_BLOCKS, from, tables);                                         \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) data[n] = block_xor(blocks[n], data[n]); \
+  across_store(to, data, BLOCK_TABLE_BLOCKS, tables)
+#include "kernels/block/table/ctr_rows.h"
+#undef BLOCK_CTR_NAME
+#undef BLOCK_CTR_MAY_TAKE
+#undef BLOCK_CTR_ROW
+#endif

@@ -54,6 +54,13 @@ class SegmentsTest : public DeviceTest {
     return made;
   }
 
+  // Of kernels, so far.
+  uint64_t launches() {
+    lc_counters counters = {};
+    counters.struct_size = sizeof counters;
+    EXPECT_EQ(LC_OK, lc_counters_get(context(), 0, &counters));
+    return counters.launches;
+  }
   // Seals a text, compares every byte, opens it again, and then once more with a wrong byte.
   void check(Layout layout, Place place, uint64_t shift = 0);
   void run_one(const Layout &layout, Place place, lc_direction direction, const Bytes &plain,
@@ -297,6 +304,109 @@ TEST_P(SegmentsTest, ManyInPlace) {
     check(layout, place);
     if (HasFailure()) return;
   }
+}
+
+// Without additional data the device itself makes each segment of the rule, whatever that says.
+// The counters tell: as messages they would take several launches of each kernel.
+TEST_P(SegmentsTest, MadeOnTheDevice) {
+  for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
+    if (!offers(cipher)) continue;
+    for (bool is_given : {false, true})
+      for (bool behind : {false, true})
+        for (uint32_t count : {2u, 3u, 5001u}) {
+          if (count > 3 && (is_given || !is_thorough()) && behind) continue;
+          Layout layout;
+          layout.cipher = cipher;
+          layout.tags_behind = behind;
+          const uint64_t length = count > 3 ? 33 : 1 + random_.below(5000);
+          const uint64_t last = 1 + random_.below(length), first = 1 + random_.below(length);
+          layout.segments = begin(first + (count - 2) * length + last, length);
+          layout.segments.first_bytes = first;
+          layout.segments.in_stride = length + random_.below(40);
+          layout.segments.out_stride = length + 16 + random_.below(40);
+          if (behind) layout.segments.in_stride = layout.segments.out_stride;
+          if (is_given) layout.segments.nonce_stride = 13;
+          // The number reaches over 8 bytes and has a carry in its middle.
+          if (!is_given) layout.segments.number = {2, 9, behind ? 1 : 0, 0xfffff0};
+          if (!is_given) layout.segments.last_flag = layout.segments.is_end = 1;
+          layout.segments.last_flag_at = is_given ? 0 : 11;
+          for (uint32_t n = 0; n < count; n++) {
+            const uint64_t at = is_given ? 13 * n : 0;
+            Bytes nonce(nonce_.begin() + at, nonce_.begin() + at + 12);
+            if (!is_given) put_number(nonce, 2, 9, 0xfffff0 + n, behind);
+            if (!is_given) nonce[11] = n == count - 1 ? 1 : 0;
+            const uint64_t shorter = n == 1 ? length - first : 0;
+            add(layout,
+                n == 0           ? first
+                : n == count - 1 ? last
+                                 : length,
+                layout.segments.in_stride - shorter, layout.segments.out_stride - shorter,
+                std::move(nonce));
+          }
+          const uint64_t before = launches();
+          check(layout, Place::kDevice, random_.below(16));
+          if (HasFailure()) return;
+          if (count > 3) {
+            EXPECT_LE(launches() - before, 3u * 12);
+          }
+        }
+  }
+}
+
+// Texts long enough for hashes by matrices, at any address: in device memory of its own, in place
+// and apart, with what lies around them left alone.
+TEST_P(SegmentsTest, LongAtAnyAddress) {
+  constexpr uint64_t kLength = (1 << 20) + 5;
+  const uint64_t shifts = is_thorough() ? 16 : 1;
+  for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305})
+    for (uint64_t n = 0; n < shifts; n++)
+      for (bool in_place : {false, true}) {
+        if (!offers(cipher)) continue;
+        const uint64_t shift = is_thorough() ? n : 1 + random_.below(15);
+        Layout layout;
+        layout.cipher = cipher;
+        layout.in_place = in_place;
+        layout.segments = begin(2 * kLength, kLength);
+        // The second has other offsets than the first, and out other ones than in.
+        layout.segments.in_stride = kLength + (is_thorough() ? random_.below(16) : 3);
+        layout.segments.out_stride = layout.segments.in_stride + (in_place ? 0 : 6);
+        layout.segments.number = {8, 4, 0, 1};
+        for (uint32_t number = 0; number < 2; number++) {
+          Bytes nonce(nonce_.begin(), nonce_.begin() + 12);
+          put_number(nonce, 8, 4, 1 + number);
+          add(layout, kLength, layout.segments.in_stride, layout.segments.out_stride,
+              std::move(nonce));
+        }
+        check(layout, Place::kDevice, shift);
+        if (HasFailure()) return;
+      }
+}
+
+// More than one launch takes, and runs of the hash that are a part of a segment.
+TEST_P(SegmentsTest, OfSeveralLaunchesOrRuns) {
+  struct Case {
+    uint64_t bytes, segment_bytes, gap;
+  };
+  std::vector<Case> cases = {{400000, 130000, 16}};
+  if (is_thorough())
+    cases.insert(cases.end(), {{1000007, 15, 1}, {5000000, 1 << 20, 0}, {5000000, 1 << 20, 3}});
+  for (const Case &one : cases)
+    for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
+      if (!offers(cipher)) continue;
+      Layout layout;
+      layout.cipher = cipher;
+      layout.segments = begin(one.bytes, one.segment_bytes);
+      layout.segments.in_stride = layout.segments.out_stride = one.segment_bytes + one.gap;
+      layout.segments.number = {8, 4, 0, 1};
+      for (uint64_t at = 0, n = 1; at < one.bytes; at += one.segment_bytes, n++) {
+        Bytes nonce(nonce_.begin(), nonce_.begin() + 12);
+        put_number(nonce, 8, 4, n);
+        add(layout, std::min(one.segment_bytes, one.bytes - at), one.segment_bytes + one.gap,
+            one.segment_bytes + one.gap, std::move(nonce));
+      }
+      check(layout, Place::kDevice);
+      if (HasFailure()) return;
+    }
 }
 
 // The IV counts blocks behind the number, or in ChaCha20 before it.

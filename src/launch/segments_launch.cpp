@@ -1,0 +1,165 @@
+// Segments of one text, which the device makes into what a launch of an authenticated mode wants:
+// the host plans three of them, the first, one between and the last.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "launch/aead_launch.h"
+
+namespace lanecrypt::runtime {
+namespace {
+
+using device::Argument;
+
+uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+// How many segments have each shape.
+std::array<uint64_t, 3> counts(const SegmentRule &rule) {
+  return {1, rule.count > 2 ? rule.count - 2 : 0, rule.count > 1 ? 1u : 0u};
+}
+
+bool is_aligned(const SegmentPlaces &places) {
+  return (places.first | places.second | places.stride) % kBlockBytes == 0;
+}
+
+// About as many bytes as a run has, but such that runs of a segment are about alike.
+uint64_t even_run(uint64_t run_bytes, uint64_t segment_bytes, uint64_t tile) {
+  const uint64_t runs = std::max<uint64_t>((segment_bytes + run_bytes / 2) / run_bytes, 1);
+  return divide_up(divide_up(segment_bytes, runs), tile) * tile;
+}
+
+}  // namespace
+
+// Runs are as plan_runs() makes them, and batches as plan_batches().
+void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
+  SegmentRule &rule = aead.segments->rule;
+  const bool gcm = work.kind.is_gcm();
+  const std::array<uint64_t, 3> count = counts(rule);
+  uint64_t bytes = 0;
+  for (size_t n = 0; n < count.size(); ++n) bytes += count[n] * rule.shapes[n].length;
+  const uint64_t longest = rule.shapes[SEGMENT_BETWEEN].length;
+  const uint64_t tile = least_run_bytes(work.kind);
+  rule.run_bytes = even_run(run_bytes(work.kind, bytes), longest, tile);
+  aead.levels = levels_for(2 + hash_blocks(longest));
+
+  // All runs of a key of GCM go by its matrices. Poly1305 has a key for each segment, and takes
+  // whole tiles.
+  const bool all_by_matrix = gcm && has_matrices_ && bytes >= kWorthMatrices && longest >= tile / 2;
+  const bool may_have_matrices = !gcm && has_matrices_;
+  aead.is_across = !is_aligned(rule.in) || !is_aligned(rule.out);
+  uint64_t runs = 0, matrix_runs = 0;
+  for (size_t n = 0; n < count.size(); ++n) {
+    SegmentShape &shape = rule.shapes[n];
+    if (all_by_matrix)
+      shape.matrix_bytes = shape.length;
+    else if (may_have_matrices && shape.length >= kWorthMatrices)
+      shape.matrix_bytes = shape.length / tile * tile;
+    shape.matrix_runs = static_cast<uint32_t>(divide_up(shape.matrix_bytes, rule.run_bytes));
+    shape.runs = shape.matrix_runs + static_cast<uint32_t>(divide_up(
+                                         shape.length - shape.matrix_bytes, rule.run_bytes));
+    runs += count[n] * shape.runs;
+    matrix_runs += count[n] * shape.matrix_runs;
+  }
+  rule.run_count = aead.run_count = static_cast<uint32_t>(runs);
+  aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs);
+  if (matrix_runs == 0) return;
+  const uint32_t most = runs_of_batch(work.kind, static_cast<uint32_t>(matrix_runs));
+  const auto add_batches = [&](uint32_t first, uint32_t its_runs, uint32_t key) {
+    const auto set = static_cast<uint32_t>(aead.matrix_keys.size());
+    aead.matrix_keys.push_back(key);
+    for (uint32_t at = 0; at < its_runs; at += most)
+      aead.batches.push_back({.first_run = first + at,
+                              .run_count = std::min(most, its_runs - at),
+                              .matrices = set,
+                              .reserved = 0});
+  };
+  if (gcm) return add_batches(0, rule.run_count, 0);
+  uint32_t first = 0;
+  for (uint32_t n = 0; n < rule.count; ++n) {
+    const SegmentShape &shape = rule.shapes[n == 0                ? SEGMENT_FIRST
+                                            : n + 1 == rule.count ? SEGMENT_LAST
+                                                                  : SEGMENT_BETWEEN];
+    if (shape.matrix_runs != 0) add_batches(first, shape.matrix_runs, n);
+    first += shape.runs;
+  }
+}
+
+// The cipher's work: in GCM also H and the masks, which are blocks that the device makes too.
+void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const CipherWork &work,
+                                     AeadWork &aead) {
+  SegmentRule &rule = aead.segments->rule;
+  if (!work.kind.is_gcm()) {
+    stage_raw_keys(staging, room, work);
+    staging.reserve(room.pieces, rule.count * sizeof(CipherPiece));
+    staging.reserve(room.wanted, rule.count * sizeof(OneTimeKey));
+    staging.reserve(room.one_time_keys, uint64_t{rule.count} * POLY1305_KEY_WORDS * 4);
+    staging.reserve(room.matrices, aead.matrix_keys.size() * POLY1305_MATRIX_WORDS * 4);
+    return;
+  }
+  aead.starts = inner_work(work, Way::kEcb);
+  CipherPiece start = {};
+  start.length = kBlockBytes;
+  aead.starts.pieces.push_back(start);
+  start.in = start.out = kBlockBytes;
+  start.length = rule.count * kBlockBytes;
+  aead.starts.pieces.push_back(start);
+  blocks_.stage(staging, room.starts, aead.starts);
+  aead.text = inner_work(work, Way::kCtr);
+  aead.text.keys_of = &room.starts;
+  std::array<AlikePieces, 3> alike;
+  for (size_t n = 0; n < alike.size(); ++n) {
+    alike[n].count = counts(rule)[n];
+    alike[n].piece.length = rule.shapes[n].length;
+    alike[n].piece.iv[3] = 0x02000000u;  // as aead_segments has it
+  }
+  aead.text.is_across = aead.is_across;
+  blocks_.reserve_alike(staging, room.text, aead.text, alike);
+  for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
+  staging.reserve(room.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);
+  staging.reserve(room.powers, aead.levels * uint64_t{GHASH_LEVEL_WORDS} * 4);
+  staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
+}
+
+Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
+                                   AeadWork &aead) {
+  plan_segments(work, aead);
+  SegmentRule &rule = aead.segments->rule;
+  Staging staging(device_);
+  stage_segment_texts(staging, room, work, aead);
+  staging.add(room.rule, sizeof rule, false,
+              [&rule](uint8_t *place) { memcpy(place, &rule, sizeof rule); });
+  if (rule.nonces_are_given != 0) {
+    const uint64_t bytes = rule.count * sizeof rule.nonce;
+    staging.add(room.nonces, bytes, false,
+                [&aead, bytes](uint8_t *place) { memcpy(place, aead.segments->nonces, bytes); });
+  }
+  staging.reserve(room.runs, rule.run_count * sizeof(HashRun));
+  staging.reserve(room.sums, rule.count * sizeof(HashSum));
+  staging.reserve(room.checks, rule.count * sizeof(TagCheck));
+  staging.add(room.batches, aead.batches);
+  staging.add(room.matrix_keys, aead.matrix_keys);
+  staging.reserve(room.hashes, (uint64_t{rule.run_count} + 1) * HASH_WORDS * 4);
+  LC_TRY(staging.run(stream, room.staged));
+  aead.starts.in = aead.starts.out = room.blocks.get();
+  return Status();
+}
+
+Status AeadLaunch::launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                                   const AeadWork &aead) {
+  const SegmentRule &rule = aead.segments->rule;
+  const bool gcm = work.kind.is_gcm();
+  const Argument make[] = {room.rule.get(),
+                           rule.nonces_are_given != 0 ? room.nonces.get() : room.rule.get(),
+                           gcm ? room.text.pieces.get() : room.pieces.get(),
+                           room.runs.get(),
+                           room.sums.get(),
+                           room.checks.get(),
+                           gcm ? room.blocks.get() : room.wanted.get()};
+  const uint64_t items = std::max(rule.count, rule.run_count);
+  return start(stream, "aead_segments", divide_up(items, blocks_.lanes_of(SEGMENT_LANES)),
+               SEGMENT_LANES, 0, make);
+}
+
+}  // namespace lanecrypt::runtime
