@@ -18,7 +18,8 @@ namespace lanecrypt::device {
 #define LC_KERNEL_SETS(ROW)             \
   ROW(ciphers, kCiphers, "ciphers", "") \
   ROW(rsa, kRsa, "RSA", "rsa_ prime_")  \
-  ROW(slh, kSlh, "SLH-DSA", "slh_")
+  ROW(slh, kSlh, "SLH-DSA", "slh_")     \
+  ROW(hash, kHash, "hashes", "hash_")
 
 #define LC_VALUE(name, value, subject, beginnings) value,
 enum class KernelSet : uint32_t { LC_KERNEL_SETS(LC_VALUE) };
