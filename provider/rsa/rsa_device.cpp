@@ -8,8 +8,6 @@
 namespace lanecrypt::provider {
 namespace {
 
-constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
-
 // Computes in^d mod n.
 class PrivateOperation final : public OneOperation {
  public:
@@ -56,7 +54,7 @@ RsaOperation::RsaOperation(RsaKey &key) : key_(key) {
 }
 
 bool RsaOperation::has_device_length() const {
-  return key_.bits() >= kLeastBits && key_.bits() <= kMostBits;
+  return key_.bits() >= kLeastRsaBits && key_.bits() <= kMostRsaBits;
 }
 
 void RsaOperation::choose_device() {

@@ -24,8 +24,6 @@ namespace {
 
 // FIPS 186-5, A.1.1. OpenSSL decides whether to allow shorter exponents.
 constexpr size_t kLeastExponentBits = 17, kMostExponentBits = 256;
-// Devices search for primes of keys of these lengths.
-constexpr size_t kLeastBits = 1024, kMostBits = 8 * kMostRsaBytes;
 
 // Whether the settings leave any device: the first is then one of them.
 bool has_selected_device(Provider &provider) {
@@ -115,9 +113,9 @@ void RsaWish::read(const OSSL_PARAM params[]) {
 }
 
 bool RsaWish::suits_device() const {
-  return is_plain_ && primes_ == 2 && bits_ >= kLeastBits && bits_ <= kMostBits && bits_ % 2 == 0 &&
-         bits_of(exponent_) >= kLeastExponentBits && bits_of(exponent_) <= kMostExponentBits &&
-         exponent_.back() % 2 == 1;
+  return is_plain_ && primes_ == 2 && bits_ >= kLeastRsaBits && bits_ <= kMostRsaBits &&
+         bits_ % 2 == 0 && bits_of(exponent_) >= kLeastExponentBits &&
+         bits_of(exponent_) <= kMostExponentBits && exponent_.back() % 2 == 1;
 }
 
 namespace {

@@ -16,13 +16,13 @@ namespace lanecrypt::provider {
 namespace {
 
 // The numbers of a private key of two primes, in the order in which they are stored.
-constexpr const char *kParts[] = {
+constexpr const char *kStoredParts[] = {
     OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
     OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
     OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
     OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
 };
-constexpr size_t kPartCount = std::size(kParts);
+constexpr size_t kPartCount = std::size(kStoredParts);
 
 int read_modulus(const OSSL_PARAM params[], void *modulus) {
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_N);
@@ -53,7 +53,7 @@ int make_device_key(const OSSL_PARAM params[], void *argument) {
   if (!memory.ok(kPartCount * bytes)) return 0;
   lc_number numbers[kPartCount];
   for (size_t part = 0; part < kPartCount; ++part) {
-    const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, kParts[part]);
+    const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, kStoredParts[part]);
     uint8_t *place = memory.data() + part * bytes;
     if (param == nullptr || !write_number(*param, place, bytes)) return 0;
     numbers[part] = {.bytes = place, .length = bytes};

@@ -25,8 +25,9 @@ class RsaServiceKey;
 // OpenSSL's name of the type, for fetching its own implementation.
 const char *name_of(RsaType type);
 
-// The longest modulus that a device takes: 8192 bits.
-inline constexpr size_t kMostRsaBytes = 1024;
+// The shortest and the longest modulus of a private key that a device takes or makes.
+inline constexpr size_t kLeastRsaBits = 1024, kMostRsaBits = 8192;
+inline constexpr size_t kMostRsaBytes = kMostRsaBits / 8;
 
 // What a device needs of a private key.
 struct RsaDeviceKey {

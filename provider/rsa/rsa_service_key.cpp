@@ -18,7 +18,7 @@ namespace lanecrypt::provider {
 namespace {
 
 // In the order of service::KeyPart, without the private exponent.
-constexpr const char *kParts[] = {
+constexpr const char *kSentParts[] = {
     OSSL_PKEY_PARAM_RSA_N,
     OSSL_PKEY_PARAM_RSA_E,
     OSSL_PKEY_PARAM_RSA_FACTOR1,
@@ -27,7 +27,7 @@ constexpr const char *kParts[] = {
     OSSL_PKEY_PARAM_RSA_EXPONENT2,
     OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
 };
-static_assert(std::size(kParts) == service::kD);
+static_assert(std::size(kSentParts) == service::kD);
 
 // The number, or nullptr where there is none.
 const OSSL_PARAM *number_of(const OSSL_PARAM params[], const char *name) {
@@ -45,7 +45,7 @@ int copy(const OSSL_PARAM params[], void *argument) {
   const OSSL_PARAM *numbers[service::kD];
   size_t lengths[service::kD], bytes = 0;
   for (size_t n = 0; n < service::kD; ++n) {
-    numbers[n] = number_of(params, kParts[n]);
+    numbers[n] = number_of(params, kSentParts[n]);
     if (numbers[n] == nullptr) return 0;
     lengths[n] = n == service::kN ? modulus_bytes : std::min(numbers[n]->data_size, modulus_bytes);
     bytes += lengths[n];
@@ -87,7 +87,7 @@ RsaServiceKey::~RsaServiceKey() { OPENSSL_cleanse(exponent_hash_, sizeof exponen
 
 int RsaServiceKey::read(const OSSL_PARAM params[]) {
   if (OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_FACTOR3) != nullptr) return 0;
-  for (const char *name : kParts)
+  for (const char *name : kSentParts)
     if (number_of(params, name) == nullptr) return 0;
   const OSSL_PARAM *const e = number_of(params, OSSL_PKEY_PARAM_RSA_E);
   const OSSL_PARAM *const d = number_of(params, OSSL_PKEY_PARAM_RSA_D);

@@ -24,13 +24,12 @@ using std::chrono::milliseconds;
 // and between two looks.
 constexpr milliseconds kMost{10000}, kLook{1};
 
-// kBusy: its owner is beginning or ending it.
-enum class State { kFree, kBusy, kLive, kStopping, kStopped };
-
 }  // namespace
 
 // Never freed, but used again. It has no lock: a child of fork could inherit that locked.
 struct AtProcessEnd::Entry {
+  // kBusy: its owner is beginning or ending it.
+  enum class State { kFree, kBusy, kLive, kStopping, kStopped };
   std::atomic<State> state{State::kBusy};
   // forks() of the process that it belongs to.
   std::atomic<uint64_t> born_in{0};
@@ -79,16 +78,16 @@ AtProcessEnd::AtProcessEnd() : entry_(Entry::take()) {
 
 AtProcessEnd::~AtProcessEnd() {
   entry_->stop = entry_->hurry = nullptr;
-  entry_->state = State::kFree;
+  entry_->state = Entry::State::kFree;
 }
 
 void AtProcessEnd::begin(std::function<void()> stop, std::function<void()> hurry) {
   entry_->stop = std::move(stop);
   entry_->hurry = std::move(hurry);
-  entry_->state = State::kLive;
+  entry_->state = Entry::State::kLive;
 }
 
-bool AtProcessEnd::withdraw() { return entry_->change(State::kLive, State::kBusy); }
+bool AtProcessEnd::withdraw() { return entry_->change(Entry::State::kLive, Entry::State::kBusy); }
 
 void AtProcessEnd::stop_all(int status) {
   const auto for_each = [born_in = process::forks()](auto what) {
@@ -100,7 +99,7 @@ void AtProcessEnd::stop_all(int status) {
     bool all_over = true;
     for_each([&](Entry &entry) {
       entry.begin_to_end();
-      if (entry.state == State::kStopping) entry.hurry();
+      if (entry.state == Entry::State::kStopping) entry.hurry();
       all_over = all_over && entry.is_over();
     });
     if (all_over) return;

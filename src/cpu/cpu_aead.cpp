@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
+#include "cpu/rsa/openssl_object.h"
 #include "cpu/tag_arithmetic.h"
 #include "job/ccm_format.h"
 #include "libcrypto/forward.h"
@@ -17,14 +17,7 @@
 namespace lanecrypt::cpu {
 namespace {
 
-Status failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }
-
 bool is_gcm(const CipherKind &kind) { return kind.is_gcm(); }
-
-struct FreeContext {
-  void operator()(EVP_CIPHER_CTX *context) const { EVP_CIPHER_CTX_free(context); }
-};
-using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
 
 // OpenSSL counts bytes in an int.
 constexpr uint64_t kMostUpdateBytes = 1 << 30;
@@ -35,7 +28,7 @@ Status update(EVP_CIPHER_CTX *context, uint8_t *out, const uint8_t *in, uint64_t
     int written = 0;
     if (EVP_CipherUpdate(context, out == nullptr ? nullptr : out + at, &written, in + at, bytes) !=
         1)
-      return failed();
+      return openssl_failed();
     at += bytes;
   }
   return Status();
@@ -229,11 +222,11 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
   if (EVP_CipherInit_ex2(context.get(), *cipher, nullptr, nullptr, encrypt, nullptr) != 1 ||
       EVP_CIPHER_CTX_set_params(context.get(), sizes) != 1 ||
       EVP_CipherInit_ex2(context.get(), nullptr, input.key, input.iv, encrypt, nullptr) != 1)
-    return failed();
+    return openssl_failed();
   int written = 0;
   if (ccm &&
       EVP_CipherUpdate(context.get(), nullptr, &written, nullptr, static_cast<int>(length)) != 1)
-    return failed();
+    return openssl_failed();
   LC_TRY(update(context.get(), nullptr, input.aad, input.aad_length));
   static const uint8_t kNothing = 0;
   uint8_t nothing = 0;
@@ -242,11 +235,11 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
     // One call for all of the text. Decryption fails where the tag is wrong.
     is_right = EVP_CipherUpdate(context.get(), length == 0 ? &nothing : out, &written,
                                 length == 0 ? &kNothing : in, static_cast<int>(length)) == 1;
-    if (encrypt && !is_right) return failed();
+    if (encrypt && !is_right) return openssl_failed();
   } else {
     LC_TRY(update(context.get(), out, in, length));
     is_right = EVP_CipherFinal_ex(context.get(), &nothing, &written) == 1;
-    if (encrypt && !is_right) return failed();
+    if (encrypt && !is_right) return openssl_failed();
   }
   if (!is_right) {
     secure::wipe(out, length);
@@ -255,7 +248,7 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
   if (!encrypt) return Status();
   OSSL_PARAM get[] = {{OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, tag, tag_size, 0},
                       OSSL_PARAM_END};
-  return EVP_CIPHER_CTX_get_params(context.get(), get) == 1 ? Status() : failed();
+  return EVP_CIPHER_CTX_get_params(context.get(), get) == 1 ? Status() : openssl_failed();
 }
 
 Result<Iv> aead_start(const CipherKind &kind, const uint8_t *key, const uint8_t *iv,

@@ -7,22 +7,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "cpu/cpu_xts.h"
+#include "cpu/rsa/openssl_object.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {
 namespace {
-
-template <auto kFree>
-struct Free {
-  template <typename T>
-  void operator()(T *object) const {
-    kFree(object);
-  }
-};
-using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Free<EVP_CIPHER_CTX_free>>;
 
 // XTS of other ciphers than AES: OpenSSL has SM4's only from 3.2 on.
 bool goes_by_ecb(const Mode &mode) { return mode.has_data_units() && mode.block != kBlockCiphers; }
@@ -61,8 +52,6 @@ const Ciphers &ciphers() {
   static const Ciphers *const all = new Ciphers();
   return *all;
 }
-
-Status failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }
 
 Status run_by_ecb(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
                   uint64_t length) {
@@ -110,9 +99,9 @@ Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_
   if (EVP_CipherInit_ex2(
           context.get(), *cipher, input.key, mode.iv_bytes == 0 ? nullptr : input.iv.data(),
           kind.direction == LC_ENCRYPT, mode.openssl_cts != nullptr ? stealing : nullptr) != 1)
-    return failed();
+    return openssl_failed();
   if (mode.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
-    return failed();
+    return openssl_failed();
   // OpenSSL counts bytes in an int, and takes each update as one data unit.
   const bool has_units = mode.has_data_units();
   const uint64_t most = has_units && input.data_unit_bytes != 0 ? input.data_unit_bytes : 1 << 30;
@@ -122,12 +111,12 @@ Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_
     int written = 0;
     if (EVP_CipherUpdate(context.get(), out + at, &written, in + at, bytes) != 1 ||
         written != bytes)
-      return failed();
+      return openssl_failed();
     at += bytes;
     if (!has_units || at == length) continue;
     iv = advance_tweak(iv, 1);
     if (EVP_CipherInit_ex2(context.get(), nullptr, nullptr, iv.data(), -1, nullptr) != 1)
-      return failed();
+      return openssl_failed();
   }
   return Status();
 }

@@ -30,8 +30,7 @@ Status digest(Digest which, std::initializer_list<std::span<const uint8_t>> part
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX *)> context(
       EVP_MD_CTX_new(), [](EVP_MD_CTX *made) { EVP_MD_CTX_free(made); });
   size_t bytes = to.size();
-  const OSSL_PARAM length[] = {OSSL_PARAM_construct_size_t(OSSL_DIGEST_PARAM_XOFLEN, &bytes),
-                               OSSL_PARAM_construct_end()};
+  const OSSL_PARAM length[] = {OSSL_PARAM_size_t(OSSL_DIGEST_PARAM_XOFLEN, &bytes), OSSL_PARAM_END};
   const EVP_MD *const method = fetched(which);
   if (!context || method == nullptr ||
       EVP_DigestInit_ex2(context.get(), method, which == Digest::kShake256 ? length : nullptr) != 1)

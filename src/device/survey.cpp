@@ -37,7 +37,7 @@ std::string contents_of(const char *path) {
   char text[512];
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return "";
-  const ssize_t bytes = read(file, text, sizeof text);
+  const ssize_t bytes = ::read(file, text, sizeof text);
   close(file);
   return bytes > 0 ? std::string(text, static_cast<size_t>(bytes)) : "";
 }

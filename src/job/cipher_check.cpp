@@ -11,8 +11,6 @@
 namespace lanecrypt {
 namespace {
 
-Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, std::move(text)); }
-
 // An enum as the caller's compiler wrote it: a C program can put any number
 // there, and C++ may not look at one that is no value of the type.
 template <typename Enum>
@@ -43,36 +41,37 @@ Status check_aead(const lc_cipher_job &job, const Mode &mode) {
   const uint32_t iv_bytes = job.iv_bytes, tag_bytes = job.tag_bytes;
   const bool ccm = mode.way == Way::kCcm, gcm = mode.way == Way::kGcm;
   if (iv_bytes != 0 && (ccm ? iv_bytes < 7 || iv_bytes > 13 : !gcm && iv_bytes != 12))
-    return wrong("an IV of " + std::string(mode.title) + " has " + (ccm ? "7 to 13" : "12") +
-                 " bytes, not " + std::to_string(iv_bytes));
+    return wrong_argument("an IV of " + std::string(mode.title) + " has " +
+                          (ccm ? "7 to 13" : "12") + " bytes, not " + std::to_string(iv_bytes));
   const bool is_tag = ccm ? tag_bytes >= 4 && tag_bytes <= 16 && tag_bytes % 2 == 0
                       : gcm
                           ? tag_bytes == 4 || tag_bytes == 8 || (tag_bytes >= 12 && tag_bytes <= 16)
                           : tag_bytes == 16;
   if (tag_bytes != 0 && !is_tag)
-    return wrong("a tag of " + std::string(mode.title) + " has " +
-                 (ccm   ? "4, 6, 8, 10, 12, 14 or 16"
-                  : gcm ? "4, 8 or 12 to 16"
-                        : "16") +
-                 " bytes, not " + std::to_string(tag_bytes));
+    return wrong_argument("a tag of " + std::string(mode.title) + " has " +
+                          (ccm   ? "4, 6, 8, 10, 12, 14 or 16"
+                           : gcm ? "4, 8 or 12 to 16"
+                                 : "16") +
+                          " bytes, not " + std::to_string(tag_bytes));
   return Status();
 }
 
 Status check_mode(const lc_cipher_job &job) {
   const Mode &mode = mode_of(job.cipher);
   if (!mode.takes_key(job.key_bytes))
-    return wrong("a key of " +
-                 (mode.block != nullptr ? std::string(mode.block->title) + "-" : std::string()) +
-                 mode.title + " has " + key_sizes_of(mode) + " bytes, not " +
-                 std::to_string(job.key_bytes));
+    return wrong_argument(
+        "a key of " +
+        (mode.block != nullptr ? std::string(mode.block->title) + "-" : std::string()) +
+        mode.title + " has " + key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));
   if (mode.is_aead) LC_TRY(check_aead(job, mode));
   if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
-    return wrong("an IV of " + std::string(mode.title) + " has " + std::to_string(mode.iv_bytes) +
-                 " bytes, not " + std::to_string(job.iv_bytes));
+    return wrong_argument("an IV of " + std::string(mode.title) + " has " +
+                          std::to_string(mode.iv_bytes) + " bytes, not " +
+                          std::to_string(job.iv_bytes));
   if (mode.has_data_units() && job.data_unit_bytes != 0 &&
       (job.data_unit_bytes < kBlockBytes || job.data_unit_bytes > kMostDataUnitBytes))
-    return wrong("a data unit has 16 bytes to 16 MiB, not " + std::to_string(job.data_unit_bytes) +
-                 " bytes");
+    return wrong_argument("a data unit has 16 bytes to 16 MiB, not " +
+                          std::to_string(job.data_unit_bytes) + " bytes");
   return Status();
 }
 
@@ -81,27 +80,29 @@ Status check_device_tags(const lc_cipher_job &job, const Mode &mode) {
   const lc_memory where = mode.is_aead ? tag_memory_of(job) : job.tag_memory;
   const int memory = number_of(where);
   if (memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
-    return wrong("unknown kind of memory " + std::to_string(memory) + " of tags");
+    return wrong_argument("unknown kind of memory " + std::to_string(memory) + " of tags");
   const bool on_device = memory == LC_MEMORY_DEVICE, opens = job.direction == LC_DECRYPT;
   if (!on_device && job.verdicts == nullptr) return Status();
   const std::string what = on_device ? "tags in device memory" : "verdicts";
-  if (!mode.is_aead) return wrong(std::string(mode.title) + " has no tags");
+  if (!mode.is_aead) return wrong_argument(std::string(mode.title) + " has no tags");
   if (job.memory != LC_MEMORY_DEVICE)
-    return wrong(what + " go with messages in device memory only");
-  if (!opens && job.verdicts != nullptr) return wrong("verdicts go with decryption only");
-  if (opens && job.verdicts == nullptr) return wrong("tags in device memory need verdicts");
-  if (job.message_status != nullptr) return wrong(what + " tell the host no status of a message");
+    return wrong_argument(what + " go with messages in device memory only");
+  if (!opens && job.verdicts != nullptr) return wrong_argument("verdicts go with decryption only");
+  if (opens && job.verdicts == nullptr)
+    return wrong_argument("tags in device memory need verdicts");
+  if (job.message_status != nullptr)
+    return wrong_argument(what + " tell the host no status of a message");
   return Status();
 }
 
 Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
   if (mode.continuation != Continuation::kMessage)
-    return wrong(std::string("a message of ") + mode.title + " has no parts");
+    return wrong_argument(std::string("a message of ") + mode.title + " has no parts");
   if (job.memory != LC_MEMORY_HOST)
     return Status(LC_ERROR_UNSUPPORTED, "parts of messages are for host memory only");
-  if (message.aad_length != 0) return wrong("a part has no additional data");
+  if (message.aad_length != 0) return wrong_argument("a part has no additional data");
   if (message.part->text_before % (mode.is_block_cipher() ? kBlockBytes : kChaChaBlockBytes) != 0)
-    return wrong("its part does not begin with a block");
+    return wrong_argument("its part does not begin with a block");
   return Status();
 }
 
@@ -116,21 +117,22 @@ lc_memory tag_memory_of(const lc_cipher_job &job) {
 
 Status check_job(const lc_cipher_job &job) {
   if (const int cipher = number_of(job.cipher); cipher < 0 || cipher >= kModeCount)
-    return wrong("unknown cipher " + std::to_string(cipher));
+    return wrong_argument("unknown cipher " + std::to_string(cipher));
   if (const int direction = number_of(job.direction);
       direction != LC_ENCRYPT && direction != LC_DECRYPT)
-    return wrong("unknown direction " + std::to_string(direction));
+    return wrong_argument("unknown direction " + std::to_string(direction));
   LC_TRY(check_mode(job));
   if (const int memory = number_of(job.memory);
       memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
-    return wrong("unknown kind of memory " + std::to_string(memory));
+    return wrong_argument("unknown kind of memory " + std::to_string(memory));
   if (job.stream != nullptr && job.memory != LC_MEMORY_DEVICE)
-    return wrong("a stream goes with device memory only");
+    return wrong_argument("a stream goes with device memory only");
   LC_TRY(check_device_tags(job, mode_of(job.cipher)));
-  if (job.message_count != 0 && job.messages == nullptr) return wrong("no messages were given");
+  if (job.message_count != 0 && job.messages == nullptr)
+    return wrong_argument("no messages were given");
   if (job.message_count != 0 && job.message_size < kLeastMessageBytes)
-    return wrong("lc_cipher_job.message_size is too small");
-  if (job.message_count > UINT32_MAX) return wrong("more than 2^32 - 1 messages");
+    return wrong_argument("lc_cipher_job.message_size is too small");
+  if (job.message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
   return Status();
 }
 
@@ -147,17 +149,17 @@ MessageRules::MessageRules(const lc_cipher_job &job)
 
 Status MessageRules::say(Fault fault, const lc_message &message) const {
   const auto wrong_length = [&](const std::string &what) {
-    return wrong("its length, " + std::to_string(message.length) + " bytes, is " + what);
+    return wrong_argument("its length, " + std::to_string(message.length) + " bytes, is " + what);
   };
   switch (fault) {
     case Fault::kNone:
       break;
     case Fault::kNoKey:
-      return wrong("no key");
+      return wrong_argument("no key");
     case Fault::kNoIv:
-      return wrong("no IV");
+      return wrong_argument("no IV");
     case Fault::kNoData:
-      return wrong("no input or output");
+      return wrong_argument("no input or output");
     case Fault::kGranule:
       return wrong_length("no multiple of " + std::to_string(granule_bytes_));
     case Fault::kShort:
@@ -167,9 +169,9 @@ Status MessageRules::say(Fault fault, const lc_message &message) const {
     case Fault::kShortUnit:
       return wrong_length("such that the last data unit has less than 16");
     case Fault::kPastMemory:
-      return wrong("its length reaches past the end of memory");
+      return wrong_argument("its length reaches past the end of memory");
     case Fault::kOverlap:
-      return wrong("input and output overlap in part");
+      return wrong_argument("input and output overlap in part");
   }
   return Status();
 }
@@ -179,19 +181,22 @@ Status MessageRules::say(Fault fault, const lc_message &message) const {
 Status MessageRules::check_aead(const lc_message &message) const {
   const lc_cipher_job &job = *job_;
   const Mode &mode = *mode_;
-  if (message.key == nullptr) return wrong("no key");
-  if (message.iv == nullptr) return wrong("no IV");
+  if (message.key == nullptr) return wrong_argument("no key");
+  if (message.iv == nullptr) return wrong_argument("no IV");
   if (message.part != nullptr) LC_TRY(check_aead_part(job, mode, message));
-  if (message.tag == nullptr && message.part == nullptr) return wrong("no tag, or no place for it");
-  if (message.aad_length != 0 && message.aad == nullptr) return wrong("no additional data");
-  if (message.aad_length > UINT64_MAX / 16) return wrong("its additional data are too long");
+  if (message.tag == nullptr && message.part == nullptr)
+    return wrong_argument("no tag, or no place for it");
+  if (message.aad_length != 0 && message.aad == nullptr)
+    return wrong_argument("no additional data");
+  if (message.aad_length > UINT64_MAX / 16)
+    return wrong_argument("its additional data are too long");
   const uint64_t before = message.part == nullptr ? 0 : message.part->text_before;
   if (before > mode.most_text_bytes || message.length > mode.most_text_bytes - before)
-    return wrong("its length is more than the mode allows under one IV");
+    return wrong_argument("its length is more than the mode allows under one IV");
   if (mode.way == Way::kCcm) {
     const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);
     if (length_bytes < 8 && message.length >> (8 * length_bytes) != 0)
-      return wrong("its length does not fit in the bytes that its nonce leaves");
+      return wrong_argument("its length does not fit in the bytes that its nonce leaves");
   }
   return Status();
 }

@@ -17,8 +17,6 @@
 namespace lanecrypt {
 namespace {
 
-Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, std::move(text)); }
-
 // The struct as this version knows it, from one that may be older and end
 // earlier, or newer.
 template <typename T>
@@ -36,7 +34,7 @@ constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
 
 // Of a job.
 constexpr uint64_t kMostBytes = UINT64_MAX / 2;
-Status too_many_bytes() { return wrong("too many bytes in one job"); }
+Status too_many_bytes() { return wrong_argument("too many bytes in one job"); }
 Status no_memory() { return Status(LC_ERROR_MEMORY, "out of memory"); }
 
 // Numbers a job's keys by their addresses, in the order in which they come. Nothing
@@ -158,7 +156,7 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
     const auto [slot, is_new] = part.slots.slot_of(message.key);
     if (is_new && keys_must_differ &&
         keys_are_alike(static_cast<const uint8_t *>(message.key), kind.one_key_bytes()))
-      return at_message(n, wrong("the two halves of its key are the same"));
+      return at_message(n, wrong_argument("the two halves of its key are the same"));
     to->key = slot;
     to->number = static_cast<uint32_t>(n);
     to->in = static_cast<const uint8_t *>(message.in);
@@ -270,8 +268,9 @@ std::string CipherKind::name() const {
 }
 
 Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &run_parts) {
-  if (given == nullptr) return wrong("no job was given");
-  if (given->struct_size < kLeastJobBytes) return wrong("lc_cipher_job.struct_size is too small");
+  if (given == nullptr) return wrong_argument("no job was given");
+  if (given->struct_size < kLeastJobBytes)
+    return wrong_argument("lc_cipher_job.struct_size is too small");
   const lc_cipher_job job = read_struct<lc_cipher_job>(given, given->struct_size);
   LC_TRY(check_job(job));
   const Mode &mode = mode_of(job.cipher);

@@ -8,20 +8,20 @@
 namespace lanecrypt {
 namespace {
 
-constexpr uint32_t kLeastBits = 1024, kMostBits = 16384, kMostExponentBits = 256;
-
-Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, std::move(text)); }
+constexpr uint32_t kLeastNewBits = 1024, kMostNewBits = 16384, kMostExponentBits = 256;
 
 }  // namespace
 
 Result<RsaGeneration> make_rsa_generation(const lc_rsa_generation *generation) {
-  if (generation == nullptr) return wrong("nothing was asked for");
+  if (generation == nullptr) return wrong_argument("nothing was asked for");
   if (generation->struct_size < sizeof *generation)
-    return wrong("lc_rsa_generation.struct_size is too small");
-  if (generation->bits < kLeastBits || generation->bits > kMostBits || generation->bits % 2 != 0)
-    return wrong("keys are made of an even number of bits from 1024 to 16384, not of " +
-                 std::to_string(generation->bits));
-  if (generation->on_key == nullptr) return wrong("nobody takes the keys: on_key is missing");
+    return wrong_argument("lc_rsa_generation.struct_size is too small");
+  if (generation->bits < kLeastNewBits || generation->bits > kMostNewBits ||
+      generation->bits % 2 != 0)
+    return wrong_argument("keys are made of an even number of bits from 1024 to 16384, not of " +
+                          std::to_string(generation->bits));
+  if (generation->on_key == nullptr)
+    return wrong_argument("nobody takes the keys: on_key is missing");
   RsaGeneration result;
   result.bits = generation->bits;
   result.count = generation->count;
@@ -35,7 +35,7 @@ Result<RsaGeneration> make_rsa_generation(const lc_rsa_generation *generation) {
     result.exponent = {1, 0, 1};
     return result;
   }
-  if (e.bytes == nullptr) return wrong("the public exponent has a length and no bytes");
+  if (e.bytes == nullptr) return wrong_argument("the public exponent has a length and no bytes");
   const auto *bytes = static_cast<const uint8_t *>(e.bytes);
   size_t first = 0;
   while (first < e.length && bytes[first] == 0) ++first;
@@ -43,7 +43,7 @@ Result<RsaGeneration> make_rsa_generation(const lc_rsa_generation *generation) {
   // FIPS 186-5, A.1.1.
   if (bits_of(result.exponent) <= 16 || bits_of(result.exponent) > kMostExponentBits ||
       result.exponent.back() % 2 == 0)
-    return wrong("the public exponent is not an odd number from 65537 to 2^256 - 1");
+    return wrong_argument("the public exponent is not an odd number from 65537 to 2^256 - 1");
   return result;
 }
 

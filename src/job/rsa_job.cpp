@@ -11,8 +11,6 @@ namespace {
 
 constexpr uint32_t kLeastBits = 512, kMostBits = 16384;
 
-Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, std::move(text)); }
-
 std::span<const uint8_t> without_zeros(const lc_number &number) {
   std::span<const uint8_t> bytes(static_cast<const uint8_t *>(number.bytes), number.length);
   while (!bytes.empty() && bytes.front() == 0) bytes = bytes.subspan(1);
@@ -65,9 +63,9 @@ uint32_t bits_of(std::span<const uint8_t> number) {
 }
 
 Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts) {
-  if (parts == nullptr) return wrong("no parts of a key were given");
+  if (parts == nullptr) return wrong_argument("no parts of a key were given");
   if (parts->struct_size < sizeof(lc_rsa_parts))
-    return wrong("lc_rsa_parts.struct_size is too small");
+    return wrong_argument("lc_rsa_parts.struct_size is too small");
   const struct {
     const lc_number &from;
     std::span<const uint8_t> RsaNumbers::*to;
@@ -79,10 +77,11 @@ Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts) {
   size_t bytes = 0;
   for (const auto &field : fields) {
     if (field.from.length != 0 && field.from.bytes == nullptr)
-      return wrong("a number of the key has a length and no bytes");
+      return wrong_argument("a number of the key has a length and no bytes");
     given.*field.to = without_zeros(field.from);
     // No number of a key is longer than the longest modulus.
-    if ((given.*field.to).size() > kMostBits / 8) return wrong("a number of the key is too long");
+    if ((given.*field.to).size() > kMostBits / 8)
+      return wrong_argument("a number of the key is too long");
     bytes += (given.*field.to).size();
   }
 
@@ -92,19 +91,21 @@ Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts) {
   key->modulus_bits = bits_of(given.n);
   key->modulus_bytes = static_cast<uint32_t>(given.n.size());
   if (key->modulus_bits < kLeastBits || key->modulus_bits > kMostBits)
-    return wrong("an RSA modulus has 512 to 16384 bits, not " + std::to_string(key->modulus_bits));
-  if (given.n.back() % 2 == 0) return wrong("the RSA modulus is even");
+    return wrong_argument("an RSA modulus has 512 to 16384 bits, not " +
+                          std::to_string(key->modulus_bits));
+  if (given.n.back() % 2 == 0) return wrong_argument("the RSA modulus is even");
   if (given.e.empty() || given.e.back() % 2 == 0 || bits_of(given.e) < 2)
-    return wrong("the public exponent is not an odd number from 3 up");
-  if (given.e.size() > given.n.size()) return wrong("the public exponent exceeds the modulus");
+    return wrong_argument("the public exponent is not an odd number from 3 up");
+  if (given.e.size() > given.n.size())
+    return wrong_argument("the public exponent exceeds the modulus");
   const auto private_parts = {&RsaNumbers::p, &RsaNumbers::q, &RsaNumbers::dp, &RsaNumbers::dq,
                               &RsaNumbers::qinv};
   size_t there = 0;
   for (const auto part : private_parts) there += (given.*part).empty() ? 0 : 1;
   if (there != 0 && there != private_parts.size())
-    return wrong("a private key needs all of p, q, dp, dq and qinv");
+    return wrong_argument("a private key needs all of p, q, dp, dq and qinv");
   if (there == 0 && !given.d.empty())
-    return wrong("a private key without its primes is not supported");
+    return wrong_argument("a private key without its primes is not supported");
   key->is_private = there != 0;
   if (given.e.size() <= sizeof key->exponent)
     for (const uint8_t byte : given.e) key->exponent = key->exponent << 8 | byte;
@@ -122,17 +123,19 @@ Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts) {
 }
 
 Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of) {
-  if (job == nullptr) return wrong("no job was given");
-  if (job->struct_size < sizeof(lc_rsa_job)) return wrong("lc_rsa_job.struct_size is too small");
+  if (job == nullptr) return wrong_argument("no job was given");
+  if (job->struct_size < sizeof(lc_rsa_job))
+    return wrong_argument("lc_rsa_job.struct_size is too small");
   int operation = 0;
   static_assert(sizeof operation == sizeof job->operation);
   std::memcpy(&operation, &job->operation, sizeof operation);
   if (operation != LC_RSA_PUBLIC && operation != LC_RSA_PRIVATE)
-    return wrong("unknown RSA operation " + std::to_string(operation));
-  if (job->message_count != 0 && job->messages == nullptr) return wrong("no messages were given");
+    return wrong_argument("unknown RSA operation " + std::to_string(operation));
+  if (job->message_count != 0 && job->messages == nullptr)
+    return wrong_argument("no messages were given");
   if (job->message_count != 0 && job->message_size < sizeof(lc_rsa_message))
-    return wrong("lc_rsa_job.message_size is too small");
-  if (job->message_count > UINT32_MAX) return wrong("more than 2^32 - 1 messages");
+    return wrong_argument("lc_rsa_job.message_size is too small");
+  if (job->message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
 
   RsaJob result;
   result.operation = job->operation;
@@ -154,7 +157,7 @@ Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of) {
       __builtin_prefetch(later.in);
     }
     const auto here = [n](const char *what) {
-      return wrong("message " + std::to_string(n) + ": " + what);
+      return wrong_argument("message " + std::to_string(n) + ": " + what);
     };
     if (message.key == nullptr) return here("no key");
     if (message.in == nullptr || message.out == nullptr) return here("no input or output");

@@ -12,7 +12,7 @@
 namespace lanecrypt {
 namespace {
 
-Status wrong(std::string text) { return Status(LC_ERROR_ARGUMENT, "segments: " + std::move(text)); }
+Status wrong(const std::string &text) { return wrong_argument("segments: " + text); }
 
 // Neither side may wrap: what is compared is exact.
 bool fits(unsigned __int128 value) { return value <= UINT64_MAX / 2; }

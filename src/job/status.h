@@ -27,6 +27,11 @@ class [[nodiscard]] Status {
   std::string text_;
 };
 
+// Of a call that is not as lanecrypt.h says.
+inline Status wrong_argument(std::string text) {
+  return Status(LC_ERROR_ARGUMENT, std::move(text));
+}
+
 // Of a request that exit() found waiting, or that came after it.
 inline Status process_ends() { return Status(LC_ERROR_STOPPED, "the process ends"); }
 

@@ -22,8 +22,6 @@ constexpr uint64_t kOneTimeKeyBytes = POLY1305_KEY_WORDS * 4;
 // More of them are fewer packets in one copy; where that begins to pay was not measured.
 constexpr size_t kMostReached = 1024;
 
-uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-
 uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
 
 bool is_gcm(const CipherKind &kind) { return kind.is_gcm(); }

@@ -85,8 +85,6 @@ const FormShape &shape(BlockForm form) {
   return kShapes[static_cast<int>(form)];
 }
 
-uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-
 // The same where the result is known to be small.
 uint32_t count_up(uint64_t value, uint64_t by) {
   return static_cast<uint32_t>(divide_up(value, by));

@@ -6,8 +6,6 @@
 namespace lanecrypt::runtime {
 namespace {
 
-uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-
 uint64_t blocks_of(const CipherKind &kind, const CipherPiece &piece) {
   if (kind.mode().continuation == Continuation::kDataUnits) return piece.slots;
   return divide_up(piece.length, kBlockBytes);

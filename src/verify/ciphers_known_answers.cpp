@@ -6,17 +6,10 @@
 
 #include "cpu/cpu_aead.h"
 #include "cpu/cpu_cipher.h"
+#include "verify/hex.h"
 
 namespace lanecrypt::verify {
 namespace {
-
-std::vector<uint8_t> from_hex(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes.push_back(static_cast<uint8_t>(digit(hex[i]) << 4 | digit(hex[i + 1])));
-  return bytes;
-}
 
 // SP 800-38A, appendix F: one plaintext, three keys, three modes; and the same of SM4, with
 // the first key.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "cpu/rsa/cpu_rsa.h"
+#include "verify/hex.h"
 
 namespace lanecrypt::verify {
 namespace {
@@ -58,14 +59,6 @@ constexpr std::string_view kN =
     "e6491c499de7ad48a1fbe14db018927579a822e7f21bfd78f1cdc9861b1f6ab1bc1a041ebbbb4fac"
     "48c42d2dfaeb1ac4335893068aae253c885f89686088d5dfe7beadcdb9709882aca6a07cdcd24343"
     "b369ab2090feb627abe33d0ecf2f3611";
-
-std::vector<uint8_t> from_hex(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::vector<uint8_t> bytes;
-  for (size_t n = 0; n + 1 < hex.size(); n += 2)
-    bytes.push_back(static_cast<uint8_t>(digit(hex[n]) << 4 | digit(hex[n + 1])));
-  return bytes;
-}
 
 }  // namespace
 

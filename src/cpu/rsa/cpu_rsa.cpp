@@ -22,8 +22,6 @@ OSSL_LIB_CTX *private_library() {
 
 namespace {
 
-Status wrong(const char *text) { return Status(LC_ERROR_ARGUMENT, text); }
-
 Number to_number(std::span<const uint8_t> bytes) {
   Number number(BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
   if (number) BN_set_flags(number.get(), BN_FLG_CONSTTIME);
@@ -51,9 +49,9 @@ class Relations {
       return Status(LC_ERROR_MEMORY, "no memory for the key");
     if (numbers.p.back() % 2 == 0 || numbers.q.back() % 2 == 0 || BN_is_one(p_.get()) ||
         BN_is_one(q_.get()))
-      return wrong("p or q of the RSA key is no odd prime");
+      return wrong_argument("p or q of the RSA key is no odd prime");
     if (BN_mul(product_.get(), p_.get(), q_.get(), context_.get()) != 1) return openssl_failed();
-    if (BN_cmp(product_.get(), n_.get()) != 0) return wrong("n of the RSA key is not p q");
+    if (BN_cmp(product_.get(), n_.get()) != 0) return wrong_argument("n of the RSA key is not p q");
     if (BN_sub_word(p_less_.get(), 1) != 1 || BN_sub_word(q_less_.get(), 1) != 1)
       return openssl_failed();
     LC_TRY(is_inverse(*dp, *e_, *p_less_, "dp of the RSA key is not 1/e mod p-1"));
@@ -66,7 +64,7 @@ class Relations {
          {std::pair(p_less_.get(), dp.get()), {q_less_.get(), dq.get()}}) {
       if (BN_nnmod(product_.get(), d.get(), less, context_.get()) != 1) return openssl_failed();
       if (BN_cmp(product_.get(), part) != 0)
-        return wrong("d of the RSA key is not dp mod p-1 and dq mod q-1");
+        return wrong_argument("d of the RSA key is not dp mod p-1 and dq mod q-1");
     }
     return Status();
   }
@@ -84,9 +82,9 @@ class Relations {
 
  private:
   Status is_inverse(const BIGNUM &a, const BIGNUM &b, const BIGNUM &modulus, const char *text) {
-    if (BN_cmp(&a, &modulus) >= 0) return wrong(text);
+    if (BN_cmp(&a, &modulus) >= 0) return wrong_argument(text);
     if (BN_mod_mul(product_.get(), &a, &b, &modulus, context_.get()) != 1) return openssl_failed();
-    return BN_is_one(product_.get()) ? Status() : wrong(text);
+    return BN_is_one(product_.get()) ? Status() : wrong_argument(text);
   }
 
   Number n_, e_, p_, q_, product_, p_less_, q_less_;

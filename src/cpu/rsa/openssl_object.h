@@ -24,6 +24,7 @@ struct Free {
 template <typename T, auto kFree>
 using Object = std::unique_ptr<T, Free<kFree>>;
 
+using CipherContext = Object<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
 using PkeyContext = Object<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
 using Pkey = Object<EVP_PKEY, EVP_PKEY_free>;
 using Number = Object<BIGNUM, BN_clear_free>;

@@ -20,8 +20,6 @@ namespace {
 using lanecrypt::test::extreme_inputs;
 using lanecrypt::test::key_of_bits;
 
-constexpr int kBits = 1024;
-
 class DaemonHostile : public testing::Test {
  protected:
   // That another client goes on as before.

@@ -22,8 +22,6 @@ namespace {
 using lanecrypt::test::extreme_inputs;
 using lanecrypt::test::key_of_bits;
 
-constexpr int kBits = 1024;
-
 // A context that names the service at `path`, and operations with one key.
 class User {
  public:

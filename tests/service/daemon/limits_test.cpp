@@ -14,8 +14,6 @@ namespace {
 using lanecrypt::test::extreme_inputs;
 using lanecrypt::test::key_of_bits;
 
-constexpr int kBits = 1024;
-
 // This process needs a descriptor for each.
 class DaemonLimits : public testing::Test {
  protected:

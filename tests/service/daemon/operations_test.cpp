@@ -18,8 +18,6 @@ using lanecrypt::test::bytes_of;
 using lanecrypt::test::extreme_inputs;
 using lanecrypt::test::key_of_bits;
 
-constexpr int kBits = 1024;  // the emulator is slow
-
 class DaemonOperations : public testing::Test {
  protected:
   DaemonProcess daemon_;

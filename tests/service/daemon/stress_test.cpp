@@ -19,8 +19,6 @@ namespace {
 using lanecrypt::test::extreme_inputs;
 using lanecrypt::test::key_of_bits;
 
-constexpr int kBits = 1024;
-
 class DaemonStress : public testing::Test {
  protected:
   // What one client does.

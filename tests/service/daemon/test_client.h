@@ -22,6 +22,9 @@ namespace lanecrypt::service::test {
 using lanecrypt::test::Bytes;
 using lanecrypt::test::TestKey;
 
+// Of the keys of most tests: the emulator is slow.
+constexpr int kBits = 1024;
+
 // One end of a socket. What does not come within a minute fails the test.
 class Socket {
  public:

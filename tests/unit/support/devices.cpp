@@ -157,7 +157,8 @@ Context::Context(const char *devices, lc_fallback fallback, uint64_t pinned_byte
                          .time_limit_ms = 0,
                          .prefer = LC_PREFER_SPEED,
                          .prime_pool = 0,
-                         .cores = 0}) {}
+                         .cores = 0,
+                         .service = nullptr}) {}
 
 Context::Context(const lc_options &options) {
   if (lc_open(&options, &context_) != LC_OK)
