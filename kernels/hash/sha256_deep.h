@@ -66,7 +66,7 @@ FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words, u32 messages, u3
 
 // `turn`: so many groups have the rounds in the same part of them, so that groups that share a
 // multiprocessor use all of its schedulers.
-KERNEL(hash_sha256_deep, HASH_GROUP)
+KERNEL_OF(hash_sha256_deep, HASH_GROUP, 200)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to, u32 turn, u32 one SHARED_PARAMETER) {
   SHARED_WORDS(words);

@@ -122,15 +122,12 @@ Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &fl
 
   Range in, out;
   std::vector<size_t> plain, trees;
-  const uint64_t alone = HashLaunch::blake3_most_alone(job.messages.size());
   uint64_t most_values = 1, results = job.messages.size() * spec.digest_bytes;
   for (size_t n = 0; n < job.messages.size(); ++n) {
     const HashMessage &message = job.messages[n];
     in.add(message.in, message.length);
     if (!to_host) out.add(message.digest, spec.digest_bytes);
-    // The tree of nothing is the hash of nothing.
-    const bool is_plain =
-        !spec.is_tree() || (spec.method->family == HashFamily::kBlake3 && message.length <= alone);
+    const bool is_plain = HashLaunch::is_plain(spec, message.length, job.messages.size());
     (is_plain ? plain : trees).push_back(n);
     if (is_plain) continue;
     const uint64_t leaves = spec.leaves(message.length);

@@ -27,11 +27,15 @@ uint32_t HashLaunch::lanes_of_group() const {
   return std::min<uint32_t>(HASH_GROUP, device_.properties().max_group_lanes);
 }
 
-uint64_t HashLaunch::blake3_most_alone(size_t messages) {
+bool HashLaunch::is_plain(const HashSpec &spec, uint64_t bytes, size_t messages) {
   // As many messages fill a device, whose lanes then need nobody's help.
   constexpr size_t kMany = 4096;
   constexpr uint64_t kMostOfFew = 32 << 10;
-  return messages >= kMany ? BLAKE3_MOST_ALONE : kMostOfFew;
+  if (!spec.is_tree()) return true;
+  // RFC 9162: the tree of nothing is the hash of nothing.
+  if (spec.method->family == HashFamily::kMerkle) return bytes == 0;
+  return spec.method->family == HashFamily::kBlake3 &&
+         bytes <= (messages >= kMany ? kMostAlone : kMostOfFew);
 }
 
 bool HashLaunch::needs_states(const HashSpec &spec, uint64_t longest) {
@@ -90,6 +94,7 @@ Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &
                              inputs.count,  digest_bytes, from,       to};
     switch (spec.method->family) {
       case HashFamily::kSha256:
+      case HashFamily::kMerkle:
         if (is_deep(inputs)) {
           const uint32_t messages = lanes_of_group() / SHA256_DEEP_PARTS;
           const Argument deep[] = {inputs.pieces,

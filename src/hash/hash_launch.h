@@ -45,6 +45,8 @@ class HashLaunch {
 
   // So many values of leaves are in a room at most.
   static constexpr uint64_t kMostValues = 1 << 20;
+  // The longest message of BLAKE3 that is plain.
+  static constexpr uint64_t kMostAlone = BLAKE3_MOST_ALONE;
 
   LaunchMemory &memory() { return memory_; }
   uint64_t launches() const { return launches_; }
@@ -54,10 +56,11 @@ class HashLaunch {
   // Zeroes on the device, after all launches, what a key has made secret.
   Status end(device::Stream &stream, HashRoom &room, const HashSpec &spec);
 
-  // Hashes all pieces; of BLAKE3 messages of at most blake3_most_alone().
+  // Hashes pieces of plain messages.
   Status hash(device::Stream &stream, HashRoom &room, const HashSpec &spec,
               const HashInputs &inputs);
-  static uint64_t blake3_most_alone(size_t messages);
+  // Whether a message of so many bytes is one lane's. The others are hashed as trees.
+  static bool is_plain(const HashSpec &spec, uint64_t bytes, size_t messages);
   // Whether that takes several launches, between which states are kept.
   static bool needs_states(const HashSpec &spec, uint64_t longest);
   // The values of leaves, in room.values.

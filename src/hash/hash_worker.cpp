@@ -21,7 +21,7 @@ constexpr uint64_t kLeastRate = 2 << 20, kLeastRateOfAll = 50 << 20;
 
 HostHashesOptions options_of(const device::Found &found, const DeviceTrust &trust,
                              uint64_t pinned_bytes) {
-  constexpr uint64_t kLeast = HostHashes::kMostLeafBytes, kMost = 16 << 20;
+  constexpr uint64_t kLeast = HashLaunch::kMostAlone, kMost = 16 << 20;
   HostHashesOptions options;
   options.verify = trust.verify;
   options.chunk_bytes =

@@ -85,11 +85,8 @@ Status HostHashes::begin(const HashJob &job) {
   trees_.clear();
   last_ = nullptr;
   const HashSpec &spec = job.spec;
-  const uint64_t alone =
-      std::min(HashLaunch::blake3_most_alone(job.messages.size()), options_.chunk_bytes);
   for (size_t n = 0; n < job.messages.size(); ++n) {
-    const uint64_t length = job.messages[n].length;
-    if (!spec.is_tree() || (spec.method->family == HashFamily::kBlake3 && length <= alone))
+    if (HashLaunch::is_plain(spec, job.messages[n].length, job.messages.size()))
       plain_.push_back(n);
     else
       trees_.push_back({.message = n, .sample = {}});
@@ -188,7 +185,7 @@ Status HostHashes::hash_chunk(const HashJob &job, std::vector<Begun> &begun) {
   Result<Slot *> found = next_slot();
   if (!found.ok()) return found.status();
   Slot &slot = **found;
-  const bool whole = job.spec.method->family == HashFamily::kBlake3;
+  const bool whole = job.spec.is_tree();
   const uint64_t block = block_of(job);
   const uint64_t share = std::max(options_.chunk_bytes / begun.size(), kLeastPiece) / block * block;
   auto *const pieces = reinterpret_cast<HashPiece *>(slot.host->host() + options_.chunk_bytes);
@@ -265,7 +262,6 @@ Status HostHashes::hash_tree(const HashJob &job, Tree &tree) {
   }
   if (is_parallel) return Status();
   device::Stream &stream = *last_->stream;
-  if (message.length == 0 && spec.method->family == HashFamily::kMerkle) return Status();
   LC_TRY(launch_.make_root(stream, room_, spec, leaves, room_.digests.get(),
                            tree.message * spec.digest_bytes));
   if (tree.parts_bytes != 0)
@@ -307,9 +303,6 @@ Status HostHashes::check(const HashJob &job) {
       LC_TRY(check_.check_leaf(job, tree.message, values));
       LC_TRY(cpu::tree_root(job.spec, {values.begin(), values.end()},
                             job.spec.leaves(message.length), digest_of(tree.message)));
-    } else if (job.spec.method->family == HashFamily::kMerkle && message.length == 0) {
-      // There was nothing to hash on a device.
-      LC_TRY(cpu::hash(job.spec, {}, digest_of(tree.message)));
     } else if (tree.sample) {
       LC_TRY(check_.check_tree(job, tree.message, *tree.sample, values,
                                {host + tree.parts_at, tree.parts_bytes}, digest_of(tree.message)));

@@ -18,7 +18,7 @@ namespace lanecrypt::runtime {
 
 struct HostHashesOptions {
   lc_verify verify = LC_VERIFY_SAMPLED;
-  uint64_t chunk_bytes = 16 << 20;
+  uint64_t chunk_bytes = 16 << 20;  // HashLaunch::kMostAlone at least
   std::chrono::milliseconds time_limit{60000};
 };
 

@@ -9,7 +9,7 @@
 namespace lanecrypt::verify {
 namespace {
 
-constexpr HashKnownAnswer kAnswers[] = {
+constexpr HashKnownAnswer kHashAnswers[] = {
     {LC_SHA_224, 3, 3, "e615202185aabe2aca924bec29e5a12384f8339eae4e64c9cba9f1da"},
     {LC_SHA_224, 5000, 3, "e5979af35e7b24165b670e84eea4b9ad4b510b27dbe9491b28a7f902"},
     {LC_SHA_256, 3, 3, "ae4b3280e56e2faf83f414a6e3dabe9d5fbe18976544c05fed121accb85b53fc"},
@@ -88,7 +88,7 @@ constexpr HashKnownAnswer kAnswers[] = {
 
 constexpr int kPeriod = 251;
 
-int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+int hex_digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
 }  // namespace
 
@@ -105,7 +105,7 @@ std::vector<uint8_t> HashKnownAnswer::message() const {
 std::vector<uint8_t> HashKnownAnswer::digest() const {
   std::vector<uint8_t> bytes(hex.size() / 2);
   for (size_t n = 0; n < bytes.size(); ++n)
-    bytes[n] = uint8_t(digit(hex[2 * n]) << 4 | digit(hex[2 * n + 1]));
+    bytes[n] = uint8_t(hex_digit(hex[2 * n]) << 4 | hex_digit(hex[2 * n + 1]));
   return bytes;
 }
 
@@ -132,6 +132,6 @@ Result<HashJob> HashKnownAnswer::job(std::span<const lc_hash_message> messages) 
   return make_hash_job(&job);
 }
 
-std::span<const HashKnownAnswer> hash_known_answers() { return kAnswers; }
+std::span<const HashKnownAnswer> hash_known_answers() { return kHashAnswers; }
 
 }  // namespace lanecrypt::verify

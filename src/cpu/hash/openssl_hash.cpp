@@ -43,8 +43,7 @@ OpensslHash::OpensslHash(const HashMethod &method)
 Status OpensslHash::run(std::initializer_list<std::span<const uint8_t>> parts,
                         std::span<uint8_t> to) {
   size_t bytes = to.size();
-  const OSSL_PARAM length[] = {OSSL_PARAM_construct_size_t(OSSL_DIGEST_PARAM_XOFLEN, &bytes),
-                               OSSL_PARAM_construct_end()};
+  const OSSL_PARAM length[] = {OSSL_PARAM_size_t(OSSL_DIGEST_PARAM_XOFLEN, &bytes), OSSL_PARAM_END};
   if (digest_ == nullptr || context_ == nullptr ||
       EVP_DigestInit_ex2(context_.get(), digest_, has_length_ ? length : nullptr) != 1)
     return openssl_refused();

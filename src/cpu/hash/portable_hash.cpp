@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstring>
 
-// The kernels' own functions, of which only some are called here.
-#pragma GCC diagnostic ignored "-Wunused-function"
 #include "kernels/hash/blake3_messages.h"
 #include "kernels/hash/keccak.h"
 
