@@ -1,6 +1,6 @@
 /*
- * Lanecrypt: block ciphers, ChaCha20, RSA, SLH-DSA and ML-DSA on graphics processors, in
- * bulk. The public C ABI.
+ * Lanecrypt: block ciphers, ChaCha20, hashes, RSA, SLH-DSA and ML-DSA on graphics processors,
+ * in bulk. The public C ABI.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -984,6 +984,91 @@ LC_API lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
  * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. */
 LC_API int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line);
 LC_API void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds);
+/* ---- Hashes ------------------------------------------------------------ */
+
+typedef enum lc_hash {
+  LC_SHA_224 = 0, /* FIPS 180-4 */
+  LC_SHA_256 = 1,
+  LC_SHA_384 = 2,
+  LC_SHA_512 = 3,
+  LC_SHA3_224 = 4, /* FIPS 202 */
+  LC_SHA3_256 = 5,
+  LC_SHA3_384 = 6,
+  LC_SHA3_512 = 7,
+  LC_SHAKE_128 = 8, /* FIPS 202; digests of any length, 32 bytes if none is given */
+  LC_SHAKE_256 = 9, /* the same; 64 bytes */
+  /* BLAKE3; digests of any length, 32 bytes if none is given. */
+  LC_BLAKE3 = 10,
+  LC_BLAKE3_KEYED = 11,      /* with a key of 32 bytes */
+  LC_BLAKE3_DERIVE_KEY = 12, /* derives keys from messages; the context is the job's text */
+  /* RFC 9162, section 2.1.1, with SHA-256: the root of the tree whose leaves are leaf_bytes of
+   * the message each, the last one what is left. */
+  LC_MERKLE_SHA_256 = 13,
+  /* SP 800-185, section 6; leaf_bytes is the block size B and the text the customization
+   * string S. Digests of any length; 32 bytes for 128 and 64 for 256 if none is given. */
+  LC_PARALLEL_HASH_128 = 14,
+  LC_PARALLEL_HASH_256 = 15,
+  LC_PARALLEL_HASH_XOF_128 = 16,
+  LC_PARALLEL_HASH_XOF_256 = 17
+} lc_hash;
+
+/* One message, at any alignment, of any length, 0 too, and the place of its digest, of
+ * digest_bytes of the job, which overlaps no message and no other digest. */
+typedef struct lc_hash_message {
+  const void *in; /* may be NULL if length is 0 */
+  uint64_t length;
+  void *digest;
+} lc_hash_message;
+
+/* Messages, each with a digest of its own, by one hash. Many messages go side by side; of one
+ * message only BLAKE3, the Merkle tree and ParallelHash hash many parts at once. */
+typedef struct lc_hash_job {
+  size_t struct_size;
+  lc_hash hash;
+  lc_memory memory; /* of every message */
+  /* Who does the job:
+   * - The index of a device, selected or not.
+   * - LC_CPU: several cores, by OpenSSL, and BLAKE3 by this library. Host memory only.
+   * - LC_ANY_DEVICE: Lanecrypt chooses. With host memory the CPU does less than 1 MiB, and what
+   *   is mostly one message of a hash that is no tree. With device memory all messages are on
+   *   one device: that of lc_alloc_device(), or else device 0. */
+  uint32_t device;
+  /* As lc_cipher_job.stream, but not LC_STREAM_PER_THREAD, which is LC_ERROR_UNSUPPORTED. */
+  void *stream;
+  const lc_hash_message *messages;
+  size_t message_count;
+  size_t message_size; /* sizeof(lc_hash_message) */
+  /* Bytes of every digest. 0: the usual number. Any other, up to 2^30, only where lc_hash says
+   * so. */
+  uint64_t digest_bytes;
+  /* Where digests go. Host memory: they are there when the job is over. LC_MEMORY_DEVICE, for
+   * messages in device memory: on the messages' device, in the order of the stream; not for
+   * ParallelHash, whose last step is the CPU's. */
+  lc_memory digest_memory;
+  /* The Merkle tree and ParallelHash: bytes of a leaf or block, at least 1. 0 for all others.
+   * Devices take messages of host memory only with leaves of up to 1 MiB; the CPU does others. */
+  uint64_t leaf_bytes;
+  /* LC_BLAKE3_KEYED: 32 bytes, host memory, copied and wiped when the job is over. NULL for all
+   * others. */
+  const void *key;
+  size_t key_bytes;
+  /* LC_BLAKE3_DERIVE_KEY: the context. ParallelHash: the customization string. Up to 2^20 bytes
+   * of host memory, copied. */
+  const void *text;
+  size_t text_bytes;
+} lc_hash_job;
+
+/* Runs a job and waits for it. result may be NULL; its operations are messages. With messages in
+ * host memory, and unless lc_options.verify is LC_VERIFY_OFF, the CPU computes one short message's
+ * digest again, and of each tree one leaf and what leads from it to the root. If these differ the
+ * device is lost, and another or the CPU does the job again. With LC_VERIFY_FULL it computes all
+ * digests again. Jobs in device memory are not checked; no other device and no CPU takes them
+ * over. */
+LC_API lc_status lc_hash_run(lc_context *context, const lc_hash_job *job, lc_result *result);
+/* Starts a job, as lc_submit() does. The list of messages, the key and the text are copied before
+ * it returns. Messages and digests must stay until the job is over. */
+LC_API lc_status lc_hash_submit(lc_context *context, const lc_hash_job *job,
+                                const lc_completion *completion, lc_ticket **ticket);
 
 /* ---- Calibration -------------------------------------------------------- */
 

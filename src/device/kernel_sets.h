@@ -15,11 +15,12 @@ namespace lanecrypt::device {
 
 // ROW(name, value, what it is in sentences, how the names of its kernels begin; "": all that no
 // other set has). CMake reads the names, so a row has a line.
-#define LC_KERNEL_SETS(ROW)             \
-  ROW(ciphers, kCiphers, "ciphers", "") \
-  ROW(rsa, kRsa, "RSA", "rsa_ prime_")  \
-  ROW(slh, kSlh, "SLH-DSA", "slh_")     \
-  ROW(ml_dsa, kMlDsa, "ML-DSA", "ml_dsa_")
+#define LC_KERNEL_SETS(ROW)                \
+  ROW(ciphers, kCiphers, "ciphers", "")    \
+  ROW(rsa, kRsa, "RSA", "rsa_ prime_")     \
+  ROW(slh, kSlh, "SLH-DSA", "slh_")        \
+  ROW(ml_dsa, kMlDsa, "ML-DSA", "ml_dsa_") \
+  ROW(hash, kHash, "hashes", "hash_")
 
 #define LC_VALUE(name, value, subject, beginnings) value,
 enum class KernelSet : uint32_t { LC_KERNEL_SETS(LC_VALUE) };

@@ -77,6 +77,7 @@ void Dispatcher::stop() {
   // goes last.
   for (const Family &family : families_) family.batches->stop();
   generator_.stop();
+  hashes_.stop();
   for (const std::unique_ptr<Executor> &executor : executors_) executor->stop();
   cpu_.stop();
 }
@@ -84,6 +85,7 @@ void Dispatcher::stop() {
 void Dispatcher::hurry() {
   cpu_.hurry();
   for (const Family &family : families_) family.batches->hurry();
+  hashes_.hurry();
   for (const std::unique_ptr<Executor> &executor : executors_) executor->hurry();
 }
 
@@ -124,6 +126,7 @@ void Dispatcher::find_devices() {
     };
     for (const Family &family : families_)
       family.batches->add_device(found, counters, is_for(family.set));
+    hashes_.add_device(found, counters, is_for(device::KernelSet::kHash));
     generator_.add_device(found, counters, is_for(device::KernelSet::kRsa));
   }
 }
@@ -154,6 +157,7 @@ DeviceService Dispatcher::service(uint32_t index, device::KernelSet set) const {
   for (const Family &family : families_)
     if (family.set == set) add(family.batches->service(index));
   if (set == device::KernelSet::kRsa) add(generator_.service(index));
+  if (set == device::KernelSet::kHash) add(hashes_.service(index));
   const std::string id = executors_[index]->properties().id + ": ";
   if (worse.reason.starts_with(id)) worse.reason.erase(0, id.size());
   if (!worse.reason.empty())
@@ -279,18 +283,20 @@ void Dispatcher::remove_device_memory(const void *at) {
   device_memory_.erase(reinterpret_cast<uint64_t>(at));
 }
 
+std::optional<uint32_t> Dispatcher::find_memory(const void *pointer) const {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  auto at = device_memory_.upper_bound(address);
+  if (at == device_memory_.begin() || address - (--at)->first >= at->second.bytes)
+    return std::nullopt;
+  return at->second.device;
+}
+
 // The device of each message: device 0 if its memory is not from lc_alloc_device(). Where there
 // is no such memory at all, one answer is for all messages, which may be very many.
 Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   std::lock_guard lock(mutex_);
   if (device_memory_.empty()) return std::vector<uint32_t>{0};
-  const auto find = [&](const void *pointer) -> std::optional<uint32_t> {
-    const auto address = reinterpret_cast<uint64_t>(pointer);
-    auto at = device_memory_.upper_bound(address);
-    if (at == device_memory_.begin() || address - (--at)->first >= at->second.bytes)
-      return std::nullopt;
-    return at->second.device;
-  };
+  const auto find = [&](const void *pointer) { return find_memory(pointer); };
   const auto find_one = [&](const void *from, const void *to, const void *its_tag, uint32_t number,
                             uint32_t elsewhere) -> Result<uint32_t> {
     const std::optional<uint32_t> in = find(from), out = find(to);
@@ -412,6 +418,49 @@ Status Dispatcher::submit(const MlDsaRequestPointer &request) {
   }
   LC_TRY(place_by_set(device::KernelSet::kMlDsa, &request->device_number));
   return ml_dsa_.submit(request);
+}
+
+// The one device of all messages: device 0 if their memory is not from lc_alloc_device().
+Result<uint32_t> Dispatcher::find_messages(const HashJob &job) {
+  std::lock_guard lock(mutex_);
+  std::optional<uint32_t> one;
+  for (size_t n = 0; n < job.messages.size() && !device_memory_.empty(); ++n) {
+    const HashMessage &message = job.messages[n];
+    const bool has_place = job.digest_memory == LC_MEMORY_DEVICE;
+    for (const void *at : {static_cast<const void *>(message.length != 0 ? message.in : nullptr),
+                           static_cast<const void *>(has_place ? message.digest : nullptr)}) {
+      const std::optional<uint32_t> found = find_memory(at);
+      if (one && found && *one != *found)
+        return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(n) +
+                                             ": the messages and digests lie on several devices");
+      if (found) one = found;
+    }
+  }
+  return one.value_or(0);
+}
+
+Status Dispatcher::submit(const HashRequestPointer &request) {
+  HashJob &job = request->job;
+  if (job.messages.empty()) {
+    request->end();
+    return Status();
+  }
+  if (job.memory == LC_MEMORY_HOST) {
+    LC_TRY(place_by_set(device::KernelSet::kHash, &job.device));
+    return hashes_.submit(request);
+  }
+  if (job.stream == LC_STREAM_PER_THREAD)
+    return Status(LC_ERROR_UNSUPPORTED, "hashes are not done in LC_STREAM_PER_THREAD");
+  if (job.device == LC_CPU) return no_memory_of_cpu();
+  if (job.device == LC_ANY_DEVICE) {
+    Result<uint32_t> found = find_messages(job);
+    if (!found.ok()) return found.status();
+    job.device = *found;
+  }
+  const Executor *const executor = device(job.device);
+  if (executor != nullptr && !executor->properties().has(device::KernelSet::kHash))
+    return Status(LC_ERROR_UNSUPPORTED, executor->properties().id + " does no hashes");
+  return hashes_.submit(request);
 }
 
 Status Dispatcher::generate(RsaGeneration what, lc_result *result) {

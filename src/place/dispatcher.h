@@ -6,12 +6,14 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cipher/cpu_worker.h"
 #include "cipher/executor.h"
 #include "device/survey.h"
+#include "hash/hash_dispatcher.h"
 #include "job/placement.h"
 #include "ml_dsa/ml_dsa_dispatcher.h"
 #include "primes/rsa_generator.h"
@@ -74,6 +76,7 @@ class Dispatcher {
   Status submit(const RsaRequestPointer &request);
   Status submit(const SlhRequestPointer &request);
   Status submit(const MlDsaRequestPointer &request);
+  Status submit(const HashRequestPointer &request);
   // Callers' memory on a device. Jobs in that memory go there.
   void add_device_memory(uint32_t device, const void *at, uint64_t bytes);
   void remove_device_memory(const void *at);
@@ -91,6 +94,9 @@ class Dispatcher {
   uint32_t soonest(const std::vector<uint32_t> &devices, uint64_t bytes) const;
   Status submit_on_devices(const RequestPointer &request);
   Result<std::vector<uint32_t>> find_messages(const CipherJob &job);
+  // The device of memory of lc_alloc_device(). Under the lock.
+  std::optional<uint32_t> find_memory(const void *at) const;
+  Result<uint32_t> find_messages(const HashJob &job);
   // Where a request goes for which no device is named, or which a device could not do.
   Placement decide(const Request &request) const;
   // False if no device takes it and the CPU may not.
@@ -130,6 +136,8 @@ class Dispatcher {
   const std::vector<Family> families_{{device::KernelSet::kRsa, &rsa_},
                                       {device::KernelSet::kSlh, &slh_},
                                       {device::KernelSet::kMlDsa, &ml_dsa_}};
+  HashDispatcher hashes_{cpu_.counters(), options_.fallback, trust_, options_.pipeline.pinned_bytes,
+                         cpu_.cores()};
   RsaGenerator generator_{cpu_.counters(), options_.fallback, trust_, options_.prime_pool};
 };
 

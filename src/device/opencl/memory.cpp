@@ -86,11 +86,11 @@ DeviceBuffer::DeviceBuffer(std::shared_ptr<Session> session, std::shared_ptr<All
       offset_(offset) {}
 
 DeviceBuffer::~DeviceBuffer() {
-  std::lock_guard lock(session_->allocations_mutex);
+  std::lock_guard lock(session_->book->mutex);
   part_ = MemoryHandle();
   // The last owner takes the addresses out of the book before they are free
   // for another allocation.
-  if (allocation_.use_count() == 1) session_->allocations.erase(allocation_->start());
+  if (allocation_.use_count() == 1) session_->book->allocations.erase(allocation_->start());
   allocation_.reset();
 }
 
@@ -118,8 +118,8 @@ Result<std::unique_ptr<Buffer>> allocate_device(const std::shared_ptr<Session> &
   auto allocation = Allocation::make(*session, bytes);
   if (!allocation.ok()) return allocation.status();
   {
-    std::lock_guard lock(session->allocations_mutex);
-    session->allocations[(*allocation)->start()] = *allocation;
+    std::lock_guard lock(session->book->mutex);
+    session->book->allocations[(*allocation)->start()] = *allocation;
   }
   return std::unique_ptr<Buffer>(new DeviceBuffer(session, std::move(*allocation), 0, bytes));
 }
@@ -154,9 +154,9 @@ Result<std::unique_ptr<Buffer>> view_device(const std::shared_ptr<Session> &sess
                        "the address is not inside a buffer of " + session->properties.id);
   // Held to the end: an allocation must not lose its last owner here, unseen
   // by the book.
-  std::lock_guard lock(session->allocations_mutex);
-  const auto after = session->allocations.upper_bound(address);
-  if (after == session->allocations.begin()) return foreign;
+  std::lock_guard lock(session->book->mutex);
+  const auto after = session->book->allocations.upper_bound(address);
+  if (after == session->book->allocations.begin()) return foreign;
   std::shared_ptr<Allocation> allocation = std::prev(after)->second.lock();
   if (allocation == nullptr) return foreign;
   const uint64_t offset = address - allocation->start();

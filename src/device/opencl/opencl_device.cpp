@@ -24,6 +24,13 @@ Result<std::shared_ptr<ContextHandle>> context_of(cl_platform_id platform, cl_de
   });
 }
 
+Result<std::shared_ptr<AllocationBook>> book_of(cl_device_id device) {
+  static auto &all = *new OpenOnce<cl_device_id, AllocationBook>();
+  return all.get(device, []() -> Result<std::shared_ptr<AllocationBook>> {
+    return std::make_shared<AllocationBook>();
+  });
+}
+
 Result<QueueHandle> make_queue(const Session &session) {
   cl_int code = CL_SUCCESS;
   QueueHandle queue(cl().clCreateCommandQueue(session.context->get(), session.device,
@@ -57,6 +64,9 @@ Result<std::unique_ptr<Device>> OpenClDevice::open(cl_platform_id platform, cl_d
   Result<std::shared_ptr<ContextHandle>> context = context_of(platform, device);
   if (!context.ok()) return context.status();
   session->context = std::move(*context);
+  Result<std::shared_ptr<AllocationBook>> book = book_of(device);
+  if (!book.ok()) return book.status();
+  session->book = std::move(*book);
   auto queue = make_queue(*session);
   if (!queue.ok()) return queue.status();
   session->memory_queue = std::move(*queue);

@@ -44,6 +44,13 @@ struct Kernel {
   size_t most_lanes = 0;  // of a group
 };
 
+// Device memory by its start address, of all who have the device open: one may have allocated
+// what another is given. Buffers are freed from any thread.
+struct AllocationBook {
+  std::mutex mutex;
+  std::map<uint64_t, std::weak_ptr<Allocation>> allocations;
+};
+
 struct Session {
   Properties properties;
   cl_platform_id platform = nullptr;
@@ -55,10 +62,7 @@ struct Session {
   std::vector<Program> programs;
   QueueHandle memory_queue;  // maps and unmaps pinned memory
   std::map<std::string, Kernel, std::less<>> kernels;
-
-  // Device memory by its start address. Buffers are freed from any thread.
-  std::mutex allocations_mutex;
-  std::map<uint64_t, std::weak_ptr<Allocation>> allocations;
+  std::shared_ptr<AllocationBook> book;  // likewise
 
   // The kernel of that name, made on first use; its program is compiled, which
   // may take a minute, where none of its kernels was used before.

@@ -1,0 +1,117 @@
+// SHA-256 of as many messages as a group has lanes in a quarter of it, where there are too few of
+// them to fill a device. One part of the group does the rounds alone. The other three load the
+// messages and make their schedules, each of every third block, which they leave in local
+// memory. So the chain of a message, in which each round waits for the last one, has a
+// scheduler to itself.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/hash/sha2_messages.h"
+
+TABLE u32 kSha256Round[64] = {
+    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u,
+    0xab1c5ed5u, 0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu,
+    0x9bdc06a7u, 0xc19bf174u, 0xe49b69c1u, 0xefbe4786u, 0x0fc19dc6u, 0x240ca1ccu, 0x2de92c6fu,
+    0x4a7484aau, 0x5cb0a9dcu, 0x76f988dau, 0x983e5152u, 0xa831c66du, 0xb00327c8u, 0xbf597fc7u,
+    0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u, 0x27b70a85u, 0x2e1b2138u, 0x4d2c6dfcu,
+    0x53380d13u, 0x650a7354u, 0x766a0abbu, 0x81c2c92eu, 0x92722c85u, 0xa2bfe8a1u, 0xa81a664bu,
+    0xc24b8b70u, 0xc76c51a3u, 0xd192e819u, 0xd6990624u, 0xf40e3585u, 0x106aa070u, 0x19a4c116u,
+    0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,
+    0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u,
+    0xc67178f2u};
+
+// The words of a block, each with its round's constant, as four words a lane side by side.
+FN void sha256_deep_make(u32 *w, SHARED u32 *to, u32 messages) {
+  UNROLL for (int sixteen = 0; sixteen < 4; ++sixteen) {
+    if (sixteen != 0) sha256_schedule(w);
+    UNROLL for (int i = 0; i < 16; i += 4) {
+      UNROLL for (int k = 0; k < 4; ++k) to[(16 * sixteen + i) * messages + k] =
+          w[i + k] + kSha256Round[16 * sixteen + i + k];
+    }
+  }
+}
+
+// A sum by the multiplier, whose unit is idle while that for bits is busy; `one` is 1, which the
+// compiler does not know.
+#define SHA256_DEEP_ADD(x, y) ((x)*one + (y))
+
+#define SHA256_DEEP_ROUND(i, word)                                                      \
+  {                                                                                     \
+    const u32 big = SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25);                           \
+    const u32 some =                                                                    \
+        SHA256_DEEP_ADD(SHA256_DEEP_ADD(SHA256_AT(7, i), (word)),                       \
+                        LUT3(SHA256_AT(4, i), SHA256_AT(5, i), SHA256_AT(6, i), 0xca)); \
+    SHA256_AT(3, i) = SHA256_DEEP_ADD(SHA256_DEEP_ADD(SHA256_AT(3, i), some), big);     \
+    SHA256_AT(7, i) = SHA256_DEEP_ADD(                                                  \
+        SHA256_DEEP_ADD(SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22),                       \
+                        LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8)), \
+        SHA256_DEEP_ADD(some, big));                                                    \
+  }
+
+FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words, u32 messages, u32 one) {
+  u32 s[8];
+  UNROLL for (int i = 0; i < 8; ++i) s[i] = state[i];
+  ROLLED for (u32 round = 0; round < 64; round += 16) {
+    UNROLL for (u32 i = 0; i < 16; i += 4) {
+      const Block four = load_local_block(words + (round + i) * messages);
+      SHA256_DEEP_ROUND(i, four.w[0])
+      SHA256_DEEP_ROUND(i + 1, four.w[1])
+      SHA256_DEEP_ROUND(i + 2, four.w[2])
+      SHA256_DEEP_ROUND(i + 3, four.w[3])
+    }
+  }
+  UNROLL for (int i = 0; i < 8; ++i) state[i] += s[i];
+}
+
+// `turn`: so many groups have the rounds in the same part of them, so that groups that share a
+// multiprocessor use all of its schedulers.
+KERNEL_OF(hash_sha256_deep, HASH_GROUP, 200)
+(GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
+ u32 digest_bytes, u64 from, u64 to, u32 turn, u32 one SHARED_PARAMETER) {
+  SHARED_WORDS(words);
+  const u32 messages = group_lanes() / SHA256_DEEP_PARTS;
+  const u32 own = lane_id() % messages;
+  const u32 role = (lane_id() / messages + group_id() / turn) % SHA256_DEEP_PARTS;
+  const u32 first = group_id() * messages;
+
+  const u32 is_own = first + own < count;
+  const HashPiece piece = pieces[is_own != 0 ? first + own : first];
+  const HashPart part = hash_part(piece, from, to);
+  const u32 is_there = is_own != 0 && part.is_none == 0;
+  const u64 blocks = is_there != 0 ? (part.end - part.begin) / 64 : 0;
+  u64 most = 0;
+  for (u32 n = 0; n < messages && first + n < count; ++n) {
+    const HashPart its = hash_part(pieces[first + n], from, to);
+    const u64 has = its.is_none != 0 ? 0 : (its.end - its.begin) / 64;
+    if (has > most) most = has;
+  }
+  const u64 at = is_there != 0 ? piece.at + part.begin : 0;
+
+  u32 state[8], next[16];
+  if (role == 0 && is_there != 0) sha256_resume(state, states, piece, part, digest_bytes);
+  if (role != 0 && role - 1 < blocks) sha256_load(in + at + 64 * (role - 1), at, next);
+
+  // Each turn of the loop makes three blocks and hashes the three of the turn before.
+  const u64 turns = (most + SHA256_DEEP_MAKERS - 1) / SHA256_DEEP_MAKERS;
+  for (u64 now = 0; now <= turns && most != 0; ++now) {
+    const u32 made_in = (u32)(now % 2) * SHA256_DEEP_MAKERS;
+    if (role != 0) {
+      const u64 block = SHA256_DEEP_MAKERS * now + role - 1;
+      if (block < blocks) {
+        u32 w[16];
+        UNROLL for (int i = 0; i < 16; ++i) w[i] = next[i];
+        if (block + SHA256_DEEP_MAKERS < blocks)
+          sha256_load(in + at + 64 * (block + SHA256_DEEP_MAKERS), at, next);
+        sha256_deep_make(w, words + 64 * messages * (made_in + role - 1) + 4 * own, messages);
+      }
+    } else if (now != 0) {
+      const u32 hashed = SHA256_DEEP_MAKERS - made_in;
+      for (u32 n = 0; n < SHA256_DEEP_MAKERS; ++n)
+        if (SHA256_DEEP_MAKERS * (now - 1) + n < blocks)
+          sha256_deep_rounds(state, words + 64 * messages * (hashed + n) + 4 * own, messages, one);
+    }
+    group_barrier();
+  }
+  if (role == 0 && is_there != 0) sha256_leave(state, in, out, states, piece, part, digest_bytes);
+}

@@ -1,0 +1,46 @@
+// Jobs of hashes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "abi/ticket.h"
+#include "cpu/hash/cpu_hash.h"
+#include "hash/hash_request.h"
+#include "job/hash_job.h"
+
+using lanecrypt::Result;
+using lanecrypt::Status;
+using lanecrypt::runtime::Ending;
+using lanecrypt::runtime::EndingPointer;
+using lanecrypt::runtime::HashRequest;
+
+namespace {
+
+Status start(lc_context *context, const lc_hash_job *job, Ending::Callback callback,
+             EndingPointer *started) {
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  Result<lanecrypt::HashJob> checked = lanecrypt::make_hash_job(job);
+  if (!checked.ok()) return checked.status();
+  LC_TRY(lanecrypt::cpu::prepare_hash(&checked->spec));
+  const auto request = std::make_shared<HashRequest>(std::move(*checked), std::move(callback));
+  *started = request;
+  LC_TRY(context->dispatcher().submit(request));
+  // The order of the stream holds from here on. The ticket tells of a failure.
+  if (request->job.stream != nullptr) (void)request->wait_enqueued();
+  return Status();
+}
+
+}  // namespace
+
+lc_status lc_hash_run(lc_context *context, const lc_hash_job *job, lc_result *result) {
+  return lanecrypt::abi::run(start, context, job, result);
+}
+
+lc_status lc_hash_submit(lc_context *context, const lc_hash_job *job,
+                         const lc_completion *completion, lc_ticket **ticket) {
+  const bool in_stream =
+      job != nullptr && job->struct_size >= sizeof *job && job->stream != nullptr;
+  return lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/hash/openssl_hash.h"
+
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
+#include <iterator>
+#include <string_view>
+
+#include "cpu/rsa/openssl_object.h"
+#include "libcrypto/forward.h"
+
+namespace lanecrypt::cpu {
+namespace {
+
+Status openssl_refused() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed to hash"); }
+
+// Fetched once, and never freed, as their library context is.
+const EVP_MD *fetched(std::string_view name) {
+  static constexpr const char *kNames[] = {"SHA2-224", "SHA2-256", "SHA2-384", "SHA2-512",
+                                           "SHA3-224", "SHA3-256", "SHA3-384", "SHA3-512",
+                                           "SHAKE128", "SHAKE256"};
+  struct All {
+    All() {
+      for (size_t n = 0; n < std::size(kNames); ++n)
+        made[n] = EVP_MD_fetch(private_library(), kNames[n], nullptr);
+    }
+    const EVP_MD *made[std::size(kNames)];
+  };
+  static const All all;
+  for (size_t n = 0; n < std::size(kNames); ++n)
+    if (name == kNames[n]) return all.made[n];
+  return nullptr;
+}
+
+}  // namespace
+
+OpensslHash::OpensslHash(const HashMethod &method)
+    : has_length_(std::string_view(method.openssl_name).starts_with("SHAKE")),
+      digest_(fetched(method.openssl_name)),
+      context_(EVP_MD_CTX_new()) {}
+
+Status OpensslHash::run(std::initializer_list<std::span<const uint8_t>> parts,
+                        std::span<uint8_t> to) {
+  size_t bytes = to.size();
+  const OSSL_PARAM length[] = {OSSL_PARAM_size_t(OSSL_DIGEST_PARAM_XOFLEN, &bytes), OSSL_PARAM_END};
+  if (digest_ == nullptr || context_ == nullptr ||
+      EVP_DigestInit_ex2(context_.get(), digest_, has_length_ ? length : nullptr) != 1)
+    return openssl_refused();
+  for (const std::span<const uint8_t> part : parts)
+    if (!part.empty() && EVP_DigestUpdate(context_.get(), part.data(), part.size()) != 1)
+      return openssl_refused();
+  unsigned written = 0;
+  if (EVP_DigestFinal_ex(context_.get(), to.data(), &written) != 1 || written != to.size())
+    return openssl_refused();
+  return Status();
+}
+
+}  // namespace lanecrypt::cpu

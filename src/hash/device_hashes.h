@@ -1,0 +1,31 @@
+// A job of messages in a device's memory: all of it goes into one stream, and the messages stay
+// where they are.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "hash/hash_launch.h"
+#include "hash/hash_request.h"
+
+namespace lanecrypt::runtime {
+
+// A job under way.
+struct DeviceHashes {
+  HashRequestPointer request;
+  HashRoom room;
+  std::unique_ptr<device::Stream> stream;  // ours, or the caller's
+  std::unique_ptr<device::Event> done;
+  std::unique_ptr<device::Buffer> in_view, out_view;
+  std::chrono::steady_clock::time_point started;
+  std::vector<uint64_t> values_at;  // ParallelHash: by message, in room.results
+};
+
+// Puts the job into the stream. After an error some of it may be there.
+Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &job);
+// Writes the digests that go to host memory, when the job is over.
+Status finish_hashes(DeviceHashes &job);
+
+}  // namespace lanecrypt::runtime

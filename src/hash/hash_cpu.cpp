@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hash/hash_cpu.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "cpu/hash/cpu_hash.h"
+
+namespace lanecrypt::runtime {
+namespace {
+
+// A part of a job is about so much: enough that it is not felt to hand it out.
+constexpr uint64_t kPartBytes = 1 << 20;
+// What a message costs beside its bytes, as bytes.
+constexpr uint64_t kMessageBytes = 256;
+
+// What one thread does of a job: whole messages, or parts of one message's tree.
+struct Part {
+  size_t message, messages;  // messages 0: parts of this one's tree
+  uint64_t first, count;
+};
+
+// A job in parts, and what came of them.
+struct Work {
+  explicit Work(const HashRequestPointer &its_request) : request(its_request) {}
+
+  const HashRequestPointer request;
+  std::vector<Part> parts;
+  std::vector<std::vector<std::vector<uint8_t>>> values;  // by message, of each part of its tree
+  std::mutex mutex;
+  Status failure;
+
+  const HashJob &job() const { return request->job; }
+  std::span<const uint8_t> message(size_t n) const {
+    return {job().messages[n].in, job().messages[n].length};
+  }
+  std::span<uint8_t> digest(size_t n) const {
+    return {job().messages[n].digest, job().spec.digest_bytes};
+  }
+  void cut();
+  Status run(const Part &part);
+  Status finish();
+};
+
+void Work::cut() {
+  const HashSpec &spec = job().spec;
+  values.resize(job().messages.size());
+  Part whole = {0, 0, 0, 0};
+  uint64_t bytes = 0;
+  const auto close = [&](size_t next) {
+    if (whole.messages != 0) parts.push_back(whole);
+    whole = {next, 0, 0, 0};
+    bytes = 0;
+  };
+  for (size_t n = 0; n < job().messages.size(); ++n) {
+    const uint64_t length = job().messages[n].length;
+    if (spec.is_tree() && length > kPartBytes && spec.leaves(length) > 1) {
+      close(n + 1);
+      const uint64_t all = cpu::tree_parts(spec, length);
+      const uint64_t each = std::max<uint64_t>(
+          kPartBytes / (cpu::kPartLeaves * std::min(spec.leaf_bytes, length)), 1);
+      values[n].resize(all);
+      for (uint64_t first = 0; first < all; first += each)
+        parts.push_back({n, 0, first, std::min(each, all - first)});
+      continue;
+    }
+    if (whole.messages == 0) whole.message = n;
+    ++whole.messages;
+    bytes += length + kMessageBytes;
+    if (bytes >= kPartBytes) close(n + 1);
+  }
+  close(0);
+}
+
+Status Work::run(const Part &part) {
+  const HashSpec &spec = job().spec;
+  for (size_t n = 0; n < part.messages; ++n)
+    LC_TRY(cpu::hash(spec, message(part.message + n), digest(part.message + n)));
+  for (uint64_t n = part.first; n < part.first + part.count; ++n)
+    LC_TRY(cpu::part_value(spec, message(part.message), n, &values[part.message][n]));
+  return Status();
+}
+
+// The roots of the trees that were done in parts.
+Status Work::finish() {
+  for (size_t n = 0; n < values.size(); ++n) {
+    if (values[n].empty()) continue;
+    std::vector<uint8_t> all;
+    for (const std::vector<uint8_t> &value : values[n])
+      all.insert(all.end(), value.begin(), value.end());
+    const uint64_t leaves = job().spec.leaves(job().messages[n].length);
+    LC_TRY(cpu::tree_root(job().spec, std::move(all), leaves, digest(n)));
+  }
+  return Status();
+}
+
+template <typename Body>
+Status guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::exception &error) {
+    return Status(LC_ERROR_MEMORY, error.what());
+  }
+}
+
+}  // namespace
+
+HashCpu::HashCpu(Counters &counters, unsigned cores) : counters_(counters) {
+  workers_.emplace(cores);
+}
+
+void HashCpu::stop() { workers_.reset(); }
+
+void HashCpu::submit(const HashRequestPointer &request) {
+  if (hurries_ || !workers_) return request->end(process_ends());
+  if (request->job.memory == LC_MEMORY_DEVICE)
+    return request->end(Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device"));
+  const auto work = std::make_shared<Work>(request);
+  work->cut();
+  const auto run = [this, work](size_t n) {
+    const Status status =
+        hurries_ ? process_ends() : guarded([&] { return work->run(work->parts[n]); });
+    if (status.ok()) return;
+    const std::lock_guard lock(work->mutex);
+    work->failure = status;
+  };
+  const auto end = [this, work] {
+    if (work->failure.ok()) work->failure = guarded([&] { return work->finish(); });
+    HashRequest &whole = *work->request;
+    if (work->failure.ok()) {
+      ++counters_.jobs;
+      counters_.bytes += whole.job.bytes;
+      counters_.operations += whole.job.messages.size();
+      whole.result.cpu_bytes = whole.job.bytes;
+      whole.result.cpu_operations = whole.job.messages.size();
+    }
+    whole.end(work->failure);
+  };
+  workers_->give(work->parts.size(), run, end);
+}
+
+}  // namespace lanecrypt::runtime

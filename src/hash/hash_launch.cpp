@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hash/hash_launch.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lanecrypt::runtime {
+namespace {
+
+using device::Argument;
+using device::MemoryKind;
+
+// So many blocks of each message in one launch, so that none takes seconds.
+constexpr uint64_t kMostBlocks = 1 << 16;
+constexpr uint64_t kKeyBytes = 32;
+constexpr uint64_t kValueBytes = 4 * HASH_VALUE_WORDS;
+// Fewer blocks are hashed before a part of the group has made the first.
+constexpr uint64_t kLeastDeepBlocks = 64;
+// Groups of hash_sha256_deep for each multiprocessor, beyond which lanes of their own are faster.
+constexpr uint64_t kMostDeepGroups = 2;
+
+uint64_t joined(uint64_t count) { return (count + HASH_SPAN - 1) / HASH_SPAN; }
+
+}  // namespace
+
+uint32_t HashLaunch::lanes_of_group() const {
+  return std::min<uint32_t>(HASH_GROUP, device_.properties().max_group_lanes);
+}
+
+bool HashLaunch::is_plain(const HashSpec &spec, uint64_t bytes, size_t messages) {
+  // As many messages fill a device, whose lanes then need nobody's help.
+  constexpr size_t kMany = 4096;
+  constexpr uint64_t kMostOfFew = 32 << 10;
+  if (!spec.is_tree()) return true;
+  // RFC 9162: the tree of nothing is the hash of nothing.
+  if (spec.method->family == HashFamily::kMerkle) return bytes == 0;
+  return spec.method->family == HashFamily::kBlake3 &&
+         bytes <= (messages >= kMany ? kMostAlone : kMostOfFew);
+}
+
+bool HashLaunch::needs_states(const HashSpec &spec, uint64_t longest) {
+  return longest > kMostBlocks * spec.method->block_bytes;
+}
+
+Status HashLaunch::launch(device::Stream &stream, const char *kernel, uint64_t groups,
+                          uint32_t local_bytes, std::span<const Argument> arguments) {
+  LC_TRY(stream.launch({kernel, uint32_t(groups), lanes_of_group(), local_bytes, arguments}));
+  ++launches_;
+  return Status();
+}
+
+Status HashLaunch::launch_lanes(device::Stream &stream, const char *kernel, uint64_t lanes,
+                                std::span<const Argument> arguments) {
+  return launch(stream, kernel, (lanes + lanes_of_group() - 1) / lanes_of_group(), 0, arguments);
+}
+
+Status HashLaunch::begin(device::Stream &stream, HashRoom &room, const HashSpec &spec) {
+  if (spec.method->family != HashFamily::kBlake3) return Status();
+  LC_TRY(memory_.grow(room.small, MemoryKind::kPinned, kKeyBytes));
+  LC_TRY(memory_.grow(room.key, MemoryKind::kDevice, kKeyBytes));
+  std::memcpy(room.small->host(), spec.key.data(), kKeyBytes);
+  return stream.upload(*room.key, 0, room.small->host(), kKeyBytes);
+}
+
+Status HashLaunch::end(device::Stream &stream, HashRoom &room, const HashSpec &spec) {
+  if (spec.flags == 0) return Status();
+  // What is made of a key is secret, too: a derived key is a digest.
+  for (const auto *buffer : {&room.key, &room.digests, &room.values, &room.levels})
+    if (*buffer != nullptr) LC_TRY(stream.zero(**buffer, 0, (*buffer)->bytes()));
+  return Status();
+}
+
+bool HashLaunch::is_deep(const HashInputs &inputs) const {
+  const uint32_t messages = lanes_of_group() / SHA256_DEEP_PARTS;
+  return messages != 0 && lanes_of_group() % SHA256_DEEP_PARTS == 0 &&
+         device_.properties().local_bytes >= 4 * SHA256_DEEP_WORDS(messages) &&
+         inputs.longest >= kLeastDeepBlocks * 64 &&
+         inputs.count <= kMostDeepGroups * device_.properties().compute_units * messages;
+}
+
+Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+                        const HashInputs &inputs) {
+  const auto digest_bytes = uint32_t(spec.digest_bytes);
+  if (spec.method->family == HashFamily::kBlake3) {
+    const Argument arguments[] = {inputs.pieces,     inputs.in,      inputs.out, inputs.count,
+                                  spec.digest_bytes, room.key.get(), spec.flags};
+    return launch_lanes(stream, "hash_blake3", inputs.count, arguments);
+  }
+  const uint64_t step = kMostBlocks * spec.method->block_bytes;
+  uint64_t from = 0;
+  do {
+    const uint64_t to = from + step;
+    const Argument sha2[] = {inputs.pieces, inputs.in,    inputs.out, room.states.get(),
+                             inputs.count,  digest_bytes, from,       to};
+    switch (spec.method->family) {
+      case HashFamily::kSha256:
+      case HashFamily::kMerkle:
+        if (is_deep(inputs)) {
+          const uint32_t messages = lanes_of_group() / SHA256_DEEP_PARTS;
+          const Argument deep[] = {inputs.pieces,
+                                   inputs.in,
+                                   inputs.out,
+                                   room.states.get(),
+                                   inputs.count,
+                                   digest_bytes,
+                                   from,
+                                   to,
+                                   std::max(device_.properties().compute_units, 1u),
+                                   uint32_t{1}};
+          LC_TRY(launch(stream, "hash_sha256_deep", (inputs.count + messages - 1) / messages,
+                        4 * SHA256_DEEP_WORDS(messages), deep));
+        } else {
+          LC_TRY(launch_lanes(stream, "hash_sha256", inputs.count, sha2));
+        }
+        break;
+      case HashFamily::kSha512:
+        LC_TRY(launch_lanes(stream, "hash_sha512", inputs.count, sha2));
+        break;
+      default: {
+        const Argument keccak[] = {inputs.pieces,
+                                   inputs.in,
+                                   inputs.out,
+                                   room.states.get(),
+                                   inputs.count,
+                                   spec.digest_bytes,
+                                   from,
+                                   to,
+                                   spec.method->block_bytes / 8,
+                                   spec.method->pad};
+        LC_TRY(launch_lanes(stream, "hash_keccak", inputs.count, keccak));
+      }
+    }
+    from = to;
+  } while (from < inputs.longest);
+  return Status();
+}
+
+Status HashLaunch::hash_leaves(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+                               const HashLeaves &leaves) {
+  if (spec.method->family == HashFamily::kBlake3) {
+    const Argument arguments[] = {leaves.in,    leaves.at,      leaves.bytes,
+                                  leaves.first, leaves.count,   room.values.get(),
+                                  leaves.to,    room.key.get(), spec.flags};
+    return launch_lanes(stream, "hash_blake3_leaves", leaves.count, arguments);
+  }
+  if (spec.method->family == HashFamily::kMerkle) {
+    const Argument arguments[] = {leaves.in,    leaves.at,         leaves.bytes, spec.leaf_bytes,
+                                  leaves.count, room.values.get(), leaves.to};
+    return launch_lanes(stream, "hash_merkle_leaves", leaves.count, arguments);
+  }
+  const Argument arguments[] = {leaves.in,
+                                leaves.at,
+                                leaves.bytes,
+                                spec.leaf_bytes,
+                                leaves.count,
+                                room.values.get(),
+                                leaves.to,
+                                spec.method->block_bytes / 8,
+                                spec.method->value_bytes};
+  return launch_lanes(stream, "hash_parallel_leaves", leaves.count, arguments);
+}
+
+Status HashLaunch::make_levels(HashRoom &room, uint64_t leaves) {
+  uint64_t all = 0, count = leaves;
+  do {
+    count = joined(count);
+    all += count;
+  } while (count > HASH_SPAN);
+  return memory_.grow(room.levels, MemoryKind::kDevice, all * kValueBytes);
+}
+
+Status HashLaunch::join(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+                        const device::Buffer &values, uint64_t from, uint32_t count, uint64_t to) {
+  if (spec.method->family == HashFamily::kBlake3) {
+    const Argument arguments[] = {&values, from,           count,     room.levels.get(),
+                                  to,      room.key.get(), spec.flags};
+    return launch(stream, "hash_blake3_nodes", joined(count), 4 * HASH_TREE_WORDS, arguments);
+  }
+  const Argument arguments[] = {&values, from, count, room.levels.get(), to};
+  return launch(stream, "hash_merkle_nodes", joined(count), 4 * HASH_TREE_WORDS, arguments);
+}
+
+Status HashLaunch::join_values(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+                               uint32_t count, uint64_t to) {
+  return join(stream, room, spec, *room.values, 0, count, to);
+}
+
+Status HashLaunch::make_root(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+                             uint64_t leaves, const device::Buffer *out, uint64_t to) {
+  // One span's value is its root, but BLAKE3 makes its root in another way than a value.
+  const bool is_one_span = leaves <= HASH_SPAN;
+  const device::Buffer *const values = is_one_span ? room.values.get() : room.levels.get();
+  uint64_t from = 0, count = is_one_span ? leaves : joined(leaves);
+  while (count > HASH_SPAN) {
+    LC_TRY(join(stream, room, spec, *values, from, uint32_t(count), from + count));
+    from += count;
+    count = joined(count);
+  }
+  if (spec.method->family == HashFamily::kBlake3) {
+    const Argument arguments[] = {
+        values, from, uint32_t(count), out, to, spec.digest_bytes, room.key.get(), spec.flags};
+    return launch(stream, "hash_blake3_root", 1, 4 * HASH_TREE_WORDS, arguments);
+  }
+  const Argument arguments[] = {values, from, uint32_t(count), out, to};
+  return launch(stream, "hash_merkle_root", 1, 4 * HASH_TREE_WORDS, arguments);
+}
+
+}  // namespace lanecrypt::runtime

@@ -1,0 +1,35 @@
+// A job of hashes on its way.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "job/hash_job.h"
+#include "thread/ending.h"
+
+namespace lanecrypt::runtime {
+
+class HashRequest : public Ending {
+ public:
+  HashRequest(HashJob its_job, Callback on_end)
+      : Ending(std::move(on_end)), job(std::move(its_job)) {}
+
+  HashJob job;
+  // The devices, by their numbers, that could not do it.
+  std::vector<uint32_t> tried;
+
+  void end() {
+    result.failed_devices = tried.size();
+    tell();
+  }
+  void end(const Status &status) {
+    failure = status;
+    end();
+  }
+};
+
+using HashRequestPointer = std::shared_ptr<HashRequest>;
+
+}  // namespace lanecrypt::runtime

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hash/hash_worker.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "cpu/hash/cpu_hash.h"
+#include "thread/stuck.h"
+#include "verify/hash_known_answers.h"
+#include "verify/self_test.h"
+
+namespace lanecrypt::runtime {
+namespace {
+
+// How long it sleeps between looks at jobs in streams of callers', for which nobody else waits.
+constexpr std::chrono::microseconds kLook{50};
+// Jobs in streams that may be under way at once.
+constexpr size_t kMostUnderWay = 256;
+// What a device hashes at least of one message, and of all, by which the time limit is longer.
+constexpr uint64_t kLeastRate = 2 << 20, kLeastRateOfAll = 50 << 20;
+
+HostHashesOptions options_of(const device::Found &found, const DeviceTrust &trust,
+                             uint64_t pinned_bytes) {
+  constexpr uint64_t kLeast = HashLaunch::kMostAlone, kMost = 16 << 20;
+  HostHashesOptions options;
+  options.verify = trust.verify;
+  options.chunk_bytes =
+      pinned_bytes == 0 ? kMost : std::clamp(pinned_bytes / 4, kLeast, kMost) / 4096 * 4096;
+  options.time_limit =
+      trust.time_limit.count() != 0 ? trust.time_limit : default_time_limit(found.properties);
+  return options;
+}
+
+}  // namespace
+
+HashWorker::HashWorker(device::Found found, Counters &counters, const DeviceTrust &trust,
+                       uint64_t pinned_bytes, Workers &workers, HandBack hand_back)
+    : DeviceThread(counters, true),
+      found_(std::move(found)),
+      trust_(trust),
+      options_(options_of(found_, trust, pinned_bytes)),
+      workers_(workers),
+      hand_back_(std::move(hand_back)) {}
+
+bool HashWorker::submit(const HashRequestPointer &request) {
+  const std::lock_guard lock(mutex_);
+  if (!may_work()) return false;
+  begin();
+  load_bytes_ += request->job.bytes;
+  arrived_.push_back(request);
+  changed_.notify_all();
+  return true;
+}
+
+void HashWorker::hurry() {
+  const std::lock_guard lock(mutex_);
+  hurries_ = true;
+  changed_.notify_all();
+}
+
+// ---- The worker's thread ---------------------------------------------------
+
+Status HashWorker::open() {
+  const auto told = [&](const Status &status) {
+    return Status(status.code(), found_.properties.id + ": " + status.text());
+  };
+  if (!found_.properties.unusable.empty())
+    return told(Status(LC_ERROR_NO_DEVICE, found_.properties.unusable));
+  Result<std::unique_ptr<device::Device>> device = found_.open(device::KernelSet::kHash);
+  if (!device.ok()) return told(device.status());
+  device_ = std::move(*device);
+  launch_ = std::make_unique<HashLaunch>(*device_);
+  host_ = std::make_unique<HostHashes>(*device_, *launch_, workers_, options_);
+  Status status = host_->open();
+  if (status.ok() && !trust_.skip_self_test) status = self_test();
+  if (!status.ok()) return told(status);
+  self_test_launches_ = launch_->launches();
+  device_->begin_service();
+  return Status();
+}
+
+// Asks in the way of every job.
+Status HashWorker::self_test() {
+  return verify::self_test(
+      verify::hash_known_answers(), [&](const verify::HashKnownAnswer &answer) -> Result<bool> {
+        const std::vector<uint8_t> message = answer.message();
+        std::vector<uint8_t> digest(answer.digest().size());
+        const lc_hash_message one = {message.data(), message.size(), digest.data()};
+        const std::vector<lc_hash_message> all(answer.copies, one);
+        Result<HashJob> job = answer.job(all);
+        if (!job.ok()) return job.status();
+        LC_TRY(cpu::prepare_hash(&job->spec));
+        LC_TRY(host_->run(*job));
+        return digest == answer.digest();
+      });
+}
+
+void HashWorker::serve(std::unique_lock<std::mutex> &lock) {
+  while (has_work()) {
+    HashRequestPointer request;
+    if (!arrived_.empty() && under_way_.size() < kMostUnderWay) {
+      request = arrived_.front();
+      arrived_.pop_front();
+    }
+    lock.unlock();
+    Status status;
+    try {
+      status = retire_over();
+      if (request != nullptr && hurries_)
+        leave(request, process_ends());
+      else if (request != nullptr && status.ok())
+        status = request->job.memory == LC_MEMORY_DEVICE ? start_on_device(request)
+                                                         : run_on_host_memory(request);
+      else if (request != nullptr)
+        hand_back_(request, status);
+      else if (status.ok())
+        std::this_thread::sleep_for(kLook);
+    } catch (const std::exception &error) {  // want of memory
+      status = Status(LC_ERROR_MEMORY, error.what());
+      if (request != nullptr) leave(request, status);
+    }
+    lock.lock();
+    if (status.ok() || (status.code() != LC_ERROR_DEVICE && status.code() != LC_ERROR_INTERNAL))
+      continue;
+    fail(lock, Status(status.code(), found_.properties.id + ": " + status.text()));
+    return;
+  }
+}
+
+void HashWorker::count(HashRequest &request) {
+  ++counters_.jobs;
+  counters_.bytes += request.job.bytes;
+  counters_.operations += request.job.messages.size();
+  request.result.device_bytes = request.job.bytes;
+  request.result.device_operations = request.job.messages.size();
+}
+
+// The job is over here: it ends, or another does it.
+void HashWorker::leave(const HashRequestPointer &request, const Status &status) {
+  load_bytes_ -= request->job.bytes;
+  counters_.launches += launch_ == nullptr ? 0 : launch_->launches() - self_test_launches_;
+  if (launch_ != nullptr) self_test_launches_ = launch_->launches();
+  if (status.ok()) {
+    count(*request);
+    request->end();
+  } else if (status.code() == LC_ERROR_STOPPED || status.code() == LC_ERROR_ARGUMENT) {
+    request->end(status);
+  } else {
+    hand_back_(request, status);
+  }
+}
+
+Status HashWorker::run_on_host_memory(const HashRequestPointer &request) {
+  const Status status = host_->run(request->job);
+  is_stuck_ = is_stuck_ || host_->is_stuck();
+  leave(request,
+        status.ok() ? status : Status(status.code(), found_.properties.id + ": " + status.text()));
+  return status;
+}
+
+std::unique_ptr<DeviceHashes> HashWorker::take_flight() {
+  if (free_.empty()) return std::make_unique<DeviceHashes>();
+  std::unique_ptr<DeviceHashes> flight = std::move(free_.front());
+  free_.pop_front();
+  return flight;
+}
+
+Status HashWorker::start_on_device(const HashRequestPointer &request) {
+  std::unique_ptr<DeviceHashes> flight = take_flight();
+  flight->request = request;
+  flight->values_at.clear();
+  flight->started = Clock::now();
+  Result<std::unique_ptr<device::Stream>> stream = request->job.stream != nullptr
+                                                       ? device_->adopt_stream(request->job.stream)
+                                                       : device_->make_stream();
+  Status status = stream.status();
+  if (status.ok()) {
+    flight->stream = std::move(*stream);
+    if (flight->done == nullptr) {
+      Result<std::unique_ptr<device::Event>> done = device_->make_event();
+      status = done.status();
+      if (status.ok()) flight->done = std::move(*done);
+    }
+  }
+  if (status.ok()) status = start_hashes(*device_, *launch_, *flight);
+  if (!status.ok()) {
+    // What is in the stream must be over before the memory is used again.
+    if (flight->stream != nullptr) (void)flight->stream->finish();
+    flight->stream.reset();
+    request->set_enqueued(status);
+    free_.push_back(std::move(flight));
+    leave(request, Status(status.code(), found_.properties.id + ": " + status.text()));
+    return status;
+  }
+  request->set_enqueued(Status());
+  const std::lock_guard lock(mutex_);
+  under_way_.push_back(std::move(flight));
+  return Status();
+}
+
+bool HashWorker::is_overdue(const DeviceHashes &flight) const {
+  // A caller's stream may wait for the caller's own work.
+  if (flight.request->job.stream != nullptr) return false;
+  const HashJob &job = flight.request->job;
+  const std::chrono::seconds more(job.longest / kLeastRate + job.bytes / kLeastRateOfAll);
+  return Clock::now() - flight.started > options_.time_limit + more;
+}
+
+Status HashWorker::retire(DeviceHashes &flight) {
+  Status status = flight.done->wait();
+  if (status.ok()) status = finish_hashes(flight);
+  leave(flight.request,
+        status.ok() ? status : Status(status.code(), found_.properties.id + ": " + status.text()));
+  flight.request.reset();
+  flight.stream.reset();
+  flight.in_view.reset();
+  flight.out_view.reset();
+  return status;
+}
+
+// Ends the jobs in streams that are over.
+Status HashWorker::retire_over() {
+  for (auto at = under_way_.begin(); at != under_way_.end();) {
+    DeviceHashes &flight = **at;
+    if (is_overdue(flight) && !flight.done->reached()) {
+      is_stuck_ = true;
+      return stuck_status(options_.time_limit);
+    }
+    if (!flight.done->reached()) {
+      ++at;
+      continue;
+    }
+    const Status status = retire(flight);
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(*at));
+    at = under_way_.erase(at);
+    if (!status.ok()) return status;
+  }
+  if (under_way_.empty() && launch_ != nullptr) launch_->memory().free_outgrown();
+  return Status();
+}
+
+void HashWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
+  note_failure(status);
+  std::deque<HashRequestPointer> left = std::move(arrived_);
+  arrived_.clear();
+  lock.unlock();
+  for (const std::unique_ptr<DeviceHashes> &flight : under_way_) {
+    // The device is lost: its streams end nothing more.
+    left.push_back(flight->request);
+    is_stuck_ = is_stuck_ || !flight->done->reached();
+  }
+  for (const HashRequestPointer &request : left) {
+    load_bytes_ -= request->job.bytes;
+    hand_back_(request, status);
+  }
+  lock.lock();
+  if (!is_stuck_) under_way_.clear();
+}
+
+void HashWorker::close() {
+  struct Kept {
+    std::list<std::unique_ptr<DeviceHashes>> under_way, free;
+    std::unique_ptr<HostHashes> host;
+    std::unique_ptr<HashLaunch> launch;
+    std::unique_ptr<device::Device> device;
+  };
+  if (is_stuck_)
+    keep_for_ever(
+        std::shared_ptr<Kept>(new Kept{std::move(under_way_), std::move(free_), std::move(host_),
+                                       std::move(launch_), std::move(device_)}));
+  under_way_.clear();
+  free_.clear();
+  host_.reset();
+  launch_.reset();
+  device_.reset();
+}
+
+}  // namespace lanecrypt::runtime

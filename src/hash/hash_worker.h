@@ -1,0 +1,74 @@
+// Hashes on one device, on a thread of its own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+
+#include "batch/device_thread.h"
+#include "batch/device_trust.h"
+#include "hash/device_hashes.h"
+#include "hash/host_hashes.h"
+
+namespace lanecrypt::runtime {
+
+// Any thread. The device is opened, used and closed on the worker's thread.
+class HashWorker : public DeviceThread {
+ public:
+  // Called on the worker's thread with a job that it cannot do, and the reason.
+  using HandBack = std::function<void(const HashRequestPointer &, const Status &)>;
+
+  HashWorker(device::Found found, Counters &counters, const DeviceTrust &trust,
+             uint64_t pinned_bytes, Workers &workers, HandBack hand_back);
+  ~HashWorker() override { stop(); }
+  // Ends what it has; after hurry() what is not begun is left undone.
+  void stop() { end(); }
+  void hurry();
+
+  uint64_t load_bytes() const { return load_bytes_; }
+  // False if the device does not work.
+  bool submit(const HashRequestPointer &request);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Status open() override;
+  bool has_work() const override { return !arrived_.empty() || !under_way_.empty(); }
+  void serve(std::unique_lock<std::mutex> &lock) override;
+  void fail(std::unique_lock<std::mutex> &lock, const Status &status) override;
+  void close() override;
+
+  Status self_test();
+  Status run_on_host_memory(const HashRequestPointer &request);
+  Status start_on_device(const HashRequestPointer &request);
+  std::unique_ptr<DeviceHashes> take_flight();
+  Status retire_over();
+  Status retire(DeviceHashes &flight);
+  bool is_overdue(const DeviceHashes &flight) const;
+  void count(HashRequest &request);
+  void leave(const HashRequestPointer &request, const Status &status);
+
+  device::Found found_;
+  const DeviceTrust trust_;
+  const HostHashesOptions options_;
+  Workers &workers_;
+  const HandBack hand_back_;
+
+  std::atomic<uint64_t> load_bytes_{0};
+  std::atomic<bool> hurries_{false};
+  std::deque<HashRequestPointer> arrived_;
+
+  // For the worker's thread alone, but for whether under_way_ is empty.
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<HashLaunch> launch_;
+  std::unique_ptr<HostHashes> host_;
+  std::list<std::unique_ptr<DeviceHashes>> under_way_, free_;
+  uint64_t self_test_launches_ = 0;
+  bool is_stuck_ = false;
+};
+
+}  // namespace lanecrypt::runtime
