@@ -169,11 +169,11 @@ typedef enum lc_device_state {
 
 typedef struct lc_device_info {
   size_t struct_size;
-  char id[32];      /* "cuda:0", "opencl:1", "host:0" */
-  char api[16];     /* "cuda", "opencl", "gl", "host" */
-  char name[128];   /* the model, as its driver calls it */
-  char driver[128]; /* version of the driver or platform */
-  char reason[256]; /* why it is unusable or lost, be it only for one family; "" otherwise */
+  char id[32];            /* "cuda:0", "opencl:1", "host:0" */
+  char api[16];           /* "cuda", "opencl", "gl", "host" */
+  char name[128];         /* the model, as its driver calls it */
+  char driver[128];       /* version of the driver or platform */
+  char reason[256];       /* why it is unusable or lost, be it only for one family; "" otherwise */
   uint64_t memory_bytes;  /* all device memory. OpenGL does not tell: there the most
                            * that can be had at once, and 0 before use */
   uint32_t compute_units; /* multiprocessors; threads on the host device */
