@@ -63,8 +63,9 @@ FN void SLH_NAME(shown_root)(const SLH_NAME(Seed) * seed, GLOBAL const SlhShape 
    signature + SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * SLH_CHAINS(SLH_N), node);
 }
 
-// A lane shows a chain and follows it to its end, or follows a tree of FORS to its root.
-KERNEL(SLH_NAME(sign), SLH_GROUP)
+// A lane shows a chain and follows it to its end, or follows a tree of FORS to its root. "sign" is
+// a function of OpenCL, which PoCL has as a macro.
+KERNEL(SLH_NAME(reveal), SLH_GROUP)
 (GLOBAL const SlhShape *shape, GLOBAL const u32 *kept, GLOBAL const u32 *fors_keys, GLOBAL u32 *out,
  GLOBAL u32 *shown_tops, GLOBAL u32 *shown_roots) {
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);

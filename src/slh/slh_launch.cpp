@@ -139,10 +139,10 @@ Status SlhLaunch::start_sign(device::Stream &stream, SlhRoom &room, const SlhSet
   LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, out));
   LC_TRY(stream.zero(*room.out, room.verdicts_at, verdicts));
   LC_TRY(grow_trees(stream, room, set, false));
-  const Argument sign[] = {room.told.get(), room.kept.get(), room.fors_keys.get(),
-                           room.out.get(),  room.tops.get(), room.fors_nodes.get()};
+  const Argument reveal[] = {room.told.get(), room.kept.get(), room.fors_keys.get(),
+                             room.out.get(),  room.tops.get(), room.fors_nodes.get()};
   const uint64_t lanes = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
-  LC_TRY(launch(stream, set, "sign", groups_for(lanes), false, sign));
+  LC_TRY(launch(stream, set, "reveal", groups_for(lanes), false, reveal));
   const Argument check[] = {room.told.get(), room.fors_keys.get(), room.out.get(), room.tops.get(),
                             room.fors_nodes.get()};
   LC_TRY(

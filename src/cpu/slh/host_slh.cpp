@@ -20,13 +20,13 @@ struct Kernels {
   decltype(&slh_sha2_16_grow) grow;
   decltype(&slh_sha2_16_leaves) leaves;
   decltype(&slh_sha2_16_trees) trees;
-  decltype(&slh_sha2_16_sign) sign;
+  decltype(&slh_sha2_16_reveal) reveal;
   decltype(&slh_sha2_16_check) check;
   decltype(&slh_sha2_16_verify) verify;
 };
 
 #define LC_SLH_KERNELS(name) \
-  { name##_grow, name##_leaves, name##_trees, name##_sign, name##_check, name##_verify }
+  { name##_grow, name##_leaves, name##_trees, name##_reveal, name##_check, name##_verify }
 constexpr Kernels kSha2[] = {LC_SLH_KERNELS(slh_sha2_16), LC_SLH_KERNELS(slh_sha2_24),
                              LC_SLH_KERNELS(slh_sha2_32)};
 constexpr Kernels kShake[] = {LC_SLH_KERNELS(slh_shake_16), LC_SLH_KERNELS(slh_shake_24),
@@ -104,7 +104,7 @@ class Work {
   }
   // After grow().
   bool sign() {
-    run(kernels_.sign, 1, &shape_, kept_.at(), fors_key_.at(), out_.at(), tops_.at(),
+    run(kernels_.reveal, 1, &shape_, kept_.at(), fors_key_.at(), out_.at(), tops_.at(),
         fors_nodes_.at());
     run(kernels_.check, 1, &shape_, fors_key_.at(), out_.at(), tops_.at(), fors_nodes_.at());
     const u32 *const verdicts = out_.at() + shape_.verdicts_at;
