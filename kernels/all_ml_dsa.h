@@ -16,7 +16,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
 #define ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)     \
   SHARED_WORDS(words);                                                \
   const MlDsaSet set = {k, l, eta, tau, gamma1, gamma2, omega, hash}; \
-  const MlDsaShared shared = ml_dsa_shared(words, set);               \
+  const MlDsaGroup group = ml_dsa_group(words, set);                  \
   const u32 at = group_id();                                          \
   if (at >= count) return;
 
@@ -27,7 +27,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   (GLOBAL const u32 *keys, GLOBAL u32 *expanded, u32 parts, u32 count SHARED_PARAMETER) {          \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_expand_key(expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY,                    \
-                      keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, parts, shared, set);            \
+                      keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, parts, group, set);             \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
@@ -35,7 +35,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   (GLOBAL const u32 *seeds, GLOBAL u32 *keys, u32 count SHARED_PARAMETER) {                        \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_draw_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                   \
-                    seeds + (u64)at * ML_DSA_SEED_BYTES / 4, shared, set);                         \
+                    seeds + (u64)at * ML_DSA_SEED_BYTES / 4, group, set);                          \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
@@ -43,14 +43,14 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   (GLOBAL u32 * keys, GLOBAL const u32 *expanded, u32 count SHARED_PARAMETER) {                    \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_finish_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                 \
-                      expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, shared, set);      \
+                      expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, group, set);       \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_hash_keys_all, ML_DSA_GROUP)                                              \
   (GLOBAL u32 * keys, GLOBAL u32 * verdicts, u32 nonce, u32 count SHARED_PARAMETER) {              \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
-    ml_dsa_hash_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, shared, set);                     \
+    ml_dsa_hash_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, group, set);                      \
     if (lane_id() == 0) verdicts[at] = nonce;                                                      \
   }                                                                                                \
                                                                                                    \
@@ -59,10 +59,10 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
    GLOBAL u8 *out, GLOBAL u32 *verdicts, u32 nonce, u32 count SHARED_PARAMETER) {                  \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
-    const u32 done = ml_dsa_sign(out + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,              \
-                                 keys + (u64)piece->key * ML_DSA_KEY_STRIDE(set) / 4,              \
-                                 expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, \
-                                 shared, set);                                                     \
+    const u32 done =                                                                               \
+        ml_dsa_sign(out + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                           \
+                    keys + (u64)piece->key * ML_DSA_KEY_STRIDE(set) / 4,                           \
+                    expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, group, set); \
     if (lane_id() == 0) verdicts[at] = done != 0 ? nonce : 0;                                      \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
@@ -74,7 +74,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
     GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
     const u32 right = ml_dsa_verify(                                                               \
         in + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                                        \
-        expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, shared, set);            \
+        expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, group, set);             \
     if (lane_id() == 0) verdicts[at] = right != 0 ? nonce : ~nonce;                                \
   }
 

@@ -11,7 +11,7 @@
 #include "kernels/ml_dsa/sample.h"
 
 // What a group has in local memory.
-typedef struct MlDsaShared {
+typedef struct MlDsaGroup {
   SHARED u32 *first, *second;  // vectors of k polynomials
   SHARED u32 *challenge;       // a polynomial
   SHARED u32 *hashed;          // mu, and the packed w1
@@ -19,19 +19,19 @@ typedef struct MlDsaShared {
   SHARED u32 *seed;            // 16 words
   SHARED u32 *hash;            // 16 words
   SHARED u32 *flag;            // whether something was found wrong
-} MlDsaShared;
+} MlDsaGroup;
 
-FN MlDsaShared ml_dsa_shared(SHARED u32 *words, const MlDsaSet set) {
-  MlDsaShared shared;
-  shared.first = words;
-  shared.second = shared.first + set.k * ML_DSA_POLY;
-  shared.challenge = shared.second + set.k * ML_DSA_POLY;
-  shared.hashed = shared.challenge + ML_DSA_POLY;
-  shared.drawn = shared.hashed + ML_DSA_HASHED_WORDS(set);
-  shared.seed = shared.drawn + 40;
-  shared.hash = shared.seed + 32;
-  shared.flag = shared.hash + 16;
-  return shared;
+FN MlDsaGroup ml_dsa_group(SHARED u32 *words, const MlDsaSet set) {
+  MlDsaGroup group;
+  group.first = words;
+  group.second = group.first + set.k * ML_DSA_POLY;
+  group.challenge = group.second + set.k * ML_DSA_POLY;
+  group.hashed = group.challenge + ML_DSA_POLY;
+  group.drawn = group.hashed + ML_DSA_HASHED_WORDS(set);
+  group.seed = group.drawn + 40;
+  group.hash = group.seed + 32;
+  group.flag = group.hash + 16;
+  return group;
 }
 
 // Whether a coefficient of `count` polynomials is as large as `bound`. All lanes ask, and get
@@ -49,33 +49,33 @@ FN u32 ml_dsa_exceeds(SHARED const u32 *polys, u32 count, u32 bound, SHARED u32 
   return answer;
 }
 
-// The challenge of shared.hash, after the NTT.
-FN void ml_dsa_make_challenge(const MlDsaShared shared, const MlDsaSet set) {
-  for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes()) shared.challenge[n] = 0;
+// The challenge of group.hash, after the NTT.
+FN void ml_dsa_make_challenge(const MlDsaGroup group, const MlDsaSet set) {
+  for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes()) group.challenge[n] = 0;
   group_barrier();
-  if (lane_id() == 0) ml_dsa_sample_in_ball(shared.challenge, shared.hash, shared.drawn, set);
+  if (lane_id() == 0) ml_dsa_sample_in_ball(group.challenge, group.hash, group.drawn, set);
   group_barrier();
-  ml_dsa_ntt(shared.challenge, 1);
+  ml_dsa_ntt(group.challenge, 1);
 }
 
-// shared.hash = H(mu, w1 of `vector`); mu is in shared.hashed.
-FN void ml_dsa_commit(const MlDsaShared shared, SHARED const u32 *vector, u32 how,
+// group.hash = H(mu, w1 of `vector`); mu is in group.hashed.
+FN void ml_dsa_commit(const MlDsaGroup group, SHARED const u32 *vector, u32 how,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_W1_BITS(set);
   for (u32 n = lane_id(); n < set.k * 8 * bits; n += group_lanes())
-    shared.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY,
-                                               n % (8 * bits), bits, how, 0, set);
+    group.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY, n % (8 * bits),
+                                              bits, how, 0, set);
   group_barrier();
   if (lane_id() == 0)
-    ml_dsa_hash(shared.hash, set.hash_bytes / 4, shared.hashed, ML_DSA_HASHED_WORDS(set));
+    ml_dsa_hash(group.hash, set.hash_bytes / 4, group.hashed, ML_DSA_HASHED_WORDS(set));
   group_barrier();
 }
 
 // to[i] = challenge times polys[i], not after the NTT any more.
-FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaShared shared, GLOBAL const u32 *polys,
+FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaGroup group, GLOBAL const u32 *polys,
                                u32 count) {
   for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
-    to[n] = ml_dsa_multiply(shared.challenge[n % ML_DSA_POLY], polys[n]);
+    to[n] = ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], polys[n]);
   group_barrier();
   ml_dsa_inverse_ntt(to, count);
 }
@@ -92,8 +92,8 @@ FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, 
   group_barrier();
 }
 
-FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts,
-                          const MlDsaShared shared, const MlDsaSet set) {
+FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, const MlDsaGroup group,
+                          const MlDsaSet set) {
   GLOBAL const u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (parts & ML_DSA_EXPAND_A) {
     for (u32 n = lane_id(); n < set.k * set.l; n += group_lanes())
@@ -101,25 +101,25 @@ FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts,
   }
   if (parts & ML_DSA_EXPAND_T1)
     ml_dsa_expand_part(to + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY, key + 8, set.k, ML_DSA_T1_BITS,
-                       ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, shared.first);
+                       ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, group.first);
   if (parts & ML_DSA_EXPAND_S) {
     ml_dsa_expand_part(to + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S1_AT / 4,
-                       set.l, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, shared.first);
+                       set.l, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, group.first);
     ml_dsa_expand_part(to + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY,
                        private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
-                       ML_DSA_FROM_TOP, set.eta, 0, shared.first);
+                       ML_DSA_FROM_TOP, set.eta, 0, group.first);
   }
   if (parts & ML_DSA_EXPAND_T0)
     ml_dsa_expand_part(to + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY,
                        private_key + ML_DSA_T0_AT(set) / 4, set.k, ML_DSA_T0_BITS, ML_DSA_FROM_TOP,
-                       1u << (ML_DSA_DROPPED_BITS - 1), 0, shared.first);
+                       1u << (ML_DSA_DROPPED_BITS - 1), 0, group.first);
 }
 
 // The first half of algorithm 6: all but t, of a seed at the key's place.
-FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaShared shared,
+FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaGroup group,
                         const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
-  SHARED u32 *made = shared.hashed;  // rho, rho', K
+  SHARED u32 *made = group.hashed;  // rho, rho', K
   if (lane_id() == 0) {
     u64 state[25];
     ml_dsa_clear(state);
@@ -140,65 +140,65 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaShared
   }
   for (u32 n = lane_id(); n < set.k + set.l; n += group_lanes())
     ml_dsa_expand_s(
-        (n < set.l ? shared.first : shared.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY,
-        made + 8, n, set);
+        (n < set.l ? group.first : group.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY, made + 8,
+        n, set);
   group_barrier();
-  ml_dsa_pack(private_key + ML_DSA_S1_AT / 4, shared.first, set.l, ML_DSA_S_BITS(set),
+  ml_dsa_pack(private_key + ML_DSA_S1_AT / 4, group.first, set.l, ML_DSA_S_BITS(set),
               ML_DSA_FROM_TOP, set.eta, set);
-  ml_dsa_pack(private_key + ML_DSA_S2_AT(set) / 4, shared.second, set.k, ML_DSA_S_BITS(set),
+  ml_dsa_pack(private_key + ML_DSA_S2_AT(set) / 4, group.second, set.k, ML_DSA_S_BITS(set),
               ML_DSA_FROM_TOP, set.eta, set);
 }
 
 // The second half, when A and s1 are expanded: t0 and t1 (Power2Round), and tr.
-FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlDsaShared shared,
+FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlDsaGroup group,
                           const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
-    shared.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
+    group.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
   group_barrier();
   for (u32 i = 0; i < set.k; ++i)
-    ml_dsa_product(shared.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY,
-                   shared.first, set.l);
+    ml_dsa_product(group.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY, group.first,
+                   set.l);
   group_barrier();
-  ml_dsa_inverse_ntt(shared.second, set.k);
-  ml_dsa_unpack(shared.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
+  ml_dsa_inverse_ntt(group.second, set.k);
+  ml_dsa_unpack(group.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
   group_barrier();
   for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
-    const u32 t = ml_dsa_add(shared.second[n], shared.first[n]);
+    const u32 t = ml_dsa_add(group.second[n], group.first[n]);
     const u32 part = 1u << (ML_DSA_DROPPED_BITS - 1);
     const u32 high = (t + part - 1) >> ML_DSA_DROPPED_BITS;
-    shared.first[n] = high;
-    shared.second[n] = ml_dsa_subtract(t, high << ML_DSA_DROPPED_BITS);
+    group.first[n] = high;
+    group.second[n] = ml_dsa_subtract(t, high << ML_DSA_DROPPED_BITS);
   }
   group_barrier();
-  ml_dsa_pack(key + 8, shared.first, set.k, ML_DSA_T1_BITS, ML_DSA_PLAIN, 0, set);
-  ml_dsa_pack(private_key + ML_DSA_T0_AT(set) / 4, shared.second, set.k, ML_DSA_T0_BITS,
+  ml_dsa_pack(key + 8, group.first, set.k, ML_DSA_T1_BITS, ML_DSA_PLAIN, 0, set);
+  ml_dsa_pack(private_key + ML_DSA_T0_AT(set) / 4, group.second, set.k, ML_DSA_T0_BITS,
               ML_DSA_FROM_TOP, 1u << (ML_DSA_DROPPED_BITS - 1), set);
 }
 
-FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaShared shared, const MlDsaSet set) {
+FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaGroup group, const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (lane_id() == 0) {
-    ml_dsa_hash_global(shared.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
-    for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = shared.hash[n];
+    ml_dsa_hash_global(group.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
+    for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = group.hash[n];
   }
 }
 
 // ---- Signatures ----
 
-// Writes z, or says that the attempt is refused. shared.first is y after the NTT.
-FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaShared shared,
+// Writes z, or says that the attempt is refused. group.first is y after the NTT.
+FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaGroup group,
                      const MlDsaSet set) {
   GLOBAL const u32 *s1 = key + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY;
   for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
-    shared.first[n] = ml_dsa_add(ml_dsa_multiply(shared.first[n], 1),
-                                 ml_dsa_multiply(shared.challenge[n % ML_DSA_POLY], s1[n]));
+    group.first[n] = ml_dsa_add(ml_dsa_multiply(group.first[n], 1),
+                                ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], s1[n]));
   group_barrier();
-  ml_dsa_inverse_ntt(shared.first, set.l);
+  ml_dsa_inverse_ntt(group.first, set.l);
   const u32 gamma1 = 1u << set.gamma1_bits;
-  if (ml_dsa_exceeds(shared.first, set.l, gamma1 - set.tau * set.eta, shared.flag)) return 0;
-  ml_dsa_pack(out + set.hash_bytes / 4, shared.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
+  if (ml_dsa_exceeds(group.first, set.l, gamma1 - set.tau * set.eta, group.flag)) return 0;
+  ml_dsa_pack(out + set.hash_bytes / 4, group.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
               gamma1, set);
   group_barrier();
   return 1;
@@ -219,84 +219,84 @@ FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet
   return 1;
 }
 
-// Writes the hints, or says that the attempt is refused. shared.second is w.
-FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, const MlDsaShared shared,
+// Writes the hints, or says that the attempt is refused. group.second is w.
+FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, const MlDsaGroup group,
                          const MlDsaSet set) {
-  ml_dsa_times_challenge(shared.first, shared, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k);
+  ml_dsa_times_challenge(group.first, group, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k);
   for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
-    const u32 rest = ml_dsa_subtract(shared.second[n], shared.first[n]);
-    shared.second[n] = rest;
-    shared.first[n] = ml_dsa_decompose(rest, set).low;
+    const u32 rest = ml_dsa_subtract(group.second[n], group.first[n]);
+    group.second[n] = rest;
+    group.first[n] = ml_dsa_decompose(rest, set).low;
   }
   group_barrier();
-  if (ml_dsa_exceeds(shared.first, set.k, set.gamma2 - set.tau * set.eta, shared.flag)) return 0;
-  ml_dsa_times_challenge(shared.first, shared, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k);
-  if (ml_dsa_exceeds(shared.first, set.k, set.gamma2, shared.flag)) return 0;
+  if (ml_dsa_exceeds(group.first, set.k, set.gamma2 - set.tau * set.eta, group.flag)) return 0;
+  ml_dsa_times_challenge(group.first, group, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k);
+  if (ml_dsa_exceeds(group.first, set.k, set.gamma2, group.flag)) return 0;
   for (u32 n = lane_id(); n < 8 * set.k; n += group_lanes()) {
     u32 word = 0;
     for (u32 bit = 0; bit < 32; ++bit) {
       // Each lane begins at another coefficient, for the sake of the banks of local memory.
       const u32 at = 32 * n + (bit + lane_id()) % 32;
-      const u32 rest = shared.second[at];
-      const u32 moved = ml_dsa_add(rest, shared.first[at]);
+      const u32 rest = group.second[at];
+      const u32 moved = ml_dsa_add(rest, group.first[at]);
       const u32 differs = ml_dsa_decompose(rest, set).high ^ ml_dsa_decompose(moved, set).high;
       word |= ((differs | (0u - differs)) >> 31) << at % 32;
     }
-    shared.challenge[n] = word;
+    group.challenge[n] = word;
   }
   group_barrier();
-  if (lane_id() == 0) *shared.flag = ml_dsa_pack_hints(out, shared.challenge, set);
+  if (lane_id() == 0) *group.flag = ml_dsa_pack_hints(out, group.challenge, set);
   group_barrier();
-  const u32 fits = *shared.flag;
+  const u32 fits = *group.flag;
   group_barrier();
   return fits;
 }
 
 // One attempt of algorithm 7. Whether it made a signature.
-FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const MlDsaShared shared,
+FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const MlDsaGroup group,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_Z_BITS(set);
   for (u32 j = lane_id(); j < set.l; j += group_lanes())
-    ml_dsa_draw_mask(shared.second + j * ML_DSA_POLY, shared.seed, attempt * set.l + j, set);
+    ml_dsa_draw_mask(group.second + j * ML_DSA_POLY, group.seed, attempt * set.l + j, set);
   group_barrier();
   for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes()) {
-    SHARED const u32 *words = shared.second + n / ML_DSA_POLY * ML_DSA_POLY;
-    shared.first[n] =
+    SHARED const u32 *words = group.second + n / ML_DSA_POLY * ML_DSA_POLY;
+    group.first[n] =
         ml_dsa_subtract(1u << set.gamma1_bits, ML_DSA_UNPACKED(words, n % ML_DSA_POLY, bits));
   }
   group_barrier();
-  ml_dsa_ntt(shared.first, set.l);
+  ml_dsa_ntt(group.first, set.l);
   for (u32 i = 0; i < set.k; ++i)
-    ml_dsa_product(shared.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, shared.first,
+    ml_dsa_product(group.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, group.first,
                    set.l);
   group_barrier();
-  ml_dsa_inverse_ntt(shared.second, set.k);
-  ml_dsa_commit(shared, shared.second, ML_DSA_HIGH, set);
-  ml_dsa_make_challenge(shared, set);
-  if (!ml_dsa_make_z((GLOBAL u32 *)out, key, shared, set)) return 0;
-  if (!ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, shared, set)) return 0;
+  ml_dsa_inverse_ntt(group.second, set.k);
+  ml_dsa_commit(group, group.second, ML_DSA_HIGH, set);
+  ml_dsa_make_challenge(group, set);
+  if (!ml_dsa_make_z((GLOBAL u32 *)out, key, group, set)) return 0;
+  if (!ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, group, set)) return 0;
   for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes())
-    ((GLOBAL u32 *)out)[n] = shared.hash[n];
+    ((GLOBAL u32 *)out)[n] = group.hash[n];
   return 1;
 }
 
 // Algorithm 7, of mu. Whether it made a signature.
 FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const u32 *key,
-                   GLOBAL const u32 *expanded, const MlDsaShared shared, const MlDsaSet set) {
+                   GLOBAL const u32 *expanded, const MlDsaGroup group, const MlDsaSet set) {
   GLOBAL const u32 *secret = key + (ML_DSA_PUBLIC_BYTES(set) + ML_DSA_K_AT) / 4;
   for (u32 n = lane_id(); n < 8; n += group_lanes()) {
-    shared.hashed[n] = secret[n];
-    shared.hashed[8 + n] = piece->random[n];
+    group.hashed[n] = secret[n];
+    group.hashed[8 + n] = piece->random[n];
   }
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) shared.hashed[16 + n] = piece->mu[n];
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) group.hashed[16 + n] = piece->mu[n];
   group_barrier();
-  if (lane_id() == 0) ml_dsa_hash(shared.seed, 16, shared.hashed, 32);
+  if (lane_id() == 0) ml_dsa_hash(group.seed, 16, group.hashed, 32);
   group_barrier();
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) shared.hashed[n] = piece->mu[n];
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) group.hashed[n] = piece->mu[n];
   group_barrier();
   u32 attempt = 0;
   ROLLED while (attempt < ML_DSA_MOST_ATTEMPTS) {
-    if (ml_dsa_attempt(out, expanded, attempt, shared, set)) return 1;
+    if (ml_dsa_attempt(out, expanded, attempt, group, set)) return 1;
     ++attempt;
   }
   return 0;
@@ -321,36 +321,36 @@ FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsa
 
 // Algorithm 8, of mu. Whether the signature is right; all lanes get the answer.
 FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
-                     GLOBAL const u32 *expanded, const MlDsaShared shared, const MlDsaSet set) {
+                     GLOBAL const u32 *expanded, const MlDsaGroup group, const MlDsaSet set) {
   GLOBAL const u32 *words = (GLOBAL const u32 *)signature;
-  SHARED u32 *hints = shared.challenge;
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) shared.hashed[n] = piece->mu[n];
-  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes()) shared.hash[n] = words[n];
-  ml_dsa_unpack(shared.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set),
-                ML_DSA_FROM_TOP, 1u << set.gamma1_bits, 0);
+  SHARED u32 *hints = group.challenge;
+  for (u32 n = lane_id(); n < 16; n += group_lanes()) group.hashed[n] = piece->mu[n];
+  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes()) group.hash[n] = words[n];
+  ml_dsa_unpack(group.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
+                1u << set.gamma1_bits, 0);
   group_barrier();
   const u32 bound = (1u << set.gamma1_bits) - set.tau * set.eta;
-  if (ml_dsa_exceeds(shared.first, set.l, bound, shared.flag)) return 0;
-  ml_dsa_ntt(shared.first, set.l);
-  ml_dsa_make_challenge(shared, set);
+  if (ml_dsa_exceeds(group.first, set.l, bound, group.flag)) return 0;
+  ml_dsa_ntt(group.first, set.l);
+  ml_dsa_make_challenge(group, set);
   GLOBAL const u32 *t1 = expanded + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY;
   for (u32 i = 0; i < set.k; ++i) {
-    SHARED u32 *to = shared.second + i * ML_DSA_POLY;
-    ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, shared.first, set.l);
+    SHARED u32 *to = group.second + i * ML_DSA_POLY;
+    ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, group.first, set.l);
     for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes())
-      to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(shared.challenge[n], t1[i * ML_DSA_POLY + n]));
+      to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(group.challenge[n], t1[i * ML_DSA_POLY + n]));
   }
   group_barrier();
-  ml_dsa_inverse_ntt(shared.second, set.k);
+  ml_dsa_inverse_ntt(group.second, set.k);
   if (lane_id() == 0)
-    *shared.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
+    *group.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
   group_barrier();
-  if (*shared.flag == 0) return 0;
+  if (*group.flag == 0) return 0;
   for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes())
-    shared.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, shared.second[n], set);
+    group.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, group.second[n], set);
   group_barrier();
-  ml_dsa_commit(shared, shared.second, ML_DSA_PLAIN, set);
+  ml_dsa_commit(group, group.second, ML_DSA_PLAIN, set);
   u32 differs = 0;
-  for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= shared.hash[n] ^ words[n];
+  for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= group.hash[n] ^ words[n];
   return differs == 0 ? 1 : 0;
 }

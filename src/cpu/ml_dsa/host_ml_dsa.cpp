@@ -37,7 +37,7 @@ class Room {
   u8 *key_bytes() { return memory_.data(); }
   u8 *signature() { return reinterpret_cast<u8 *>(key() + key_words()); }
   u32 *expanded() { return key() + key_words() + signature_words(); }
-  MlDsaShared shared() { return ml_dsa_shared(expanded() + expanded_words(), set); }
+  MlDsaGroup group() { return ml_dsa_group(expanded() + expanded_words(), set); }
 
   const MlDsaSet set;
 
@@ -89,22 +89,22 @@ MlDsaPiece piece_of(Bytes mu, Bytes random) {
 
 // t0, t1 and tr of a key of which the rest is there.
 void finish_key(Room &room) {
-  ml_dsa_expand_key(room.expanded(), room.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_S, room.shared(),
+  ml_dsa_expand_key(room.expanded(), room.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_S, room.group(),
                     room.set);
-  ml_dsa_finish_key(room.key(), room.expanded(), room.shared(), room.set);
-  ml_dsa_hash_key(room.key(), room.shared(), room.set);
+  ml_dsa_finish_key(room.key(), room.expanded(), room.group(), room.set);
+  ml_dsa_hash_key(room.key(), room.group(), room.set);
 }
 
 // Whether the coefficients of s1 and s2 are from -eta to eta.
 bool has_small_secrets(Room &room, const u32 *private_key) {
   const MlDsaSet &set = room.set;
-  const MlDsaShared shared = room.shared();
-  ml_dsa_unpack(shared.first, private_key + ML_DSA_S1_AT / 4, set.l, ML_DSA_S_BITS(set),
+  const MlDsaGroup group = room.group();
+  ml_dsa_unpack(group.first, private_key + ML_DSA_S1_AT / 4, set.l, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
-  ml_dsa_unpack(shared.second, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
+  ml_dsa_unpack(group.second, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
-  return !ml_dsa_exceeds(shared.first, set.l, set.eta + 1, shared.flag) &&
-         !ml_dsa_exceeds(shared.second, set.k, set.eta + 1, shared.flag);
+  return !ml_dsa_exceeds(group.first, set.l, set.eta + 1, group.flag) &&
+         !ml_dsa_exceeds(group.second, set.k, set.eta + 1, group.flag);
 }
 
 }  // namespace
@@ -112,9 +112,9 @@ bool has_small_secrets(Room &room, const u32 *private_key) {
 Status host_ml_dsa_key(const MlDsaSizes &sizes, Bytes seed, std::span<uint8_t> whole) {
   Room room(sizes);
   if (!room.ok()) return no_memory();
-  u32 *const xi = room.shared().drawn;
+  u32 *const xi = room.group().drawn;
   std::memcpy(xi, seed.data(), kMlDsaSeedBytes);
-  ml_dsa_draw_key(room.key(), xi, room.shared(), room.set);
+  ml_dsa_draw_key(room.key(), xi, room.group(), room.set);
   finish_key(room);
   std::memcpy(whole.data(), room.key_bytes(), whole.size());
   return Status();
@@ -143,10 +143,10 @@ Status host_ml_dsa_sign(const MlDsaSizes &sizes, Bytes whole, Bytes mu, Bytes ra
   if (!room.ok()) return no_memory();
   std::memcpy(room.key_bytes(), whole.data(), whole.size());
   ml_dsa_expand_key(room.expanded(), room.key(),
-                    ML_DSA_EXPAND_A | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0, room.shared(), room.set);
+                    ML_DSA_EXPAND_A | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0, room.group(), room.set);
   MlDsaPiece piece = piece_of(mu, random);
-  const bool made = ml_dsa_sign(room.signature(), &piece, room.key(), room.expanded(),
-                                room.shared(), room.set) != 0;
+  const bool made = ml_dsa_sign(room.signature(), &piece, room.key(), room.expanded(), room.group(),
+                                room.set) != 0;
   secure::wipe(&piece, sizeof piece);
   if (!made) return Status(LC_ERROR_INTERNAL, "too many attempts at a signature were refused");
   std::memcpy(signature.data(), room.signature(), sizes.signature_bytes);
@@ -159,10 +159,10 @@ Result<uint8_t> host_ml_dsa_verify(const MlDsaSizes &sizes, Bytes public_key, By
   if (!room.ok()) return no_memory();
   std::memcpy(room.key_bytes(), public_key.data(), sizes.public_bytes);
   std::memcpy(room.signature(), signature.data(), sizes.signature_bytes);
-  ml_dsa_expand_key(room.expanded(), room.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1, room.shared(),
+  ml_dsa_expand_key(room.expanded(), room.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1, room.group(),
                     room.set);
   const MlDsaPiece piece = piece_of(mu, {});
-  return uint8_t(ml_dsa_verify(room.signature(), &piece, room.expanded(), room.shared(), room.set));
+  return uint8_t(ml_dsa_verify(room.signature(), &piece, room.expanded(), room.group(), room.set));
 }
 
 void ml_dsa_tr(Bytes public_key, std::span<uint8_t> tr) {

@@ -48,7 +48,10 @@ class MlDsaWiped : public testing::Test {
     outputs_.assign(kCount, Bytes(sizes_.public_bytes + sizes_.private_bytes));
     for (size_t n = 0; n < kCount; ++n) {
       Bytes seed(32);
-      for (uint8_t &byte : seed) byte = uint8_t(17 * ++drawn_ + drawn_ / 256);
+      for (uint8_t &byte : seed) {
+        ++drawn_;
+        byte = uint8_t(17 * drawn_ + drawn_ / 256);
+      }
       MlDsaItem &item = items_[n];
       std::copy(seed.begin(), seed.end(), item.random.begin());
       Result<std::shared_ptr<MlDsaKey>> key = cpu::make_ml_dsa_key(
@@ -84,8 +87,9 @@ class MlDsaWiped : public testing::Test {
     // Until the results are handed out, a new key must be found: so the test can fail.
     const bool was_there = memory_.holds(secrets_.front());
     const Status status = (*batch)->finish(*right);
-    if (status.ok() && operation_ == LC_ML_DSA_GENERATE && right->front() != 0)
+    if (status.ok() && operation_ == LC_ML_DSA_GENERATE && right->front() != 0) {
       EXPECT_TRUE(was_there);
+    }
     return status;
   }
 
