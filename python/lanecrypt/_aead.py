@@ -252,8 +252,7 @@ class AEAD:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
-        if handle is None and not source.on_host:
-            handle = _arrays.current_stream(data, source)
+        handle = _arrays.stream_for(data, source, handle)
         nonce_bytes = nbytes_of(nonce)
         task = self._task(context, True, nonce_bytes, handle)
         length = source.nbytes
@@ -272,8 +271,7 @@ class AEAD:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
-        if handle is None and not source.on_host:
-            handle = _arrays.current_stream(data, source)
+        handle = _arrays.stream_for(data, source, handle)
         nonce_bytes = nbytes_of(nonce)
         task = self._task(context, False, nonce_bytes, handle)
         length = source.nbytes - self._tag_bytes

@@ -64,19 +64,27 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
     return _core.View(value, writable, stream)
 
 
-def current_stream(value: Any, its_view: _core.View) -> Optional[int]:
-    """The stream on which the value's framework works now; None where the value is ready or the
-    framework has no such thing."""
-    if not its_view.on_cuda or its_view.stream is not None:
-        return its_view.stream
+def stream_for(value: Any, its_view: _core.View, given: Optional[int]) -> Optional[int]:
+    """The stream of a call: the one that was given, or the one on which the value's framework works
+    now; None where the value is ready or the framework has no such thing. RuntimeError: it is being
+    captured in a CUDA graph, which at each replay would use the nonce of this call again."""
+    if its_view.on_host:
+        return given
     framework = framework_of(value)
     if framework == "torch":
-        stream: int = sys.modules["torch"].cuda.current_stream(value.device).cuda_stream
-        return stream
-    if framework == "cupy":
-        stream = sys.modules["cupy"].cuda.get_current_stream().ptr
-        return stream
-    return None
+        cuda = sys.modules["torch"].cuda
+        is_captured, current = cuda.is_current_stream_capturing(), cuda.current_stream
+        stream: int = given if given is not None else current(value.device).cuda_stream
+    elif framework == "cupy":
+        now = sys.modules["cupy"].cuda.get_current_stream()
+        is_captured = now.is_capturing()
+        stream = given if given is not None else now.ptr
+    else:
+        return given if given is not None else its_view.stream
+    if is_captured:
+        raise RuntimeError("a call cannot be captured in a CUDA graph: each replay would use its nonce "
+                           "again")
+    return stream
 
 
 def _on_stream(framework: str, stream: Optional[int], device: Any) -> Any:

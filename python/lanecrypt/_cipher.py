@@ -170,8 +170,7 @@ class Cipher:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
-        if handle is None and not source.on_host:
-            handle = _arrays.current_stream(data, source)
+        handle = _arrays.stream_for(data, source, handle)
         iv_bytes = 0 if iv is None else _arrays.view(iv).nbytes
         task = self._task(context, encrypts, iv_bytes, handle)
         if out is None:

@@ -62,8 +62,7 @@ def keystream(
         raise ValueError(f"a sequence of {cipher} has {block << 32} bytes")
     if not view.nbytes:
         return value
-    if handle is None and not view.on_host:
-        handle = _arrays.current_stream(out, view)
+    handle = _arrays.stream_for(out, view, handle)
     iv = (first.to_bytes(4, "little") + start if cipher == "chacha20"
           else start + first.to_bytes(4, "big"))
     used = context or default_context()

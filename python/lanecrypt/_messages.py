@@ -62,8 +62,7 @@ class Messages:
         # What is like the results, and where the request's order comes from.
         self.like = items[0] if items else b""
         self.like_view = self.sources[0] if items else _core.View(b"")
-        if handle is None and not self.like_view.on_host:
-            handle = _arrays.current_stream(self.like, self.like_view)
+        handle = _arrays.stream_for(self.like, self.like_view, handle)
         self.stream = handle
         self.has_bytes = (self.is_sequence and _arrays.framework_of(self.like) == ""
                           and self.like_view.on_host)

@@ -125,8 +125,7 @@ class _Request:
         self.context: Context = aead._context or default_context()
         self.stream = _arrays.stream_number(stream)
         self.source = _arrays.view(data, self.stream)
-        if self.stream is None and not self.source.on_host:
-            self.stream = _arrays.current_stream(data, self.source)
+        self.stream = _arrays.stream_for(data, self.source, self.stream)
 
     def output(self, given: Any, nbytes: int) -> _arrays.Output:
         if given is not None:

@@ -99,8 +99,7 @@ class CipherStream:
         self._check()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
-        if handle is None and not source.on_host:
-            handle = _arrays.current_stream(data, source)
+        handle = _arrays.stream_for(data, source, handle)
         return source, handle
 
     def _output_bytes(self, nbytes: int) -> int:

@@ -4,6 +4,8 @@
 import ctypes
 import importlib
 import os
+import sys
+import types
 
 import pytest
 
@@ -414,3 +416,26 @@ def test_a_stream_goes_with_a_cuda_device(ours):
             ours.encrypt(NONCE, b"text", stream=stream)
     with pytest.raises(ValueError, match="negative"):
         ours.encrypt(NONCE, b"text", stream=-1)
+
+
+@pytest.mark.parametrize("stream", [None, 7])
+def test_a_capture_is_refused(ours, monkeypatch, stream):
+    """A graph's replay would use the nonce again. This stands for PyTorch: test_cuda.py has itself."""
+    class Tensor:
+        device = "cuda:0"
+        __cuda_array_interface__ = {"shape": (10,), "typestr": "|u1", "data": (4096, False),
+                                    "version": 3, "strides": None, "stream": None}
+
+    Tensor.__module__ = "torch"
+    cuda = types.SimpleNamespace(is_current_stream_capturing=lambda: True,
+                                 current_stream=lambda device: types.SimpleNamespace(cuda_stream=7))
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
+    layout = lanecrypt.Segments(4, number=lanecrypt.Number(7))
+    for call in (lambda: ours.encrypt(NONCE, Tensor(), stream=stream),
+                 lambda: ours.decrypt(NONCE, Tensor(), stream=stream),
+                 lambda: ours.encrypt_many([NONCE], [Tensor()], stream=stream),
+                 lambda: ours.encrypt_segments(layout, bytes(7), Tensor(), stream=stream),
+                 lambda: lanecrypt.Cipher("aes-ctr", KEY).encrypt(bytes(16), Tensor(), stream=stream),
+                 lambda: lanecrypt.keystream(KEY, NONCE, out=Tensor(), stream=stream)):
+        with pytest.raises(RuntimeError, match="captured"):
+            call()

@@ -144,6 +144,22 @@ def test_verdicts_in_the_order_of_a_stream(ours, torch):
     assert not got[7000:8000].any()
 
 
+def test_a_capture_is_refused(ours, torch):
+    """And spoils neither the graph nor what comes later."""
+    tensor, out = torch.zeros(1000, dtype=torch.uint8, device="cuda"), []
+    sealed, graph = ours.encrypt(NONCE, tensor), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        tensor.add_(1)
+        try:
+            ours.encrypt_into(NONCE, tensor, None, sealed)
+        except RuntimeError as error:
+            out.append(str(error))
+    assert len(out) == 1 and "captured" in out[0]
+    graph.replay()
+    torch.cuda.synchronize()
+    assert raw(tensor) == b"\1" * 1000 and raw(ours.encrypt(NONCE, tensor)) == by_pyca(raw(tensor))
+
+
 def test_jobs(ours, torch):
     tensors = [torch.full((1 << 20,), n, dtype=torch.uint8, device="cuda") for n in range(4)]
     jobs = [ours.submit_encrypt(NONCE, tensor) for tensor in tensors]
