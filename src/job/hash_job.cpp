@@ -24,8 +24,10 @@ Status read_spec(const lc_hash_job &job, HashSpec *spec) {
   spec->method = method;
   spec->digest_bytes = job.digest_bytes == 0 ? method->digest_bytes : job.digest_bytes;
   if (!method->any_digest_bytes && spec->digest_bytes != method->digest_bytes)
-    return wrong_argument("a digest of " + name + " has " + std::to_string(method->digest_bytes) + " bytes");
-  if (spec->digest_bytes > kMostDigestBytes) return wrong_argument("a digest has more than 2^30 bytes");
+    return wrong_argument("a digest of " + name + " has " + std::to_string(method->digest_bytes) +
+                          " bytes");
+  if (spec->digest_bytes > kMostDigestBytes)
+    return wrong_argument("a digest has more than 2^30 bytes");
 
   if (method->has_leaf_bytes()) {
     if (job.leaf_bytes == 0) return wrong_argument(name + " needs leaf_bytes");
@@ -38,12 +40,14 @@ Status read_spec(const lc_hash_job &job, HashSpec *spec) {
   if (method->has_key != (job.key != nullptr))
     return wrong_argument(name + (method->has_key ? " needs a key" : " has no key"));
   if (method->has_key) {
-    if (job.key_bytes != kBlake3KeyBytes) return wrong_argument("a key of " + name + " has 32 bytes");
+    if (job.key_bytes != kBlake3KeyBytes)
+      return wrong_argument("a key of " + name + " has 32 bytes");
     spec->key = secure::KeyMemory(kBlake3KeyBytes);
     if (!spec->key.ok(kBlake3KeyBytes)) return Status(LC_ERROR_MEMORY, "no memory for the key");
     std::memcpy(spec->key.data(), job.key, kBlake3KeyBytes);
   }
-  if (!method->has_text && job.text_bytes != 0) return wrong_argument(name + " has no text beside messages");
+  if (!method->has_text && job.text_bytes != 0)
+    return wrong_argument(name + " has no text beside messages");
   if (job.text_bytes > kMostText) return wrong_argument("the text has more than 2^20 bytes");
   if (job.text_bytes != 0 && job.text == nullptr)
     return wrong_argument("the text has a length and no bytes");
@@ -70,8 +74,10 @@ Status read_message(const lc_hash_message &message, size_t n, HashJob *result) {
 
 Result<HashJob> make_hash_job(const lc_hash_job *job) {
   if (job == nullptr) return wrong_argument("no job was given");
-  if (job->struct_size < sizeof(lc_hash_job)) return wrong_argument("lc_hash_job.struct_size is too small");
-  if (!is_memory(job->memory) || !is_memory(job->digest_memory)) return wrong_argument("unknown memory");
+  if (job->struct_size < sizeof(lc_hash_job))
+    return wrong_argument("lc_hash_job.struct_size is too small");
+  if (!is_memory(job->memory) || !is_memory(job->digest_memory))
+    return wrong_argument("unknown memory");
   HashJob result;
   LC_TRY(read_spec(*job, &result.spec));
   result.memory = job->memory;
@@ -85,7 +91,8 @@ Result<HashJob> make_hash_job(const lc_hash_job *job) {
   if (job->digest_memory == LC_MEMORY_DEVICE && result.spec.method->family == HashFamily::kParallel)
     return Status(LC_ERROR_UNSUPPORTED,
                   "the last step of ParallelHash is the CPU's: digests go to host memory");
-  if (job->message_count != 0 && job->messages == nullptr) return wrong_argument("no messages were given");
+  if (job->message_count != 0 && job->messages == nullptr)
+    return wrong_argument("no messages were given");
   if (job->message_count != 0 && job->message_size < sizeof(lc_hash_message))
     return wrong_argument("lc_hash_job.message_size is too small");
   if (job->message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
