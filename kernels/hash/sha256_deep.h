@@ -33,26 +33,27 @@ FN void sha256_deep_make(u32 *w, SHARED u32 *to, u32 messages) {
 }
 
 // A sum by the multiplier, whose unit is idle while that for bits is busy; `one` is 1, which the
-// compiler does not know.
+// compiler does not know. Sums for which the next round waits are left to the compiler.
 #define SHA256_DEEP_ADD(x, y) ((x)*one + (y))
 
 #define SHA256_DEEP_ROUND(i, word)                                                      \
   {                                                                                     \
-    const u32 big = SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25);                           \
     const u32 some =                                                                    \
         SHA256_DEEP_ADD(SHA256_DEEP_ADD(SHA256_AT(7, i), (word)),                       \
                         LUT3(SHA256_AT(4, i), SHA256_AT(5, i), SHA256_AT(6, i), 0xca)); \
-    SHA256_AT(3, i) = SHA256_DEEP_ADD(SHA256_DEEP_ADD(SHA256_AT(3, i), some), big);     \
-    SHA256_AT(7, i) = SHA256_DEEP_ADD(                                                  \
-        SHA256_DEEP_ADD(SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22),                       \
-                        LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8)), \
-        SHA256_DEEP_ADD(some, big));                                                    \
+    const u32 both = SHA256_DEEP_ADD(SHA256_AT(3, i), some);                            \
+    const u32 big = SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25);                           \
+    SHA256_AT(3, i) = both + big;                                                       \
+    SHA256_AT(7, i) =                                                                   \
+        SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22) +                                      \
+        SHA256_DEEP_ADD(SHA256_DEEP_ADD(some, big),                                     \
+                        LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8)); \
   }
 
 FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words, u32 messages, u32 one) {
   u32 s[8];
   UNROLL for (int i = 0; i < 8; ++i) s[i] = state[i];
-  ROLLED for (u32 round = 0; round < 64; round += 16) {
+  UNROLL for (u32 round = 0; round < 64; round += 16) {
     UNROLL for (u32 i = 0; i < 16; i += 4) {
       const Block four = load_local_block(words + (round + i) * messages);
       SHA256_DEEP_ROUND(i, four.w[0])

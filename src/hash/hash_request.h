@@ -21,6 +21,7 @@ class HashRequest : public Ending {
   std::vector<uint32_t> tried;
 
   void end() {
+    job.spec.key = secure::KeyMemory();  // which wipes it
     result.failed_devices = tried.size();
     tell();
   }

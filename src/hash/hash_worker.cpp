@@ -112,7 +112,7 @@ void HashWorker::serve(std::unique_lock<std::mutex> &lock) {
         status = request->job.memory == LC_MEMORY_DEVICE ? start_on_device(request)
                                                          : run_on_host_memory(request);
       else if (request != nullptr)
-        hand_back_(request, status);
+        leave(request, status);
       else if (status.ok())
         std::this_thread::sleep_for(kLook);
     } catch (const std::exception &error) {  // want of memory

@@ -14,6 +14,7 @@ constexpr HashKnownAnswer kHashAnswers[] = {
     {LC_SHA_224, 5000, 3, "e5979af35e7b24165b670e84eea4b9ad4b510b27dbe9491b28a7f902"},
     {LC_SHA_256, 3, 3, "ae4b3280e56e2faf83f414a6e3dabe9d5fbe18976544c05fed121accb85b53fc"},
     {LC_SHA_256, 5000, 3, "69dbee893909fa17d1be397e0c07691336fe42049c29d403467d3d4a1fc3b5a1"},
+    {LC_SHA_256, 1000, 3, "4e4c294b331f7a2099a379bec34b9f9fc03dc46ab465d998f4d683da53487e6d"},
     {LC_SHA_384, 3, 3,
      "4f895854c1a4fc5aa2e0456eaf8d0ecaa70c196bd901153861d76b8fa3cd95ceea29eab6a279f8b0"
      "8437703ce0b4b91a"},
