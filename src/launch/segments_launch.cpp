@@ -7,13 +7,12 @@
 #include <cstring>
 
 #include "launch/aead_launch.h"
+#include "launch/block_parts.h"
 
 namespace lanecrypt::runtime {
 namespace {
 
 using device::Argument;
-
-uint64_t divide_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
 // How many segments have each shape.
 std::array<uint64_t, 3> counts(const SegmentRule &rule) {
