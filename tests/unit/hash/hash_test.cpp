@@ -74,13 +74,13 @@ Bytes openssl_digest(const Named &named, const uint8_t *message, size_t length, 
 
 // Messages of one job, side by side, and their digests.
 struct Messages {
-  Messages(const Named &named, const std::vector<size_t> &lengths, Random &random,
+  Messages(const Named &named, const std::vector<size_t> &wanted, Random &random,
            uint64_t digest_bytes = 0, size_t gap = 0)
       : hash(named), bytes(digest_bytes == 0 ? named.digest : digest_bytes), given(digest_bytes) {
-    for (const size_t length : lengths) {
+    for (const size_t length : wanted) {
       places.push_back(text.size() + gap);
       text.resize(text.size() + gap + length);
-      this->lengths.push_back(length);
+      lengths.push_back(length);
     }
     random.fill(text.data(), text.size());
     digests.resize(lengths.size() * bytes + 1);
