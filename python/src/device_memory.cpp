@@ -37,10 +37,11 @@ void delete_untaken(PyObject *capsule) {
 }
 
 int cuda_ordinal_of(const DeviceMemory &memory) {
-  if (memory.id().rfind("cuda:", 0) != 0)
+  const std::optional<int> ordinal = memory.cuda_ordinal();
+  if (!ordinal)
     raise(PyExc_BufferError,
           "only memory of a CUDA device can be given to others, not that of " + memory.id());
-  return std::stoi(memory.id().substr(5));
+  return *ordinal;
 }
 
 nb::object to_dlpack(nb::handle self, nb::kwargs words) {
@@ -107,6 +108,11 @@ DeviceMemory::~DeviceMemory() {
   } catch (nb::python_error &) {
     // It is being closed.
   }
+}
+
+std::optional<int> DeviceMemory::cuda_ordinal() const {
+  if (id_.rfind("cuda:", 0) != 0) return std::nullopt;
+  return std::stoi(id_.substr(5));
 }
 
 void DeviceMemory::check_process() const {

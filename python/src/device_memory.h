@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "context.h"
 
@@ -22,6 +24,8 @@ class DeviceMemory {
   uint64_t bytes() const { return bytes_; }
   uint32_t device() const { return device_; }
   const std::string &id() const { return id_; }
+  // Of a CUDA device, its number as CUDA counts; nothing of others.
+  std::optional<int> cuda_ordinal() const;
   Context &context() const { return context_; }
   // Throws in a child of fork.
   void check_process() const;

@@ -119,8 +119,10 @@ View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
     data_ = memory.address();
     bytes_ = memory.bytes();
     shape_ = {static_cast<int64_t>(bytes_)};
-    room_ = Room::kDevice;
-    ordinal_ = static_cast<int32_t>(memory.device());
+    // A call may take it beside arrays of the same card.
+    const std::optional<int> ordinal = memory.cuda_ordinal();
+    room_ = ordinal ? Room::kCuda : Room::kDevice;
+    ordinal_ = ordinal ? *ordinal : static_cast<int32_t>(memory.device());
     owner_ = nb::borrow(object);
     return;
   }

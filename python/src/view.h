@@ -16,7 +16,7 @@ namespace lanecrypt::python {
 enum class Room {
   kHost,   // memory of the process, pinned or not
   kCuda,   // of CUDA's device `ordinal`
-  kDevice  // of lc_alloc_device() on the context's device `ordinal`
+  kDevice  // of lc_alloc_device() on the context's device `ordinal`, which is none of CUDA's
 };
 
 // The packed bytes of one object, which stays as it is meanwhile. For threads that hold the GIL.
