@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 
-#include "provider/counters.h"
 #include "provider/pq/pq_key.h"
 #include "provider/wait/for_library.h"
 

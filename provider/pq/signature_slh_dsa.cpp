@@ -169,8 +169,6 @@ int sign(void *pointer, unsigned char *signature, size_t *bytes, size_t room,
     return 1;
   }
   if (!context.has_room(room, bytes)) return 0;
-  // OpenSSL knows no other encoding either.
-  if (context.encoding != 0 && context.encoding != 1) return 0;
   std::array<uint8_t, kMostPqRandomBytes> random;
   const bool done = context.draw(random.data()) &&
                     sign_message(context, random.data(), {in, in_bytes}, signature, bytes);
