@@ -92,6 +92,14 @@ PqOperation::Taken PqOperation::run(const OneOperation &what, std::span<const ui
     return Taken::kDone;
   }
   provider_.counters.count(counts.failures);
+  // The library's own CPU has stepped in for devices that failed. What is left is a one-time key
+  // of SLH-DSA that has signed a fault: whoever made this signature, it would give the key away.
+  if (status == LC_ERROR_DEVICE && type_.family == PqFamily::kSlhDsa && key_ != nullptr &&
+      !provider_.settings.require_gpu) {
+    may_go_on_ = false;
+    provider_.errors.raise(Reason::kFaultSigned, why.c_str());
+    return Taken::kFailed;
+  }
   if (!provider_.settings.require_gpu) return Taken::kNotTaken;
   may_go_on_ = false;
   provider_.errors.raise(Reason::kDeviceRequired, why.c_str());

@@ -32,7 +32,11 @@ class SignatureContext {
   // What takes the place of the signature's random numbers, type.random_bytes: what the caller
   // gave, zeros for a deterministic signature, or new ones of the program's private generator.
   bool draw(uint8_t *to) const;
-  bool is_deterministic() const { return deterministic == 1 && !has_entropy_; }
+  // OpenSSL takes any number but 0 for SLH-DSA's, and 1 alone for ML-DSA's.
+  bool is_deterministic() const {
+    const bool asks = type.family == PqFamily::kMlDsa ? deterministic == 1 : deterministic != 0;
+    return asks && !has_entropy_;
+  }
   // Whether the signature has room; says how long it is. False with an error raised.
   bool has_room(size_t room, size_t *bytes) const;
 
