@@ -37,6 +37,12 @@ enum class Count : uint8_t {
   kMlDsaDeviceJobs,
   kMlDsaCpuJobs,
   kMlDsaFailures,
+  // The same of SLH-DSA, and its keys. The failures are those of both.
+  kSlhDsaDeviceKeys,
+  kSlhDsaCpuKeys,
+  kSlhDsaDeviceJobs,
+  kSlhDsaCpuJobs,
+  kSlhDsaFailures,
 };
 
 // What each is called. A new counter needs a value and a row.
@@ -64,6 +70,11 @@ inline constexpr CountRow kCounts[] = {
     {Count::kMlDsaDeviceJobs, "ml_dsa_device_jobs", "lanecrypt.ml-dsa-device-jobs", true},
     {Count::kMlDsaCpuJobs, "ml_dsa_cpu_jobs", "lanecrypt.ml-dsa-cpu-jobs", true},
     {Count::kMlDsaFailures, "ml_dsa_failures", "lanecrypt.ml-dsa-failures"},
+    {Count::kSlhDsaDeviceKeys, "slh_dsa_device_keys", "lanecrypt.slh-dsa-device-keys", true},
+    {Count::kSlhDsaCpuKeys, "slh_dsa_cpu_keys", "lanecrypt.slh-dsa-cpu-keys", true},
+    {Count::kSlhDsaDeviceJobs, "slh_dsa_device_jobs", "lanecrypt.slh-dsa-device-jobs", true},
+    {Count::kSlhDsaCpuJobs, "slh_dsa_cpu_jobs", "lanecrypt.slh-dsa-cpu-jobs", true},
+    {Count::kSlhDsaFailures, "slh_dsa_failures", "lanecrypt.slh-dsa-failures"},
 };
 inline constexpr size_t kCountCount = std::size(kCounts);
 

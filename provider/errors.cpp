@@ -20,6 +20,7 @@ const OSSL_ITEM kReasonStrings[] = {
     {unsigned(Reason::kNoDefaultProvider), text("OpenSSL's default provider cannot be loaded")},
     {unsigned(Reason::kServiceRequired),
      text("service = require is set, and the service cannot do this request")},
+    {unsigned(Reason::kFaultSigned), text("this signature of SLH-DSA could give its key away")},
     {0, nullptr},
 };
 

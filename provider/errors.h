@@ -14,7 +14,8 @@ enum class Reason : unsigned {
   kDeviceRequired = 1,     // require_gpu, and no device could do the request
   kDeviceFailed = 2,       // in the middle of data in place
   kNoDefaultProvider = 3,  // nothing can do the CPU's part
-  kServiceRequired = 4     // service = require, and the service could not do the request
+  kServiceRequired = 4,    // service = require, and the service could not do the request
+  kFaultSigned = 5         // a signature of SLH-DSA that could give its key away
 };
 
 // For OSSL_FUNC_provider_get_reason_strings. With these a program that prints only an

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "provider/pq/pq_key.h"
+#include "provider/pq/pq_type.h"
 
 namespace lanecrypt::provider {
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library) {

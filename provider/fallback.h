@@ -26,7 +26,7 @@ EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider);
 EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider);
 EVP_MAC *fallback_poly1305(Provider &provider);
-// By the number of its type in kPqTypes (pq/pq_key.h).
+// By the number of its type in kPqTypes (pq/pq_type.h).
 EVP_KEYMGMT *fallback_pq_keymgmt(Provider &provider, size_t type);
 EVP_MD *fallback_shake256(Provider &provider);
 // The default provider itself, or nullptr if it is not active in `library`. It lives as long

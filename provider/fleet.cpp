@@ -33,7 +33,8 @@ Fleet look_at_devices(Provider &provider) {
     fleet.lost += info.state == LC_DEVICE_LOST;
     if (is_out_of_service(info.state)) {
       tell_once(provider, 2 * index, info.reason);
-    } else if (is_out_of_service(info.rsa_state) || is_out_of_service(info.ml_dsa_state)) {
+    } else if (is_out_of_service(info.rsa_state) || is_out_of_service(info.ml_dsa_state) ||
+               is_out_of_service(info.slh_dsa_state)) {
       tell_once(provider, 2 * index + 1, info.reason);
     }
   }

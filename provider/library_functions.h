@@ -62,6 +62,28 @@ F(int, 0, lc_ml_dsa_device_is_sooner, (lc_context * context, lc_ml_dsa_set set, 
   (context, set, in_line))
 F(void, , lc_ml_dsa_ran_on_cpu, (lc_context * context, lc_ml_dsa_set set, uint64_t nanoseconds),
   (context, set, nanoseconds))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_slh_dsa_key_new,
+  (const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key), (parts, key))
+F(void, , lc_slh_dsa_key_free, (lc_slh_dsa_key * key), (key))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_slh_dsa_run,
+  (lc_context * context, const lc_slh_dsa_job *job, lc_result *result), (context, job, result))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_slh_dsa_submit,
+  (lc_context * context, const lc_slh_dsa_job *job, const lc_completion *completion,
+   lc_ticket **ticket),
+  (context, job, completion, ticket))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_slh_dsa_generate,
+  (lc_context * context, const lc_slh_dsa_generation *generation, lc_result *result),
+  (context, generation, result))
+F(lc_status, LC_ERROR_NO_DEVICE, lc_slh_dsa_submit_generation,
+  (lc_context * context, const lc_slh_dsa_generation *generation, const lc_completion *completion,
+   lc_ticket **ticket),
+  (context, generation, completion, ticket))
+F(int, 0, lc_slh_dsa_device_is_sooner,
+  (lc_context * context, lc_slh_dsa_set set, lc_slh_dsa_operation operation, uint32_t in_line),
+  (context, set, operation, in_line))
+F(void, , lc_slh_dsa_ran_on_cpu,
+  (lc_context * context, lc_slh_dsa_set set, lc_slh_dsa_operation operation, uint64_t nanoseconds),
+  (context, set, operation, nanoseconds))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_rsa_generate,
   (lc_context * context, const lc_rsa_generation *generation, lc_result *result),
   (context, generation, result))

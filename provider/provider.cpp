@@ -61,7 +61,7 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
   Provider &provider = *static_cast<Provider *>(pointer);
   const std::pair<const char *, const char *> texts[] = {
       {OSSL_PROV_PARAM_NAME,
-       "Lanecrypt block ciphers, ChaCha20, RSA and ML-DSA on graphics processors"},
+       "Lanecrypt block ciphers, ChaCha20, RSA, ML-DSA and SLH-DSA on graphics processors"},
       {OSSL_PROV_PARAM_VERSION, LC_VERSION_TEXT},
       {OSSL_PROV_PARAM_BUILDINFO, LC_VERSION_TEXT},
   };
@@ -88,29 +88,49 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
 }
 
 bool offers_ml_dsa(const Settings &settings) {
-  return settings.offers_ml_dsa() && libcrypto_has_ml_dsa();
+  return settings.offers_ml_dsa() && libcrypto_has_pq();
+}
+bool offers_slh_dsa(const Settings &settings) {
+  return settings.offers_slh_dsa() && libcrypto_has_pq();
 }
 
-// One list after the other.
-using Operations = std::array<OSSL_ALGORITHM, 12>;
-Operations joined(const OSSL_ALGORITHM *first, const OSSL_ALGORITHM *second) {
-  Operations all{};
-  size_t count = 0;
-  for (const OSSL_ALGORITHM *list : {first, second})
-    for (; list->algorithm_names != nullptr && count + 1 < all.size(); ++list) all[count++] = *list;
-  return all;
-}
+// What is offered of RSA, ML-DSA and SLH-DSA, one list after the other, by what of the three is
+// offered.
+class PublicKeyLists {
+ public:
+  PublicKeyLists(const OSSL_ALGORITHM *rsa, const OSSL_ALGORITHM *ml_dsa,
+                 const OSSL_ALGORITHM *slh_dsa) {
+    const OSSL_ALGORITHM *const lists[] = {rsa, ml_dsa, slh_dsa};
+    for (size_t which = 0; which < std::size(all_); ++which) {
+      size_t count = 0;
+      for (size_t n = 0; n < std::size(lists); ++n)
+        for (const OSSL_ALGORITHM *from = lists[n];
+             (which >> n & 1) != 0 && from->algorithm_names != nullptr; ++from)
+          all_[which].at(count++) = *from;
+    }
+  }
+  // nullptr if nothing is.
+  const OSSL_ALGORITHM *of(const Settings &settings) const {
+    const size_t which = (settings.offers_rsa() ? 1 : 0) + (offers_ml_dsa(settings) ? 2 : 0) +
+                         (offers_slh_dsa(settings) ? 4 : 0);
+    return which == 0 ? nullptr : all_[which].data();
+  }
+
+ private:
+  // The end of each is empty.
+  std::array<OSSL_ALGORITHM, 24> all_[8] = {};
+};
 
 const OSSL_ALGORITHM *key_operations(const Settings &settings) {
-  if (!offers_ml_dsa(settings)) return settings.offers_rsa() ? kRsaKeymgmtOperations : nullptr;
-  static const Operations kBoth = joined(kRsaKeymgmtOperations, kPqKeymgmtOperations);
-  return settings.offers_rsa() ? kBoth.data() : kPqKeymgmtOperations;
+  static const PublicKeyLists kLists(kRsaKeymgmtOperations, kMlDsaKeymgmtOperations,
+                                     kSlhDsaKeymgmtOperations);
+  return kLists.of(settings);
 }
 
 const OSSL_ALGORITHM *signature_operations(const Settings &settings) {
-  if (!offers_ml_dsa(settings)) return settings.offers_rsa() ? kRsaSignatureOperations : nullptr;
-  static const Operations kBoth = joined(kRsaSignatureOperations, kMlDsaSignatureOperations);
-  return settings.offers_rsa() ? kBoth.data() : kMlDsaSignatureOperations;
+  static const PublicKeyLists kLists(kRsaSignatureOperations, kMlDsaSignatureOperations,
+                                     kSlhDsaSignatureOperations);
+  return kLists.of(settings);
 }
 
 int get_capabilities(void *pointer, const char *capability, OSSL_CALLBACK *callback,

@@ -59,8 +59,8 @@ struct Provider {
   std::atomic<EVP_KEYMGMT *> fallback_rsa_keymgmt[2] = {};
   std::atomic<EVP_SIGNATURE *> fallback_rsa_signature{nullptr};
   std::atomic<EVP_ASYM_CIPHER *> fallback_rsa_cipher{nullptr};
-  // Its ML-DSA, by the types of pq/pq_key.h, and the hash of that.
-  std::atomic<EVP_KEYMGMT *> fallback_pq_keymgmt[3] = {};
+  // Its ML-DSA and SLH-DSA, by the types of pq/pq_type.h, and the hash of ML-DSA.
+  std::atomic<EVP_KEYMGMT *> fallback_pq_keymgmt[15] = {};
   std::atomic<EVP_MD *> fallback_shake256{nullptr};
   // For GCM and for ChaCha20-Poly1305: whether OpenSSL's decryption tells the hash of a
   // message under way. 0: not tried yet; -1: it does not.

@@ -147,6 +147,7 @@ constexpr Setting kSettings[] = {
     {.name = "keystream", .expected = kUse, .take = take<&Settings::keystream, parse_use>},
     {.name = "rsa", .expected = kUse, .take = take<&Settings::rsa, parse_use>},
     {.name = "ml_dsa", .expected = kUse, .take = take<&Settings::ml_dsa, parse_use>},
+    {.name = "slh_dsa", .expected = kUse, .take = take<&Settings::slh_dsa, parse_use>},
     {.name = "require_gpu",
      .expected = kSwitch,
      .take = take<&Settings::require_gpu, parse_switch>},

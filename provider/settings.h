@@ -35,7 +35,8 @@ struct Settings {
   // Off: not offered at all. Auto: private operations run where they end sooner. Always:
   // on a device, if one takes the key.
   Use rsa = Use::kAuto;
-  Use ml_dsa = Use::kAuto;  // the same for signatures of ML-DSA
+  Use ml_dsa = Use::kAuto;   // the same for signatures of ML-DSA
+  Use slh_dsa = Use::kAuto;  // the same for signatures and new keys of SLH-DSA
   // Which service does RSA for this process (service/client/place.h). Auto: the usual one, if it
   // is there and in_process does not say that this process has devices of its own. Required: the
   // usual one, and what it cannot do is an error. Named: the one whose socket is service_path.
@@ -73,8 +74,9 @@ struct Settings {
   // not, the provider does not offer it: a program would pay for each cipher and gain nothing.
   bool offers_ciphers() const { return in_process || cores > 1; }
   bool offers_rsa() const { return rsa != Use::kOff && (in_process || rsa_is_of_service()); }
-  // The service has none of ML-DSA yet.
+  // The service has none of these yet.
   bool offers_ml_dsa() const { return ml_dsa != Use::kOff && in_process; }
+  bool offers_slh_dsa() const { return slh_dsa != Use::kOff && in_process; }
   // Whether RSA that the service cannot do is an error.
   bool service_is_required() const { return service == Service::kRequired || require_gpu; }
 

@@ -783,8 +783,8 @@ typedef enum lc_pre_hash {
   LC_PRE_HASH_SHAKE_256 = 12
 } lc_pre_hash;
 
-/* One operation. All memory is host memory, at any alignment, and stays until the job is
- * over. */
+/* One operation. All memory is host memory, at any alignment. What is not the signature is read
+ * before the call returns, and need not stay. */
 typedef struct lc_slh_dsa_message {
   const lc_slh_dsa_key *key; /* to sign, a private one */
   const void *message;
@@ -795,8 +795,8 @@ typedef struct lc_slh_dsa_message {
    * are copied before the call returns. */
   const void *additional_random;
   /* To sign: where the signature goes, of lc_slh_dsa_signature_bytes(). To verify: the
-   * signature, which is only read. Signatures of one job must not overlap, nor lie in an
-   * input. */
+   * signature, which is only read. It stays until the job is over. Signatures of one job must
+   * not overlap, nor lie in an input. */
   void *signature;
   /* To sign: the room there. To verify: the bytes of the signature; any other number than that
    * of the set makes it wrong. */

@@ -1,23 +1,27 @@
-// Keys of ML-DSA as OpenSSL's core sees them. Each is a key of the default provider, used
-// through EVP in the library context that has it. New keys are the default provider's: to make
-// one takes a core a fifth of what a signature takes.
+// Keys of ML-DSA and SLH-DSA as OpenSSL's core sees them. Each is a key of the default provider,
+// used through EVP in the library context that has it. The default provider makes new keys of
+// ML-DSA too, which takes a core a fifth of what a signature takes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 
+#include <array>
 #include <memory>
 #include <new>
 
 #include "provider/fallback.h"
+#include "provider/pq/pq_generation.h"
 #include "provider/pq/pq_key.h"
 #include "provider/pq/pq_operations.h"
 
 namespace lanecrypt::provider {
 namespace {
 
-// OSSL_PKEY_PARAM_ML_DSA_SEED, which 3.0 has not.
+// OSSL_PKEY_PARAM_ML_DSA_SEED and OSSL_PKEY_PARAM_SLH_DSA_SEED, which 3.0 has not.
 constexpr char kSeed[] = "seed";
 
 PqKey *key_of(void *pointer) { return static_cast<PqKey *>(pointer); }
@@ -121,28 +125,40 @@ const OSSL_PARAM *gettable_params(void *provider) {
 const OSSL_PARAM kKeyTypes[] = {BYTES(kSeed), BYTES(OSSL_PKEY_PARAM_PUB_KEY),
                                 BYTES(OSSL_PKEY_PARAM_PRIV_KEY), OSSL_PARAM_END};
 #undef BYTES
+// A key of SLH-DSA does not keep its seed.
+template <PqFamily kFamily>
 const OSSL_PARAM *key_types(int selection) {
-  return (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0 ? kKeyTypes : nullptr;
+  if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
+  return kFamily == PqFamily::kMlDsa ? kKeyTypes : kKeyTypes + 1;
 }
 
-// ---- Generation, by the default provider ----
+// ---- Generation ----
 
 struct Generation {
   Provider &provider;
   const PqType &type;
   EVP_PKEY_CTX *fallback;
+  // SLH-DSA's, if the caller gave one.
+  std::array<uint8_t, 3 * kMostPqRandomBytes> seed;
+  size_t seed_bytes = 0;
 };
 
 void free_generation(void *pointer) {
   Generation *generation = static_cast<Generation *>(pointer);
   if (generation == nullptr) return;
   EVP_PKEY_CTX_free(generation->fallback);
+  OPENSSL_cleanse(generation->seed.data(), generation->seed.size());
   delete generation;
 }
 
 int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
-  return EVP_PKEY_CTX_set_params(static_cast<Generation *>(pointer)->fallback, params) == 1;
+  Generation &generation = *static_cast<Generation *>(pointer);
+  if (EVP_PKEY_CTX_set_params(generation.fallback, params) != 1) return 0;
+  const OSSL_PARAM *const seed = OSSL_PARAM_locate_const(params, kSeed);
+  if (seed == nullptr || generation.type.family != PqFamily::kSlhDsa) return 1;
+  void *to = generation.seed.data();
+  return OSSL_PARAM_get_octet_string(seed, &to, generation.seed.size(), &generation.seed_bytes);
 }
 
 template <size_t kType>
@@ -150,9 +166,11 @@ void *begin_generation(void *pointer, int, const OSSL_PARAM params[]) {
   Provider &provider = *static_cast<Provider *>(pointer);
   if (fallback_pq_keymgmt(provider, kType) == nullptr) return nullptr;
   Generation *generation = new (std::nothrow)
-      Generation{provider, kPqTypes[kType],
+      Generation{provider,
+                 kPqTypes[kType],
                  EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), kPqTypes[kType].name,
-                                            kFallbackProperties)};
+                                            kFallbackProperties),
+                 {}};
   if (generation != nullptr && generation->fallback != nullptr &&
       EVP_PKEY_keygen_init(generation->fallback) == 1 && set_generation_params(generation, params))
     return generation;
@@ -168,6 +186,11 @@ const OSSL_PARAM *settable_generation_params(void *, void *provider) {
 
 void *generate(void *pointer, OSSL_CALLBACK *, void *) {
   Generation &generation = *static_cast<Generation *>(pointer);
+  if (generation.type.family == PqFamily::kSlhDsa)
+    return key_around(
+        generation.provider, generation.type,
+        generate_slh_dsa_key(generation.provider, generation.type,
+                             {generation.seed.data(), generation.seed_bytes}, generation.fallback));
   EVP_PKEY *made = nullptr;
   if (EVP_PKEY_generate(generation.fallback, &made) != 1) {
     EVP_PKEY_free(made);
@@ -185,9 +208,9 @@ const OSSL_DISPATCH kFunctions[] = {
     {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(match)},
     {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(validate)},
     {OSSL_FUNC_KEYMGMT_IMPORT, reinterpret_cast<Function>(import_key)},
-    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, reinterpret_cast<Function>(key_types)},
+    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, reinterpret_cast<Function>(key_types<kPqTypes[kType].family>)},
     {OSSL_FUNC_KEYMGMT_EXPORT, reinterpret_cast<Function>(export_key)},
-    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, reinterpret_cast<Function>(key_types)},
+    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, reinterpret_cast<Function>(key_types<kPqTypes[kType].family>)},
     {OSSL_FUNC_KEYMGMT_DUP, reinterpret_cast<Function>(duplicate)},
     {OSSL_FUNC_KEYMGMT_GET_PARAMS, reinterpret_cast<Function>(get_params)},
     {OSSL_FUNC_KEYMGMT_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params<kType>)},
@@ -200,12 +223,32 @@ const OSSL_DISPATCH kFunctions[] = {
     {0, nullptr},
 };
 
+template <size_t kType>
+constexpr OSSL_ALGORITHM row() {
+  return {kPqTypes[kType].names, "provider=gpu", kFunctions<kType>, nullptr};
+}
+
 }  // namespace
 
-const OSSL_ALGORITHM kPqKeymgmtOperations[] = {
-    {kPqTypes[0].names, "provider=gpu", kFunctions<0>, nullptr},
-    {kPqTypes[1].names, "provider=gpu", kFunctions<1>, nullptr},
-    {kPqTypes[2].names, "provider=gpu", kFunctions<2>, nullptr},
+const OSSL_ALGORITHM kMlDsaKeymgmtOperations[] = {
+    row<kMlDsaTypes + 0>(),
+    row<kMlDsaTypes + 1>(),
+    row<kMlDsaTypes + 2>(),
+    {nullptr, nullptr, nullptr, nullptr},
+};
+const OSSL_ALGORITHM kSlhDsaKeymgmtOperations[] = {
+    row<kSlhDsaTypes + 0>(),
+    row<kSlhDsaTypes + 1>(),
+    row<kSlhDsaTypes + 2>(),
+    row<kSlhDsaTypes + 3>(),
+    row<kSlhDsaTypes + 4>(),
+    row<kSlhDsaTypes + 5>(),
+    row<kSlhDsaTypes + 6>(),
+    row<kSlhDsaTypes + 7>(),
+    row<kSlhDsaTypes + 8>(),
+    row<kSlhDsaTypes + 9>(),
+    row<kSlhDsaTypes + 10>(),
+    row<kSlhDsaTypes + 11>(),
     {nullptr, nullptr, nullptr, nullptr},
 };
 

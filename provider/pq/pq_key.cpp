@@ -15,38 +15,23 @@ const OSSL_PARAM *bytes_of(const OSSL_PARAM params[], const char *name) {
   return param == nullptr || param->data == nullptr || param->data_size == 0 ? nullptr : param;
 }
 
-struct Making {
-  lc_ml_dsa_set set;
-  lc_ml_dsa_key *made;
-};
-
-int make_device_key(const OSSL_PARAM params[], void *argument) {
-  Making &making = *static_cast<Making *>(argument);
-  const OSSL_PARAM *const secret = bytes_of(params, OSSL_PKEY_PARAM_PRIV_KEY);
-  const OSSL_PARAM *const open = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY);
-  if (secret == nullptr || open == nullptr ||
-      secret->data_size != lc_ml_dsa_bytes(making.set, LC_ML_DSA_PRIVATE_KEY) ||
-      open->data_size != lc_ml_dsa_bytes(making.set, LC_ML_DSA_PUBLIC_KEY))
-    return 0;
-  lc_ml_dsa_parts parts{};
-  parts.struct_size = sizeof parts;
-  parts.set = making.set;
-  parts.private_key = secret->data;
-  parts.public_key = open->data;
-  return lc_ml_dsa_key_new(&parts, &making.made) == LC_OK ? 1 : 0;
-}
-
 }  // namespace
 
 PqKey::~PqKey() {
-  lc_ml_dsa_key_free(device_key_);
+  lc_ml_dsa_key_free(ml_dsa_key_);
+  lc_slh_dsa_key_free(slh_dsa_key_);
   EVP_PKEY_free(fallback_);
 }
 
 bool PqKey::look_at(const OSSL_PARAM params[]) {
   const OSSL_PARAM *const open = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY);
-  has_public_ = open != nullptr;
   has_private_ = bytes_of(params, OSSL_PKEY_PARAM_PRIV_KEY) != nullptr;
+  if (type_.family == PqFamily::kSlhDsa) {
+    // A private key has the public one in it.
+    has_public_ = open != nullptr || has_private_;
+    return true;
+  }
+  has_public_ = open != nullptr;
   if (!has_public_) return true;
   Shake256 hash(provider_);
   return hash.take(open->data, open->data_size) && hash.give(tr_);
@@ -62,16 +47,42 @@ bool PqKey::set_fallback(EVP_PKEY *key) {
   return EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_KEYPAIR, look, this) == 1;
 }
 
-const lc_ml_dsa_key *PqKey::for_device() {
+bool PqKey::copy_to_library(const OSSL_PARAM params[]) {
+  const OSSL_PARAM *const secret = bytes_of(params, OSSL_PKEY_PARAM_PRIV_KEY);
+  if (secret == nullptr) return false;
+  if (type_.family == PqFamily::kSlhDsa) {
+    lc_slh_dsa_parts parts{};
+    parts.struct_size = sizeof parts;
+    parts.set = lc_slh_dsa_set(type_.set);
+    parts.private_key = secret->data;
+    parts.private_key_bytes = secret->data_size;
+    return lc_slh_dsa_key_new(&parts, &slh_dsa_key_) == LC_OK;
+  }
+  const auto set = lc_ml_dsa_set(type_.set);
+  const OSSL_PARAM *const open = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY);
+  if (open == nullptr || secret->data_size != lc_ml_dsa_bytes(set, LC_ML_DSA_PRIVATE_KEY) ||
+      open->data_size != lc_ml_dsa_bytes(set, LC_ML_DSA_PUBLIC_KEY))
+    return false;
+  lc_ml_dsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  parts.set = set;
+  parts.private_key = secret->data;
+  parts.public_key = open->data;
+  return lc_ml_dsa_key_new(&parts, &ml_dsa_key_) == LC_OK;
+}
+
+bool PqKey::make_for_device() {
   std::call_once(once_, [this] {
     if (!has_private_ || provider_.devices() == nullptr) return;
     const ErrorMark mark;
-    Making making{type_.set, nullptr};
-    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, make_device_key, &making);
-    device_key_ = making.made;
+    const auto copy = [](const OSSL_PARAM params[], void *argument) {
+      return static_cast<PqKey *>(argument)->copy_to_library(params) ? 1 : 0;
+    };
+    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, copy, this);
   });
-  if (device_key_ == nullptr) is_unfit_.store(true, std::memory_order_relaxed);
-  return device_key_;
+  if (ml_dsa_key_ != nullptr || slh_dsa_key_ != nullptr) return true;
+  is_unfit_.store(true, std::memory_order_relaxed);
+  return false;
 }
 
 EVP_PKEY *make_fallback_pq_key(Provider &provider, const PqType &type, int selection,

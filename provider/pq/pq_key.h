@@ -12,23 +12,10 @@
 #include <cstdint>
 #include <mutex>
 
+#include "provider/pq/pq_type.h"
 #include "provider/provider.h"
 
 namespace lanecrypt::provider {
-
-struct PqType {
-  // OpenSSL's name, for fetching its own implementation, and its list of names with aliases and
-  // object identifiers.
-  const char *name, *names;
-  lc_ml_dsa_set set;
-  size_t signature_bytes;
-};
-// FIPS 204, table 2; RFC 9881, section 2.
-inline constexpr PqType kPqTypes[] = {
-    {"ML-DSA-44", "ML-DSA-44:MLDSA44:2.16.840.1.101.3.4.3.17:id-ml-dsa-44", LC_ML_DSA_44, 2420},
-    {"ML-DSA-65", "ML-DSA-65:MLDSA65:2.16.840.1.101.3.4.3.18:id-ml-dsa-65", LC_ML_DSA_65, 3309},
-    {"ML-DSA-87", "ML-DSA-87:MLDSA87:2.16.840.1.101.3.4.3.19:id-ml-dsa-87", LC_ML_DSA_87, 4627},
-};
 
 // OpenSSL's core and the operations under way share it. While somebody imports into a key,
 // nobody else has it.
@@ -53,17 +40,22 @@ class PqKey {
   bool set_fallback(EVP_PKEY *key);
   bool has_public() const { return has_public_; }
   bool has_private() const { return has_private_; }
-  // The hash of the public key, which precedes every message; with a public key alone.
+  // ML-DSA's hash of the public key, which precedes every message; with a public key alone.
   const std::array<uint8_t, 64> &tr() const { return tr_; }
 
-  // Made at the first call. nullptr if no device takes this key: it is no private key.
-  const lc_ml_dsa_key *for_device();
+  // What a device needs is made at the first call. False if no device takes this key: it is no
+  // private key.
+  bool make_for_device();
   // False once it has said no.
   bool may_suit_device() const { return !is_unfit_.load(std::memory_order_relaxed); }
+  // After make_for_device(), by the key's family.
+  const lc_ml_dsa_key *ml_dsa_key() const { return ml_dsa_key_; }
+  const lc_slh_dsa_key *slh_dsa_key() const { return slh_dsa_key_; }
 
  private:
   ~PqKey();
   bool look_at(const OSSL_PARAM params[]);
+  bool copy_to_library(const OSSL_PARAM params[]);
 
   Provider &provider_;
   const PqType &type_;
@@ -73,7 +65,8 @@ class PqKey {
   std::array<uint8_t, 64> tr_ = {};
 
   std::once_flag once_;
-  lc_ml_dsa_key *device_key_ = nullptr;
+  lc_ml_dsa_key *ml_dsa_key_ = nullptr;
+  lc_slh_dsa_key *slh_dsa_key_ = nullptr;
   std::atomic<bool> is_unfit_{false};
 };
 

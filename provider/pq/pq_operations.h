@@ -1,4 +1,4 @@
-// What the provider offers of ML-DSA, from OpenSSL 3.5 on.
+// What the provider offers of ML-DSA and SLH-DSA, from OpenSSL 3.5 on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,13 +10,15 @@
 
 namespace lanecrypt::provider {
 
-extern const OSSL_ALGORITHM kPqKeymgmtOperations[];
+extern const OSSL_ALGORITHM kMlDsaKeymgmtOperations[];
+extern const OSSL_ALGORITHM kSlhDsaKeymgmtOperations[];
 extern const OSSL_ALGORITHM kMlDsaSignatureOperations[];
+extern const OSSL_ALGORITHM kSlhDsaSignatureOperations[];
 
-// Whether this libcrypto has ML-DSA.
-bool libcrypto_has_ml_dsa();
-// What the default provider says of the TLS signatures that are offered here. TLS takes it only
-// from the provider whose keys it uses.
+// Whether this libcrypto has them.
+bool libcrypto_has_pq();
+// What the default provider says of the TLS signatures of ML-DSA. It says nothing of SLH-DSA. TLS
+// takes it only from the provider whose keys it uses.
 int tell_tls_sigalgs(Provider &provider, OSSL_CALLBACK *callback, void *argument);
 
 }  // namespace lanecrypt::provider

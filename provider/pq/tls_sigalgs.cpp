@@ -25,16 +25,15 @@ int pass_on(const OSSL_PARAM params[], void *pointer) {
   const OSSL_PARAM *const name = OSSL_PARAM_locate_const(params, kSigalgName);
   if (name == nullptr || name->data == nullptr) return 1;
   for (const PqType &type : kPqTypes)
-    if (std::strcmp(static_cast<const char *>(name->data), type.name) == 0)
+    if (type.family == PqFamily::kMlDsa &&
+        std::strcmp(static_cast<const char *>(name->data), type.name) == 0)
       return telling.callback(params, telling.argument);
   return 1;
 }
 
 }  // namespace
 
-bool libcrypto_has_ml_dsa() {
-  return 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 305;
-}
+bool libcrypto_has_pq() { return 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 305; }
 
 int tell_tls_sigalgs(Provider &provider, OSSL_CALLBACK *callback, void *argument) {
   const OSSL_PROVIDER *its = default_provider(library_of_fallback(provider));

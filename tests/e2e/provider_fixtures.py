@@ -60,7 +60,9 @@ module = {build}/lib/gpu.so
         assert lines
         names = ("device_jobs", "device_bytes", "cpu_jobs", "cpu_bytes", "failures",
                  "rsa_device_keys", "rsa_cpu_keys", "rsa_device_jobs", "rsa_cpu_jobs", "rsa_failures",
-                 "ml_dsa_device_jobs", "ml_dsa_cpu_jobs", "ml_dsa_failures")
+                 "ml_dsa_device_jobs", "ml_dsa_cpu_jobs", "ml_dsa_failures",
+                 "slh_dsa_device_keys", "slh_dsa_cpu_keys", "slh_dsa_device_jobs",
+                 "slh_dsa_cpu_jobs", "slh_dsa_failures")
         sums = {name: sum(line[name] for line in lines) for name in names}
         sums["devices"] = sorted({d["id"] for line in lines for d in line["devices"] if d["bytes"]})
         return sums

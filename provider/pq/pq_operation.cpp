@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/pq/pq_operation.h"
+
+#include <string>
+
+#include "provider/fleet.h"
+#include "provider/wait/jobs.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+struct Counts {
+  Count device, cpu, failures;
+};
+Counts counts_of(PqFamily family, bool is_key) {
+  if (family == PqFamily::kMlDsa)
+    return {Count::kMlDsaDeviceJobs, Count::kMlDsaCpuJobs, Count::kMlDsaFailures};
+  if (is_key) return {Count::kSlhDsaDeviceKeys, Count::kSlhDsaCpuKeys, Count::kSlhDsaFailures};
+  return {Count::kSlhDsaDeviceJobs, Count::kSlhDsaCpuJobs, Count::kSlhDsaFailures};
+}
+
+lc_slh_dsa_operation slh_dsa_operation(bool is_key) {
+  return is_key ? LC_SLH_DSA_GENERATE : LC_SLH_DSA_SIGN;
+}
+
+}  // namespace
+
+bool PqOperation::is_sooner(uint32_t in_line) const {
+  if (type_.family == PqFamily::kMlDsa)
+    return lc_ml_dsa_device_is_sooner(provider_.devices(), lc_ml_dsa_set(type_.set), in_line) != 0;
+  return lc_slh_dsa_device_is_sooner(provider_.devices(), lc_slh_dsa_set(type_.set),
+                                     slh_dsa_operation(key_ == nullptr), in_line) != 0;
+}
+
+PqOperation::PqOperation(Provider &provider, const PqType &type, PqKey *key)
+    : provider_(provider), type_(type), key_(key) {
+  const Settings &settings = provider_.settings;
+  if (!settings.require_gpu && !provider_.may_use_devices()) return;
+  const Settings::Use use = type_.family == PqFamily::kMlDsa ? settings.ml_dsa : settings.slh_dsa;
+  if (settings.require_gpu || use == Settings::Use::kAlways) {
+    is_for_device_ = key_suits();
+    if (is_for_device_ || !settings.require_gpu) return;
+    may_go_on_ = false;
+    provider_.counters.count(counts_of(type_.family, key_ == nullptr).failures);
+    provider_.errors.raise(Reason::kDeviceRequired, "no device takes this key");
+    return;
+  }
+  if (key_ != nullptr && (!key_->has_private() || !key_->may_suit_device())) return;
+  const uint32_t in_line = operations_in_line();
+  if (is_sooner(in_line)) {
+    is_for_device_ = key_suits();
+    if (!is_for_device_) stays_on_cpu();
+    return;
+  }
+  stays_on_cpu();
+  is_counted_ = true;
+  began_ = std::chrono::steady_clock::now();
+}
+
+PqOperation::~PqOperation() {
+  if (may_go_on_ && !ran_on_device_)
+    provider_.counters.count(counts_of(type_.family, key_ == nullptr).cpu);
+  if (!is_counted_) return;
+  const auto took = std::chrono::steady_clock::now() - began_;
+  const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
+  const uint64_t ns = is_done_ ? uint64_t(passed) : 0;
+  if (type_.family == PqFamily::kMlDsa)
+    lc_ml_dsa_ran_on_cpu(provider_.devices(), lc_ml_dsa_set(type_.set), ns);
+  else
+    lc_slh_dsa_ran_on_cpu(provider_.devices(), lc_slh_dsa_set(type_.set),
+                          slh_dsa_operation(key_ == nullptr), ns);
+}
+
+PqOperation::Taken PqOperation::run(const OneOperation &what, std::span<const uint8_t> in,
+                                    std::span<uint8_t> out) {
+  const Counts counts = counts_of(type_.family, key_ == nullptr);
+  provider_.asked_devices.store(true, std::memory_order_relaxed);
+  lc_result result{};
+  result.struct_size = sizeof result;
+  std::string why;
+  const lc_status status = run_and_wait(what, in, out, &result, &why);
+  // Either the queue was full, or a device failed and the library's CPU or nobody took over.
+  if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
+    (void)look_at_devices(provider_);
+  if (status == LC_OK) {
+    if (result.failed_checks > 0 || result.failed_devices > 0)
+      provider_.counters.count(counts.failures);
+    if (result.device_operations > 0) {
+      ran_on_device_ = true;
+      provider_.counters.count(counts.device);
+    }
+    return Taken::kDone;
+  }
+  provider_.counters.count(counts.failures);
+  // The library's own CPU has stepped in for devices that failed. What is left is a one-time key
+  // of SLH-DSA that has signed a fault: whoever made this signature, it would give the key away.
+  if (status == LC_ERROR_DEVICE && type_.family == PqFamily::kSlhDsa && key_ != nullptr &&
+      !provider_.settings.require_gpu) {
+    may_go_on_ = false;
+    provider_.errors.raise(Reason::kFaultSigned, why.c_str());
+    return Taken::kFailed;
+  }
+  if (!provider_.settings.require_gpu) return Taken::kNotTaken;
+  may_go_on_ = false;
+  provider_.errors.raise(Reason::kDeviceRequired, why.c_str());
+  return Taken::kFailed;
+}
+
+}  // namespace lanecrypt::provider

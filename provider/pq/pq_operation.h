@@ -1,0 +1,62 @@
+// One signature, or one new key of SLH-DSA, on a device of this process or on the CPU: which of
+// both, how its caller waits, and what is counted.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+#include "provider/pq/pq_key.h"
+#include "provider/wait/for_library.h"
+
+namespace lanecrypt::provider {
+
+// An operation from the decision where it is done to its end. On the CPU the default provider
+// does it, and this notes how long it took.
+class PqOperation {
+ public:
+  enum class Taken {
+    kDone,      // the output is there
+    kNotTaken,  // nothing was done: the CPU must do it
+    kFailed,    // an error was raised
+  };
+
+  // Each decides where it is done.
+  static PqOperation signature(PqKey &key) { return {key.provider(), key.type(), &key}; }
+  static PqOperation generation(Provider &provider, const PqType &type) {
+    return {provider, type, nullptr};
+  }
+  ~PqOperation();
+  PqOperation(const PqOperation &) = delete;
+
+  // Called after the CPU's part. The time counts only if `done` says that it succeeded.
+  // Returns `done`.
+  bool note(bool done) {
+    is_done_ = done;
+    return done;
+  }
+  bool is_for_device() const { return is_for_device_; }
+  // False, with an error raised, if a device is required and none takes the key.
+  bool may_go_on() const { return may_go_on_; }
+  // May pause an ASYNC job.
+  Taken run(const OneOperation &what, std::span<const uint8_t> in, std::span<uint8_t> out);
+
+ private:
+  PqOperation(Provider &provider, const PqType &type, PqKey *key);
+  bool is_sooner(uint32_t in_line) const;
+  bool key_suits() const { return key_ == nullptr || key_->make_for_device(); }
+
+  // All of the job's stack may be freed without a destructor (wait/jobs.h). So nothing here
+  // owns anything.
+  Provider &provider_;
+  const PqType &type_;
+  PqKey *const key_;  // nullptr: it makes one
+  bool is_for_device_ = false, may_go_on_ = true, ran_on_device_ = false, is_done_ = false;
+  // The library was asked, and since then counts this operation as on the CPU.
+  bool is_counted_ = false;
+  std::chrono::steady_clock::time_point began_;
+};
+
+}  // namespace lanecrypt::provider
