@@ -220,7 +220,11 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
                 "\"cpu_bytes\": 63, \"cores_bytes\": 0, \"failures\": 0, \"keystream_bytes\": 0, "
                 "\"keystream_wasted_bytes\": 0, \"rsa_device_keys\": 0, \"rsa_cpu_keys\": 0, "
                 "\"rsa_device_jobs\": 0, \"rsa_service_jobs\": 0, "
-                "\"rsa_cpu_jobs\": 0, \"rsa_failures\": 0, \"devices\": [{\"id\": \"host:0\""),
+                "\"rsa_cpu_jobs\": 0, \"rsa_failures\": 0, "
+                "\"ml_dsa_device_jobs\": 0, \"ml_dsa_cpu_jobs\": 0, \"ml_dsa_failures\": 0, "
+                "\"slh_dsa_device_keys\": 0, \"slh_dsa_cpu_keys\": 0, \"slh_dsa_device_jobs\": 0, "
+                "\"slh_dsa_cpu_jobs\": 0, \"slh_dsa_failures\": 0, "
+                "\"devices\": [{\"id\": \"host:0\""),
       std::string::npos)
       << line;
   EXPECT_EQ(line.back(), '\n');
