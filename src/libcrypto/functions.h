@@ -305,6 +305,8 @@ F(const OSSL_PARAM *, nullptr, OSSL_PARAM_locate_const, (const OSSL_PARAM *param
 F(int, 0, OSSL_PARAM_get_int, (const OSSL_PARAM *param, int *value), (param, value))
 F(int, 0, OSSL_PARAM_get_uint, (const OSSL_PARAM *param, unsigned int *value), (param, value))
 F(int, 0, OSSL_PARAM_get_size_t, (const OSSL_PARAM *param, size_t *value), (param, value))
+F(int, 0, OSSL_PARAM_get_octet_string,
+  (const OSSL_PARAM *param, void **value, size_t size, size_t *used), (param, value, size, used))
 F(int, 0, OSSL_PARAM_get_utf8_string, (const OSSL_PARAM *param, char **value, size_t size),
   (param, value, size))
 F(int, 0, OSSL_PARAM_set_int, (OSSL_PARAM * param, int value), (param, value))
