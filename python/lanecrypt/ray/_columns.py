@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
@@ -121,7 +122,7 @@ class Encrypt(_Columns):
             [numpy.frombuffer(nonces, "u1").reshape(count, NONCE_BYTES), text, tags], axis=1)
 
     def _sealed_tensor(self, values: Any, nonces: bytes, aads: Any) -> Any:
-        import torch
+        torch: Any = importlib.import_module("torch")
 
         count = len(values)
         rows = values.detach().contiguous().reshape(count, values.numel() // count).view(torch.uint8)
@@ -200,7 +201,7 @@ class Decrypt(_Columns):
                           dtype: Any, shape: tuple[int, ...], row_bytes: int) -> Any:
         """By one copy of ciphertext to the device, from pinned memory."""
         import numpy
-        import torch
+        torch: Any = importlib.import_module("torch")
 
         count = len(texts)
         pitch = -(-row_bytes // _ALIGNED) * _ALIGNED
