@@ -1,6 +1,6 @@
 # Compiles the C++ files of a folder together, a few at a time, where the headers are
 # precompiled too. All of them read the same headers and make the same templates, so this takes
-# half the time. Like LANECRYPT_PRECOMPILE it is off in usual builds and in dev/check-release,
+# less time. Like LANECRYPT_PRECOMPILE it is off in usual builds and in dev/check-release,
 # which find a file that does not include what it needs.
 #
 # SPDX-License-Identifier: Apache-2.0
