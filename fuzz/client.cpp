@@ -193,7 +193,7 @@ struct Service {
   }
 };
 
-// Serves one connection at a time with the Service that it is given.
+// Serves one connection of each input with the Service that it is given.
 class Listener {
  public:
   Listener() {
@@ -213,19 +213,31 @@ class Listener {
   void begin(Service *service) {
     const std::lock_guard lock(mutex_);
     service_ = service;
+    client_is_over_ = false;
   }
-  // Returns when the thread no more uses the service.
+  // Returns when the thread no more uses the service. The client is over.
   void end() {
     std::unique_lock lock(mutex_);
+    client_is_over_ = true;
     require(changed_.wait_for(lock, kStuck, [this] { return service_ == nullptr; }));
   }
 
  private:
+  bool has_connection(int wait_ms) {
+    pollfd one{socket_, POLLIN, 0};
+    return poll(&one, 1, wait_ms) == 1;
+  }
+
   void run() {
     for (;;) {
-      const int control = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+      (void)has_connection(100);
       const std::lock_guard lock(mutex_);
-      service_->serve(control);
+      if (service_ == nullptr) continue;
+      // A client that gets no core for long gives up before it has connected.
+      if (has_connection(0))
+        service_->serve(accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
+      else if (!client_is_over_)
+        continue;
       service_ = nullptr;
       changed_.notify_all();
     }
@@ -236,6 +248,7 @@ class Listener {
   std::mutex mutex_;
   std::condition_variable changed_;
   Service *service_ = nullptr;
+  bool client_is_over_ = false;
 };
 
 class Key : public client::Key {
