@@ -21,10 +21,11 @@ Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIS
 --root     a folder with the programs and libraries of unpacked packages, or what
            collect_servers.py made
 --set      a setting of the provider
---endure   N handshakes with an nginx of 8 workers that is reloaded all the while, whose workers
-           are killed, and whose service is killed, stopped and started again. Fails if one
-           handshake fails, other than those that a killed worker had. It is done in the last of
-           the ways: with `--ways openssl` it shows what nginx itself does
+--endure   N handshakes with an nginx that is reloaded all the while, whose workers are killed,
+           and whose service is killed, stopped and started again. Fails if one handshake fails,
+           other than those that a killed worker had. It is done in the last of the ways: with
+           `--ways openssl` it shows what nginx itself does
+--workers  so many workers of that nginx; 64 by default, since few workers sign on their cores
 """
 
 import argparse
@@ -54,7 +55,7 @@ DIES_WITHIN_S = 1
 WAYS = ("openssl", "service", "service-always")
 # The emulator takes its time on a busy machine.
 SMALL = {"servers": "nginx-2", "bits": "2048", "tls": "1.3", "seconds": 3, "runs": 1,
-         "ways": "openssl,service-always"}
+         "ways": "openssl,service-always", "workers": 8}
 BEGAN = time.monotonic()
 
 
@@ -255,14 +256,16 @@ class Bench:
         """Whole handshakes through reloads, kills and restarts. Returns whether none failed."""
         self.service.start()
         way = self.options.ways[-1]
-        server = self.server("nginx-8", self.options.bits[0], way)
+        server = self.server("nginx-8", self.options.bits[0], way, self.options.workers)
         crowds = []
         over, events, errors = threading.Event(), [], []
         chaos = threading.Thread(target=self.disturb, args=(server, over, events, errors))
         made, failures, by_service = 0, [], 0
         try:
             server.start()
-            crowds = [self.visitors(server, tls, 32, checks=True) for tls in self.options.tls]
+            visitors = max(32, self.options.workers)
+            crowds = [self.visitors(server, tls, visitors, checks=True)
+                      for tls in self.options.tls]
             chaos.start()
             while made < self.options.endure and not errors:
                 for crowd in crowds:
@@ -383,6 +386,7 @@ def arguments():
     parser.add_argument("--server-cores", type=int, default=0)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--endure", type=int, default=0, metavar="N")
+    parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
     parser.add_argument("--out", type=pathlib.Path)

@@ -52,7 +52,7 @@ def test_handshakes(build, tmp_path):
 def test_handshakes_through_kills(build, tmp_path):
     if not program("nginx"):
         pytest.skip("nginx is not installed")
-    rows = figures("handshakes.py", build, tmp_path, "--endure", "300", "--bits", "2048", "--set",
-                   "rsa=always", "--seed", "1")
+    rows = figures("handshakes.py", build, tmp_path, "--endure", "300", "--workers", "8",
+                   "--bits", "2048", "--set", "rsa=always", "--seed", "1")
     assert rows["handshakes.endure.failed"]["value"] == 0
     assert rows["handshakes.endure.made"]["value"] >= 300
