@@ -32,6 +32,8 @@
 //                     kernel shares the registers of its multiprocessor
 //   KEEP_IN_STEP()    before long straight code that all lanes of a group run:
 //                     teams that run it at one time share its instructions
+//   LANES_MAY_REST    whether a lane that has no block may leave out such code: a CPU runs
+//                     lanes one after the other, and it takes as long as any other's
 //   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::beside_last: from all
 //                     groups of a launch, the next may begin; at its end the
 //                     next awaits the end of that before it
@@ -346,8 +348,11 @@ static inline u32 word_of_lane(u32 word, u32 from, u32 *scratch) {
 #ifndef TEAM_BARRIER
 #define TEAM_BARRIER()
 #endif
-#ifndef KEEP_IN_STEP
+#ifdef KEEP_IN_STEP
+#define LANES_MAY_REST 0
+#else
 #define KEEP_IN_STEP()
+#define LANES_MAY_REST 1
 #endif
 #ifndef LET_NEXT_BEGIN
 #define LET_NEXT_BEGIN()

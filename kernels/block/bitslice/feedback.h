@@ -89,6 +89,7 @@ KERNEL(BLOCK_NAME(cfb_decrypt), BLOCK_BITSLICE_LANES)
     const u64 first =
         each * ((tile - piece->first_tile) * (BLOCK_BITSLICE_BLOCKS / shared * TEAM_LANES) +
                 lane_id() % TEAM_LANES);
+    if (LANES_MAY_REST && first >= length) continue;
     u32 state[128];
     UNROLL for (u32 k = 0; k < 32; ++k) {
       const u64 at = first + (u64)(k / shared) * each * TEAM_LANES;

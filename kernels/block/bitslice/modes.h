@@ -109,6 +109,7 @@ FN void BLOCK_NAME(tiles)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles
     const LaneBlocks lane = {
         (tile - piece->first_tile) * (BLOCK_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES,
         TEAM_LANES, tile < tiles ? piece->length : 0, block_aligned(in, out)};
+    if (LANES_MAY_REST && 16 * lane.number >= lane.length) continue;
     u32 state[128];
     slice_load(state, in, &lane);
     block_transpose_state(state);
@@ -158,6 +159,8 @@ KERNEL_OF(BLOCK_NAME(ctr), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
     const u64 in_piece = tile - piece->first_tile;
     LaneBlocks lane = {in_piece * (BLOCK_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES,
                        TEAM_LANES, tile < tiles ? piece->length : 0, block_aligned(in, out)};
+    if (LANES_MAY_REST && (rows == 0 ? 16 * lane.number >= lane.length : lane.length == 0))
+      continue;
 #ifdef BLOCK_SLICED_WINDOW
     BLOCK_SLICED_WINDOW window = BLOCK_SLICED_NO_WINDOW;
     if (rows != 0) {

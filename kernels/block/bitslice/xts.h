@@ -55,6 +55,7 @@ FN void BLOCK_XTS_NAME(tiles)(GLOBAL const CipherPiece *pieces, u32 count, u64 t
     const u64 slots = piece->slots;
     const u64 first =
         (tile - piece->first_tile) * (BLOCK_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES;
+    if (LANES_MAY_REST && first >= slots) continue;
     const XtsPlace start = xts_place(first, piece, points);
     u32 state[128], steals = 0;
     // The second pass is for slots that end in a part of a block alone.
