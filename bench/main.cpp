@@ -42,8 +42,8 @@ the copies there and back, beside OpenSSL on one core and on all. Every output
 is compared with OpenSSL's.
 rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
 and keys in the making, beside OpenSSL on one core and on all.
-pq: signatures, keys and verifications of ML-DSA in batches, and the time of one
-signature, beside OpenSSL from 3.5 on, on one core and on all.
+pq: signatures, keys and verifications of ML-DSA and SLH-DSA in batches, and the time
+of one signature and one key, beside OpenSSL from 3.5 on, on one core and on all.
 host: AES from host memory and back, pinned and through EVP, with the CPU's time, in
 turn with OpenSSL; what it costs to check the output; what a task on the same core
 keeps of it.
@@ -172,7 +172,10 @@ class Bench : public Subcommand {
         module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "aes") bench_aes(context, quick_, log);
     if (what_ == "rsa") bench_rsa(context, module, quick_, log);
-    if (what_ == "pq") bench_ml_dsa(context, quick_, log);
+    if (what_ == "pq") {
+      bench_ml_dsa(context, quick_, log);
+      bench_slh_dsa(context, quick_, log);
+    }
     if (what_ == "host") bench_host(context, module, dir_, quick_, log);
     if (what_ == "kernels") measure_kernels(devices, log);
     if (what_ == "timing") bench_timing(context, quick_, launches_, log);

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -22,7 +21,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "bench/report/compare_times.h"
+#include "bench/report/batch_timing.h"
 #include "bench/report/results.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_candidates.h"
@@ -36,8 +35,8 @@ namespace lanecrypt::bench {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-// Both kinds come from the same number of places, so that caches serve them alike.
-constexpr size_t kPlaces = 16;
+using cli::BatchTiming;
+constexpr size_t kPlaces = BatchTiming::kPlaces;
 
 [[noreturn]] void give_up(const std::string &what) {
   std::fprintf(stderr, "rsa_timing: %s\n", what.c_str());
@@ -46,49 +45,6 @@ constexpr size_t kPlaces = 16;
 void must(const Status &status) {
   if (!status.ok()) give_up(status.text());
 }
-
-class Timing {
- public:
-  Timing(std::string where, unsigned launches) : where_(std::move(where)), launches_(launches) {
-    std::random_device seed;
-    random_.seed((uint64_t{seed()} << 32) | seed());
-  }
-
-  // Calls prepare() and then run(), which is timed, with the kind (0: all alike, 1:
-  // random) and the place of a key and of data.
-  void measure(const std::string &name, const std::function<void(size_t key, size_t data)> &prepare,
-               const std::function<void(size_t key, size_t data)> &run) {
-    std::vector<cli::TimedLaunch> timed;
-    const unsigned warm_up = std::min(100u, launches_ / 10);
-    for (unsigned n = 0; n < launches_ + warm_up; ++n) {
-      const size_t keys_vary = random_() & 1, data_vary = random_() & 1;
-      const size_t key = keys_vary * kPlaces + random_() % kPlaces,
-                   data = data_vary * kPlaces + random_() % kPlaces;
-      prepare(key, data);
-      const auto start = std::chrono::steady_clock::now();
-      run(key, data);
-      const std::chrono::duration<double, std::nano> took =
-          std::chrono::steady_clock::now() - start;
-      if (n >= warm_up) timed.push_back({took.count(), keys_vary != 0, data_vary != 0});
-    }
-    for (cli::BenchResult &result : cli::compare_times(name, timed, random_)) {
-      if (result.unit == "t")
-        std::fprintf(stderr, "%-48s t = %6.2f\n", result.name.c_str(), result.spread.median);
-      result.name += "." + where_;
-      result.clock = "wall";
-      results_.push_back(std::move(result));
-    }
-  }
-
-  std::mt19937_64 &random() { return random_; }
-  const std::vector<cli::BenchResult> &results() const { return results_; }
-
- private:
-  const std::string where_;
-  const unsigned launches_;
-  std::mt19937_64 random_;
-  std::vector<cli::BenchResult> results_;
-};
 
 // The first half of the places hold one key, the other half a key each.
 std::vector<RsaKeyPointer> make_keys(uint32_t bits) {
@@ -122,8 +78,8 @@ std::vector<RsaKeyPointer> make_keys(uint32_t bits) {
   return made.keys;
 }
 
-void time_operations(Timing &timing, const device::Found &found, const char *how, uint32_t bits,
-                     size_t count) {
+void time_operations(BatchTiming &timing, const device::Found &found, const char *how,
+                     uint32_t bits, size_t count) {
   Result<std::unique_ptr<runtime::RsaEngine>> engine = runtime::make_rsa_engine(found);
   must(engine.status());
   const std::vector<RsaKeyPointer> keys = make_keys(bits);
@@ -156,8 +112,8 @@ void time_operations(Timing &timing, const device::Found &found, const char *how
       });
 }
 
-void time_prime_tests(Timing &timing, const device::Found &found, const char *how, uint32_t bits,
-                      size_t count) {
+void time_prime_tests(BatchTiming &timing, const device::Found &found, const char *how,
+                      uint32_t bits, size_t count) {
   Result<std::unique_ptr<runtime::PrimeTester>> tester = runtime::make_device_primes(found);
   must(tester.status());
   const uint32_t stride = cpu::prime_stride_bytes(bits);
@@ -213,7 +169,7 @@ int run(int argc, char **argv) {
   if (argc % 2 == 0) give_up("an option needs a value");
   for (const device::Found &found : device::find_all_here()) {
     if (found.properties.id != id) continue;
-    Timing timing(found.properties.api, launches);
+    BatchTiming timing(found.properties.api, launches);
     // The emulator measures nothing. It shows that the program works.
     const bool is_gpu = found.properties.is_gpu;
     const auto wants = [&](const std::string &test) {

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
-#include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
+#include "bench/load/on_threads.h"
+#include "bench/pq/openssl_signer.h"
 #include "bench/pq/pq.h"
 #include "cli/failure.h"
-#include "cpu/core_count.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -27,23 +22,6 @@ constexpr lc_ml_dsa_set kSets[] = {LC_ML_DSA_44, LC_ML_DSA_65, LC_ML_DSA_87};
 constexpr unsigned kCallers = 4;
 
 [[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
-
-void on_threads(unsigned count, const std::function<void(unsigned)> &work) {
-  std::vector<std::thread> threads;
-  std::exception_ptr failure;
-  std::atomic<bool> has_failed{false};
-  const auto run = [&](unsigned n) {
-    try {
-      work(n);
-    } catch (...) {
-      if (!has_failed.exchange(true)) failure = std::current_exception();
-    }
-  };
-  for (unsigned n = 1; n < count; n++) threads.emplace_back(run, n);
-  run(0);
-  for (std::thread &thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
-}
 
 MlDsaKey key_of(lc_ml_dsa_set set) {
   const Bytes seed(lc_ml_dsa_bytes(set, LC_ML_DSA_SEED), 7);
@@ -157,66 +135,13 @@ void measure_device(const Context &context, uint32_t device, const lc_device_inf
   }
 }
 
-struct FreePkey {
-  void operator()(EVP_PKEY *key) const { EVP_PKEY_free(key); }
-};
-struct FreeHash {
-  void operator()(EVP_MD_CTX *context) const { EVP_MD_CTX_free(context); }
-};
-
-// OpenSSL's signatures a second on so many cores.
-Spread openssl_rate(EVP_PKEY *key, size_t signature_bytes, unsigned cores,
-                    const Patience &patience) {
-  constexpr std::chrono::milliseconds kSlice{300};
-  std::atomic<uint64_t> done{0};
-  return measure_rate(patience, 1, [&] {
-    done = 0;
-    const auto start = Clock::now();
-    on_threads(cores, [&](unsigned) {
-      const std::unique_ptr<EVP_MD_CTX, FreeHash> context(EVP_MD_CTX_new());
-      Bytes signature(signature_bytes);
-      const Bytes text(32, 0x15);
-      if (!context || EVP_DigestSignInit_ex(context.get(), nullptr, nullptr, nullptr,
-                                            "provider=default", key, nullptr) != 1)
-        fail("OpenSSL does not sign by ML-DSA");
-      while (Clock::now() - start < kSlice) {
-        size_t bytes = signature.size();
-        if (EVP_DigestSign(context.get(), signature.data(), &bytes, text.data(), text.size()) != 1)
-          fail("OpenSSL does not sign by ML-DSA");
-        ++done;
-      }
-    });
-    const std::chrono::duration<double> wall = Clock::now() - start;
-    return wall.count() / static_cast<double>(std::max<uint64_t>(done, 1));
-  });
-}
-
 }  // namespace
 
 void bench_ml_dsa(const Context &context, bool quick, BenchLog &log) {
   const Patience patience = quick ? Patience{3, 1, 1} : Patience{9, 5, 6};
   for (const lc_ml_dsa_set set : kSets) {
     if (quick && set != LC_ML_DSA_65) continue;
-    const std::string name = fmt::format("ml-dsa-{}.sign.openssl", int(set));
-    const std::string of_all = name + "-all-cores";
-    const std::unique_ptr<EVP_PKEY, FreePkey> key(
-        EVP_PKEY_Q_keygen(nullptr, "provider=default", fmt::format("ML-DSA-{}", int(set)).c_str()));
-    if (!key) log.note("this OpenSSL has no ML-DSA: it is not measured");
-    const size_t bytes = lc_ml_dsa_bytes(set, LC_ML_DSA_SIGNATURE);
-    if (key && log.wants(name)) {
-      log.tell(name);
-      log.add({name, "op/s", openssl_rate(key.get(), bytes, 1, patience), {}, {}, "wall", {}});
-    }
-    if (key && log.wants(of_all)) {
-      log.tell(of_all);
-      log.add({of_all,
-               "op/s",
-               openssl_rate(key.get(), bytes, cpu::usable_cores(), patience),
-               {},
-               {},
-               "wall",
-               {}});
-    }
+    bench_openssl_signer(fmt::format("ML-DSA-{}", int(set)), patience, log);
     for (uint32_t index = 0; index < context.device_count(); index++)
       if (const lc_device_info info = context.device(index); info.selected)
         measure_device(context, index, info, set, patience, log);

@@ -11,5 +11,6 @@ namespace lanecrypt::cli {
 
 // Throws Failure (kFailed) if an operation fails.
 void bench_ml_dsa(const Context &context, bool quick, BenchLog &log);
+void bench_slh_dsa(const Context &context, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::cli

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <thread>
 
+#include "bench/load/on_threads.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
@@ -24,13 +24,6 @@ using PkeyContext = std::unique_ptr<EVP_PKEY_CTX, decltype(&EVP_PKEY_CTX_free)>;
 [[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
 
 }  // namespace
-
-void on_threads(unsigned count, const std::function<void(unsigned)> &work) {
-  std::vector<std::thread> threads;
-  for (unsigned n = 1; n < count; n++) threads.emplace_back([&work, n] { work(n); });
-  work(0);
-  for (std::thread &thread : threads) thread.join();
-}
 
 BenchRsaKey::BenchRsaKey(unsigned bits)
     : pkey_(EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits})) {

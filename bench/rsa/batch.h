@@ -15,9 +15,6 @@
 
 namespace lanecrypt::cli {
 
-// Runs work(n) for each n < count, on as many threads.
-void on_threads(unsigned count, const std::function<void(unsigned)> &work);
-
 // A key, in OpenSSL's form and in the library's.
 class BenchRsaKey {
  public:

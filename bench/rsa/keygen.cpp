@@ -7,7 +7,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "bench/rsa/batch.h"
+#include "bench/load/on_threads.h"
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 

@@ -5,6 +5,11 @@
 // how often an attempt at a signature is refused, by which check, and the challenge of one that is
 // (docs/security.md).
 //
+// All lanes of a group meet every barrier, whatever an attempt finds: after a check has refused it,
+// they do nothing between the barriers (`is_wanted`). By OpenCL's standard a check may lead out of
+// an attempt between two barriers, as all lanes read the same answer. But PoCL 3.1, which makes
+// loops over the lanes of what lies between barriers, then signs wrongly.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,15 +39,16 @@ FN MlDsaGroup ml_dsa_group(SHARED u32 *words, const MlDsaSet set) {
   return group;
 }
 
-// Whether a coefficient of `count` polynomials is as large as `bound`. All lanes ask, and get
-// the same answer. Lanes that find one all write the same.
-FN u32 ml_dsa_exceeds(SHARED const u32 *polys, u32 count, u32 bound, SHARED u32 *flag) {
-  if (lane_id() == 0) *flag = 0;
+// Whether `count` polynomials are wanted and all their coefficients below `bound`. All lanes ask,
+// and get the same answer. Lanes that find one which is not below it all write the same.
+FN u32 ml_dsa_fits(SHARED const u32 *polys, u32 count, u32 bound, u32 is_wanted, SHARED u32 *flag) {
+  if (lane_id() == 0) *flag = is_wanted;
   group_barrier();
   u32 found = 0;
-  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
-    found |= 1 ^ ((ml_dsa_magnitude(polys[n]) - bound) >> 31);
-  if (found != 0) *flag = 1;
+  if (is_wanted)
+    for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
+      found |= 1 ^ ((ml_dsa_magnitude(polys[n]) - bound) >> 31);
+  if (found != 0) *flag = 0;
   group_barrier();
   const u32 answer = *flag;
   group_barrier();
@@ -73,11 +79,12 @@ FN void ml_dsa_commit(const MlDsaGroup group, SHARED const u32 *vector, u32 how,
 
 // to[i] = challenge times polys[i], not after the NTT any more.
 FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaGroup group, GLOBAL const u32 *polys,
-                               u32 count) {
-  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
-    to[n] = ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], polys[n]);
+                               u32 count, u32 is_wanted) {
+  if (is_wanted)
+    for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
+      to[n] = ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], polys[n]);
   group_barrier();
-  ml_dsa_inverse_ntt(to, count);
+  ml_dsa_inverse_ntt(to, count, is_wanted);
 }
 
 // ---- Keys ----
@@ -160,7 +167,7 @@ FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlD
     ml_dsa_product(group.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY, group.first,
                    set.l);
   group_barrier();
-  ml_dsa_inverse_ntt(group.second, set.k);
+  ml_dsa_inverse_ntt(group.second, set.k, 1);
   ml_dsa_unpack(group.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
   group_barrier();
@@ -195,13 +202,14 @@ FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaGroup gr
     group.first[n] = ml_dsa_add(ml_dsa_multiply(group.first[n], 1),
                                 ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], s1[n]));
   group_barrier();
-  ml_dsa_inverse_ntt(group.first, set.l);
+  ml_dsa_inverse_ntt(group.first, set.l, 1);
   const u32 gamma1 = 1u << set.gamma1_bits;
-  if (ml_dsa_exceeds(group.first, set.l, gamma1 - set.tau * set.eta, group.flag)) return 0;
-  ml_dsa_pack(out + set.hash_bytes / 4, group.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
-              gamma1, set);
+  const u32 fits = ml_dsa_fits(group.first, set.l, gamma1 - set.tau * set.eta, 1, group.flag);
+  if (fits)
+    ml_dsa_pack(out + set.hash_bytes / 4, group.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
+                gamma1, set);
   group_barrier();
-  return 1;
+  return fits;
 }
 
 // Writes the hints out of 32 of them a word: algorithm 20. By one lane. 0: they are too many.
@@ -219,33 +227,39 @@ FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet
   return 1;
 }
 
-// Writes the hints, or says that the attempt is refused. group.second is w.
-FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, const MlDsaGroup group,
-                         const MlDsaSet set) {
-  ml_dsa_times_challenge(group.first, group, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k);
-  for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
-    const u32 rest = ml_dsa_subtract(group.second[n], group.first[n]);
-    group.second[n] = rest;
-    group.first[n] = ml_dsa_decompose(rest, set).low;
-  }
-  group_barrier();
-  if (ml_dsa_exceeds(group.first, set.k, set.gamma2 - set.tau * set.eta, group.flag)) return 0;
-  ml_dsa_times_challenge(group.first, group, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k);
-  if (ml_dsa_exceeds(group.first, set.k, set.gamma2, group.flag)) return 0;
-  for (u32 n = lane_id(); n < 8 * set.k; n += group_lanes()) {
-    u32 word = 0;
-    for (u32 bit = 0; bit < 32; ++bit) {
-      // Each lane begins at another coefficient, for the sake of the banks of local memory.
-      const u32 at = 32 * n + (bit + lane_id()) % 32;
-      const u32 rest = group.second[at];
-      const u32 moved = ml_dsa_add(rest, group.first[at]);
-      const u32 differs = ml_dsa_decompose(rest, set).high ^ ml_dsa_decompose(moved, set).high;
-      word |= ((differs | (0u - differs)) >> 31) << at % 32;
+// Writes the hints if they are wanted. Whether it did: else the attempt is refused. group.second
+// is w.
+FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
+                         const MlDsaGroup group, const MlDsaSet set) {
+  ml_dsa_times_challenge(group.first, group, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k,
+                         is_wanted);
+  if (is_wanted)
+    for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
+      const u32 rest = ml_dsa_subtract(group.second[n], group.first[n]);
+      group.second[n] = rest;
+      group.first[n] = ml_dsa_decompose(rest, set).low;
     }
-    group.challenge[n] = word;
-  }
   group_barrier();
-  if (lane_id() == 0) *group.flag = ml_dsa_pack_hints(out, group.challenge, set);
+  is_wanted =
+      ml_dsa_fits(group.first, set.k, set.gamma2 - set.tau * set.eta, is_wanted, group.flag);
+  ml_dsa_times_challenge(group.first, group, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k,
+                         is_wanted);
+  is_wanted = ml_dsa_fits(group.first, set.k, set.gamma2, is_wanted, group.flag);
+  if (is_wanted)
+    for (u32 n = lane_id(); n < 8 * set.k; n += group_lanes()) {
+      u32 word = 0;
+      for (u32 bit = 0; bit < 32; ++bit) {
+        // Each lane begins at another coefficient, for the sake of the banks of local memory.
+        const u32 at = 32 * n + (bit + lane_id()) % 32;
+        const u32 rest = group.second[at];
+        const u32 moved = ml_dsa_add(rest, group.first[at]);
+        const u32 differs = ml_dsa_decompose(rest, set).high ^ ml_dsa_decompose(moved, set).high;
+        word |= ((differs | (0u - differs)) >> 31) << at % 32;
+      }
+      group.challenge[n] = word;
+    }
+  group_barrier();
+  if (lane_id() == 0) *group.flag = is_wanted ? ml_dsa_pack_hints(out, group.challenge, set) : 0;
   group_barrier();
   const u32 fits = *group.flag;
   group_barrier();
@@ -270,14 +284,15 @@ FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const 
     ml_dsa_product(group.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, group.first,
                    set.l);
   group_barrier();
-  ml_dsa_inverse_ntt(group.second, set.k);
+  ml_dsa_inverse_ntt(group.second, set.k, 1);
   ml_dsa_commit(group, group.second, ML_DSA_HIGH, set);
   ml_dsa_make_challenge(group, set);
-  if (!ml_dsa_make_z((GLOBAL u32 *)out, key, group, set)) return 0;
-  if (!ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, group, set)) return 0;
-  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes())
-    ((GLOBAL u32 *)out)[n] = group.hash[n];
-  return 1;
+  const u32 has_z = ml_dsa_make_z((GLOBAL u32 *)out, key, group, set);
+  const u32 done = ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, has_z, group, set);
+  if (done)
+    for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes())
+      ((GLOBAL u32 *)out)[n] = group.hash[n];
+  return done;
 }
 
 // Algorithm 7, of mu. Whether it made a signature.
@@ -294,12 +309,10 @@ FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const 
   group_barrier();
   for (u32 n = lane_id(); n < 16; n += group_lanes()) group.hashed[n] = piece->mu[n];
   group_barrier();
-  u32 attempt = 0;
-  ROLLED while (attempt < ML_DSA_MOST_ATTEMPTS) {
-    if (ml_dsa_attempt(out, expanded, attempt, group, set)) return 1;
-    ++attempt;
-  }
-  return 0;
+  u32 done = 0;
+  ROLLED for (u32 attempt = 0; attempt < ML_DSA_MOST_ATTEMPTS && done == 0; ++attempt) done =
+      ml_dsa_attempt(out, expanded, attempt, group, set);
+  return done;
 }
 
 // Algorithm 21, into 32 hints a word; by one lane. 0: they are malformed.
@@ -330,7 +343,7 @@ FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
                 1u << set.gamma1_bits, 0);
   group_barrier();
   const u32 bound = (1u << set.gamma1_bits) - set.tau * set.eta;
-  if (ml_dsa_exceeds(group.first, set.l, bound, group.flag)) return 0;
+  const u32 fits = ml_dsa_fits(group.first, set.l, bound, 1, group.flag);
   ml_dsa_ntt(group.first, set.l);
   ml_dsa_make_challenge(group, set);
   GLOBAL const u32 *t1 = expanded + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY;
@@ -341,16 +354,16 @@ FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
       to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(group.challenge[n], t1[i * ML_DSA_POLY + n]));
   }
   group_barrier();
-  ml_dsa_inverse_ntt(group.second, set.k);
+  ml_dsa_inverse_ntt(group.second, set.k, 1);
   if (lane_id() == 0)
     *group.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
   group_barrier();
-  if (*group.flag == 0) return 0;
+  const u32 has_hints = *group.flag;
   for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes())
     group.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, group.second[n], set);
   group_barrier();
   ml_dsa_commit(group, group.second, ML_DSA_PLAIN, set);
   u32 differs = 0;
   for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= group.hash[n] ^ words[n];
-  return differs == 0 ? 1 : 0;
+  return fits && has_hints && differs == 0 ? 1 : 0;
 }

@@ -81,23 +81,25 @@ FN void ml_dsa_ntt(SHARED u32 *polys, u32 count) {
 }
 
 // FIPS 204, algorithm 42; the result is also times 2^32, which undoes what
-// ml_dsa_multiply() has divided by.
-FN void ml_dsa_inverse_ntt(SHARED u32 *polys, u32 count) {
+// ml_dsa_multiply() has divided by. If it is not wanted, there are only the barriers.
+FN void ml_dsa_inverse_ntt(SHARED u32 *polys, u32 count, u32 is_wanted) {
   ROLLED for (u32 shift = 0; shift < 8; ++shift) {
     const u32 length = 1u << shift;
-    for (u32 n = lane_id(); n < count * 128; n += group_lanes()) {
-      const u32 block = (n % 128) >> shift;
-      SHARED u32 *at = polys + 2 * n - (n & (length - 1));
-      const u32 a = at[0], b = at[length];
-      u32 sum = ml_dsa_add(a, b);
-      u32 rest = ml_dsa_multiply(ml_dsa_zetas[(256u >> shift) - 1 - block], ml_dsa_subtract(b, a));
-      if (shift == 7) {
-        sum = ml_dsa_multiply(sum, ML_DSA_INVERSE_FACTOR);
-        rest = ml_dsa_multiply(rest, ML_DSA_INVERSE_FACTOR);
+    if (is_wanted)
+      for (u32 n = lane_id(); n < count * 128; n += group_lanes()) {
+        const u32 block = (n % 128) >> shift;
+        SHARED u32 *at = polys + 2 * n - (n & (length - 1));
+        const u32 a = at[0], b = at[length];
+        u32 sum = ml_dsa_add(a, b);
+        u32 rest =
+            ml_dsa_multiply(ml_dsa_zetas[(256u >> shift) - 1 - block], ml_dsa_subtract(b, a));
+        if (shift == 7) {
+          sum = ml_dsa_multiply(sum, ML_DSA_INVERSE_FACTOR);
+          rest = ml_dsa_multiply(rest, ML_DSA_INVERSE_FACTOR);
+        }
+        at[0] = sum;
+        at[length] = rest;
       }
-      at[0] = sum;
-      at[length] = rest;
-    }
     group_barrier();
   }
 }

@@ -103,8 +103,8 @@ bool has_small_secrets(Room &room, const u32 *private_key) {
                 ML_DSA_FROM_TOP, set.eta, 0);
   ml_dsa_unpack(group.second, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
-  return !ml_dsa_exceeds(group.first, set.l, set.eta + 1, group.flag) &&
-         !ml_dsa_exceeds(group.second, set.k, set.eta + 1, group.flag);
+  return ml_dsa_fits(group.first, set.l, set.eta + 1, 1, group.flag) &&
+         ml_dsa_fits(group.second, set.k, set.eta + 1, 1, group.flag);
 }
 
 }  // namespace
