@@ -13,7 +13,7 @@ enum class ExitCode {
   kOk = 0,
   kFailed = 1,     // input, output or the system failed
   kUsage = 2,      // the command line is wrong; nothing was read or written
-  kBadData = 3,    // wrong passphrase or key, or the input is damaged or foreign
+  kBadData = 3,    // wrong passphrase, key or signature, or the input is damaged or foreign
   kNoDevice = 4,   // no device could do it, and the CPU was not allowed
   kNoService = 5,  // no service listens
   // Of `lanecrypt run`, whose other codes are those of the program that it runs:

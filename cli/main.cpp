@@ -13,6 +13,7 @@
 #include "cli/program.h"
 #include "cli/run/run.h"
 #include "cli/service/service.h"
+#include "cli/slh/slh_dsa.h"
 #include "cli/subcommand.h"
 #include "lanecrypt/lanecrypt.h"
 
@@ -27,6 +28,7 @@ Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
   lanecrypt dec -aes-256-ctr -pbkdf2 -in disk.img.enc -out disk.img
   lanecrypt genrsa --count 1000 --bits 4096 --out-dir keys
+  lanecrypt slh-dsa sign --key key.pem *.tar
   lanecrypt run -- nginx -g 'daemon off;'
   lanecrypt devices
   lanecrypt bench aes --quick
@@ -49,6 +51,7 @@ constexpr Entry kEntries[] = {
     {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
     {"dec", "decrypt a file of lanecrypt enc or openssl enc", start<make_dec>},
     {"genrsa", "make RSA keys, one or many", start<make_genrsa>},
+    {"slh-dsa", "make keys and signatures of SLH-DSA, and verify them", start_slh_dsa},
     {"run", "run a program that uses OpenSSL, with a service of its own", start_run},
     {"service", "what the service lanecryptd does", start_service},
     {"devices", "list the devices", start<make_devices>},

@@ -9,32 +9,21 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "cli/keys/der.h"
+#include "cli/keys/pem.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
 namespace {
 
-constexpr std::string_view kBegin = "-----BEGIN PRIVATE KEY-----\n",
-                           kEnd = "-----END PRIVATE KEY-----\n";
 // INTEGER 0; SEQUENCE { OBJECT rsaEncryption, NULL }.
 constexpr uint8_t kHead[] = {0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86,
                              0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00};
 constexpr uint8_t kVersion[] = {0x02, 0x01, 0x00};
-constexpr uint8_t kInteger = 0x02, kOctets = 0x04, kSequence = 0x30;
-// So many bytes make a line of Base64, of 64 characters.
-constexpr size_t kLineBytes = 48;
-
-size_t header_bytes(size_t length) {
-  size_t bytes = 2;
-  if (length >= 128)
-    for (size_t rest = length; rest != 0; rest >>= 8) ++bytes;
-  return bytes;
-}
 
 // A positive number whose highest bit is set begins with a zero.
 bool needs_zero(const lc_number &number) {
@@ -43,31 +32,15 @@ bool needs_zero(const lc_number &number) {
 
 size_t integer_bytes(const lc_number &number) {
   const size_t length = number.length + (needs_zero(number) ? 1 : 0);
-  return header_bytes(length) + length;
+  return der_header_bytes(length) + length;
 }
 
-class Writer {
- public:
-  explicit Writer(uint8_t *to) : at_(to) {}
-  void header(uint8_t tag, size_t length) {
-    *at_++ = tag;
-    const size_t more = header_bytes(length) - 2;
-    *at_++ = more == 0 ? uint8_t(length) : uint8_t(0x80 | more);
-    for (size_t n = more; n-- > 0;) *at_++ = uint8_t(length >> (8 * n));
-  }
-  void bytes(const void *from, size_t length) {
-    std::memcpy(at_, from, length);
-    at_ += length;
-  }
-  void integer(const lc_number &number) {
-    header(kInteger, number.length + (needs_zero(number) ? 1 : 0));
-    if (needs_zero(number)) *at_++ = 0;
-    bytes(number.bytes, number.length);
-  }
-
- private:
-  uint8_t *at_;
-};
+void write_integer(DerWriter &writer, const lc_number &number) {
+  constexpr uint8_t kZero = 0;
+  writer.header(kDerInteger, number.length + (needs_zero(number) ? 1 : 0));
+  if (needs_zero(number)) writer.bytes(&kZero, 1);
+  writer.bytes(number.bytes, number.length);
+}
 
 using Pkey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
@@ -88,30 +61,17 @@ SecretBytes private_key_pem(const lc_rsa_parts &key) {
   const lc_number numbers[] = {key.n, key.e, key.d, key.p, key.q, key.dp, key.dq, key.qinv};
   size_t inner = sizeof kVersion;
   for (const lc_number &number : numbers) inner += integer_bytes(number);
-  const size_t octets = header_bytes(inner) + inner;
-  const size_t whole = sizeof kHead + header_bytes(octets) + octets;
-  const size_t bytes = header_bytes(whole) + whole;
-  SecretBytes der(bytes);
-  Writer writer(der.data());
-  writer.header(kSequence, whole);
+  const size_t octets = der_header_bytes(inner) + inner;
+  const size_t whole = sizeof kHead + der_header_bytes(octets) + octets;
+  SecretBytes der(der_header_bytes(whole) + whole);
+  DerWriter writer(der.data());
+  writer.header(kDerSequence, whole);
   writer.bytes(kHead, sizeof kHead);
-  writer.header(kOctets, octets);
-  writer.header(kSequence, inner);
+  writer.header(kDerOctets, octets);
+  writer.header(kDerSequence, inner);
   writer.bytes(kVersion, sizeof kVersion);
-  for (const lc_number &number : numbers) writer.integer(number);
-
-  const size_t lines = (bytes + kLineBytes - 1) / kLineBytes;
-  // EVP_EncodeBlock() ends each line with a zero, which the newline replaces.
-  SecretBytes pem(kBegin.size() + 4 * ((bytes + 2) / 3) + lines + kEnd.size());
-  uint8_t *to = pem.data();
-  std::memcpy(to, kBegin.data(), kBegin.size());
-  to += kBegin.size();
-  for (size_t at = 0; at < bytes; at += kLineBytes) {
-    to += EVP_EncodeBlock(to, der.data() + at, static_cast<int>(std::min(kLineBytes, bytes - at)));
-    *to++ = '\n';
-  }
-  std::memcpy(to, kEnd.data(), kEnd.size());
-  return pem;
+  for (const lc_number &number : numbers) write_integer(writer, number);
+  return pem_of("PRIVATE KEY", der);
 }
 
 std::string look_at_private_key(const SecretBytes &pem, unsigned bits,

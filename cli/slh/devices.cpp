@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/slh/devices.h"
+
+#include <fmt/format.h>
+
+namespace lanecrypt::cli {
+
+void SlhDevices::add_names(std::vector<OptionName> &names) {
+  names.insert(
+      names.end(),
+      {{"devices", "devices", true}, {"device", "devices", true}, {"require-gpu", "require-gpu"}});
+}
+
+void SlhDevices::declare(CLI::App &app) {
+  app.add_option("--devices,--device", list_,
+                 "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+      ->option_text("LIST");
+  app.add_flag("--require-gpu", require_, "fail rather than work on the CPU");
+}
+
+Context SlhDevices::open() const {
+  lc_options options{};
+  options.struct_size = sizeof options;
+  options.devices = list_ ? list_->c_str() : nullptr;
+  options.fallback = require_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
+  Context context(options);
+  // If a device that was named is not here, that is an error, not a reason to use the CPU.
+  (void)context.device_count();
+  return context;
+}
+
+std::string who_worked(const Context &context) {
+  uint64_t most = 0;
+  std::string name = "the CPU";
+  for (uint32_t index = 0; index < context.device_count(); index++) {
+    const uint64_t operations = context.counters(index).operations;
+    if (operations <= most) continue;
+    most = operations;
+    const lc_device_info info = context.device(index);
+    name = fmt::format("{} {}", info.id, info.name);
+  }
+  return name;
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/slh/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "cli/failure.h"
+#include "cli/io/input.h"
+#include "cli/keys/hex.h"
+#include "cli/keys/slh_key_file.h"
+#include "cli/slh/names.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr size_t kMostContextBytes = 255;
+constexpr size_t kFirstBytes = 64 << 10;
+// So many bytes of messages and signatures are in memory at once, beside those of one file.
+constexpr uint64_t kBytesAtOnce = 256 << 20;
+
+// All that an input has.
+std::vector<uint8_t> read_whole(Input &input) {
+  // One byte more than there should be shows the end at once.
+  std::vector<uint8_t> bytes(input.size().value_or(kFirstBytes) + 1);
+  size_t have = 0;
+  while (true) {
+    have += input.read(std::span(bytes).subspan(have));
+    if (have < bytes.size()) break;
+    bytes.resize(2 * bytes.size());
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<OptionName> SlhMessages::option_names() const {
+  return {{"key", "key", true},
+          {"context", "context", true},
+          {"context-hex", "context-hex", true},
+          {"pre-hash", "pre-hash", true},
+          {signature_option_, signature_option_, true},
+          {"quiet", "quiet"},
+          {"help", "help"},
+          {"h", "help"}};
+}
+
+void SlhMessages::declare(CLI::App &app, const std::string &key_help,
+                          const std::string &signature_help) {
+  app.add_option("--key", key_file_, key_help)->option_text("F")->required();
+  app.add_option(std::string("--") + signature_option_, signature_, signature_help)
+      ->option_text("F");
+  CLI::Option *const context =
+      app.add_option("--context", context_text_, "the context string, at most 255 bytes")
+          ->option_text("TEXT");
+  app.add_option("--context-hex", context_hex_, "the same in hexadecimal")
+      ->option_text("HEX")
+      ->excludes(context);
+  app.add_option("--pre-hash", hash_name_,
+                 "the signature is of the file's digest by this hash: " + pre_hash_names())
+      ->option_text("HASH");
+  app.add_option("file", names_, "the files; otherwise standard input")->option_text("FILE ...");
+}
+
+void SlhMessages::prepare(bool must_be_private) {
+  if (context_hex_) {
+    context_.resize(context_hex_->size() / 2);
+    parse_hex(*context_hex_, context_, "context string (--context-hex)");
+  } else if (context_text_) {
+    context_.assign(context_text_->begin(), context_text_->end());
+  }
+  if (context_.size() > kMostContextBytes)
+    throw Failure(ExitCode::kUsage, "the context string has more than 255 bytes");
+  if (hash_name_) hash_ = find_pre_hash(*hash_name_);
+  if (names_.empty()) names_.emplace_back("-");
+  if (names_.size() > 1 && signature_)
+    throw Failure(ExitCode::kUsage, fmt::format("--{} is for one file", signature_option_));
+  if (!must_be_private && names_[0] == "-" && !signature_)
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("--{} must name the signature of standard input", signature_option_));
+  if (names_.size() > 1 && std::find(names_.begin(), names_.end(), "-") != names_.end())
+    throw Failure(ExitCode::kUsage, "standard input (-) cannot be one of many files");
+
+  const SlhKeyFile file = read_slh_key(key_file_);
+  if (must_be_private && file.private_key.size() == 0)
+    throw Failure(ExitCode::kBadData,
+                  fmt::format("'{}' is not such a key: it is a public one", key_file_));
+  lc_slh_dsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  parts.set = set_ = file.set;
+  parts.private_key = file.private_key.data();
+  parts.private_key_bytes = file.private_key.size();
+  parts.public_key = file.public_key.data();
+  parts.public_key_bytes = file.public_key.size();
+  try {
+    key_ = SlhDsaKey(parts);
+  } catch (const Error &error) {
+    throw Failure(ExitCode::kBadData,
+                  fmt::format("'{}' is not such a key: {}", key_file_, error.what()));
+  }
+}
+
+SignedFile SlhMessages::file_of(const std::string &name) const {
+  SignedFile file;
+  file.name = name;
+  file.signature_name = signature_ ? *signature_ : name == "-" ? "-" : name + ".sig";
+  return file;
+}
+
+void SlhMessages::sign(const Context &context, bool is_deterministic, const Done &done) const {
+  lc_slh_dsa_job job = slh_dsa_job(LC_SLH_DSA_SIGN, nullptr, 0);
+  job.deterministic = is_deterministic ? 1 : 0;
+  const size_t bytes = lc_slh_dsa_signature_bytes(set_);
+  run_all(
+      context, job, [&](SignedFile &file) { file.signature.resize(bytes); }, done);
+}
+
+void SlhMessages::verify(const Context &context, const Done &done) const {
+  const auto read_signature = [&](SignedFile &file) {
+    Input input(file.signature_name);
+    // One byte more than it must have, so that a longer one is wrong.
+    file.signature.resize(lc_slh_dsa_signature_bytes(set_) + 1);
+    file.signature.resize(input.read(file.signature));
+  };
+  run_all(context, slh_dsa_job(LC_SLH_DSA_VERIFY, nullptr, 0), read_signature, done);
+}
+
+void SlhMessages::run_all(const Context &context, lc_slh_dsa_job job, const Read &read_signature,
+                          const Done &done) const {
+  for (auto name = names_.begin(); name != names_.end();) {
+    std::vector<SignedFile> files;
+    for (uint64_t bytes = 0; name != names_.end() && bytes < kBytesAtOnce; ++name) {
+      SignedFile &file = files.emplace_back(file_of(*name));
+      Input input(file.name);
+      file.status = input.status();
+      file.message = read_whole(input);
+      read_signature(file);
+      bytes += file.message.size() + file.signature.size();
+    }
+    run_some(context, job, files);
+    for (const SignedFile &file : files) done(file);
+  }
+}
+
+void SlhMessages::run_some(const Context &context, lc_slh_dsa_job job,
+                           std::vector<SignedFile> &files) const {
+  std::vector<lc_slh_dsa_message> messages;
+  for (SignedFile &file : files) {
+    lc_slh_dsa_message message{};
+    message.key = key_.get();
+    message.message = file.message.data();
+    message.message_bytes = file.message.size();
+    message.context = context_.data();
+    message.context_bytes = context_.size();
+    message.signature = file.signature.data();
+    message.signature_bytes = file.signature.size();
+    messages.push_back(message);
+  }
+  std::vector<uint8_t> verdicts(job.operation == LC_SLH_DSA_VERIFY ? files.size() : 0);
+  job.messages = messages.data();
+  job.message_count = messages.size();
+  job.verdicts = verdicts.empty() ? nullptr : verdicts.data();
+  job.encoding = hash_ == LC_PRE_HASH_NONE ? LC_MESSAGE_PURE : LC_MESSAGE_PRE_HASH;
+  job.hash = hash_;
+  context.run(job);
+  for (size_t n = 0; n < verdicts.size(); n++) files[n].is_right = verdicts[n] == 1;
+}
+
+}  // namespace lanecrypt::cli

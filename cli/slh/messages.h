@@ -1,0 +1,65 @@
+// The files that `lanecrypt slh-dsa` signs or verifies: the options that both have, and the
+// library's jobs over many files.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "lanecrypt/lanecrypt.hpp"
+
+namespace lanecrypt::cli {
+
+// A file and its signature.
+struct SignedFile {
+  std::string name;            // "-" is standard input
+  std::string signature_name;  // to sign, "-" is standard output
+  struct stat status {};       // of the file, once it is read
+  std::vector<uint8_t> message, signature;
+  bool is_right = false;  // once it is verified
+};
+
+class SlhMessages {
+ public:
+  // signature_option: what the option is called that names the signature of one file.
+  explicit SlhMessages(const char *signature_option) : signature_option_(signature_option) {}
+  std::vector<OptionName> option_names() const;
+  void declare(CLI::App &app, const std::string &key_help, const std::string &signature_help);
+  // Looks at what declare() was told, and reads the key. Throws Failure.
+  void prepare(bool must_be_private);
+
+  lc_slh_dsa_set set() const { return set_; }
+  size_t file_count() const { return names_.size(); }
+  // Reads the files, signs or verifies as many at once as may be in memory, and gives each to
+  // `done`, in order. Throws Failure, Error, and what `done` throws.
+  void sign(const Context &context, bool is_deterministic,
+            const std::function<void(const SignedFile &)> &done) const;
+  void verify(const Context &context, const std::function<void(const SignedFile &)> &done) const;
+
+ private:
+  using Read = std::function<void(SignedFile &)>;
+  using Done = std::function<void(const SignedFile &)>;
+  SignedFile file_of(const std::string &name) const;
+  void run_all(const Context &context, lc_slh_dsa_job job, const Read &read_signature,
+               const Done &done) const;
+  void run_some(const Context &context, lc_slh_dsa_job job, std::vector<SignedFile> &files) const;
+
+  const char *const signature_option_;
+  std::string key_file_;
+  std::optional<std::string> context_text_, context_hex_, hash_name_, signature_;
+  std::vector<std::string> names_;
+  std::vector<uint8_t> context_;
+  lc_pre_hash hash_ = LC_PRE_HASH_NONE;
+  lc_slh_dsa_set set_ = LC_SLH_DSA_SHA2_128S;
+  SlhDsaKey key_;
+};
+
+}  // namespace lanecrypt::cli

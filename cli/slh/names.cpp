@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/slh/names.h"
+
+#include <fmt/format.h>
+#include <strings.h>
+
+#include <string_view>
+
+#include "cli/failure.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr std::string_view kFamily = "SLH-DSA-";
+
+struct PreHash {
+  const char *name;
+  lc_pre_hash number;
+};
+constexpr PreHash kPreHashes[] = {
+    {"sha224", LC_PRE_HASH_SHA2_224},         {"sha256", LC_PRE_HASH_SHA2_256},
+    {"sha384", LC_PRE_HASH_SHA2_384},         {"sha512", LC_PRE_HASH_SHA2_512},
+    {"sha512-224", LC_PRE_HASH_SHA2_512_224}, {"sha512-256", LC_PRE_HASH_SHA2_512_256},
+    {"sha3-224", LC_PRE_HASH_SHA3_224},       {"sha3-256", LC_PRE_HASH_SHA3_256},
+    {"sha3-384", LC_PRE_HASH_SHA3_384},       {"sha3-512", LC_PRE_HASH_SHA3_512},
+    {"shake128", LC_PRE_HASH_SHAKE_128},      {"shake256", LC_PRE_HASH_SHAKE_256},
+};
+
+// The name of a set, after its family; nullptr if there is no set of that number.
+const char *short_name(int number) {
+  const char *const name = lc_slh_dsa_name(static_cast<lc_slh_dsa_set>(number));
+  return name == nullptr ? nullptr : name + kFamily.size();
+}
+
+}  // namespace
+
+lc_slh_dsa_set find_slh_set(const std::string &name) {
+  for (int number = 0; short_name(number) != nullptr; number++) {
+    const auto set = static_cast<lc_slh_dsa_set>(number);
+    if (strcasecmp(name.c_str(), short_name(number)) == 0 ||
+        strcasecmp(name.c_str(), lc_slh_dsa_name(set)) == 0)
+      return set;
+  }
+  throw Failure(ExitCode::kUsage,
+                fmt::format("unknown set '{}': there are {}", name, slh_set_names()));
+}
+
+std::string slh_set_names() {
+  std::string names;
+  for (int number = 0; short_name(number) != nullptr; number++)
+    names += fmt::format("{}{}", number == 0 ? "" : ", ", short_name(number));
+  return names;
+}
+
+lc_pre_hash find_pre_hash(const std::string &name) {
+  for (const PreHash &hash : kPreHashes)
+    if (strcasecmp(name.c_str(), hash.name) == 0) return hash.number;
+  throw Failure(ExitCode::kUsage,
+                fmt::format("unknown hash '{}': there are {}", name, pre_hash_names()));
+}
+
+std::string pre_hash_names() {
+  std::string names;
+  for (const PreHash &hash : kPreHashes)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", hash.name);
+  return names;
+}
+
+}  // namespace lanecrypt::cli

@@ -1,0 +1,101 @@
+// `lanecrypt slh-dsa sign`: a signature beside each file.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/crypt/device_engine.h"
+#include "cli/interrupt.h"
+#include "cli/io/output.h"
+#include "cli/slh/devices.h"
+#include "cli/slh/messages.h"
+#include "cli/slh/slh_dsa.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr char kSignHelp[] =
+    R"(Signs files by SLH-DSA (FIPS 205, algorithms 22 and 23), many in one batch. The signature of
+FILE goes to FILE.sig, that of standard input to standard output. It is verified before it is
+written. A signature is hedged by fresh random numbers, unless --deterministic is given.
+
+Examples:
+  lanecrypt slh-dsa sign --key key.pem *.tar
+  lanecrypt slh-dsa sign --key key.pem --out image.signature image.bin
+  lanecrypt slh-dsa sign --key key.pem --context releases --pre-hash sha512 image.bin
+)";
+
+// The output that is being written, which a signal discards.
+class CurrentOutput {
+ public:
+  void write(const SignedFile &file) {
+    {
+      const std::lock_guard lock(mutex_);
+      output_.emplace(file.signature_name, file.status);
+    }
+    output_->create();
+    output_->write(file.signature);
+    output_->commit(false);
+  }
+  void discard() {
+    const std::lock_guard lock(mutex_);
+    if (output_) output_->discard();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Output> output_;
+};
+
+class Sign : public Subcommand {
+ public:
+  std::vector<OptionName> option_names() const override {
+    std::vector<OptionName> names = messages_.option_names();
+    names.push_back({"deterministic", "deterministic"});
+    SlhDevices::add_names(names);
+    return names;
+  }
+
+  void declare(CLI::App &app) override {
+    app.description(kSignHelp);
+    messages_.declare(app, "the private key", "where the signature of one file goes");
+    app.add_flag("--deterministic", is_deterministic_, "the same signature each time");
+    devices_.declare(app);
+    app.add_flag("--quiet", quiet_, "no report");
+  }
+
+  void run(std::vector<SecretBytes>) override {
+    messages_.prepare(true);
+    CurrentOutput output;
+    // Made before any thread is started.
+    const InterruptWatch watch([&] { output.discard(); });
+    try {
+      const Context context = devices_.open();
+      const auto start = std::chrono::steady_clock::now();
+      messages_.sign(context, is_deterministic_,
+                     [&](const SignedFile &file) { output.write(file); });
+      if (quiet_ || messages_.file_count() == 1) return;
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      fmt::print("{} files signed by {} in {:.2f} s by {}\n", messages_.file_count(),
+                 lc_slh_dsa_name(messages_.set()), seconds.count(), who_worked(context));
+    } catch (const Error &error) {
+      throw failure_of(error);
+    }
+  }
+
+ private:
+  SlhMessages messages_{"out"};
+  SlhDevices devices_;
+  bool is_deterministic_ = false, quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_slh_sign() { return std::make_unique<Sign>(); }
+
+}  // namespace lanecrypt::cli
