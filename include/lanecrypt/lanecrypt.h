@@ -984,6 +984,7 @@ LC_API lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
  * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. */
 LC_API int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line);
 LC_API void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds);
+
 /* ---- Hashes ------------------------------------------------------------ */
 
 typedef enum lc_hash {

@@ -174,14 +174,20 @@ class Context {
     check(lc_rsa_run(get(), &job, &result));
     return result;
   }
-  // Makes keys; throws Error with LC_ERROR_STOPPED where a callback ended it. The
-  // callbacks may throw nothing.
   lc_result run(const lc_ml_dsa_job &job) const {
     lc_result result{};
     result.struct_size = sizeof result;
     check(lc_ml_dsa_run(get(), &job, &result));
     return result;
   }
+  lc_result run(const lc_hash_job &job) const {
+    lc_result result{};
+    result.struct_size = sizeof result;
+    check(lc_hash_run(get(), &job, &result));
+    return result;
+  }
+  // Makes keys; throws Error with LC_ERROR_STOPPED where a callback ended it. The
+  // callbacks may throw nothing.
   lc_result generate(const lc_rsa_generation &generation) const {
     lc_result result{};
     result.struct_size = sizeof result;
@@ -191,6 +197,11 @@ class Context {
   Ticket submit(const lc_ml_dsa_job &job, const lc_completion *completion = nullptr) const {
     lc_ticket *ticket = nullptr;
     check(lc_ml_dsa_submit(get(), &job, completion, &ticket));
+    return Ticket(ticket);
+  }
+  Ticket submit(const lc_hash_job &job, const lc_completion *completion = nullptr) const {
+    lc_ticket *ticket = nullptr;
+    check(lc_hash_submit(get(), &job, completion, &ticket));
     return Ticket(ticket);
   }
   Ticket submit(const lc_rsa_job &job, const lc_completion *completion = nullptr) const {

@@ -222,7 +222,7 @@ lc_status pause_for(ASYNC_JOB *job, const OneOperation &what, std::span<const ui
   pause_until_over(work);
   if (!waiter.is_of_this_process()) {
     *why = "the parent of this process has the operation";
-    return LC_ERROR_DEVICE;
+    return LC_ERROR_NO_DEVICE;
   }
   // The operation has ended. Its callback may wait for this job, so this job must not wait
   // for the callback.

@@ -179,7 +179,7 @@ void Daemon::accept_one(Descriptor socket) {
   std::optional<Peer> peer = Peer::of(socket.get());
   if (!peer || peer->has_ended || !settings_.admitted.allows(*peer))
     return send_away(Outcome::kNotAllowed);
-  const std::shared_ptr<User> user = users_.find(peer->user);
+  const std::shared_ptr<User> user = users_.find(peer->user, std::chrono::steady_clock::now());
   Session::Seats seats{Seat(service_.sessions, kMostSessions),
                        Seat(user->sessions, kMostSessionsOfUser),
                        Seat(service_.descriptors, service_.most_descriptors, 2)};
@@ -272,7 +272,7 @@ void Daemon::keep_time(Time now) {
 std::optional<std::string> Daemon::report(const Session &session) {
   // A report takes this thread longer than any other packet.
   if (!settings_.admitted.is_owner(session.peer))
-    return session.user->reports.take(std::chrono::steady_clock::now())
+    return users_.takes_report(*session.user, std::chrono::steady_clock::now())
                ? std::optional(make_report(service_, nullptr))
                : std::nullopt;
   const std::vector<std::shared_ptr<const User>> users = users_.all();

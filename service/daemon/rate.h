@@ -22,6 +22,10 @@ class Rate {
     free_at_ = next + each_;
     return true;
   }
+  // Whether a new one would allow no more.
+  bool is_rested(Clock::time_point now) const {
+    return free_at_ <= now - each_ * int64_t(at_once_ - 1);
+  }
 
  private:
   const Clock::duration each_;

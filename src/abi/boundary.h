@@ -12,6 +12,7 @@
 
 #include "abi/context.h"
 #include "abi/process_end.h"
+#include "job/enum_number.h"
 #include "job/status.h"
 #include "lanecrypt/lanecrypt.h"
 #include "process/cancellation.h"
@@ -66,15 +67,6 @@ lc_status give(const T &value, T *to, const char *wrong_size) {
   copy.struct_size = to->struct_size;
   memcpy(to, &copy, room);
   return LC_OK;
-}
-
-// The number in an enum. A C program may have set it to anything.
-template <typename Enum>
-unsigned number_of(const Enum &value) {
-  unsigned number = 0;
-  static_assert(sizeof value == sizeof number);
-  memcpy(&number, &value, sizeof number);
-  return number;
 }
 
 Result<runtime::Executor *> find_device(lc_context *context, uint32_t index);

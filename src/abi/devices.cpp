@@ -57,23 +57,20 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
     copy_text(value.name, sizeof value.name, properties.name);
     copy_text(value.driver, sizeof value.driver, properties.driver);
     using lanecrypt::device::KernelSet;
-    const auto ciphers = context->dispatcher().service(index, KernelSet::kCiphers);
-    const auto rsa = context->dispatcher().service(index, KernelSet::kRsa);
-    const auto slh_dsa = context->dispatcher().service(index, KernelSet::kSlh);
-    const auto ml_dsa = context->dispatcher().service(index, KernelSet::kMlDsa);
-    const auto &reason = !ciphers.reason.empty()   ? ciphers.reason
-                         : !rsa.reason.empty()     ? rsa.reason
-                         : !slh_dsa.reason.empty() ? slh_dsa.reason
-                                                   : ml_dsa.reason;
-    copy_text(value.reason, sizeof value.reason, reason);
+    const auto state_of = [&](KernelSet set) {
+      const auto service = context->dispatcher().service(index, set);
+      if (value.reason[0] == '\0') copy_text(value.reason, sizeof value.reason, service.reason);
+      return service.state;
+    };
+    value.state = state_of(KernelSet::kCiphers);
+    value.rsa_state = state_of(KernelSet::kRsa);
+    value.slh_dsa_state = state_of(KernelSet::kSlh);
+    value.ml_dsa_state = state_of(KernelSet::kMlDsa);
+    (void)state_of(KernelSet::kHash);
     value.memory_bytes = properties.memory_bytes;
     value.compute_units = properties.compute_units;
     value.is_gpu = properties.is_gpu ? 1 : 0;
     value.selected = context->dispatcher().is_selected(index) ? 1 : 0;
-    value.state = ciphers.state;
-    value.rsa_state = rsa.state;
-    value.slh_dsa_state = slh_dsa.state;
-    value.ml_dsa_state = ml_dsa.state;
     copy_text(value.pci_address, sizeof value.pci_address, pci_text(properties.pci_address));
     return give(value, info, "lc_device_info.struct_size is too small");
   });

@@ -30,9 +30,9 @@ const lanecrypt::MlDsaKeyPointer &key_of(const lc_ml_dsa_key *key) { return key-
 
 Status start(lc_context *context, const lc_ml_dsa_job *job, Ending::Callback callback,
              EndingPointer *started) {
-  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   Result<lanecrypt::MlDsaJob> checked = lanecrypt::make_ml_dsa_job(job, key_of);
   if (!checked.ok()) return checked.status();
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   Result<MlDsaRequestPointer> request =
       MlDsaRequest::make(std::move(*checked), std::move(callback));
   if (!request.ok()) return request.status();
@@ -43,9 +43,9 @@ Status start(lc_context *context, const lc_ml_dsa_job *job, Ending::Callback cal
 }  // namespace
 
 size_t lc_ml_dsa_bytes(lc_ml_dsa_set set, lc_ml_dsa_part part) {
-  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(uint32_t(set));
+  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(lanecrypt::enum_number(set));
   if (sizes == nullptr) return 0;
-  switch (part) {
+  switch (lanecrypt::enum_number(part)) {
     case LC_ML_DSA_SEED:
       return lanecrypt::kMlDsaSeedBytes;
     case LC_ML_DSA_PUBLIC_KEY:
@@ -54,8 +54,9 @@ size_t lc_ml_dsa_bytes(lc_ml_dsa_set set, lc_ml_dsa_part part) {
       return sizes->private_bytes;
     case LC_ML_DSA_SIGNATURE:
       return sizes->signature_bytes;
+    default:
+      return 0;
   }
-  return 0;
 }
 
 lc_status lc_ml_dsa_key_new(const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key) {
@@ -83,7 +84,7 @@ lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
 }
 
 int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line) {
-  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(uint32_t(set));
+  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(lanecrypt::enum_number(set));
   if (context == nullptr || sizes == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
@@ -94,7 +95,7 @@ int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t 
 }
 
 void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds) {
-  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(uint32_t(set));
+  const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(lanecrypt::enum_number(set));
   if (context == nullptr || sizes == nullptr) return;
   try {
     context->ml_dsa_choice().ran_on_cpu(*sizes, std::chrono::nanoseconds(nanoseconds));

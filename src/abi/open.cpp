@@ -13,9 +13,9 @@
 #include "abi/boundary.h"
 #include "job/device_list.h"
 
+using lanecrypt::enum_number;
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::number_of;
 using lanecrypt::abi::tell;
 
 lc_status lc_open(const lc_options *given, lc_context **context) {
@@ -36,15 +36,15 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     }
     if (const Status status = lanecrypt::check_device_list(chosen.devices); !status.ok())
       return tell(status);
-    if (number_of(options.fallback) > LC_FALLBACK_NONE)
+    if (enum_number(options.fallback) > LC_FALLBACK_NONE)
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");
-    if (number_of(options.verify) > LC_VERIFY_FULL)
+    if (enum_number(options.verify) > LC_VERIFY_FULL)
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.verify");
     chosen.fallback = options.fallback;
     chosen.pipeline.verify = options.verify;
     chosen.pipeline.time_limit = std::chrono::milliseconds(options.time_limit_ms);
     if (options.pinned_bytes != 0) chosen.pipeline.pinned_bytes = options.pinned_bytes;
-    if (number_of(options.prefer) > LC_PREFER_OFFLOAD)
+    if (enum_number(options.prefer) > LC_PREFER_OFFLOAD)
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.prefer");
     if (options.prime_pool > lanecrypt::runtime::PrimePool::kMost)
       return tell(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");

@@ -10,11 +10,11 @@
 #include "job/slh_job.h"
 #include "slh/slh_request.h"
 
+using lanecrypt::enum_number;
 using lanecrypt::Result;
 using lanecrypt::SlhSet;
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::number_of;
 using lanecrypt::abi::tell;
 using lanecrypt::runtime::Ending;
 using lanecrypt::runtime::EndingPointer;
@@ -31,9 +31,9 @@ const lanecrypt::SlhKeyPointer &key_of(const lc_slh_dsa_key *key) { return key->
 
 Status start(lc_context *context, const lc_slh_dsa_job *job, Ending::Callback callback,
              EndingPointer *started) {
-  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   Result<lanecrypt::SlhJob> checked = lanecrypt::make_slh_job(job, key_of);
   if (!checked.ok()) return checked.status();
+  if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   const auto request = std::make_shared<SlhSignatures>(std::move(*checked), std::move(callback));
   LC_TRY(request->hash([&](size_t count, const std::function<void(size_t)> &part) {
     context->dispatcher().workers().share(count, part);
@@ -56,24 +56,24 @@ Status start(lc_context *context, const lc_slh_dsa_generation *generation,
 // What a choice is asked of; nullptr for what is none.
 const SlhSet *set_of_choice(lc_context *context, const lc_slh_dsa_set &set,
                             const lc_slh_dsa_operation &operation) {
-  if (context == nullptr || number_of(operation) > LC_SLH_DSA_GENERATE) return nullptr;
-  return lanecrypt::find_slh_set(number_of(set));
+  if (context == nullptr || enum_number(operation) > LC_SLH_DSA_GENERATE) return nullptr;
+  return lanecrypt::find_slh_set(enum_number(set));
 }
 
 }  // namespace
 
 const char *lc_slh_dsa_name(lc_slh_dsa_set set) {
-  const SlhSet *const found = lanecrypt::find_slh_set(number_of(set));
+  const SlhSet *const found = lanecrypt::find_slh_set(enum_number(set));
   return found == nullptr ? nullptr : found->name;
 }
 
 size_t lc_slh_dsa_hash_bytes(lc_slh_dsa_set set) {
-  const SlhSet *const found = lanecrypt::find_slh_set(number_of(set));
+  const SlhSet *const found = lanecrypt::find_slh_set(enum_number(set));
   return found == nullptr ? 0 : found->n;
 }
 
 size_t lc_slh_dsa_signature_bytes(lc_slh_dsa_set set) {
-  const SlhSet *const found = lanecrypt::find_slh_set(number_of(set));
+  const SlhSet *const found = lanecrypt::find_slh_set(enum_number(set));
   return found == nullptr ? 0 : found->signature_bytes();
 }
 

@@ -4,10 +4,10 @@
 #include "abi/boundary.h"
 #include "job/mode.h"
 
+using lanecrypt::enum_number;
 using lanecrypt::Result;
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::number_of;
 using lanecrypt::abi::tell;
 
 namespace {
@@ -35,7 +35,7 @@ lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
   return guarded([&]() -> lc_status {
     namespace place = lanecrypt::place;
     if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
-    if (number_of(depth) > LC_TUNE_FULL) return tell(LC_ERROR_ARGUMENT, "unknown depth");
+    if (enum_number(depth) > LC_TUNE_FULL) return tell(LC_ERROR_ARGUMENT, "unknown depth");
     const auto each = [&](const place::Point &point) {
       const lc_tune_point told = point_of(point);
       return on_point == nullptr || on_point(argument, &told) == 0;
@@ -59,9 +59,9 @@ lc_choice lc_cipher_place(lc_context *context, const lc_cipher_question *questio
   if (device != nullptr) *device = LC_CPU;
   if (context == nullptr || question == nullptr || question->struct_size < sizeof *question)
     return LC_CHOICE_CPU;
-  const int cipher = number_of(question->cipher), direction = number_of(question->direction);
-  if (cipher < 0 || cipher >= lanecrypt::kModeCount || direction < 0 || direction > LC_DECRYPT)
-    return LC_CHOICE_CPU;
+  const uint32_t cipher = enum_number(question->cipher),
+                 direction = enum_number(question->direction);
+  if (cipher >= lanecrypt::kModeCount || direction > LC_DECRYPT) return LC_CHOICE_CPU;
   const lanecrypt::Mode &mode = lanecrypt::mode_of(question->cipher);
   if (!mode.takes_key(question->key_bytes)) return LC_CHOICE_CPU;
   const lanecrypt::abi::Call call;

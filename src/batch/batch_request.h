@@ -27,12 +27,16 @@ class BatchRequest : public Ending {
   // What the counters call its bytes.
   virtual uint32_t bytes_of(uint32_t operation) const = 0;
   // Does one on the CPU. A device that failed has left its input whole, and a wrong result
-  // of one was written nowhere.
+  // of one was written nowhere. It may throw for want of memory.
   virtual Status run_on_cpu(uint32_t operation) = 0;
+  // The job has failed: what was told of it so far does not hold.
+  virtual void withdraw_results() {}
   // On the caller's thread, before a device gets it: what that would wait for.
   virtual void prepare_for_device() {}
 
   size_t operations() const { return operations_; }
+  // The same as run_on_cpu(), on a thread from which nothing may be thrown.
+  Status do_on_cpu(uint32_t operation);
 
   // ---- The business of whoever has the request ----
   std::vector<uint32_t> todo;  // numbers of operations, the next at the end
@@ -48,6 +52,7 @@ class BatchRequest : public Ending {
 
   bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
   void end() {
+    if (!failure.ok()) withdraw_results();
     result.failed_devices = tried.size();
     tell();
   }

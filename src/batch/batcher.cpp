@@ -196,6 +196,14 @@ Result<std::unique_ptr<Batch>> Batcher::start(const UnderWay &batch) {
   }
 }
 
+Status Batcher::finish(UnderWay &batch) {
+  try {
+    return batch.batch->finish(batch.right);
+  } catch (const std::exception &error) {
+    return Status(LC_ERROR_MEMORY, error.what());
+  }
+}
+
 void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   auto batch = std::make_unique<UnderWay>();
   batch->kind = order_.front();
@@ -235,7 +243,7 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   // Where it is: others may want to know how long it will take.
   UnderWay &oldest = *under_way_.front();
   lock.unlock();
-  oldest.status = oldest.batch->finish(oldest.right);
+  oldest.status = finish(oldest);
   oldest.batch.reset();
   const auto now = Clock::now();
   const auto took = now - oldest.started;
@@ -249,7 +257,7 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
     const int64_t measured = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
     known = known == 0 ? measured : known + (measured - known) / 4;
   }
-  if (const Status status = done->status; status.ok())
+  if (const Status status = done->status; status.ok() || status.code() == LC_ERROR_MEMORY)
     tellers_.pass_on(std::move(done));
   else
     give_up(lock, status, false, std::move(done));
@@ -269,7 +277,7 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
     // What another stream of the device has ended is as good as before.
     while (!lost->batch->is_done() && Clock::now() < end) std::this_thread::sleep_for(kLook);
     if (lost->batch->is_done()) {
-      lost->status = lost->batch->finish(lost->right);
+      lost->status = finish(*lost);
       lost->ended = Clock::now();
     } else {
       lost->batch->abandon();

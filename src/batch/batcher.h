@@ -89,6 +89,7 @@ class Batcher : public DeviceThread {
   void look_for_arrivals(std::unique_lock<std::mutex> &lock);
   void look_later(std::unique_lock<std::mutex> &lock);
   Result<std::unique_ptr<Batch>> start(const UnderWay &batch);
+  static Status finish(UnderWay &batch);
   void start_next(std::unique_lock<std::mutex> &lock);
   void retire_oldest(std::unique_lock<std::mutex> &lock);
   void give_up(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false,

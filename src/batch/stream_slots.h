@@ -64,13 +64,33 @@ class StreamSlots {
     --under_way_;
     (is_over ? free_ : stuck_).push_back(std::move(slot));
   }
-  // Of a batch that failed to start: waits until what was begun is over, and wipes the room
-  // on the device. False where that does not end.
-  bool settle(Slot &slot) {
-    if (!finish(slot)) return false;
-    wipe_(slot.last(), slot.room);
-    return finish(slot);
-  }
+
+  // A slot in which a batch is being started. Unless the batch takes it, it goes back: even if
+  // memory is wanting, what was begun must not use the room any more, nor leave secrets there.
+  template <class WipeHost>
+  class Starting {
+   public:
+    // wipe_host: of a room, what is on the host.
+    Starting(StreamSlots &slots, SlotPointer slot, WipeHost wipe_host)
+        : slots_(slots), slot_(std::move(slot)), wipe_host_(std::move(wipe_host)) {}
+    ~Starting() { (void)give_up(); }
+    Starting(const Starting &) = delete;
+    Slot *operator->() { return slot_.get(); }
+    SlotPointer take() { return std::move(slot_); }
+    // False if what was begun does not end.
+    bool give_up() {
+      if (slot_ == nullptr) return true;
+      const bool is_idle = slots_.settle(*slot_);
+      wipe_host_(slot_->room);
+      slots_.give_back(std::move(slot_), is_idle);
+      return is_idle;
+    }
+
+   private:
+    StreamSlots &slots_;
+    SlotPointer slot_;
+    const WipeHost wipe_host_;
+  };
 
   size_t under_way() const { return under_way_; }
   bool is_stuck() const { return !stuck_.empty(); }
@@ -91,6 +111,14 @@ class StreamSlots {
       *event = std::move(*made);
     }
     return slot;
+  }
+
+  // Waits until what was begun is over, and wipes the room on the device. False where that does
+  // not end.
+  bool settle(Slot &slot) {
+    if (!finish(slot)) return false;
+    wipe_(slot.last(), slot.room);
+    return finish(slot);
   }
 
   // Waits until the streams have done what they were given.

@@ -125,7 +125,7 @@ void Tellers::end_undone(const BatchItem &item, const Status &status) {
   Status made = status;
   if (made.ok()) {
     // A wrong result never leaves: the CPU makes it again.
-    made = request.run_on_cpu(item.number);
+    made = request.do_on_cpu(item.number);
     ++counters_.failures;
   }
   load_.fetch_sub(1, std::memory_order_relaxed);

@@ -9,7 +9,7 @@
 
 #include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
-#include "cpu/rsa/openssl_object.h"
+#include "cpu/openssl_object.h"
 #include "cpu/tag_arithmetic.h"
 #include "job/ccm_format.h"
 #include "libcrypto/forward.h"

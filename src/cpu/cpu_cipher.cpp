@@ -11,7 +11,7 @@
 #include <new>
 
 #include "cpu/cpu_xts.h"
-#include "cpu/rsa/openssl_object.h"
+#include "cpu/openssl_object.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {

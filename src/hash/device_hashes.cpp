@@ -110,9 +110,7 @@ Status Steps::hash_tree(size_t n) {
   return launch.make_root(stream(), room, spec, leaves, out.buffer, out_of(n));
 }
 
-}  // namespace
-
-Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &flight) {
+Status put_into_stream(device::Device &device, HashLaunch &launch, DeviceHashes &flight) {
   const HashJob &job = flight.request->job;
   const HashSpec &spec = job.spec;
   HashRoom &room = flight.room;
@@ -159,8 +157,19 @@ Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &fl
   if (to_host && !is_parallel)
     LC_TRY(flight.stream->download(room.results->host(), *room.digests, 0,
                                    job.messages.size() * spec.digest_bytes));
-  LC_TRY(launch.end(*flight.stream, room, spec));
-  return flight.stream->mark(*flight.done);
+  return Status();
+}
+
+}  // namespace
+
+Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &flight) {
+  Status status = put_into_stream(device, launch, flight);
+  const Status wiped = launch.end(*flight.stream, flight.room, flight.request->job.spec);
+  if (status.ok()) status = wiped;
+  if (status.ok()) status = flight.stream->mark(*flight.done);
+  // What is in the stream must be over before the memory is used again.
+  if (!status.ok()) (void)flight.stream->finish();
+  return status;
 }
 
 Status finish_hashes(DeviceHashes &flight) {
@@ -178,10 +187,13 @@ Status finish_hashes(DeviceHashes &flight) {
         std::memcpy(message.digest, flight.room.results->host() + n * bytes, bytes);
       }
     }
-  if (job.spec.flags != 0)
-    for (const auto *buffer : {&flight.room.small, &flight.room.results})
-      if (*buffer != nullptr) secure::wipe((*buffer)->host(), (*buffer)->bytes());
   return Status();
+}
+
+void wipe_hashes(DeviceHashes &flight) {
+  if (flight.request->job.spec.flags == 0) return;
+  for (const auto *buffer : {&flight.room.small, &flight.room.results})
+    if (*buffer != nullptr) secure::wipe((*buffer)->host(), (*buffer)->bytes());
 }
 
 }  // namespace lanecrypt::runtime

@@ -23,9 +23,12 @@ struct DeviceHashes {
   std::vector<uint64_t> values_at;  // ParallelHash: by message, in room.results
 };
 
-// Puts the job into the stream. After an error some of it may be there.
+// Puts the job into the stream, with what zeroes secrets on the device behind it. After an error
+// some of it may be there, but nothing that runs.
 Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &job);
 // Writes the digests that go to host memory, when the job is over.
 Status finish_hashes(DeviceHashes &job);
+// Wipes on the host what a key has made secret, however the job ended.
+void wipe_hashes(DeviceHashes &job);
 
 }  // namespace lanecrypt::runtime

@@ -43,11 +43,9 @@ std::vector<size_t> HashCheck::choose(const HashJob &job, std::span<const size_t
 
 Status HashCheck::check_message(const HashJob &job, size_t message,
                                 std::span<const uint8_t> digest) const {
-  std::vector<uint8_t> right(job.spec.digest_bytes);
+  secure::WipedBytes right(job.spec.digest_bytes);
   LC_TRY(cpu::hash(job.spec, text_of(job, message), right));
-  const bool same = is_same(right, digest);
-  secure::wipe(right.data(), right.size());
-  return same ? Status() : wrong_digest(job);
+  return is_same(right, digest) ? Status() : wrong_digest(job);
 }
 
 std::optional<SampledPart> HashCheck::choose_part(const HashJob &job, size_t message) {
@@ -63,18 +61,18 @@ Status HashCheck::check_tree(const HashJob &job, size_t message, const SampledPa
   const std::span<const uint8_t> text = text_of(job, message);
   const size_t bytes = spec.method->value_bytes;
   if (spec.leaf_bytes <= kMostSampleBytes) {
-    std::vector<uint8_t> leaf(bytes);
+    cpu::TreeValues leaf(bytes);
     LC_TRY(cpu::leaf_values(spec, text, sample.leaf, leaf));
     if (!is_same(leaf, part_values.subspan((sample.leaf % cpu::kPartLeaves) * bytes, bytes)))
       return wrong_digest(job);
   }
   const uint64_t leaves = spec.leaves(text.size());
-  std::vector<uint8_t> right(spec.digest_bytes);
+  secure::WipedBytes right(spec.digest_bytes);
   if (leaves <= cpu::kPartLeaves) {
     LC_TRY(cpu::tree_root(spec, {part_values.begin(), part_values.end()}, leaves, right));
     return is_same(right, digest) ? Status() : wrong_digest(job);
   }
-  std::vector<uint8_t> joined(part_values.begin(), part_values.end());
+  cpu::TreeValues joined(part_values.begin(), part_values.end());
   LC_TRY(cpu::join_part(spec, &joined));
   if (!is_same(joined, parts.subspan(sample.part * bytes, bytes))) return wrong_digest(job);
   if (parts.size() > kMostParts * bytes) return Status();
@@ -90,7 +88,7 @@ Status HashCheck::check_leaf(const HashJob &job, size_t message, std::span<const
   const bool is_full = verify_ == LC_VERIFY_FULL;
   if (!is_full && spec.leaf_bytes > kMostSampleBytes) return Status();
   const uint64_t first = is_full ? 0 : dice_.throw_below(all);
-  std::vector<uint8_t> right((is_full ? all : 1) * bytes);
+  cpu::TreeValues right((is_full ? all : 1) * bytes);
   LC_TRY(cpu::leaf_values(spec, text_of(job, message), first, right));
   return is_same(right, values.subspan(first * bytes, right.size())) ? Status() : wrong_digest(job);
 }

@@ -2,6 +2,7 @@
 #include "hash/hash_cpu.h"
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
 
 #include "cpu/hash/cpu_hash.h"
@@ -26,7 +27,7 @@ struct Work {
 
   const HashRequestPointer request;
   std::vector<Part> parts;
-  std::vector<std::vector<std::vector<uint8_t>>> values;  // by message, of each part of its tree
+  std::vector<std::vector<cpu::TreeValues>> values;  // by message, of each part of its tree
   std::mutex mutex;
   Status failure;
 
@@ -85,8 +86,8 @@ Status Work::run(const Part &part) {
 Status Work::finish() {
   for (size_t n = 0; n < values.size(); ++n) {
     if (values[n].empty()) continue;
-    std::vector<uint8_t> all;
-    for (const std::vector<uint8_t> &value : values[n])
+    cpu::TreeValues all;
+    for (const cpu::TreeValues &value : values[n])
       all.insert(all.end(), value.begin(), value.end());
     const uint64_t leaves = job().spec.leaves(job().messages[n].length);
     LC_TRY(cpu::tree_root(job().spec, std::move(all), leaves, digest(n)));
@@ -105,16 +106,30 @@ Status guarded(Body body) {
 
 }  // namespace
 
-HashCpu::HashCpu(Counters &counters, unsigned cores) : counters_(counters) {
-  workers_.emplace(cores);
+void HashCpu::stop() {
+  std::shared_ptr<Workers> ended;
+  const std::lock_guard lock(mutex_);
+  ended.swap(workers_);
 }
 
-void HashCpu::stop() { workers_.reset(); }
-
 void HashCpu::submit(const HashRequestPointer &request) {
-  if (hurries_ || !workers_) return request->end(process_ends());
+  std::shared_ptr<Workers> workers;
+  {
+    const std::lock_guard lock(mutex_);
+    workers = workers_;
+  }
+  if (hurries_ || workers == nullptr) return request->end(process_ends());
   if (request->job.memory == LC_MEMORY_DEVICE)
     return request->end(Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device"));
+  const Status status = guarded([&] {
+    start(request, *workers);
+    return Status();
+  });
+  if (!status.ok()) request->end(status);
+}
+
+// If it throws, nothing was begun.
+void HashCpu::start(const HashRequestPointer &request, Workers &workers) {
   const auto work = std::make_shared<Work>(request);
   work->cut();
   const auto run = [this, work](size_t n) {
@@ -136,7 +151,7 @@ void HashCpu::submit(const HashRequestPointer &request) {
     }
     whole.end(work->failure);
   };
-  workers_->give(work->parts.size(), run, end);
+  workers.give(work->parts.size(), run, end);
 }
 
 }  // namespace lanecrypt::runtime

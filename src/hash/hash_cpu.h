@@ -4,7 +4,8 @@
 #pragma once
 
 #include <atomic>
-#include <optional>
+#include <memory>
+#include <mutex>
 
 #include "hash/hash_request.h"
 #include "thread/counters.h"
@@ -16,20 +17,25 @@ namespace lanecrypt::runtime {
 class HashCpu {
  public:
   // Takes so many cores at most.
-  HashCpu(Counters &counters, unsigned cores);
+  HashCpu(Counters &counters, unsigned cores)
+      : counters_(counters), workers_(std::make_shared<Workers>(cores)) {}
   ~HashCpu() { stop(); }
   // Ends what it has. hurry() has it leave undone what is not begun.
   void stop();
   void hurry() { hurries_ = true; }
-  // Ends the request.
+  // Ends the request. Throws nothing.
   void submit(const HashRequestPointer &request);
   // Its threads, for other work that one thread would take too long for.
   Workers &workers() { return *workers_; }
 
  private:
+  void start(const HashRequestPointer &request, Workers &workers);
+
   Counters &counters_;
   std::atomic<bool> hurries_ = false;
-  std::optional<Workers> workers_;
+  std::mutex mutex_;
+  // nullptr once it is stopped. Who gives them work just then still has them.
+  std::shared_ptr<Workers> workers_;
 };
 
 }  // namespace lanecrypt::runtime

@@ -53,7 +53,8 @@ class HashLaunch {
 
   // Sends the key of BLAKE3; other hashes have none.
   Status begin(device::Stream &stream, HashRoom &room, const HashSpec &spec);
-  // Zeroes on the device, after all launches, what a key has made secret.
+  // Zeroes on the device, after all launches, what a key has made secret. To be called however the
+  // job went.
   Status end(device::Stream &stream, HashRoom &room, const HashSpec &spec);
 
   // Hashes pieces of plain messages.

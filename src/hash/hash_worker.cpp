@@ -184,8 +184,7 @@ Status HashWorker::start_on_device(const HashRequestPointer &request) {
   }
   if (status.ok()) status = start_hashes(*device_, *launch_, *flight);
   if (!status.ok()) {
-    // What is in the stream must be over before the memory is used again.
-    if (flight->stream != nullptr) (void)flight->stream->finish();
+    wipe_hashes(*flight);
     flight->stream.reset();
     request->set_enqueued(status);
     free_.push_back(std::move(flight));
@@ -209,6 +208,7 @@ bool HashWorker::is_overdue(const DeviceHashes &flight) const {
 Status HashWorker::retire(DeviceHashes &flight) {
   Status status = flight.done->wait();
   if (status.ok()) status = finish_hashes(flight);
+  wipe_hashes(flight);
   leave(flight.request,
         status.ok() ? status : Status(status.code(), found_.properties.id + ": " + status.text()));
   flight.request.reset();

@@ -121,9 +121,9 @@ Status HostHashes::begin(const HashJob &job) {
   LC_TRY(memory.grow(room_.results, MemoryKind::kPinned, std::max<uint64_t>(results, 1)));
   Result<Slot *> first = next_slot();
   if (!first.ok()) return first.status();
+  LC_TRY(follow(**first));
   LC_TRY(launch_.begin(*(*first)->stream, room_, spec));
-  LC_TRY((*first)->stream->mark(*(*first)->done));
-  return follow(**first);
+  return (*first)->stream->mark(*(*first)->done);
 }
 
 Status HostHashes::run(const HashJob &job) {
@@ -132,6 +132,8 @@ Status HostHashes::run(const HashJob &job) {
   for (Tree &tree : trees_)
     if (status.ok()) status = hash_tree(job, tree);
   if (status.ok()) status = bring_back(job);
+  const Status wiped = wipe_device(job);
+  if (status.ok()) status = wiped;
   for (Slot &slot : slots_) {
     // Nothing may use what the next job, or its caller, does with the memory.
     if (slot.is_used && !is_stuck_ && slot.stream->mark(*slot.done).ok()) {
@@ -147,11 +149,24 @@ Status HostHashes::run(const HashJob &job) {
         std::memcpy(job.messages[n].digest, room_.results->host() + n * job.spec.digest_bytes,
                     job.spec.digest_bytes);
   if (!is_stuck_) launch_.memory().free_outgrown();
-  wipe(job);
+  wipe_host(job);
   return status;
 }
 
-void HostHashes::wipe(const HashJob &job) {
+// Behind all that the device does, however much that is.
+Status HostHashes::wipe_device(const HashJob &job) {
+  if (last_ == nullptr || is_stuck_) return Status();
+  if (job.spec.hashes_keys())
+    for (const Slot &slot : slots_)
+      if (slot.bytes != 0) LC_TRY(last_->stream->zero(*slot.in, 0, slot.bytes));
+  return launch_.end(*last_->stream, room_, job.spec);
+}
+
+void HostHashes::wipe_host(const HashJob &job) {
+  for (Slot &slot : slots_) {
+    if (job.spec.hashes_keys() && slot.bytes != 0) secure::wipe(slot.host->host(), slot.bytes);
+    slot.bytes = 0;
+  }
   if (job.spec.flags == 0) return;
   for (const auto *buffer : {&room_.small, &room_.results})
     if (*buffer != nullptr) secure::wipe((*buffer)->host(), (*buffer)->bytes());
@@ -212,6 +227,7 @@ Status HostHashes::hash_chunk(const HashJob &job, std::vector<Begun> &begun) {
     else
       left.push_back({one.message, one.done + bytes, one.state});
   }
+  slot.bytes = std::max(slot.bytes, at);
   copy(slot, copies);
   LC_TRY(slot.stream->upload(*slot.pieces, 0, pieces, inputs.count * sizeof(HashPiece)));
   if (at != 0) LC_TRY(slot.stream->upload(*slot.in, 0, slot.host->host(), at));
@@ -243,6 +259,7 @@ Status HostHashes::hash_tree(const HashJob &job, Tree &tree) {
     std::vector<Copy> copies;
     for (uint64_t n = 0; n < bytes; n += kPart)
       copies.push_back({message.in + at + n, n, std::min(kPart, bytes - n)});
+    slot.bytes = std::max(slot.bytes, bytes);
     copy(slot, copies);
     if (bytes != 0) LC_TRY(slot.stream->upload(*slot.in, 0, slot.host->host(), bytes));
     LC_TRY(follow(slot));
@@ -287,7 +304,7 @@ Status HostHashes::bring_back(const HashJob &job) {
   if (job.spec.method->family != HashFamily::kParallel)
     LC_TRY(stream.download(room_.results->host(), *room_.digests, 0,
                            job.messages.size() * job.spec.digest_bytes));
-  return launch_.end(stream, room_, job.spec);
+  return Status();
 }
 
 Status HostHashes::check(const HashJob &job) {

@@ -48,6 +48,7 @@ class HostHashes {
     std::unique_ptr<device::Event> done;
     std::unique_ptr<device::Buffer> host, in, pieces;
     bool is_used = false;
+    uint64_t bytes = 0;  // of messages, the most in any of its chunks
   };
   // A message that was begun.
   struct Begun {
@@ -80,7 +81,8 @@ class HostHashes {
   Status take_values(const HashJob &job, Tree &tree, uint64_t first, uint64_t count);
   Status bring_back(const HashJob &job);
   Status check(const HashJob &job);
-  void wipe(const HashJob &job);
+  Status wipe_device(const HashJob &job);
+  void wipe_host(const HashJob &job);
 
   device::Device &device_;
   HashLaunch &launch_;

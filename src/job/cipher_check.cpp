@@ -2,24 +2,14 @@
 #include "job/cipher_check.h"
 
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "job/cipher_job.h"
+#include "job/enum_number.h"
 
 namespace lanecrypt {
 namespace {
-
-// An enum as the caller's compiler wrote it: a C program can put any number
-// there, and C++ may not look at one that is no value of the type.
-template <typename Enum>
-int number_of(const Enum &value) {
-  static_assert(sizeof(Enum) == sizeof(int));
-  int number = 0;
-  std::memcpy(&number, &value, sizeof number);
-  return number;
-}
 
 // Where the struct of version 0.1 ended.
 constexpr size_t kLeastMessageBytes = offsetof(lc_message, aad);
@@ -78,7 +68,7 @@ Status check_mode(const lc_cipher_job &job) {
 // Tags and verdicts that the host does not see.
 Status check_device_tags(const lc_cipher_job &job, const Mode &mode) {
   const lc_memory where = mode.is_aead ? tag_memory_of(job) : job.tag_memory;
-  const int memory = number_of(where);
+  const uint32_t memory = enum_number(where);
   if (memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
     return wrong_argument("unknown kind of memory " + std::to_string(memory) + " of tags");
   const bool on_device = memory == LC_MEMORY_DEVICE, opens = job.direction == LC_DECRYPT;
@@ -116,13 +106,13 @@ lc_memory tag_memory_of(const lc_cipher_job &job) {
 }
 
 Status check_job(const lc_cipher_job &job) {
-  if (const int cipher = number_of(job.cipher); cipher < 0 || cipher >= kModeCount)
+  if (const uint32_t cipher = enum_number(job.cipher); cipher >= kModeCount)
     return wrong_argument("unknown cipher " + std::to_string(cipher));
-  if (const int direction = number_of(job.direction);
+  if (const uint32_t direction = enum_number(job.direction);
       direction != LC_ENCRYPT && direction != LC_DECRYPT)
     return wrong_argument("unknown direction " + std::to_string(direction));
   LC_TRY(check_mode(job));
-  if (const int memory = number_of(job.memory);
+  if (const uint32_t memory = enum_number(job.memory);
       memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
     return wrong_argument("unknown kind of memory " + std::to_string(memory));
   if (job.stream != nullptr && job.memory != LC_MEMORY_DEVICE)

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "job/enum_number.h"
+
 namespace lanecrypt {
 namespace {
 
@@ -12,8 +14,7 @@ constexpr uint64_t kMostDigestBytes = uint64_t{1} << 30, kMostText = 1 << 20;
 constexpr uint64_t kBlake3Chunk = 1024, kBlake3KeyBytes = 32;
 
 bool is_memory(const lc_memory &memory) {
-  int number = 0;
-  std::memcpy(&number, &memory, sizeof number);
+  const uint32_t number = enum_number(memory);
   return number == LC_MEMORY_HOST || number == LC_MEMORY_DEVICE;
 }
 
@@ -57,12 +58,14 @@ Status read_spec(const lc_hash_job &job, HashSpec *spec) {
 }
 
 Status read_message(const lc_hash_message &message, size_t n, HashJob *result) {
-  const std::string here = "message " + std::to_string(n) + ": ";
-  if (message.in == nullptr && message.length != 0) return wrong_argument(here + "no input");
-  if (message.digest == nullptr) return wrong_argument(here + "no place for the digest");
+  const auto here = [n](const char *what) {
+    return wrong_argument("message " + std::to_string(n) + ": " + what);
+  };
+  if (message.in == nullptr && message.length != 0) return here("no input");
+  if (message.digest == nullptr) return here("no place for the digest");
   if (message.length > UINT64_MAX - reinterpret_cast<uintptr_t>(message.in) ||
       message.length > UINT64_MAX - result->bytes)
-    return wrong_argument(here + "it reaches past the end of all memory");
+    return here("it reaches past the end of all memory");
   result->messages.push_back({static_cast<const uint8_t *>(message.in), message.length,
                               static_cast<uint8_t *>(message.digest)});
   result->bytes += message.length;

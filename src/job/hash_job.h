@@ -25,6 +25,8 @@ struct HashSpec {
   std::vector<uint8_t> text;  // BLAKE3: the context; ParallelHash: the customization string
 
   bool is_tree() const { return method->value_bytes != 0; }
+  // Whether messages are keys, from which other keys are derived.
+  bool hashes_keys() const { return method->family == HashFamily::kBlake3 && method->has_text; }
   // Of a message. A Merkle tree and BLAKE3 have a leaf at least.
   uint64_t leaves(uint64_t bytes) const {
     const uint64_t all = bytes / leaf_bytes + (bytes % leaf_bytes != 0 ? 1 : 0);

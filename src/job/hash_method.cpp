@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/hash_method.h"
 
-#include <cstring>
 #include <iterator>
+
+#include "job/enum_number.h"
 
 namespace lanecrypt {
 namespace {
@@ -95,10 +96,8 @@ constexpr HashMethod kMethods[] = {
 
 }  // namespace
 
-const HashMethod *find_hash_method(lc_hash hash) {
-  unsigned number = 0;  // a C program may have set the enum to anything
-  static_assert(sizeof number == sizeof hash);
-  std::memcpy(&number, &hash, sizeof number);
+const HashMethod *find_hash_method(const lc_hash &hash) {
+  const uint32_t number = enum_number(hash);
   return number < std::size(kMethods) ? &kMethods[number] : nullptr;
 }
 

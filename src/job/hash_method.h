@@ -31,6 +31,6 @@ struct HashMethod {
 };
 
 // nullptr if there is no such hash.
-const HashMethod *find_hash_method(lc_hash hash);
+const HashMethod *find_hash_method(const lc_hash &hash);
 
 }  // namespace lanecrypt

@@ -5,17 +5,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "job/enum_number.h"
+
 namespace lanecrypt {
 namespace {
-
-// An enum of the caller's may have a value that its type has not.
-template <class Enum>
-uint32_t number_of_enum(const Enum &value) {
-  uint32_t number = 0;
-  static_assert(sizeof number == sizeof value);
-  std::memcpy(&number, &value, sizeof number);
-  return number;
-}
 
 std::span<const uint8_t> part_of(const void *at, size_t bytes) {
   return at == nullptr ? std::span<const uint8_t>()
@@ -43,18 +36,23 @@ const char *look_at_places(const lc_ml_dsa_message &message, lc_ml_dsa_operation
                                                                            : nullptr;
   }
   if (message.key == nullptr) return "no key";
-  return message.signature == nullptr ? "no signature, or no place for it" : nullptr;
+  const bool signs = operation == LC_ML_DSA_SIGN;
+  if (message.signature == nullptr && (signs || message.signature_bytes != 0))
+    return "no signature, or no place for it";
+  return nullptr;
 }
 
-// The parts of a job that are of no single message.
+// The parts of a job that are of no single message. Zeroes the verdicts before all else.
 Status look_at_whole(const lc_ml_dsa_job &job) {
-  const uint32_t operation = number_of_enum(job.operation), encoding = number_of_enum(job.encoding);
+  if (job.message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
+  if (job.verdicts != nullptr) std::memset(job.verdicts, 0, job.message_count);
+  const uint32_t operation = enum_number(job.operation), encoding = enum_number(job.encoding);
   if (operation > LC_ML_DSA_GENERATE)
     return wrong_argument("unknown operation of ML-DSA " + std::to_string(operation));
   if (operation == LC_ML_DSA_GENERATE) {
-    if (find_ml_dsa_sizes(number_of_enum(job.set)) == nullptr)
+    if (find_ml_dsa_sizes(enum_number(job.set)) == nullptr)
       return wrong_argument("unknown parameter set of ML-DSA " +
-                            std::to_string(number_of_enum(job.set)));
+                            std::to_string(enum_number(job.set)));
   } else if (encoding == LC_MESSAGE_PRE_HASH) {
     return Status(LC_ERROR_UNSUPPORTED, "pre-hash ML-DSA is not offered");
   } else if (encoding > LC_MESSAGE_MU) {
@@ -66,7 +64,6 @@ Status look_at_whole(const lc_ml_dsa_job &job) {
     return wrong_argument("no messages were given");
   if (job.message_count != 0 && job.message_size < sizeof(lc_ml_dsa_message))
     return wrong_argument("lc_ml_dsa_job.message_size is too small");
-  if (job.message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
   return Status();
 }
 
@@ -76,10 +73,10 @@ Result<MlDsaParts> check_ml_dsa_parts(const lc_ml_dsa_parts *parts) {
   if (parts == nullptr) return wrong_argument("no parts of a key were given");
   if (parts->struct_size < sizeof(lc_ml_dsa_parts))
     return wrong_argument("lc_ml_dsa_parts.struct_size is too small");
-  const MlDsaSizes *const sizes = find_ml_dsa_sizes(number_of_enum(parts->set));
+  const MlDsaSizes *const sizes = find_ml_dsa_sizes(enum_number(parts->set));
   if (sizes == nullptr)
     return wrong_argument("unknown parameter set of ML-DSA " +
-                          std::to_string(number_of_enum(parts->set)));
+                          std::to_string(enum_number(parts->set)));
   const MlDsaParts result = {.sizes = sizes,
                              .seed = part_of(parts->seed, kMlDsaSeedBytes),
                              .private_key = part_of(parts->private_key, sizes->private_bytes),
@@ -98,7 +95,7 @@ Result<MlDsaJob> make_ml_dsa_job(const lc_ml_dsa_job *job, MlDsaKeyOf key_of) {
   MlDsaJob result;
   result.operation = job->operation;
   result.encoding = job->encoding;
-  result.sizes = find_ml_dsa_sizes(number_of_enum(job->set));
+  result.sizes = find_ml_dsa_sizes(enum_number(job->set));
   result.is_deterministic = job->deterministic != 0;
   result.device = job->device;
   result.verdicts = job->verdicts;
@@ -137,7 +134,6 @@ Result<MlDsaJob> make_ml_dsa_job(const lc_ml_dsa_job *job, MlDsaKeyOf key_of) {
     }
     result.messages.push_back(taken);
   }
-  if (job->verdicts != nullptr) std::memset(job->verdicts, 0, job->message_count);
   return result;
 }
 

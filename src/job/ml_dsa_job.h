@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "job/ml_dsa_sizes.h"
+#include "job/random_source.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
 
@@ -20,18 +21,12 @@ namespace cpu {
 struct OpensslMlDsaKey;
 }
 
-// As lc_rsa_generation.random; nullptr: OpenSSL's, in a library context of ours.
-struct MlDsaRandom {
-  int (*function)(void *argument, void *to, size_t bytes) = nullptr;
-  void *argument = nullptr;
-};
-
 // The parts of a key as its caller gives them, with the lengths of the set; empty where they
 // are left out.
 struct MlDsaParts {
   const MlDsaSizes *sizes = nullptr;
   std::span<const uint8_t> seed, private_key, public_key;
-  MlDsaRandom random;
+  RandomSource random;
 };
 
 // A key in memory that a child of fork keeps: a server reads its keys before it forks its
@@ -48,7 +43,7 @@ struct MlDsaKey {
 
   const MlDsaSizes &sizes;
   bool is_private = false;
-  MlDsaRandom random;
+  RandomSource random;
   std::array<uint8_t, 64> tr = {};  // the hash of the public key, which precedes messages
   // What OpenSSL makes of it, from 3.5 on; otherwise nullptr.
   std::shared_ptr<const cpu::OpensslMlDsaKey> on_cpu;
@@ -76,7 +71,7 @@ struct MlDsaJob {
   std::vector<MlDsaKeyPointer> keys;
   std::vector<MlDsaMessage> messages;
   uint8_t *verdicts = nullptr;
-  MlDsaRandom random;
+  RandomSource random;
 };
 
 // Checks what can be seen of a key's parts without computing.

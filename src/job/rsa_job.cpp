@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "job/enum_number.h"
+
 namespace lanecrypt {
 namespace {
 
@@ -126,9 +128,7 @@ Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of) {
   if (job == nullptr) return wrong_argument("no job was given");
   if (job->struct_size < sizeof(lc_rsa_job))
     return wrong_argument("lc_rsa_job.struct_size is too small");
-  int operation = 0;
-  static_assert(sizeof operation == sizeof job->operation);
-  std::memcpy(&operation, &job->operation, sizeof operation);
+  const uint32_t operation = enum_number(job->operation);
   if (operation != LC_RSA_PUBLIC && operation != LC_RSA_PRIVATE)
     return wrong_argument("unknown RSA operation " + std::to_string(operation));
   if (job->message_count != 0 && job->messages == nullptr)

@@ -2,8 +2,6 @@
 #include "job/signed_roots.h"
 
 #include <cstring>
-#include <memory>
-#include <new>
 
 namespace lanecrypt {
 namespace {
@@ -18,29 +16,19 @@ bool is_kept(const SlhSet &set, uint32_t layer) {
   return bits < 32 && uint64_t{1} << bits <= SignedRoots::kMostTrees;
 }
 
-}  // namespace
-
-SignedRoots::SignedRoots(const SlhSet &set) : set_(set) {}
-
-SignedRoots::~SignedRoots() { delete[] table_.load(); }
-
-std::atomic<uint64_t> *SignedRoots::table() {
-  std::atomic<uint64_t> *current = table_.load(std::memory_order_acquire);
-  if (current != nullptr) return current;
+size_t entries_of(const SlhSet &set) {
   size_t entries = 0;
-  for (uint32_t layer = set_.layers - 1; layer-- > 0 && is_kept(set_, layer);)
-    entries += size_t{1} << bits_of_layer(set_, layer);
-  std::unique_ptr<std::atomic<uint64_t>[]> made(new (std::nothrow)
-                                                    std::atomic<uint64_t>[entries]());
-  // Another thread may have come first.
-  if (table_.compare_exchange_strong(current, made.get(), std::memory_order_acq_rel))
-    return made.release();
-  return current;
+  for (uint32_t layer = set.layers - 1; layer-- > 0 && is_kept(set, layer);)
+    entries += size_t{1} << bits_of_layer(set, layer);
+  return entries;
 }
 
+}  // namespace
+
+SignedRoots::SignedRoots(const SlhSet &set, bool keeps)
+    : set_(set), entries_(keeps ? entries_of(set) : 0) {}
+
 bool SignedRoots::agree(uint64_t tree, std::span<const uint8_t> roots) {
-  std::atomic<uint64_t> *const entries = table();
-  if (entries == nullptr) return false;
   // If one differs, the signature does not leave, and nothing of it is kept.
   for (const bool keeps : {false, true}) {
     size_t first = 0;
@@ -48,7 +36,7 @@ bool SignedRoots::agree(uint64_t tree, std::span<const uint8_t> roots) {
       uint64_t root, known = 0;
       std::memcpy(&root, &roots[size_t{layer} * set_.n], sizeof root);
       root |= 1;
-      std::atomic<uint64_t> &entry = entries[first + (tree >> (set_.tree_height * layer))];
+      std::atomic<uint64_t> &entry = entries_[first + (tree >> (set_.tree_height * layer))];
       if (keeps)
         entry.compare_exchange_strong(known, root);
       else

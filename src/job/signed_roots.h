@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "job/slh_set.h"
 
@@ -18,24 +19,21 @@ namespace lanecrypt {
 // Any thread, and a child of fork too: there is no lock.
 class SignedRoots {
  public:
-  explicit SignedRoots(const SlhSet &set);
-  ~SignedRoots();
+  // keeps: false for a key that signs nothing, which needs no memory for it.
+  SignedRoots(const SlhSet &set, bool keeps);
   SignedRoots(const SignedRoots &) = delete;
 
   // The roots of one signature, whose lowest tree has the number `tree`: n bytes of each layer
   // but the top one, the lowest first. False where one differs from what its one-time key
-  // signed before. Those of layers with at most kMostTrees trees are kept; false for want of
-  // memory too.
+  // signed before. Those of layers with at most kMostTrees trees are kept.
   bool agree(uint64_t tree, std::span<const uint8_t> roots);
   static constexpr uint32_t kMostTrees = 4096;
 
  private:
-  std::atomic<uint64_t> *table();
-
   const SlhSet &set_;
   // The first 8 bytes of each root, and a bit that says that there is one; the upper layers
   // first.
-  std::atomic<std::atomic<uint64_t> *> table_{nullptr};
+  std::vector<std::atomic<uint64_t>> entries_;
 };
 
 }  // namespace lanecrypt

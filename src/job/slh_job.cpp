@@ -6,30 +6,26 @@
 #include <string>
 #include <unordered_map>
 
+#include "job/enum_number.h"
+
 namespace lanecrypt {
 namespace {
 
 constexpr size_t kMostContextBytes = 255;
 constexpr unsigned kMostHash = LC_PRE_HASH_SHAKE_256;
 
-// The number in an enum, which a C program may have set to anything.
-template <typename Enum>
-uint32_t enum_number(const Enum &value) {
-  uint32_t number = 0;
-  static_assert(sizeof value == sizeof number);
-  std::memcpy(&number, &value, sizeof number);
-  return number;
-}
-
 Status wrong_key_length(const SlhSet &set, const char *what, size_t is, size_t should_be) {
   return wrong_argument("a " + std::string(what) + " of " + set.name + " has " +
                         std::to_string(should_be) + " bytes, not " + std::to_string(is));
 }
 
+// Zeroes the verdicts before all else.
 Status check_slh_job(const lc_slh_dsa_job *job) {
   if (job == nullptr) return wrong_argument("no job was given");
   if (job->struct_size < sizeof(lc_slh_dsa_job))
     return wrong_argument("lc_slh_dsa_job.struct_size is too small");
+  if (job->message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
+  if (job->verdicts != nullptr) std::memset(job->verdicts, 0, job->message_count);
   const uint32_t operation = enum_number(job->operation), encoding = enum_number(job->encoding),
                  hash = enum_number(job->hash);
   if (operation != LC_SLH_DSA_SIGN && operation != LC_SLH_DSA_VERIFY)
@@ -48,7 +44,6 @@ Status check_slh_job(const lc_slh_dsa_job *job) {
     return wrong_argument("no messages were given");
   if (job->message_count != 0 && job->message_size < sizeof(lc_slh_dsa_message))
     return wrong_argument("lc_slh_dsa_job.message_size is too small");
-  if (job->message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
   return Status();
 }
 
@@ -77,7 +72,7 @@ SlhKey::SlhKey(const SlhSet &of_set, std::span<const uint8_t> of, RandomSource s
     : set(of_set),
       is_private(of.size() == of_set.private_bytes()),
       random(source),
-      signed_roots(of_set),
+      signed_roots(of_set, is_private),
       memory(of.size(), secure::KeyMemory::Fork::kKept) {
   if (!memory.ok(of.size())) return;
   std::memcpy(memory.data(), of.data(), of.size());
@@ -132,20 +127,21 @@ Result<SlhJob> make_slh_job(const lc_slh_dsa_job *job, SlhKeyOf key_of) {
   result.device = job->device;
   result.verdicts = job->verdicts;
   result.messages.reserve(job->message_count);
-  if (result.verdicts != nullptr) std::memset(result.verdicts, 0, job->message_count);
   std::unordered_map<const lc_slh_dsa_key *, uint32_t> numbers;
   for (size_t n = 0; n < job->message_count; ++n) {
     lc_slh_dsa_message message;
     std::memcpy(&message, reinterpret_cast<const char *>(job->messages) + n * job->message_size,
                 sizeof message);
-    const std::string here = "message " + std::to_string(n) + ": ";
-    if (message.key == nullptr) return wrong_argument(here + "no key");
+    const auto here = [n](const char *what) {
+      return wrong_argument("message " + std::to_string(n) + ": " + what);
+    };
+    if (message.key == nullptr) return here("no key");
     const auto [at, is_new] =
         numbers.try_emplace(message.key, static_cast<uint32_t>(result.keys.size()));
     if (is_new) result.keys.push_back(key_of(message.key));
     const SlhKey &key = *result.keys[at->second];
     if (const char *what = check_slh_message(*job, message, key); what != nullptr)
-      return wrong_argument(here + what);
+      return here(what);
     result.messages.push_back(
         {.key = at->second,
          .message = {static_cast<const uint8_t *>(message.message), message.message_bytes},

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "job/random_source.h"
 #include "job/signed_roots.h"
 #include "job/slh_set.h"
 #include "job/status.h"
@@ -19,13 +20,6 @@ namespace lanecrypt {
 // The parts of a key, n bytes each. To verify, and to make a key, some are empty.
 struct SlhKeyParts {
   std::span<const uint8_t> sk_seed, sk_prf, pk_seed, pk_root;
-};
-
-// Where random bytes come from, as lc_rsa_generation.random.
-struct RandomSource {
-  int (*function)(void *argument, void *to, size_t bytes) = nullptr;
-  void *argument = nullptr;
-  bool operator==(const RandomSource &) const = default;
 };
 
 // A key, copied from its caller, in memory that a child of fork keeps: a server reads its keys

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "cpu/ml_dsa/host_ml_dsa.h"
 #include "ml_dsa/ml_dsa_launch.h"
 #include "verify/dice.h"
+#include "verify/hex.h"
 #include "verify/ml_dsa_known_answers.h"
 #include "verify/self_test.h"
 
@@ -70,20 +72,14 @@ class Engine : public MlDsaEngine {
     if (slots_.under_way() == 0) launch_.memory().free_outgrown();
     Result<std::unique_ptr<Slot>> taken = slots_.take();
     if (!taken.ok()) return taken.status();
-    Slot &slot = **taken;
     MlDsaWork work(operation, sizes, std::move(items));
-    Status status = launch_.start(slot.last(), *slot.sent, slot.room, work);
-    if (status.ok()) status = slot.last().mark(*slot.done);
-    if (status.ok()) {
-      const size_t looks = looks_at(operation, sizes);
-      return std::unique_ptr<Batch>(
-          new MlDsaBatch(*this, std::move(*taken), std::move(work), looks));
-    }
-    // What was begun must not use the room any more.
-    const bool is_idle = slots_.settle(slot);
-    MlDsaLaunch::wipe_host(slot.room, work);
-    slots_.give_back(std::move(*taken), is_idle);
-    return is_idle ? status : stuck_status(time_limit_);
+    Slots::Starting slot(slots_, std::move(*taken),
+                         [&work](MlDsaRoom &room) { MlDsaLaunch::wipe_host(room, work); });
+    Status status = launch_.start(slot->last(), *slot->sent, slot->room, work);
+    if (status.ok()) status = slot->last().mark(*slot->done);
+    if (!status.ok()) return slot.give_up() ? status : stuck_status(time_limit_);
+    const size_t looks = looks_at(operation, sizes);
+    return std::unique_ptr<Batch>(new MlDsaBatch(*this, slot.take(), std::move(work), looks));
   }
   size_t best_batch(BatchKind kind) const override {
     if (!device_->properties().is_gpu) return 256;
@@ -147,17 +143,16 @@ class Engine : public MlDsaEngine {
 Result<bool> has_sha256(std::span<const uint8_t> bytes, std::string_view expected) {
   std::array<uint8_t, 32> digest;
   LC_TRY(cpu::digest(cpu::Digest::kSha256, {bytes}, digest));
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : digest) text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return text == expected;
+  return verify::to_hex(digest) == expected;
 }
 
 Result<bool> Engine::knows(const verify::MlDsaKnownAnswer &answer) {
   const MlDsaSizes &sizes = *find_ml_dsa_sizes(answer.set);
   std::vector<uint8_t> whole(sizes.public_bytes + sizes.private_bytes);
+  std::array<uint8_t, kMlDsaSeedBytes> seed;
+  std::iota(seed.begin(), seed.end(), uint8_t{0});
   MlDsaItem generation;
-  for (size_t n = 0; n < generation.random.size(); ++n) generation.random[n] = uint8_t(n);
+  generation.random = seed.data();
   generation.public_key = whole.data();
   generation.private_key = &whole[sizes.public_bytes];
   Result<bool> right = run_one(LC_ML_DSA_GENERATE, sizes, generation);
@@ -177,6 +172,8 @@ Result<bool> Engine::knows(const verify::MlDsaKnownAnswer &answer) {
   MlDsaItem signing;
   signing.key = key->get();
   signing.signature = signature.data();
+  constexpr std::array<uint8_t, kMlDsaRandomBytes> kZeros = {};
+  signing.random = kZeros.data();
   const std::string_view text = verify::kMlDsaMessage;
   cpu::ml_dsa_mu(LC_MESSAGE_PURE, signing.key->tr, {},
                  {reinterpret_cast<const uint8_t *>(text.data()), text.size()}, signing.mu);

@@ -7,7 +7,7 @@
 
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
 #include "cpu/ml_dsa/host_ml_dsa.h"
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "kernels/ml_dsa/ml_dsa_layout.h"
 #include "secure/key_memory.h"
 
@@ -153,15 +153,14 @@ Status MlDsaLaunch::send(device::Stream &stream, MlDsaRoom &room, const Keys &ke
     std::memcpy(host + sent.keys_at() + n * work.shape.key_stride, whole.data(), whole.size());
   }
   for (size_t n = 0; n < work.items.size(); ++n) {
-    MlDsaItem &item = work.items[n];
+    const MlDsaItem &item = work.items[n];
     if (makes_keys(work)) {
-      std::memcpy(host + sent.seeds_at() + n * ML_DSA_SEED_BYTES, item.random.data(),
-                  ML_DSA_SEED_BYTES);
+      std::memcpy(host + sent.seeds_at() + n * ML_DSA_SEED_BYTES, item.random, ML_DSA_SEED_BYTES);
       continue;
     }
     MlDsaPiece piece = {};
     std::memcpy(piece.mu, item.mu.data(), sizeof piece.mu);
-    std::memcpy(piece.random, item.random.data(), sizeof piece.random);
+    if (item.random != nullptr) std::memcpy(piece.random, item.random, sizeof piece.random);
     piece.key = keys.of_item[n];
     std::memcpy(host + n * sizeof piece, &piece, sizeof piece);
     if (work.operation == LC_ML_DSA_VERIFY)
@@ -285,7 +284,7 @@ Status MlDsaLaunch::look_at(const MlDsaRoom &room, const MlDsaWork &work, size_t
     const size_t bytes = sizes.public_bytes + sizes.private_bytes;
     secure::KeyMemory again(bytes);
     if (!again.ok(bytes)) return Status(LC_ERROR_MEMORY, "no memory for a new key");
-    LC_TRY(cpu::host_ml_dsa_key(sizes, item.random, {again.data(), bytes}));
+    LC_TRY(cpu::host_ml_dsa_key(sizes, {item.random, kMlDsaSeedBytes}, {again.data(), bytes}));
     return are_equal(result + n * work.shape.key_stride, again.data(), bytes) ? Status()
                                                                               : wrong_output("key");
   }
@@ -329,7 +328,6 @@ void MlDsaLaunch::wipe_sent(MlDsaRoom &room, MlDsaWork &work) {
 
 void MlDsaLaunch::wipe_host(MlDsaRoom &room, MlDsaWork &work) {
   wipe_sent(room, work);
-  for (MlDsaItem &item : work.items) secure::wipe(item.random.data(), item.random.size());
   if (room.results != nullptr)
     secure::wipe(room.results->host(), std::min(work.result_bytes, room.results->bytes()));
   work.result_bytes = 0;

@@ -7,24 +7,17 @@
 
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
 #include "cpu/ml_dsa/host_ml_dsa.h"
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
 namespace {
 
-Status draw_from(const MlDsaRandom &source, std::span<uint8_t> to) {
-  if (source.function == nullptr) return cpu::random_bytes(to.data(), to.size());
-  return source.function(source.argument, to.data(), to.size()) == 1
-             ? Status()
-             : Status(LC_ERROR_INTERNAL, "the caller's random function failed");
-}
-
 Status make_key(const MlDsaSizes &sizes, const MlDsaItem &item) {
   secure::KeyMemory whole(sizes.public_bytes + sizes.private_bytes);
   if (!whole.ok(sizes.public_bytes + sizes.private_bytes))
     return Status(LC_ERROR_MEMORY, "no memory for a new key");
-  LC_TRY(cpu::host_ml_dsa_key(sizes, item.random,
+  LC_TRY(cpu::host_ml_dsa_key(sizes, {item.random, kMlDsaSeedBytes},
                               {whole.data(), sizes.public_bytes + sizes.private_bytes}));
   std::memcpy(item.public_key, whole.data(), sizes.public_bytes);
   std::memcpy(item.private_key, whole.data() + sizes.public_bytes, sizes.private_bytes);
@@ -38,7 +31,7 @@ Status run_ml_dsa_on_cpu(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
   if (operation == LC_ML_DSA_GENERATE) return make_key(sizes, item);
   const std::span<uint8_t> signature(item.signature, sizes.signature_bytes);
   if (operation == LC_ML_DSA_SIGN)
-    return cpu::ml_dsa_sign(*item.key, item.mu, item.random, signature);
+    return cpu::ml_dsa_sign(*item.key, item.mu, {item.random, kMlDsaRandomBytes}, signature);
   Result<uint8_t> verdict = cpu::ml_dsa_verify(*item.key, item.mu, signature);
   if (!verdict.ok()) return verdict.status();
   *item.verdict = *verdict;
@@ -53,9 +46,9 @@ MlDsaRequest::MlDsaRequest(MlDsaJob job, Callback on_end)
       keys_(std::move(job.keys)),
       items_(job.messages.size()) {}
 
-MlDsaRequest::~MlDsaRequest() {
-  // Seeds are as secret as the keys that are made of them.
-  for (MlDsaItem &item : items_) secure::wipe(item.random.data(), item.random.size());
+void MlDsaRequest::withdraw_results() {
+  for (const MlDsaItem &item : items_)
+    if (item.verdict != nullptr) *item.verdict = 0;
 }
 
 Result<MlDsaRequestPointer> MlDsaRequest::make(MlDsaJob job, Callback on_end) {
@@ -78,33 +71,29 @@ Result<MlDsaRequestPointer> MlDsaRequest::make(MlDsaJob job, Callback on_end) {
   return request;
 }
 
-// What the caller gives is copied. The rest of it is drawn for all operations at once where
-// they have one source.
+// What the caller gives is copied. The rest is drawn, for operations that follow one another and
+// have one source at once.
 Status MlDsaRequest::draw(const MlDsaJob &job) {
-  std::vector<MlDsaItem *> undrawn;
-  for (size_t n = 0; n < job.messages.size(); ++n) {
-    MlDsaItem &item = items_[n];
-    if (const uint8_t *given = job.messages[n].random; given != nullptr)
-      std::memcpy(item.random.data(), given, item.random.size());
-    else if (operation_ == LC_ML_DSA_GENERATE || !job.is_deterministic)
-      undrawn.push_back(&item);
-  }
-  const auto source_of = [&](const MlDsaItem &item) -> const MlDsaRandom & {
-    return item.key == nullptr ? job.random : item.key->random;
+  const size_t count = items_.size(), bytes = count * kMlDsaRandomBytes;
+  random_ = secure::KeyMemory(bytes);
+  if (!random_.ok(bytes)) return Status(LC_ERROR_MEMORY, "no memory for random numbers");
+  const auto source_of = [&](size_t n) -> const RandomSource & {
+    return items_[n].key == nullptr ? job.random : items_[n].key->random;
   };
-  for (size_t first = 0, end = 0; first < undrawn.size(); first = end) {
-    const MlDsaRandom &source = source_of(*undrawn[first]);
-    while (end < undrawn.size() && source_of(*undrawn[end]).function == source.function &&
-           source_of(*undrawn[end]).argument == source.argument)
-      ++end;
-    std::vector<uint8_t> drawn((end - first) * kMlDsaRandomBytes);
-    const Status status = draw_from(source, drawn);
-    for (size_t n = first; status.ok() && n < end; ++n)
-      std::memcpy(undrawn[n]->random.data(), &drawn[(n - first) * kMlDsaRandomBytes],
-                  kMlDsaRandomBytes);
-    secure::wipe(drawn.data(), drawn.size());
-    if (!status.ok()) return status;
+  const auto is_drawn = [&](size_t n) {
+    return job.messages[n].random == nullptr &&
+           (operation_ == LC_ML_DSA_GENERATE || !job.is_deterministic);
+  };
+  for (size_t n = 0, end = 0; n < count; n = end) {
+    uint8_t *const to = random_.data() + n * kMlDsaRandomBytes;
+    end = n + 1;
+    if (const uint8_t *given = job.messages[n].random; given != nullptr)
+      std::memcpy(to, given, kMlDsaRandomBytes);
+    if (!is_drawn(n)) continue;
+    while (end < count && is_drawn(end) && source_of(end) == source_of(n)) ++end;
+    LC_TRY(cpu::random_bytes_from(source_of(n), to, (end - n) * kMlDsaRandomBytes));
   }
+  for (size_t n = 0; n < count; ++n) items_[n].random = random_.data() + n * kMlDsaRandomBytes;
   return Status();
 }
 

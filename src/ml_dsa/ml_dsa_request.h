@@ -9,6 +9,7 @@
 
 #include "batch/batch_request.h"
 #include "job/ml_dsa_job.h"
+#include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
 
@@ -16,7 +17,8 @@ namespace lanecrypt::runtime {
 struct MlDsaItem {
   const MlDsaKey *key = nullptr;  // nullptr: a new one
   std::array<uint8_t, kMlDsaMuBytes> mu = {};
-  std::array<uint8_t, kMlDsaRandomBytes> random = {};  // or the seed
+  // rnd of a signature, or the seed of a key: 32 bytes. nullptr to verify.
+  const uint8_t *random = nullptr;
   uint8_t *signature = nullptr;
   uint8_t *verdict = nullptr;
   uint8_t *public_key = nullptr, *private_key = nullptr;
@@ -32,7 +34,6 @@ class MlDsaRequest : public BatchRequest {
   // here: they are no operations.
   static Result<std::shared_ptr<MlDsaRequest>> make(MlDsaJob job, Callback on_end);
   MlDsaRequest(MlDsaJob job, Callback on_end);
-  ~MlDsaRequest() override;
 
   uint32_t device_number = LC_ANY_DEVICE;
 
@@ -48,6 +49,7 @@ class MlDsaRequest : public BatchRequest {
   Status run_on_cpu(uint32_t operation) override {
     return run_ml_dsa_on_cpu(operation_, sizes_of(operation), items_[operation]);
   }
+  void withdraw_results() override;
 
   const MlDsaItem &item(uint32_t operation) const { return items_[operation]; }
 
@@ -62,6 +64,7 @@ class MlDsaRequest : public BatchRequest {
   const MlDsaSizes *const sizes_;  // of new keys
   const std::vector<MlDsaKeyPointer> keys_;
   std::vector<MlDsaItem> items_;
+  secure::KeyMemory random_;  // of all items
 };
 
 using MlDsaRequestPointer = std::shared_ptr<MlDsaRequest>;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "cpu/rsa/prime_key.h"
 #include "kernels/rsa/prime_layout.h"
 #include "primes/prime_tester.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "primes/prime_worker.h"
 
 namespace lanecrypt::runtime {

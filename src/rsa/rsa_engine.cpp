@@ -71,24 +71,21 @@ class Engine : public RsaEngine {
     if (slots_.under_way() == 0) launch_.memory().free_outgrown();
     Result<std::unique_ptr<Slot>> taken = slots_.take();
     if (!taken.ok()) return taken.status();
-    Slot &slot = **taken;
     RsaWork work;
     work.operation = operation;
     work.items = items;
-    Status status = launch_.start(
-        {.ends = slot.last(), .powers = *slot.long_stream, .turn = *slot.turn, .sent = *slot.sent},
-        slot.room, work);
-    if (status.ok()) status = slot.last().mark(*slot.done);
-    if (status.ok()) {
-      const size_t looks = looks_at(work);
-      return std::unique_ptr<Batch>(
-          new RsaBatch(*this, std::move(*taken), std::move(items), std::move(work), looks));
-    }
-    // What was begun must not use the room any more.
-    const bool is_idle = slots_.settle(slot);
-    RsaLaunch::wipe_host(slot.room, work);
-    slots_.give_back(std::move(*taken), is_idle);
-    return is_idle ? status : stuck_status(time_limit_);
+    Slots::Starting slot(slots_, std::move(*taken),
+                         [&work](RsaRoom &room) { RsaLaunch::wipe_host(room, work); });
+    Status status = launch_.start({.ends = slot->last(),
+                                   .powers = *slot->long_stream,
+                                   .turn = *slot->turn,
+                                   .sent = *slot->sent},
+                                  slot->room, work);
+    if (status.ok()) status = slot->last().mark(*slot->done);
+    if (!status.ok()) return slot.give_up() ? status : stuck_status(time_limit_);
+    const size_t looks = looks_at(work);
+    return std::unique_ptr<Batch>(
+        new RsaBatch(*this, slot.take(), std::move(items), std::move(work), looks));
   }
   size_t best_batch(BatchKind kind) const override {
     return launch_.best_batch(rsa_class(kind.size));

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "kernels/rsa/rsa_layout.h"
 #include "process/diagnostics.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_key.h"
 #include "rsa/rsa_kind.h"

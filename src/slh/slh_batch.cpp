@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "secure/wiped_bytes.h"
 #include "thread/stuck.h"
 
 namespace lanecrypt::runtime {
@@ -23,14 +24,14 @@ Status wrong_result() {
 class SlhBatch : public Batch {
  public:
   SlhBatch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks, BatchKind kind,
-           SlhSlots::SlotPointer slot, std::span<const BatchItem> items)
+           SlhSlots::SlotPointer slot, std::vector<BatchItem> items)
       : launch_(launch),
         slots_(slots),
         looks_(looks),
         kind_(kind),
         set_(slh_set_of(kind)),
         slot_(std::move(slot)),
-        items_(items.begin(), items.end()) {}
+        items_(std::move(items)) {}
   ~SlhBatch() override {
     SlhLaunch::wipe_host(slot_->room);
     slots_.give_back(std::move(slot_), is_over_);
@@ -83,12 +84,11 @@ Status SlhBatch::look_at_signature(uint32_t at) {
   const SlhSignatures &request = signatures(at);
   const cpu::SlhHashed &hashed = request.hashed(items_[at].number);
   const uint8_t *const from = SlhLaunch::signature(room(), set_, at);
-  std::vector<uint8_t> made(from, from + set_.signature_bytes());
+  secure::WipedBytes made(from, from + set_.signature_bytes());
   std::memcpy(made.data(), hashed.r, set_.n);
   bool valid = false;
-  const Status status = cpu::slh_verify(request.key_of(items_[at].number), hashed, made, valid);
-  secure::wipe(made.data(), made.size());
-  return status.ok() && !valid ? wrong_result() : status;
+  LC_TRY(cpu::slh_verify(request.key_of(items_[at].number), hashed, made, valid));
+  return valid ? Status() : wrong_result();
 }
 
 Status SlhBatch::look_at_verdict(uint32_t at) {
@@ -199,31 +199,27 @@ Result<std::unique_ptr<Batch>> start_slh_batch(SlhLaunch &launch, SlhSlots &slot
   if (slots.under_way() == 0) launch.memory().free_outgrown();
   Result<SlhSlots::SlotPointer> taken = slots.take();
   if (!taken.ok()) return taken.status();
-  SlhSlots::Slot &slot = **taken;
+  SlhSlots::Starting slot(slots, std::move(*taken), SlhLaunch::wipe_host);
   const SlhSet &set = slh_set_of(kind);
   const auto count = uint32_t(items.size());
   const auto put_item = [&](uint32_t at, SlhItem &item) {
     static_cast<SlhRequest &>(*items[at].request).put_item(items[at].number, item);
   };
-  device::Stream &stream = *slot.long_stream;
+  device::Stream &stream = *slot->long_stream;
   Status status;
   if (kind.operation == LC_SLH_DSA_SIGN)
-    status = launch.start_sign(stream, slot.room, set, count, put_item);
+    status = launch.start_sign(stream, slot->room, set, count, put_item);
   else if (kind.operation == LC_SLH_DSA_VERIFY)
-    status = launch.start_verify(stream, slot.room, set, count, put_item, [&](uint32_t at) {
+    status = launch.start_verify(stream, slot->room, set, count, put_item, [&](uint32_t at) {
       return static_cast<SlhSignatures &>(*items[at].request).signature(items[at].number).data();
     });
   else
-    status = launch.start_keys(stream, slot.room, set, count, put_item);
-  if (status.ok()) status = stream.mark(*slot.done);
-  if (status.ok())
-    return std::unique_ptr<Batch>(
-        std::make_unique<SlhBatch>(launch, slots, looks, kind, std::move(*taken), items));
-  // What was begun must not use the room any more.
-  const bool is_idle = slots.settle(slot);
-  SlhLaunch::wipe_host(slot.room);
-  slots.give_back(std::move(*taken), is_idle);
-  return is_idle ? status : stuck_status(slots.time_limit());
+    status = launch.start_keys(stream, slot->room, set, count, put_item);
+  if (status.ok()) status = stream.mark(*slot->done);
+  if (!status.ok()) return slot.give_up() ? status : stuck_status(slots.time_limit());
+  std::vector<BatchItem> its_items(items.begin(), items.end());
+  return std::unique_ptr<Batch>(
+      new SlhBatch(launch, slots, looks, kind, slot.take(), std::move(its_items)));
 }
 
 }  // namespace lanecrypt::runtime

@@ -12,6 +12,7 @@
 #include "cpu/core_count.h"
 #include "cpu/digest.h"
 #include "slh/slh_batch.h"
+#include "verify/hex.h"
 #include "verify/self_test.h"
 #include "verify/slh_known_answers.h"
 
@@ -22,13 +23,6 @@ namespace {
 constexpr double kHashesOfLimit = 1 << 28;
 // Beside the batcher's thread. More are no faster than the memory.
 constexpr unsigned kMostCopiers = 4;
-
-std::string hex(std::span<const uint8_t> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return text;
-}
 
 double hashes_of(const SlhSet &set, uint32_t operation) {
   const double tree = double(uint64_t{set.chains() * SLH_CHAIN_VALUES} << set.tree_height);
@@ -117,7 +111,7 @@ Result<bool> Engine::knows(const verify::SlhKnownAnswer &answer) {
       nullptr);
   LC_TRY(keys->take_seeds());
   LC_TRY(run(keys));
-  if (hex(std::span(key).last(set.n)) != answer.root) return false;
+  if (verify::to_hex(std::span(key).last(set.n)) != answer.root) return false;
 
   const auto made = std::make_shared<SlhKey>(set, key, RandomSource{});
   LC_TRY(cpu::prepare(*made));
@@ -134,7 +128,7 @@ Result<bool> Engine::knows(const verify::SlhKnownAnswer &answer) {
   LC_TRY(run(signatures));
   uint8_t digest[32];
   LC_TRY(cpu::digest(cpu::Digest::kSha256, {signature}, digest));
-  if (hex(digest) != answer.signature_sha256) return false;
+  if (verify::to_hex(digest) != answer.signature_sha256) return false;
 
   uint8_t verdict = 0;
   job.operation = LC_SLH_DSA_VERIFY;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "cpu/slh/slh_message.h"
 #include "secure/key_memory.h"
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
+#include "cpu/random.h"
 #include "cpu/slh/slh_message.h"
 
 namespace lanecrypt::runtime {
@@ -25,8 +27,9 @@ SlhSignatures::SlhSignatures(SlhJob whole, Callback on_end)
 // The random numbers of a hedged signature wait where its R will be.
 Status SlhSignatures::draw() {
   if (job_.operation != LC_SLH_DSA_SIGN || job_.is_deterministic) return Status();
-  const size_t count = hashed_.size();
-  std::vector<uint8_t> drawn(count * sizeof hashed_[0].r);
+  const size_t count = hashed_.size(), most = count * sizeof hashed_[0].r;
+  secure::KeyMemory drawn(most);
+  if (!drawn.ok(most)) return Status(LC_ERROR_MEMORY, "no memory for random numbers");
   // Keys that draw from one source share a call.
   for (size_t first = 0, end; first < count; first = end) {
     const RandomSource &source = key_of(uint32_t(first)).random;
@@ -40,7 +43,6 @@ Status SlhSignatures::draw() {
       from += key_of(uint32_t(n)).set.n;
     }
   }
-  secure::wipe(drawn.data(), drawn.size());
   return Status();
 }
 
@@ -69,8 +71,12 @@ Status SlhSignatures::hash(const RunParts &run_parts) {
   const size_t count = hashed_.size(), parts = (count + kPart - 1) / kPart;
   std::vector<Status> ended(parts);
   const auto run = [&](size_t part) {
-    for (size_t n = part * kPart; n < std::min(count, (part + 1) * kPart); ++n)
-      if (ended[part].ok()) ended[part] = hash_one(uint32_t(n));
+    try {
+      for (size_t n = part * kPart; n < std::min(count, (part + 1) * kPart); ++n)
+        if (ended[part].ok()) ended[part] = hash_one(uint32_t(n));
+    } catch (const std::exception &) {  // want of memory
+      ended[part] = Status(LC_ERROR_MEMORY, "out of memory");
+    }
   };
   if (parts > 1)
     run_parts(parts, run);
@@ -87,6 +93,10 @@ Status SlhSignatures::run_on_cpu(uint32_t number) {
   LC_TRY(cpu::slh_verify(key_of(number), hashed_[number], signature(number), valid));
   set_verdict(number, valid);
   return Status();
+}
+
+void SlhSignatures::withdraw_results() {
+  if (job_.verdicts != nullptr) std::fill_n(job_.verdicts, job_.messages.size(), uint8_t{0});
 }
 
 Status SlhKeys::take_seeds() {

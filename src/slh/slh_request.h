@@ -44,6 +44,7 @@ class SlhSignatures : public SlhRequest {
   }
   uint32_t bytes_of(uint32_t number) const override { return key_of(number).set.signature_bytes(); }
   Status run_on_cpu(uint32_t number) override;
+  void withdraw_results() override;
   void put_item(uint32_t number, SlhItem &item) const override {
     cpu::put_item(key_of(number), hashed_[number], item);
   }

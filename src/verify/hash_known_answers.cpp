@@ -6,6 +6,8 @@
 
 #include <numeric>
 
+#include "verify/hex.h"
+
 namespace lanecrypt::verify {
 namespace {
 
@@ -89,8 +91,6 @@ constexpr HashKnownAnswer kHashAnswers[] = {
 
 constexpr int kPeriod = 251;
 
-int hex_digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
-
 }  // namespace
 
 std::string HashKnownAnswer::subject() const {
@@ -103,12 +103,7 @@ std::vector<uint8_t> HashKnownAnswer::message() const {
   return bytes;
 }
 
-std::vector<uint8_t> HashKnownAnswer::digest() const {
-  std::vector<uint8_t> bytes(hex.size() / 2);
-  for (size_t n = 0; n < bytes.size(); ++n)
-    bytes[n] = uint8_t(hex_digit(hex[2 * n]) << 4 | hex_digit(hex[2 * n + 1]));
-  return bytes;
-}
+std::vector<uint8_t> HashKnownAnswer::digest() const { return from_hex(hex); }
 
 Result<HashJob> HashKnownAnswer::job(std::span<const lc_hash_message> messages) const {
   const HashMethod &method = *find_hash_method(hash);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +18,13 @@ inline std::vector<uint8_t> from_hex(std::string_view hex) {
   for (size_t n = 0; n + 1 < hex.size(); n += 2)
     bytes.push_back(static_cast<uint8_t>(digit(hex[n]) << 4 | digit(hex[n + 1])));
   return bytes;
+}
+
+inline std::string to_hex(std::span<const uint8_t> bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
 }
 
 }  // namespace lanecrypt::verify

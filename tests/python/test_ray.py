@@ -183,6 +183,9 @@ def test_keys_and_signatures(context, folder):
                           padding.PSS(padding.MGF1(hashes.SHA384()), 20), hashes.SHA384())
         with pytest.raises(lanecrypt.InvalidTag):
             lray.Sign(lray.WrappedKey(wrapped, "orders", b"other"), "message")
+        for nbytes in (0, 11, 27, 28, len(wrapped) - 1):
+            with pytest.raises(lanecrypt.InvalidTag):
+                lray.WrappedKey(wrapped[:nbytes], "orders", public).get_key()
     (folder / "signing").write_bytes(der)
     signed = lray.Sign("signing", "message", into="by", context=context)(batch)
     theirs.verify(signed["by"][2], batch["message"][2], padding.PKCS1v15(), hashes.SHA256())

@@ -10,6 +10,7 @@ import sys
 from typing import Optional, Union
 
 from .._aead import AEAD
+from .._errors import invalid_tag
 from .._keys import BytesLike, KeyFile, KeyProvider
 
 # The variable that names the folder of keys, and where Docker and Kubernetes mount secrets.
@@ -55,7 +56,9 @@ class WrappedKey(KeyProvider):
     def get_key(self) -> BytesLike:
         """The key, decrypted. Raises InvalidTag where it was not encrypted so."""
         aead = AEAD("aes-gcm", key_of(self._wrapping_key))
-        text = bytearray(max(len(self._wrapped) - NONCE_BYTES - TAG_BYTES, 0))
+        if len(self._wrapped) < NONCE_BYTES + TAG_BYTES:
+            raise invalid_tag()
+        text = bytearray(len(self._wrapped) - NONCE_BYTES - TAG_BYTES)
         aead.decrypt_into(self._wrapped[:NONCE_BYTES], self._wrapped[NONCE_BYTES:],
                           self._associated_data, text)
         return text

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,7 +23,6 @@ struct User {
   const uid_t number;
   std::atomic<size_t> sessions = 0, channels = 0, keys = 0;  // places taken of its limits
   std::atomic<uint64_t> operations = 0;                      // that were done
-  Rate reports{kReportsEach, kReportsAtOnce};                // the main thread's
   // Its place in each kind of turns, under the lock of those.
   Turns::User operation_turns, key_turns, search_turns;
 };
@@ -30,11 +30,19 @@ struct User {
 // The users that have clients. One thread.
 class Users {
  public:
-  std::shared_ptr<User> find(uid_t number);
+  using Time = std::chrono::steady_clock::time_point;
+
+  std::shared_ptr<User> find(uid_t number, Time now);
   std::vector<std::shared_ptr<const User>> all() const;
+  // Whether a user that has a client may have a report. Who goes and comes again may have no more.
+  bool takes_report(const User &user, Time now) { return users_.at(user.number).reports.take(now); }
 
  private:
-  std::map<uid_t, std::weak_ptr<User>> users_;
+  struct Known {
+    std::weak_ptr<User> user;
+    Rate reports{kReportsEach, kReportsAtOnce};
+  };
+  std::map<uid_t, Known> users_;
 };
 
 }  // namespace lanecrypt::service::daemon

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <optional>
 
-#include "cpu/hash/openssl_hash.h"
 #include "cpu/hash/portable_hash.h"
+#include "cpu/openssl_hash.h"
 #include "kernels/hash/hash_layout.h"
 
 namespace lanecrypt::cpu {
@@ -30,7 +30,7 @@ uint64_t leaf_length(const HashSpec &spec, uint64_t bytes, uint64_t leaf) {
 }
 
 // Each two neighbours become their parent; one without a neighbour goes up as it is.
-Status join_level(const HashSpec &spec, OpensslHash *sha256, std::vector<uint8_t> *values) {
+Status join_level(const HashSpec &spec, OpensslHash *sha256, TreeValues *values) {
   const size_t count = values->size() / kValueBytes;
   uint8_t *const all = values->data();
   for (size_t n = 0; n < count / 2; ++n) {
@@ -47,9 +47,9 @@ Status join_level(const HashSpec &spec, OpensslHash *sha256, std::vector<uint8_t
   return Status();
 }
 
-Status join(const HashSpec &spec, std::vector<uint8_t> *values, size_t until) {
+Status join(const HashSpec &spec, TreeValues *values, size_t until) {
   std::optional<OpensslHash> sha256;
-  if (spec.method->family == HashFamily::kMerkle) sha256.emplace(*spec.method);
+  if (spec.method->family == HashFamily::kMerkle) sha256.emplace(spec.method->openssl_name);
   while (values->size() > until * kValueBytes)
     LC_TRY(join_level(spec, sha256 ? &*sha256 : nullptr, values));
   return Status();
@@ -98,7 +98,7 @@ uint64_t tree_parts(const HashSpec &spec, uint64_t bytes) {
 Status leaf_values(const HashSpec &spec, Bytes message, uint64_t first, std::span<uint8_t> values) {
   const size_t value_bytes = spec.method->value_bytes;
   std::optional<OpensslHash> openssl;
-  if (spec.method->openssl_name != nullptr) openssl.emplace(*spec.method);
+  if (spec.method->openssl_name != nullptr) openssl.emplace(spec.method->openssl_name);
   for (size_t n = 0; n * value_bytes < values.size(); ++n) {
     const uint64_t leaf = first + n;
     const Bytes text =
@@ -119,11 +119,9 @@ Status leaf_values(const HashSpec &spec, Bytes message, uint64_t first, std::spa
   return Status();
 }
 
-Status join_part(const HashSpec &spec, std::vector<uint8_t> *values) {
-  return join(spec, values, 1);
-}
+Status join_part(const HashSpec &spec, TreeValues *values) { return join(spec, values, 1); }
 
-Status part_value(const HashSpec &spec, Bytes message, uint64_t part, std::vector<uint8_t> *value) {
+Status part_value(const HashSpec &spec, Bytes message, uint64_t part, TreeValues *value) {
   const uint64_t first = part * kPartLeaves;
   const uint64_t count = std::min(kPartLeaves, spec.leaves(message.size()) - first);
   value->resize(count * spec.method->value_bytes);
@@ -131,7 +129,7 @@ Status part_value(const HashSpec &spec, Bytes message, uint64_t part, std::vecto
   return spec.method->family == HashFamily::kParallel ? Status() : join_part(spec, value);
 }
 
-Status tree_root(const HashSpec &spec, std::vector<uint8_t> values, uint64_t leaves,
+Status tree_root(const HashSpec &spec, TreeValues values, uint64_t leaves,
                  std::span<uint8_t> digest) {
   if (spec.method->family == HashFamily::kParallel)
     return parallel_root(spec, values, leaves, digest);
@@ -145,7 +143,7 @@ Status tree_root(const HashSpec &spec, std::vector<uint8_t> values, uint64_t lea
 }
 
 Status hash(const HashSpec &spec, Bytes message, std::span<uint8_t> digest) {
-  if (!spec.is_tree()) return OpensslHash(*spec.method).run({message}, digest);
+  if (!spec.is_tree()) return OpensslHash(spec.method->openssl_name).run({message}, digest);
   const bool is_blake3 = spec.method->family == HashFamily::kBlake3;
   if (is_blake3 && message.size() <= blake3_most_bytes()) {
     blake3_hash(key_of(spec), spec.flags, message, digest);
@@ -153,8 +151,8 @@ Status hash(const HashSpec &spec, Bytes message, std::span<uint8_t> digest) {
   }
   // RFC 9162: the tree of nothing is the hash of nothing.
   if (spec.method->family == HashFamily::kMerkle && message.empty())
-    return OpensslHash(*spec.method).run({}, digest);
-  std::vector<uint8_t> values, part;
+    return OpensslHash(spec.method->openssl_name).run({}, digest);
+  TreeValues values, part;
   for (uint64_t n = 0; n < tree_parts(spec, message.size()); ++n) {
     LC_TRY(part_value(spec, message, n, &part));
     values.insert(values.end(), part.begin(), part.end());

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "job/hash_job.h"
+#include "secure/wiped_bytes.h"
 
 namespace lanecrypt::cpu {
 
@@ -16,6 +16,9 @@ Status prepare_hash(HashSpec *spec);
 
 // All of one message. Any thread, as all here.
 Status hash(const HashSpec &spec, std::span<const uint8_t> message, std::span<uint8_t> digest);
+
+// Values of a tree. Who has those that were made with a key has the digest too.
+using TreeValues = secure::WipedBytes;
 
 // A tree in steps, so that several may share them. A part is kPartLeaves leaves that follow one
 // another, or what is left of them at the end.
@@ -26,12 +29,12 @@ Status leaf_values(const HashSpec &spec, std::span<const uint8_t> message, uint6
                    std::span<uint8_t> values);
 // What the root needs of a part: one value, or of ParallelHash those of all its leaves.
 Status part_value(const HashSpec &spec, std::span<const uint8_t> message, uint64_t part,
-                  std::vector<uint8_t> *value);
+                  TreeValues *value);
 // Makes one value of those of the leaves of a part. Not for ParallelHash.
-Status join_part(const HashSpec &spec, std::vector<uint8_t> *values);
+Status join_part(const HashSpec &spec, TreeValues *values);
 // `values`: what the root needs of all parts, in order. `leaves`: of the whole message, for BLAKE3
 // more than one.
-Status tree_root(const HashSpec &spec, std::vector<uint8_t> values, uint64_t leaves,
+Status tree_root(const HashSpec &spec, TreeValues values, uint64_t leaves,
                  std::span<uint8_t> digest);
 
 }  // namespace lanecrypt::cpu

@@ -7,7 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "cpu/rsa/openssl_object.h"
+#include "cpu/openssl_object.h"
 
 namespace lanecrypt::cpu {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "cpu/rsa/openssl_object.h"
+#include "cpu/openssl_object.h"
 #include "job/rsa_job.h"
 
 namespace lanecrypt::cpu {

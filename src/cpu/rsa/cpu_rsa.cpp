@@ -3,22 +3,16 @@
 
 #include <openssl/core_names.h>
 #include <openssl/err.h>
-#include <openssl/rand.h>
 #include <openssl/rsa.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/random.h"
 #include "cpu/rsa/openssl_key.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {
-
-OSSL_LIB_CTX *private_library() {
-  static OSSL_LIB_CTX *const library =
-      bind_libcrypto_of_process().ok() ? OSSL_LIB_CTX_new() : nullptr;
-  return library;
-}
 
 namespace {
 
@@ -191,24 +185,8 @@ Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in,
   return done == 1 && bytes == key.modulus_bytes ? Status() : openssl_failed();
 }
 
-Status random_bytes(void *to, size_t bytes) {
-  // The generator gives at most so much at once.
-  constexpr size_t kMost = 1 << 16;
-  uint8_t *at = static_cast<uint8_t *>(to);
-  for (size_t left = bytes; left > 0;) {
-    const size_t part = std::min(left, kMost);
-    if (RAND_priv_bytes_ex(private_library(), at, part, 0) != 1) return openssl_failed();
-    at += part;
-    left -= part;
-  }
-  return Status();
-}
-
 Status random_bytes_for(const RsaKey &key, void *to, size_t bytes) {
-  if (key.random == nullptr) return random_bytes(to, bytes);
-  return key.random(key.random_argument, to, bytes) == 1
-             ? Status()
-             : Status(LC_ERROR_INTERNAL, "the random generator of the key's caller failed");
+  return random_bytes_from({key.random, key.random_argument}, to, bytes);
 }
 
 }  // namespace lanecrypt::cpu

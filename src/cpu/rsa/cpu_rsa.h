@@ -18,9 +18,7 @@ Status prepare(RsaKey &key);
 // thread.
 Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in, uint8_t *out);
 
-// Bytes that nobody can guess, from the private random generator. Any thread.
-Status random_bytes(void *to, size_t bytes);
-// The same, from the generator by which the key is blinded.
+// Random bytes from the generator by which the key is blinded.
 Status random_bytes_for(const RsaKey &key, void *to, size_t bytes);
 
 }  // namespace lanecrypt::cpu

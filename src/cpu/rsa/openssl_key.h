@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "cpu/rsa/openssl_object.h"
+#include "cpu/openssl_object.h"
 #include "cpu/rsa/rsa_image_cache.h"
 
 namespace lanecrypt::cpu {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/openssl_object.h"
 #include "cpu/rsa/cpu_rsa.h"
-#include "cpu/rsa/openssl_object.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::cpu {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cpu/rsa/openssl_object.h"
+#include "cpu/openssl_object.h"
 #include "cpu/rsa/rsa_image.h"
 
 namespace lanecrypt::cpu {

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "cpu/rsa/cpu_rsa.h"
 #include "cpu/slh/host_slh.h"
 #include "cpu/slh/slh_message.h"
+#include "secure/wiped_bytes.h"
 
 namespace lanecrypt::cpu {
 namespace {
@@ -25,13 +25,6 @@ Status prepare(SlhKey &key) {
   slh_put_key(key.set, key.parts, made.item);
   std::memcpy(key.image.data(), &made.item, sizeof made.item);
   return Status();
-}
-
-Status random_bytes_from(const RandomSource &source, void *to, size_t bytes) {
-  if (source.function == nullptr) return random_bytes(to, bytes);
-  return source.function(source.argument, to, bytes) == 1
-             ? Status()
-             : Status(LC_ERROR_INTERNAL, "the caller's random generator failed");
 }
 
 Status hash_to_verify(const SlhJob &job, const SlhMessage &message, SlhHashed &hashed) {
@@ -67,7 +60,8 @@ bool do_roots_agree(const SlhKey &key, const SlhHashed &hashed, std::span<const 
 Status slh_sign(const SlhKey &key, const SlhHashed &hashed, std::span<uint8_t> signature) {
   Item task;
   put_item(key, hashed, task.item);
-  std::vector<uint8_t> made(key.set.signature_bytes());
+  // If it does not leave, it would give the key away.
+  secure::WipedBytes made(key.set.signature_bytes());
   SlhRoots roots;
   LC_TRY(host_slh_sign(key.set, task.item, made, roots));
   if (!do_roots_agree(key, hashed, roots))

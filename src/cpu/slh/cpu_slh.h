@@ -15,8 +15,6 @@ namespace lanecrypt::cpu {
 
 // Makes the kernels' form of a key, in key.image.
 Status prepare(SlhKey &key);
-// Random bytes from the source, or from OpenSSL's private random generator.
-Status random_bytes_from(const RandomSource &source, void *to, size_t bytes);
 
 // The message of an operation, hashed.
 struct SlhHashed {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "service/daemon/client/peer.h"
+#include "service/daemon/client/user.h"
 #include "service/daemon/failure.h"
 #include "service/daemon/rate.h"
 #include "service/daemon/report/histogram.h"
@@ -66,6 +67,26 @@ TEST(Rate, AllowsSomeAtOnceAndThenOneEach) {
   EXPECT_EQ(1, takes());
   now += 1h;
   EXPECT_EQ(3, takes());
+}
+
+// Otherwise a user who goes and comes again could have all reports that he wants.
+TEST(Users, WhoComesAgainHasNoMoreReports) {
+  using namespace std::chrono_literals;
+  Users users;
+  Users::Time now{};
+  const auto takes = [&] {
+    const std::shared_ptr<User> user = users.find(7, now);
+    size_t count = 0;
+    while (users.takes_report(*user, now)) ++count;
+    return count;
+  };
+  EXPECT_EQ(kReportsAtOnce, takes());
+  // Others come, and those who are gone are forgotten.
+  EXPECT_NE(nullptr, users.find(8, now));
+  EXPECT_EQ(0u, takes());
+  now += 1h;
+  EXPECT_NE(nullptr, users.find(8, now));
+  EXPECT_EQ(kReportsAtOnce, takes());
 }
 
 TEST(Seats, AreNeverTooManyWhereThreadsMeet) {

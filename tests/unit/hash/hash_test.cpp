@@ -388,6 +388,10 @@ TEST(HashFaults, AreMadeGood) {
         Context context(on_host);
         LANECRYPT_ASSERT_OK(lc_hash_run(context.get(), &job, &result));
         LANECRYPT_ASSERT_OK(lc_hash_run(context.get(), &by_cpu, nullptr));
+        if (std::string(fault) == "lost-after:0") {
+          const std::string reason = context.device(0).reason;
+          EXPECT_TRUE(reason.starts_with("host:0: hashes: ")) << reason;
+        }
       }
       EXPECT_EQ(1u, result.failed_devices);
       EXPECT_EQ(messages.all_bytes(), result.cpu_bytes);

@@ -87,7 +87,8 @@ struct Plan {
   std::set<std::thread::id> threads;
   std::atomic<int> slow_ms{0};
   std::atomic<int> lost_after{1 << 30};  // after so many batches
-  std::atomic<bool> refuses{false}, every_third_is_wrong{false}, throws{false};
+  std::atomic<bool> refuses{false}, every_third_is_wrong{false}, throws{false},
+      throws_at_end{false};
   std::atomic<int> abandoned{0};
   // Set while nothing is under way, and called on the batcher's thread. Tests must not depend on
   // the order in which a busy machine does things. So these say what a batch waits for, and what
@@ -120,6 +121,7 @@ class TestBatch : public Batch {
       --plan_.at_once;
     }
     plan_.finished += items_.size();
+    if (plan_.throws_at_end) throw std::bad_alloc();
     if (lost_) return Status(LC_ERROR_DEVICE, "lost");
     for (size_t n = 0; n < items_.size(); ++n) {
       if (plan_.every_third_is_wrong && n % 3 == 0) {
@@ -396,6 +398,38 @@ TEST_F(BatcherTest, WantOfMemoryForABatchPasses) {
     expect_right(*request, outputs[n]);
     EXPECT_EQ(n == 1 ? 3u : 0u, request->result.cpu_operations);
   }
+}
+
+TEST_F(BatcherTest, WantOfMemoryAtTheEndOfABatchPasses) {
+  std::vector<Bytes> outputs[3];
+  for (int n = 0; n < 3; ++n) {
+    plan_.throws_at_end = n == 1;
+    const RequestPointer request = make_request({make_key(64, 1)}, 3, &outputs[n]);
+    ASSERT_TRUE(submit(request));
+    EXPECT_TRUE(request->wait().ok());
+    expect_right(*request, outputs[n]);
+    EXPECT_EQ(n == 1 ? 3u : 0u, request->result.cpu_operations);
+  }
+}
+
+// What a core does may throw too.
+TEST(BatchCpuTest, WantOfMemoryEndsTheJobAlone) {
+  struct Greedy : BatchRequest {
+    explicit Greedy(bool *was_withdrawn) : BatchRequest(2, nullptr), withdrawn(was_withdrawn) {}
+    uint32_t device() const override { return LC_CPU; }
+    BatchKind kind_of(uint32_t) const override { return {0, 1}; }
+    uint32_t bytes_of(uint32_t) const override { return 1; }
+    Status run_on_cpu(uint32_t) override { throw std::bad_alloc(); }
+    void withdraw_results() override { *withdrawn = true; }
+    bool *const withdrawn;
+  };
+  Counters counters;
+  BatchCpu cpu(counters);
+  bool was_withdrawn = false;
+  const auto request = std::make_shared<Greedy>(&was_withdrawn);
+  cpu.submit(request);
+  EXPECT_EQ(LC_ERROR_MEMORY, request->wait().code());
+  EXPECT_TRUE(was_withdrawn);
 }
 
 TEST_F(BatcherTest, WantOfMemoryPasses) {

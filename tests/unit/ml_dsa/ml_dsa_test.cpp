@@ -457,6 +457,59 @@ TEST(MlDsaJobs, WrongOnesAreRefused) {
   EXPECT_EQ(0u, lc_ml_dsa_bytes(LC_ML_DSA_44, lc_ml_dsa_part(9)));
 }
 
+// Who looks at a verdict alone must not find that of an earlier job, or of a job that failed.
+TEST(MlDsaJobs, ThatFailHaveNoVerdicts) {
+  Bytes text(64), verdicts(2);
+  const Key keys[] = {seeded_key(LC_ML_DSA_44, 1), seeded_key(LC_ML_DSA_65, 2)};
+  std::vector<lc_ml_dsa_message> messages(2);
+  std::vector<Bytes> signatures;
+  Context none("none", LC_FALLBACK_CPU);
+  MlDsaRun cpu(none.get(), LC_CPU);
+  for (const size_t n : {0, 1}) {
+    const lc_ml_dsa_set set = kSets[n];
+    signatures.push_back(cpu.sign(set, keys[n].get(), text, LC_MESSAGE_PURE));
+    messages[n].key = keys[n].get();
+    messages[n].message = text.data();
+    messages[n].message_bytes = text.size();
+    messages[n].signature_bytes = signatures[n].size();
+  }
+  for (const size_t n : {0, 1}) messages[n].signature = signatures[n].data();
+  const auto run = [&](lc_context *context, lc_ml_dsa_job job) {
+    verdicts = {1, 1};
+    job.messages = messages.data();
+    job.message_count = messages.size();
+    job.verdicts = verdicts.data();
+    const lc_status status = lc_ml_dsa_run(context, &job, nullptr);
+    EXPECT_EQ(status == LC_OK ? Bytes({1, 1}) : Bytes({0, 0}), verdicts) << status;
+    return status;
+  };
+  lc_ml_dsa_job job = cpu.job(LC_ML_DSA_VERIFY, LC_MESSAGE_PURE);
+  EXPECT_EQ(LC_OK, run(none.get(), job));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, run(nullptr, job));
+  job.encoding = LC_MESSAGE_PRE_HASH;
+  EXPECT_EQ(LC_ERROR_UNSUPPORTED, run(none.get(), job));
+  // The sets go in two batches, of which the second does not end well.
+  size_t lost = 0;
+  for (const char *fault : {"lost-after:1", "lost-after:2", "lost-after:3", "lost-after:9"}) {
+    SCOPED_TRACE(fault);
+    const ScopedEnvironment variable("LANECRYPT_HOST_FAULT", fault);
+    Context host("host", LC_FALLBACK_NONE);
+    lost += run(host.get(), MlDsaRun(nullptr, 0).job(LC_ML_DSA_VERIFY, LC_MESSAGE_PURE)) ==
+            LC_ERROR_DEVICE;
+  }
+  EXPECT_EQ(3u, lost);
+  // A signature without a byte is a wrong one.
+  messages.pop_back();
+  messages[0].signature = nullptr;
+  messages[0].signature_bytes = 0;
+  job = cpu.job(LC_ML_DSA_VERIFY, LC_MESSAGE_PURE);
+  job.messages = messages.data();
+  job.message_count = 1;
+  job.verdicts = verdicts.data();
+  LANECRYPT_ASSERT_OK(lc_ml_dsa_run(none.get(), &job, nullptr));
+  EXPECT_EQ(0, verdicts[0]);
+}
+
 // A child of fork has the parent's keys, and devices of its own.
 TEST(MlDsaFork, KeysLiveOn) {
   Context context("host", LC_FALLBACK_NONE);

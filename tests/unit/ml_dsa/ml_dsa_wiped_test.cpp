@@ -45,6 +45,8 @@ class MlDsaWiped : public testing::Test {
     secrets_.clear();
     items_.assign(kCount, {});
     keys_.clear();
+    seeds_.clear();
+    seeds_.reserve(kCount);
     outputs_.assign(kCount, Bytes(sizes_.public_bytes + sizes_.private_bytes));
     for (size_t n = 0; n < kCount; ++n) {
       Bytes seed(32);
@@ -53,7 +55,8 @@ class MlDsaWiped : public testing::Test {
         byte = uint8_t(17 * drawn_ + drawn_ / 256);
       }
       MlDsaItem &item = items_[n];
-      std::copy(seed.begin(), seed.end(), item.random.begin());
+      seeds_.push_back(seed);
+      item.random = seeds_.back().data();
       Result<std::shared_ptr<MlDsaKey>> key = cpu::make_ml_dsa_key(
           {.sizes = &sizes_, .seed = seed, .private_key = {}, .public_key = {}, .random = {}});
       ASSERT_TRUE(key.ok());
@@ -97,7 +100,7 @@ class MlDsaWiped : public testing::Test {
   WatchedMemory memory_;
   lc_ml_dsa_operation operation_ = LC_ML_DSA_SIGN;
   std::vector<MlDsaKeyPointer> keys_;
-  std::vector<Bytes> outputs_, secrets_;
+  std::vector<Bytes> outputs_, secrets_, seeds_;
   std::vector<MlDsaItem> items_;
   uint32_t drawn_ = 0;
   std::unique_ptr<MlDsaEngine> engine_;

@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "primes/rsa_generator.h"
 #include "public_exponents.h"
 #include "unit/support/long_numbers.h"

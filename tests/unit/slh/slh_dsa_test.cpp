@@ -423,6 +423,31 @@ TEST_F(SlhDsaJob, IsRefused) {
   EXPECT_EQ(SlhBytes(17088, 0xa5), signature_);
 }
 
+// Who looks at a verdict alone must not find that of an earlier job.
+TEST_F(SlhDsaJob, ThatIsRefusedHasNoVerdicts) {
+  job_.operation = LC_SLH_DSA_VERIFY;
+  const lc_slh_dsa_job good = job_;
+  uint8_t verdict = 1;
+  const auto refused_without_verdict = [&](const char *what, lc_context *context) {
+    verdict = 1;
+    job_.verdicts = &verdict;
+    job_.messages = &message_;
+    job_.message_count = 1;
+    EXPECT_EQ(LC_ERROR_ARGUMENT, lc_slh_dsa_run(context, &job_, nullptr)) << what;
+    EXPECT_EQ(0, verdict) << what;
+    job_ = good;
+  };
+  refused_without_verdict("no context", nullptr);
+  job_.encoding = lc_message_encoding(3);
+  refused_without_verdict("an unknown encoding", context_.get());
+  job_.message_size = 8;
+  refused_without_verdict("a small message_size", context_.get());
+  job_.device = 7;
+  refused_without_verdict("no such device", context_.get());
+  message_.key = nullptr;
+  refused_without_verdict("no key", context_.get());
+}
+
 // PK.root does not belong to the seeds.
 TEST_F(SlhDsaJob, WritesNoWrongSignature) {
   EXPECT_EQ(LC_ERROR_INTERNAL, status());

@@ -303,7 +303,7 @@ TEST_F(SlhGrafting, ARightRootBesideAFault) {
 
 TEST(SignedRootsTest, KeepsNothingOfWhatDiffers) {
   const SlhSet &set = small_set();
-  SignedRoots known(set);
+  SignedRoots known(set, true);
   SlhBytes roots(size_t{set.layers} * set.n);
   for (size_t n = 0; n < roots.size(); ++n) roots[n] = uint8_t(n);
   EXPECT_TRUE(known.agree(0, roots));

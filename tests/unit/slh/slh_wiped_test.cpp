@@ -5,9 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <set>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -15,84 +14,53 @@
 #include "slh/slh_request.h"
 #include "unit/slh/slh_dsa_job.h"
 #include "unit/support/faulty_device.h"
-#include "unit/support/forwarding_device.h"
+#include "unit/support/watched_device.h"
 
 namespace lanecrypt::runtime {
 namespace {
 
-using device::Buffer;
-using device::MemoryKind;
 using test::SlhBytes;
+using test::WatchedDevice;
+using test::WatchedMemory;
 
-// All of a device's memory.
-class Memory {
+// Its kernel number `n` finds no memory on the host.
+class ThrowingStream : public test::ForwardingStream {
  public:
-  void add(const Buffer *buffer) { live_.insert(buffer); }
-  void remove(const Buffer *buffer) {
-    freed_.push_back(content(*buffer));
-    live_.erase(buffer);
-  }
-  // Whether the secret is there, or was there when memory was freed.
-  bool holds(const SlhBytes &secret) const {
-    const auto is_in = [&](const SlhBytes &content) {
-      return std::search(content.begin(), content.end(), secret.begin(), secret.end()) !=
-             content.end();
-    };
-    return std::any_of(freed_.begin(), freed_.end(), is_in) ||
-           std::any_of(live_.begin(), live_.end(),
-                       [&](const Buffer *buffer) { return is_in(content(*buffer)); });
+  ThrowingStream(std::unique_ptr<device::Stream> inner, int &left)
+      : ForwardingStream(std::move(inner)), left_(left) {}
+  Status launch(const device::Launch &launch) override {
+    if (left_-- == 0) throw std::bad_alloc();
+    return ForwardingStream::launch(launch);
   }
 
  private:
-  static SlhBytes content(const Buffer &buffer) {
-    const auto *from = reinterpret_cast<const uint8_t *>(buffer.address());
-    return SlhBytes(from, from + buffer.bytes());
-  }
-
-  std::set<const Buffer *> live_;
-  std::vector<SlhBytes> freed_;
+  int &left_;
 };
 
-class WatchedBuffer : public test::ForwardingBuffer {
+class ThrowingDevice : public WatchedDevice {
  public:
-  WatchedBuffer(std::unique_ptr<Buffer> inner, Memory &memory)
-      : ForwardingBuffer(std::move(inner)), memory_(memory) {
-    std::memset(reinterpret_cast<void *>(address()), 0, bytes());
-    memory_.add(this);
-  }
-  ~WatchedBuffer() override { memory_.remove(this); }
-
- private:
-  Memory &memory_;
-};
-
-class WatchedDevice : public test::ForwardingDevice {
- public:
-  WatchedDevice(std::unique_ptr<Device> inner, Memory &memory)
-      : ForwardingDevice(std::move(inner)), memory_(memory) {}
-  Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
-    return watched(inner().allocate(kind, bytes));
-  }
-  Result<std::unique_ptr<Buffer>> pin_in_place(void *memory, uint64_t bytes) override {
-    return watched(inner().pin_in_place(memory, bytes));
+  ThrowingDevice(std::unique_ptr<device::Device> inner, WatchedMemory &memory, int &left)
+      : WatchedDevice(std::move(inner), memory), left_(left) {}
+  Result<std::unique_ptr<device::Stream>> make_stream() override {
+    Result<std::unique_ptr<device::Stream>> made = inner().make_stream();
+    if (!made.ok()) return made;
+    return std::unique_ptr<device::Stream>(
+        std::make_unique<ThrowingStream>(std::move(*made), left_));
   }
 
  private:
-  Result<std::unique_ptr<Buffer>> watched(Result<std::unique_ptr<Buffer>> buffer) {
-    if (!buffer.ok()) return buffer.status();
-    return std::unique_ptr<Buffer>(std::make_unique<WatchedBuffer>(std::move(*buffer), memory_));
-  }
-  Memory &memory_;
+  int &left_;
 };
 
 class SlhWiped : public testing::TestWithParam<lc_slh_dsa_set> {
  protected:
   void open(const std::string &faults) {
     engine_.reset();
-    memory_ = Memory();
-    device::Found found = test::wrapped(
-        test::with_faults(test::find_device("host:0"), faults),
-        [this](auto inner) { return std::make_unique<WatchedDevice>(std::move(inner), memory_); });
+    memory_ = WatchedMemory();
+    device::Found found =
+        test::wrapped(test::with_faults(test::find_device("host:0"), faults), [this](auto inner) {
+          return std::make_unique<ThrowingDevice>(std::move(inner), memory_, kernels_left_);
+        });
     Result<std::unique_ptr<BatchEngine>> engine = make_slh_engine(found, {.skip_self_test = true});
     ASSERT_TRUE(engine.ok()) << engine.status().text();
     engine_ = std::move(*engine);
@@ -148,7 +116,8 @@ class SlhWiped : public testing::TestWithParam<lc_slh_dsa_set> {
     return status;
   }
 
-  Memory memory_;
+  WatchedMemory memory_;
+  int kernels_left_ = -1;  // until one throws; -1: none does
   SlhBytes key_, signature_;
   std::unique_ptr<BatchEngine> engine_;
 };
@@ -185,6 +154,26 @@ TEST_P(SlhWiped, AfterABatchThatFails) {
       }
       EXPECT_FALSE(struck) << kind;
     }
+}
+
+// The host has no memory in the middle of it.
+TEST_P(SlhWiped, AfterAStartThatThrows) {
+  for (const lc_slh_dsa_operation operation : {LC_SLH_DSA_SIGN, LC_SLH_DSA_GENERATE}) {
+    open("");
+    for (int n = 0; n < 3; ++n) {
+      SCOPED_TRACE(n);
+      const std::shared_ptr<SlhRequest> asked = request(operation);
+      const BatchItem item{asked, 0};
+      kernels_left_ = n;
+      EXPECT_THROW((void)engine_->start(asked->kind_of(0), {&item, 1}), std::bad_alloc);
+      kernels_left_ = -1;
+      expect_no_secrets();
+      bool right = false;
+      EXPECT_TRUE(run(operation, &right).ok());
+      EXPECT_TRUE(right);
+      expect_no_secrets();
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sets, SlhWiped,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/hash/openssl_hash.h"
+#include "cpu/openssl_hash.h"
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
-#include <iterator>
+#include <atomic>
 #include <string_view>
 
-#include "cpu/rsa/openssl_object.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {
@@ -15,29 +14,33 @@ namespace {
 
 Status openssl_refused() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed to hash"); }
 
-// Fetched once, and never freed, as their library context is.
+// Fetched once each, and never freed, as their library context is.
 const EVP_MD *fetched(std::string_view name) {
-  static constexpr const char *kNames[] = {"SHA2-224", "SHA2-256", "SHA2-384", "SHA2-512",
-                                           "SHA3-224", "SHA3-256", "SHA3-384", "SHA3-512",
-                                           "SHAKE128", "SHAKE256"};
-  struct All {
-    All() {
-      for (size_t n = 0; n < std::size(kNames); ++n)
-        made[n] = EVP_MD_fetch(private_library(), kNames[n], nullptr);
-    }
-    const EVP_MD *made[std::size(kNames)];
+  struct Fetched {
+    const char *name;
+    std::atomic<EVP_MD *> method{nullptr};
   };
-  static const All all;
-  for (size_t n = 0; n < std::size(kNames); ++n)
-    if (name == kNames[n]) return all.made[n];
+  static Fetched all[] = {{"SHA2-224"},     {"SHA2-256"},     {"SHA2-384"}, {"SHA2-512"},
+                          {"SHA2-512/224"}, {"SHA2-512/256"}, {"SHA3-224"}, {"SHA3-256"},
+                          {"SHA3-384"},     {"SHA3-512"},     {"SHAKE128"}, {"SHAKE256"}};
+  for (Fetched &one : all) {
+    if (name != one.name) continue;
+    EVP_MD *known = one.method.load(std::memory_order_acquire);
+    if (known != nullptr) return known;
+    EVP_MD *const made = EVP_MD_fetch(private_library(), one.name, nullptr);
+    // Another thread may have come first.
+    if (one.method.compare_exchange_strong(known, made)) return made;
+    EVP_MD_free(made);
+    return known;
+  }
   return nullptr;
 }
 
 }  // namespace
 
-OpensslHash::OpensslHash(const HashMethod &method)
-    : has_length_(std::string_view(method.openssl_name).starts_with("SHAKE")),
-      digest_(fetched(method.openssl_name)),
+OpensslHash::OpensslHash(const char *name)
+    : has_length_(std::string_view(name).starts_with("SHAKE")),
+      digest_(fetched(name)),
       context_(EVP_MD_CTX_new()) {}
 
 Status OpensslHash::run(std::initializer_list<std::span<const uint8_t>> parts,

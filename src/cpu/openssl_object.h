@@ -37,7 +37,7 @@ inline Number number_of(std::span<const uint8_t> big_endian) {
 
 // A library context of Lanecrypt's own, so that neither the application's configuration
 // nor the provider `gpu` is asked. Made once and never freed: at exit libcrypto may have
-// ended before. nullptr: there is no libcrypto.
+// ended before. nullptr: there is no libcrypto. Throws std::bad_alloc.
 OSSL_LIB_CTX *private_library();
 
 inline Status openssl_failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }
