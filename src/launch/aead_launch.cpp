@@ -135,6 +135,8 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
   }
   const uint64_t most_bytes = run_bytes(work.kind, bytes);
   aead.levels = levels_for(most_exponent);
+  // Each part may have a run more, where its matrices end.
+  aead.runs.reserve(bytes / most_bytes + 2 * aead.parts.size());
 
   std::vector<uint32_t> matrices(work.keys.size(), HASH_NO_MATRICES);
   if (is_gcm(work.kind) && has_matrices_) {
@@ -326,8 +328,12 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, Ciphe
 Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead) {
   const uint64_t bytes = aead.sum_count * sum_bytes(work.kind);
   room.reached.reset();
+  room.host_bytes = 0;
   if (bytes == 0) return Status();
-  LC_TRY(blocks_.grow(room.results_host, MemoryKind::kPinned, bytes));
+  if (!aead.tags_stay_on_device) {
+    LC_TRY(blocks_.grow(room.results_host, MemoryKind::kPinned, bytes));
+    room.host_bytes = bytes;
+  }
   // aead_check reads them again.
   if (device_.properties().reaches_pinned && aead.check_count == 0 &&
       aead.sum_count <= kMostReached) {
@@ -534,8 +540,8 @@ cpu::AeadSum AeadLaunch::sum(const LaunchRoom &room, const ChunkWork &work, size
 void AeadLaunch::wipe(LaunchRoom &room) const {
   auto &ours = static_cast<AeadRoom &>(room);
   ours.staged.wipe_secrets();
-  if (ours.results_host != nullptr)
-    secure::wipe(ours.results_host->host(), ours.results_host->bytes());
+  if (ours.host_bytes != 0) secure::wipe(ours.results_host->host(), ours.host_bytes);
+  ours.host_bytes = 0;
 }
 
 }  // namespace lanecrypt::runtime

@@ -15,6 +15,7 @@ struct AeadRoom : LaunchRoom {
       aad, streams, blocks, rule, nonces;                                   // staged
   std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes;  // reserved there
   std::unique_ptr<device::Buffer> results, results_host;
+  uint64_t host_bytes = 0;  // of results_host that this launch fills
   // Of results_host, where the kernels write there; else they write to `results`.
   std::unique_ptr<device::Buffer> reached;
   const device::Buffer *sums_to() const { return (reached != nullptr ? reached : results).get(); }

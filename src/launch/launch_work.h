@@ -82,7 +82,7 @@ struct AeadWork {
   // Made by upload():
   CipherWork text;    // GCM: its CTR, with pieces cut where a counter wraps
   CipherWork starts;  // GCM: H of every key and the mask of every tag
-  std::vector<HashRun> runs;
+  KeptVector<HashRun> runs;
   std::vector<HashSum> sums;
   std::vector<GhashBatch> batches;
   std::vector<uint32_t> matrix_keys;

@@ -52,8 +52,8 @@ class Staging {
   // run() makes `to` where the thing lies on the device, from its beginning on, which is
   // its user's until the next one. A thing of no bytes is left out.
   void add(std::unique_ptr<device::Buffer> &to, uint64_t bytes, bool is_secret, Write write);
-  template <typename T>
-  void add(std::unique_ptr<device::Buffer> &to, const std::vector<T> &items,
+  template <typename T, typename Allocator>
+  void add(std::unique_ptr<device::Buffer> &to, const std::vector<T, Allocator> &items,
            bool is_secret = false) {
     add(to, items.size() * sizeof(T), is_secret,
         [&items](uint8_t *place) { memcpy(place, items.data(), items.size() * sizeof(T)); });
