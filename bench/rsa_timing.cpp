@@ -24,6 +24,7 @@
 
 #include "bench/report/compare_times.h"
 #include "bench/report/results.h"
+#include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_candidates.h"
 #include "device/survey.h"
