@@ -23,6 +23,7 @@
 
 #include "bench/report/batch_timing.h"
 #include "bench/report/results.h"
+#include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_candidates.h"
 #include "device/survey.h"

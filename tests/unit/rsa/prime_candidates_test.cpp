@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "cpu/rsa/prime_candidates.h"
 #include "cpu/rsa/prime_key.h"
 #include "public_exponents.h"

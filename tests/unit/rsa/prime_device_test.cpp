@@ -7,7 +7,7 @@
 
 #include <map>
 
-#include "cpu/rsa/cpu_rsa.h"
+#include "cpu/random.h"
 #include "cpu/rsa/prime_key.h"
 #include "device/survey.h"
 #include "primes/prime_tester.h"
