@@ -70,14 +70,16 @@ class Signer {
   // Of a batch whose time is compared.
   virtual size_t batch() const = 0;
   virtual void sign(std::vector<Item> &items) = 0;
-  void add_keys(size_t count) {
-    for (size_t n = 0; n < count; ++n) public_keys_.push_back(add_key());
+  // Makes a key, which so many numbers stand for, each with memory of its own.
+  void add_key(size_t copies) {
+    const Bytes public_key = make_key(copies);
+    public_keys_.insert(public_keys_.end(), copies, public_key);
   }
   const Bytes &public_key(size_t key) const { return public_keys_[key]; }
 
  protected:
-  // Makes a key, and gives its public part.
-  virtual Bytes add_key() = 0;
+  // Gives the public part.
+  virtual Bytes make_key(size_t copies) = 0;
 
  private:
   std::vector<Bytes> public_keys_;
@@ -94,7 +96,7 @@ class MlDsaSigner : public Signer {
       : context_(context), device_(device), is_gpu_(is_gpu), set_(set) {}
   std::string name() const override { return "ML-DSA-" + std::to_string(int(set_)); }
   size_t signature_bytes() const override { return lc_ml_dsa_bytes(set_, LC_ML_DSA_SIGNATURE); }
-  size_t batch() const override { return is_gpu_ ? 512 : 1; }
+  size_t batch() const override { return is_gpu_ ? 64 : 1; }
   void sign(std::vector<Item> &items) override {
     std::vector<lc_ml_dsa_message> messages(items.size());
     for (size_t n = 0; n < items.size(); ++n) {
@@ -118,7 +120,7 @@ class MlDsaSigner : public Signer {
   }
 
  private:
-  Bytes add_key() override {
+  Bytes make_key(size_t copies) override {
     Bytes public_key(lc_ml_dsa_bytes(set_, LC_ML_DSA_PUBLIC_KEY));
     Bytes private_key(lc_ml_dsa_bytes(set_, LC_ML_DSA_PRIVATE_KEY));
     lc_ml_dsa_message message{};
@@ -137,7 +139,7 @@ class MlDsaSigner : public Signer {
     parts.struct_size = sizeof parts;
     parts.set = set_;
     parts.private_key = private_key.data();
-    keys_.emplace_back(parts);
+    for (size_t copy = 0; copy < copies; ++copy) keys_.emplace_back(parts);
     return public_key;
   }
 
@@ -172,7 +174,7 @@ class SlhDsaSigner : public Signer {
   }
 
  private:
-  Bytes add_key() override {
+  Bytes make_key(size_t copies) override {
     const size_t n = lc_slh_dsa_hash_bytes(set_);
     Bytes whole(4 * n);
     lc_slh_dsa_generation generation{};
@@ -187,7 +189,7 @@ class SlhDsaSigner : public Signer {
     parts.set = set_;
     parts.private_key = whole.data();
     parts.private_key_bytes = whole.size();
-    keys_.emplace_back(parts);
+    for (size_t copy = 0; copy < copies; ++copy) keys_.emplace_back(parts);
     return Bytes(whole.begin() + std::ptrdiff_t(2 * n), whole.end());
   }
 
@@ -222,7 +224,7 @@ bool openssl_verifies(EVP_PKEY *key, const Item &item) {
 }
 
 cli::BenchResult prove(Signer &signer, size_t count, const std::string &row) {
-  signer.add_keys(kPlaces);
+  for (size_t n = 0; n < kPlaces; ++n) signer.add_key(1);
   std::vector<Pkey> keys;
   for (size_t n = 0; n < kPlaces; ++n) {
     const Bytes &bytes = signer.public_key(n);
@@ -255,8 +257,8 @@ cli::BenchResult prove(Signer &signer, size_t count, const std::string &row) {
 }
 
 void time_signing(Signer &signer, cli::BatchTiming &timing, const std::string &row) {
-  // Places below kPlaces have the first key, the others a key each.
-  signer.add_keys(1 + kPlaces);
+  signer.add_key(kPlaces);
+  for (size_t n = 0; n < kPlaces; ++n) signer.add_key(1);
   const size_t count = signer.batch();
   std::vector<std::vector<Item>> batches(2 * kPlaces, std::vector<Item>(count));
   const Bytes same = random_bytes(32);
@@ -268,7 +270,7 @@ void time_signing(Signer &signer, cli::BatchTiming &timing, const std::string &r
   timing.measure(
       row,
       [&](size_t key, size_t data) {
-        for (Item &item : batches[data]) item.key = key < kPlaces ? 0 : 1 + key - kPlaces;
+        for (Item &item : batches[data]) item.key = key;
       },
       [&](size_t, size_t data) { signer.sign(batches[data]); });
 }
@@ -303,17 +305,22 @@ Options read_options(int argc, char **argv) {
   return options;
 }
 
+// One without keys for each set.
+std::vector<std::unique_ptr<Signer>> all_signers(const Context &context, bool is_gpu) {
+  std::vector<std::unique_ptr<Signer>> signers;
+  for (const lc_ml_dsa_set set : {LC_ML_DSA_44, LC_ML_DSA_65, LC_ML_DSA_87})
+    signers.push_back(std::make_unique<MlDsaSigner>(context, 0, is_gpu, set));
+  for (uint32_t set = 0; lc_slh_dsa_name(lc_slh_dsa_set(set)) != nullptr; ++set)
+    signers.push_back(std::make_unique<SlhDsaSigner>(context, 0, is_gpu, lc_slh_dsa_set(set)));
+  return signers;
+}
+
 int run(int argc, char **argv) {
   const Options options = read_options(argc, argv);
   const Context context(options.device.c_str(), LC_FALLBACK_NONE);
   if (context.device_count() == 0) give_up("there is no device " + options.device);
   const lc_device_info info = context.device(0);
   const bool is_gpu = info.is_gpu != 0;
-  std::vector<std::unique_ptr<Signer>> signers;
-  for (const lc_ml_dsa_set set : {LC_ML_DSA_44, LC_ML_DSA_65, LC_ML_DSA_87})
-    signers.push_back(std::make_unique<MlDsaSigner>(context, 0, is_gpu, set));
-  for (uint32_t set = 0; lc_slh_dsa_name(lc_slh_dsa_set(set)) != nullptr; ++set)
-    signers.push_back(std::make_unique<SlhDsaSigner>(context, 0, is_gpu, lc_slh_dsa_set(set)));
 
   cli::Machine machine = cli::this_machine();
   machine.gpu = info.name;
@@ -326,14 +333,14 @@ int run(int argc, char **argv) {
     if (!options.out.empty()) std::ofstream(options.out) << json;
     return json;
   };
-  for (const std::unique_ptr<Signer> &signer : signers) {
+  for (const std::unique_ptr<Signer> &signer : all_signers(context, is_gpu)) {
     if (const std::string row = signer->row() + ".verified." + info.api; log.wants(row)) {
       results.push_back(prove(*signer, options.signatures, row));
       std::fprintf(stderr, "%-48s %zu right\n", row.c_str(), options.signatures);
       keep();
     }
   }
-  for (const std::unique_ptr<Signer> &signer : signers) {
+  for (const std::unique_ptr<Signer> &signer : all_signers(context, is_gpu)) {
     const std::string name = signer->row();
     if (!log.wants(name + ".sign.timing." + info.api)) continue;
     time_signing(*signer, timing, name + ".sign");
