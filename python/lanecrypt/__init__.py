@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AES, ChaCha20, SM4, Camellia, ARIA and RSA in bulk, on the GPU where the data are.
+"""AES, ChaCha20, SM4, Camellia, ARIA, RSA and hashes in bulk, on the GPU where the data are.
 
 Importing this package touches no device and imports no framework.
 """
@@ -18,6 +18,7 @@ from ._context import (Context, Counters, Device, _after_fork, counters, default
                        devices)
 from ._core import DeviceMemory
 from ._errors import DeviceError, Error, NoDeviceError, StoppedError, UnsupportedError
+from ._hash import blake3, hash_many, merkle_root
 from ._job import Job
 from ._keys import KeyFile, KeyProvider
 from ._keystream import keystream
@@ -34,8 +35,8 @@ __all__ = [
     "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context",
     "Counters", "Device", "DeviceError", "DeviceMemory", "Error", "InvalidTag",
     "Job", "KeyFile", "KeyProvider", "NoDeviceError", "Number", "Segments",
-    "StoppedError", "UnsupportedError", "counters", "default_context", "devices", "keystream",
-    "openssl_conf", "rsa",
+    "StoppedError", "UnsupportedError", "blake3", "counters", "default_context", "devices",
+    "hash_many", "keystream", "merkle_root", "openssl_conf", "rsa",
 ]
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -82,8 +82,8 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int]) -> Option
     else:
         return given if given is not None else its_view.stream
     if is_captured:
-        raise RuntimeError("a call cannot be captured in a CUDA graph: each replay would use its nonce "
-                           "again")
+        raise RuntimeError("a call cannot be captured in a CUDA graph: it waits for its end, and each "
+                           "replay would use a cipher's nonce again")
     return stream
 
 

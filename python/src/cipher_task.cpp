@@ -49,7 +49,7 @@ CipherTask::CipherTask(nb::object context, int cipher, bool encrypts, nb::object
       key_(nb::cast<const SecretKey &>(key)),
       iv_bytes_(iv_bytes),
       tag_bytes_(tag_bytes),
-      given_stream_(stream) {
+      place_(stream) {
   keep(key);
   job_.struct_size = sizeof job_;
   job_.cipher = static_cast<lc_cipher>(cipher);
@@ -59,16 +59,6 @@ CipherTask::CipherTask(nb::object context, int cipher, bool encrypts, nb::object
   job_.tag_bytes = tag_bytes;
   job_.data_unit_bytes = data_unit_bytes;
   job_.message_size = sizeof(lc_message);
-}
-
-void CipherTask::use(const View &view) {
-  if (!room_) {
-    room_ = view.room();
-    ordinal_ = view.ordinal();
-  } else if (*room_ != view.room() || (*room_ != Room::kHost && ordinal_ != view.ordinal())) {
-    raise(PyExc_ValueError, "the input and the output do not all lie on one device");
-  }
-  if (!framework_stream_) framework_stream_ = view.stream();
 }
 
 CipherTask::Data CipherTask::keep_aad(nb::handle aad) {
@@ -102,8 +92,8 @@ void CipherTask::add(nb::handle iv, nb::object in, uint64_t in_offset, uint64_t 
   const View &from = nb::cast<const View &>(in), &to = nb::cast<const View &>(out);
   from.check_range(in_offset, length);
   to.check_range(out_offset, length);
-  use(from);
-  use(to);
+  place_.add(from);
+  place_.add(to);
   keep(in);
   keep(out);
   add_iv(iv, iv_bytes_, "the nonce or IV");
@@ -119,8 +109,8 @@ void CipherTask::add_rows(nb::handle ivs, nb::object in, nb::object out, uint64_
   if (length * rows != from.bytes() || to.bytes() != from.bytes())
     raise(PyExc_ValueError, "the input and the output have not as many bytes each in " +
                                 std::to_string(rows) + " equal messages");
-  use(from);
-  use(to);
+  place_.add(from);
+  place_.add(to);
   keep(in);
   keep(out);
   add_iv(ivs, iv_bytes_ * rows, "the nonces or IVs");
@@ -165,8 +155,8 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
   const bool encrypts = job_.direction == LC_ENCRYPT;
   from.check_range(0, text_bytes + (encrypts ? 0 : inside));
   to.check_range(0, text_bytes + (encrypts ? inside : 0));
-  use(from);
-  use(to);
+  place_.add(from);
+  place_.add(to);
   keep(in);
   keep(out);
   add_iv(iv, iv_stride != 0 ? iv_stride * count_ : iv_bytes_, "the nonces");
@@ -201,25 +191,6 @@ void CipherTask::add_iv(nb::handle iv, uint64_t bytes, const char *which) {
   ivs_.insert(ivs_.end(), view.data(), view.data() + bytes);
 }
 
-uint32_t CipherTask::device() {
-  switch (*room_) {
-    case Room::kHost:
-      return context().place(job_.cipher, job_.direction, job_.key_bytes, count_, bytes_);
-    case Room::kCuda:
-      return context().index_of("cuda:" + std::to_string(ordinal_));
-    case Room::kDevice:
-      return static_cast<uint32_t>(ordinal_);
-  }
-  return LC_ANY_DEVICE;
-}
-
-void *CipherTask::stream() const {
-  if (*room_ == Room::kHost) return nullptr;
-  std::optional<uintptr_t> stream = given_stream_ ? given_stream_ : framework_stream_;
-  if (!stream) return nullptr;  // what is in the memory is ready
-  return *stream == 0 ? LC_STREAM_LEGACY : reinterpret_cast<void *>(*stream);
-}
-
 uint8_t *CipherTask::host_tags() {
   tags_.resize(count_ * tag_bytes_);
   return tags_.data();
@@ -243,9 +214,7 @@ void CipherTask::prepare_tags() {
 }
 
 void CipherTask::prepare() {
-  if (count_ == 0) room_ = Room::kHost;
-  if (given_stream_ && *room_ != Room::kCuda)
-    raise(PyExc_ValueError, "a stream goes with memory of a CUDA device only");
+  job_.stream = place_.stream();
   for (size_t n = 0; n < messages_.size(); ++n)
     messages_[n].iv = iv_bytes_ == 0 ? nullptr : ivs_.data() + n * iv_bytes_;
   if (count_ != 0) prepare_tags();
@@ -258,9 +227,10 @@ void CipherTask::prepare() {
     job_.messages = messages_.data();
     job_.message_count = messages_.size();
   }
-  job_.memory = *room_ == Room::kHost ? LC_MEMORY_HOST : LC_MEMORY_DEVICE;
-  job_.device = device();
-  job_.stream = stream();
+  job_.memory = place_.memory();
+  job_.device = place_.is_host()
+                    ? context().place(job_.cipher, job_.direction, job_.key_bytes, count_, bytes_)
+                    : place_.device(context());
 }
 
 std::vector<size_t> CipherTask::failed() const {
@@ -276,7 +246,7 @@ void CipherTask::put_tags(nb::object to, uint64_t offset) {
   view.check_range(offset, count_ * tag_bytes_);
   if (count_ == 0) return;
   tags_on_device_ = view.room() != Room::kHost;
-  if (tags_on_device_) use(view);
+  if (tags_on_device_) place_.add(view);
   keep(to);
   tags_outside_ = view.data() + offset;
 }
@@ -287,7 +257,7 @@ void CipherTask::set_verdicts(nb::object to) {
   view.check_range(0, count_);
   if (count_ == 0) return;
   if (view.room() == Room::kHost) raise(PyExc_ValueError, "verdicts lie on the device of the data");
-  use(view);
+  place_.add(view);
   keep(to);
   verdicts_ = &view;
 }

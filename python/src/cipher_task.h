@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "place.h"
 #include "secret_key.h"
 #include "task.h"
 #include "view.h"
@@ -62,18 +63,14 @@ class CipherTask : public Task {
     uint64_t length = 0;
   };
 
-  void use(const View &view);
   Data keep_aad(nb::handle aad);
   void append(Data aad, const uint8_t *in, uint8_t *out, uint64_t length);
   void add_iv(nb::handle iv, uint64_t bytes, const char *which);
   uint8_t *host_tags();
   void prepare_tags();
-  uint32_t device();
-  void *stream() const;
 
   const SecretKey &key_;
   const uint32_t iv_bytes_, tag_bytes_;
-  const std::optional<uintptr_t> given_stream_;
   lc_cipher_job job_ = {};
   std::vector<lc_message> messages_;
   std::vector<uint8_t> ivs_, tags_;
@@ -84,10 +81,7 @@ class CipherTask : public Task {
   size_t count_ = 0;
   std::vector<lc_status> statuses_;
   uint64_t bytes_ = 0;
-  // Where the first view lies; the others must lie there too.
-  std::optional<Room> room_;
-  int32_t ordinal_ = 0;
-  std::optional<uintptr_t> framework_stream_;
+  Place place_;
 };
 
 void bind_cipher_task(nb::module_ &module);

@@ -143,6 +143,12 @@ uint32_t Context::place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes) 
   return device_is_sooner ? LC_ANY_DEVICE : LC_CPU;
 }
 
+uint32_t Context::place_hash(uint64_t bytes) const {
+  // The library chooses by the length of the messages.
+  if (!threshold_bytes_ || bytes >= *threshold_bytes_) return LC_ANY_DEVICE;
+  return LC_CPU;
+}
+
 void Context::wait_for_stream(uint32_t device, void *stream) {
   // A job in the stream ends after all that is before it.
   static constexpr uint8_t kNoSecret[16] = {};

@@ -54,6 +54,8 @@ class Context {
                  uint64_t bytes);
   // The same for private operations of RSA.
   uint32_t place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes);
+  // The same for hashes.
+  uint32_t place_hash(uint64_t bytes) const;
   // Waits until a stream of the device has done what is in it.
   void wait_for_stream(uint32_t device, void *stream);
 

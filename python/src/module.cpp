@@ -6,6 +6,7 @@
 #include "ciphers.h"
 #include "context.h"
 #include "device_memory.h"
+#include "hash_task.h"
 #include "job.h"
 #include "rsa.h"
 #include "secret_key.h"
@@ -24,6 +25,7 @@ NB_MODULE(_core, module) {
   python::bind_view(module);
   python::bind_task(module);
   python::bind_cipher_task(module);
+  python::bind_hash_task(module);
   python::bind_rsa(module);
   python::bind_job(module);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays on a CUDA card: where results lie, streams, and that the card did it."""
 
+import hashlib
 import importlib
 import os
 
@@ -228,3 +229,31 @@ def test_memory_for_others(ours, gpu, torch):
     assert raw(tensor) == b"\3" * 1000
     del memory
     assert raw(ours.encrypt(NONCE, tensor)) == by_pyca(b"\3" * 1000)
+
+
+def test_hashes_of_tensors(gpu, torch):
+    tensor = torch.randint(0, 256, (5000, 333), dtype=torch.uint8, device="cuda")
+    work = Work(gpu)
+    digests = lanecrypt.hash_many("sha256", tensor, context=gpu)
+    assert digests.is_cuda and digests.shape == (5000, 32) and digests.dtype == torch.uint8
+    rows = tensor.cpu().numpy()
+    assert raw(digests) == b"".join(hashlib.sha256(row.tobytes()).digest() for row in rows)
+    text = raw(tensor)
+    root, leaf = lanecrypt.blake3(tensor, context=gpu), lanecrypt.merkle_root(tensor, 1000, context=gpu)
+    assert work.of("cuda:0") == 3 * tensor.numel() and work.of("cpu") == 0
+    with lanecrypt.Context(devices="none") as cpu:
+        assert root == lanecrypt.blake3(text, context=cpu)
+        assert leaf == lanecrypt.merkle_root(text, 1000, context=cpu)
+
+
+def test_a_hash_follows_what_is_in_its_stream(gpu, torch):
+    stream = torch.cuda.Stream()
+    late = torch.zeros(1 << 22, dtype=torch.uint8, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(50_000_000)
+        late.fill_(7)
+        digest = lanecrypt.blake3(late, context=gpu)
+    with lanecrypt.Context(devices="none") as cpu:
+        assert digest == lanecrypt.blake3(b"\7" * (1 << 22), context=cpu)
+        assert lanecrypt.blake3(late, stream=stream, context=gpu) == digest

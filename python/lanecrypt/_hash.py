@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hashes of many messages, and of large ones."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Union
+
+from . import _arrays, _core
+from ._context import Context, default_context
+from ._keys import BytesLike, KeyProvider, secret_key
+from ._messages import check_size
+
+# The number of the C ABI, the usual bytes of a digest, and whether these may be others.
+_HASHES = _core.hashes()
+# Of many messages: those that take nothing beside them.
+_PLAIN = [name for name in _HASHES
+          if name not in ("blake3-keyed", "blake3-derive-key", "merkle-sha256")]
+
+
+def _digest_bytes(name: str, given: Optional[int]) -> int:
+    usual, is_any = _HASHES[name][1:]
+    if given is None or given == usual:
+        return usual
+    if not is_any:
+        raise ValueError(f"a digest of {name} has {usual} bytes, not {given}")
+    if not 1 <= given <= 1 << 30:
+        raise ValueError("a digest has 1 to 2**30 bytes")
+    return given
+
+
+def hash_many(
+    name: str,
+    messages: Any,
+    *,
+    digest_bytes: Optional[int] = None,
+    out: Any = None,
+    stream: Any = None,
+    context: Optional[Context] = None,
+) -> Any:
+    """The digests of many messages, which are hashed side by side, each on one lane of a device or
+    on one core. Those of data on a card stay there.
+
+    name: "sha224", "sha256", "sha384", "sha512" (FIPS 180-4), "sha3-224", "sha3-256", "sha3-384",
+        "sha3-512", "shake128", "shake256" (FIPS 202) or "blake3".
+    messages: a list or tuple of bytes-like objects or arrays, or an array whose first dimension
+        numbers messages of one length. All lie in host memory, or on one device.
+    digest_bytes: of "shake128" (otherwise 32), "shake256" (64) and "blake3" (32).
+    out: a writable array of as many bytes as all digests have, which go there one behind the
+        other. It is returned. By default a new array of shape (count, bytes of a digest) beside
+        the messages; a list of bytes for a list of bytes-like messages.
+    stream: as for AESGCM.encrypt().
+
+    Digests are those of hashlib. With messages in host memory one of them is computed again by
+    the CPU, unless the context has verify="off".
+    """
+    if name not in _PLAIN:
+        raise ValueError(f"there is no hash {name!r}: there are {', '.join(_PLAIN)}")
+    used = context or default_context()
+    length = _digest_bytes(name, digest_bytes)
+    handle = _arrays.stream_number(stream)
+    is_sequence = isinstance(messages, (list, tuple))
+    items = list(messages) if is_sequence else [messages]
+    sources = [_arrays.view(item, handle) for item in items]
+    like, like_view = (items[0], sources[0]) if items else (b"", _core.View(b""))
+    handle = _arrays.stream_for(like, like_view, handle)
+    task = _core.HashTask(used._core, _HASHES[name][0], length, 0, None, b"", handle)
+    if is_sequence:
+        for source in sources:
+            task.add(source)
+    else:
+        task.add_rows(sources[0], _arrays.row_count(sources[0]))
+    if out is not None:
+        output = _arrays.Output(_arrays.view(out, handle, writable=True), out)
+        check_size(output.view, task.count * length, "out")
+    elif is_sequence and _arrays.framework_of(like) == "" and like_view.on_host:
+        task.run()
+        return [task.digest(number) for number in range(task.count)]
+    else:
+        output = _arrays.new_rows(like, like_view, (task.count, length), used._core, handle)
+    task.put_digests(output.view)
+    task.run()
+    return output.value
+
+
+def _one(name: str, data: Any, length: int, leaf_bytes: int, key: Optional[_core.SecretKey],
+         text: bytes, stream: Any, context: Optional[Context]) -> bytes:
+    used = context or default_context()
+    handle = _arrays.stream_number(stream)
+    source = _arrays.view(data, handle)
+    handle = _arrays.stream_for(data, source, handle)
+    task = _core.HashTask(used._core, _HASHES[name][0], length, leaf_bytes, key, text, handle)
+    task.add(source)
+    task.run()
+    return task.digest(0)
+
+
+def blake3(
+    data: Any,
+    *,
+    key: Union[BytesLike, KeyProvider, None] = None,
+    derive_key_context: Optional[str] = None,
+    digest_bytes: int = 32,
+    stream: Any = None,
+    context: Optional[Context] = None,
+) -> bytes:
+    """The BLAKE3 digest of a bytes-like object or of an array, all parts of which are hashed at
+    once where the data lie. The digest alone comes to the host.
+
+    key: 32 bytes, or a KeyProvider: a message authentication code. Compare two of these by
+        hmac.compare_digest().
+    derive_key_context: instead of it, derives a key from the data, for the purpose that this text
+        names. It is no Context: that is `context`.
+    digest_bytes: up to 2**30.
+    stream: as for AESGCM.encrypt().
+    """
+    if key is not None and derive_key_context is not None:
+        raise TypeError("give either key or derive_key_context")
+    length = _digest_bytes("blake3", digest_bytes)
+    if key is not None:
+        secret = secret_key(key)
+        if secret.nbytes != 32:
+            raise ValueError(f"a key of BLAKE3 has 32 bytes, not {secret.nbytes}")
+        return _one("blake3-keyed", data, length, 0, secret, b"", stream, context)
+    if derive_key_context is not None:
+        return _one("blake3-derive-key", data, length, 0, None, derive_key_context.encode(), stream,
+                    context)
+    return _one("blake3", data, length, 0, None, b"", stream, context)
+
+
+def merkle_root(
+    data: Any,
+    leaf_bytes: int,
+    *,
+    stream: Any = None,
+    context: Optional[Context] = None,
+) -> bytes:
+    """The root of the Merkle tree of SHA-256 (RFC 9162, section 2.1.1) over a bytes-like object or
+    an array, whose leaves are `leaf_bytes` of it each, the last one what is left. All leaves are
+    hashed at once where the data lie. The root alone, of 32 bytes, comes to the host.
+
+    stream: as for AESGCM.encrypt().
+    """
+    if leaf_bytes < 1:
+        raise ValueError("a leaf has 1 byte at least")
+    return _one("merkle-sha256", data, 32, leaf_bytes, None, b"", stream, context)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "place.h"
+
+#include <string>
+
+namespace lanecrypt::python {
+
+void Place::add(const View &view) {
+  if (!is_known_) {
+    is_known_ = true;
+    room_ = view.room();
+    ordinal_ = view.ordinal();
+  } else if (room_ != view.room() || (room_ != Room::kHost && ordinal_ != view.ordinal())) {
+    raise(PyExc_ValueError, "the input and the output do not all lie on one device");
+  }
+  if (!framework_stream_) framework_stream_ = view.stream();
+}
+
+uint32_t Place::device(Context &context) const {
+  return room_ == Room::kCuda ? context.index_of("cuda:" + std::to_string(ordinal_))
+                              : static_cast<uint32_t>(ordinal_);
+}
+
+void *Place::stream() const {
+  if (given_stream_ && room_ != Room::kCuda)
+    raise(PyExc_ValueError, "a stream goes with memory of a CUDA device only");
+  if (is_host()) return nullptr;
+  const std::optional<uintptr_t> stream = given_stream_ ? given_stream_ : framework_stream_;
+  if (!stream) return nullptr;  // what is in the memory is ready
+  return *stream == 0 ? LC_STREAM_LEGACY : reinterpret_cast<void *>(*stream);
+}
+
+}  // namespace lanecrypt::python

@@ -1,0 +1,37 @@
+// Where the memory of a task lies, and in which stream it is worked on.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "context.h"
+#include "view.h"
+
+namespace lanecrypt::python {
+
+// For threads that hold the GIL.
+class Place {
+ public:
+  explicit Place(std::optional<uintptr_t> given_stream) : given_stream_(given_stream) {}
+
+  // Throws where the view lies elsewhere than those before it.
+  void add(const View &view);
+  // Before there is a view, too.
+  bool is_host() const { return room_ == Room::kHost; }
+  lc_memory memory() const { return is_host() ? LC_MEMORY_HOST : LC_MEMORY_DEVICE; }
+  // The number of the device, which is not the host.
+  uint32_t device(Context &context) const;
+  // As lc_cipher_job.stream. Throws where a stream was given, and the memory is not CUDA's.
+  void *stream() const;
+
+ private:
+  const std::optional<uintptr_t> given_stream_;
+  std::optional<uintptr_t> framework_stream_;
+  bool is_known_ = false;
+  Room room_ = Room::kHost;
+  int32_t ordinal_ = 0;
+};
+
+}  // namespace lanecrypt::python
