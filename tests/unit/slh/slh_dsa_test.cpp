@@ -148,6 +148,28 @@ TEST_P(SlhDsa, Vectors) {
   EXPECT_LE(5u, cases);
 }
 
+// Those of verification: a right signature, and one with R, FORS or the hypertree changed.
+TEST_P(SlhDsa, VectorsOfVerification) {
+  std::ifstream file(std::string(LANECRYPT_VECTORS) + "/slh_dsa_acvp.txt");
+  ASSERT_TRUE(file.good());
+  run().job.encoding = LC_MESSAGE_RAW;
+  uint32_t set = 0;
+  size_t right = 0, wrong = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string what, id, key, message, signature, verdict;
+    words >> what >> id >> key >> message >> signature >> verdict;
+    if (what == "set") set = set_named(id);
+    if (what != "verify") continue;
+    EXPECT_EQ(verdict == "right",
+              run().is_valid(slh_key(set, unhex(key)), unhex(message), unhex(signature)))
+        << id;
+    ++(verdict == "right" ? right : wrong);
+  }
+  EXPECT_EQ(1u, right);
+  EXPECT_EQ(3u, wrong);
+}
+
 // What is signed: a raw message that is encoded here must give the same signature.
 TEST_P(SlhDsa, ContextAndPreHash) {
   const uint32_t set = LC_SLH_DSA_SHA2_128F;
