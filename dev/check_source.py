@@ -92,8 +92,9 @@ MAY_INCLUDE = {
                         "kernels/aead/poly1305_field.h"],
     "provider/wait": ["service/client", "src/process", "src/secure"],
     "provider/rsa": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
-                     "provider/provider.h", "service/client", "src/process", "src/secure"],
-    "provider/pq": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/provider.h"],
+                     "provider/provider.h", "provider/service.h", "service/client", "src/process", "src/secure"],
+    "provider/pq": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/provider.h",
+                    "provider/service.h", "service/client", "src/process", "src/secure"],
     # libcrypto/ reports errors as a Status.
     "provider": ["provider/cipher", "provider/wait", "provider/rsa", "provider/pq", "service/client", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/block_cipher.h", "src/job/mode.h"],

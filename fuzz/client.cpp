@@ -38,6 +38,7 @@ using Bytes = std::span<const uint8_t>;
 using Packet = std::vector<uint8_t>;
 
 constexpr size_t kModulusBytes = 256;
+constexpr MlDsaSet kSet = kMlDsaSets[1];
 constexpr uint8_t kRightByte = 0x5a;
 constexpr size_t kMostPackets = 12, kMostOperations = 24;
 // Here the service has closed, so nothing may wait for it until it counts as silent. Where other
@@ -85,23 +86,29 @@ Packet any_packet(Script &script, bool has_right_header) {
 Packet answer_of(Script &script) {
   const uint8_t how = script.byte();
   Packet packet;
-  switch (how % 5) {
+  switch (how % 6) {
     case 0: {
       const Packet output(kModulusBytes, kRightByte);
-      packet = packet_of(RsaResult{header_of<RsaResult>(Kind::kRsaResult, output.size()),
-                                   Outcome::kDone, kModulusBytes},
-                         output);
+      packet = packet_of(
+          Result{header_of<Result>(Kind::kResult, output.size()), Outcome::kDone, kModulusBytes},
+          output);
       break;
     }
     case 1:
-      packet = packet_of(
-          RsaResult{header_of<RsaResult>(Kind::kRsaResult), Outcome(script.byte() % 9), 0});
+      packet = packet_of(Result{header_of<Result>(Kind::kResult), Outcome(script.byte() % 9), 0});
       break;
     case 2: {
       const Packet parts(8 * 128, kRightByte);
       RsaKeyMade made{header_of<RsaKeyMade>(Kind::kRsaKey, parts.size()), Outcome::kDone, {}, 0};
       for (uint16_t &bytes : made.part_bytes) bytes = 128;
       packet = packet_of(made, parts);
+      break;
+    }
+    case 5: {
+      const Packet output(kSet.signature_bytes, kRightByte);
+      packet = packet_of(Result{header_of<Result>(Kind::kResult, output.size()), Outcome::kDone,
+                                kSet.signature_bytes},
+                         output);
       break;
     }
     case 3:
@@ -120,6 +127,7 @@ int page_of(Script &script) {
   const int memory = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   require(memory >= 0 && ftruncate(memory, (how & 1) != 0 ? 100 : off_t(kStatusPageBytes)) == 0);
   uint32_t page[kStatusPageBytes / 4] = {kPageMagic, kPageVersion, 4, 1, script.byte()};
+  page[offsetof(StatusPage, ml_dsa_devices) / 4] = 1;
   if ((how & 2) != 0) page[script.byte() % 4] = script.byte();
   // The counts and times at its beginning, and then how long operations took.
   for (unsigned n = how / 16; n > 0; --n) {
@@ -251,8 +259,9 @@ class Listener {
   bool client_is_over_ = false;
 };
 
-class Key : public client::Key {
+class Key final : public client::Key {
  public:
+  Key() : client::Key({Family::kRsa, 8 * kModulusBytes}) {}
   bool copy_numbers(client::KeyNumbers &to) const override {
     constexpr size_t kBytes = 128;
     to.memory = secure::KeyMemory(kModulusBytes + kKeyParts * kBytes);
@@ -267,19 +276,37 @@ class Key : public client::Key {
   }
 };
 
+class MlDsaKey final : public client::Key {
+ public:
+  MlDsaKey() : client::Key({Family::kMlDsa, kSet.number}) {}
+  bool copy_numbers(client::KeyNumbers &to) const override {
+    to.memory = secure::KeyMemory(kSet.key_bytes);
+    std::memset(to.memory.data(), 0x33, kSet.key_bytes);
+    to.parts[kMlDsaKey] = {to.memory.data(), kSet.key_bytes};
+    return true;
+  }
+};
+
+size_t in_bytes_of(const client::Key &key) {
+  return key.sort().family == Family::kMlDsa ? kMlDsaInputBytes : kModulusBytes;
+}
+size_t out_bytes_of(const client::Key &key) {
+  return key.sort().family == Family::kMlDsa ? kSet.signature_bytes : kModulusBytes;
+}
+
 // Nothing but the script's answers may be taken for a result.
 void check_output(Bytes output, bool is_done) {
   if (!is_done)
     for (const uint8_t byte : output) require(byte == 0);
 }
 
-void run_by_job(client::Connection &connection, client::JobWatch &watch, Key &key) {
+void run_by_job(client::Connection &connection, client::JobWatch &watch, client::Key &key) {
   const std::shared_ptr<client::Session> session = connection.session();
   if (session == nullptr || !watch.is_usable()) return;
   client::Channel *const channel = watch.prepare(session);
   if (channel == nullptr) return;
-  const Packet in(kModulusBytes, 1);
-  Packet out(kModulusBytes, 0);
+  const Packet in(in_bytes_of(key), 1);
+  Packet out(out_bytes_of(key), 0);
   client::Exchange exchange(*session, *channel, key, in, out);
   client::Exchange::State state = exchange.send();
   const uint64_t operation = watch.begin();
@@ -297,9 +324,9 @@ void run_by_job(client::Connection &connection, client::JobWatch &watch, Key &ke
   (void)client::conclude(connection, exchange, state);
 }
 
-void run_by_thread(client::Connection &connection, Key &key) {
-  const Packet in(kModulusBytes, 1);
-  Packet out(kModulusBytes, 0);
+void run_by_thread(client::Connection &connection, client::Key &key) {
+  const Packet in(in_bytes_of(key), 1);
+  Packet out(out_bytes_of(key), 0);
   check_output(out, client::run_private(connection, key, in, out) == client::Taken::kDone);
 }
 
@@ -321,9 +348,11 @@ void choose(client::Connection &connection, Script &script) {
   if (session == nullptr) return;
   client::Choice &choice = connection.choice();
   if (choice.wants_look(*session)) session->look_again();
-  const uint32_t bits = 1024u << script.byte() % 4;
-  if (!choice.is_service_sooner(bits, script.byte()))
-    choice.ran_on_cpu(bits, std::chrono::microseconds(script.number()));
+  const uint8_t what = script.byte();
+  const Sort sort = (what & 4) != 0 ? Sort{Family::kMlDsa, kMlDsaSets[what % 3].number}
+                                    : Sort{Family::kRsa, 1024u << what % 4};
+  if (!choice.is_service_sooner(sort, script.byte()))
+    choice.ran_on_cpu(sort, std::chrono::microseconds(script.number()));
 }
 
 size_t open_files() {
@@ -335,12 +364,14 @@ size_t open_files() {
 }
 
 void use(client::Connection &connection, Script &script) {
-  Key keys[2];
+  Key rsa;
+  MlDsaKey ml_dsa;
+  client::Key *const keys[2] = {&rsa, &ml_dsa};
   client::JobWatch watches[2];
   (void)connection.connect(true);
   for (size_t n = 0; n < kMostOperations && !script.is_over(); ++n) {
     const uint8_t what = script.byte();
-    Key &key = keys[what / 8 % 2];
+    client::Key &key = *keys[what / 8 % 2];
     switch (what % 8) {
       case 0:
       case 1:

@@ -24,6 +24,7 @@
 #include "fuzz/script.h"
 #include "service/daemon/daemon.h"
 #include "service/wire/packets.h"
+#include "service/wire/result.h"
 #include "service/wire/rsa_packets.h"
 
 namespace {
@@ -50,7 +51,9 @@ class Whole {
     listener_ = new daemon::Listener(path_, std::nullopt, false);
     daemon_ = new daemon::Daemon(*service_, *listener_, {});
     std::thread([this] { daemon_->run(); }).detach();
-    while (service_->page.status().usable_devices == 0) std::this_thread::yield();
+    while (service_->page.status().usable_devices == 0 ||
+           service_->page.status().ml_dsa_devices == 0)
+      std::this_thread::yield();
     // The folder is in nobody's way once the process has ended.
     address_.sun_family = AF_UNIX;
     std::memcpy(address_.sun_path, path_.c_str(), path_.size() + 1);
@@ -98,7 +101,7 @@ class Client {
   }
 
   void step(Script &script) {
-    switch (script.byte() % 12) {
+    switch (script.byte() % 13) {
       case 0:
         return send_control(Hello{header_of<Hello>(Kind::kHello)});
       case 1: {
@@ -123,6 +126,8 @@ class Client {
         return send_generate(script);
       case 10:
         return receive(channel(script));
+      case 11:
+        return send_sign(script);
       default:
         return close_one(script);
     }
@@ -179,13 +184,35 @@ class Client {
       for (const uint16_t length : lengths) rest.insert(rest.end(), length, 0x33);
     }
     fixed.header = header_of<RsaPrivate>(Kind::kRsaPrivate, rest.size());
-    std::vector<uint8_t> packet(view(fixed).begin(), view(fixed).end());
+    send_changed(socket, view(fixed), rest, how / 8 % 8, script);
+  }
+
+  static void send_changed(int socket, Bytes fixed, Bytes rest, unsigned changes, Script &script) {
+    std::vector<uint8_t> packet(fixed.begin(), fixed.end());
     packet.insert(packet.end(), rest.begin(), rest.end());
-    for (unsigned changes = how / 8 % 8; changes > 0; --changes) {
+    for (; changes > 0; --changes) {
       const size_t at = script.number() % packet.size();
       packet[at] = script.byte();
     }
     send(socket, {packet});
+  }
+
+  // The same of ML-DSA, with the key or without, and of a set that there is or not.
+  void send_sign(Script &script) {
+    const int socket = channel(script);
+    const uint8_t how = script.byte();
+    MlDsaSign fixed{};
+    fixed.key = script.byte() % 8;
+    const MlDsaSet &set = kMlDsaSets[how % kMlDsaSetCount];
+    fixed.set = how % 4 == 3 ? script.byte() : set.number;
+    std::vector<uint8_t> rest(kMlDsaInputBytes, 0x11);
+    rest[0] = script.byte();
+    if ((how & 4) != 0) {
+      fixed.key_bytes = set.key_bytes;
+      rest.insert(rest.end(), set.key_bytes, script.byte());
+    }
+    fixed.header = header_of<MlDsaSign>(Kind::kMlDsaSign, rest.size());
+    send_changed(socket, view(fixed), rest, how / 8 % 8, script);
   }
 
   void send_generate(Script &script) {
@@ -214,10 +241,9 @@ class Client {
     }
     for (size_t n = 0; n < count; ++n) (void)close(descriptors[n]);
     require(count == (header.kind == Kind::kWelcome ? 1 : 0));
-    if (header.kind == Kind::kRsaResult) {
-      const bool is_right =
-          read_private_result(received.packet, received.packet.size() - sizeof(RsaResult)) ||
-          received.packet.size() == sizeof(RsaResult);
+    if (header.kind == Kind::kResult) {
+      const bool is_right = read_result(received.packet, received.packet.size() - sizeof(Result)) ||
+                            received.packet.size() == sizeof(Result);
       require(is_right);
     } else if (header.kind == Kind::kRsaKey) {
       require(read_generated_key(received.packet).has_value());

@@ -13,26 +13,30 @@
 #include "fuzz/script.h"
 #include "lanecrypt/lanecrypt.h"
 
-struct lc_rsa_key {
+// Of both families: how long an output is.
+struct FakeKey {
+  virtual ~FakeKey() = default;
   size_t bytes = 0;
   std::atomic<int> uses{1};
 };
+struct lc_rsa_key : FakeKey {};
+struct lc_ml_dsa_key : FakeKey {};
 
 namespace lanecrypt::fuzz {
 namespace {
 
 std::atomic<size_t> keys{0};
 
-void use(const lc_rsa_key *key) { ++const_cast<lc_rsa_key *>(key)->uses; }
-void leave(const lc_rsa_key *key) {
-  if (--const_cast<lc_rsa_key *>(key)->uses > 0) return;
+void use(const FakeKey *key) { ++const_cast<FakeKey *>(key)->uses; }
+void leave(const FakeKey *key) {
+  if (--const_cast<FakeKey *>(key)->uses > 0) return;
   --keys;
   delete key;
 }
 
 // A job that was submitted, and the key that it keeps.
 struct Job {
-  const lc_rsa_key *key;
+  const FakeKey *key;
   const uint8_t *in;
   uint8_t *out;
   lc_completion completion;
@@ -92,6 +96,24 @@ struct lc_context {
   }
 };
 
+namespace {
+
+lc_status begin(lc_context *context, const FakeKey *key, const void *from, void *out,
+                const lc_completion *completion) {
+  require(completion->callback != nullptr);
+  const auto *const in = static_cast<const uint8_t *>(from);
+  // Some are not even begun.
+  if (in[0] == 0xfe) return LC_ERROR_ARGUMENT;
+  if (in[0] == 0xff) return LC_ERROR_NO_DEVICE;
+  use(key);
+  const std::lock_guard lock(context->mutex);
+  context->jobs.push_back({key, in, static_cast<uint8_t *>(out), *completion});
+  context->changed.notify_all();
+  return LC_OK;
+}
+
+}  // namespace
+
 extern "C" {
 
 const char *lc_version(void) { return "0"; }
@@ -120,7 +142,7 @@ lc_status lc_device_count(lc_context *, uint32_t *count) {
 lc_status lc_device_get(lc_context *, uint32_t, lc_device_info *info) {
   std::strcpy(info->id, "fake:0");
   info->selected = 1;
-  info->state = info->rsa_state = LC_DEVICE_READY;
+  info->state = info->rsa_state = info->ml_dsa_state = LC_DEVICE_READY;
   return LC_OK;
 }
 
@@ -149,17 +171,34 @@ lc_status lc_rsa_run(lc_context *, const lc_rsa_job *, lc_result *) { return LC_
 
 lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_completion *completion,
                         lc_ticket **) {
-  require(job->message_count == 1 && completion->callback != nullptr);
+  require(job->message_count == 1);
   const lc_rsa_message &message = *job->messages;
-  const auto *const in = static_cast<const uint8_t *>(message.in);
-  // Some are not even begun.
-  if (in[0] == 0xfe) return LC_ERROR_ARGUMENT;
-  if (in[0] == 0xff) return LC_ERROR_NO_DEVICE;
-  use(message.key);
-  const std::lock_guard lock(context->mutex);
-  context->jobs.push_back({message.key, in, static_cast<uint8_t *>(message.out), *completion});
-  context->changed.notify_all();
+  return begin(context, message.key, message.in, message.out, completion);
+}
+
+lc_status lc_ml_dsa_key_new(const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key) {
+  // So that some keys are refused.
+  const auto *const secret = static_cast<const uint8_t *>(parts->private_key);
+  if (secret != nullptr && secret[0] % 2 == 0) return LC_ERROR_ARGUMENT;
+  ++keys;
+  *key = new lc_ml_dsa_key;
+  (*key)->bytes = parts->set == LC_ML_DSA_44 ? 2420 : parts->set == LC_ML_DSA_65 ? 3309 : 4627;
   return LC_OK;
+}
+
+void lc_ml_dsa_key_free(lc_ml_dsa_key *key) {
+  if (key != nullptr) leave(key);
+}
+
+lc_status lc_ml_dsa_run(lc_context *, const lc_ml_dsa_job *, lc_result *) { return LC_OK; }
+
+lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
+                           const lc_completion *completion, lc_ticket **) {
+  const lc_ml_dsa_message &message = *job->messages;
+  require(job->message_count == 1 && job->encoding == LC_MESSAGE_MU);
+  require(message.message_bytes == 64 && message.random != nullptr);
+  require(message.signature_bytes == message.key->bytes);
+  return begin(context, message.key, message.message, message.signature, completion);
 }
 
 int lc_rsa_generation_is_sooner(lc_context *, uint32_t bits) { return bits != 1024; }

@@ -10,10 +10,11 @@ import pathlib
 import struct
 import sys
 
-VERSION = 1
+VERSION = 2
 HELLO, OPEN_CHANNELS, FORGET_KEY, LOOK_AGAIN, STATISTICS = 1, 2, 3, 4, 5
 WELCOME, CHANNELS, TEXT, REFUSED = 16, 17, 18, 19
-RSA_PRIVATE, RSA_GENERATE, RSA_RESULT, RSA_KEY, STILL_AT_WORK = 32, 33, 48, 49, 50
+RSA_PRIVATE, RSA_GENERATE, ML_DSA_SIGN, RESULT, RSA_KEY, STILL_AT_WORK = 32, 33, 34, 48, 49, 50
+ML_DSA_KEYS, ML_DSA_SIGNATURES = {44: 2560, 65: 4032, 87: 4896}, {44: 2420, 65: 3309, 87: 4627}
 
 
 def packet(kind, body=b""):
@@ -27,9 +28,13 @@ def private(modulus_bytes, with_key):
     return packet(RSA_PRIVATE, body + bytes([1] * modulus_bytes) + bytes([3]) * sum(parts))
 
 
-def result(outcome, modulus_bytes):
-    output = bytes([5]) * (modulus_bytes if outcome == 0 else 0)
-    return packet(RSA_RESULT, struct.pack("=II", outcome, len(output)) + output)
+def ml_dsa_sign(of, key_bytes):
+    return packet(ML_DSA_SIGN, struct.pack("=QII", 7, of, key_bytes) + bytes([1] * (96 + key_bytes)))
+
+
+def result(outcome, output_bytes):
+    output = bytes([5]) * (output_bytes if outcome == 0 else 0)
+    return packet(RESULT, struct.pack("=II", outcome, len(output)) + output)
 
 
 def key_made(outcome):
@@ -46,7 +51,10 @@ PACKETS = [
     private(128, False), private(256, False), private(128, True), private(256, True),
     packet(RSA_GENERATE, struct.pack("=II", 2048, 3) + bytes([1, 0, 1])),
     result(0, 128), result(0, 256), result(1, 256), result(9, 256), key_made(0), key_made(6),
-    packet(STILL_AT_WORK),
+    packet(STILL_AT_WORK), ml_dsa_sign(66, 0), ml_dsa_sign(65, 2560),
+    *(ml_dsa_sign(of, 0) for of in ML_DSA_KEYS),
+    *(ml_dsa_sign(of, key_bytes) for of, key_bytes in ML_DSA_KEYS.items()),
+    *(result(0, signature_bytes) for signature_bytes in ML_DSA_SIGNATURES.values()),
 ]
 WIRE = [bytes([descriptors, room]) + body for body in PACKETS
         for descriptors, room in ((0, 0), (1, 1), (3, 2))]
@@ -61,6 +69,10 @@ def channels(count):
 
 def sign(channel, how, key, first=0x11):
     return bytes([8, channel, how, key, first])
+
+
+def ml_dsa(channel, how, key, first=0x11, secret=1):
+    return bytes([11, channel, how, key, first, *([secret] if how & 4 else [])])
 
 
 def read(channel):
@@ -80,8 +92,12 @@ DAEMON = [
     WELL + sign(0, 7, 3) + read(0) + sign(0, 7, 3, 0xf5) + read(0) + sign(0, 3, 3, 0xff) + read(0),
     WELL + sign(0, 5, 1) + sign(0, 5, 1) + read(0),
     WELL + generate(0, 2048) + read(0) + generate(1, 1024) + read(1) + generate(1, 2049),
-    WELL + STATISTICS_STEP + READ + bytes([3]) + bytes([11, 2]) + bytes([11, 1]),
-    WELL + sign(0, 5, 1) + bytes([11, 1]), WELL + sign(1, 5, 1) + bytes([11, 6]),
+    WELL + STATISTICS_STEP + READ + bytes([3]) + bytes([12, 2]) + bytes([12, 1]),
+    WELL + sign(0, 5, 1) + bytes([12, 1]), WELL + sign(1, 5, 1) + bytes([12, 6]),
+    WELL + ml_dsa(0, 4, 1) + read(0) + ml_dsa(0, 0, 1) + read(0) + ml_dsa(0, 1, 1) + read(0),
+    WELL + ml_dsa(0, 5, 1) + ml_dsa(1, 5, 1) + sign(2, 5, 2) + read(0) + read(1) + read(2),
+    WELL + ml_dsa(0, 6, 1, secret=2) + read(0) + sign(0, 5, 1) + read(0) + ml_dsa(0, 5, 1) + read(0),
+    WELL + ml_dsa(0, 5, 3, 0xf5) + read(0) + ml_dsa(0, 1, 3, 0xff) + bytes([12, 1]),
     channels(1), SAY_HELLO + SAY_HELLO, bytes([6, 0, 8, 0]) + packet(HELLO),
     WELL + bytes([7, 0, 3, 8, 0]) + packet(STILL_AT_WORK),
     SAY_HELLO + b"".join(channels(32) for _ in range(40)),
@@ -95,8 +111,8 @@ def client_channels(*answers):
     return bytes([1, len(answers)]) + b"".join(answers)
 
 
-DONE, UNKNOWN, BUSY, MADE, WORKS = (bytes([0]), bytes([1, 1]), bytes([1, 4]), bytes([2]),
-                                    bytes([3]))
+DONE, UNKNOWN, BUSY, MADE, WORKS, SIGNED = (bytes([0]), bytes([1, 1]), bytes([1, 4]), bytes([2]),
+                                            bytes([3]), bytes([5]))
 
 
 def channel(*packets):
@@ -113,6 +129,9 @@ CLIENT = [
         channel(DONE), channel(DONE)) + bytes([2, 18, 0, 0, 0, 255]),
     bytes([1]) + GOOD_WELCOME + bytes([5, 0, 1, 16, 1, 5, 1, 9, 0, 2]),
     bytes([1, 0, 16, 1, 5, 0, 0, 0x80, 0]) + bytes([5, 0, 16, 1, 0]),  # a time long ago
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(SIGNED, DONE)) + bytes([8, 0, 14, 5, 5, 9]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(UNKNOWN, SIGNED, SIGNED)) + bytes([8, 10]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(DONE, SIGNED)) + bytes([8]),
     bytes([2]) + GOOD_WELCOME + bytes([2, 4]) + bytes([0, 2, 4]),
     bytes([1, 2, 7, 0]), bytes([1, 0, 1, 1, 0]), bytes([1, 0, 4, 1, 0]), bytes([0, 0]),
 ]

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "fuzz/script.h"
+#include "service/wire/ml_dsa_packets.h"
 #include "service/wire/packets.h"
+#include "service/wire/result.h"
 #include "service/wire/rsa_packets.h"
 
 namespace {
@@ -50,6 +52,13 @@ void read_requests(Bytes packet) {
     }
     require(bytes == packet.size());
   }
+  if (const auto request = read_sign_request(packet)) {
+    require(request->key != 0 && request->set != nullptr);
+    require(lies_in(request->input, packet) && request->input.size() == kMlDsaInputBytes);
+    require(lies_in(request->private_key, packet));
+    require(request->private_key.empty() || request->private_key.size() == request->set->key_bytes);
+    require(sizeof(MlDsaSign) + kMlDsaInputBytes + request->private_key.size() == packet.size());
+  }
   if (const auto request = read_generate_request(packet)) {
     require(lies_in(request->exponent, packet) && !request->exponent.empty());
     require(sizeof(RsaGenerate) + request->exponent.size() == packet.size());
@@ -58,11 +67,12 @@ void read_requests(Bytes packet) {
 }
 
 void read_answers(Bytes packet) {
-  for (const size_t modulus_bytes : {kLeastModulusBytes, size_t{256}, kMostModulusBytes}) {
-    const auto result = read_private_result(packet, modulus_bytes);
+  for (const size_t bytes : {kLeastModulusBytes, size_t{256}, kMostModulusBytes, size_t{2420},
+                             size_t{3309}, kMostOutputBytes}) {
+    const auto result = read_result(packet, bytes);
     if (!result) continue;
     require(lies_in(result->output, packet));
-    require(result->output.size() == (result->outcome == Outcome::kDone ? modulus_bytes : 0));
+    require(result->output.size() == (result->outcome == Outcome::kDone ? bytes : 0));
   }
   if (const auto key = read_generated_key(packet)) {
     require(sizeof(RsaKeyMade) + sum_of(key->parts, packet) == packet.size());

@@ -35,6 +35,7 @@ enum class Count : uint8_t {
   kRsaFailures,
   // The same of ML-DSA's signatures.
   kMlDsaDeviceJobs,
+  kMlDsaServiceJobs,
   kMlDsaCpuJobs,
   kMlDsaFailures,
   // The same of SLH-DSA, and its keys. The failures are those of both.
@@ -68,6 +69,7 @@ inline constexpr CountRow kCounts[] = {
     {Count::kRsaCpuJobs, "rsa_cpu_jobs", "lanecrypt.rsa-cpu-jobs", true},
     {Count::kRsaFailures, "rsa_failures", "lanecrypt.rsa-failures"},
     {Count::kMlDsaDeviceJobs, "ml_dsa_device_jobs", "lanecrypt.ml-dsa-device-jobs", true},
+    {Count::kMlDsaServiceJobs, "ml_dsa_service_jobs", "lanecrypt.ml-dsa-service-jobs"},
     {Count::kMlDsaCpuJobs, "ml_dsa_cpu_jobs", "lanecrypt.ml-dsa-cpu-jobs", true},
     {Count::kMlDsaFailures, "ml_dsa_failures", "lanecrypt.ml-dsa-failures"},
     {Count::kSlhDsaDeviceKeys, "slh_dsa_device_keys", "lanecrypt.slh-dsa-device-keys", true},

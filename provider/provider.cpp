@@ -202,7 +202,8 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   std::unique_ptr<Provider, decltype(discard)> provider(new Provider, discard);
   provider->settings = std::move(*settings);
   if (provider->settings.in_process || provider->settings.cores > 1 ||
-      provider->settings.rsa_is_of_service() || !provider->settings.stats_file.empty())
+      provider->settings.rsa_is_of_service() || provider->settings.ml_dsa_is_of_service() ||
+      !provider->settings.stats_file.empty())
     provider->sandbox.emplace();
   provider->errors = ErrorSink(handle, core);
 

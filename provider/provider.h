@@ -76,7 +76,7 @@ struct Provider {
   lc_context *devices();
   std::atomic<lc_context *> context{nullptr};
   // Whether the service may be asked now: the process has not sandboxed itself since the
-  // provider was loaded. Only where the settings leave RSA to the service.
+  // provider was loaded. Only where the settings leave something to the service.
   bool may_use_service() const { return !sandbox->had_come_lately(); }
   // Made by the first call. It connects to nothing by itself.
   client::Client &service();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What lanecryptd gains or costs the processes of a machine that sign with RSA.
+"""What lanecryptd gains or costs the processes of a machine that sign with RSA or ML-DSA.
 
 Many processes (rsa_client) sign in the same windows of time, in turn in each of these ways:
 by OpenSSL alone, by the service, by a device inside each process (`in_process = yes`), and
@@ -11,7 +11,8 @@ as it goes, and a table last, and writes them as JSON in the format of bench/res
 Usage: bench/service/measure.py [--build DIR] [--devices LIST] [--seconds S] [--runs N]
            [--cases LIST] [--ways LIST] [--small] [--commit HASH] [--out FILE]
 
---cases  of 16x64,16x256,256x1,1x64,4096,own-keys,lone,start; all by default
+--cases  of 16x64,16x256,256x1,1x64,4096,own-keys,lone,start, and, with OpenSSL 3.5 and later alone,
+         ml-dsa; all but that by default
 --ways   of openssl,service,in-process,mps; all by default
 --small  few processes and short keys, for the emulator: it shows only that the script works
 """
@@ -51,9 +52,14 @@ class Case:
     own_keys: bool = False
     # A lone operation stays on its core.
     stays: bool = False
+    ml_dsa: bool = False  # `bits` is the parameter set
+
+    def key(self):
+        return f"ml-dsa-{self.bits}" if self.ml_dsa else f"rsa-{self.bits}"
 
     def small(self):
-        return dataclasses.replace(self, bits=1024 if self.bits == 2048 else 1536,
+        bits = {2048: 1024, 4096: 1536}.get(self.bits, self.bits)
+        return dataclasses.replace(self, bits=bits,
                                    processes=min(self.processes, 3), jobs=min(self.jobs, 8))
 
 
@@ -65,6 +71,7 @@ CASES = {
     "4096": Case("16x64", 4096, 16, 64, 60000),
     "own-keys": Case("own-keys.16x64", 2048, 16, 64, 100000, own_keys=True),
     "lone": Case("lone", 2048, 1, 0, stays=True),
+    "ml-dsa": Case("16x64", 65, 16, 64, 150000, ml_dsa=True),
 }
 WAYS = ("openssl", "service", "in-process", "mps")
 
@@ -74,6 +81,10 @@ def say(text):
 
 
 BEGAN = time.monotonic()
+
+
+def on_devices(results):
+    return total(results, "rsa-device-jobs") + total(results, "ml-dsa-device-jobs")
 
 
 class Mps:
@@ -124,7 +135,7 @@ class Bench:
 
     def make_environments(self):
         # Without this setting nothing would go to the emulator.
-        rsa = {"rsa": "always"} if self.is_emulated else {}
+        rsa = {"rsa": "always", "ml_dsa": "always"} if self.is_emulated else {}
         plain = self.folder / "plain.cnf"
         plain.write_text("", encoding="utf-8")
         inside = configuration(self.folder / "in-process.cnf", self.module,
@@ -142,13 +153,15 @@ class Bench:
             "mps": {**self.shared, **inside, **self.mps.environment},
         }
 
-    def keys(self, bits, count):
+    def keys(self, case, count):
         """Files with so many keys, all different."""
-        paths = [self.folder / f"key-{bits}-{n}.pem" for n in range(count)]
+        paths = [self.folder / f"{case.key()}-{n}.pem" for n in range(count)]
         missing = [path for path in paths if not path.exists()]
         at_once = os.cpu_count() or 2
         for n in range(0, len(missing), at_once):
-            makers = [subprocess.Popen(["openssl", "genrsa", "-out", path, str(bits)],
+            words = ([f"ML-DSA-{case.bits}"] if case.ml_dsa else
+                     ["RSA", "-pkeyopt", f"rsa_keygen_bits:{case.bits}"])
+            makers = [subprocess.Popen(["openssl", "genpkey", "-out", path, "-algorithm", *words],
                                        env=self.environments["openssl"], stderr=subprocess.DEVNULL)
                       for path in missing[n:n + at_once]]
             if any(maker.wait() for maker in makers):
@@ -156,7 +169,7 @@ class Bench:
         return paths
 
     def start(self, case, way):
-        keys = self.keys(case.bits, OWN_KEYS if case.own_keys else 1)
+        keys = self.keys(case, OWN_KEYS if case.own_keys else 1)
         command = [self.client, "keys=" + ",".join(map(str, keys)), f"jobs={case.jobs}"]
         environment = self.environments["service-auto" if case.stays and way == "service" else way]
         return Crowd([command] * case.processes, environment, self.folder)
@@ -171,8 +184,8 @@ class Bench:
 
     def name(self, case, way):
         if way == "openssl":
-            return f"rsa-{case.bits}.service.{case.name}.openssl"
-        return f"rsa-{case.bits}.{way}.{case.name}.{self.device}"
+            return f"{case.key()}.service.{case.name}.openssl"
+        return f"{case.key()}.{way}.{case.name}.{self.device}"
 
     def check(self, ways):
         """A quick look, before anything is timed, whether each of these ways works. Where one
@@ -208,7 +221,7 @@ class Bench:
             raise CrowdFailed("the service did nothing")
         if way != "service" and done:
             raise CrowdFailed("the service did something")
-        if way in ("in-process", "mps") and not total(results, "rsa-device-jobs"):
+        if way in ("in-process", "mps") and not on_devices(results):
             raise CrowdFailed("no device did anything")
 
     @staticmethod
@@ -227,12 +240,12 @@ class Bench:
         results, cpu = crowd.measure(warm_up, self.options.seconds, watched)
         self.look(case, way, results)
         operations = total(results, "operations")
-        crowd.counted = {name: total(results, name) for name in ("rsa-device-jobs", "all")}
+        crowd.counted = {"device": on_devices(results), "all": total(results, "all")}
         run = {"rate": operations / self.options.seconds, "latencies": merged_latencies(results),
                "client_us": 1e6 * total(results, "cpu_seconds") / max(operations, 1),
                "service_us": 1e6 * cpu / max(operations, 1)}
         all_of = crowd.counted["all"] - counted.get("all", 0)
-        on_device = crowd.counted["rsa-device-jobs"] - counted.get("rsa-device-jobs", 0)
+        on_device = crowd.counted["device"] - counted.get("device", 0)
         if watched:
             on_device, batches = difference(before, self.service.statistics())
             run["batch"] = on_device / batches if batches else 0
@@ -399,7 +412,7 @@ def arguments():
     parser.add_argument("--devices", default="cuda")
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--cases", default=",".join([*CASES, "start"]))
+    parser.add_argument("--cases", default=",".join([name for name in CASES if name != "ml-dsa"] + ["start"]))
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--commit", help="of which commit the build is, if this is no clone")

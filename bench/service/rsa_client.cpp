@@ -1,5 +1,5 @@
-// One process of many that sign with RSA at the same time, as the workers of a server do. It
-// knows only OpenSSL. OPENSSL_CONF decides who computes.
+// One process of many that sign with RSA or ML-DSA at the same time, as the workers of a server do.
+// It knows only OpenSSL. OPENSSL_CONF decides who computes.
 //
 // Usage: rsa_client keys=FILE[,FILE...] [jobs=N | threads=N] [verify=ends|all]
 //   keys     private keys in PEM; job or thread n takes key n, modulo their number
@@ -33,7 +33,7 @@ namespace lanecrypt::bench {
 namespace {
 
 constexpr int kMostWaitMs = 30000;
-constexpr size_t kMostSignatureBytes = 1024;
+constexpr size_t kMostSignatureBytes = 4627;
 constexpr size_t kDigestBytes = 32;
 
 [[noreturn]] void fail(const std::string &what) {
@@ -46,11 +46,14 @@ constexpr size_t kDigestBytes = 32;
 // A key twice: as the program's configuration has it, and in a library context without any.
 struct Key {
   EVP_PKEY *own, *plain;
+  OSSL_LIB_CTX *library;  // of the second
 };
 
 // The operations of one job or thread.
 struct Stream {
-  EVP_PKEY_CTX *sign = nullptr, *verify = nullptr;
+  EVP_PKEY_CTX *sign = nullptr, *verify = nullptr;  // of RSA
+  const Key *key = nullptr;
+  EVP_MD_CTX *hash = nullptr;  // of a key that hashes messages itself
   uint64_t number = 0, count = 0;
   // Of the window under way.
   uint64_t operations = 0, failures = 0, wrong = 0;
@@ -85,17 +88,32 @@ EVP_PKEY_CTX *context_of(EVP_PKEY *key, OSSL_LIB_CTX *library, int (*init)(EVP_P
   return context;
 }
 
+bool sign_with(Stream &stream, uint8_t *signature, size_t *bytes, const uint8_t *digest) {
+  if (stream.sign != nullptr)
+    return EVP_PKEY_sign(stream.sign, signature, bytes, digest, kDigestBytes) == 1;
+  return EVP_DigestSignInit_ex(stream.hash, nullptr, nullptr, nullptr, nullptr, stream.key->own,
+                               nullptr) == 1 &&
+         EVP_DigestSign(stream.hash, signature, bytes, digest, kDigestBytes) == 1;
+}
+
+bool is_right(Stream &stream, const uint8_t *signature, size_t bytes, const uint8_t *digest) {
+  if (stream.verify != nullptr)
+    return EVP_PKEY_verify(stream.verify, signature, bytes, digest, kDigestBytes) == 1;
+  return EVP_DigestVerifyInit_ex(stream.hash, nullptr, nullptr, stream.key->library, nullptr,
+                                 stream.key->plain, nullptr) == 1 &&
+         EVP_DigestVerify(stream.hash, signature, bytes, digest, kDigestBytes) == 1;
+}
+
 // Each digest is another, so the signature of another operation is seen to be wrong.
 void sign_once(Stream &stream, bool verifies) {
   uint8_t digest[kDigestBytes] = {}, signature[kMostSignatureBytes];
   const uint64_t words[] = {uint64_t(getpid()), stream.number, ++stream.count};
   memcpy(digest, words, sizeof words);
   size_t bytes = sizeof signature;
-  if (EVP_PKEY_sign(stream.sign, signature, &bytes, digest, sizeof digest) != 1) {
+  if (!sign_with(stream, signature, &bytes, digest)) {
     ++stream.failures;
     ERR_print_errors_fp(stderr);
-  } else if (verifies &&
-             EVP_PKEY_verify(stream.verify, signature, bytes, digest, sizeof digest) != 1) {
+  } else if (verifies && !is_right(stream, signature, bytes, digest)) {
     ++stream.wrong;
   }
 }
@@ -204,7 +222,7 @@ std::string counters() {
   if (provider == nullptr) return text;
   for (const OSSL_PARAM *param = OSSL_PROVIDER_gettable_params(provider);
        param != nullptr && param->key != nullptr; ++param) {
-    if (strncmp(param->key, "lanecrypt.rsa-", 14) != 0) continue;
+    if (strstr(param->key, "-jobs") == nullptr) continue;
     uint64_t value = 0;
     OSSL_PARAM params[] = {OSSL_PARAM_construct_uint64(param->key, &value), OSSL_PARAM_END};
     if (OSSL_PROVIDER_get_params(provider, params) == 1)
@@ -219,12 +237,14 @@ class Client {
   Client(const std::vector<std::string> &paths, size_t threads, size_t jobs, bool verify_all)
       : streams_(jobs != 0 ? jobs : threads), verify_all_(verify_all) {
     OSSL_LIB_CTX *plain = OSSL_LIB_CTX_new();
-    std::vector<Key> keys;
     for (const std::string &path : paths)
-      keys.push_back({read_key(path, nullptr), read_key(path, plain)});
+      keys_.push_back({read_key(path, nullptr), read_key(path, plain), plain});
     for (size_t n = 0; n < streams_.size(); ++n) {
-      const Key &key = keys[n % keys.size()];
+      const Key &key = keys_[n % keys_.size()];
       streams_[n].number = n;
+      streams_[n].key = &key;
+      streams_[n].hash = EVP_MD_CTX_new();
+      if (EVP_PKEY_is_a(key.own, "RSA") != 1) continue;
       streams_[n].sign = context_of(key.own, nullptr, EVP_PKEY_sign_init);
       streams_[n].verify = context_of(key.plain, plain, EVP_PKEY_verify_init);
     }
@@ -277,6 +297,7 @@ class Client {
     for (std::thread &thread : threads) thread.join();
   }
 
+  std::vector<Key> keys_;  // Streams point to them
   std::vector<Stream> streams_;
   Jobs *jobs_ = nullptr;
   const bool verify_all_;

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import CONFIG, ROOT  # noqa: E402,F401
 
 # service/wire/messages.h
-VERSION = 1
+VERSION = 2
 HELLO, STATISTICS, WELCOME, TEXT = 1, 5, 16, 18
 MOST_PACKET_BYTES = 16384
 HEADER = struct.Struct("=HHI")
@@ -170,8 +170,8 @@ def receive(control, kind):
 
 
 def difference(before, after):
-    """What a service did of RSA between two of its statistics: operations and batches."""
+    """What a service did with keys between two of its statistics: operations and batches."""
     def sums(told):
-        kinds = [kind for kind in told["kinds"] if kind["kind"].endswith("-private")]
+        kinds = [kind for kind in told["kinds"] if kind["kind"].endswith(("-private", "-sign"))]
         return (sum(kind["done"] for kind in kinds), sum(kind["batches"] for kind in kinds))
     return tuple(b - a for a, b in zip(sums(before), sums(after)))

@@ -18,6 +18,7 @@ const OSSL_PARAM *bytes_of(const OSSL_PARAM params[], const char *name) {
 }  // namespace
 
 PqKey::~PqKey() {
+  forget_service_key();
   lc_ml_dsa_key_free(ml_dsa_key_);
   lc_slh_dsa_key_free(slh_dsa_key_);
   EVP_PKEY_free(fallback_);
@@ -38,6 +39,7 @@ bool PqKey::look_at(const OSSL_PARAM params[]) {
 }
 
 bool PqKey::set_fallback(EVP_PKEY *key) {
+  forget_service_key();
   EVP_PKEY_free(fallback_);
   fallback_ = key;
   has_public_ = has_private_ = false;

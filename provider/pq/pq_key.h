@@ -17,6 +17,8 @@
 
 namespace lanecrypt::provider {
 
+class PqServiceKey;
+
 // OpenSSL's core and the operations under way share it. While somebody imports into a key,
 // nobody else has it.
 class PqKey {
@@ -52,8 +54,14 @@ class PqKey {
   const lc_ml_dsa_key *ml_dsa_key() const { return ml_dsa_key_; }
   const lc_slh_dsa_key *slh_dsa_key() const { return slh_dsa_key_; }
 
+  // What the service needs (pq_service_key.h), made at the first call. It takes no lock, which a
+  // child of fork could inherit held. nullptr: the service does not take this key. Throws
+  // std::bad_alloc.
+  PqServiceKey *for_service();
+
  private:
   ~PqKey();
+  void forget_service_key();
   bool look_at(const OSSL_PARAM params[]);
   bool copy_to_library(const OSSL_PARAM params[]);
 
@@ -68,6 +76,7 @@ class PqKey {
   lc_ml_dsa_key *ml_dsa_key_ = nullptr;
   lc_slh_dsa_key *slh_dsa_key_ = nullptr;
   std::atomic<bool> is_unfit_{false};
+  std::atomic<PqServiceKey *> service_key_{nullptr};
 };
 
 // A key of the default provider's, of such parameters. nullptr with an error raised.

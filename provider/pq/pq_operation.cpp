@@ -34,6 +34,13 @@ bool PqOperation::is_sooner(uint32_t in_line) const {
 
 PqOperation::PqOperation(Provider &provider, const PqType &type, PqKey *key)
     : provider_(provider), type_(type), key_(key) {
+  if (type_.family == PqFamily::kMlDsa && provider_.settings.ml_dsa_is_of_service())
+    choose_service();
+  else
+    choose_device();
+}
+
+void PqOperation::choose_device() {
   const Settings &settings = provider_.settings;
   if (!settings.require_gpu && !provider_.may_use_devices()) return;
   const Settings::Use use = type_.family == PqFamily::kMlDsa ? settings.ml_dsa : settings.slh_dsa;
@@ -53,6 +60,10 @@ PqOperation::PqOperation(Provider &provider, const PqType &type, PqKey *key)
     return;
   }
   stays_on_cpu();
+  begin_on_cpu();
+}
+
+void PqOperation::begin_on_cpu() {
   is_counted_ = true;
   began_ = std::chrono::steady_clock::now();
 }
@@ -64,7 +75,10 @@ PqOperation::~PqOperation() {
   const auto took = std::chrono::steady_clock::now() - began_;
   const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
   const uint64_t ns = is_done_ ? uint64_t(passed) : 0;
-  if (type_.family == PqFamily::kMlDsa)
+  if (service_choice_ != nullptr)
+    service_choice_->ran_on_cpu({service::Family::kMlDsa, uint32_t(type_.set)},
+                                std::chrono::nanoseconds(ns));
+  else if (type_.family == PqFamily::kMlDsa)
     lc_ml_dsa_ran_on_cpu(provider_.devices(), lc_ml_dsa_set(type_.set), ns);
   else
     lc_slh_dsa_ran_on_cpu(provider_.devices(), lc_slh_dsa_set(type_.set),
@@ -73,6 +87,11 @@ PqOperation::~PqOperation() {
 
 PqOperation::Taken PqOperation::run(const OneOperation &what, std::span<const uint8_t> in,
                                     std::span<uint8_t> out) {
+  return service_key_ != nullptr ? run_on_service(in, out) : run_on_device(what, in, out);
+}
+
+PqOperation::Taken PqOperation::run_on_device(const OneOperation &what, std::span<const uint8_t> in,
+                                              std::span<uint8_t> out) {
   const Counts counts = counts_of(type_.family, key_ == nullptr);
   provider_.asked_devices.store(true, std::memory_order_relaxed);
   lc_result result{};

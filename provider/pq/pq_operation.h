@@ -1,5 +1,5 @@
-// One signature, or one new key of SLH-DSA, on a device of this process or on the CPU: which of
-// both, how its caller waits, and what is counted.
+// One signature, or one new key of SLH-DSA, on a device of this process, by the service, or on the
+// CPU: which of them, how its caller waits, and what is counted.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,6 +10,7 @@
 
 #include "provider/pq/pq_key.h"
 #include "provider/wait/for_library.h"
+#include "service/client/choice.h"
 
 namespace lanecrypt::provider {
 
@@ -37,14 +38,23 @@ class PqOperation {
     is_done_ = done;
     return done;
   }
-  bool is_for_device() const { return is_for_device_; }
+  // Whether a device does it, here or in the service.
+  bool is_for_device() const { return is_for_device_ || service_key_ != nullptr; }
   // False, with an error raised, if a device is required and none takes the key.
   bool may_go_on() const { return may_go_on_; }
-  // May pause an ASYNC job.
+  // `what` is for a device of this process. The service, which does signatures of ML-DSA alone,
+  // gets `in`: mu and rnd. May pause an ASYNC job.
   Taken run(const OneOperation &what, std::span<const uint8_t> in, std::span<uint8_t> out);
 
  private:
   PqOperation(Provider &provider, const PqType &type, PqKey *key);
+  void choose_device();
+  void choose_service();
+  void choose_service_if_sooner();
+  void begin_on_cpu();
+  Taken run_on_device(const OneOperation &what, std::span<const uint8_t> in,
+                      std::span<uint8_t> out);
+  Taken run_on_service(std::span<const uint8_t> in, std::span<uint8_t> out);
   bool is_sooner(uint32_t in_line) const;
   bool key_suits() const { return key_ == nullptr || key_->make_for_device(); }
 
@@ -54,8 +64,11 @@ class PqOperation {
   const PqType &type_;
   PqKey *const key_;  // nullptr: it makes one
   bool is_for_device_ = false, may_go_on_ = true, ran_on_device_ = false, is_done_ = false;
-  // The library was asked, and since then counts this operation as on the CPU.
+  PqServiceKey *service_key_ = nullptr;  // the service does it
+  // The library, or the service's client, was asked, and since then counts this operation as on
+  // the CPU.
   bool is_counted_ = false;
+  client::Choice *service_choice_ = nullptr;
   std::chrono::steady_clock::time_point began_;
 };
 

@@ -17,7 +17,10 @@ namespace lanecrypt::provider {
 // Names and numbers that 3.0's headers have not.
 inline constexpr char kContextString[] = "context-string", kTestEntropy[] = "test-entropy";
 inline constexpr char kDeterministic[] = "deterministic", kMessageEncoding[] = "message-encoding";
+inline constexpr char kMu[] = "mu";
 inline constexpr int kSignMessageInit = 27, kVerifyMessageInit = 30;
+// Of ML-DSA's mu.
+inline constexpr size_t kMuBytes = 64;
 
 class SignatureContext {
  public:

@@ -1,6 +1,6 @@
 // Signatures of ML-DSA as OpenSSL's core sees them. Every message becomes mu here (FIPS 204,
-// algorithms 2, 3, 7 and 8). A device or the default provider signs it, and the default provider
-// verifies.
+// algorithms 2, 3, 7 and 8). A device, the service or the default provider signs it, and the
+// default provider verifies.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -25,11 +25,10 @@ namespace lanecrypt::provider {
 namespace {
 
 // Names and numbers that 3.0's headers have not.
-constexpr char kMu[] = "mu", kSignature[] = "signature";
+constexpr char kSignature[] = "signature";
 constexpr int kSignMessageUpdate = 28, kSignMessageFinal = 29;
 constexpr int kVerifyMessageUpdate = 31, kVerifyMessageFinal = 32;
 
-constexpr size_t kMuBytes = 64;
 // What is signed: mu, and then rnd of FIPS 204.
 struct MlDsaInput {
   uint8_t bytes[kMuBytes + kMostPqRandomBytes];

@@ -88,7 +88,7 @@ RsaOperation::~RsaOperation() {
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
   const auto bits = uint32_t(key_.bits());
   if (service_choice_ != nullptr)
-    service_choice_->ran_on_cpu(bits, is_done_ ? took : took.zero());
+    service_choice_->ran_on_cpu({service::Family::kRsa, bits}, is_done_ ? took : took.zero());
   else
     lc_rsa_ran_on_cpu(provider.devices(), bits, is_done_ ? uint64_t(ns) : 0);
 }

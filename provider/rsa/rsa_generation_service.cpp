@@ -9,7 +9,7 @@
 #include "process/cancellation.h"
 #include "provider/fallback.h"
 #include "provider/program_random.h"
-#include "provider/rsa/rsa_service.h"
+#include "provider/service.h"
 #include "service/client/generation.h"
 
 namespace lanecrypt::provider {

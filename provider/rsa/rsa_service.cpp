@@ -1,40 +1,14 @@
+// Private operations of RSA by the service: which ones go there, and what becomes of them.
+//
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/rsa/rsa_service.h"
-
-#include <syslog.h>
-
 #include <new>
 
-#include "process/cancellation.h"
 #include "provider/rsa/rsa_device.h"
+#include "provider/service.h"
 #include "provider/wait/for_service.h"
 #include "provider/wait/jobs.h"
 
 namespace lanecrypt::provider {
-
-std::shared_ptr<client::Session> session_with_service(Provider &provider, bool waits) {
-  if (!provider.may_use_service()) return nullptr;
-  const process::CancellationOff not_cancelled;
-  return provider.service().here().connect(waits);
-}
-
-void tell_loss(Provider &provider) {
-  client::Connection &connection = provider.service().here();
-  if (!connection.take_loss() || provider.is_sandboxed()) return;
-  const process::CancellationOff not_cancelled;
-  syslog(LOG_USER | LOG_WARNING,
-         "lanecrypt: the service at %s does not answer; RSA runs on this process's own cores until "
-         "it does",
-         connection.path().c_str());
-}
-
-void raise_service_required(Provider &provider, const char *why) {
-  std::string reason = why;
-  if (reason.empty())
-    reason = provider.may_use_service() ? provider.service().here().why()
-                                        : "the process has sandboxed itself";
-  provider.errors.raise(Reason::kServiceRequired, reason.c_str());
-}
 
 void RsaOperation::choose_service() {
   Provider &provider = key_.provider();
@@ -59,29 +33,16 @@ void RsaOperation::choose_service() {
   }
 }
 
-// Costs no system call until the process may gain.
 void RsaOperation::choose_service_if_sooner() {
   if (!has_device_length() || !key_.may_suit_device()) return;
-  Provider &provider = key_.provider();
-  const auto bits = uint32_t(key_.bits());
-  const uint32_t in_line = operations_in_line_for_service();
-  client::Connection &connection = provider.service().here();
-  client::Choice &choice = connection.choice();
-  const bool is_worth_it = choice.is_worth_connecting(in_line);
-  std::shared_ptr<client::Session> session = connection.session();
-  if (session == nullptr && is_worth_it && connection.may_connect())
-    session = session_with_service(provider, false);
-  if (session == nullptr) return stays_on_cpu();
-  if (choice.wants_look(*session) && provider.may_use_service()) session->look_again();
-  if (choice.is_service_sooner(bits, in_line)) {
-    if (provider.may_use_service()) service_key_ = key_.for_service();
+  const service::Sort sort{service::Family::kRsa, uint32_t(key_.bits())};
+  if (is_service_sooner(key_.provider(), sort, &service_choice_)) {
+    service_key_ = key_.for_service();
     if (service_key_ == nullptr) stays_on_cpu();
-    return;
+  } else if (service_choice_ != nullptr) {
+    is_counted_ = true;
+    began_ = std::chrono::steady_clock::now();
   }
-  stays_on_cpu();
-  is_counted_ = true;
-  service_choice_ = &choice;
-  began_ = std::chrono::steady_clock::now();
 }
 
 RsaTaken RsaOperation::run_on_service(const uint8_t *in, uint8_t *out) {
@@ -106,9 +67,7 @@ RsaTaken RsaOperation::run_on_service(const uint8_t *in, uint8_t *out) {
   if (taken == client::Taken::kFailed || is_required) provider.counters.count(Count::kRsaFailures);
   if (!is_required) return RsaTaken::kNotTaken;
   may_go_on_ = false;
-  raise_service_required(provider, taken == client::Taken::kFailed
-                                       ? "the service has failed to do the operation"
-                                       : "the service has no room or no device for the operation");
+  raise_service_required(provider, why_not_done(taken));
   return RsaTaken::kFailed;
 }
 

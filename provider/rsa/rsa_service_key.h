@@ -15,7 +15,8 @@ namespace lanecrypt::provider {
 
 class RsaServiceKey final : public client::Key {
  public:
-  explicit RsaServiceKey(const RsaKey &key) : key_(key) {}
+  explicit RsaServiceKey(const RsaKey &key)
+      : client::Key({service::Family::kRsa, uint32_t(key.bits())}), key_(key) {}
   ~RsaServiceKey();
 
   // False if it is no private key of two primes with all its numbers.

@@ -15,7 +15,7 @@ namespace lanecrypt::provider {
 // is there to call it, so it would block the thread.
 uint32_t operations_in_line_for_service();
 
-// Computes in^d mod n by the service. Both are as long as the modulus.
+// Has the service do what the key is for, with `in` and `out` as client::Exchange has them.
 client::Taken run_by_service(client::Connection &connection, client::Key &key,
                              std::span<const uint8_t> in, std::span<uint8_t> out);
 

@@ -10,6 +10,8 @@ namespace lanecrypt::client {
 namespace {
 
 using runtime::BatchChoice;
+using service::Family;
+using service::Sort;
 using service::StatusPage;
 
 // A process that signs once or twice has nothing to gain.
@@ -25,12 +27,21 @@ int64_t age_of_count(const StatusPage &page, int64_t now) {
   return int64_t(uint64_t(now) - page.looked_at.load(std::memory_order_relaxed));
 }
 
-// As the library's choice for RSA.
-BatchChoice::Sort sort_of(uint32_t bits) {
+// Those of ML-DSA have the last slots. RSA of up to 8192 bits needs none of them.
+constexpr size_t kMlDsaSlots = BatchChoice::kSlots - service::kMlDsaSetCount;
+static_assert(8192 / 256 < kMlDsaSlots);
+
+// As the library's choices for RSA and for ML-DSA.
+BatchChoice::Sort sort_of(const Sort &sort) {
   constexpr BatchChoice::Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
-  return {.kind = {0, bits},
-          .slot = std::min<size_t>(bits / 256, BatchChoice::kSlots - 1),
-          .guess = kGuess * bits / 2048 * bits / 2048};
+  const runtime::BatchKind kind{uint32_t(sort.family), sort.size};
+  if (sort.family == Family::kMlDsa)
+    return {.kind = kind,
+            .slot = kMlDsaSlots + service::place_of_ml_dsa_set(sort.size),
+            .guess = kGuess};
+  return {.kind = kind,
+          .slot = std::min<size_t>(sort.size / 256, kMlDsaSlots - 1),
+          .guess = kGuess * sort.size / 2048 * sort.size / 2048};
 }
 
 // What an operation takes at `load`, as far as the page knows; 0: nothing. At a load that was
@@ -54,7 +65,7 @@ void Choice::begin(uint32_t cores, uint32_t of_machine) {
   if (owned_ != nullptr) return;
   cores_ = std::clamp<uint32_t>(cores, 1, std::max(of_machine, 1u));
   const auto estimated = [this](runtime::BatchKind kind, Duration guess) {
-    return estimate(kind.size, guess);
+    return estimate({Family(kind.operation), kind.size}, guess);
   };
   owned_ = std::make_unique<BatchChoice>(
       BatchChoice::Devices{[this] { return load(); }, estimated, [] {}}, cores_);
@@ -80,17 +91,17 @@ bool Choice::wants_look(const Session &session) {
          asked_at_.compare_exchange_strong(asked, now);
 }
 
-bool Choice::is_service_sooner(uint32_t bits, uint32_t in_line) {
+bool Choice::is_service_sooner(const Sort &sort, uint32_t in_line) {
   BatchChoice *const choice = choice_.load(std::memory_order_acquire);
   if (choice == nullptr) return false;
-  if (choice->is_device_sooner(sort_of(bits), in_line)) return true;
+  if (choice->is_device_sooner(sort_of(sort), in_line)) return true;
   on_cpu_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
-void Choice::ran_on_cpu(uint32_t bits, Duration took) {
+void Choice::ran_on_cpu(const Sort &sort, Duration took) {
   on_cpu_.fetch_sub(1, std::memory_order_relaxed);
-  choice_.load(std::memory_order_acquire)->ran_on_cpu(sort_of(bits), took);
+  choice_.load(std::memory_order_acquire)->ran_on_cpu(sort_of(sort), took);
 }
 
 // Who else wants the cores that this process may use, or would if the service had not taken
@@ -113,14 +124,14 @@ size_t Choice::load() const {
   return own + others * cores_ / std::max(page.cores, cores_);
 }
 
-std::optional<Choice::Duration> Choice::estimate(uint32_t bits, Duration guess) const {
+std::optional<Choice::Duration> Choice::estimate(const Sort &sort, Duration guess) const {
   const std::shared_ptr<Session> session = connection_.session();
   if (session == nullptr) return std::nullopt;
   const StatusPage &page = session->page();
-  if (page.usable_devices.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  if (page.devices_for(sort.family) == 0) return std::nullopt;
   const uint32_t operations = page.operations.load(std::memory_order_relaxed);
   const size_t load = StatusPage::load_of(operations == UINT32_MAX ? operations : operations + 1);
-  const uint64_t us = time_at(page.rsa_us[StatusPage::size_of(bits)], load);
+  const uint64_t us = time_at(StatusPage::times_of(page, sort), load);
   return us == 0 ? guess : Duration(std::chrono::microseconds(us));
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "batch/batch_choice.h"
+#include "service/wire/sort.h"
 
 namespace lanecrypt::client {
 
@@ -35,13 +36,13 @@ class Choice {
   bool wants_look(const Session &session);
   // Whether the service is sooner. If not, the caller counts as one at work on its core until
   // ran_on_cpu(). in_line: as in BatchChoice.
-  bool is_service_sooner(uint32_t bits, uint32_t in_line);
+  bool is_service_sooner(const service::Sort &sort, uint32_t in_line);
   // 0: it was not measured.
-  void ran_on_cpu(uint32_t bits, Duration took);
+  void ran_on_cpu(const service::Sort &sort, Duration took);
 
  private:
   size_t load() const;
-  std::optional<Duration> estimate(uint32_t bits, Duration guess) const;
+  std::optional<Duration> estimate(const service::Sort &sort, Duration guess) const;
 
   Connection &connection_;
   // Made by the first begin().

@@ -7,11 +7,38 @@
 
 #include "service/client/wait_for.h"
 #include "service/wire/packets.h"
+#include "service/wire/result.h"
 
 namespace lanecrypt::client {
 
+using service::Kind;
 using service::Outcome;
 using service::Transfer;
+
+namespace {
+
+// The fixed part of a request.
+struct FixedPart {
+  service::RsaPrivate rsa{};
+  service::MlDsaSign ml_dsa{};
+
+  // `more` bytes follow it.
+  std::span<const uint8_t> fill(const Key &key, size_t in_bytes, const service::KeyParts &parts,
+                                size_t more) {
+    if (key.sort().family == service::Family::kMlDsa) {
+      ml_dsa = {service::header_of<service::MlDsaSign>(Kind::kMlDsaSign, more), key.number(),
+                key.sort().size, uint32_t(parts[service::kMlDsaKey].size())};
+      return service::bytes_of(ml_dsa);
+    }
+    rsa.header = service::header_of<service::RsaPrivate>(Kind::kRsaPrivate, more);
+    rsa.key = key.number();
+    rsa.modulus_bytes = uint32_t(in_bytes);
+    for (size_t n = 0; n < service::kKeyParts; ++n) rsa.part_bytes[n] = uint16_t(parts[n].size());
+    return service::bytes_of(rsa);
+  }
+};
+
+}  // namespace
 
 Exchange::State Exchange::end(Fault fault) {
   session_.end(fault);
@@ -22,18 +49,14 @@ Exchange::State Exchange::send(bool with_key) {
   KeyNumbers numbers;
   if (with_key && !key_.copy_numbers(numbers)) return State::kNoKey;
   size_t bytes = in_.size();
-  service::RsaPrivate fixed{};
-  fixed.key = key_.number();
-  fixed.modulus_bytes = uint32_t(in_.size());
   std::span<const uint8_t> pieces[2 + service::kKeyParts];
   pieces[1] = in_;
   for (size_t n = 0; n < service::kKeyParts; ++n) {
     pieces[2 + n] = numbers.parts[n];
-    fixed.part_bytes[n] = uint16_t(numbers.parts[n].size());
     bytes += numbers.parts[n].size();
   }
-  fixed.header = service::header_of<service::RsaPrivate>(service::Kind::kRsaPrivate, bytes);
-  pieces[0] = service::bytes_of(fixed);
+  FixedPart fixed;
+  pieces[0] = fixed.fill(key_, in_.size(), numbers.parts, bytes);
   if (!channel_.socket.is_ours()) return end(Fault::kProgram);
   sent_key_ = with_key;
   if (with_key) key_.was_sent_in(session_);
@@ -52,11 +75,11 @@ Exchange::State Exchange::send(bool with_key) {
 }
 
 Exchange::State Exchange::receive(bool waits) {
-  uint8_t buffer[sizeof(service::RsaResult) + service::kMostModulusBytes];
+  uint8_t buffer[sizeof(service::Result) + service::kMostOutputBytes];
   if (!channel_.socket.is_ours()) return end(Fault::kProgram);
   const service::Received received = service::receive_packet(channel_.socket.get(), buffer, waits);
   if (received.transfer == Transfer::kWouldBlock) return State::kWaits;
-  const auto result = service::read_private_result(received.packet, out_.size());
+  const auto result = service::read_result(received.packet, out_.size());
   if (received.transfer != Transfer::kDone || !result) return end(Fault::kService);
   outcome_ = result->outcome;
   if (outcome_ == Outcome::kUnknownKey && !sent_key_) {
@@ -66,7 +89,7 @@ Exchange::State Exchange::receive(bool waits) {
   if (outcome_ == Outcome::kBadKey) key_.refuse();
   if (outcome_ != Outcome::kDone) return State::kRefused;
   std::memcpy(out_.data(), result->output.data(), out_.size());
-  secure::wipe(buffer, sizeof buffer);
+  secure::wipe(buffer, received.packet.size());
   key_.is_confirmed_in(session_);
   return State::kDone;
 }

@@ -1,4 +1,4 @@
-// One private operation of RSA on a channel: the request, and its answer.
+// One operation with a private key on a channel: the request, and its answer.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,7 +23,8 @@ class Exchange {
     kNoKey,    // the numbers of the key cannot be had, and nothing was sent
   };
 
-  // `in` and `out` are as long as the modulus.
+  // RSA: `in` and `out` are as long as the modulus. ML-DSA: `in` is mu and rnd, `out` the
+  // signature.
   Exchange(Session &session, Channel &channel, Key &key, std::span<const uint8_t> in,
            std::span<uint8_t> out)
       : session_(session), channel_(channel), key_(key), in_(in), out_(out) {}

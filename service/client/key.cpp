@@ -11,7 +11,7 @@ uint64_t next_number() {
 
 }  // namespace
 
-Key::Key() : number_(next_number()) {}
+Key::Key(const service::Sort &sort) : number_(next_number()), sort_(sort) {}
 
 void Key::is_confirmed_in(Session &session) {
   if (is_known_in(session)) return;

@@ -9,10 +9,11 @@
 #include "secure/key_memory.h"
 #include "service/client/session.h"
 #include "service/wire/rsa_packets.h"
+#include "service/wire/sort.h"
 
 namespace lanecrypt::client {
 
-// The numbers of a private key, in memory that is wiped.
+// The numbers of a private key of RSA, or the bytes of one of ML-DSA, in memory that is wiped.
 struct KeyNumbers {
   secure::KeyMemory memory;
   service::KeyParts parts;
@@ -21,11 +22,12 @@ struct KeyNumbers {
 // Any thread. A child of fork may use it too, in a session of its own.
 class Key {
  public:
-  Key();
+  explicit Key(const service::Sort &sort);
   Key(const Key &) = delete;
 
   // Never 0, and no other key of this process has it.
   uint64_t number() const { return number_; }
+  const service::Sort &sort() const { return sort_; }
   // The numbers, for a service that does not have them yet. False: they cannot be had.
   virtual bool copy_numbers(KeyNumbers &to) const = 0;
 
@@ -52,6 +54,7 @@ class Key {
 
  private:
   const uint64_t number_;
+  const service::Sort sort_;
   // Numbers of sessions.
   std::atomic<uint64_t> sent_in_{0}, confirmed_in_{0};
   std::atomic<bool> is_refused_{false};

@@ -1,4 +1,4 @@
-// Private operations of RSA by the service, for a thread that waits.
+// Operations with private keys by the service, for a thread that waits.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,8 +20,8 @@ enum class Taken {
 // What an exchange that is over means.
 Taken conclude(Connection &connection, const Exchange &exchange, Exchange::State state);
 
-// Computes in^d mod n. Both are as long as the modulus. The thread waits. It needs a session:
-// where there is none, it is kNot.
+// Does what the key is for, with `in` and `out` as Exchange has them. The thread waits. It needs a
+// session: where there is none, it is kNot.
 Taken run_private(Connection &connection, Key &key, std::span<const uint8_t> in,
                   std::span<uint8_t> out);
 

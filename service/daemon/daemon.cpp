@@ -284,7 +284,7 @@ std::optional<std::string> Daemon::report(const Session &session) {
 bool Daemon::stop() {
   notify_systemd("STOPPING=1");
   // Clients that still see the page do not try.
-  service_.page.status().usable_devices = 0;
+  service_.page.status().usable_devices = service_.page.status().ml_dsa_devices = 0;
   listener_.close();
   service_.key_checks.stop();
   service_.operations.stop();

@@ -15,11 +15,16 @@
 namespace lanecrypt::service {
 
 // A change of any layout below is another version. Each side serves its own version alone.
-inline constexpr uint16_t kVersion = 1;
+inline constexpr uint16_t kVersion = 2;
 
 // The longest modulus: 8192 bits, as devices take.
 inline constexpr size_t kMostModulusBytes = 1024;
 inline constexpr size_t kLeastModulusBytes = 128;
+// What a signature of ML-DSA is made of: mu and rnd of FIPS 204, algorithm 7.
+inline constexpr size_t kMlDsaMuBytes = 64, kMlDsaRandomBytes = 32;
+inline constexpr size_t kMlDsaInputBytes = kMlDsaMuBytes + kMlDsaRandomBytes;
+// The longest output of an operation with a key: a signature of ML-DSA-87.
+inline constexpr size_t kMostOutputBytes = 4627;
 // No packet is longer.
 inline constexpr size_t kMostPacketBytes = 16384;
 // The most channels in one answer. The kernel takes 253 descriptors in a packet.
@@ -40,8 +45,9 @@ enum class Kind : uint16_t {
   // On a channel, by the client:
   kRsaPrivate = 32,
   kRsaGenerate = 33,
+  kMlDsaSign = 34,
   // On a channel, by the service:
-  kRsaResult = 48,
+  kResult = 48,       // of an operation with a key
   kRsaKey = 49,       // a new key
   kStillAtWork = 50,  // of a kRsaGenerate that takes long: comes about four times a second
 };
@@ -51,7 +57,7 @@ enum class Outcome : uint32_t {
   kDone = 0,
   kUnknownKey = 1,  // the client sends it again, with the key
   kBadKey = 2,      // the parts of the key do not belong together, or no device takes it
-  kBadInput = 3,    // the input is not less than the modulus
+  kBadInput = 3,    // the input is not less than the modulus, or the key is of another sort
   kBusy = 4,        // a limit of this client or its user is reached, or all would take too long
   kNoDevice = 5,    // there is no usable device, or none yet
   kFailed = 6,      // the device failed, or its result did not pass its check
@@ -116,6 +122,8 @@ struct Refused {
 // The numbers of a private key by RFC 8017, section 3.2, in this order, big-endian. The last
 // is left out by a client, and given by the service of a new key.
 enum KeyPart { kN, kE, kP, kQ, kDp, kDq, kQinv, kD, kKeyParts };
+// Where keys of both families are kept alike, the private key of ML-DSA is the only part.
+inline constexpr KeyPart kMlDsaKey = kN;
 
 // in^d mod n. `input` follows, modulus_bytes long, and then the parts of the key in the order
 // of KeyPart, each as long as part_bytes says.
@@ -130,11 +138,21 @@ struct RsaPrivate {
   uint32_t reserved;
 };
 
-// The output follows, modulus_bytes long: 0 unless the outcome is kDone.
-struct RsaResult {
+// A signature of ML-DSA (FIPS 204, algorithm 7, from line 7 on). mu and rnd follow, and then the
+// private key as skEncode makes it, key_bytes long.
+struct MlDsaSign {
+  Header header;
+  uint64_t key;        // as in RsaPrivate: keys of both families share their numbers
+  uint32_t set;        // 44, 65 or 87
+  uint32_t key_bytes;  // 0: the service has the key already
+};
+
+// The output of kRsaPrivate, as long as the modulus, or of kMlDsaSign, the signature, follows. It
+// is empty unless the outcome is kDone.
+struct Result {
   Header header;
   Outcome outcome;
-  uint32_t modulus_bytes;
+  uint32_t output_bytes;
 };
 
 // A new key of two primes. `exponent_bytes` of the public exponent follow, big-endian.
@@ -161,7 +179,7 @@ struct StillAtWork {
 static_assert(sizeof(Header) == 8 && sizeof(Hello) == 8 && sizeof(Welcome) == 16);
 static_assert(sizeof(OpenChannels) == 16 && sizeof(Channels) == 16 && sizeof(ForgetKey) == 16);
 static_assert(sizeof(Text) == 16 && sizeof(Refused) == 16);
-static_assert(sizeof(RsaPrivate) == 40 && sizeof(RsaResult) == 16);
+static_assert(sizeof(RsaPrivate) == 40 && sizeof(MlDsaSign) == 24 && sizeof(Result) == 16);
 static_assert(sizeof(RsaGenerate) == 16 && sizeof(RsaKeyMade) == 32);
 
 }  // namespace lanecrypt::service

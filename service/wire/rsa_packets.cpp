@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "service/wire/packets.h"
+#include "service/wire/result.h"
 
 namespace lanecrypt::service {
 namespace {
@@ -13,8 +14,6 @@ constexpr uint32_t kMostExponentBytes = 32;
 bool is_modulus_length(size_t bytes) {
   return bytes >= kLeastModulusBytes && bytes <= kMostModulusBytes;
 }
-
-bool is_known(Outcome outcome) { return outcome <= Outcome::kNotAllowed; }
 
 // Cuts the parts out of `rest`, all of which they must take. No part is longer than a modulus.
 std::optional<KeyParts> cut(std::span<const uint8_t> rest, const uint16_t (&bytes)[kKeyParts]) {
@@ -51,17 +50,6 @@ std::optional<PrivateRequest> read_private_request(std::span<const uint8_t> pack
   if ((*parts)[kN].size() != fixed->modulus_bytes) return std::nullopt;
   request.parts = *parts;
   return request;
-}
-
-std::optional<PrivateResult> read_private_result(std::span<const uint8_t> packet,
-                                                 size_t modulus_bytes) {
-  std::span<const uint8_t> rest;
-  const auto fixed = fixed_part<RsaResult>(packet, Kind::kRsaResult, &rest);
-  if (!fixed || !is_known(fixed->outcome) || rest.size() != fixed->modulus_bytes)
-    return std::nullopt;
-  const bool is_done = fixed->outcome == Outcome::kDone;
-  if (rest.size() != (is_done ? modulus_bytes : 0)) return std::nullopt;
-  return PrivateResult{fixed->outcome, rest};
 }
 
 std::optional<GenerateRequest> read_generate_request(std::span<const uint8_t> packet) {

@@ -13,7 +13,8 @@
 
 namespace lanecrypt::service {
 
-// The parts of a key by KeyPart, big-endian. Empty where a part is left out.
+// The parts of a key by KeyPart, big-endian. Empty where a part is left out. A key of ML-DSA has
+// kMlDsaKey alone.
 using KeyParts = std::array<std::span<const uint8_t>, kKeyParts>;
 
 struct PrivateRequest {
@@ -22,14 +23,6 @@ struct PrivateRequest {
   std::optional<KeyParts> parts;   // without kD
 };
 std::optional<PrivateRequest> read_private_request(std::span<const uint8_t> packet);
-
-struct PrivateResult {
-  Outcome outcome = Outcome::kFailed;
-  std::span<const uint8_t> output;  // empty unless the outcome is kDone
-};
-// modulus_bytes: what the request had.
-std::optional<PrivateResult> read_private_result(std::span<const uint8_t> packet,
-                                                 size_t modulus_bytes);
 
 struct GenerateRequest {
   uint32_t bits = 0;  // even, from 1024 to 8192

@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "service/wire/sort.h"
+
 namespace lanecrypt::service {
 
 inline constexpr uint32_t kPageMagic = 0x4750434c;  // "LCPG"
-inline constexpr uint32_t kPageVersion = 1;
+inline constexpr uint32_t kPageVersion = 2;
 
 // Any thread of any process. Each number is read and written whole, and tells no secret. A
 // client trusts none of them further than to choose between two right ways.
@@ -26,7 +28,7 @@ struct StatusPage {
   uint32_t magic, version;
   // How many cores the machine's programs share.
   uint32_t cores;
-  // Devices that are open and work. 0: the service does nothing now.
+  // Devices that are open and work for RSA. 0: the service does no RSA now.
   std::atomic<uint32_t> usable_devices;
   // Operations that wait or are under way in the service, of all clients.
   std::atomic<uint32_t> operations;
@@ -37,12 +39,26 @@ struct StatusPage {
   // Microseconds from the arrival of a private RSA operation to its answer, by its size and by
   // the operations in the service then; 0: not known yet.
   std::atomic<uint32_t> rsa_us[kSizes][kLoads];
+  // Devices that are open and work for ML-DSA, which is tried a little after RSA.
+  std::atomic<uint32_t> ml_dsa_devices;
+  // As rsa_us, of signatures of ML-DSA, by kMlDsaSets.
+  std::atomic<uint32_t> ml_dsa_us[kMlDsaSetCount][kLoads];
 
   static size_t size_of(uint32_t modulus_bits) {
     return std::min<size_t>((modulus_bits - 1) / 256, kSizes - 1);
   }
   static size_t load_of(uint32_t operations) {
     return std::min<size_t>(size_t(std::bit_width(operations)), kLoads - 1);
+  }
+  // How long operations of a sort took, in a page that may be written or only read.
+  template <class Page>
+  static auto &times_of(Page &page, const Sort &sort) {
+    return sort.family == Family::kMlDsa ? page.ml_dsa_us[place_of_ml_dsa_set(sort.size)]
+                                         : page.rsa_us[size_of(sort.size)];
+  }
+  uint32_t devices_for(Family family) const {
+    const std::atomic<uint32_t> &count = family == Family::kMlDsa ? ml_dsa_devices : usable_devices;
+    return count.load(std::memory_order_relaxed);
   }
 };
 

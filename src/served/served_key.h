@@ -15,7 +15,10 @@ namespace lanecrypt::served {
 class ServedKey final : public client::Key, public BesideKey {
  public:
   ServedKey(const RsaKey &key, uint64_t owner, std::weak_ptr<client::Client> client)
-      : BesideKey(owner), key_(key), client_(std::move(client)) {}
+      : client::Key({service::Family::kRsa, key.modulus_bits}),
+        BesideKey(owner),
+        key_(key),
+        client_(std::move(client)) {}
   ~ServedKey() override;
 
   // The numbers stay where they are: the key outlives the operations with it.

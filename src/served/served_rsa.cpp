@@ -101,7 +101,7 @@ bool ServedRsa::is_sooner(uint32_t bits, uint32_t in_line) {
     session = connection.connect(false);
   if (session == nullptr) return false;
   if (choice.wants_look(*session)) session->look_again();
-  if (choice.is_service_sooner(bits, in_line)) return true;
+  if (choice.is_service_sooner({service::Family::kRsa, bits}, in_line)) return true;
   on_cpu_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
@@ -111,7 +111,8 @@ void ServedRsa::ran_on_cpu(uint32_t bits, std::chrono::nanoseconds took) {
   uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
   while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
   }
-  if (counted != 0) service_.client->here().choice().ran_on_cpu(bits, took);
+  if (counted != 0)
+    service_.client->here().choice().ran_on_cpu({service::Family::kRsa, bits}, took);
 }
 
 }  // namespace lanecrypt::served

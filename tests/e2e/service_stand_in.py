@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 
-VERSION = 1
+VERSION = 2
 HELLO, STATISTICS, WELCOME, TEXT, REFUSED = 1, 5, 16, 18, 19
 
 

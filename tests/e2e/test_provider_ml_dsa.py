@@ -54,7 +54,7 @@ def test_nothing_is_offered_before_3_5(configuration):
 
 @has_ml_dsa
 def test_nothing_is_offered_where_no_device_may_come(tmp_path, build):
-    for settings in ({"in_process": None}, {"ml_dsa": "off"}):
+    for settings in ({"in_process": None, "service": "off"}, {"ml_dsa": "off"}):
         configuration = Configuration(tmp_path, build, devices=DEVICES, stats_file=None, **settings)
         listed = configuration.run(OPENSSL, "list", "-signature-algorithms", "-key-managers")
         assert not [line for line in listed.stdout.decode().splitlines()

@@ -21,7 +21,7 @@ from cli_fixtures import BUILD, environment
 
 DAEMON = BUILD / "bin" / "lanecryptd"
 FAILED, USAGE = 1, 2
-HELLO, STATISTICS, WELCOME, TEXT = 1, 5, 16, 18
+VERSION, HELLO, STATISTICS, WELCOME, TEXT = 2, 1, 5, 16, 18
 NOT_ALLOWED = 7
 NOBODY = 65534
 
@@ -62,7 +62,7 @@ def service(path, *arguments, devices="host", is_ready=True, **options):
 
 
 def packet(kind, body=b""):
-    return struct.pack("=HHI", kind, 1, 8 + len(body)) + body
+    return struct.pack("=HHI", kind, VERSION, 8 + len(body)) + body
 
 
 class Client:
@@ -242,13 +242,13 @@ except PermissionError:
     print("no permission")
     sys.exit()
 try:
-    s.send(struct.pack("=HHI", 1, 1, 8))
+    s.send(struct.pack("=HHI", 1, 2, 8))
 except BrokenPipeError:
     pass
 kind, _, _, outcome = struct.unpack("=HHII", s.recv(16384)[:12])
 print("welcome" if kind == 16 else f"refused {outcome}")
 if kind == 16:
-    s.send(struct.pack("=HHI", 5, 1, 8))
+    s.send(struct.pack("=HHI", 5, 2, 8))
     print("users" if b'"users"' in s.recv(16384) else "no users")
 """
 

@@ -19,7 +19,7 @@ from provider_fixtures import Configuration, OPENSSL, plain
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
 import ways  # noqa: E402  (beside the program that it tells)
 
-HELLO, STATISTICS, WELCOME, TEXT = 1, 5, 16, 18
+VERSION, HELLO, STATISTICS, WELCOME, TEXT = 2, 1, 5, 16, 18
 
 
 class Service:
@@ -53,10 +53,10 @@ class Service:
     def statistics(self):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
             control.connect(str(self.socket))
-            control.send(struct.pack("=HHI", HELLO, 1, 8))
+            control.send(struct.pack("=HHI", HELLO, VERSION, 8))
             welcome = control.recv(1 << 14)
             assert struct.unpack_from("=H", welcome)[0] == WELCOME
-            control.send(struct.pack("=HHI", STATISTICS, 1, 8))
+            control.send(struct.pack("=HHI", STATISTICS, VERSION, 8))
             text = b""
             while True:
                 piece = control.recv(1 << 14)

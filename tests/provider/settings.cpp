@@ -221,7 +221,8 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
                 "\"keystream_wasted_bytes\": 0, \"rsa_device_keys\": 0, \"rsa_cpu_keys\": 0, "
                 "\"rsa_device_jobs\": 0, \"rsa_service_jobs\": 0, "
                 "\"rsa_cpu_jobs\": 0, \"rsa_failures\": 0, "
-                "\"ml_dsa_device_jobs\": 0, \"ml_dsa_cpu_jobs\": 0, \"ml_dsa_failures\": 0, "
+                "\"ml_dsa_device_jobs\": 0, \"ml_dsa_service_jobs\": 0, "
+                "\"ml_dsa_cpu_jobs\": 0, \"ml_dsa_failures\": 0, "
                 "\"slh_dsa_device_keys\": 0, \"slh_dsa_cpu_keys\": 0, \"slh_dsa_device_jobs\": 0, "
                 "\"slh_dsa_cpu_jobs\": 0, \"slh_dsa_failures\": 0, "
                 "\"devices\": [{\"id\": \"host:0\""),

@@ -34,10 +34,12 @@ void Channel::begin(Kind kind) {
   is_busy_ = true;
 }
 
-bool Channel::keep_input(std::span<const uint8_t> input) {
-  if (!memory_.ok(input.size())) memory_ = secure::KeyMemory(input.size());
-  if (!memory_.ok(input.size())) return false;
-  used_ = input.size();
+bool Channel::keep_input(std::span<const uint8_t> input, size_t output_bytes) {
+  const size_t bytes = std::max(input.size(), output_bytes);
+  if (!memory_.ok(bytes)) memory_ = secure::KeyMemory(bytes);
+  if (!memory_.ok(bytes)) return false;
+  used_ = bytes;
+  output_bytes_ = output_bytes;
   std::copy(input.begin(), input.end(), memory_.data());
   return true;
 }

@@ -16,6 +16,7 @@
 #include "service/daemon/system/descriptor.h"
 #include "service/daemon/work/turns.h"
 #include "service/wire/packets.h"
+#include "service/wire/sort.h"
 
 namespace lanecrypt::service::daemon {
 
@@ -26,12 +27,12 @@ class Session;
 // What the client wants. It belongs to whoever has the request, from begin() to end().
 struct Request {
   Kind kind = Kind::kRsaPrivate;
-  // kRsaPrivate:
+  // kRsaPrivate and kMlDsaSign:
   std::shared_ptr<Key> key;
-  uint32_t modulus_bits = 0;  // before the key is found, by the input's length
-  uint32_t load = 0;          // private operations in the service when it came, this one included
-  size_t cost = 0;            // of the library's window
-  Clock::time_point given;    // to the library
+  Sort sort;                // of RSA before the key is found, by the input's length
+  uint32_t load = 0;        // such operations in the service when it came, this one included
+  size_t cost = 0;          // of the library's window
+  Clock::time_point given;  // to the library
   lc_result result = {};
   // kRsaGenerate:
   uint32_t bits = 0;
@@ -55,14 +56,14 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   // A request has come. The channel stays until end().
   void begin(Kind kind);
   // Keeps the input where the output goes too. False where there is no memory.
-  bool keep_input(std::span<const uint8_t> input);
+  bool keep_input(std::span<const uint8_t> input, size_t output_bytes);
   // Nobody is at the other end any more.
   void note_gone() { is_gone_.store(true, std::memory_order_relaxed); }
 
   // ---- Whoever has the request ----
   Request request;
   uint8_t *data() { return memory_.data(); }
-  std::span<const uint8_t> output() const { return {memory_.data(), used_}; }
+  std::span<uint8_t> output() { return {memory_.data(), output_bytes_}; }
   bool is_gone() const { return is_gone_.load(std::memory_order_relaxed); }
 
   // Sends the answer if its session still wants it, wipes what was secret, and is idle again.
@@ -90,7 +91,7 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   std::atomic<bool> is_gone_ = false;
   std::shared_ptr<Channel> itself_;  // while it has a request
   secure::KeyMemory memory_;
-  size_t used_ = 0;  // bytes of it
+  size_t used_ = 0, output_bytes_ = 0;  // bytes of it
 };
 
 }  // namespace lanecrypt::service::daemon

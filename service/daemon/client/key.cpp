@@ -17,24 +17,29 @@ uint32_t bits_of(std::span<const uint8_t> number) {
   return uint32_t(8 * (number.size() - zeros - 1) + size_t(std::bit_width(number[zeros])));
 }
 
+// RSA's with the modulus as it is.
+Sort sort_of(const KeyUse &use) {
+  if (use.sort.family != Family::kRsa) return use.sort;
+  return {Family::kRsa, bits_of((*use.parts)[kN])};
+}
+
 }  // namespace
 
-Key::Key(std::shared_ptr<Session> its_session, uint64_t its_number, const KeyParts &parts,
-         Seat of_user, Counters &counters)
+Key::Key(std::shared_ptr<Session> its_session, const KeyUse &use, Seat of_user, Counters &counters)
     : session(std::move(its_session)),
-      number(its_number),
+      number(use.number),
       of_user_(std::move(of_user)),
       counters_(counters),
-      modulus_bytes_(parts[kN].size()),
-      modulus_bits_(bits_of(parts[kN])),
-      parts_(parts) {
+      sort_(sort_of(use)),
+      output_bytes_(use.output_bytes),
+      parts_(*use.parts) {
   counters_.keys.fetch_add(1, std::memory_order_relaxed);
 }
 
 Key::~Key() { counters_.keys.fetch_sub(1, std::memory_order_relaxed); }
 
 bool Key::check() {
-  checked_ = session->service().library_keys.get(parts_.parts());
+  checked_ = session->service().library_keys.get(sort_, parts_.parts());
   return checked_ != nullptr;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "service/daemon/seat.h"
@@ -18,27 +19,38 @@ class Channel;
 class Session;
 struct Counters;
 
+// What a request needs a key for.
+struct KeyUse {
+  uint64_t number = 0;            // the client's
+  Sort sort;                      // of RSA by the input's length
+  size_t output_bytes = 0;        // of what the operation gives
+  std::optional<KeyParts> parts;  // of the key, if the request brings them
+};
+
 class Key : public Waiting, public std::enable_shared_from_this<Key> {
  public:
   enum class State { kUnchecked, kGood, kBad };
 
-  // Copies the parts. Throws std::bad_alloc where there is no memory that a key may be in.
-  Key(std::shared_ptr<Session> session, uint64_t number, const KeyParts &parts, Seat of_user,
-      Counters &counters);
+  // Copies the parts that the request has brought. Throws std::bad_alloc where there is no memory
+  // that a key may be in.
+  Key(std::shared_ptr<Session> session, const KeyUse &use, Seat of_user, Counters &counters);
   ~Key();
   Key(const Key &) = delete;
 
   const std::shared_ptr<Session> session;
   const uint64_t number;
 
-  size_t modulus_bytes() const { return modulus_bytes_; }
-  uint32_t modulus_bits() const { return modulus_bits_; }
+  const Sort &sort() const { return sort_; }
+  // Whether it is for this.
+  bool suits(const KeyUse &use) const {
+    return sort_.family == use.sort.family && output_bytes_ == use.output_bytes;
+  }
   bool has(const KeyParts &parts) const { return parts_.are(parts); }
 
   // Has the library check it, which takes up to some milliseconds. One thread, once. Throws
   // std::bad_alloc.
   bool check();
-  const lc_rsa_key *checked() const { return checked_->get(); }
+  const LibraryKey &checked() const { return *checked_; }
 
   // ---- Under the session's lock ----
   State state = State::kUnchecked;
@@ -49,8 +61,8 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
  private:
   const Seat of_user_;
   Counters &counters_;
-  const size_t modulus_bytes_;
-  const uint32_t modulus_bits_;
+  const Sort sort_;
+  const size_t output_bytes_;
   const StoredParts parts_;
   LibraryKeyPointer checked_;
 };

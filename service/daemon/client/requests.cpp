@@ -7,22 +7,23 @@
 #include <new>
 
 #include "service/daemon/service.h"
+#include "service/wire/ml_dsa_packets.h"
 #include "service/wire/rsa_packets.h"
 
 namespace lanecrypt::service::daemon {
 namespace {
 
-void begin_private(Service &service, Channel &channel, const PrivateRequest &request) {
-  channel.begin(Kind::kRsaPrivate);
-  service.operations.arrive(channel, uint32_t(8 * request.input.size()));
+void begin_with_key(Service &service, Channel &channel, std::span<const uint8_t> input,
+                    const KeyUse &use) {
+  service.operations.arrive(channel, use.sort);
   Session::FoundKey found;
-  if (service.page.status().usable_devices.load(std::memory_order_relaxed) == 0) {
+  if (service.page.status().devices_for(use.sort.family) == 0) {
     found.outcome = Outcome::kNoDevice;
-  } else if (!channel.keep_input(request.input)) {
+  } else if (!channel.keep_input(input, use.output_bytes)) {
     found.outcome = Outcome::kBusy;
   } else {
     try {
-      found = channel.session->find_key(channel, request);
+      found = channel.session->find_key(channel, use);
     } catch (const std::bad_alloc &) {
       found.outcome = Outcome::kBusy;
     }
@@ -30,6 +31,20 @@ void begin_private(Service &service, Channel &channel, const PrivateRequest &req
   if (found.outcome != Outcome::kDone) return service.operations.finish(channel, found.outcome);
   if (found.to_check != nullptr) return service.key_checks.add(found.to_check);
   if (found.has_key) service.operations.wait(channel);
+}
+
+void begin_private(Service &service, Channel &channel, const PrivateRequest &request) {
+  channel.begin(Kind::kRsaPrivate);
+  const size_t bytes = request.input.size();
+  begin_with_key(service, channel, request.input,
+                 {request.key, {Family::kRsa, uint32_t(8 * bytes)}, bytes, request.parts});
+}
+
+void begin_signature(Service &service, Channel &channel, const SignRequest &request) {
+  channel.begin(Kind::kMlDsaSign);
+  KeyUse use{request.key, {Family::kMlDsa, request.set->number}, request.set->signature_bytes, {}};
+  if (!request.private_key.empty()) use.parts.emplace()[kMlDsaKey] = request.private_key;
+  begin_with_key(service, channel, request.input, use);
 }
 
 void begin_search(Service &service, Channel &channel, const GenerateRequest &request) {
@@ -46,6 +61,10 @@ bool handle_request(Service &service, Channel &channel, std::span<const uint8_t>
   if (!channel.is_idle() || packet.size() < sizeof(Header)) return false;
   if (const auto request = read_private_request(packet)) {
     begin_private(service, channel, *request);
+    return true;
+  }
+  if (const auto request = read_sign_request(packet)) {
+    begin_signature(service, channel, *request);
     return true;
   }
   if (const auto request = read_generate_request(packet)) {

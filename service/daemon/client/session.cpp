@@ -83,7 +83,7 @@ void Session::remove(const std::shared_ptr<Channel> &channel) {
 
 // ---- Keys -------------------------------------------------------------------
 
-Session::FoundKey Session::find_key(Channel &channel, const PrivateRequest &request) {
+Session::FoundKey Session::find_key(Channel &channel, const KeyUse &use) {
   FoundKey found;
   const std::lock_guard lock(mutex_);
   const auto refuse = [&](Outcome outcome) {
@@ -91,22 +91,21 @@ Session::FoundKey Session::find_key(Channel &channel, const PrivateRequest &requ
     return found;
   };
   if (has_ended()) return refuse(Outcome::kBusy);
-  const auto at = keys_.find(request.key);
+  const auto at = keys_.find(use.number);
   std::shared_ptr<Key> key = at == keys_.end() ? nullptr : at->second;
-  if (key == nullptr && !request.parts) return refuse(Outcome::kUnknownKey);
-  if (key != nullptr && request.parts && !key->has(*request.parts)) return refuse(Outcome::kBadKey);
+  if (key == nullptr && !use.parts) return refuse(Outcome::kUnknownKey);
+  if (key != nullptr && use.parts && !key->has(*use.parts)) return refuse(Outcome::kBadKey);
   if (key == nullptr) {
     Seat seat(user->keys, kMostKeysOfUser);
     if (keys_.size() >= kMostKeysOfSession || !seat.ok()) return refuse(Outcome::kBusy);
-    key = std::make_shared<Key>(shared_from_this(), request.key, *request.parts, std::move(seat),
-                                service_.counters);
-    keys_.emplace(request.key, key);
+    key = std::make_shared<Key>(shared_from_this(), use, std::move(seat), service_.counters);
+    keys_.emplace(use.number, key);
     found.to_check = key->in_line = key;
   }
-  if (key->modulus_bytes() != request.input.size()) return refuse(Outcome::kBadInput);
+  if (!key->suits(use)) return refuse(Outcome::kBadInput);
   found.outcome = Outcome::kDone;
   found.has_key = key->state == Key::State::kGood;
-  channel.request.modulus_bits = key->modulus_bits();
+  channel.request.sort = key->sort();
   channel.request.key = key;
   if (!found.has_key) key->waiting.push_back(channel.shared_from_this());
   return found;

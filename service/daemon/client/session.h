@@ -62,7 +62,7 @@ class Session : public std::enable_shared_from_this<Session> {
     bool has_key = false;
     std::shared_ptr<Key> to_check;
   };
-  FoundKey find_key(Channel &channel, const PrivateRequest &request);
+  FoundKey find_key(Channel &channel, const KeyUse &use);
   void forget_key(uint64_t number);
   // A key's check is over. Gives back the channels that waited for it.
   std::vector<std::shared_ptr<Channel>> end_check(Key &key, bool is_good);

@@ -31,9 +31,15 @@ struct KindCounters {
 
 struct Counters {
   std::array<KindCounters, StatusPage::kSizes> rsa_private, rsa_generate;
+  std::array<KindCounters, kMlDsaSetCount> ml_dsa_sign;  // by kMlDsaSets
   std::atomic<uint64_t> sessions_total = 0, sessions_refused = 0;
   std::atomic<uint64_t> keys = 0, channels = 0, sessions = 0;
-  std::atomic<uint64_t> under_way = 0;  // private operations that the library has
+  std::atomic<uint64_t> under_way = 0;  // operations with keys that the library has
+  // Of operations with keys of this sort.
+  KindCounters &of(const Sort &sort) {
+    return sort.family == Family::kMlDsa ? ml_dsa_sign[place_of_ml_dsa_set(sort.size)]
+                                         : rsa_private[StatusPage::size_of(sort.size)];
+  }
   // Threads of the service that run now, as far as they tell.
   std::atomic<int32_t> running_threads = 0;
 };

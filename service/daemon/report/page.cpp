@@ -36,9 +36,8 @@ Page::~Page() {
   if (status_ != nullptr) (void)munmap(status_, kStatusPageBytes);
 }
 
-void note_latency(StatusPage &page, uint32_t modulus_bits, uint32_t load, uint64_t microseconds) {
-  std::atomic<uint32_t> &known =
-      page.rsa_us[StatusPage::size_of(modulus_bits)][StatusPage::load_of(load)];
+void note_latency(StatusPage &page, const Sort &sort, uint32_t load, uint64_t microseconds) {
+  std::atomic<uint32_t> &known = StatusPage::times_of(page, sort)[StatusPage::load_of(load)];
   const auto measured = int64_t(std::clamp<uint64_t>(microseconds, 1, UINT32_MAX / 2));
   const auto before = int64_t(known.load(std::memory_order_relaxed));
   // Where two threads meet here, one of the measurements is lost, which matters little.

@@ -27,6 +27,6 @@ class Page {
 };
 
 // Keeps the time that an operation took, as a mean that follows the last ones.
-void note_latency(StatusPage &page, uint32_t modulus_bits, uint32_t load, uint64_t microseconds);
+void note_latency(StatusPage &page, const Sort &sort, uint32_t load, uint64_t microseconds);
 
 }  // namespace lanecrypt::service::daemon

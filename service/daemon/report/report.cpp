@@ -51,27 +51,30 @@ Json histogram_json(const Histogram &histogram, double unit) {
   return json;
 }
 
-void add_kinds(Json &kinds, const std::array<KindCounters, StatusPage::kSizes> &all,
-               const char *what) {
-  for (size_t size = 0; size < all.size(); ++size) {
-    const KindCounters &kind = all[size];
-    uint64_t any = 0;
-    for (const std::atomic<uint64_t> &count : kind.outcomes) any += value_of(count);
-    if (any == 0) continue;
-    Json json;
-    json["kind"] = fmt::format("rsa-{}-{}", 256 * (size + 1), what);
-    json["done"] = value_of(kind.outcomes[size_t(Outcome::kDone)]);
-    Json outcomes;
-    for (const auto &[outcome, name] : kOutcomes)
-      outcomes[name] = value_of(kind.outcomes[size_t(outcome)]);
-    json["outcomes"] = std::move(outcomes);
-    json["batches"] = double(value_of(kind.batches)) / double(uint64_t{1} << 32);
-    json["batch_operations"] = histogram_json(kind.batch_operations, 1);
-    json["queue_seconds"] = histogram_json(kind.queue_time, kNanoseconds);
-    json["device_seconds"] = histogram_json(kind.device_time, kNanoseconds);
-    json["service_seconds"] = histogram_json(kind.service_time, kNanoseconds);
-    kinds.push_back(std::move(json));
-  }
+// Nothing of a kind of which nothing has come.
+void add_kind(Json &kinds, const KindCounters &kind, const std::string &name) {
+  uint64_t any = 0;
+  for (const std::atomic<uint64_t> &count : kind.outcomes) any += value_of(count);
+  if (any == 0) return;
+  Json json;
+  json["kind"] = name;
+  json["done"] = value_of(kind.outcomes[size_t(Outcome::kDone)]);
+  Json outcomes;
+  for (const auto &[outcome, its_name] : kOutcomes)
+    outcomes[its_name] = value_of(kind.outcomes[size_t(outcome)]);
+  json["outcomes"] = std::move(outcomes);
+  json["batches"] = double(value_of(kind.batches)) / double(uint64_t{1} << 32);
+  json["batch_operations"] = histogram_json(kind.batch_operations, 1);
+  json["queue_seconds"] = histogram_json(kind.queue_time, kNanoseconds);
+  json["device_seconds"] = histogram_json(kind.device_time, kNanoseconds);
+  json["service_seconds"] = histogram_json(kind.service_time, kNanoseconds);
+  kinds.push_back(std::move(json));
+}
+
+void add_rsa_kinds(Json &kinds, const std::array<KindCounters, StatusPage::kSizes> &all,
+                   const char *what) {
+  for (size_t size = 0; size < all.size(); ++size)
+    add_kind(kinds, all[size], fmt::format("rsa-{}-{}", 256 * (size + 1), what));
 }
 
 const char *name_of(lc_device_state state) {
@@ -94,6 +97,7 @@ Json device_json(const DeviceReport &device) {
   json["name"] = device.info.name;
   json["state"] = name_of(device.info.state);
   json["rsa_state"] = name_of(device.info.rsa_state);
+  json["ml_dsa_state"] = name_of(device.info.ml_dsa_state);
   json["reason"] = device.info.reason;
   json["memory_bytes"] = device.info.memory_bytes;
   json["memory_used_bytes"] = nullptr;
@@ -135,9 +139,13 @@ std::string make_report(Service &service, const std::vector<std::shared_ptr<cons
   json["channels"] = value_of(counters.channels);
   json["operations_waiting"] = all > under_way ? all - under_way : 0;
   json["operations_under_way"] = under_way;
+  // Those that the page offers: it follows the devices' states a little later.
+  json["ml_dsa_devices"] = value_of(service.page.status().ml_dsa_devices);
   Json kinds = Json::array();
-  add_kinds(kinds, counters.rsa_private, "private");
-  add_kinds(kinds, counters.rsa_generate, "generate");
+  add_rsa_kinds(kinds, counters.rsa_private, "private");
+  add_rsa_kinds(kinds, counters.rsa_generate, "generate");
+  for (size_t n = 0; n < kMlDsaSetCount; ++n)
+    add_kind(kinds, counters.ml_dsa_sign[n], fmt::format("ml-dsa-{}-sign", kMlDsaSets[n].number));
   json["kinds"] = std::move(kinds);
   Json devices = Json::array();
   for (const DeviceReport &device : service.devices.report())

@@ -10,21 +10,27 @@
 #include "service/daemon/failure.h"
 #include "service/daemon/log.h"
 #include "service/daemon/report/page.h"
+#include "service/wire/messages.h"
 
 namespace lanecrypt::service::daemon {
 
 using Clock = std::chrono::steady_clock;
 
-// A key that serves nothing but to time the devices.
-struct OwnKey {
-  lc_rsa_key *key = nullptr;
-  ~OwnKey() { lc_rsa_key_free(key); }
-};
-
 namespace {
 
-constexpr uint32_t kTriedBits = 2048;
+// Keys that serve nothing but to time the devices.
+struct OwnRsaKey {
+  lc_rsa_key *key = nullptr;
+  ~OwnRsaKey() { lc_rsa_key_free(key); }
+};
+struct OwnMlDsaKey {
+  lc_ml_dsa_key *key = nullptr;
+  ~OwnMlDsaKey() { lc_ml_dsa_key_free(key); }
+};
+
+constexpr uint32_t kTriedBits = 2048, kTriedSet = 65;
 constexpr size_t kTriedBatches[] = {1, 16, 256};
+constexpr size_t kTriedCount = std::size(kTriedBatches);
 // A larger batch is not tried where this one took longer.
 constexpr std::chrono::milliseconds kSlow{20};
 constexpr std::chrono::seconds kLookEvery{1};
@@ -32,11 +38,11 @@ constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::seconds kReadEvery{10}, kAsksFor{60};
 
 int take_key(void *argument, uint64_t, const lc_rsa_parts *parts) {
-  return lc_rsa_key_new(parts, &static_cast<OwnKey *>(argument)->key) == LC_OK ? 1 : 0;
+  return lc_rsa_key_new(parts, &static_cast<OwnRsaKey *>(argument)->key) == LC_OK ? 1 : 0;
 }
 
 // By the CPU: the devices are not open yet.
-bool make_key(lc_context *context, OwnKey &key) {
+bool make_key(lc_context *context, OwnRsaKey &key) {
   lc_rsa_generation generation{};
   generation.struct_size = sizeof generation;
   generation.bits = kTriedBits;
@@ -121,6 +127,8 @@ void Devices::run() {
   try {
     open();
     on_tried_();
+    // Nobody's start waits for it.
+    for (const uint32_t index : selected_) try_ml_dsa(index);
     Clock::time_point read;
     std::unique_lock lock(mutex_);
     while (!stopping_) {
@@ -136,7 +144,7 @@ void Devices::run() {
   } catch (const std::exception &error) {
     // For want of memory or threads.
     say(fmt::format("the devices are not used: {}", error.what()));
-    page_.usable_devices = 0;
+    page_.usable_devices = page_.ml_dsa_devices = 0;
     on_tried_();
   }
   const std::lock_guard lock(mutex_);
@@ -156,21 +164,22 @@ void Devices::open() {
     const std::lock_guard lock(mutex_);
     selected_ = selected;
     states_.assign(selected.size(), LC_DEVICE_UNTRIED);
+    ml_dsa_states_ = states_;
     cards_.resize(selected.size());
   }
-  OwnKey key;
+  OwnRsaKey key;
   if (!make_key(context_, key))
     return say(fmt::format("no key to try the devices with: {}", lc_last_error()));
-  for (const uint32_t index : selected) try_out(index, key);
+  for (const uint32_t index : selected) try_rsa(index, key.key);
   is_open_ = true;
   on_open_(context_);
   look(true);
 }
 
 // Its first job opens a device and has it prove itself.
-void Devices::try_out(uint32_t index, const OwnKey &key) {
-  const size_t bytes = lc_rsa_key_bytes(key.key);
-  secure::KeyMemory memory(bytes * kTriedBatches[std::size(kTriedBatches) - 1]);
+void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
+  const size_t bytes = lc_rsa_key_bytes(key);
+  secure::KeyMemory memory(bytes * kTriedBatches[kTriedCount - 1]);
   const auto run = [&](size_t count) {
     std::vector<lc_rsa_message> messages;
     for (size_t n = 0; n < count; ++n) {
@@ -178,7 +187,7 @@ void Devices::try_out(uint32_t index, const OwnKey &key) {
       // Less than any modulus of that length.
       std::memset(at, int(n + 1), bytes);
       at[0] = 0;
-      messages.push_back({key.key, at, at});
+      messages.push_back({key, at, at});
     }
     lc_rsa_job job{};
     job.struct_size = sizeof job;
@@ -191,24 +200,71 @@ void Devices::try_out(uint32_t index, const OwnKey &key) {
     const lc_status status = lc_rsa_run(context_, &job, nullptr);
     return status == LC_OK ? Clock::now() - begin : Clock::duration(-1);
   };
-  if (!memory.ok(1) || run(1).count() < 0) return;
+  if (memory.ok(1)) time_batches({Family::kRsa, kTriedBits}, run);
+}
+
+void Devices::try_ml_dsa(uint32_t index) {
+  const MlDsaSet &set = *find_ml_dsa_set(kTriedSet);
+  const uint8_t zeros[kMlDsaInputBytes] = {};
+  lc_ml_dsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  parts.set = lc_ml_dsa_set(set.number);
+  parts.seed = zeros;
+  OwnMlDsaKey key;
+  if (lc_ml_dsa_key_new(&parts, &key.key) != LC_OK) return;
+  std::vector<uint8_t> signatures(set.signature_bytes * kTriedBatches[kTriedCount - 1]);
+  time_batches({Family::kMlDsa, set.number}, [&](size_t count) {
+    std::vector<lc_ml_dsa_message> messages(count);
+    for (size_t n = 0; n < count; ++n) {
+      messages[n].key = key.key;
+      messages[n].message = zeros;
+      messages[n].message_bytes = kMlDsaMuBytes;
+      messages[n].random = zeros;
+      messages[n].signature = signatures.data() + n * set.signature_bytes;
+      messages[n].signature_bytes = set.signature_bytes;
+    }
+    lc_ml_dsa_job job{};
+    job.struct_size = sizeof job;
+    job.operation = LC_ML_DSA_SIGN;
+    job.encoding = LC_MESSAGE_MU;
+    job.device = index;
+    job.messages = messages.data();
+    job.message_count = count;
+    job.message_size = sizeof(lc_ml_dsa_message);
+    const Clock::time_point begin = Clock::now();
+    const lc_status status = lc_ml_dsa_run(context_, &job, nullptr);
+    return status == LC_OK ? Clock::now() - begin : Clock::duration(-1);
+  });
+}
+
+// run(count) runs a batch and gives how long it took; less than 0: the device does not do it. The
+// first one is not timed.
+void Devices::time_batches(const Sort &sort,
+                           const std::function<Clock::duration(size_t count)> &run) {
+  if (run(1).count() < 0) return;
   for (const size_t count : kTriedBatches) {
     const Clock::duration took = run(count);
     if (took.count() < 0) return;
     const auto us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
-    note_latency(page_, kTriedBits, uint32_t(count), uint64_t(us));
-    if (took > kSlow) return;
+    note_latency(page_, sort, uint32_t(count), uint64_t(us));
+    if (took > kSlow || is_stopping()) return;
   }
+}
+
+bool Devices::is_stopping() {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
 }
 
 void Devices::look(bool reads_cards) {
   if (!is_open_) return;
-  uint32_t usable = 0;
+  uint32_t usable = 0, for_ml_dsa = 0;
   bool has_lost = false;
   // selected_ and states_ change no more.
   for (size_t n = 0; n < selected_.size(); ++n) {
     const lc_device_info info = info_of(context_, selected_[n]);
     if (info.rsa_state == LC_DEVICE_READY) ++usable;
+    if (info.ml_dsa_state == LC_DEVICE_READY) ++for_ml_dsa;
     has_lost |= info.rsa_state == LC_DEVICE_LOST;
     if (info.rsa_state != states_[n]) {
       states_[n] = info.rsa_state;
@@ -220,11 +276,18 @@ void Devices::look(bool reads_cards) {
                                                             : "cannot be used",
                       info.reason[0] == '\0' ? "" : ": ", info.reason));
     }
+    if (info.ml_dsa_state != ml_dsa_states_[n]) {
+      ml_dsa_states_[n] = info.ml_dsa_state;
+      if (info.ml_dsa_state != LC_DEVICE_READY)
+        say(fmt::format("{} ({}) signs with ML-DSA no more, or not at all{}{}", info.id, info.name,
+                        info.reason[0] == '\0' ? "" : ": ", info.reason));
+    }
     if (!reads_cards) continue;
     const CardReading card = card_reader_.read(info.pci_address);
     const std::lock_guard lock(mutex_);
     cards_[n] = card;
   }
+  page_.ml_dsa_devices.store(for_ml_dsa, std::memory_order_relaxed);
   page_.usable_devices.store(usable, std::memory_order_relaxed);
   if (usable == 0 && has_lost) on_lost_();
 }

@@ -18,8 +18,6 @@
 
 namespace lanecrypt::service::daemon {
 
-struct OwnKey;
-
 struct DeviceReport {
   lc_device_info info = {};
   lc_counters counters = {};
@@ -51,7 +49,11 @@ class Devices {
  private:
   void run();
   void open();
-  void try_out(uint32_t index, const OwnKey &key);
+  void try_rsa(uint32_t index, const lc_rsa_key *key);
+  void try_ml_dsa(uint32_t index);
+  void time_batches(const Sort &sort,
+                    const std::function<std::chrono::steady_clock::duration(size_t count)> &run);
+  bool is_stopping();
   void look(bool reads_cards);
 
   StatusPage &page_;
@@ -65,7 +67,8 @@ class Devices {
   bool stopping_ = false, ended_ = false, must_look_ = false;
   std::chrono::steady_clock::time_point asked_;  // for a report
   std::vector<uint32_t> selected_;
-  std::vector<lc_device_state> states_;  // as they were told in the log; the thread's alone
+  // For RSA and for ML-DSA, as they were told in the log; the thread's alone.
+  std::vector<lc_device_state> states_, ml_dsa_states_;
   std::vector<CardReading> cards_;
   Cards card_reader_;  // the thread's alone
   std::thread thread_;

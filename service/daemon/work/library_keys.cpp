@@ -14,7 +14,19 @@ bool is_zero(std::span<const uint8_t> number) {
 
 }  // namespace
 
-LibraryKey::LibraryKey(const KeyParts &brought) : parts_(brought) {
+LibraryKey::LibraryKey(const Sort &sort, const KeyParts &brought) : parts_(brought) {
+  if (sort.family == Family::kMlDsa)
+    take_ml_dsa(sort.size, brought);
+  else
+    take_rsa(brought);
+}
+
+LibraryKey::~LibraryKey() {
+  lc_rsa_key_free(rsa_);
+  lc_ml_dsa_key_free(ml_dsa_);
+}
+
+void LibraryKey::take_rsa(const KeyParts &brought) {
   // The library takes a number of zeros for one that is left out, and a key without private
   // numbers for a public one.
   if (std::any_of(brought.begin(), brought.begin() + kD, is_zero)) return;
@@ -28,43 +40,61 @@ LibraryKey::LibraryKey(const KeyParts &brought) : parts_(brought) {
   parts.dp = number_of(kDp);
   parts.dq = number_of(kDq);
   parts.qinv = number_of(kQinv);
-  if (lc_rsa_key_new(&parts, &key_) != LC_OK) return;
+  if (lc_rsa_key_new(&parts, &rsa_) != LC_OK) return;
   // With zeros before the modulus the library's inputs would be shorter than the client's.
-  if (lc_rsa_key_bytes(key_) == brought[kN].size()) return;
-  lc_rsa_key_free(key_);
-  key_ = nullptr;
+  if (lc_rsa_key_bytes(rsa_) == brought[kN].size()) return;
+  lc_rsa_key_free(rsa_);
+  rsa_ = nullptr;
 }
 
-LibraryKeyPointer LibraryKeys::get(const KeyParts &parts) {
-  const Modulus modulus(parts[kN].begin(), parts[kN].end());
-  if (LibraryKeyPointer found = find(modulus, parts)) return found;
-  std::unique_ptr<const LibraryKey> made = std::make_unique<LibraryKey>(parts);
+void LibraryKey::take_ml_dsa(uint32_t set, const KeyParts &brought) {
+  lc_ml_dsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  parts.set = lc_ml_dsa_set(set);
+  parts.private_key = brought[kMlDsaKey].data();
+  // The library computes the public key.
+  (void)lc_ml_dsa_key_new(&parts, &ml_dsa_);
+}
+
+LibraryKeys::PublicPart LibraryKeys::public_part_of(const Sort &sort, const KeyParts &parts) {
+  std::span<const uint8_t> part = parts[kN];
+  // The private key of ML-DSA has the hash of the public one behind rho and K (FIPS 204, algorithm
+  // 24).
+  constexpr size_t kBefore = 64, kHashBytes = 64;
+  if (sort.family == Family::kMlDsa) part = parts[kMlDsaKey].subspan(kBefore, kHashBytes);
+  return {part.begin(), part.end()};
+}
+
+LibraryKeyPointer LibraryKeys::get(const Sort &sort, const KeyParts &parts) {
+  const PublicPart name = public_part_of(sort, parts);
+  if (LibraryKeyPointer found = find(name, parts)) return found;
+  std::unique_ptr<const LibraryKey> made = std::make_unique<LibraryKey>(sort, parts);
   if (!made->is_good()) return nullptr;
-  const LibraryKeyPointer key(made.release(), [this, modulus](const LibraryKey *gone) {
+  const LibraryKeyPointer key(made.release(), [this, name](const LibraryKey *gone) {
     delete gone;
-    forget(modulus);
+    forget(name);
   });
   // Another thread may have made the same meanwhile. Then there are two, which does no harm.
   const std::lock_guard lock(mutex_);
-  by_modulus_[modulus] = key;
+  by_public_part_[name] = key;
   return key;
 }
 
-LibraryKeyPointer LibraryKeys::find(const Modulus &modulus, const KeyParts &parts) {
+LibraryKeyPointer LibraryKeys::find(const PublicPart &name, const KeyParts &parts) {
   LibraryKeyPointer key;
   {
     const std::lock_guard lock(mutex_);
-    const auto at = by_modulus_.find(modulus);
-    if (at != by_modulus_.end()) key = at->second.lock();
+    const auto at = by_public_part_.find(name);
+    if (at != by_public_part_.end()) key = at->second.lock();
   }
   // Without the lock: if this was the last owner, the key goes here.
   return key != nullptr && key->is(parts) ? key : nullptr;
 }
 
-void LibraryKeys::forget(const Modulus &modulus) {
+void LibraryKeys::forget(const PublicPart &name) {
   const std::lock_guard lock(mutex_);
-  const auto at = by_modulus_.find(modulus);
-  if (at != by_modulus_.end() && at->second.expired()) by_modulus_.erase(at);
+  const auto at = by_public_part_.find(name);
+  if (at != by_public_part_.end() && at->second.expired()) by_public_part_.erase(at);
 }
 
 }  // namespace lanecrypt::service::daemon

@@ -13,6 +13,7 @@
 
 #include "lanecrypt/lanecrypt.h"
 #include "service/daemon/work/stored_parts.h"
+#include "service/wire/sort.h"
 
 namespace lanecrypt::service::daemon {
 
@@ -20,17 +21,23 @@ namespace lanecrypt::service::daemon {
 class LibraryKey {
  public:
   // Has the library check it, which takes up to some milliseconds. is_good() says how that went.
-  explicit LibraryKey(const KeyParts &parts);
-  ~LibraryKey() { lc_rsa_key_free(key_); }
+  LibraryKey(const Sort &sort, const KeyParts &parts);
+  ~LibraryKey();
   LibraryKey(const LibraryKey &) = delete;
 
-  bool is_good() const { return key_ != nullptr; }
-  const lc_rsa_key *get() const { return key_; }
+  bool is_good() const { return rsa_ != nullptr || ml_dsa_ != nullptr; }
+  // By its family: the other is nullptr.
+  const lc_rsa_key *rsa() const { return rsa_; }
+  const lc_ml_dsa_key *ml_dsa() const { return ml_dsa_; }
   bool is(const KeyParts &parts) const { return parts_.are(parts); }
 
  private:
+  void take_rsa(const KeyParts &brought);
+  void take_ml_dsa(uint32_t set, const KeyParts &brought);
+
   const StoredParts parts_;
-  lc_rsa_key *key_ = nullptr;
+  lc_rsa_key *rsa_ = nullptr;
+  lc_ml_dsa_key *ml_dsa_ = nullptr;
 };
 using LibraryKeyPointer = std::shared_ptr<const LibraryKey>;
 
@@ -38,17 +45,19 @@ using LibraryKeyPointer = std::shared_ptr<const LibraryKey>;
 class LibraryKeys {
  public:
   // nullptr if the library does not take it. Throws std::bad_alloc.
-  LibraryKeyPointer get(const KeyParts &parts);
+  LibraryKeyPointer get(const Sort &sort, const KeyParts &parts);
 
  private:
-  using Modulus = std::vector<uint8_t>;
+  // What is public of a key and tells it from others.
+  using PublicPart = std::vector<uint8_t>;
 
-  LibraryKeyPointer find(const Modulus &modulus, const KeyParts &parts);
-  void forget(const Modulus &modulus);
+  static PublicPart public_part_of(const Sort &sort, const KeyParts &parts);
+  LibraryKeyPointer find(const PublicPart &name, const KeyParts &parts);
+  void forget(const PublicPart &name);
 
   std::mutex mutex_;
-  // The last key that was made of each modulus, while somebody has it.
-  std::map<Modulus, std::weak_ptr<const LibraryKey>> by_modulus_;
+  // The last key that was made of each, while somebody has it.
+  std::map<PublicPart, std::weak_ptr<const LibraryKey>> by_public_part_;
 };
 
 }  // namespace lanecrypt::service::daemon

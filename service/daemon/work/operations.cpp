@@ -30,8 +30,10 @@ Outcome outcome_of(lc_status status) {
 }
 
 // A device takes longer for longer numbers, and needs fewer of them to be busy.
-size_t cost_of(uint32_t modulus_bits) {
-  const size_t length = (modulus_bits + 2047) / 2048;
+size_t cost_of(const Sort &sort) {
+  // A signature of ML-DSA takes a device less than one of RSA-2048.
+  if (sort.family == Family::kMlDsa) return 1;
+  const size_t length = (sort.size + 2047) / 2048;
   return length * length;
 }
 
@@ -46,14 +48,14 @@ Operations::Operations(StatusPage &page, Counters &counters, void (*on_trouble)(
                        void *argument)
     : page_(page), counters_(counters), on_trouble_(on_trouble), argument_(argument) {}
 
-void Operations::arrive(Channel &channel, uint32_t modulus_bits) {
+void Operations::arrive(Channel &channel, const Sort &sort) {
   channel.request.result = {};
-  channel.request.modulus_bits = modulus_bits;
+  channel.request.sort = sort;
   channel.request.load = page_.operations.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 void Operations::wait(Channel &channel) {
-  channel.request.cost = cost_of(channel.request.modulus_bits);
+  channel.request.cost = cost_of(channel.request.sort);
   if (takes_at_once(channel.request.cost)) return submit(channel);
   bool has_room = false;
   {
@@ -101,16 +103,42 @@ void Operations::give() {
   }
 }
 
-void Operations::submit(Channel &channel) {
-  Request &request = channel.request;
-  lc_rsa_message message{request.key->checked(), channel.data(), channel.data()};
-  lc_rsa_job job{};
+lc_status Operations::give_to_library(Channel &channel, const lc_completion &completion) {
+  lc_context *const context = context_;
+  if (context == nullptr) return LC_ERROR_NO_DEVICE;
+  const LibraryKey &key = channel.request.key->checked();
+  if (key.rsa() != nullptr) {
+    const lc_rsa_message message{key.rsa(), channel.data(), channel.data()};
+    lc_rsa_job job{};
+    job.struct_size = sizeof job;
+    job.operation = LC_RSA_PRIVATE;
+    job.device = LC_ANY_DEVICE;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    return lc_rsa_submit(context, &job, &completion, nullptr);
+  }
+  lc_ml_dsa_message message{};
+  message.key = key.ml_dsa();
+  // Both are taken before the signature comes where they are.
+  message.message = channel.data();
+  message.message_bytes = kMlDsaMuBytes;
+  message.random = channel.data() + kMlDsaMuBytes;
+  message.signature = channel.output().data();
+  message.signature_bytes = channel.output().size();
+  lc_ml_dsa_job job{};
   job.struct_size = sizeof job;
-  job.operation = LC_RSA_PRIVATE;
+  job.operation = LC_ML_DSA_SIGN;
+  job.encoding = LC_MESSAGE_MU;
   job.device = LC_ANY_DEVICE;
   job.messages = &message;
   job.message_count = 1;
   job.message_size = sizeof message;
+  return lc_ml_dsa_submit(context, &job, &completion, nullptr);
+}
+
+void Operations::submit(Channel &channel) {
+  Request &request = channel.request;
   counters_.under_way.fetch_add(1, std::memory_order_relaxed);
   request.given = Clock::now();
   request.result.struct_size = sizeof request.result;
@@ -120,9 +148,7 @@ void Operations::submit(Channel &channel) {
   completion.argument = &channel;
   completion.eventfd = -1;
   completion.result = &request.result;
-  lc_context *const context = context_;
-  const lc_status status =
-      context == nullptr ? LC_ERROR_NO_DEVICE : lc_rsa_submit(context, &job, &completion, nullptr);
+  const lc_status status = give_to_library(channel, completion);
   if (status == LC_OK) return;
   const size_t cost = request.cost;
   if (status == LC_ERROR_NO_DEVICE) on_trouble_(argument_);
@@ -151,9 +177,7 @@ void Operations::leave_window(size_t cost) {
 
 void Operations::finish(Channel &channel, Outcome outcome) {
   const std::shared_ptr<Session> session = channel.session;
-  const Request &request = channel.request;
-  KindCounters &counters = counters_.rsa_private[StatusPage::size_of(request.modulus_bits)];
-  counters.count(outcome);
+  counters_.of(channel.request.sort).count(outcome);
   page_.operations.fetch_sub(1, std::memory_order_relaxed);
   const bool is_done = outcome == Outcome::kDone;
   if (is_done) {
@@ -161,8 +185,8 @@ void Operations::finish(Channel &channel, Outcome outcome) {
     count_done(channel, Clock::now());
   }
   const std::span<const uint8_t> output = is_done ? channel.output() : std::span<const uint8_t>();
-  const RsaResult answer{header_of<RsaResult>(Kind::kRsaResult, output.size()), outcome,
-                         uint32_t(output.size())};
+  const Result answer{header_of<Result>(Kind::kResult, output.size()), outcome,
+                      uint32_t(output.size())};
   const std::span<const uint8_t> pieces[] = {bytes_of(answer), output};
   if (channel.end(pieces).is_full) session->end();
 }
@@ -170,8 +194,8 @@ void Operations::finish(Channel &channel, Outcome outcome) {
 void Operations::count_done(const Channel &channel, Clock::time_point now) {
   const Request &request = channel.request;
   const uint64_t in_service = nanoseconds(now - channel.since);
-  note_latency(page_, request.modulus_bits, request.load, in_service / 1000);
-  KindCounters &counters = counters_.rsa_private[StatusPage::size_of(request.modulus_bits)];
+  note_latency(page_, request.sort, request.load, in_service / 1000);
+  KindCounters &counters = counters_.of(request.sort);
   counters.service_time.add(in_service);
   // If the CPU made the result, since the device's was wrong, there is no batch.
   const uint64_t together = request.result.batch_operations;

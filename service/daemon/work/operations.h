@@ -1,5 +1,5 @@
-// Private operations on their way: from the clients' lines to the library, and the results back
-// to the clients.
+// Operations with private keys on their way: from the clients' lines to the library, and the
+// results back to the clients.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,7 +27,7 @@ class Operations {
   void open(lc_context *context) { context_ = context; }
 
   // Counts a request that has begun on a channel. finish() undoes that.
-  void arrive(Channel &channel, uint32_t modulus_bits);
+  void arrive(Channel &channel, const Sort &sort);
   // Puts it into its client's line. Its key is checked.
   void wait(Channel &channel);
   // Gives the library what it may have now.
@@ -51,6 +51,7 @@ class Operations {
   void submit(Channel &channel);
   void leave_window(size_t cost);
   void refuse(Waiting *chain, Outcome outcome);
+  lc_status give_to_library(Channel &channel, const lc_completion &completion);
   void count_done(const Channel &channel, Clock::time_point now);
 
   StatusPage &page_;

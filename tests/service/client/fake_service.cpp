@@ -56,8 +56,8 @@ bool send_message(int socket, const Message &message, std::span<const int> descr
 }
 
 Bytes result_packet(Outcome outcome, const Bytes &output) {
-  const RsaResult fixed{header_of<RsaResult>(Kind::kRsaResult, output.size()), outcome,
-                        uint32_t(output.size())};
+  const Result fixed{header_of<Result>(Kind::kResult, output.size()), outcome,
+                     uint32_t(output.size())};
   Bytes packet;
   append(packet, bytes_of(fixed));
   append(packet, output);
@@ -70,6 +70,11 @@ FakeService::FakeService() : path_(folder_.path() + "/socket") {
   compute = [](std::span<const uint8_t> input, const std::vector<Bytes> &) {
     return Bytes(input.rbegin(), input.rend());
   };
+  sign = [](uint32_t set, std::span<const uint8_t> input, const Bytes &) {
+    Bytes signature(find_ml_dsa_set(set)->signature_bytes, uint8_t(set));
+    std::copy(input.begin(), input.end(), signature.begin());
+    return signature;
+  };
   page_file_ = make_file(kStatusPageBytes, F_SEAL_SHRINK);
   short_file_ = make_file(kStatusPageBytes - 1, F_SEAL_SHRINK);
   loose_file_ = make_file(kStatusPageBytes, 0);
@@ -79,7 +84,7 @@ FakeService::FakeService() : path_(folder_.path() + "/socket") {
   page_->magic = kPageMagic;
   page_->version = kPageVersion;
   page_->cores = 2;
-  page_->usable_devices = 1;
+  page_->usable_devices = page_->ml_dsa_devices = 1;
   start();
 }
 
@@ -248,6 +253,8 @@ bool FakeService::serve_channel(Socket &socket) {
   if (received.transfer != Transfer::kDone) return received.transfer == Transfer::kWouldBlock;
   if (const auto request = read_private_request(received.packet))
     return answer_private(socket, *request);
+  if (const auto request = read_sign_request(received.packet))
+    return answer_signature(socket, *request);
   if (const auto request = read_generate_request(received.packet))
     return answer_generation(socket, *request);
   return false;
@@ -259,29 +266,45 @@ void FakeService::later(int socket, Bytes packet) {
 }
 
 bool FakeService::answer_private(Socket &socket, const PrivateRequest &request) {
+  std::vector<Bytes> parts;
+  if (request.parts)
+    for (const auto &part : *request.parts) parts.emplace_back(part.begin(), part.end());
+  return answer_operation(socket, request.key, parts, [&](const std::vector<Bytes> &key) {
+    return compute(request.input, key);
+  });
+}
+
+bool FakeService::answer_signature(Socket &socket, const SignRequest &request) {
+  std::vector<Bytes> parts;
+  if (!request.private_key.empty())
+    parts.emplace_back(request.private_key.begin(), request.private_key.end());
+  return answer_operation(socket, request.key, parts, [&](const std::vector<Bytes> &key) {
+    return sign(request.set->number, request.input, key[kMlDsaKey]);
+  });
+}
+
+bool FakeService::answer_operation(
+    Socket &socket, uint64_t key, const std::vector<Bytes> &parts,
+    const std::function<Bytes(const std::vector<Bytes> &key)> &right) {
   ++requests;
   const auto control = std::find_if(sockets_.begin(), sockets_.end(), [&](const Socket &one) {
     return one.is_control && one.session == socket.session;
   });
   if (control == sockets_.end()) return false;
-  std::vector<Bytes> parts;
-  if (request.parts) {
-    ++with_key;
-    for (const auto &part : *request.parts) parts.emplace_back(part.begin(), part.end());
-  }
-  const size_t bytes = request.input.size();
+  const bool brings_key = !parts.empty();
+  if (brings_key) ++with_key;
   Answer how = answer;
   if (how == Answer::kForgetsOnce) {
     answer = Answer::kRight;
-    control->keys.erase(request.key);
-    if (!request.parts) how = Answer::kUnknownKey;
+    control->keys.erase(key);
+    if (!brings_key) how = Answer::kUnknownKey;
   }
-  if (how != Answer::kUnknownKey && request.parts) control->keys[request.key] = parts;
-  if (!control->keys.contains(request.key)) {
+  if (how != Answer::kUnknownKey && brings_key) control->keys[key] = parts;
+  if (!control->keys.contains(key)) {
     (void)send_bytes(socket.descriptor, result_packet(Outcome::kUnknownKey, {}));
     return true;
   }
-  const Bytes output = compute(request.input, control->keys[request.key]);
+  const Bytes output = right(control->keys[key]);
   Bytes packet = result_packet(Outcome::kDone, output);
   switch (how) {
     case Answer::kNone:
@@ -298,7 +321,7 @@ bool FakeService::answer_private(Socket &socket, const PrivateRequest &request) 
       packet.push_back(0);
       break;
     case Answer::kOtherSize:
-      packet = result_packet(Outcome::kDone, Bytes(bytes / 2, 1));
+      packet = result_packet(Outcome::kDone, Bytes(output.size() / 2, 1));
       break;
     case Answer::kOtherKind:
       packet[0] ^= 1;
@@ -311,7 +334,7 @@ bool FakeService::answer_private(Socket &socket, const PrivateRequest &request) 
       packet[4] = sizeof(Header), packet[5] = 0;
       break;
     case Answer::kHuge:
-      packet = result_packet(Outcome::kDone, Bytes(kMostPacketBytes - sizeof(RsaResult), 1));
+      packet = result_packet(Outcome::kDone, Bytes(kMostPacketBytes - sizeof(Result), 1));
       break;
     case Answer::kUnknownOutcome:
       packet = result_packet(Outcome(77), {});

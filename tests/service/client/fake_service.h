@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "service/wire/messages.h"
+#include "service/wire/ml_dsa_packets.h"
 #include "service/wire/rsa_packets.h"
 #include "service/wire/status_page.h"
 #include "temporary_folder.h"
@@ -73,8 +74,10 @@ class FakeService {
   std::atomic<lanecrypt::service::Outcome> outcome{lanecrypt::service::Outcome::kBusy};
   std::atomic<int> delay_ms{0};
   std::atomic<uint32_t> most_channels{4096}, most_keys{1024};
-  // The right output, by the parts of the key. By default the input backwards.
+  // The right output, by the parts of the key: of RSA, by default the input backwards, and of
+  // ML-DSA.
   std::function<Bytes(std::span<const uint8_t> input, const std::vector<Bytes> &key)> compute;
+  std::function<Bytes(uint32_t set, std::span<const uint8_t> input, const Bytes &key)> sign;
   // The parts of a new key, each as long as it is; empty: none could be made.
   std::function<std::vector<Bytes>(uint32_t bits)> generate;
 
@@ -93,7 +96,11 @@ class FakeService {
   void accept_one();
   bool serve_control(Socket &socket);
   bool serve_channel(Socket &socket);
+  // Of an operation with a key. `parts` are those that it brings, none if it brings no key.
+  bool answer_operation(Socket &socket, uint64_t key, const std::vector<Bytes> &parts,
+                        const std::function<Bytes(const std::vector<Bytes> &key)> &right);
   bool answer_private(Socket &socket, const lanecrypt::service::PrivateRequest &request);
+  bool answer_signature(Socket &socket, const lanecrypt::service::SignRequest &request);
   bool answer_generation(Socket &socket, const lanecrypt::service::GenerateRequest &request);
   bool welcome(int socket);
   bool hand_over(Socket &socket, uint32_t count);

@@ -1,4 +1,4 @@
-// A key that is none: numbers of the right lengths.
+// Keys that are none: numbers of the right lengths.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,7 +21,9 @@ using std::chrono::seconds;
 
 class TestKey final : public client::Key {
  public:
-  explicit TestKey(size_t modulus_bytes = 128) : bytes_(modulus_bytes) {}
+  explicit TestKey(size_t modulus_bytes = 128)
+      : Key({lanecrypt::service::Family::kRsa, uint32_t(8 * modulus_bytes)}),
+        bytes_(modulus_bytes) {}
   bool copy_numbers(client::KeyNumbers &to) const override {
     ++copies;
     if (!has_numbers) return false;
@@ -32,6 +34,21 @@ class TestKey final : public client::Key {
   }
   bool has_numbers = true;
   mutable std::atomic<int> copies{0};
+
+ private:
+  const size_t bytes_;
+};
+
+class TestMlDsaKey final : public client::Key {
+ public:
+  explicit TestMlDsaKey(uint32_t set)
+      : Key({lanecrypt::service::Family::kMlDsa, set}),
+        bytes_(lanecrypt::service::find_ml_dsa_set(set)->key_bytes) {}
+  bool copy_numbers(client::KeyNumbers &to) const override {
+    to.memory = lanecrypt::secure::KeyMemory(bytes_);
+    to.parts[lanecrypt::service::kMlDsaKey] = {to.memory.data(), bytes_};
+    return true;
+  }
 
  private:
   const size_t bytes_;

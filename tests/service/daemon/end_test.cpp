@@ -156,7 +156,7 @@ TEST_F(DaemonEnd, BySigtermItFinishesWhatIsUnderWay) {
   for (const Socket &channel : channels) {
     const std::optional<Bytes> packet = channel.receive();
     if (!packet) continue;
-    RsaResult head;
+    Result head;
     ASSERT_GE(packet->size(), sizeof head);
     std::memcpy(&head, packet->data(), sizeof head);
     if (head.outcome == Outcome::kDone) {

@@ -96,7 +96,7 @@ TEST_F(DaemonHostile, WrongRequests) {
   expect_channel_ends(Bytes(right.begin(), right.begin() + sizeof(RsaPrivate)));
   expect_channel_ends(Bytes(kMostPacketBytes + 1, 0));
   expect_channel_ends(packet(Kind::kHello, Hello{}));
-  expect_channel_ends(packet(Kind::kRsaResult, RsaResult{}));
+  expect_channel_ends(packet(Kind::kResult, Result{}));
   expect_channel_ends(private_request(0, key_, input_, true));
   const auto changed = [&](auto change) {
     RsaPrivate head;
@@ -119,6 +119,24 @@ TEST_F(DaemonHostile, WrongRequests) {
   expect_channel_ends(packet(Kind::kRsaGenerate, RsaGenerate{{}, 1024, 0}));
   expect_channel_ends(packet(Kind::kRsaGenerate, RsaGenerate{{}, 1024, 33}, Bytes(33, 1)));
   expect_channel_ends(packet(Kind::kRsaGenerate, RsaGenerate{{}, 1024, 2}, Bytes{1, 0, 1}));
+}
+
+TEST_F(DaemonHostile, WrongRequestsOfMlDsa) {
+  const Bytes input(kMlDsaInputBytes, 1);
+  for (const MlDsaSet &set : kMlDsaSets) {
+    const Bytes right = sign_request(2, set.number, input, Bytes(set.key_bytes, 1));
+    expect_channel_ends(Bytes(right.begin(), right.end() - 1));
+    expect_channel_ends(Bytes(right.begin(), right.begin() + sizeof(MlDsaSign)));
+    expect_channel_ends(sign_request(0, set.number, input, Bytes(set.key_bytes, 1)));
+    expect_channel_ends(sign_request(2, set.number + 1, input, Bytes(set.key_bytes, 1)));
+    expect_channel_ends(sign_request(2, set.number, input, Bytes(set.key_bytes + 1, 1)));
+    expect_channel_ends(sign_request(2, set.number, input, Bytes(1, 1)));
+    expect_channel_ends(sign_request(2, set.number, Bytes(kMlDsaInputBytes - 1, 1), {}));
+    expect_channel_ends(sign_request(2, set.number, Bytes(kMlDsaInputBytes + 1, 1), {}));
+    expect_channel_ends(packet(Kind::kMlDsaSign, MlDsaSign{{}, 2, set.number, UINT32_MAX}, input));
+  }
+  // Of the length of another set's.
+  expect_channel_ends(sign_request(2, 65, input, Bytes(kMlDsaSets[0].key_bytes, 1)));
 }
 
 TEST_F(DaemonHostile, ASecondRequestOnABusyChannel) {

@@ -16,6 +16,8 @@ namespace {
 
 using test::Bytes;
 
+constexpr Sort kRsa{Family::kRsa, 1024}, kMlDsa{Family::kMlDsa, 44};
+
 // The numbers of a key in the order of KeyPart, without kD.
 using Numbers = std::array<Bytes, kD>;
 
@@ -32,40 +34,92 @@ KeyParts parts_of(const Numbers &numbers) {
 TEST(LibraryKeys, AreOneForTheSameNumbers) {
   LibraryKeys keys;
   const Numbers key = numbers_of(test::key_of_bits(1024)), copy = key;
-  const LibraryKeyPointer first = keys.get(parts_of(key)), second = keys.get(parts_of(copy));
+  const LibraryKeyPointer first = keys.get(kRsa, parts_of(key)),
+                          second = keys.get(kRsa, parts_of(copy));
   ASSERT_NE(nullptr, first);
   EXPECT_EQ(first, second);
-  EXPECT_NE(first, keys.get(parts_of(numbers_of(test::TestKey::random(1024)))));
+  EXPECT_NE(first, keys.get(kRsa, parts_of(numbers_of(test::TestKey::random(1024)))));
 }
 
 TEST(LibraryKeys, AreNotSharedWithWhoKnowsLess) {
   LibraryKeys keys;
   const Numbers key = numbers_of(test::key_of_bits(1024));
-  const LibraryKeyPointer good = keys.get(parts_of(key));
+  const LibraryKeyPointer good = keys.get(kRsa, parts_of(key));
   ASSERT_NE(nullptr, good);
   // With each of the private numbers wrong, and with the primes in the other order.
   Numbers wrong = key;
   for (size_t n = kP; n < kD; ++n) {
     wrong[n].back() ^= 2;
-    EXPECT_EQ(nullptr, keys.get(parts_of(wrong)));
+    EXPECT_EQ(nullptr, keys.get(kRsa, parts_of(wrong)));
     wrong[n].back() ^= 2;
   }
   wrong[kP].swap(wrong[kQ]);
-  EXPECT_EQ(nullptr, keys.get(parts_of(wrong)));
-  EXPECT_EQ(good, keys.get(parts_of(key)));
+  EXPECT_EQ(nullptr, keys.get(kRsa, parts_of(wrong)));
+  EXPECT_EQ(good, keys.get(kRsa, parts_of(key)));
+}
+
+// A private key of ML-DSA-44, made of a seed of such bytes.
+Bytes ml_dsa_key(uint8_t byte) {
+  lc_context *context = nullptr;
+  lc_options options{};
+  options.struct_size = sizeof options;
+  options.devices = "none";
+  EXPECT_EQ(LC_OK, lc_open(&options, &context));
+  const Bytes seed(32, byte);
+  Bytes open(lc_ml_dsa_bytes(LC_ML_DSA_44, LC_ML_DSA_PUBLIC_KEY));
+  Bytes secret(lc_ml_dsa_bytes(LC_ML_DSA_44, LC_ML_DSA_PRIVATE_KEY));
+  lc_ml_dsa_message message{};
+  message.random = seed.data();
+  message.public_key = open.data();
+  message.private_key = secret.data();
+  lc_ml_dsa_job job{};
+  job.struct_size = sizeof job;
+  job.operation = LC_ML_DSA_GENERATE;
+  job.set = LC_ML_DSA_44;
+  job.device = LC_CPU;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  EXPECT_EQ(LC_OK, lc_ml_dsa_run(context, &job, nullptr)) << lc_last_error();
+  lc_close(context);
+  return secret;
+}
+
+TEST(LibraryKeys, OfMlDsaToo) {
+  LibraryKeys keys;
+  Bytes secret = ml_dsa_key(1);
+  const Bytes other = ml_dsa_key(2);
+  const LibraryKeyPointer first = keys.get(kMlDsa, {secret});
+  ASSERT_NE(nullptr, first);
+  EXPECT_NE(nullptr, first->ml_dsa());
+  EXPECT_EQ(nullptr, first->rsa());
+  EXPECT_EQ(first, keys.get(kMlDsa, {secret}));
+  EXPECT_NE(nullptr, keys.get(kMlDsa, {other}));
+  EXPECT_NE(first, keys.get(kMlDsa, {other}));
+  // Whoever has another K, which nothing else of the key depends on, gets a key of its own.
+  secret[32] ^= 1;
+  const LibraryKeyPointer second = keys.get(kMlDsa, {secret});
+  EXPECT_NE(nullptr, second);
+  EXPECT_NE(first, second);
+  // A part of s1 or of t0 that does not belong to the public key.
+  secret[128] ^= 1;
+  EXPECT_EQ(nullptr, keys.get(kMlDsa, {secret}));
+  secret[128] ^= 1;
+  secret.back() ^= 1;
+  EXPECT_EQ(nullptr, keys.get(kMlDsa, {secret}));
 }
 
 TEST(LibraryKeys, GoWithTheirLastClient) {
   LibraryKeys keys;
   const Numbers key = numbers_of(test::key_of_bits(1024));
   const KeyParts parts = parts_of(key);
-  LibraryKeyPointer first = keys.get(parts), second = keys.get(parts);
+  LibraryKeyPointer first = keys.get(kRsa, parts), second = keys.get(kRsa, parts);
   const std::weak_ptr<const LibraryKey> seen = first;
   first.reset();
   EXPECT_FALSE(seen.expired());
   second.reset();
   EXPECT_TRUE(seen.expired());
-  EXPECT_NE(nullptr, keys.get(parts));
+  EXPECT_NE(nullptr, keys.get(kRsa, parts));
 }
 
 TEST(LibraryKeys, BearThreadsThatBringAndLeaveThem) {
@@ -76,7 +130,7 @@ TEST(LibraryKeys, BearThreadsThatBringAndLeaveThem) {
   for (int n = 0; n < 4; ++n)
     threads.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {
-        const LibraryKeyPointer got = keys.get(parts);
+        const LibraryKeyPointer got = keys.get(kRsa, parts);
         ASSERT_NE(nullptr, got);
         EXPECT_TRUE(got->is(parts));
       }

@@ -138,18 +138,26 @@ TEST(Latencies, FollowTheLastOnesBySizeAndLoad) {
   const auto known = [&](uint32_t bits, uint32_t load) {
     return status.rsa_us[StatusPage::size_of(bits)][StatusPage::load_of(load)].load();
   };
-  note_latency(status, 2048, 1, 1000);
+  const auto note = [&](uint32_t bits, uint32_t load, uint64_t us) {
+    note_latency(status, {Family::kRsa, bits}, load, us);
+  };
+  note(2048, 1, 1000);
   EXPECT_EQ(1000u, known(2048, 1));
   EXPECT_EQ(0u, known(2048, 2));
   EXPECT_EQ(0u, known(2049, 1));
-  note_latency(status, 2048, 1, 1800);
+  note(2048, 1, 1800);
   EXPECT_EQ(1100u, known(2048, 1));
-  for (int n = 0; n < 200; ++n) note_latency(status, 2048, 1, 0);
+  for (int n = 0; n < 200; ++n) note(2048, 1, 0);
   EXPECT_GE(known(2048, 1), 1u);
   EXPECT_LT(known(2048, 1), 10u);
   // Of any size and load.
-  note_latency(status, 8192, UINT32_MAX, UINT64_MAX);
+  note(8192, UINT32_MAX, UINT64_MAX);
   EXPECT_EQ(UINT32_MAX / 2, known(8192, UINT32_MAX));
+  // Each set of ML-DSA has its own.
+  note_latency(status, {Family::kMlDsa, 65}, 1, 700);
+  EXPECT_EQ(0u, status.ml_dsa_us[0][1]);
+  EXPECT_EQ(700u, status.ml_dsa_us[1][1]);
+  EXPECT_EQ(0u, status.ml_dsa_us[2][1]);
 }
 
 TEST(Histograms, CountEachValueOnce) {

@@ -78,6 +78,12 @@ Bytes private_request(uint64_t number, const TestKey &key, const Bytes &input, b
   return packet(Kind::kRsaPrivate, fixed, rest);
 }
 
+Bytes sign_request(uint64_t number, uint32_t set, const Bytes &input, const Bytes &key) {
+  Bytes rest = input;
+  rest.insert(rest.end(), key.begin(), key.end());
+  return packet(Kind::kMlDsaSign, MlDsaSign{{}, number, set, uint32_t(key.size())}, rest);
+}
+
 TestClient::TestClient(const std::string &path) {
   control = Socket(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -148,10 +154,10 @@ Answer answer_of(const Socket &channel) {
   EXPECT_TRUE(packet) << "the channel is closed";
   if (!packet) return {};
   std::span<const uint8_t> rest;
-  const auto fixed = fixed_part<RsaResult>(*packet, Kind::kRsaResult, &rest);
+  const auto fixed = fixed_part<Result>(*packet, Kind::kResult, &rest);
   EXPECT_TRUE(fixed) << "no result";
   if (!fixed) return {};
-  EXPECT_EQ(rest.size(), fixed->modulus_bytes);
+  EXPECT_EQ(rest.size(), fixed->output_bytes);
   return {fixed->outcome, Bytes(rest.begin(), rest.end())};
 }
 

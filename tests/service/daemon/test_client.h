@@ -60,6 +60,10 @@ Bytes packet(Kind kind, Message message, std::span<const uint8_t> rest = {}) {
 // A request with the parts of the key, or without.
 Bytes private_request(uint64_t number, const TestKey &key, const Bytes &input, bool with_key);
 
+// A request of ML-DSA. `input`: mu and rnd. `key`: the private key, empty if it does not come
+// along.
+Bytes sign_request(uint64_t number, uint32_t set, const Bytes &input, const Bytes &key);
+
 struct Answer {
   Outcome outcome = Outcome::kFailed;
   Bytes output;

@@ -1,0 +1,23 @@
+// Packets of ML-DSA, read, as rsa_packets.h has it.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "service/wire/messages.h"
+#include "service/wire/sort.h"
+
+namespace lanecrypt::service {
+
+struct SignRequest {
+  uint64_t key = 0;
+  const MlDsaSet *set = nullptr;
+  std::span<const uint8_t> input;        // mu and rnd
+  std::span<const uint8_t> private_key;  // empty, or as long as those of its set
+};
+std::optional<SignRequest> read_sign_request(std::span<const uint8_t> packet);
+
+}  // namespace lanecrypt::service
