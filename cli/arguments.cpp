@@ -18,6 +18,11 @@ std::string_view without_dashes(std::string_view word) {
   return word;
 }
 
+// The parser takes [a,b] for a list of two words. Only files have such names.
+std::string no_list(std::string_view word) {
+  return (word.starts_with('[') ? "./" : "") + std::string(word);
+}
+
 // Moves the secret aside and hides it in argv, where `ps` would show it.
 std::string take_secret(char *value, std::vector<SecretBytes> &secrets) {
   const size_t bytes = std::strlen(value);
@@ -34,6 +39,11 @@ Arguments translate_arguments(int argc, char **argv, int first,
   Arguments out;
   for (int i = first; i < argc; i++) {
     const std::string_view word = argv[i];
+    if (word == "--") {
+      out.words.emplace_back(word);
+      while (++i < argc) out.words.push_back(no_list(argv[i]));
+      break;
+    }
     const std::string_view body = without_dashes(word);
     const std::string_view name = body.substr(0, body.find('='));
     const auto known = std::find_if(names.begin(), names.end(), [&](const OptionName &option) {
@@ -47,7 +57,7 @@ Arguments translate_arguments(int argc, char **argv, int first,
         // letter, whose values are numbers of secrets.
         out.words.push_back("-" + std::string(word));
       else
-        out.words.emplace_back(word);
+        out.words.push_back(no_list(word));
       continue;
     }
     const std::string parsed = "--" + known->parsed;

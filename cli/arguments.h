@@ -29,9 +29,9 @@ struct Arguments {
 
 // Translates argv[first..argc). Known options of `names` become "--parsed" or
 // "--parsed=value". The name of a cipher with dashes before it becomes "--cipher=name".
-// Every other word stays. An option's value is taken as it is, even if it begins with a
-// dash. Secrets are overwritten with 'x' in argv, as far as other processes can see them
-// there.
+// Every other word stays, and so do all words from "--" on. An option's value is taken as it is,
+// even if it begins with a dash. Secrets are overwritten with 'x' in argv, as far as other
+// processes can see them there.
 Arguments translate_arguments(int argc, char **argv, int first,
                               const std::vector<OptionName> &names);
 

@@ -21,13 +21,15 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, and makes RSA keys,
-on graphics processors. Runs programs that use OpenSSL with a device.
+    R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, hashes files, signs them
+with SLH-DSA, and makes keys, on graphics processors. Runs programs that use OpenSSL with a
+device.
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
   lanecrypt dec -aes-256-ctr -pbkdf2 -in disk.img.enc -out disk.img
   lanecrypt genrsa --count 1000 --bits 4096 --out-dir keys
+  lanecrypt hash -blake3 disk.img
   lanecrypt slh-dsa sign --key key.pem *.tar
   lanecrypt run -- nginx -g 'daemon off;'
   lanecrypt devices
@@ -50,6 +52,7 @@ struct Entry {
 constexpr Entry kEntries[] = {
     {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
     {"dec", "decrypt a file of lanecrypt enc or openssl enc", start<make_dec>},
+    {"hash", "print or check the digests of files", start<make_hash>},
     {"genrsa", "make RSA keys, one or many", start<make_genrsa>},
     {"slh-dsa", "make keys and signatures of SLH-DSA, and verify them", start_slh_dsa},
     {"run", "run a program that uses OpenSSL, with a service of its own", start_run},

@@ -26,6 +26,7 @@ class Subcommand {
 std::unique_ptr<Subcommand> make_enc();
 std::unique_ptr<Subcommand> make_dec();
 std::unique_ptr<Subcommand> make_genrsa();
+std::unique_ptr<Subcommand> make_hash();
 std::unique_ptr<Subcommand> make_devices();
 std::unique_ptr<Subcommand> make_tune();
 

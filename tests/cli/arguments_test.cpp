@@ -51,6 +51,15 @@ TEST(Arguments, OthersStay) {
             (Words{"--nonsense", "-", "--", "x"}));
 }
 
+TEST(Arguments, NothingIsAnOptionAfterTwoDashes) {
+  EXPECT_EQ(Argv({"-d", "--", "-d", "-nonsense", "-aes-256-ctr"}).translate().words,
+            (Words{"--decrypt", "--", "-d", "-nonsense", "-aes-256-ctr"}));
+}
+
+TEST(Arguments, NoFileIsAList) {
+  EXPECT_EQ(Argv({"[a,b]", "--", "[c]"}).translate().words, (Words{"./[a,b]", "--", "./[c]"}));
+}
+
 TEST(Arguments, OneDashIsTwoOfOthersToo) {
   EXPECT_EQ(Argv({"-nonsense", "-k0"}).translate().words, (Words{"--nonsense", "--k0"}));
 }

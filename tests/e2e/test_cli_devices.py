@@ -453,8 +453,8 @@ def test_man_page_has_no_warnings_and_every_option():
         pytest.skip("man is a stand-in here, on a system without manual pages")
     assert done.returncode == 0 and done.stderr == ""
     text = done.stdout.replace("\u2010", "-")
-    for command in ("enc", "dec", "genrsa", "slh-dsa keygen", "slh-dsa public", "slh-dsa sign",
-                    "slh-dsa verify", "devices", "bench", "tune"):
+    for command in ("enc", "dec", "hash", "genrsa", "slh-dsa keygen", "slh-dsa public",
+                    "slh-dsa sign", "slh-dsa verify", "devices", "bench", "tune"):
         assert f"lanecrypt {command}" in text, command
         for option in re.findall(r"--([a-z0-9-]+)", ok(*command.split(), "--help").stdout.decode()):
             if option in ("help", "encrypt", "decrypt", "passphrase", "key", "salt-hex", "print-key",

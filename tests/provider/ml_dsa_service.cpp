@@ -71,7 +71,9 @@ class MlDsaByService : public testing::Test {
     ASSERT_NE(nullptr, key) << take_error_texts();
   }
   uint64_t count(const char *name) {
-    return library->counter((std::string("lanecrypt.ml-dsa-") + name).c_str());
+    std::string full = "lanecrypt.ml-dsa-";
+    full += name;
+    return library->counter(full.c_str());
   }
   // Empty if it failed, with the errors in `errors`.
   Bytes sign(const Bytes &message) {

@@ -1,0 +1,232 @@
+// `lanecrypt hash`: digests of files, in the form of sha256sum and b3sum, and checks of them.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/failure.h"
+#include "cli/hash/check_list.h"
+#include "cli/hash/checksum_line.h"
+#include "cli/hash/hash_algorithm.h"
+#include "cli/hash/hash_files.h"
+#include "cli/keys/hex.h"
+#include "cli/keys/passphrase.h"
+#include "cli/subcommand.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Prints the digest of each file, or of standard input, in the form of sha256sum and
+b3sum. Many files are hashed at once, and large ones in parts where the hash is a tree:
+BLAKE3, Merkle trees and ParallelHash.
+
+Examples:
+  lanecrypt hash -sha256 *.iso > SHA256SUMS
+  lanecrypt hash -sha256 --check SHA256SUMS
+  lanecrypt hash -blake3 disk.img
+  lanecrypt hash -blake3 -key-source file:key.hex message
+  lanecrypt hash -merkle-sha256 -leaf-bytes 1048576 weights.safetensors
+)";
+
+constexpr size_t kKeyBytes = 32;
+constexpr uint64_t kMostDigestBytes = 1 << 30;
+
+class Hash : public Subcommand {
+ public:
+  std::vector<OptionName> option_names() const override {
+    std::vector<OptionName> names = {{"c", "check"},
+                                     {"check", "check"},
+                                     {"ignore-missing", "ignore-missing"},
+                                     {"strict", "strict"},
+                                     {"quiet", "quiet"},
+                                     {"length", "length", true},
+                                     {"key-source", "key-source", true, true},
+                                     {"derive-key", "derive-key", true},
+                                     {"leaf-bytes", "leaf-bytes", true},
+                                     {"customization", "customization", true},
+                                     {"devices", "devices", true},
+                                     {"device", "devices", true},
+                                     {"require-gpu", "require-gpu"},
+                                     {"v", "verbose"},
+                                     {"verbose", "verbose"},
+                                     {"help", "help"},
+                                     {"h", "help"}};
+    for (const HashAlgorithm &algorithm : hash_algorithms())
+      names.push_back({algorithm.name, algorithm.name});
+    return names;
+  }
+
+  void declare(CLI::App &app) override {
+    app.description(kHelp);
+    app.add_option("FILE", paths_, "what to hash, or with --check the lists; - is standard input")
+        ->option_text(" ");
+    for (const HashAlgorithm &algorithm : hash_algorithms())
+      app.add_flag_callback(std::string("--") + algorithm.name,
+                            [this, &algorithm] { choose(algorithm); })
+          ->group("Hash");
+    const std::string form = "Form";
+    app.add_option("--length", length_, "bytes of a digest: SHAKE, BLAKE3 and ParallelHash")
+        ->option_text("N")
+        ->group(form);
+    CLI::Option *const key =
+        app.add_option("--key-source", key_,
+                       "BLAKE3: the key of 32 bytes, in hexadecimal, from file:PATH (first line), "
+                       "env:NAME, fd:NUMBER, stdin or prompt, which asks on the terminal")
+            ->option_text("SOURCE")
+            ->group(form);
+    app.add_option("--derive-key", context_,
+                   "BLAKE3: derives a key from each file, for the purpose that TEXT names")
+        ->option_text("TEXT")
+        ->group(form)
+        ->excludes(key);
+    app.add_option("--leaf-bytes", leaf_bytes_,
+                   "Merkle trees and ParallelHash: bytes of a leaf or block")
+        ->option_text("N")
+        ->group(form);
+    app.add_option("--customization", customization_, "ParallelHash: the customization string")
+        ->option_text("TEXT")
+        ->group(form);
+    const std::string checking = "Check";
+    CLI::Option *const check =
+        app.add_flag("-c,--check", is_check_, "check the files of lists that were printed so")
+            ->group(checking);
+    app.add_flag("--quiet", check_.quiet, "print nothing for files that are right")
+        ->group(checking)
+        ->needs(check);
+    app.add_flag("--ignore-missing", check_.ignores_missing, "pass over files that are not there")
+        ->group(checking)
+        ->needs(check);
+    app.add_flag("--strict", check_.is_strict, "fail if a line of a list has another form")
+        ->group(checking)
+        ->needs(check);
+    const std::string running = "Running";
+    app.add_option("--devices,--device", settings_.devices,
+                   "on which devices, as for enc; otherwise as LANECRYPT_DEVICES says, or every "
+                   "GPU, if it is worth it")
+        ->option_text("LIST")
+        ->group(running);
+    app.add_flag("--require-gpu", settings_.require_device, "fail rather than hash on the CPU")
+        ->group(running);
+    app.add_flag("-v,--verbose", is_verbose_, "report as a line of text on standard error")
+        ->group(running);
+  }
+
+  void run(std::vector<SecretBytes> secrets) override {
+    const auto begin = std::chrono::steady_clock::now();
+    read_settings(secrets);
+    if (paths_.empty()) paths_ = {"-"};
+    HashFiles files(settings_);
+    const std::optional<Failure> failure = is_check_ ? check(files) : print(files);
+    if (is_verbose_) {
+      Report report = files.report();
+      report.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      say(to_text(report) + "\n");
+    }
+    if (failure) throw *failure;
+  }
+
+ private:
+  void choose(const HashAlgorithm &algorithm) {
+    if (algorithm_ != nullptr && algorithm_ != &algorithm)
+      throw Failure(ExitCode::kUsage, fmt::format("-{} and -{} exclude each other",
+                                                  algorithm_->name, algorithm.name));
+    algorithm_ = &algorithm;
+  }
+
+  void read_settings(const std::vector<SecretBytes> &secrets) {
+    if (algorithm_ == nullptr)
+      throw Failure(ExitCode::kUsage, "no hash was given: add one such as -sha256 or -blake3");
+    const auto refuse = [&](bool is_given, bool is_possible, const char *option) {
+      if (is_given && !is_possible)
+        throw Failure(ExitCode::kUsage, fmt::format("-{} has no {}", algorithm_->name, option));
+    };
+    const bool is_blake3 = algorithm_->hash == LC_BLAKE3;
+    const bool is_parallel = algorithm_->has_leaf_bytes && algorithm_->any_digest_bytes;
+    refuse(length_.has_value(), algorithm_->any_digest_bytes, "--length");
+    refuse(key_.has_value(), is_blake3, "-key-source");
+    refuse(context_.has_value(), is_blake3, "-derive-key");
+    refuse(leaf_bytes_.has_value(), algorithm_->has_leaf_bytes, "-leaf-bytes");
+    refuse(customization_.has_value(), is_parallel, "-customization");
+    if (algorithm_->has_leaf_bytes && leaf_bytes_.value_or(0) == 0)
+      throw Failure(ExitCode::kUsage,
+                    fmt::format("-{} needs -leaf-bytes, of 1 at least", algorithm_->name));
+    if (length_ && (*length_ == 0 || *length_ > kMostDigestBytes))
+      throw Failure(ExitCode::kUsage, "--length must be from 1 to 2^30");
+    settings_.hash = algorithm_->hash;
+    settings_.digest_bytes = length_.value_or(algorithm_->digest_bytes);
+    settings_.leaf_bytes = leaf_bytes_.value_or(0);
+    if (customization_) settings_.text = *customization_;
+    if (context_) {
+      settings_.hash = LC_BLAKE3_DERIVE_KEY;
+      settings_.text = *context_;
+    }
+    if (!key_) return;
+    settings_.hash = LC_BLAKE3_KEYED;
+    const SecretBytes &source = secrets.at(*key_);
+    const SecretBytes text = asks_for_key(source)
+                                 ? ask_key("enter BLAKE3 key in hexadecimal:", false)
+                                 : read_key_source(source);
+    settings_.key.emplace(kKeyBytes);
+    parse_hex({text.text(), text.size()}, {settings_.key->data(), settings_.key->size()},
+              "key (-key-source)");
+  }
+
+  std::optional<Failure> print(HashFiles &files) const {
+    uint64_t unread = 0;
+    std::optional<Failure> last;
+    files.run(paths_, [&](const HashFiles::Outcome &outcome) {
+      if (outcome.failure == nullptr) {
+        fmt::print("{}", to_line(outcome.digest, paths_[outcome.number]));
+        return;
+      }
+      ++unread;
+      if (paths_.size() > 1) say(fmt::format("lanecrypt: {}\n", outcome.failure->what()));
+      last.emplace(*outcome.failure);
+    });
+    if (unread == 0) return std::nullopt;
+    if (paths_.size() == 1) return last;
+    return Failure(ExitCode::kFailed,
+                   fmt::format("{} of {} files could not be read", unread, paths_.size()));
+  }
+
+  std::optional<Failure> check(HashFiles &files) const {
+    CheckCounts sum;
+    for (const std::string &path : paths_) {
+      const CheckCounts counts = check_list(path, settings_, files, check_);
+      sum.right += counts.right;
+      sum.wrong += counts.wrong;
+      sum.unread += counts.unread;
+      sum.malformed += counts.malformed;
+    }
+    const bool is_bad = sum.wrong != 0 || (check_.is_strict && sum.malformed != 0);
+    if (!is_bad && sum.unread == 0) return std::nullopt;
+    std::string text = fmt::format("digests: {} right, {} wrong", sum.right, sum.wrong);
+    if (sum.unread != 0) text += fmt::format("; files that could not be read: {}", sum.unread);
+    if (sum.malformed != 0) text += fmt::format("; lines of another form: {}", sum.malformed);
+    return Failure(is_bad ? ExitCode::kBadData : ExitCode::kFailed, text);
+  }
+
+  HashSettings settings_;
+  CheckOptions check_;
+  const HashAlgorithm *algorithm_ = nullptr;
+  std::vector<std::string> paths_;
+  std::optional<uint64_t> length_, leaf_bytes_;
+  std::optional<size_t> key_;  // the number of a secret
+  std::optional<std::string> context_, customization_;
+  bool is_check_ = false, is_verbose_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_hash() { return std::make_unique<Hash>(); }
+
+}  // namespace lanecrypt::cli

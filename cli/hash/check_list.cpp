@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/hash/check_list.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/hash/checksum_line.h"
+#include "cli/hash/message.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// A list, by its lines.
+struct List {
+  std::vector<std::string> names;
+  std::vector<std::vector<uint8_t>> digests;
+  uint64_t malformed = 0;
+};
+
+List read_list(const std::string &path, uint64_t digest_bytes) {
+  const Message text(path);
+  std::string_view rest(reinterpret_cast<const char *>(text.data()), text.size());
+  const std::string name = path == "-" ? "standard input" : path;
+  List list;
+  for (uint64_t number = 1; !rest.empty(); ++number) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    std::optional<ChecksumLine> read = parse_line(line, digest_bytes);
+    if (!read) {
+      ++list.malformed;
+      say(fmt::format("lanecrypt: {}: line {} is no digest of this hash and a name\n", name,
+                      number));
+      continue;
+    }
+    list.names.push_back(std::move(read->name));
+    list.digests.push_back(std::move(read->digest));
+  }
+  return list;
+}
+
+}  // namespace
+
+CheckCounts check_list(const std::string &path, const HashSettings &settings, HashFiles &files,
+                       const CheckOptions &options) {
+  const List list = read_list(path, settings.digest_bytes);
+  const std::string name = path == "-" ? "standard input" : path;
+  if (list.names.empty())
+    throw Failure(ExitCode::kBadData, fmt::format("{}: there is no line to check", name));
+  CheckCounts counts;
+  counts.malformed = list.malformed;
+  files.run(list.names, [&](const HashFiles::Outcome &outcome) {
+    // Only a newline would make two lines of one.
+    std::string begins, shown = list.names[outcome.number];
+    if (shown.find('\n') != std::string::npos) shown = escaped_name(shown, &begins);
+    if (outcome.failure != nullptr) {
+      if (outcome.is_missing && options.ignores_missing) return;
+      ++counts.unread;
+      say(fmt::format("lanecrypt: {}\n", outcome.failure->what()));
+      fmt::print("{}{}: FAILED open or read\n", begins, shown);
+      return;
+    }
+    // What is compared may be the authentication code of a secret key.
+    const bool is_right = CRYPTO_memcmp(outcome.digest.data(), list.digests[outcome.number].data(),
+                                        outcome.digest.size()) == 0;
+    ++(is_right ? counts.right : counts.wrong);
+    if (!is_right || !options.quiet)
+      fmt::print("{}{}: {}\n", begins, shown, is_right ? "OK" : "FAILED");
+  });
+  if (options.ignores_missing && counts.right + counts.wrong + counts.unread == 0)
+    throw Failure(ExitCode::kFailed, fmt::format("{}: none of its files is there", name));
+  return counts;
+}
+
+}  // namespace lanecrypt::cli

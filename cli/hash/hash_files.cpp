@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/hash/hash_files.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "cli/crypt/device_engine.h"
+#include "cli/hash/message.h"
+
+namespace lanecrypt::cli {
+namespace {
+
+// A batch ends when it has so many files, or holds so much memory, or has so many bytes. But
+// it has a few files at least, so that cores share long ones.
+constexpr size_t kMostFiles = 16384, kLeastFiles = 64;
+constexpr uint64_t kMostHeld = 512 << 20, kMostBytes = uint64_t{4} << 30;
+// The CPU has hashed less before a device is open.
+constexpr uint64_t kWorthADevice = 8 << 20;
+// Of a hash that is no tree, the library leaves a job to the CPU if one message is most of it.
+// So longer ones are a job of their own.
+constexpr uint64_t kLong = 16 << 20;
+
+}  // namespace
+
+struct HashFiles::Batch {
+  struct File {
+    size_t number;
+    std::optional<Message> message;
+    std::optional<Failure> failure;
+    bool is_missing = false;
+  };
+
+  std::vector<File> files;
+  std::vector<uint8_t> digests;
+  std::vector<Ticket> tickets;  // of jobs that read and write what is above
+  uint64_t bytes = 0;
+
+  Batch() = default;
+  Batch(Batch &&) = default;
+  Batch &operator=(Batch &&) = delete;
+  // Where an exception leaves jobs under way.
+  ~Batch() {
+    for (Ticket &ticket : tickets) {
+      try {
+        (void)ticket.wait();
+      } catch (const Error &) {
+      }
+    }
+  }
+};
+
+// Gives the number of the first file that has no room in the batch.
+size_t HashFiles::gather(std::span<const std::string> paths, size_t next, Batch &batch) const {
+  uint64_t held = 0;
+  for (; next < paths.size() && batch.files.size() < kMostFiles && held < kMostHeld; ++next) {
+    if (batch.bytes >= kMostBytes && batch.files.size() >= kLeastFiles) break;
+    Batch::File file{next, std::nullopt, std::nullopt};
+    held += settings_.digest_bytes;
+    try {
+      file.message.emplace(paths[next]);
+      held += file.message->held_bytes();
+      batch.bytes += file.message->size();
+    } catch (const Failure &failure) {
+      file.failure = failure;
+      file.is_missing = access(paths[next].c_str(), F_OK) != 0 && errno == ENOENT;
+    }
+    batch.files.push_back(std::move(file));
+  }
+  return next;
+}
+
+void HashFiles::open(bool is_little) {
+  const bool asks = settings_.devices || settings_.require_device ||
+                    secure_getenv("LANECRYPT_DEVICES") != nullptr;
+  const bool wants_devices = asks || !is_little;
+  if (context_ && !(is_without_devices_ && wants_devices)) return;
+  is_without_devices_ = !wants_devices;
+  const char *const named = settings_.devices ? settings_.devices->c_str() : nullptr;
+  context_.emplace(wants_devices ? named : "none",
+                   settings_.require_device ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
+}
+
+void HashFiles::start(Batch &batch) {
+  batch.digests.resize(batch.files.size() * settings_.digest_bytes);
+  std::vector<lc_hash_message> usual, longs;
+  for (size_t n = 0; n < batch.files.size(); ++n) {
+    const std::optional<Message> &message = batch.files[n].message;
+    if (!message) continue;
+    const bool is_long = message->size() > kLong && !settings_.is_tree();
+    (is_long ? longs : usual)
+        .push_back(
+            {message->data(), message->size(), batch.digests.data() + n * settings_.digest_bytes});
+  }
+  lc_hash_job job{};
+  job.struct_size = sizeof job;
+  job.hash = settings_.hash;
+  job.memory = LC_MEMORY_HOST;
+  job.device = LC_ANY_DEVICE;
+  job.message_size = sizeof(lc_hash_message);
+  job.digest_bytes = settings_.digest_bytes;
+  job.leaf_bytes = settings_.leaf_bytes;
+  if (settings_.key) {
+    job.key = settings_.key->data();
+    job.key_bytes = settings_.key->size();
+  }
+  job.text = settings_.text.data();
+  job.text_bytes = settings_.text.size();
+  for (const std::vector<lc_hash_message> *messages : {&usual, &longs}) {
+    if (messages->empty()) continue;
+    job.messages = messages->data();
+    job.message_count = messages->size();
+    lc_ticket *ticket = nullptr;
+    check(lc_hash_submit(context_->get(), &job, nullptr, &ticket));
+    batch.tickets.emplace_back(ticket);
+  }
+}
+
+void HashFiles::finish(Batch &batch, const Tell &tell) {
+  for (Ticket &ticket : batch.tickets) {
+    const lc_result result = ticket.wait();
+    sum_.device_bytes += result.device_bytes;
+    sum_.cpu_bytes += result.cpu_bytes;
+  }
+  for (size_t n = 0; n < batch.files.size(); ++n) {
+    const Batch::File &file = batch.files[n];
+    const std::span<const uint8_t> digest(batch.digests.data() + n * settings_.digest_bytes,
+                                          settings_.digest_bytes);
+    tell({file.number, digest, file.failure ? &*file.failure : nullptr, file.is_missing});
+  }
+  // A reader of a pipe need not wait for the next batch.
+  (void)std::fflush(stdout);
+}
+
+// Reads one batch while the one before it is hashed.
+void HashFiles::run(std::span<const std::string> paths, const Tell &tell) {
+  try {
+    std::optional<Batch> before;
+    for (size_t next = 0; next < paths.size();) {
+      Batch batch;
+      next = gather(paths, next, batch);
+      if (before) finish(*before, tell);
+      before.reset();
+      open(next == paths.size() && batch.bytes < kWorthADevice);
+      start(batch);
+      before.emplace(std::move(batch));
+    }
+    if (before) finish(*before, tell);
+  } catch (const Error &error) {
+    throw failure_of(error);
+  }
+}
+
+Report HashFiles::report() const {
+  Report report;
+  report.cpu_seconds = process_cpu_seconds();
+  report.bytes = sum_.device_bytes + sum_.cpu_bytes;
+  report.device_bytes = sum_.device_bytes;
+  report.cpu_bytes = sum_.cpu_bytes;
+  if (context_) report.devices = devices_used(*context_);
+  return report;
+}
+
+}  // namespace lanecrypt::cli
