@@ -53,7 +53,7 @@ std::string escaped_name(std::string_view name, std::string *begins) {
       continue;
     }
     text += escape;
-    *begins = "\\";
+    begins->assign(1, '\\');
   }
   return text;
 }
