@@ -22,6 +22,8 @@ namespace {
 constexpr size_t kMostOutputBytes = 4 << 20;
 constexpr size_t kStackBytes = 64 << 10;
 constexpr int kTurnsToEnd = 100, kTurnUs = 2000;
+// After its last line its output was closed, as its end does. Then it only needs a core.
+constexpr int kTurnsOfOneThatIsDone = 5000;
 
 // What the new process needs before it becomes the program. Until then it shares this
 // process's memory, so it calls nothing that takes a lock or changes our state.
@@ -209,7 +211,8 @@ Program::State Program::end(State state) {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
   // The program now only has to end, as soon as its driver lets it.
-  for (int turn = 0; staying_ > 0 && turn < kTurnsToEnd; ++turn) {
+  const int turns = state == State::kDone ? kTurnsOfOneThatIsDone : kTurnsToEnd;
+  for (int turn = 0; staying_ > 0 && turn < turns; ++turn) {
     if (waitpid(staying_, nullptr, WNOHANG | __WCLONE) != 0)
       staying_ = -1;
     else

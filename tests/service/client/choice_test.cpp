@@ -17,7 +17,7 @@ class Choosing : public WithFake {
   void SetUp() override {
     fake.page().cores = 1;
     know(0, 1500);
-    ASSERT_NE(nullptr, connect());
+    ASSERT_TRUE(connects());
     // The first operation tells how long they take.
     ASSERT_FALSE(choice().is_service_sooner(kSort, 1));
     choice().ran_on_cpu(kSort, kAlone);

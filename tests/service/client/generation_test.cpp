@@ -15,7 +15,7 @@ class Generating : public WithFake {
     fake.generate = [](uint32_t bits) {
       return std::vector<Bytes>(lanecrypt::service::kKeyParts, Bytes(bits / 8, 9));
     };
-    ASSERT_NE(nullptr, connect());
+    ASSERT_TRUE(connects());
   }
   Made generate() {
     const uint8_t exponent[] = {1, 0, 1};

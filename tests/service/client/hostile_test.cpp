@@ -14,7 +14,7 @@ using Answer = FakeService::Answer;
 class BadAnswer : public WithFake, public testing::WithParamInterface<Answer> {};
 
 TEST_P(BadAnswer, EndsTheSessionOnce) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   fake.answer = GetParam();
   EXPECT_EQ(Taken::kFailed, run());
@@ -27,7 +27,7 @@ TEST_P(BadAnswer, EndsTheSessionOnce) {
   // It comes back.
   fake.answer = Answer::kRight;
   std::this_thread::sleep_for(milliseconds(300));
-  ASSERT_NE(nullptr, connect()) << user.here().why();
+  ASSERT_TRUE(connects()) << user.here().why();
   EXPECT_EQ(Taken::kDone, run());
   EXPECT_EQ(2, fake.with_key);
 }
@@ -43,7 +43,7 @@ using Hostile = WithFake;
 // The second answer is taken for the next request's. It has the right form, so only a check of
 // results (verify = full) tells that it is wrong. It does not break anything else.
 TEST_F(Hostile, AnAnswerThatComesTwiceBreaksNothing) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   fake.answer = Answer::kTwice;
   EXPECT_EQ(Taken::kDone, run(1));
   const Bytes input = input_of(1);
@@ -52,7 +52,7 @@ TEST_F(Hostile, AnAnswerThatComesTwiceBreaksNothing) {
 }
 
 TEST_F(Hostile, SilenceHasALimit) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   fake.answer = Answer::kNone;
   const auto began = client::Clock::now();
@@ -74,7 +74,7 @@ TEST_F(Hostile, SilenceHasALimit) {
 }
 
 TEST_F(Hostile, AServiceThatGoesFailsNobodyElse) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   fake.delay_ms = 10'000;
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
@@ -111,7 +111,7 @@ class BadChannels : public WithFake, public testing::WithParamInterface<Channels
 
 TEST_P(BadChannels, EndTheSession) {
   fake.channels = GetParam();
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   const auto began = client::Clock::now();
   EXPECT_EQ(Taken::kFailed, run());
   EXPECT_LT(client::Clock::now() - began, seconds(3));
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadChannels,
 
 TEST_F(Hostile, NoChannelsAreNoFault) {
   fake.channels = Channels::kRefused;
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kNot, run());
   EXPECT_EQ(Taken::kNot, run());
   fake.channels = Channels::kRight;

@@ -34,7 +34,7 @@ class MlDsa : public WithFake, public testing::WithParamInterface<uint32_t> {
 };
 
 TEST_P(MlDsa, BringsTheKeyOnceAndAgainToWhoHasForgottenIt) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   for (int n = 0; n < 10; ++n) EXPECT_EQ(Taken::kDone, sign(n));
   EXPECT_EQ(1, fake.with_key);
   EXPECT_EQ(10, fake.requests);
@@ -46,7 +46,7 @@ TEST_P(MlDsa, BringsTheKeyOnceAndAgainToWhoHasForgottenIt) {
 }
 
 TEST_P(MlDsa, SharesItsSessionWithRsa) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   for (int n = 0; n < 5; ++n) {
     EXPECT_EQ(Taken::kDone, sign(n));
     EXPECT_EQ(Taken::kDone, run(n));
@@ -76,7 +76,7 @@ TEST_P(MlDsa, ALoneCallerStaysAndACrowdGoes) {
   fake.page().cores = 1;
   auto &known = StatusPage::times_of(fake.page(), sort);
   known[StatusPage::load_of(1)] = 1500;
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   client::Choice &choice = user.here().choice();
   ASSERT_FALSE(choice.is_service_sooner(sort, 1));
   choice.ran_on_cpu(sort, std::chrono::microseconds(500));

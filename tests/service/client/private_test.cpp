@@ -16,7 +16,7 @@ namespace {
 using Private = WithFake;
 
 TEST_F(Private, BringsTheKeyOnce) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   for (int n = 0; n < 10; ++n) EXPECT_EQ(Taken::kDone, run(n));
   EXPECT_EQ(1, fake.sessions);
   EXPECT_EQ(1, fake.with_key);
@@ -32,7 +32,7 @@ TEST_F(Private, NeedsASession) {
 }
 
 TEST_F(Private, BringsTheKeyAgainToWhoHasForgottenIt) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   fake.answer = FakeService::Answer::kForgetsOnce;
   EXPECT_EQ(Taken::kDone, run());
@@ -42,7 +42,7 @@ TEST_F(Private, BringsTheKeyAgainToWhoHasForgottenIt) {
 }
 
 TEST_F(Private, GivesUpWhereTheKeyIsNeverKnown) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   fake.answer = FakeService::Answer::kUnknownKey;
   EXPECT_EQ(Taken::kNot, run());
   EXPECT_LE(fake.requests, 2);
@@ -51,7 +51,7 @@ TEST_F(Private, GivesUpWhereTheKeyIsNeverKnown) {
 }
 
 TEST_F(Private, RemembersThatAKeyIsRefused) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   fake.answer = FakeService::Answer::kOutcome;
   fake.outcome = Outcome::kBadKey;
   EXPECT_EQ(Taken::kNot, run());
@@ -59,7 +59,7 @@ TEST_F(Private, RemembersThatAKeyIsRefused) {
 }
 
 TEST_F(Private, TellsFailuresFromWantOfRoom) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   fake.answer = FakeService::Answer::kOutcome;
   for (const Outcome outcome : {Outcome::kBusy, Outcome::kNoDevice, Outcome::kBadInput}) {
     fake.outcome = outcome;
@@ -75,7 +75,7 @@ TEST_F(Private, TellsFailuresFromWantOfRoom) {
 }
 
 TEST_F(Private, ForgetsKeys) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   key.forget_in(*connect());
   EXPECT_TRUE(comes_true([&] { return fake.forgotten == 1; }));
@@ -89,7 +89,7 @@ TEST_F(Private, ForgetsKeys) {
 
 TEST_F(Private, LeavesNoMoreKeysThanAllowed) {
   fake.most_keys = 1;
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   TestKey second;
   const Bytes input = input_of(1);
@@ -100,7 +100,7 @@ TEST_F(Private, LeavesNoMoreKeysThanAllowed) {
 }
 
 TEST_F(Private, DoesNothingWithoutNumbers) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   key.has_numbers = false;
   EXPECT_EQ(Taken::kNot, run());
   EXPECT_EQ(0, fake.requests);
@@ -110,7 +110,7 @@ TEST_F(Private, DoesNothingWithoutNumbers) {
 }
 
 TEST_F(Private, OfTheLongestKey) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   TestKey longest(1024);
   const Bytes input = input_of(3, 1024);
   Bytes output(1024);
@@ -119,7 +119,7 @@ TEST_F(Private, OfTheLongestKey) {
 }
 
 TEST_F(Private, OfManyThreads) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   fake.delay_ms = 2;
   std::atomic<int> done{0};
   std::vector<std::thread> threads;
@@ -137,7 +137,7 @@ TEST_F(Private, OfManyThreads) {
 TEST_F(Private, WithoutEnoughChannels) {
   fake.most_channels = 4;
   fake.delay_ms = 1;
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   std::atomic<int> done{0}, not_taken{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 32; ++t)
@@ -188,7 +188,7 @@ int in_child(const What &what) {
 }
 
 TEST_F(Private, AChildMakesItsOwnConnection) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   const auto numbers = [] {
     int count = 0;
@@ -216,7 +216,7 @@ TEST_F(Private, AChildMakesItsOwnConnection) {
 
 // A child that forks while other threads of its parent are in every place.
 TEST_F(Private, AChildOfABusyParent) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   std::atomic<bool> ends{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)
@@ -234,7 +234,7 @@ TEST_F(Private, AChildOfABusyParent) {
 
 // A daemon closes all that it does not know, and opens files of its own under the numbers.
 TEST_F(Private, TheProgramTakesOurNumbers) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   const int status = in_child([&] {
     // In this process it is the client's own connection that is closed.
@@ -274,7 +274,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
 }
 
 TEST_F(Private, WithoutFreeDescriptors) {
-  ASSERT_NE(nullptr, connect());
+  ASSERT_TRUE(connects());
   // UBSan needs a free descriptor to look at the fixture itself.
   client::Client &own_user = user;
   TestKey &own_key = key;

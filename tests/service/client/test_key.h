@@ -77,6 +77,10 @@ class WithFake : public testing::Test {
     return taken;
   }
   std::shared_ptr<client::Session> connect() { return user.here().connect(true); }
+  // A client that gets no core for a quarter of a second gives up, and tries again later.
+  bool connects() {
+    return comes_true([&] { return connect() != nullptr; });
+  }
   // Waits until `is_so()`, but not for ever.
   template <class Condition>
   static bool comes_true(const Condition &is_so, milliseconds limit = seconds(10)) {
