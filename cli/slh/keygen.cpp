@@ -35,6 +35,13 @@ Examples:
   lanecrypt slh-dsa keygen --count 1000 --out-dir keys SHAKE-256f
 )";
 
+constexpr char kPublicHelp[] =
+    R"(Writes the public key of a private one (RFC 9909), as PEM.
+
+Example:
+  lanecrypt slh-dsa public --key key.pem --out public.pem
+)";
+
 constexpr uint64_t kMostKeys = 99999999;
 // So many keys are in memory at once.
 constexpr uint64_t kKeysAtOnce = 4096;
@@ -167,7 +174,7 @@ class Public : public Subcommand {
   }
 
   void declare(CLI::App &app) override {
-    app.description("Writes the public key of a private one (RFC 9909), as PEM.");
+    app.description(kPublicHelp);
     app.add_option("--key", key_, "the key")->option_text("F")->required();
     app.add_option("--out", file_, "where the public key goes; otherwise standard output")
         ->option_text("F");

@@ -317,7 +317,8 @@ def test_fsync(tmp_path):
     assert len(out.read_bytes()) == 17
 
 
-COMMANDS = ("enc", "dec", "genrsa", "run", "service", "devices", "bench", "tune")
+COMMANDS = ("enc", "dec", "hash", "genrsa", "slh-dsa", "run", "service", "devices", "bench", "tune")
+SLH_DSA = ("keygen", "public", "sign", "verify")
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
@@ -330,12 +331,13 @@ def test_help_shows_an_example(command):
 
 def test_help_names_every_command():
     usage = ok("--help").stdout.decode().partition("Usage: ")[2]
-    assert tuple(re.findall(r"^  ([a-z]\w*) ", usage, re.M)) == COMMANDS
+    assert tuple(re.findall(r"^  ([a-z][\w-]*) ", usage, re.M)) == COMMANDS
 
 
-@pytest.mark.parametrize("command", COMMANDS[2:])
+@pytest.mark.parametrize("command", [*(name for name in COMMANDS[2:] if name != "slh-dsa"),
+                                     *(f"slh-dsa {name}" for name in SLH_DSA)])
 def test_the_options_of_an_example_are_there(command):
-    told, _, options = ok(command, "--help").stdout.decode().partition("\nOptions:\n")
+    told, _, options = ok(*command.split(), "--help").stdout.decode().partition("\nOptions:\n")
     examples = re.findall(rf"^  lanecrypt {command}\b.*", told, re.M)
     assert examples
     for option in re.findall(r" (--[a-z-]+)", " ".join(examples)):

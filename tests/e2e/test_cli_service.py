@@ -17,8 +17,8 @@ import open_metrics
 from cli_fixtures import (BUILD, FAILED, LANECRYPT, NO_DEVICE, USAGE, environment, fails, lanecrypt, ok,
                           openssl)
 from provider_fixtures import Configuration
-from service_stand_in import (StandIn, TEXT, WELCOME, packet, piece, pieces, refused, state, text_of,
-                              welcome)
+from service_stand_in import (StandIn, TEXT, VERSION, WELCOME, packet, piece, pieces, refused,
+                              state, text_of, welcome)
 
 NO_SERVICE = 5
 QUESTIONS = ("status", "stats", "metrics")
@@ -181,7 +181,7 @@ WHOLE = text_of(state())
 NOT_THE_PROTOCOL = "does not keep to the protocol"
 ENDED = "ended the conversation"
 HOSTILE = {
-    "another version": ([packet(WELCOME, bytes(8), version=2)], [], ENDED),
+    "another version": ([packet(WELCOME, bytes(8), version=VERSION + 1)], [], ENDED),
     "a length that lies": ([packet(WELCOME, bytes(8), length=17)], [], ENDED),
     "half a header": ([b"\x10"], [], ENDED),
     "a packet too long": ([packet(WELCOME, bytes(17000))], [], ENDED),
