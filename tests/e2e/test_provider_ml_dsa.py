@@ -136,7 +136,7 @@ def make_chain(configuration, folder):
             "-config", os.devnull, "-addext", extension)
         run(OPENSSL, "x509", "-req", "-in", folder / f"{name}.csr", "-CA", folder / f"{issuer}.pem",
             "-CAkey", folder / f"{issuer}.key", "-out", folder / f"{name}.pem", "-days", "2",
-            "-copy_extensions", "copy")
+            "-copy_extensions", "copy", "-extfile", os.devnull)
     return ["-CAfile", folder / "root.pem", "-untrusted", folder / "authority.pem"]
 
 

@@ -175,7 +175,7 @@ def test_certificates_and_cms(tmp_path, configuration, keys, of):
     configuration.run(OPENSSL, "req", "-new", "-key", keys / f"{of}.pem", "-out", request, "-subj",
                       "/CN=leaf", "-config", os.devnull)
     configuration.run(OPENSSL, "x509", "-req", "-in", request, "-CA", root, "-CAkey", key, "-out",
-                      leaf, "-days", "2")
+                      leaf, "-days", "2", "-extfile", os.devnull)
     assert slh_dsa_work(configuration) == (3, 1)
     for verify in (plain, configuration.run):
         verify(OPENSSL, "verify", "-CAfile", root, leaf)
