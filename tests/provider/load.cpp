@@ -54,7 +54,7 @@ TEST(Load, ComesAndGoes) {
 
 // Nothing is left behind that would grow.
 TEST(Load, ComesAndGoesAThousandTimes) {
-  uint64_t early = 0;
+  [[maybe_unused]] uint64_t early = 0;
   for (int time = 0; time < 1000; ++time) {
     if (time == 200) early = mallinfo2().uordblks;
     // To open a device takes much longer than the rest.
