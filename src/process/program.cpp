@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostOutputBytes = 4 << 20;
 constexpr size_t kStackBytes = 64 << 10;
 constexpr int kTurnsToEnd = 100, kTurnUs = 2000;
-// After its last line its output was closed, as its end does. Then it only needs a core.
+// A program whose output is whole and closed has begun to end. It may have to wait for a core.
 constexpr int kTurnsOfOneThatIsDone = 5000;
 
 // What the new process needs before it becomes the program. Until then it shares this
