@@ -191,7 +191,7 @@ def test_keys_that_are_none(tmp_path, keys):
         "with another label": pem("RSA PRIVATE KEY", good), "no base64": b"-----BEGIN PRIVATE KEY-----\n?",
         "too long": b"#" * (64 << 10) + pem("PRIVATE KEY", good),
         "with bits": pem("PUBLIC KEY", public_der(of, key[32:]).replace(b"\0" + key[32:], b"\1" + key[32:])),
-        "with another public key": pem("PRIVATE KEY", private_der(of, key, 1, public[:-1] + b"\0")),
+        "with another public key": pem("PRIVATE KEY", private_der(of, key, 1, public[:-1] + bytes([public[-1] ^ 1]))),
     }
     for text in wrong.values():
         (tmp_path / "key.pem").write_bytes(text)
