@@ -14,7 +14,7 @@
 
 #include "cli/crypt/device_engine.h"
 #include "cli/subcommand.h"
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {

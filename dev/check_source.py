@@ -16,7 +16,8 @@ import sys
 # they stand before it, so there are no circles. Of others it names single headers.
 PUBLIC = "include/lanecrypt"
 # The headers of the library's form of a job that are only data.
-JOB_DATA = ["src/job/block_cipher.h", "src/job/counter.h", "src/job/mode.h"]
+JOB_DATA = ["src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",
+            "src/job/cipher/mode.h"]
 # What lanecrypt-bench uses of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
 COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/provider_module.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
@@ -43,6 +44,7 @@ MAY_INCLUDE = {
     "src/process": [],
     "src/secure": [],
     "src/job": ["src/secure"],
+    "src/job/cipher": ["src/job", "src/secure"],
     "src/libcrypto": ["src/job"],
     "src/cpu": ["src/libcrypto", "src/process", "src/secure", "src/job", "kernels"],
     "src/cache": ["src/process"],
@@ -81,13 +83,12 @@ MAY_INCLUDE = {
     "service/daemon": ["service/wire", "src/process", "src/secure"],
     "service": ["service/wire", "service/client", "service/daemon"],
     "python/src": ["src/secure"],
-    "provider/keystream": ["src/job/counter.h"],
+    "provider/keystream": ["src/job/cipher/counter.h"],
     "provider/cipher": ["provider/keystream", "provider/fallback.h", "provider/find_param.h",
                         "provider/fleet.h", "provider/provider.h", "src/libcrypto/forward.h",
                         "src/process", "src/secure",
-                        "src/job/block_cipher.h", "src/job/counter.h", "src/job/mode.h",
-                        "src/job/placement.h",
-                        "src/job/stealing.h",
+                        "src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",
+                        "src/job/cipher/mode.h", "src/job/cipher/stealing.h", "src/job/placement.h",
                         "src/cpu/tag_arithmetic.h", "kernels/aead/gf128.h",
                         "kernels/aead/poly1305_field.h"],
     "provider/wait": ["service/client", "src/process", "src/secure"],
@@ -97,7 +98,7 @@ MAY_INCLUDE = {
                     "provider/service.h", "service/client", "src/process", "src/secure"],
     # libcrypto/ reports errors as a Status.
     "provider": ["provider/cipher", "provider/wait", "provider/rsa", "provider/pq", "service/client", "src/libcrypto", "src/process", "src/secure",
-                 "src/job/status.h", "src/job/device_list.h", "src/job/block_cipher.h", "src/job/mode.h"],
+                 "src/job/status.h", "src/job/device_list.h", "src/job/cipher/block_cipher.h", "src/job/cipher/mode.h"],
     "probe": ["src/abi/probe.h"],
     # Rings read and write the pipeline's chunks.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],

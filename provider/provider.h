@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "lanecrypt/lanecrypt.h"
 #include "process/sandbox.h"
 #include "provider/counters.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/crypt/block_cipher_mode.h"
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 
 namespace lanecrypt::cli {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "lanecrypt/lanecrypt.h"
 
 namespace lanecrypt::cli {

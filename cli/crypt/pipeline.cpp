@@ -15,7 +15,7 @@
 #include "cli/io/ring_files.h"
 #include "cli/threads.h"
 #include "cpu/core_count.h"
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 
 namespace lanecrypt::cli {
 namespace {

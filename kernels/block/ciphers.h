@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// X(name, NAME) for each, in the order of src/job/block_cipher.h.
+// X(name, NAME) for each, in the order of src/job/cipher/block_cipher.h.
 #define BLOCK_CIPHERS(X) X(aes, AES) X(sm4, SM4) X(camellia, CAMELLIA) X(aria, ARIA)
 
 // Modes that not every cipher has, so that their kernels are left out of others: MODES of
-// each, which agrees with its ways in src/job/block_cipher.h.
+// each, which agrees with its ways in src/job/cipher/block_cipher.h.
 #define BLOCK_HAS_XTS 1u
 #define BLOCK_HAS_XTS_GB 2u
 #define BLOCK_HAS_STEALING 4u

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cpu/tag_arithmetic.h"
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 #include "provider/cipher/cipher.h"
 #include "provider/fallback.h"
 

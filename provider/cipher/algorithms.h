@@ -5,7 +5,7 @@
 
 #include <openssl/core.h>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "lanecrypt/lanecrypt.h"
 #include "provider/provider.h"
 

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "job/counter.h"
-#include "job/stealing.h"
+#include "job/cipher/counter.h"
+#include "job/cipher/stealing.h"
 #include "provider/cipher/cipher.h"
 #include "provider/cipher/stream_position.h"
 #include "provider/fleet.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 
 namespace lanecrypt::provider {
 

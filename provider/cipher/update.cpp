@@ -14,7 +14,7 @@
 #include <climits>
 #include <cstring>
 
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 #include "provider/cipher/aead.h"
 #include "provider/cipher/cipher.h"
 #include "provider/cipher/keystream_ahead.h"

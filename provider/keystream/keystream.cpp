@@ -10,7 +10,7 @@
 #include <new>
 #include <thread>
 
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 
 namespace lanecrypt::provider {
 namespace {

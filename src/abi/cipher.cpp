@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "abi/ticket.h"
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 #include "work/request.h"
 
 using lanecrypt::Result;

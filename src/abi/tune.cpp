@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/boundary.h"
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 
 using lanecrypt::enum_number;
 using lanecrypt::Result;

@@ -11,7 +11,7 @@
 #include "cpu/cpu_cipher.h"
 #include "cpu/openssl_object.h"
 #include "cpu/tag_arithmetic.h"
-#include "job/ccm_format.h"
+#include "job/cipher/ccm_format.h"
 #include "libcrypto/forward.h"
 
 namespace lanecrypt::cpu {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "cpu/cpu_cipher.h"
-#include "job/ccm_format.h"
+#include "job/cipher/ccm_format.h"
 
 namespace lanecrypt::cpu {
 namespace {

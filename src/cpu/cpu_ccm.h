@@ -4,12 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 namespace lanecrypt::cpu {
 
 // Runs `length` bytes of messages[message], from `offset` of its stream
-// (job/ccm_format.h) on. mac: in, that of what came before, or zeros; out, that up to
+// (job/cipher/ccm_format.h) on. mac: in, that of what came before, or zeros; out, that up to
 // here, or at the message's end the tag. Any thread.
 Status run_ccm_piece(const CipherJob &job, uint32_t message, const Iv &counter, uint64_t offset,
                      uint64_t length, Iv *mac);

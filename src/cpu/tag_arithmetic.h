@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "job/block_cipher.h"
+#include "job/cipher/block_cipher.h"
 #include "kernels/aead/gf128.h"
 #include "kernels/aead/poly1305_field.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 
 namespace lanecrypt::runtime {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 #include "launch/chunk_launch.h"
 #include "launch/staging.h"
 

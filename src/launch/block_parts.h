@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 #include "kernels/block/layout.h"
 
 namespace lanecrypt::runtime {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 #include "kernels/aead_layout.h"
 #include "kernels/block/layout.h"
 #include "launch/block_parts.h"

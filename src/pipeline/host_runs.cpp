@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 namespace lanecrypt::runtime {
 namespace {

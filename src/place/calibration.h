@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 namespace lanecrypt::place {
 

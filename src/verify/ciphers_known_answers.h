@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 namespace lanecrypt::verify {
 

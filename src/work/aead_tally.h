@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/cpu_aead.h"
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 namespace lanecrypt::runtime {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "cpu/tag_arithmetic.h"
-#include "job/stealing.h"
+#include "job/cipher/stealing.h"
 
 namespace lanecrypt::runtime {
 namespace {

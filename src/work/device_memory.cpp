@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "job/ccm_format.h"
+#include "job/cipher/ccm_format.h"
 #include "work/segment_chunk.h"
 
 namespace lanecrypt::runtime {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "job/ccm_format.h"
+#include "job/cipher/ccm_format.h"
 
 namespace lanecrypt::runtime {
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "device/device.h"
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 #include "thread/ending.h"
 #include "work/aead_tally.h"
 #include "work/todo.h"

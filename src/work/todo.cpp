@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "work/todo.h"
 
-#include "job/ccm_format.h"
+#include "job/cipher/ccm_format.h"
 
 namespace lanecrypt::runtime {
 

@@ -7,7 +7,7 @@
 
 #include <deque>
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 namespace lanecrypt::runtime {
 

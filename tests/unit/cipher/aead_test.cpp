@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "kernels/aead/gf128.h"
 #include "unit/support/devices.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "unit/support/cavp_file.h"
 #include "unit/support/devices.h"
 

@@ -2,7 +2,7 @@
 // their pieces.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "unit/support/devices.h"
 
 namespace lanecrypt::test {

@@ -1,7 +1,7 @@
 // Every short length, alone and together, compared with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "unit/support/devices.h"
 
 namespace lanecrypt::test {

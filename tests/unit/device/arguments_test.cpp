@@ -6,7 +6,7 @@
 #include <cstring>
 #include <functional>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "unit/support/devices.h"
 
 #ifdef __SANITIZE_ADDRESS__

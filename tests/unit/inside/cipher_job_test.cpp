@@ -1,7 +1,7 @@
 // How a job of the ABI is checked and copied: its messages and keys.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Counters of modes: which bytes of the IV they are, and where they wrap.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "job/counter.h"
+#include "job/cipher/counter.h"
 
 #include <gtest/gtest.h>
 

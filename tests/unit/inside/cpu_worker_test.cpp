@@ -14,7 +14,7 @@
 #include <future>
 
 #include "cpu/core_count.h"
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "temporary_folder.h"
 #include "unit/support/devices.h"
 #include "unit/support/rsa_test_key.h"

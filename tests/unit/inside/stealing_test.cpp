@@ -1,7 +1,7 @@
 // The ends of messages with ciphertext stealing, by each of the three ways.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "job/stealing.h"
+#include "job/cipher/stealing.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 
 namespace lanecrypt::test {
 namespace {

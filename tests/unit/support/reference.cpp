@@ -12,7 +12,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 
 namespace lanecrypt::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "job/mode.h"
+#include "job/cipher/mode.h"
 #include "job/status.h"
 
 namespace lanecrypt {

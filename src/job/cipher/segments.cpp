@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "job/segments.h"
+#include "job/cipher/segments.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "job/cipher_check.h"
+#include "job/cipher/cipher_check.h"
 
 namespace lanecrypt {
 namespace {

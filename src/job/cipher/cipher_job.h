@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "job/counter.h"
+#include "job/cipher/counter.h"
+#include "job/cipher/mode.h"
+#include "job/cipher/segments.h"
 #include "job/kept_memory.h"
-#include "job/mode.h"
-#include "job/segments.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
 
@@ -40,7 +40,7 @@ struct CipherKind {
   const Mode &mode() const { return mode_of(cipher); }
   // One block waits for the one before it.
   bool is_chain() const { return mode().is_chain(direction); }
-  // A message is a stream of its header and its text (job/ccm_format.h).
+  // A message is a stream of its header and its text (job/cipher/ccm_format.h).
   bool is_gcm() const { return mode().way == Way::kGcm; }
   bool is_ccm() const { return mode().way == Way::kCcm; }
   // The block cipher runs backwards.

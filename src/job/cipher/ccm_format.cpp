@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "job/ccm_format.h"
+#include "job/cipher/ccm_format.h"
 
 #include <algorithm>
 #include <cstring>

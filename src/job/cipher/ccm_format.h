@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 namespace lanecrypt {
 

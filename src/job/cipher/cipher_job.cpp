@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "job/ccm_format.h"
-#include "job/cipher_check.h"
-#include "job/segments.h"
+#include "job/cipher/ccm_format.h"
+#include "job/cipher/cipher_check.h"
+#include "job/cipher/segments.h"
 
 namespace lanecrypt {
 namespace {

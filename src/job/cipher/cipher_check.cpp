@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "job/cipher_check.h"
+#include "job/cipher/cipher_check.h"
 
 #include <cstddef>
 #include <string>
 #include <utility>
 
-#include "job/cipher_job.h"
+#include "job/cipher/cipher_job.h"
 #include "job/enum_number.h"
 
 namespace lanecrypt {

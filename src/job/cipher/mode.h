@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "job/block_cipher.h"
+#include "job/cipher/block_cipher.h"
 #include "lanecrypt/lanecrypt.h"
 
 namespace lanecrypt {
