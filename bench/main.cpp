@@ -17,6 +17,7 @@
 
 #include "bench/aes/aes.h"
 #include "bench/aes/timing.h"
+#include "bench/hash/hash.h"
 #include "bench/host/host.h"
 #include "bench/load/provider_library.h"
 #include "bench/papers/papers.h"
@@ -44,6 +45,9 @@ rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu
 and keys in the making, beside OpenSSL on one core and on all.
 pq: signatures, keys and verifications of ML-DSA and SLH-DSA in batches, and the time
 of one signature and one key, beside OpenSSL from 3.5 on, on one core and on all.
+hash: SHA-2, SHA-3 and SHAKE of many messages, and trees of BLAKE3, SHA-256 and
+ParallelHash of a large one, on the card and from pinned memory, beside OpenSSL on one
+core and on all. Every digest is compared with the CPU's.
 host: AES from host memory and back, pinned and through EVP, with the CPU's time, in
 turn with OpenSSL; what it costs to check the output; what a task on the same core
 keeps of it.
@@ -90,9 +94,10 @@ class Bench : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    app.add_option("what", what_, "what to measure: aes, rsa, pq, host, kernels, timing or papers")
+    app.add_option("what", what_,
+                   "what to measure: aes, rsa, pq, hash, host, kernels, timing or papers")
         ->required()
-        ->option_text("aes|rsa|pq|host|kernels|timing|papers");
+        ->option_text("aes|rsa|pq|hash|host|kernels|timing|papers");
     app.add_option("paper", paper_, "with papers: one alone")->option_text("R|H|M|W|S");
     app.add_flag("--json", json_, "print JSON instead of a table");
     app.add_option("--out", out_, "write the JSON to a file too; of papers, into a folder")
@@ -117,13 +122,13 @@ class Bench : public Subcommand {
   }
 
   void run(std::vector<SecretBytes>) override {
-    static constexpr std::string_view kKnown[] = {"aes",     "rsa",    "pq",    "host",
-                                                  "kernels", "timing", "papers"};
+    static constexpr std::string_view kKnown[] = {"aes",  "rsa",     "pq",     "hash",
+                                                  "host", "kernels", "timing", "papers"};
     if (std::find(std::begin(kKnown), std::end(kKnown), what_) == std::end(kKnown))
       throw Failure(
           ExitCode::kUsage,
-          fmt::format("there is no benchmark '{}': there are aes, rsa, pq, host, kernels, timing "
-                      "and papers",
+          fmt::format("there is no benchmark '{}': there are aes, rsa, pq, hash, host, kernels, "
+                      "timing and papers",
                       what_));
     if (!paper_.empty() && what_ != "papers")
       throw Failure(ExitCode::kUsage, fmt::format("'{}' has no part '{}'", what_, paper_));
@@ -176,6 +181,7 @@ class Bench : public Subcommand {
       bench_ml_dsa(context, quick_, log);
       bench_slh_dsa(context, quick_, log);
     }
+    if (what_ == "hash") bench_hash(context, quick_, log);
     if (what_ == "host") bench_host(context, module, dir_, quick_, log);
     if (what_ == "kernels") measure_kernels(devices, log);
     if (what_ == "timing") bench_timing(context, quick_, launches_, log);

@@ -120,6 +120,7 @@ MAY_INCLUDE = {
     "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],
+    "bench/hash": MEASURING,
     "bench/host": MEASURING + ["bench/aes/devices.h"],
     "bench/rsa": MEASURING,
     "bench/pq": MEASURING,
@@ -128,7 +129,8 @@ MAY_INCLUDE = {
     # device_xor.h is not of the C ABI.
     "bench/papers": MEASURING + ["bench/rsa", "src/abi/device_xor.h", "src/process/diagnostics.h"],
     # rsa_timing measures the kernels from inside the library.
-    "bench": MEASURING + ["bench/aes", "bench/host", "bench/rsa", "bench/pq", "bench/papers", "src"],
+    "bench": MEASURING + ["bench/aes", "bench/hash", "bench/host", "bench/rsa", "bench/pq", "bench/papers",
+                           "src"],
     "fuzz": ["service/wire", "service/client", "service/daemon", "src/process", "src/secure"],
 }
 # The folders in which "a/b.h" is looked for.

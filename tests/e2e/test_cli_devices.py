@@ -218,6 +218,19 @@ def test_bench_of_timing_tells_keys_from_data():
             assert {f"aes-128-{run}.timing-{what}-t.host", f"aes-128-{run}.timing-{what}-ns.host"} <= names
 
 
+def test_bench_of_hashes():
+    names = names_of_bench("hash")
+    assert {"sha-256.openssl", "sha-256.openssl-all-cores"} <= names
+    for where in ("card", "pinned"):
+        assert {f"sha-256.{where}-messages-4KiB-x16.host", f"blake3.{where}-64KiB.host"} <= names
+
+
+def test_bench_of_hashes_finds_a_wrong_digest():
+    done = lanecrypt("bench", "hash", "--quick", "--quiet", "--only", "sha-256.card",
+                     env={"LANECRYPT_HOST_FAULT": "wrong-blocks:0"}, timeout=400)
+    assert done.returncode == FAILED and b"a digest is not the CPU's" in done.stderr, done
+
+
 def test_bench_of_rsa_names_its_device():
     names = names_of_bench("rsa")
     assert {"rsa-2048.private-batch.host", "rsa-1024.keygen-one.host",
