@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what docs/HACKING.md says about the rooms: which folder may include which, that
-only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name no API, and that
-files carry the licence. Lists long files and functions, and folders of many files. Prints
+only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name no API, that files
+carry the licence, and that each is text of a kind that the project has. Lists long files and functions, and folders of many files. Prints
 each breach as FILE:LINE: what. Exits with 1 if there is one.
 """
 
@@ -164,6 +164,12 @@ LONG_FUNCTION = 100
 LARGE_FOLDER = 20
 SOURCE = {".c", ".h", ".cpp", ".hpp", ".cu", ".py", ".sh"}
 CODE = {".c", ".h", ".cpp", ".hpp", ".cu"}
+# The other kinds of files that the project has. What a compiler or an editor leaves behind is
+# of none of these. Names without an ending are those of scripts, and of KNOWN_NAMES.
+OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
+               ".json", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
+               ".svg", ".toml", ".txt", ".typed"}
+KNOWN_NAMES = {"LICENSE"}
 # A path that only one person's machine has.
 MACHINE_PATH = re.compile(r"(?<![\w$.}{])/(?:home/(?!USER\b)\w+|root|work|Users/\w+)(?:/|\b)")
 
@@ -231,11 +237,25 @@ def check_file(path, text, files):
                 word = API_WORDS.search(line)
                 if word:
                     yield number, f"{word.group(0)} belongs in kernels/platform.h"
-    if suffix in (".md", ".1", ".5", ".7") or script:
+    if suffix in (".md", ".1", ".7", ".8") or suffix in CODE or script:
         for number, line in enumerate(lines, 1):
             found = MACHINE_PATH.search(line)
             if found:
                 yield number, f"names a path of one machine: {found.group(0)}"
+
+
+def check_kind(path, text):
+    """What is wrong with the kind of a file. `text` is None if the file is no text."""
+    name = pathlib.PurePosixPath(path)
+    # A name such as .gitignore is all ending.
+    suffix = name.suffix or (name.name if name.name.startswith(".") else "")
+    if text is None:
+        yield 1, "is no text"
+    elif suffix:
+        if suffix not in SOURCE | OTHER_KINDS:
+            yield 1, f"is of no kind that the project has: {suffix}"
+    elif name.name not in KNOWN_NAMES and not text.startswith("#!"):
+        yield 1, "has no ending, and is no script"
 
 
 def check_arrows(may_include):
@@ -273,11 +293,14 @@ def main():
         print(f"dev/check_source.py: {what}")
         breaches += 1
     for path in sorted(files):
-        if path.startswith("bench/results/"):
-            continue
         try:
             text = (root / path).read_text(encoding="utf-8")
         except UnicodeDecodeError:
+            text = None
+        for number, what in check_kind(path, text):
+            print(f"{path}:{number}: {what}")
+            breaches += 1
+        if text is None or path.startswith("bench/results/"):
             continue
         for number, what in check_file(path, text, files):
             print(f"{path}:{number}: {what}")

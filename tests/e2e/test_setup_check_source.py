@@ -99,7 +99,24 @@ def test_form(check):
     # Length alone is no breach.
     assert check("src/job/a.cpp", LICENCE + "\n" * 1000) == []
     assert len(check("docs/a.md", "see /home/" + "someone/lanecrypt\n")) == 1
+    assert len(check("src/job/a.cpp", LICENCE + "#include \"/work" + "/a.cpp\"\n")) == 1
     assert check("docs/a.md", "see /usr/lib and ~/.cache, $HOME/work/x\n") == []
+
+
+@pytest.mark.parametrize("path, text", [
+    ("v.o", None), ("unit_asan", None), ("src/job/a.cpp", None), ("docs/plots/a.png", None),
+    ("v.cxx", '#include "cli/keys/der.cpp"\n'), ("a.cpp.orig", ""), ("notes", "later\n"), (".envrc", ""),
+])
+def test_what_a_compiler_or_an_editor_leaves_is_found(script, path, text):
+    assert len(list(script.check_kind(path, text))) == 1
+
+
+@pytest.mark.parametrize("path, text", [
+    ("src/job/a.cpp", ""), ("LICENSE", "Apache"), ("dev/a", "#!/bin/bash\n"), (".gitignore", ""),
+    ("docs/a.8", ""), ("bench/results/a.json", "{}"),
+])
+def test_kinds_that_the_project_has_pass(script, path, text):
+    assert list(script.check_kind(path, text)) == []
 
 
 def test_arrows_point_down(script):
