@@ -63,7 +63,8 @@ Daemon::Daemon(Service &service, Listener &listener, Settings settings)
       lost_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       spare_(make_spare()),
       ready_(settings_.ready),
-      until_closed_(settings_.until_closed) {
+      until_closed_(settings_.until_closed),
+      refusals_(service.counters.sessions_refused) {
   const sigset_t ends = signals_that_end();
   signals_ = Descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!events_.ok() || !tried_.ok() || !lost_.ok() || !spare_.ok() || !signals_.ok())
@@ -169,26 +170,29 @@ void Daemon::accept_clients() {
 }
 
 void Daemon::accept_one(Descriptor socket) {
-  const auto send_away = [&](Outcome why) {
-    ++service_.counters.sessions_refused;
+  const Time now = std::chrono::steady_clock::now();
+  std::optional<Peer> peer = Peer::of(socket.get());
+  const auto send_away = [&](Outcome why, std::string_view what) {
+    refusals_.add(peer ? std::optional(peer->user) : std::nullopt, what, now);
     (void)refuse(socket.get(), why);
     // If its first packet were left in the socket, it would find an error there before this.
     char ignored[sizeof(Hello)];
     (void)recv(socket.get(), ignored, sizeof ignored, MSG_DONTWAIT);
   };
-  std::optional<Peer> peer = Peer::of(socket.get());
-  if (!peer || peer->has_ended || !settings_.admitted.allows(*peer))
-    return send_away(Outcome::kNotAllowed);
-  const std::shared_ptr<User> user = users_.find(peer->user, std::chrono::steady_clock::now());
+  if (!peer || !settings_.admitted.allows(*peer))
+    return send_away(Outcome::kNotAllowed, "may not connect");
+  if (peer->has_ended)
+    return send_away(Outcome::kNotAllowed, "connects by a process that has ended");
+  const std::shared_ptr<User> user = users_.find(peer->user, now);
   Session::Seats seats{Seat(service_.sessions, kMostSessions),
                        Seat(user->sessions, kMostSessionsOfUser),
                        Seat(service_.descriptors, service_.most_descriptors, 2)};
   if (!seats.of_all.ok() || !seats.of_user.ok() || !seats.descriptors.ok())
-    return send_away(Outcome::kBusy);
+    return send_away(Outcome::kBusy, "would have too many processes connected");
   const uint64_t number = ++last_client_;
   auto session = std::make_shared<Session>(service_, std::move(socket), std::move(*peer), user,
                                            std::move(seats));
-  clients_[number] = {session, std::chrono::steady_clock::now() + kHelloTime};
+  clients_[number] = {session, now + kHelloTime};
   silent_.push_back(number);
   ++service_.counters.sessions_total;
   try {
@@ -208,8 +212,9 @@ void Daemon::serve_client(uint64_t number, uint32_t events) {
   alignas(8) uint8_t buffer[256];
   const Received received = receive_packet(session->control(), buffer, false);
   if (received.transfer == Transfer::kWouldBlock) return;
-  if (received.transfer == Transfer::kClosed || !handle(service_, *session, received.packet))
-    let_go(number);
+  if (received.transfer == Transfer::kDone && handle(service_, *session, received.packet)) return;
+  if (!is_hung_up(session->control())) session->breaks_protocol = true;
+  let_go(number);
 }
 
 void Daemon::let_go(uint64_t number) {
@@ -221,6 +226,9 @@ void Daemon::let_go(uint64_t number) {
   if (session->peer.process.ok())
     (void)epoll_ctl(events_.get(), EPOLL_CTL_DEL, session->peer.process.get(), nullptr);
   session->end();
+  if (session->breaks_protocol)
+    refusals_.add(session->user->number, "breaks the protocol, or has another version of it",
+                  std::chrono::steady_clock::now());
 }
 
 // ---- Time -------------------------------------------------------------------

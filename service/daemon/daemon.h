@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "service/daemon/client/refusals.h"
 #include "service/daemon/client/requests.h"
 #include "service/daemon/service.h"
 #include "service/daemon/system/listener.h"
@@ -70,6 +71,7 @@ class Daemon : private ControlPackets {
   Settings settings_;
   Descriptor events_, signals_, tried_, lost_, spare_, ready_, until_closed_;
   Users users_;
+  Refusals refusals_;
   std::unordered_map<uint64_t, Client> clients_;
   uint64_t last_client_ = 0;
   std::deque<uint64_t> silent_;  // clients that have not said hello, the oldest first

@@ -37,6 +37,10 @@ inline constexpr size_t kMostSearches = 8;
 inline constexpr size_t kReportsAtOnce = 20;
 inline constexpr std::chrono::milliseconds kReportsEach{100};
 
+// Lines of the log about clients that were turned away.
+inline constexpr size_t kRefusalLinesAtOnce = 10;
+inline constexpr std::chrono::seconds kRefusalLinesEach{60};
+
 // A client that connects and says nothing is sent away.
 inline constexpr std::chrono::seconds kHelloTime{5};
 

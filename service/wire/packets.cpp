@@ -2,6 +2,7 @@
 #include "service/wire/packets.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -112,6 +113,11 @@ Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
     *count = 0;
   }
   return received;
+}
+
+bool is_hung_up(int socket) {
+  pollfd other{socket, POLLRDHUP, 0};
+  return poll(&other, 1, 0) != 0;
 }
 
 }  // namespace lanecrypt::service

@@ -39,6 +39,9 @@ Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait);
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
                         std::span<int> descriptors, size_t *count);
 
+// Whether the other end is closed, or has gone with its process.
+bool is_hung_up(int socket);
+
 // The fixed part of a packet, if it is of this kind and long enough. What follows the fixed
 // part is in `rest`.
 template <class Message>

@@ -276,7 +276,7 @@ def test_the_sockets_mode(folder):
 @needs_root
 def test_another_user_is_not_admitted(folder):
     folder.chmod(0o755)
-    with service(folder / "socket", devices="none"):
+    with service(folder / "socket", devices="none") as started:
         assert ask_as(NOBODY, folder / "socket") == ["no permission"]
         # Even where the file's mode lets him: his credentials count.
         (folder / "socket").chmod(0o666)
@@ -285,6 +285,9 @@ def test_another_user_is_not_admitted(folder):
         client = Client(folder / "socket")
         client.hello()
         assert client.statistics()["clients_refused_total"] == 1
+        started.terminate()
+        said = started.communicate(timeout=60)[1]
+    assert f"turned away: user {NOBODY} may not connect\n" in said
 
 
 @needs_root

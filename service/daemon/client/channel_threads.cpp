@@ -123,6 +123,7 @@ void ChannelThreads::serve(const std::shared_ptr<Channel> &channel, uint32_t eve
   try {
     is_right =
         received.transfer == Transfer::kDone && handle_request(service_, *channel, received.packet);
+    if (!is_right && !is_hung_up(channel->socket())) channel->session->breaks_protocol = true;
   } catch (const std::bad_alloc &) {
     // There is no memory to serve this client.
   }

@@ -41,6 +41,8 @@ class Session : public std::enable_shared_from_this<Session> {
   size_t channels_made = 0, first_thread = 0;
 
   // ---- Any thread ----
+  // It has sent what is no right packet. Set before the session ends for that.
+  std::atomic<bool> breaks_protocol = false;
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
   // Drops what waits, and closes the session's sockets for both sides. Call it with no lock
   // held.

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "daemon_process.h"
+#include "service/daemon/limits.h"
 #include "service/wire/packets.h"
 #include "test_client.h"
 
@@ -87,6 +88,34 @@ TEST_F(DaemonHostile, WrongControlPackets) {
   expect_control_ends(packet(Kind::kStatistics, Statistics{}), false);
   expect_control_ends(packet(Kind::kLookAgain, LookAgain{}), false);
   expect_control_ends(packet(Kind::kForgetKey, ForgetKey{{}, 1}), false);
+}
+
+// The counters have all of them, and the log names some.
+TEST_F(DaemonHostile, WhoBreaksTheProtocolIsCountedAndNamed) {
+  const std::string line = "lanecryptd: turned away: user " + std::to_string(geteuid()) +
+                           " breaks the protocol, or has another version of it\n";
+  Bytes of_another_version = packet(Kind::kHello, Hello{});
+  of_another_version[offsetof(Header, version)] ^= 1;
+  expect_control_ends(of_another_version, false);
+  // The service has counted it when it closes the channels of the next one.
+  expect_channel_ends(Bytes(100, 0x55));
+  const auto refused = [&] { return good_.statistics()["clients_refused_total"]; };
+  EXPECT_TRUE(comes_true([&] { return refused() == 2; })) << refused();
+  EXPECT_EQ(line + line, daemon_.log().substr(daemon_.log().find("lanecryptd: turned away")));
+  for (int n = 0; n < 50; ++n) expect_control_ends(Bytes(1), true);
+  EXPECT_TRUE(comes_true([&] { return refused() == 52; })) << refused();
+  const std::string log = daemon_.log();
+  size_t lines = 0;
+  for (size_t at = 0; (at = log.find(line, at)) != std::string::npos; ++at) ++lines;
+  EXPECT_GE(lines, daemon::kRefusalLinesAtOnce);
+  EXPECT_LT(lines, 52u);
+  // A client that goes is not turned away.
+  for (int n = 0; n < 10; ++n) {
+    TestClient client = connected(daemon_.socket_path());
+    (void)client.open_channels(2);
+  }
+  EXPECT_TRUE(comes_true([&] { return good_.statistics()["clients"] == 1; }));
+  EXPECT_EQ(52, refused());
 }
 
 TEST_F(DaemonHostile, WrongRequests) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "service/daemon/client/peer.h"
+#include "service/daemon/client/refusals.h"
 #include "service/daemon/client/user.h"
 #include "service/daemon/failure.h"
 #include "service/daemon/rate.h"
@@ -87,6 +88,28 @@ TEST(Users, WhoComesAgainHasNoMoreReports) {
   now += 1h;
   EXPECT_NE(nullptr, users.find(8, now));
   EXPECT_EQ(kReportsAtOnce, takes());
+}
+
+TEST(Refusals, AreAllCountedAndSomeAreTold) {
+  using namespace std::chrono_literals;
+  std::atomic<uint64_t> count = 0;
+  Refusals refusals(count);
+  std::chrono::steady_clock::time_point now{};
+  const auto told = [&](int times, std::optional<uid_t> user = 7) {
+    testing::internal::CaptureStderr();
+    for (int n = 0; n < times; ++n) refusals.add(user, "may not connect", now);
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string line = "lanecryptd: turned away: user 7 may not connect";
+  EXPECT_EQ(line + "\n", told(1));
+  EXPECT_EQ("lanecryptd: turned away: somebody may not connect\n", told(1, std::nullopt));
+  (void)told(int(kRefusalLinesAtOnce) - 2);
+  EXPECT_EQ("", told(5));
+  EXPECT_EQ(kRefusalLinesAtOnce + 5, count);
+  now += kRefusalLinesEach;
+  EXPECT_EQ(line + " (and 5 more before)\n", told(2));
+  now += 1h;
+  EXPECT_EQ(line + " (and 1 more before)\n", told(1));
 }
 
 TEST(Seats, AreNeverTooManyWhereThreadsMeet) {
