@@ -97,6 +97,8 @@ void keep_service(const KeeperTask &task) {
     (void)close(kReady);
     (void)close(kUntilClosed);
     wait_for(kProcess, -1);
+  } else {
+    (void)dprintf(STDERR_FILENO, "lanecrypt: cannot keep a service: %s\n", std::strerror(errno));
   }
   (void)close(kLife);
   if (service > 0) end_service(service);

@@ -25,6 +25,23 @@ bool is_our_own(const char *folder) {
          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
+// Whether nobody but root and this user can put another folder in the place of one that is made
+// there. What is not there is left to whoever makes it.
+bool is_out_of_others_reach(const char *folder) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::canonical(folder, error);
+  if (error) return true;
+  for (;; path = path.parent_path()) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) return false;
+    if (status.st_uid != 0 && status.st_uid != geteuid()) return false;
+    // In a sticky folder, such as /tmp, others cannot rename what is not theirs.
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0)
+      return false;
+    if (path == path.root_path()) return true;
+  }
+}
+
 // Whether the name of a socket in our folder there fits into a socket's address.
 bool is_short_enough(std::string_view folder) {
   return folder.size() + sizeof kName + sizeof "/socket" <= sizeof(sockaddr_un::sun_path);
@@ -35,7 +52,9 @@ std::string parent_folder() {
   if (runtime != nullptr && runtime[0] == '/' && is_our_own(runtime) && is_short_enough(runtime))
     return runtime;
   const char *const temporary = secure_getenv("TMPDIR");
-  if (temporary != nullptr && temporary[0] == '/' && is_short_enough(temporary)) return temporary;
+  if (temporary != nullptr && temporary[0] == '/' && is_short_enough(temporary) &&
+      is_out_of_others_reach(temporary))
+    return temporary;
   return "/tmp";
 }
 

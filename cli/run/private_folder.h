@@ -8,7 +8,7 @@
 namespace lanecrypt::cli {
 
 // Makes a folder that only its user can enter, in XDG_RUNTIME_DIR if that is the user's own,
-// otherwise in TMPDIR or /tmp. Throws Failure.
+// otherwise in TMPDIR, if others cannot move it away there, or in /tmp. Throws Failure.
 std::string make_private_folder();
 
 // Removes the folder with all that is in it, as far as that works.

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -234,6 +235,35 @@ def test_a_runtime_folder_that_others_may_enter_is_not_taken(tmp_path):
     tmp_path.chmod(0o711)
     told = ok(script('echo "$OPENSSL_CONF"', env={"XDG_RUNTIME_DIR": str(tmp_path), "TMPDIR": "/tmp"}))
     assert told.startswith("/tmp/lanecrypt-run.")
+
+
+@pytest.mark.parametrize("others", ["write", "own"])
+def test_a_temporary_folder_in_which_others_could_move_it_is_not_taken(tmp_path, others):
+    """They could put a configuration of their own in its place, and code into the program."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    inside = folder / "inside"
+    inside.mkdir(mode=0o755)
+    if others == "write":
+        folder.chmod(0o777)
+    elif os.geteuid() == 0:
+        os.chown(folder, 65534, 65534)
+    else:
+        pytest.skip("only root gives folders away")
+    for temporary in (folder, inside):
+        told = ok(script('echo "$OPENSSL_CONF"', env={"XDG_RUNTIME_DIR": "", "TMPDIR": str(temporary)}))
+        assert told.startswith("/tmp/lanecrypt-run."), told
+    # As /tmp is.
+    os.chown(folder, os.geteuid(), -1)
+    folder.chmod(0o1777)
+    told = ok(script('echo "$OPENSSL_CONF"', env={"XDG_RUNTIME_DIR": "", "TMPDIR": str(folder)}))
+    assert told.startswith(f"{folder}/lanecrypt-run."), told
+
+
+def test_too_few_descriptors_are_told():
+    done = run("true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)))
+    assert done.returncode == RUN_FAILED
+    assert b"lanecrypt: cannot keep a service: Too many open files\n" in done.stderr
 
 
 # ---- Kills -----------------------------------------------------------------------
