@@ -53,8 +53,8 @@ class Conversation {
     (void)service::send_packet(socket_.get(), {&piece, 1});
   }
 
-  // The next packet. It is valid until the next call.
-  std::span<const uint8_t> receive() {
+  // The next packet. It is valid until the next call. If there is none, `if_ended` says so.
+  std::span<const uint8_t> receive(const char *if_ended = "ended the conversation") {
     for (;;) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
       pollfd event{socket_.get(), POLLIN, 0};
@@ -67,7 +67,7 @@ class Conversation {
       // first, and then what the service said.
       if (received.transfer == service::Transfer::kClosed && errno == ECONNRESET)
         received = service::receive_packet(socket_.get(), buffer_, false);
-      if (received.transfer == service::Transfer::kClosed) ended();
+      if (received.transfer == service::Transfer::kClosed) fail("{}", if_ended);
       if (received.transfer == service::Transfer::kDone) return look(received.packet);
     }
   }
@@ -89,7 +89,6 @@ class Conversation {
   [[noreturn]] void not_allowed() const {
     fail("does not let this user in (members of its group may connect)");
   }
-  [[noreturn]] void ended() const { fail("ended the conversation"); }
 
   std::span<const uint8_t> look(std::span<const uint8_t> packet) const {
     const auto refused = service::fixed_part<service::Refused>(packet, service::Kind::kRefused);
@@ -119,7 +118,9 @@ std::string usual_socket() {
 std::string ask_for_statistics(const std::string &socket) {
   Conversation with(socket);
   with.send<service::Hello>(service::Kind::kHello);
-  if (!service::fixed_part<service::Welcome>(with.receive(), service::Kind::kWelcome))
+  if (!service::fixed_part<service::Welcome>(
+          with.receive("ended the conversation: it may have another version than this command"),
+          service::Kind::kWelcome))
     with.fail("does not keep to the protocol");
   with.send<service::Statistics>(service::Kind::kStatistics);
   std::string text;
