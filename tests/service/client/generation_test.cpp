@@ -55,10 +55,11 @@ TEST_F(Generating, MakesMany) {
 }
 
 TEST_F(Generating, TellsProgress) {
-  fake.delay_ms = 1100;
+  fake.delay_ms = 3000;
+  const auto began = client::Clock::now();
   EXPECT_EQ(Made::kMade, generate());
   EXPECT_GE(told, 3);
-  EXPECT_LE(told, 5);
+  EXPECT_LE(told, 1 + (client::Clock::now() - began) / milliseconds(250));
 }
 
 TEST_F(Generating, IsStopped) {
@@ -77,7 +78,7 @@ TEST_F(Generating, GivesUpASilentService) {
   const auto began = client::Clock::now();
   EXPECT_EQ(Made::kFailed, generate());
   EXPECT_GT(client::Clock::now() - began, seconds(4));
-  EXPECT_LT(client::Clock::now() - began, seconds(7));
+  EXPECT_LT(client::Clock::now() - began, seconds(20));
   EXPECT_TRUE(user.here().take_loss());
 }
 

@@ -155,7 +155,6 @@ TEST_F(Jobs, AllWakeWhenTheServiceIsSilent) {
     EXPECT_EQ(State::kEnded, jobs[n].look());
   }
   EXPECT_GT(client::Clock::now() - began, seconds(4));
-  EXPECT_LT(client::Clock::now() - began, seconds(7));
 }
 
 // Whoever wakes by the timer looks at all.

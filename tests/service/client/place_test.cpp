@@ -149,7 +149,7 @@ TEST_F(APlace, WhereNobodyAccepts) {
     all.push_back(client::reach({{path()}, false}, client::Clock::now() + milliseconds(50)));
   EXPECT_TRUE(all.front().socket.is_there());
   EXPECT_FALSE(all.back().socket.is_there());
-  EXPECT_LT(client::Clock::now() - began, seconds(2));
+  EXPECT_LT(client::Clock::now() - began, seconds(10));
 }
 
 }  // namespace
