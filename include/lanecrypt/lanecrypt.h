@@ -691,7 +691,15 @@ LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
 /* ---- SLH-DSA ------------------------------------------------------------ */
 
 /* The parameter sets of FIPS 205, table 2. n is the bytes of a hash: 16 in those with 128 in
- * their name, 24 with 192, 32 with 256. "s" makes small signatures, "f" makes them fast. */
+ * their name, 24 with 192, 32 with 256. "s" makes small signatures, "f" makes them fast.
+ *
+ * DRAFT: the sets whose names end with "24" are those of SP 800-230, initial public draft of
+ * April 2026. The final text may have other sets, or other numbers in them: then these go, and
+ * what they signed verifies no more. A key of theirs may make 2^24 signatures in all; after more,
+ * others can forge some. Lanecrypt does not count them: the caller must, over all copies of the
+ * key and all programs. A device makes their keys and signatures, and needs memory for it: about
+ * 170 MiB with 128 in the name, 205 with 192, and 445 with 256. On the CPU that would take
+ * minutes, so there these end with LC_ERROR_UNSUPPORTED; it verifies. */
 typedef enum lc_slh_dsa_set {
   LC_SLH_DSA_SHA2_128S = 0,
   LC_SLH_DSA_SHA2_128F = 1,
@@ -704,7 +712,13 @@ typedef enum lc_slh_dsa_set {
   LC_SLH_DSA_SHAKE_192S = 8,
   LC_SLH_DSA_SHAKE_192F = 9,
   LC_SLH_DSA_SHAKE_256S = 10,
-  LC_SLH_DSA_SHAKE_256F = 11
+  LC_SLH_DSA_SHAKE_256F = 11,
+  LC_SLH_DSA_SHA2_128_24 = 32,
+  LC_SLH_DSA_SHA2_192_24 = 33,
+  LC_SLH_DSA_SHA2_256_24 = 34,
+  LC_SLH_DSA_SHAKE_128_24 = 35,
+  LC_SLH_DSA_SHAKE_192_24 = 36,
+  LC_SLH_DSA_SHAKE_256_24 = 37
 } lc_slh_dsa_set;
 
 /* "SLH-DSA-SHA2-128s", in static storage; NULL for a number that is no set. */
@@ -714,6 +728,10 @@ LC_API const char *lc_slh_dsa_name(lc_slh_dsa_set set);
 LC_API size_t lc_slh_dsa_hash_bytes(lc_slh_dsa_set set);
 /* Bytes of every signature; 0 for a number that is no set. */
 LC_API size_t lc_slh_dsa_signature_bytes(lc_slh_dsa_set set);
+
+/* DRAFT: bytes of the tree of a key (lc_slh_dsa_parts.tree); 0 for a set of FIPS 205, which keeps
+ * none, and for a number that is no set. */
+LC_API size_t lc_slh_dsa_tree_bytes(lc_slh_dsa_set set);
 
 /* A key of SLH-DSA. It belongs to no context. Many threads may use it, and so may a child of
  * fork. */
@@ -737,11 +755,17 @@ typedef struct lc_slh_dsa_parts {
    * Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
+  /* DRAFT: of a private key of a draft's set, the upper levels of its tree, as
+   * lc_slh_dsa_generation.trees has them, of lc_slh_dsa_tree_bytes(). With them a signature takes a
+   * fraction of the hashes; the bytes of signatures are the same. They are public, and copied, and
+   * must lead to PK.root. NULL with 0 bytes: each signature grows the whole tree. */
+  const void *tree;
+  size_t tree_bytes;
 } lc_slh_dsa_parts;
 
 /* Copies a key into memory of Lanecrypt's that is locked where the system allows it, and wiped
  * when the key is freed. Whether PK.root belongs to the seeds is not tested: if it does not, no
- * signature is made. */
+ * signature is made. That a tree leads to PK.root is: else this is LC_ERROR_ARGUMENT. */
 LC_API lc_status lc_slh_dsa_key_new(const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key);
 /* Frees a key, at any time. Jobs under way keep what they need of it. NULL is allowed. */
 LC_API void lc_slh_dsa_key_free(lc_slh_dsa_key *key);
@@ -850,10 +874,16 @@ typedef struct lc_slh_dsa_generation {
    * as in lc_slh_dsa_parts. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
+  /* DRAFT: where the trees of the keys go, lc_slh_dsa_tree_bytes() each, one after the other: the
+   * nodes of height 9 from the left, n bytes each. NULL: nowhere, and always so for a set of FIPS
+   * 205. */
+  void *trees;
 } lc_slh_dsa_generation;
 
 /* Makes keys, and returns when they are made. result may be NULL. The CPU makes the first keys of
- * a device again, and some later, or all by LC_VERIFY_FULL; if it differs, the device is lost.
+ * a device again, and some later, or all by LC_VERIFY_FULL; if it differs, the device is lost. Of a
+ * key of a draft's set it makes again one of 4096 or 8192 parts, chosen at random, and all above
+ * the parts.
  * After an error, any of the keys may have been written, whole. */
 LC_API lc_status lc_slh_dsa_generate(lc_context *context, const lc_slh_dsa_generation *generation,
                                      lc_result *result);

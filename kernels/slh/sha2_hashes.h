@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define SLH_SIGNATURE_WORD(x) SWAP_BYTES(x)
-// Digit i of n bytes in base 16.
-#define SLH_DIGIT(words, i) (((words)[(i) / 8] >> (28 - 4 * ((i) % 8))) & 15u)
+// Byte i of the words of a hash.
+#define SLH_BYTE(words, i) (((words)[(i) / 4] >> (24 - 8 * ((i) % 4))) & 255u)
 
 typedef struct SLH_NAME(Seed) {
   u32 narrow[8];

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define SLH_SIGNATURE_WORD(x) (x)
-#define SLH_DIGIT(words, i) (((words)[(i) / 8] >> (8 * ((i) % 8 / 2) + 4 - 4 * ((i) % 2))) & 15u)
+#define SLH_BYTE(words, i) (((words)[(i) / 4] >> (8 * ((i) % 4))) & 255u)
 // Lanes of 8 bytes that a block of SHAKE256 takes, and those before the input.
 #define SLH_RATE 17
 #define SLH_HEAD (SLH_WORDS / 2 + 4)

@@ -5,15 +5,24 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Digit i of a message in base w (FIPS 205, algorithm 4): of one byte, or of two.
+FN u32 SLH_NAME(digit)(const u32 *message, u32 i) {
+  const u32 first = SLH_LG_W * i, last = first + SLH_LG_W - 1;
+  u32 bits = SLH_BYTE(message, last / 8);
+  if (first / 8 != last / 8) bits |= SLH_BYTE(message, first / 8) << 8;
+  return (bits >> (7 - last % 8)) & (SLH_CHAIN_VALUES - 1);
+}
+
 // The digit that a chain signs: of the message, or of its checksum.
 FN u32 SLH_NAME(digit_of)(const u32 *message, u32 chain) {
   u32 sum = 0, digit = 0;
-  UNROLL for (u32 i = 0; i < 2 * SLH_N; ++i) {
-    const u32 one = SLH_DIGIT(message, i);
+  UNROLL for (u32 i = 0; i < SLH_DIGITS; ++i) {
+    const u32 one = SLH_NAME(digit)(message, i);
     sum += SLH_CHAIN_VALUES - 1 - one;
     digit = i == chain ? one : digit;
   }
-  return chain < 2 * SLH_N ? digit : (sum >> (4 * (2 * SLH_N + 2 - chain))) & 15u;
+  if (chain < SLH_DIGITS) return digit;
+  return (sum >> (SLH_LG_W * (SLH_CHAINS - 1 - chain))) & (SLH_CHAIN_VALUES - 1);
 }
 
 // From the value that the signature shows to the end of the chain.
@@ -56,11 +65,11 @@ FN void SLH_NAME(shown_root)(const SLH_NAME(Seed) * seed, GLOBAL const SlhShape 
   const u64 tree = slh_tree_at(item, shape->tree_height, layer);
   const u32 leaf = slh_leaf_at(item, shape->tree_height, layer);
   SlhAddress address = slh_address(layer, tree, SLH_WOTS_PK, leaf);
-  SLH_NAME(hash_many)(seed, &address, tops, SLH_CHAINS(SLH_N) * SLH_WORDS, node);
+  SLH_NAME(hash_many)(seed, &address, tops, SLH_CHAINS * SLH_WORDS, node);
   address = slh_address(layer, tree, SLH_TREE, 0);
   SLH_NAME(climb)
   (seed, &address, leaf, shape->tree_height,
-   signature + SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * SLH_CHAINS(SLH_N), node);
+   signature + SLH_NAME(layer_at)(shape, layer) + SLH_WORDS * SLH_CHAINS, node);
 }
 
 // A lane shows a chain and follows it to its end, or follows a tree of FORS to its root. "sign" is
@@ -71,7 +80,7 @@ KERNEL(SLH_NAME(reveal), SLH_GROUP)
   GLOBAL const SlhItem *items = SLH_ITEMS(shape);
   GLOBAL const u32 *roots = out + shape->roots_at;
   const u32 fors = shape->count * shape->fors_trees;
-  const u32 all = fors + shape->count * shape->layers * SLH_CHAINS(SLH_N);
+  const u32 all = fors + shape->count * shape->layers * SLH_CHAINS;
   for (u32 at = group_id() * group_lanes() + lane_id(); at < all;
        at += group_count() * group_lanes()) {
     SLH_NAME(Seed) seed;
@@ -85,7 +94,7 @@ KERNEL(SLH_NAME(reveal), SLH_GROUP)
       SLH_NAME(write)(shown_roots + (u64)at * SLH_WORDS, value);
       continue;
     }
-    const u32 chain = (at - fors) % SLH_CHAINS(SLH_N), tree = (at - fors) / SLH_CHAINS(SLH_N);
+    const u32 chain = (at - fors) % SLH_CHAINS, tree = (at - fors) / SLH_CHAINS;
     const u32 layer = tree % shape->layers, number = tree / shape->layers;
     GLOBAL u32 *signature = out + (u64)number * shape->signature_words;
     SLH_NAME(load_seed)(&seed, items + number);
@@ -128,7 +137,7 @@ KERNEL(SLH_NAME(check), SLH_GROUP)
       const u32 tree = number * shape->layers + part - 1;
       SLH_NAME(shown_root)
       (&seed, shape, item, out + (u64)number * shape->signature_words, part - 1,
-       shown_tops + (u64)tree * (SLH_CHAINS(SLH_N) * SLH_WORDS), node);
+       shown_tops + (u64)tree * (SLH_CHAINS * SLH_WORDS), node);
       is_right = SLH_NAME(is_same)(node, roots + (u64)tree * SLH_WORDS);
       if (part == shape->layers) is_right &= SLH_NAME(is_same)(node, item->pk_root);
     }

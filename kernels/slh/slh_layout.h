@@ -16,15 +16,15 @@
 // Words of local memory for the nodes of a span: one level, and half as many for the next.
 #define SLH_SHARED_WORDS(n) (SLH_SPAN * 3 / 2 * ((n) / 4))
 
-// Chains of a WOTS+ key with w = 16, and values of each.
-#define SLH_CHAINS(n) (2 * (n) + 3)
-#define SLH_CHAIN_VALUES 16
-
 #define SLH_MOST_FORS_TREES 35
 #define SLH_MOST_LAYERS 22
 
 // The lower levels of a tree of FORS, which a group grows in one go.
 #define SLH_FORS_LOW(height) ((height) < SLH_SPAN_BITS ? (height) : SLH_SPAN_BITS)
+
+// A part of a tall tree, as a launch is told of it: of FORS or of the layer's tree, `levels` levels
+// from the height `base` on. It is never 0.
+#define SLH_PART(is_of_layer, base, levels) ((is_of_layer) | (base) << 1 | (levels) << 9)
 
 // Words of n bytes are kept as the hash of the family reads them: big-endian for SHA-2,
 // little-endian for SHAKE. Signatures are bytes.
@@ -52,7 +52,10 @@ typedef struct SlhShape {
   u32 signature_words;  // of 4 bytes
   u32 nonce;            // the verdict that means "right" in this launch
   // What lies behind the signatures, in words: the root of each tree, and then the verdicts.
-  u32 roots_at, verdicts_at, unused;
+  u32 roots_at, verdicts_at;
+  // Of a layer's tree the part that is grown from its leaves, which is 2^grown_height leaves and
+  // has the one that signs among them. In tall trees alone; the others grow whole.
+  u32 grown_height;
 } SlhShape;
 
 // The items of a launch lie behind its shape.

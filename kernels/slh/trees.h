@@ -10,7 +10,7 @@ FN u32 SLH_NAME(fors_at)(GLOBAL const SlhShape *shape, u32 tree) {
 
 FN u32 SLH_NAME(layer_at)(GLOBAL const SlhShape *shape, u32 layer) {
   return SLH_NAME(fors_at)(shape, shape->fors_trees) +
-         SLH_WORDS * (layer * (SLH_CHAINS(SLH_N) + shape->tree_height));
+         SLH_WORDS * (layer * (SLH_CHAINS + shape->tree_height));
 }
 
 FN void SLH_NAME(read)(GLOBAL const u32 *from, u32 *to) {
@@ -84,7 +84,7 @@ FN SLH_NAME(Tree) SLH_NAME(layer_tree)(GLOBAL const SlhShape *shape, GLOBAL cons
   tree.path = 0;
   if (shape->fors_trees != 0)
     tree.path = out + (u64)tree.item * shape->signature_words + SLH_NAME(layer_at)(shape, layer) +
-                SLH_WORDS * SLH_CHAINS(SLH_N);
+                SLH_WORDS * SLH_CHAINS;
   return tree;
 }
 

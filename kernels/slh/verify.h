@@ -14,7 +14,7 @@ KERNEL(SLH_NAME(verify), SLH_GROUP)
        at += group_count() * group_lanes()) {
     GLOBAL const SlhItem *item = items + at;
     GLOBAL const u32 *signature = signatures + (u64)at * shape->signature_words;
-    GLOBAL u32 *mine = scratch + (u64)at * (SLH_CHAINS(SLH_N) * SLH_WORDS);
+    GLOBAL u32 *mine = scratch + (u64)at * (SLH_CHAINS * SLH_WORDS);
     SLH_NAME(Seed) seed;
     u32 node[SLH_WORDS], value[SLH_WORDS];
     SLH_NAME(load_seed)(&seed, item);
@@ -24,7 +24,7 @@ KERNEL(SLH_NAME(verify), SLH_GROUP)
     }
     SLH_NAME(fors_key)(&seed, shape, item, mine, node);
     ROLLED for (u32 layer = 0; layer < shape->layers; ++layer) {
-      ROLLED for (u32 chain = 0; chain < SLH_CHAINS(SLH_N); ++chain) {
+      ROLLED for (u32 chain = 0; chain < SLH_CHAINS; ++chain) {
         SLH_NAME(shown_top)
         (&seed, shape, item, signature, layer, chain, SLH_NAME(digit_of)(node, chain), value);
         SLH_NAME(write)(mine + chain * SLH_WORDS, value);

@@ -77,6 +77,11 @@ size_t lc_slh_dsa_signature_bytes(lc_slh_dsa_set set) {
   return found == nullptr ? 0 : found->signature_bytes();
 }
 
+size_t lc_slh_dsa_tree_bytes(lc_slh_dsa_set set) {
+  const SlhSet *const found = lanecrypt::find_slh_set(enum_number(set));
+  return found == nullptr ? 0 : found->kept_bytes();
+}
+
 lc_status lc_slh_dsa_key_new(const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key) {
   return guarded([&]() -> lc_status {
     if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");

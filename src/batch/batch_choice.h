@@ -28,7 +28,7 @@ class BatchChoice {
     size_t slot = 0;      // below kSlots: those that take a core as long share one
     Duration guess = {};  // what a device may take before any was seen
   };
-  static constexpr size_t kSlots = 36;
+  static constexpr size_t kSlots = 54;
   struct Devices {
     // Operations that wait or are under way on all of them.
     std::function<size_t()> load;

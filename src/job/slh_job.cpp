@@ -111,9 +111,21 @@ Result<std::shared_ptr<SlhKey>> copy_slh_key(const lc_slh_dsa_parts *parts) {
       !std::equal(given_public.begin(), given_public.end(),
                   given_private.last(set->public_bytes()).begin()))
     return wrong_argument("the public key is not that of the private key");
+  if ((parts->tree == nullptr) != (parts->tree_bytes == 0))
+    return wrong_argument("a tree has nodes and a length, or neither");
+  if (parts->tree != nullptr && !has_private)
+    return wrong_argument("a public key signs nothing, and has no tree");
+  if (parts->tree != nullptr && parts->tree_bytes != set->kept_bytes())
+    return wrong_argument("the tree of a key of " + std::string(set->name) + " has " +
+                          std::to_string(set->kept_bytes()) + " bytes, not " +
+                          std::to_string(parts->tree_bytes));
   const auto key = std::make_shared<SlhKey>(*set, has_private ? given_private : given_public,
                                             RandomSource{parts->random, parts->argument});
   if (key->parts.pk_root.empty()) return Status(LC_ERROR_MEMORY, "no memory for the key");
+  if (parts->tree != nullptr) {
+    key->tree.resize(set->kept_bytes() / sizeof(uint32_t));
+    std::memcpy(key->tree.data(), parts->tree, parts->tree_bytes);
+  }
   return key;
 }
 
@@ -164,11 +176,14 @@ Result<SlhGeneration> make_slh_generation(const lc_slh_dsa_generation *generatio
     return wrong_argument("unknown set " + std::to_string(enum_number(generation->set)));
   if (generation->count != 0 && generation->keys == nullptr)
     return wrong_argument("no place for the keys");
+  if (generation->trees != nullptr && result.set->kept_bytes() == 0)
+    return wrong_argument("no tree is kept of a key of " + std::string(result.set->name));
   if (generation->count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 keys");
   result.device = generation->device;
   result.count = generation->count;
   result.seeds = static_cast<const uint8_t *>(generation->seeds);
   result.keys = static_cast<uint8_t *>(generation->keys);
+  result.trees = static_cast<uint8_t *>(generation->trees);
   result.random = {generation->random, generation->argument};
   return result;
 }

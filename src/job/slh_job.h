@@ -35,6 +35,9 @@ struct SlhKey {
   mutable SignedRoots signed_roots;
 
   secure::KeyMemory memory;  // of the parts
+  // Of a draft's set the nodes that are kept of its tree, as the caller gave them, and from
+  // cpu::prepare() on as the kernels have them; or empty.
+  std::vector<uint32_t> tree;
   // What the kernels are given of it: an SlhItem, set by cpu::prepare().
   secure::KeyMemory image;
 };
@@ -70,6 +73,7 @@ struct SlhGeneration {
   size_t count = 0;
   const uint8_t *seeds = nullptr;  // nullptr: random numbers
   uint8_t *keys = nullptr;
+  uint8_t *trees = nullptr;  // or nullptr
   RandomSource random;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "cpu/slh/slh_message.h"
 #include "secure/wiped_bytes.h"
 #include "thread/stuck.h"
 
@@ -57,6 +58,7 @@ class SlhBatch : public Batch {
   Status look_at_signature(uint32_t at);
   Status look_at_verdict(uint32_t at);
   Status look_at_key(uint32_t at);
+  Status look_at_draft_key(uint32_t at);
 
   SlhLaunch &launch_;
   SlhSlots &slots_;
@@ -103,6 +105,7 @@ Status SlhBatch::look_at_verdict(uint32_t at) {
 }
 
 Status SlhBatch::look_at_key(uint32_t at) {
+  if (set_.is_draft()) return look_at_draft_key(at);
   const size_t n = set_.n;
   uint8_t root[32];
   SlhLaunch::take_root(room(), set_, at, root);
@@ -110,6 +113,22 @@ Status SlhBatch::look_at_key(uint32_t at) {
   if (!key.ok(set_.private_bytes())) return Status(LC_ERROR_MEMORY, "no memory for a key");
   LC_TRY(cpu::slh_make_key(set_, keys(at).seeds(items_[at].number), {key.data(), key.size()}));
   return std::memcmp(key.data() + 3 * n, root, n) == 0 ? Status() : wrong_result();
+}
+
+// To make such a key again would take a core minutes: it makes one part of the tree, which is one
+// of thousands, and all that stands above the parts.
+Status SlhBatch::look_at_draft_key(uint32_t at) {
+  const size_t n = set_.n;
+  uint8_t root[32], made[32];
+  SlhLaunch::take_root(room(), set_, at, root);
+  const uint32_t *const nodes = SlhLaunch::kept_nodes(room(), set_, at);
+  const size_t part = looks_->below(set_.kept_nodes());
+  LC_TRY(cpu::slh_part(set_, keys(at).seeds(items_[at].number), uint32_t(part), made));
+  uint8_t node[32];
+  cpu::slh_bytes(set_, nodes + part * (n / 4), node);
+  if (std::memcmp(made, node, n) != 0) return wrong_result();
+  LC_TRY(cpu::slh_root_of(set_, keys(at).seeds(items_[at].number).last(n), nodes, made));
+  return std::memcmp(made, root, n) == 0 ? Status() : wrong_result();
 }
 
 // Which results the CPU computes again.
@@ -159,6 +178,10 @@ Status SlhBatch::take_keys() {
     const std::span<const uint8_t> seeds = keys(at).seeds(items_[at].number);
     std::memcpy(to.data(), seeds.data(), seeds.size());
     SlhLaunch::take_root(room(), set_, at, &to[seeds.size()]);
+    const std::span<uint8_t> tree = keys(at).tree(items_[at].number);
+    const uint32_t *const nodes = SlhLaunch::kept_nodes(room(), set_, at);
+    for (size_t byte = 0; byte < tree.size(); byte += set_.n)
+      cpu::slh_bytes(set_, nodes + byte / 4, &tree[byte]);
   }
   return Status();
 }
@@ -207,14 +230,18 @@ Result<std::unique_ptr<Batch>> start_slh_batch(SlhLaunch &launch, SlhSlots &slot
   };
   device::Stream &stream = *slot->long_stream;
   Status status;
-  if (kind.operation == LC_SLH_DSA_SIGN)
-    status = launch.start_sign(stream, slot->room, set, count, put_item);
-  else if (kind.operation == LC_SLH_DSA_VERIFY)
+  if (kind.operation == LC_SLH_DSA_SIGN) {
+    // Of the draft's sets a batch is one signature.
+    const std::span<const uint32_t> tree =
+        static_cast<SlhSignatures &>(*items[0].request).key_of(items[0].number).tree;
+    status = launch.start_sign(stream, slot->room, set, count, put_item, tree);
+  } else if (kind.operation == LC_SLH_DSA_VERIFY) {
     status = launch.start_verify(stream, slot->room, set, count, put_item, [&](uint32_t at) {
       return static_cast<SlhSignatures &>(*items[at].request).signature(items[at].number).data();
     });
-  else
+  } else {
     status = launch.start_keys(stream, slot->room, set, count, put_item);
+  }
   if (status.ok()) status = stream.mark(*slot->done);
   if (!status.ok()) return slot.give_up() ? status : stuck_status(slots.time_limit());
   std::vector<BatchItem> its_items(items.begin(), items.end());

@@ -28,6 +28,7 @@ class SlhLooks {
     size_t first, count;
   };
   Range choose(BatchKind kind, size_t operations);
+  size_t below(size_t count) { return dice_.throw_below(count); }
   // They took so long.
   void took(BatchKind kind, std::chrono::nanoseconds time);
 

@@ -27,13 +27,13 @@ class SlhChoice {
 
  private:
   static constexpr size_t kOperations = 3;
-  static_assert(BatchChoice::kSlots >= kOperations * 12);
+  static_assert(BatchChoice::kSlots >= kOperations * kSlhSets);
 
   static BatchChoice::Sort sort_of(const SlhSet &set, lc_slh_dsa_operation operation) {
     // What a launch takes at least: hashes that follow one another, and the way there and back.
     constexpr Duration kGuess = std::chrono::microseconds(1000);
     return {.kind = slh_kind(operation, set),
-            .slot = kOperations * size_t(set.number) + size_t(operation),
+            .slot = kOperations * place_of(set) + size_t(operation),
             .guess = set.shake ? 3 * kGuess : kGuess};
   }
 

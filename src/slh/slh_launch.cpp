@@ -16,20 +16,13 @@ using device::MemoryKind;
 
 constexpr uint64_t kMostGroups = 65535;
 
-uint32_t fors_low(const SlhSet &set) { return SLH_FORS_LOW(set.fors_height); }
-
-// Groups that grow so many trees of a height.
-uint64_t spans(uint64_t trees, uint32_t height) {
-  const uint64_t of_span = SLH_SPAN >> height;
-  return (trees + of_span - 1) / of_span;
-}
-
 uint32_t layers_of(const SlhSet &set, bool is_key) { return is_key ? 1 : set.layers; }
 
 }  // namespace
 
 uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation) {
   if (operation == LC_SLH_DSA_VERIFY) return 16384;
+  if (set.is_draft()) return 1;
   // The memory of a batch is then about 250 MiB.
   const uint32_t signatures =
       set.tree_height >= 8 ? (set.n == 16 ? 96 : 48) : (set.n == 16 ? 1024 : 512);
@@ -68,7 +61,7 @@ void SlhLaunch::share(uint32_t count, uint64_t bytes, const std::function<void(u
 
 // Sends the shape and the items. What comes back lies in room.out behind the signatures.
 Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
-                        const PutItem &put_item, bool is_key) {
+                        const PutItem &put_item, bool is_key, std::span<const uint32_t> tree) {
   room.count = count;
   LC_TRY(cpu::random_bytes(&room.nonce, sizeof room.nonce));
   room.nonce = (room.nonce | 1) & 0x7fffffff;
@@ -82,20 +75,25 @@ Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set
                           .tree_height = set.tree_height,
                           .fors_trees = is_key ? 0 : set.fors_trees,
                           .fors_height = set.fors_height,
-                          .fors_low = fors_low(set),
+                          .fors_low = slh_fors_low(set),
                           .signature_words = set.signature_bytes() / 4,
                           .nonce = room.nonce,
                           .roots_at = uint32_t(words),
                           .verdicts_at = uint32_t(words + roots),
-                          .unused = 0};
+                          .grown_height = tree.empty() ? set.tree_height : SlhSet::kKeptHeight};
   const uint64_t bytes = sizeof shape + uint64_t{count} * sizeof(SlhItem);
-  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, bytes));
+  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, bytes + tree.size_bytes()));
   LC_TRY(memory_.grow(room.told, MemoryKind::kDevice, bytes));
   room.told_bytes = bytes;
   uint8_t *const host = room.staging->host();
   std::memcpy(host, &shape, sizeof shape);
   auto *const items = reinterpret_cast<SlhItem *>(host + sizeof shape);
   share(count, sizeof *items, [&](uint32_t n) { put_item(n, items[n]); });
+  if (!tree.empty()) {
+    std::memcpy(host + bytes, tree.data(), tree.size_bytes());
+    LC_TRY(memory_.grow(room.nodes, MemoryKind::kDevice, tree.size_bytes()));
+    LC_TRY(stream.upload(*room.nodes, 0, host + bytes, tree.size_bytes()));
+  }
   return stream.upload(*room.told, 0, host, bytes);
 }
 
@@ -106,20 +104,20 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet
   const uint64_t n = set.n, count = room.count, trees = count * layers_of(set, is_key);
   const uint64_t leaves = trees << set.tree_height, chains = leaves * set.chains();
   const uint64_t fors = is_key ? 0 : count * set.fors_trees;
-  const uint32_t high = set.fors_height - fors_low(set);
+  const uint32_t high = set.fors_height - slh_fors_low(set);
   LC_TRY(memory_.grow(room.tops, kDevice, chains * n));
   LC_TRY(memory_.grow(room.leaves, kDevice, leaves * n));
-  LC_TRY(
-      memory_.grow(room.kept, kDevice, is_key ? 256 : trees * set.chains() * SLH_CHAIN_VALUES * n));
+  LC_TRY(memory_.grow(room.kept, kDevice,
+                      is_key ? 256 : trees * set.chains() * set.chain_values() * n));
   LC_TRY(memory_.grow(room.fors_nodes, kDevice, std::max<uint64_t>((fors << high) * n, 256)));
   LC_TRY(memory_.grow(room.fors_roots, kDevice, std::max<uint64_t>(fors * n, 256)));
   LC_TRY(memory_.grow(room.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
 
-  const auto low_groups = uint32_t(is_key ? 0 : spans(fors << high, fors_low(set)));
+  const auto low_groups = uint32_t(is_key ? 0 : slh_spans(fors << high, slh_fors_low(set)));
   const Argument grow[] = {room.told.get(),       room.tops.get(), room.kept.get(),
                            room.fors_nodes.get(), room.out.get(),  low_groups};
   LC_TRY(launch(stream, set, "grow", low_groups + groups_for(chains), true, grow));
-  const auto high_groups = uint32_t(is_key ? 0 : spans(fors, high));
+  const auto high_groups = uint32_t(is_key ? 0 : slh_spans(fors, high));
   const Argument compress[] = {
       room.told.get(),       room.tops.get(), room.leaves.get(), room.fors_nodes.get(),
       room.fors_roots.get(), room.out.get(),  high_groups};
@@ -127,18 +125,20 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet
   const auto key_groups = uint32_t(is_key ? 0 : groups_for(count));
   const Argument join[] = {room.told.get(),      room.leaves.get(), room.fors_roots.get(),
                            room.fors_keys.get(), room.out.get(),    key_groups};
-  return launch(stream, set, "trees", key_groups + spans(trees, set.tree_height), true, join);
+  return launch(stream, set, "trees", key_groups + slh_spans(trees, set.tree_height), true, join);
 }
 
 Status SlhLaunch::start_sign(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                             uint32_t count, const PutItem &put_item) {
-  LC_TRY(begin(stream, room, set, count, put_item, false));
+                             uint32_t count, const PutItem &put_item,
+                             std::span<const uint32_t> tree) {
+  LC_TRY(begin(stream, room, set, count, put_item, false, tree));
   const uint64_t verdicts = uint64_t{count} * (set.layers + 1) * sizeof(uint32_t);
   const uint64_t out = room.verdicts_at + verdicts;
   LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, out));
   LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, out));
   LC_TRY(stream.zero(*room.out, room.verdicts_at, verdicts));
-  LC_TRY(grow_trees(stream, room, set, false));
+  LC_TRY(set.is_draft() ? grow_tall_trees(stream, room, set, false, !tree.empty())
+                        : grow_trees(stream, room, set, false));
   const Argument reveal[] = {room.told.get(), room.kept.get(), room.fors_keys.get(),
                              room.out.get(),  room.tops.get(), room.fors_nodes.get()};
   const uint64_t lanes = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
@@ -183,11 +183,15 @@ void SlhLaunch::take_roots(const SlhRoom &room, const SlhSet &set, uint32_t numb
 
 Status SlhLaunch::start_keys(device::Stream &stream, SlhRoom &room, const SlhSet &set,
                              uint32_t count, const PutItem &put_item) {
-  LC_TRY(begin(stream, room, set, count, put_item, true));
+  LC_TRY(begin(stream, room, set, count, put_item, true, {}));
   LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, room.verdicts_at));
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, room.verdicts_at));
-  LC_TRY(grow_trees(stream, room, set, true));
-  LC_TRY(stream.download(room.results->host(), *room.out, 0, room.verdicts_at));
+  const uint64_t nodes = uint64_t{count} * set.kept_bytes();
+  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, room.verdicts_at + nodes));
+  LC_TRY(set.is_draft() ? grow_tall_trees(stream, room, set, true, false)
+                        : grow_trees(stream, room, set, true));
+  uint8_t *const host = room.results->host();
+  LC_TRY(stream.download(host, *room.out, 0, room.verdicts_at));
+  if (nodes != 0) LC_TRY(stream.download(host + room.verdicts_at, *room.nodes, 0, nodes));
   return stream.zero(*room.told, 0, room.told_bytes);
 }
 
@@ -197,10 +201,15 @@ void SlhLaunch::take_root(const SlhRoom &room, const SlhSet &set, uint32_t numbe
   cpu::slh_bytes(set, words, root);
 }
 
+const uint32_t *SlhLaunch::kept_nodes(const SlhRoom &room, const SlhSet &set, uint32_t number) {
+  return reinterpret_cast<const uint32_t *>(room.results->host() + room.verdicts_at +
+                                            uint64_t{number} * set.kept_bytes());
+}
+
 Status SlhLaunch::start_verify(device::Stream &stream, SlhRoom &room, const SlhSet &set,
                                uint32_t count, const PutItem &put_item,
                                const SignatureOf &signature_of) {
-  LC_TRY(begin(stream, room, set, count, put_item, false));
+  LC_TRY(begin(stream, room, set, count, put_item, false, {}));
   const uint64_t verdicts = uint64_t{count} * sizeof(uint32_t), each = set.signature_bytes();
   LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, room.verdicts_at + verdicts));
   LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, room.verdicts_at + verdicts));
@@ -231,7 +240,7 @@ void SlhLaunch::wipe_host(SlhRoom &room) {
 
 void SlhLaunch::wipe_device(device::Stream &stream, SlhRoom &room) {
   for (const auto &buffer : {&room.told, &room.tops, &room.kept, &room.leaves, &room.fors_nodes,
-                             &room.fors_roots, &room.fors_keys, &room.out})
+                             &room.fors_roots, &room.fors_keys, &room.nodes, &room.out})
     if (*buffer != nullptr) (void)stream.zero(**buffer, 0, (*buffer)->bytes());
 }
 

@@ -22,12 +22,19 @@ struct SlhRoom {
   std::unique_ptr<device::Buffer> staging, results;  // pinned
   // told: the shape and the items. out: the signatures, the roots and the verdicts.
   std::unique_ptr<device::Buffer> told, tops, kept, leaves, fors_nodes, fors_roots, fors_keys, out;
+  std::unique_ptr<device::Buffer> nodes;  // of tall trees, above the leaves
   // Of the batch that was started last:
   uint32_t count = 0, nonce = 0;
   uint64_t roots_at = 0, verdicts_at = 0;     // in out and in results, in bytes
   uint64_t told_bytes = 0, result_bytes = 0;  // of staging and results, what is not wiped yet
 };
 
+inline uint32_t slh_fors_low(const SlhSet &set) { return SLH_FORS_LOW(set.fors_height); }
+// Groups that grow so many trees of a height.
+inline uint64_t slh_spans(uint64_t trees, uint32_t height) {
+  const uint64_t of_span = SLH_SPAN >> height;
+  return (trees + of_span - 1) / of_span;
+}
 // For the device's thread only. What start_...() begins is over when the stream has done it;
 // then the others read it. One batch at a time for a room. The items and the signatures to
 // verify are read before start_...() returns.
@@ -41,9 +48,10 @@ class SlhLaunch {
   using PutItem = std::function<void(uint32_t number, SlhItem &item)>;
   using SignatureOf = std::function<const uint8_t *(uint32_t number)>;
 
-  // Zeroes on the device, afterwards, the keys and what was made of them.
+  // Zeroes on the device, afterwards, the keys and what was made of them. tree: of one signature of
+  // a draft's set, the kept nodes of its key's tree, which then need not grow; or empty.
   Status start_sign(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
-                    const PutItem &put_item);
+                    const PutItem &put_item, std::span<const uint32_t> tree);
   // Whether this very launch found the signature right.
   static bool is_right(const SlhRoom &room, const SlhSet &set, uint32_t number);
   // The signature, whose first n bytes, R, are not in it.
@@ -56,6 +64,8 @@ class SlhLaunch {
                     const PutItem &put_item);
   // PK.root of a new key.
   static void take_root(const SlhRoom &room, const SlhSet &set, uint32_t number, uint8_t *root);
+  // Of a new key of a draft's set the nodes of SlhSet::kKeptHeight, in the kernels' form.
+  static const uint32_t *kept_nodes(const SlhRoom &room, const SlhSet &set, uint32_t number);
 
   Status start_verify(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
                       const PutItem &put_item, const SignatureOf &signature_of);
@@ -78,8 +88,11 @@ class SlhLaunch {
 
  private:
   Status begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
-               const PutItem &put_item, bool is_key);
+               const PutItem &put_item, bool is_key, std::span<const uint32_t> tree);
   Status grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet &set, bool is_key);
+  // The same for the sets of the draft (slh_tall_trees.cpp).
+  Status grow_tall_trees(device::Stream &stream, SlhRoom &room, const SlhSet &set, bool is_key,
+                         bool has_tree);
   Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t groups,
                 bool has_local, std::span<const device::Argument> arguments);
   uint64_t groups_for(uint64_t lanes) const;

@@ -86,6 +86,11 @@ class SlhKeys : public SlhRequest {
   std::span<const uint8_t> seeds(uint32_t number) const {
     return {seeds_.data() + size_t{number} * what_.set->seed_bytes(), what_.set->seed_bytes()};
   }
+  // Where the kept nodes of a new key's tree go, if the caller wants them.
+  std::span<uint8_t> tree(uint32_t number) const {
+    if (what_.trees == nullptr) return {};
+    return {what_.trees + size_t{number} * what_.set->kept_bytes(), what_.set->kept_bytes()};
+  }
   std::span<uint8_t> key(uint32_t number) const {
     return {what_.keys + size_t{number} * what_.set->private_bytes(), what_.set->private_bytes()};
   }

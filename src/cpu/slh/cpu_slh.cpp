@@ -2,6 +2,7 @@
 #include "cpu/slh/cpu_slh.h"
 
 #include <cstring>
+#include <string>
 
 #include "cpu/slh/host_slh.h"
 #include "cpu/slh/slh_message.h"
@@ -16,6 +17,13 @@ struct Item {
   SlhItem item = {};
 };
 
+// A core would take minutes for what a device does in the part of a second.
+Status check_cpu_makes(const SlhSet &set) {
+  if (!set.is_draft()) return Status();
+  return Status(LC_ERROR_UNSUPPORTED,
+                std::string("only a device makes keys and signatures of ") + set.name);
+}
+
 }  // namespace
 
 Status prepare(SlhKey &key) {
@@ -24,7 +32,13 @@ Status prepare(SlhKey &key) {
   Item made;
   slh_put_key(key.set, key.parts, made.item);
   std::memcpy(key.image.data(), &made.item, sizeof made.item);
-  return Status();
+  if (key.tree.empty()) return Status();
+  uint8_t root[32];
+  if (!key.set.shake)
+    for (uint32_t &word : key.tree) word = __builtin_bswap32(word);
+  LC_TRY(host_slh_root_of(key.set, made.item, key.tree.data(), root));
+  if (std::memcmp(root, key.parts.pk_root.data(), key.set.n) == 0) return Status();
+  return Status(LC_ERROR_ARGUMENT, "the kept nodes are not those of the key's tree");
 }
 
 Status hash_to_verify(const SlhJob &job, const SlhMessage &message, SlhHashed &hashed) {
@@ -58,6 +72,7 @@ bool do_roots_agree(const SlhKey &key, const SlhHashed &hashed, std::span<const 
 }
 
 Status slh_sign(const SlhKey &key, const SlhHashed &hashed, std::span<uint8_t> signature) {
+  LC_TRY(check_cpu_makes(key.set));
   Item task;
   put_item(key, hashed, task.item);
   // If it does not leave, it would give the key away.
@@ -82,6 +97,7 @@ Status slh_verify(const SlhKey &key, const SlhHashed &hashed, std::span<const ui
 }
 
 Status slh_make_key(const SlhSet &set, std::span<const uint8_t> seeds, std::span<uint8_t> key) {
+  LC_TRY(check_cpu_makes(set));
   const size_t n = set.n;
   Item task;
   slh_put_key(set,
@@ -92,6 +108,27 @@ Status slh_make_key(const SlhSet &set, std::span<const uint8_t> seeds, std::span
   std::memcpy(key.data(), seeds.data(), seeds.size());
   std::memcpy(&key[seeds.size()], root, n);
   return Status();
+}
+
+Status slh_part(const SlhSet &set, std::span<const uint8_t> seeds, uint32_t part,
+                std::span<uint8_t> node) {
+  const size_t n = set.n;
+  Item task;
+  slh_put_key(set,
+              {.sk_seed = seeds.first(n), .sk_prf = {}, .pk_seed = seeds.last(n), .pk_root = {}},
+              task.item);
+  task.item.leaf = part << SlhSet::kKeptHeight;
+  uint32_t words[8];
+  LC_TRY(host_slh_part(set, task.item, words));
+  slh_bytes(set, words, node.data());
+  return Status();
+}
+
+Status slh_root_of(const SlhSet &set, std::span<const uint8_t> pk_seed, const uint32_t *nodes,
+                   std::span<uint8_t> root) {
+  SlhItem item = {};
+  slh_put_key(set, {.sk_seed = {}, .sk_prf = {}, .pk_seed = pk_seed, .pk_root = {}}, item);
+  return host_slh_root_of(set, item, nodes, root);
 }
 
 }  // namespace lanecrypt::cpu

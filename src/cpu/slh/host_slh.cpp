@@ -13,27 +13,42 @@
 namespace lanecrypt::cpu {
 namespace {
 
+// Of the draft's sets the CPU makes no signatures.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
 #include "kernels/all_slh.h"
+#pragma GCC diagnostic pop
 
-// The kernels of one family and n.
+// The kernels of one family, n and w; those that such sets have not are nullptr.
 struct Kernels {
+  decltype(&slh_sha2_16_verify) verify;
   decltype(&slh_sha2_16_grow) grow;
   decltype(&slh_sha2_16_leaves) leaves;
   decltype(&slh_sha2_16_trees) trees;
   decltype(&slh_sha2_16_reveal) reveal;
   decltype(&slh_sha2_16_check) check;
-  decltype(&slh_sha2_16_verify) verify;
+  decltype(&slh_sha2_16w4_sprout) sprout;
+  decltype(&slh_sha2_16w4_rise) rise;
 };
 
-#define LC_SLH_KERNELS(name) \
-  { name##_grow, name##_leaves, name##_trees, name##_reveal, name##_check, name##_verify }
-constexpr Kernels kSha2[] = {LC_SLH_KERNELS(slh_sha2_16), LC_SLH_KERNELS(slh_sha2_24),
-                             LC_SLH_KERNELS(slh_sha2_32)};
-constexpr Kernels kShake[] = {LC_SLH_KERNELS(slh_shake_16), LC_SLH_KERNELS(slh_shake_24),
-                              LC_SLH_KERNELS(slh_shake_32)};
-#undef LC_SLH_KERNELS
+#define LC_SLH_SHORT(name)                                                                       \
+  {                                                                                              \
+    name##_verify, name##_grow, name##_leaves, name##_trees, name##_reveal, name##_check, {}, {} \
+  }
+#define LC_SLH_TALL(name) \
+  { name##_verify, {}, {}, {}, {}, {}, name##_sprout, name##_rise }
+constexpr Kernels kSha2[] = {LC_SLH_SHORT(slh_sha2_16),  LC_SLH_SHORT(slh_sha2_24),
+                             LC_SLH_SHORT(slh_sha2_32),  LC_SLH_TALL(slh_sha2_16w4),
+                             LC_SLH_TALL(slh_sha2_24w8), LC_SLH_TALL(slh_sha2_32w4)};
+constexpr Kernels kShake[] = {LC_SLH_SHORT(slh_shake_16),  LC_SLH_SHORT(slh_shake_24),
+                              LC_SLH_SHORT(slh_shake_32),  LC_SLH_TALL(slh_shake_16w4),
+                              LC_SLH_TALL(slh_shake_24w8), LC_SLH_TALL(slh_shake_32w4)};
+#undef LC_SLH_SHORT
+#undef LC_SLH_TALL
 
-const Kernels &kernels_of(const SlhSet &set) { return (set.shake ? kShake : kSha2)[set.n / 8 - 2]; }
+const Kernels &kernels_of(const SlhSet &set) {
+  return (set.shake ? kShake : kSha2)[set.n / 8 - 2 + (set.is_draft() ? 3 : 0)];
+}
 
 // Runs a kernel's groups, of one lane each.
 template <typename Kernel, typename... Arguments>
@@ -50,6 +65,8 @@ uint64_t spans(uint64_t trees, uint32_t height) {
   const uint64_t of_span = SLH_SPAN >> height;
   return (trees + of_span - 1) / of_span;
 }
+
+static_assert(SlhSet::kKeptHeight == SLH_SPAN_BITS);
 
 // The memory of one operation, of which all parts are wiped.
 class Work {
@@ -68,14 +85,14 @@ class Work {
                         .nonce = 1,
                         .roots_at = is_key ? 0 : set.signature_bytes() / 4,
                         .verdicts_at = 0,
-                        .unused = 0},
+                        .grown_height = SlhSet::kKeptHeight},
               .item = of},
         shape_(told_.shape) {
     told_.shape.verdicts_at = shape_.roots_at + shape_.layers * set.n / 4;
   }
   ~Work() {
-    for (Words *part :
-         {&tops_, &leaves_, &kept_, &fors_nodes_, &fors_roots_, &fors_key_, &out_, &shared_})
+    for (Words *part : {&tops_, &leaves_, &kept_, &fors_nodes_, &fors_roots_, &fors_key_, &nodes_,
+                        &out_, &shared_})
       secure::wipe(part->words.get(), part->count * sizeof(u32));
     secure::wipe(&told_, sizeof told_);
   }
@@ -86,9 +103,10 @@ class Work {
     const uint32_t high = set_.fors_height - shape_.fors_low;
     const uint64_t fors = shape_.fors_trees;
     if (!tops_.allocate(leaves * set_.chains() * words) || !leaves_.allocate(leaves * words) ||
-        !kept_.allocate(fors == 0 ? 0 : shape_.layers * set_.chains() * SLH_CHAIN_VALUES * words) ||
+        !kept_.allocate(fors == 0 ? 0
+                                  : shape_.layers * set_.chains() * set_.chain_values() * words) ||
         !fors_nodes_.allocate((fors << high) * words) || !fors_roots_.allocate(fors * words) ||
-        !fors_key_.allocate(words) || !shared_.allocate(SLH_SHARED_WORDS(set_.n)) ||
+        !fors_key_.allocate(words) || !shared_.allocate(shared_words()) ||
         !out_.allocate(out_words()))
       return false;
     const auto low_groups = uint32_t(spans(fors << high, shape_.fors_low));
@@ -119,8 +137,41 @@ class Work {
     return true;
   }
 
+  // Of a tall tree the node above a part, whose first leaf is that of the item.
+  bool grow_part(uint32_t *node) {
+    const uint64_t words = set_.n / 4;
+    if (!tops_.allocate(set_.chains() * words) || !leaves_.allocate(words << shape_.grown_height) ||
+        !kept_.allocate(0) || !fors_nodes_.allocate(0) || !out_.allocate(out_words()) ||
+        !shared_.allocate(shared_words()))
+      return false;
+    run(kernels_.sprout, 1, &shape_, tops_.at(), kept_.at(), leaves_.at(), fors_nodes_.at(),
+        out_.at(), 0u, shared_.at());
+    run(kernels_.rise, 1, &shape_, fors_nodes_.at(), fors_nodes_.at(), leaves_.at(), node,
+        out_.at(), 0u, 0u, SLH_PART(1u, 0u, shape_.grown_height), shared_.at());
+    return true;
+  }
+  // Of a tall tree the root, from the nodes above all parts.
+  bool rise(const uint32_t *nodes) {
+    const uint64_t words = set_.n / 4;
+    uint32_t height = shape_.grown_height;
+    if (!nodes_.allocate(words << (set_.tree_height - height)) || !out_.allocate(out_words()) ||
+        !shared_.allocate(shared_words()))
+      return false;
+    std::memcpy(nodes_.at(), nodes, nodes_.count * sizeof(u32));
+    while (height < set_.tree_height) {
+      const uint32_t levels = std::min<uint32_t>(set_.tree_height - height, SLH_SPAN_BITS);
+      const uint64_t parts = uint64_t{1} << (set_.tree_height - height - levels);
+      // A group has read its span before it writes above it, and no later one reads there.
+      run(kernels_.rise, spans(parts, levels), &shape_, nodes_.at(), nodes_.at(), nodes_.at(),
+          nodes_.at(), out_.at(), 0u, 0u, SLH_PART(1u, height, levels), shared_.at());
+      height += levels;
+    }
+    return true;
+  }
+
   // A signature, the roots and the verdicts.
   size_t out_words() const { return shape_.verdicts_at + SLH_MOST_LAYERS + 1; }
+  size_t shared_words() const { return SLH_SHARED_WORDS(set_.n); }
   const uint8_t *signature() const { return reinterpret_cast<const uint8_t *>(out_.words.get()); }
   // Of the layers that were grown, or followed.
   void roots(uint8_t *to) const {
@@ -147,7 +198,7 @@ class Work {
     SlhItem item;
   } told_;
   const SlhShape &shape_;
-  Words tops_, leaves_, kept_, fors_nodes_, fors_roots_, fors_key_, out_, shared_;
+  Words tops_, leaves_, kept_, fors_nodes_, fors_roots_, fors_key_, nodes_, out_, shared_;
 };
 
 Status no_memory() { return Status(LC_ERROR_MEMORY, "no memory for the trees of a signature"); }
@@ -170,6 +221,18 @@ Status host_slh_sign(const SlhSet &set, const SlhItem &item, std::span<uint8_t> 
 Status host_slh_root(const SlhSet &set, const SlhItem &item, std::span<uint8_t> root) {
   Work work(set, item, true);
   if (!work.grow()) return no_memory();
+  work.roots(root.data());
+  return Status();
+}
+
+Status host_slh_part(const SlhSet &set, const SlhItem &item, uint32_t *node) {
+  return Work(set, item, true).grow_part(node) ? Status() : no_memory();
+}
+
+Status host_slh_root_of(const SlhSet &set, const SlhItem &item, const uint32_t *nodes,
+                        std::span<uint8_t> root) {
+  Work work(set, item, true);
+  if (!work.rise(nodes)) return no_memory();
   work.roots(root.data());
   return Status();
 }
