@@ -21,11 +21,14 @@ using lanecrypt::runtime::Request;
 namespace {
 
 // Returns when all of it is in the stream.
-Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request) {
+Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request,
+                       bool tells_someone) {
   const bool is_of_thread = request->job.stream == LC_STREAM_PER_THREAD;
-  if (request->job.is_empty()) return dispatcher.submit(request);
+  if (request->job.is_empty() || !request->failure.ok()) return dispatcher.submit(request);
   Result<Executor *> executor = dispatcher.settle_on_device(*request);
   if (!executor.ok()) return executor.status();
+  // Someone is told of the end by the device's thread, which then does all of it.
+  if (!is_of_thread && !tells_someone && (*executor)->start_here(request)) return Status();
   if (is_of_thread) LC_TRY((*executor)->begin_thread_order(*request));
   LC_TRY(dispatcher.submit(request));
   (void)request->wait_enqueued();
@@ -42,21 +45,36 @@ Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback cal
   };
   Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job, run_parts);
   if (!checked.ok()) return checked.status();
+  const bool tells_someone = callback != nullptr;
   const auto request = std::make_shared<Request>(std::move(*checked), std::move(callback));
   *started = request;
-  if (request->job.stream != nullptr) return start_in_stream(context->dispatcher(), request);
+  if (request->job.stream != nullptr)
+    return start_in_stream(context->dispatcher(), request, tells_someone);
   return context->dispatcher().submit(request);
+}
+
+// And brings the end about, where that is the caller's to do.
+Status start_and_end(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
+                     EndingPointer *started) {
+  LC_TRY(start(context, job, std::move(callback), started));
+  if (const auto &request = static_cast<Request &>(**started); request.bring_about)
+    request.bring_about(true);
+  return Status();
 }
 
 }  // namespace
 
 lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *result) {
-  return lanecrypt::abi::run(start, context, job, result);
+  return lanecrypt::abi::run(start_and_end, context, job, result);
 }
 
 lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_completion *completion,
                     lc_ticket **ticket) {
   const bool in_stream = job != nullptr && job->struct_size >= offsetof(lc_cipher_job, messages) &&
                          job->stream != nullptr;
-  return lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
+  const lc_status status =
+      lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
+  if (status == LC_OK && in_stream && ticket != nullptr)
+    (*ticket)->in_stream = std::static_pointer_cast<Request>((*ticket)->request);
+  return status;
 }

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "work/request.h"
+
 namespace lanecrypt::abi {
 
 Status check_completion(const lc_completion *completion) {
@@ -44,10 +46,28 @@ using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
 using lanecrypt::abi::tell;
 
+namespace {
+
+// Whether the caller is to see to it that the end is noticed, which he does here.
+bool bring_about(const lc_ticket &ticket, bool waits) {
+  if (ticket.in_stream == nullptr || !ticket.in_stream->bring_about) return false;
+  ticket.in_stream->bring_about(waits);
+  return true;
+}
+
+bool has_ended(const lc_ticket &ticket, Status *status) {
+  if (ticket.request->ended(status)) return true;
+  return bring_about(ticket, false) && ticket.request->ended(status);
+}
+
+}  // namespace
+
 lc_status lc_ticket_status(const lc_ticket *ticket) {
   if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
-  Status status;
-  return ticket->request->ended(&status) ? tell(status) : LC_PENDING;
+  return guarded([&]() -> lc_status {
+    Status status;
+    return has_ended(*ticket, &status) ? tell(status) : LC_PENDING;
+  });
 }
 
 lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result) {
@@ -55,7 +75,7 @@ lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result) {
   return guarded([&]() -> lc_status {
     if (const Status status = check_result(result); !status.ok()) return tell(status);
     Status status;
-    if (!ticket->request->ended(&status)) return LC_PENDING;
+    if (!has_ended(*ticket, &status)) return LC_PENDING;
     if (result != nullptr) (void)give(ticket->request->result, result, "");
     return tell(status);
   });
@@ -65,6 +85,7 @@ lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result) {
   if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
   return guarded([&]() -> lc_status {
     if (const Status status = check_result(result); !status.ok()) return tell(status);
+    if (Status status; !ticket->request->ended(&status)) (void)bring_about(*ticket, true);
     return finish(*ticket->request, result);
   });
 }

@@ -8,8 +8,14 @@
 #include "abi/boundary.h"
 #include "thread/ending.h"
 
+namespace lanecrypt::runtime {
+class Request;
+}
+
 struct lc_ticket {
   lanecrypt::runtime::EndingPointer request;
+  // The same, if it is a job in a stream of the caller's.
+  std::shared_ptr<lanecrypt::runtime::Request> in_stream;
 };
 
 namespace lanecrypt::abi {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "cipher/shared_work.h"
 #include "cpu/cpu_cipher.h"
@@ -21,8 +22,11 @@ struct Executor::Call {
 
 namespace {
 
-// How long until it looks again at work that others are to take.
+// How long until it looks again at work that others are to take, or whose end others notice.
 constexpr std::chrono::milliseconds kLookAgain{2};
+// Then twice as long, and so on, so many times. A device in use is looked at, and its users need
+// not wake its thread, for twice as long as the last of these times.
+constexpr unsigned kMostLooks = 5;
 
 PipelineOptions complete(PipelineOptions options, const device::Properties &properties) {
   if (options.time_limit.count() == 0) options.time_limit = default_time_limit(properties);
@@ -64,6 +68,7 @@ void Executor::stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
+    bell_.ring();
   }
   thread_.join();
 }
@@ -284,8 +289,10 @@ Result<bool> Executor::knows(const verify::CipherKnownAnswer &answer) {
 void Executor::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopping_ || !arrived_.empty() || !calls_.empty(); });
-    if (arrived_.empty() && calls_.empty()) break;
+    changed_.wait(lock, [&] {
+      return stopping_ || !arrived_.empty() || !calls_.empty() || is_used_by_callers_;
+    });
+    if (arrived_.empty() && calls_.empty() && !is_used_by_callers_) break;
     lock.unlock();
     const Status status = hurries_ ? process_ends() : open_device();
     thread_.end_opening();
@@ -298,10 +305,13 @@ void Executor::run() {
       }
       calls_.clear();
       changed_.notify_all();
-      std::list<RequestPointer> queue = std::move(arrived_);
+      std::list<RequestPointer> arrived = std::move(arrived_);
       arrived_.clear();
       lock.unlock();
-      give_back_all(queue, status);
+      use_->take_for_device();
+      queue_.splice(queue_.end(), arrived);
+      end_all(status);
+      use_->give();
       lock.lock();
       continue;
     }
@@ -309,95 +319,128 @@ void Executor::run() {
   }
   lock.unlock();
   thread_.end_opening();
+  use_->close();
+  end_all(process_ends());  // what a caller put into his stream at the last moment
   close_device();
 }
 
 // Runs until nothing waits and nothing is under way.
 void Executor::serve(std::unique_lock<std::mutex> &lock) {
-  std::list<RequestPointer> queue;
+  unsigned looks = 0;
   while (true) {
-    queue.splice(queue.end(), arrived_);
+    std::list<RequestPointer> arrived = std::move(arrived_);
+    arrived_.clear();
     std::list<Call *> calls = std::move(calls_);
     calls_.clear();
     lock.unlock();
 
+    use_->take_for_device();
+    queue_.splice(queue_.end(), arrived);
     for (Call *call : calls) call->status = (*call->work)(*device_, *memory_);
     if (!calls.empty()) {
       std::lock_guard done_lock(mutex_);
       for (Call *call : calls) call->done = true;
       changed_.notify_all();
     }
-    bool progress = start_next(queue);
+    bool progress = start_next();
     progress = pipeline_->advance() || progress;
-    progress = retire_what_is_over(queue) || progress;
-    if (!progress && !pipeline_->is_idle())
-      wait(queue);
-    else if (!progress && !queue.empty())
-      (void)bell_.wait(kLookAgain);
+    progress = retire_what_is_over() || progress;
+    if (progress)
+      looks = 0;
+    else if (!pipeline_->is_looked_after())
+      wait();
+    else if (!queue_.empty())
+      rest(kLookAgain);
+    else if (is_used_by_callers_)
+      look_again(&looks);
     const bool lost = state_ == LC_DEVICE_LOST;
-    if (lost || hurries_) {
-      while (!pipeline_->is_idle()) retire(queue);
-      give_back_all(queue, lost ? Status(LC_ERROR_DEVICE, reason()) : process_ends());
-    }
+    if (lost || hurries_) end_all(lost ? Status(LC_ERROR_DEVICE, reason()) : process_ends());
+    const bool is_idle = queue_.empty() && pipeline_->is_idle() && !is_used_by_callers_;
+    use_->give();
 
     lock.lock();
-    if (lost || (queue.empty() && pipeline_->is_idle() && arrived_.empty() && calls_.empty()))
-      return;
+    if (lost || (is_idle && arrived_.empty() && calls_.empty())) return;
   }
 }
 
-bool Executor::retire_what_is_over(std::list<RequestPointer> &queue) {
+bool Executor::retire_what_is_over() {
   bool any = false;
-  for (; pipeline_->has_one_over(); any = true) retire(queue);
+  for (; pipeline_->has_one_over(); any = true) retire();
   return any;
 }
 
+// Lets others use the device until the bell rings.
+void Executor::rest(std::chrono::milliseconds most) {
+  use_->give();
+  (void)bell_.wait(most);
+  use_->take_for_device();
+}
+
+// All that is under way is in streams whose callers see to it that its end is noticed. Where one
+// does not, this thread will have looked before long.
+void Executor::look_again(unsigned *looks) {
+  if (pipeline_->is_idle() && (*looks == kMostLooks || stopping_)) {
+    is_used_by_callers_ = false;
+    return;
+  }
+  *looks = std::min(*looks + 1, kMostLooks);
+  rest(kLookAgain * (1 << *looks));
+}
+
 // Waits until something is over, or something new is here.
-void Executor::wait(std::list<RequestPointer> &queue) {
+void Executor::wait() {
   if (!pipeline_->waits_for_device_alone() || !pipeline_->poll_oldest()) {
     pipeline_->hand_over();
-    pipeline_->wait();
+    if (!pipeline_->wait_by_itself()) {
+      rest(pipeline_->patience());
+      pipeline_->give_up_if_overdue();
+    }
   }
-  if (pipeline_->is_stuck()) retire(queue);
+  if (pipeline_->is_stuck()) retire();
 }
 
 // Whether the first request in the queue has something to do now. If it is a part of
 // shared work, it takes more.
-bool Executor::find_work(std::list<RequestPointer> &queue) {
-  for (size_t n = queue.size(); n > 0; --n) {
-    const RequestPointer request = queue.front();
+bool Executor::find_work() {
+  for (size_t n = queue_.size(); n > 0; --n) {
+    const RequestPointer request = queue_.front();
     const CipherKind &kind = request->job.kind;
     if (!request->todo.empty() || !offers(kind)) return true;
     SharedWork &work = *request->shared;
     const ChunkLimits limits = pipeline_->limits(request->job, work.waiting_bytes(*request));
     const SharedWork::Answer answer = work.take(*request, limits);
     if (answer == SharedWork::Answer::kTaken) return true;
-    queue.splice(queue.end(), queue, queue.begin());
-    if (answer == SharedWork::Answer::kNothingLeft) end_if_over(queue, request);
+    queue_.splice(queue_.end(), queue_, queue_.begin());
+    if (answer == SharedWork::Answer::kNothingLeft) end_if_over(request);
   }
   return false;
 }
 
 // Starts one chunk, if there is one and a slot for it.
-bool Executor::start_next(std::list<RequestPointer> &queue) {
+bool Executor::start_next() {
   const auto has_slot = [&] {
-    return pipeline_->has_free_slot(queue.front()->job.stream != nullptr);
+    return pipeline_->has_free_slot(queue_.front()->job.stream != nullptr);
   };
-  if (queue.empty() || !has_slot() || !find_work(queue) || !has_slot()) return false;
-  if (const CipherKind &kind = queue.front()->job.kind; !offers(kind)) {
-    const RequestPointer request = queue.front();
-    queue.pop_front();
+  if (queue_.empty() || !has_slot() || !find_work() || !has_slot()) return false;
+  if (const CipherKind &kind = queue_.front()->job.kind; !offers(kind)) {
+    const RequestPointer request = queue_.front();
+    queue_.pop_front();
     give_back(request, does_not_offer(kind));
     return true;
   } else if (!is_proven(kind)) {
-    prove(queue, kind);
+    prove(kind);
     return true;
   }
-  if (queue.front()->job.memory == LC_MEMORY_DEVICE) {
-    start_on_device(queue);
+  if (queue_.front()->job.memory == LC_MEMORY_DEVICE) {
+    const RequestPointer request = queue_.front();
+    (void)start_on_device(request);
+    if (request->todo.empty()) {
+      queue_.pop_front();
+      end_if_over(request);
+    }
   } else {
-    Chunk chunk = cut_chunk(queue, pipeline_->limits(queue.front()->job, load_bytes_));
-    chunk.is_all = queue.empty() && pipeline_->is_idle();
+    Chunk chunk = cut_chunk(queue_, pipeline_->limits(queue_.front()->job, load_bytes_));
+    chunk.is_all = queue_.empty() && pipeline_->is_idle();
     pipeline_->start(std::move(chunk));
   }
   return true;
@@ -410,9 +453,9 @@ bool Executor::is_proven(const CipherKind &kind) const {
 
 // Block ciphers that most never ask for answer their self-test when the first does. A device
 // that gives wrong answers there is trusted with nothing.
-void Executor::prove(std::list<RequestPointer> &queue, const CipherKind &kind) {
+void Executor::prove(const CipherKind &kind) {
   const BlockCipher *block = kind.mode().block;
-  while (!pipeline_->is_idle()) retire(queue);
+  while (!pipeline_->is_idle()) retire();
   if (state_ == LC_DEVICE_LOST) return;
   const uint64_t before = pipeline_->launches();
   const Status status = self_test(block);
@@ -424,10 +467,17 @@ void Executor::prove(std::list<RequestPointer> &queue, const CipherKind &kind) {
   is_proven_[block - kBlockCiphers] = true;
 }
 
-void Executor::start_on_device(std::list<RequestPointer> &queue) {
-  const RequestPointer request = queue.front();
-  Result<DeviceChunk> chunk =
-      cut_device_chunk(request, *memory_, pipeline_->max_pieces(request->job.kind), kChunkBytes);
+// Starts a chunk of it.
+Status Executor::start_on_device(const RequestPointer &request) {
+  const auto cut = [&]() -> Result<DeviceChunk> {
+    try {
+      return cut_device_chunk(request, *memory_, pipeline_->max_pieces(request->job.kind),
+                              kChunkBytes);
+    } catch (const std::bad_alloc &) {  // a caller's thread goes on after that
+      return Status(LC_ERROR_MEMORY, "no memory for the job");
+    }
+  };
+  Result<DeviceChunk> chunk = cut();
   Status status = chunk.status();
   if (chunk.ok()) {
     status = pipeline_->start(std::move(*chunk));
@@ -435,16 +485,13 @@ void Executor::start_on_device(std::list<RequestPointer> &queue) {
     request->failure = status;
     request->todo.clear();
   }
-  if (!status.ok()) request->set_enqueued(status);
-  if (request->todo.empty()) {
-    queue.pop_front();
-    if (status.ok()) request->set_enqueued(Status());
-    end_if_over(queue, request);
-  }
+  if (!status.ok() || request->todo.empty()) request->set_enqueued(status);
+  return status;
 }
 
-void Executor::retire(std::list<RequestPointer> &queue) {
-  Retired retired = pipeline_->retire();
+void Executor::retire() { take_back(pipeline_->retire()); }
+
+void Executor::take_back(Retired retired) {
   counters_.launches = pipeline_->launches() - self_test_launches_;
   const Status &status = retired.status;
   gave_wrong_output_ = gave_wrong_output_ || retired.gave_wrong_output;
@@ -472,13 +519,13 @@ void Executor::retire(std::list<RequestPointer> &queue) {
   for (const RequestPointer &request : retired.requests) {
     --request->chunks_under_way;
     if (!status.ok()) {
-      queue.remove(request);
+      queue_.remove(request);
       if (request->leaves.ok())
         request->leaves = state_ == LC_DEVICE_LOST ? Status(status.code(), reason()) : status;
     }
     // Its other chunks may still be under way. The last one hands the request back.
     if (request->leaves.ok() || !request->failure.ok())
-      end_if_over(queue, request);
+      end_if_over(request);
     else if (request->chunks_under_way == 0)
       give_back(request, request->leaves);
   }
@@ -493,7 +540,7 @@ void Executor::count_done(Request &request, uint64_t bytes) {
   request.result.device_bytes += bytes;
 }
 
-void Executor::end_if_over(std::list<RequestPointer> &queue, const RequestPointer &request) {
+void Executor::end_if_over(const RequestPointer &request) {
   const bool over = is_over(*request);
   if (over) {
     if (request->chain != nullptr) pipeline_->wipe(*request->chain);
@@ -501,7 +548,7 @@ void Executor::end_if_over(std::list<RequestPointer> &queue, const RequestPointe
     load_bytes_ -= request->load_bytes;
   }
   if (request->shared != nullptr) {
-    if (over) queue.remove(request);
+    if (over) queue_.remove(request);
     return request->shared->report(*request, over);
   }
   if (!over) return;
@@ -526,12 +573,15 @@ void Executor::give_back(const RequestPointer &request, const Status &status) {
   hand_back_(request, why);
 }
 
-void Executor::give_back_all(std::list<RequestPointer> &queue, const Status &status) {
-  while (!queue.empty()) {
-    const RequestPointer request = queue.front();
-    queue.pop_front();
+// What is under way is waited for, and what is not begun is given back.
+void Executor::end_all(const Status &status) {
+  while (pipeline_ != nullptr && !pipeline_->is_idle()) retire();
+  while (!queue_.empty()) {
+    const RequestPointer request = queue_.front();
+    queue_.pop_front();
     give_back(request, status);
   }
+  is_used_by_callers_ = false;
 }
 
 void Executor::close_device() {

@@ -11,6 +11,7 @@
 #include <list>
 #include <mutex>
 
+#include "cipher/device_use.h"
 #include "pipeline/pipeline.h"
 #include "thread/counters.h"
 #include "thread/opening_thread.h"
@@ -60,6 +61,11 @@ class Executor {
   // Queues a request. A lost or failed device hands it back. False once stopped.
   bool submit(const RequestPointer &request);
 
+  // Puts a job in device memory into its caller's stream, on the caller's thread and without
+  // waking another. False if someone else uses the device, or it must first be opened or prove
+  // itself: then nothing was done. Nobody is told of its end, but who calls its bring_about.
+  bool start_here(const RequestPointer &request);
+
   // Runs `work` on the device's thread, without waiting for any request, and waits for
   // its end. The device has passed its self-test.
   using Work = std::function<Status(device::Device &, DeviceMemory &)>;
@@ -85,20 +91,28 @@ class Executor {
   Status self_test(const BlockCipher *block);
   Result<bool> knows(const verify::CipherKnownAnswer &answer);
   bool is_proven(const CipherKind &kind) const;
-  void prove(std::list<RequestPointer> &queue, const CipherKind &kind);
+  void prove(const CipherKind &kind);
   Status set_unusable(lc_device_state state, Status status);
   void serve(std::unique_lock<std::mutex> &lock);
-  bool start_next(std::list<RequestPointer> &queue);
-  bool find_work(std::list<RequestPointer> &queue);
-  void start_on_device(std::list<RequestPointer> &queue);
-  void retire(std::list<RequestPointer> &queue);
-  bool retire_what_is_over(std::list<RequestPointer> &queue);
-  void wait(std::list<RequestPointer> &queue);
+  bool start_next();
+  bool find_work();
+  Status start_on_device(const RequestPointer &request);
+  void retire();
+  void take_back(Retired retired);
+  bool retire_what_is_over();
+  void wait();
+  void rest(std::chrono::milliseconds most);
+  void look_again(unsigned *looks);
   void count_done(Request &request, uint64_t bytes);
-  void end_if_over(std::list<RequestPointer> &queue, const RequestPointer &request);
+  void end_if_over(const RequestPointer &request);
   void give_back(const RequestPointer &request, const Status &status);
-  void give_back_all(std::list<RequestPointer> &queue, const Status &status);
+  void end_all(const Status &status);
   void close_device();
+  // In executor_in_stream.cpp, for callers' threads.
+  bool put_into_stream(const RequestPointer &request);
+  void wake();
+  void bring_about(Request &request, bool waits);
+  void await_end(const Request &request, const std::function<bool()> &gives_up);
 
   device::Found found_;
   const PipelineOptions options_;
@@ -120,13 +134,18 @@ class Executor {
 
   // For the executor's thread, while chunks are under way.
   Bell bell_;
-  // For the executor's thread alone.
+  // A caller's thread may have the use of the device. It takes no other lock of this class
+  // before that.
+  const std::shared_ptr<DeviceUse> use_ = std::make_shared<DeviceUse>();
+  std::atomic<bool> is_used_by_callers_ = false;
+  // For who has the use of the device; to open and close it, for the executor's thread alone.
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<Pipeline> pipeline_;
   bool opened_ = false;
   std::array<bool, kBlockCipherCount> is_proven_ = {};
   std::list<std::unique_ptr<device::Buffer>> stuck_chains_;
+  std::list<RequestPointer> queue_;
   uint64_t self_test_launches_ = 0;
 
   mutable std::mutex mutex_;

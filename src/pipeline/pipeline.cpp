@@ -2,6 +2,7 @@
 #include "pipeline/pipeline.h"
 
 #include <algorithm>
+#include <new>
 
 #include "pipeline/slot_layout.h"
 
@@ -21,6 +22,9 @@ void mark_broken(const Slot &slot) {
   for (uint64_t known = first; slot.number < known;)
     if (first.compare_exchange_weak(known, slot.number)) break;
 }
+
+// Whether the caller of a chunk in his stream sees to it that its end is noticed.
+bool looks_after(const Slot *slot) { return slot->requests.front()->bring_about != nullptr; }
 
 // This is not LC_ERROR_DEVICE: the earlier chunk reports what the device did.
 Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the job failed"); }
@@ -155,7 +159,12 @@ Status Pipeline::start(DeviceChunk chunk) {
   choose_launch(slot);
   slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
   slot.stage = Stage::kReturning;
-  const Status status = begin_on_device(slot, chunk);
+  Status status;
+  try {
+    status = begin_on_device(slot, chunk);
+  } catch (const std::bad_alloc &) {  // as in Executor::start_on_device()
+    status = Status(LC_ERROR_MEMORY, "no memory for the job");
+  }
   if (!status.ok()) fail(slot, status);
   return status;
 }
@@ -447,6 +456,10 @@ Slot *Pipeline::find_over() {
   return has_one ? under_way_.front() : nullptr;
 }
 
+bool Pipeline::is_looked_after() const {
+  return under_way_.empty() && std::all_of(in_streams_.begin(), in_streams_.end(), looks_after);
+}
+
 bool Pipeline::waits_for_device_alone() const {
   const auto is_alone = [](const Slot *slot) { return slot->is_alone; };
   return std::all_of(under_way_.begin(), under_way_.end(), is_alone) &&
@@ -465,9 +478,10 @@ void Pipeline::await_in_stream(Workers &waiter, Slot &slot) {
   });
 }
 
-void Pipeline::hand_over() {
+void Pipeline::hand_over(bool all) {
   for (Slot *slot : in_streams_)
-    if (slot->is_alone && slot->stage == Stage::kReturning) await_in_stream(stream_waiters_, *slot);
+    if (slot->is_alone && slot->stage == Stage::kReturning && (all || !looks_after(slot)))
+      await_in_stream(stream_waiters_, *slot);
   for (Slot *slot : under_way_) {
     const Stage stage = slot->stage;
     if (!slot->is_alone || (stage != Stage::kReturning && stage != Stage::kComputing)) continue;
@@ -496,7 +510,7 @@ Slot &Pipeline::await_over() {
     if (is_stuck_) {
       give_up(*(under_way_.empty() ? in_streams_ : under_way_).front());
     } else if (!advance() && !(waits_for_device_alone() && poll_oldest())) {
-      hand_over();
+      hand_over(true);
       wait();
     }
   }
@@ -514,8 +528,31 @@ void Pipeline::give_slot_back(Slot &slot) {
   free_.push_front(&slot);
 }
 
-Retired Pipeline::retire() {
-  Slot &slot = await_over();
+Retired Pipeline::retire() { return take_back(await_over()); }
+
+std::shared_ptr<device::Event> Pipeline::end_in_stream(const Request &request) const {
+  for (auto slot = in_streams_.rbegin(); slot != in_streams_.rend(); ++slot)
+    if ((*slot)->requests.front().get() == &request) return (*slot)->download_end;
+  return nullptr;
+}
+
+std::optional<Retired> Pipeline::retire_in_stream(const Request &request) {
+  const auto has_ended_well = [](const Slot &slot) {
+    return slot.stage == Stage::kReturning && slot.is_alone && slot.download_end->reached() &&
+           slot.download_end->wait().ok();
+  };
+  for (Slot *slot : in_streams_)
+    if (slot->requests.front().get() == &request && has_ended_well(*slot)) return take_back(*slot);
+  return std::nullopt;
+}
+
+RequestPointer Pipeline::oldest_looked_after() const {
+  if (in_streams_.empty() || !looks_after(in_streams_.front())) return nullptr;
+  return in_streams_.front()->requests.front();
+}
+
+// Of a chunk that is over.
+Retired Pipeline::take_back(Slot &slot) {
   if (slot.is_alone && slot.stage == Stage::kReturning) {
     slot.status = slot.download_end->wait();
     if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();

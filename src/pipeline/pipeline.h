@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
 
 #include "pipeline/slot.h"
 #include "thread/bell.h"
@@ -43,7 +44,7 @@ struct PipelineOptions {
   uint64_t least_chunk_bytes = 4 << 20, most_chunk_bytes = kChunkBytes;
 };
 
-// For the device's thread only.
+// For the device's thread only, or for who has the use of the device in its place.
 class Pipeline {
  public:
   // At least two slots are made, as they are needed. Rings `bell` when another
@@ -63,6 +64,9 @@ class Pipeline {
   // wait for that.
   bool has_free_slot(bool in_callers_stream);
   bool is_idle() const { return under_way_.empty() && in_streams_.empty(); }
+  // Whether all that is under way are chunks in streams whose callers look after their end
+  // (Request::bring_about).
+  bool is_looked_after() const;
 
   // Starts a chunk in a free slot. If this or a later step fails, the chunk is under way all
   // the same, and retire() says what failed.
@@ -77,14 +81,25 @@ class Pipeline {
   bool waits_for_device_alone() const;
   // Watches for a moment whether the device ends the oldest chunk.
   bool poll_oldest();
-  // Waits for the bell. Gives the device up if nothing has ended for too long.
-  void wait();
+  // Waits for what only this thread can wait for. False if there is nothing.
+  bool wait_by_itself();
+  // How long to wait for the bell; and what to do then: gives the device up if nothing has ended
+  // for too long.
+  std::chrono::milliseconds patience() const;
+  void give_up_if_overdue();
   // Lets other threads wait for what only the device's thread waits for, so that the bell
-  // rings for that too.
-  void hand_over();
+  // rings for that too; but not for what callers look after.
+  void hand_over() { hand_over(false); }
   // Waits for the oldest chunk, or one in a stream of the caller's. Its output is then where it
   // belongs.
   Retired retire();
+  // The end of what is under way of a request in a stream of the caller's; nullptr if nothing is.
+  // No other chunk's end, however long the caller has it.
+  std::shared_ptr<device::Event> end_in_stream(const Request &request) const;
+  // A chunk of it that has ended well, for any thread that has the use of the device.
+  std::optional<Retired> retire_in_stream(const Request &request);
+  // The request of the oldest chunk in a stream, if its caller looks after it; or nullptr.
+  RequestPointer oldest_looked_after() const;
   // Waits until no other thread has anything to do with this pipeline. Called at the end, when
   // it is idle.
   void await_copies() { host_.await_copies(); }
@@ -104,6 +119,9 @@ class Pipeline {
   static bool is_over(Slot &slot);
   Slot *find_over();
   Slot &await_over();
+  Retired take_back(Slot &slot);
+  void wait();
+  void hand_over(bool all);
   void give_slot_back(Slot &slot);
   Status prepare(Slot &slot);
   Status gather(Slot &slot);

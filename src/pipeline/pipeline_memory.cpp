@@ -123,11 +123,17 @@ Status Pipeline::allocate(Slot &slot) {
   if (slot.was_used) LC_TRY(slot.wiped->wait());
   for (std::unique_ptr<device::Event> *event :
        {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,
-        &slot.download_begin, &slot.download_end, &slot.wiped}) {
+        &slot.download_begin, &slot.wiped}) {
     if (*event != nullptr) continue;
     Result<std::unique_ptr<device::Event>> made = device_.make_event();
     if (!made.ok()) return made.status();
     *event = std::move(*made);
+  }
+  // Who still waits for the last chunk's end must not wait for this one's.
+  if (slot.download_end == nullptr || slot.download_end.use_count() > 1) {
+    Result<std::unique_ptr<device::Event>> made = device_.make_event();
+    if (!made.ok()) return made.status();
+    slot.download_end = std::move(*made);
   }
   LC_TRY(fit(slot.device_in, MemoryKind::kDevice, slot.bytes));
   if (slot.on_device) return Status();

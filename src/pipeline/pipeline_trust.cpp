@@ -69,18 +69,29 @@ bool Pipeline::poll_oldest() {
   return slot.stage == Stage::kOver || reaches(*slot.download_end);
 }
 
-void Pipeline::wait() {
-  if (!own_waits_.empty()) {
-    const std::function<void()> wait = std::move(own_waits_.front());
-    own_waits_.pop_front();
-    wait();
-    return;
-  }
+bool Pipeline::wait_by_itself() {
+  if (own_waits_.empty()) return false;
+  const std::function<void()> wait = std::move(own_waits_.front());
+  own_waits_.pop_front();
+  wait();
+  return true;
+}
+
+std::chrono::milliseconds Pipeline::patience() const {
   auto most = limit();
   if (!under_way_.empty())
     most -= std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - waiting_since_);
-  (void)bell_.wait(std::max(most, std::chrono::milliseconds(1)));
+  return std::max(most, std::chrono::milliseconds(1));
+}
+
+void Pipeline::give_up_if_overdue() {
   is_stuck_ = is_stuck_ || (is_overdue() && !is_over(*under_way_.front()));
+}
+
+void Pipeline::wait() {
+  if (wait_by_itself()) return;
+  (void)bell_.wait(patience());
+  give_up_if_overdue();
 }
 
 // Chunks in a caller's stream do not count: there the device may wait for the caller's own work.

@@ -31,8 +31,9 @@ struct Slot {
   // Those of the launches that it has had, by their numbers.
   std::vector<std::unique_ptr<LaunchRoom>> rooms;
   std::unique_ptr<device::Buffer> device_in, device_out;
-  std::unique_ptr<device::Event> upload_begin, upload_end, kernel_begin, kernel_end, download_begin,
-      download_end;
+  std::unique_ptr<device::Event> upload_begin, upload_end, kernel_begin, kernel_end, download_begin;
+  // A caller's thread may wait for it too (Pipeline::end_in_stream()).
+  std::shared_ptr<device::Event> download_end;
   // Reached when the keys are zeroed. Then `room` may be filled again.
   std::unique_ptr<device::Event> wiped;
   bool was_used = false;
@@ -62,7 +63,7 @@ struct Slot {
   // Its kernel takes long and leaves room for others beside it, and none of its data pass
   // through the ring.
   bool leaves_room = false;
-  // Only the device's thread waits for it.
+  // Only the device's thread waits for it, or looks whether it is over.
   bool is_alone = false;
   Status status;
   bool gave_wrong_output = false;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "device/device.h"
@@ -45,6 +46,10 @@ class Request : public Ending {
   const std::shared_ptr<SharedWork> shared;  // nullptr: a whole request
   const uint32_t member = 0;
   const uint64_t load_bytes;  // for how many bytes it counts in a device's queue
+  // Set before its caller has it, where that put it into his stream himself: who waits for its end,
+  // or asks for it, calls this first, on his own thread and with no lock held. It ends the request
+  // if the device has, and waits for that if it is told to.
+  std::function<void(bool waits)> bring_about;
 
   // Only who has the request uses the rest: one executor at a time.
   Todo todo{job};

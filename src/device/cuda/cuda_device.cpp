@@ -292,6 +292,25 @@ void stay_out_of_captures(const Driver &driver) {
   (void)driver.exchange_capture_mode(&mode);
 }
 
+// What a caller's thread has while it is ours: our context on top of its own, and no part in
+// captures. It goes back when this goes.
+class AsBefore {
+ public:
+  explicit AsBefore(const Driver &driver) : driver_(driver) {
+    (void)driver.exchange_capture_mode(&mode_);
+  }
+  ~AsBefore() {
+    (void)driver_.exchange_capture_mode(&mode_);
+    CUcontext ours = nullptr;
+    (void)driver_.pop_current(&ours);
+  }
+  AsBefore(const AsBefore &) = delete;
+
+ private:
+  const Driver &driver_;
+  int mode_ = kCaptureRelaxed;  // the other one, which the driver exchanges for it
+};
+
 // One user of an open card, with one set of kernels.
 class CudaDevice : public Device {
  public:
@@ -383,9 +402,8 @@ class CudaDevice : public Device {
   }
   void on_callers_thread(const std::function<void()> &work) override {
     if (driver_.push_current(card_->context()) != kSuccess) return;
+    const AsBefore as_before(driver_);
     work();
-    CUcontext ours = nullptr;
-    (void)driver_.pop_current(&ours);
   }
 
  private:

@@ -3,6 +3,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -235,6 +237,34 @@ TEST_F(StreamOrder, ManyJobsWait) {
   gate.open();
   stream.finish();
   EXPECT_TRUE(Bytes(data_, data_ + plain_.size()) == cipher_);
+}
+
+// A child of fork has the device for itself, whoever uses the parent's.
+TEST_F(StreamOrder, OfAChildOfFork) {
+  HostCallersStream stream;
+  Gate gate;
+  gate.hold(stream);
+  lc_ticket *ticket = nullptr;
+  for (int n = 0; n < 2; n++)
+    ASSERT_EQ(LC_OK, submit(stream.handle(), n == 0 ? nullptr : &ticket)) << lc_last_error();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(120);
+    HostCallersStream own;
+    own.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
+    // The first opens the device.
+    for (int n = 0; n < 3; n++) {
+      lc_ticket *last = nullptr;
+      if (submit(own.handle(), &last) != LC_OK || lc_ticket_wait(last, nullptr) != LC_OK) _exit(1);
+    }
+    _exit(std::equal(cipher_.begin(), cipher_.end(), data_) ? 0 : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  gate.open();
+  EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+  lc_ticket_free(ticket);
 }
 
 TEST_F(StreamOrder, RefusesWhatIsNoStream) {

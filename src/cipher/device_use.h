@@ -1,0 +1,119 @@
+// Whose turn it is to use a device: its own thread's, or that of a caller who puts a job into a
+// stream himself.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+namespace lanecrypt::runtime {
+
+// Any thread.
+class DeviceUse {
+ public:
+  // For a caller, who may have to wait for another one. False if the device's own thread has it or
+  // waits for it, or it was closed.
+  bool take_if_idle() {
+    std::unique_lock lock(mutex_);
+    const auto is_busy = [&] { return is_devices_ || device_waits_ || is_closed_; };
+    changed_.wait(lock, [&] { return !is_taken_ || is_busy(); });
+    if (is_busy()) return false;
+    return is_taken_ = true;
+  }
+  // For a caller who waits for the device's thread too, unless `gives_up` says, now and then, that
+  // there is no more reason to. False then, or if it was closed.
+  bool take_unless(const std::function<bool()> &gives_up) {
+    constexpr std::chrono::milliseconds kAsk{2};
+    std::unique_lock lock(mutex_);
+    const auto is_free = [&] { return (!is_taken_ && !device_waits_) || is_closed_; };
+    while (!changed_.wait_for(lock, kAsk, is_free)) {
+      lock.unlock();
+      if (gives_up()) return false;
+      lock.lock();
+    }
+    if (is_closed_) return false;
+    return is_taken_ = true;
+  }
+  // For the device's thread, which goes before callers.
+  void take_for_device() {
+    std::unique_lock lock(mutex_);
+    device_waits_ = true;
+    changed_.wait(lock, [&] { return !is_taken_; });
+    device_waits_ = false;
+    is_taken_ = is_devices_ = true;
+  }
+  void give() {
+    std::lock_guard lock(mutex_);
+    is_taken_ = is_devices_ = false;
+    changed_.notify_all();
+  }
+
+  // The device is not closed while someone visits. False if it is closed, or soon will be.
+  bool begin_visit() {
+    std::lock_guard lock(mutex_);
+    if (is_closed_) return false;
+    ++visitors_;
+    return true;
+  }
+  void end_visit() {
+    std::lock_guard lock(mutex_);
+    --visitors_;
+    changed_.notify_all();
+  }
+
+  // For the device's thread, which does not have it: nobody gets it any more. Waits until nobody
+  // has it and no visitor is left.
+  void close() {
+    std::unique_lock lock(mutex_);
+    is_closed_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !is_taken_ && visitors_ == 0; });
+  }
+  bool is_closed() {
+    std::lock_guard lock(mutex_);
+    return is_closed_;
+  }
+
+  // A caller's, if it could be had, until it goes.
+  class Turn {
+   public:
+    explicit Turn(DeviceUse &use) : use_(use), has_(use.take_if_idle()) {}
+    Turn(DeviceUse &use, const std::function<bool()> &gives_up)
+        : use_(use), has_(use.take_unless(gives_up)) {}
+    ~Turn() {
+      if (has_) use_.give();
+    }
+    Turn(const Turn &) = delete;
+    explicit operator bool() const { return has_; }
+
+   private:
+    DeviceUse &use_;
+    const bool has_;
+  };
+
+  class Visit {
+   public:
+    explicit Visit(DeviceUse &use) : use_(use), is_in_(use.begin_visit()) {}
+    ~Visit() {
+      if (is_in_) use_.end_visit();
+    }
+    Visit(const Visit &) = delete;
+    explicit operator bool() const { return is_in_; }
+
+   private:
+    DeviceUse &use_;
+    const bool is_in_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_taken_ = false, is_closed_ = false;
+  bool is_devices_ = false, device_waits_ = false;  // the device's thread
+  unsigned visitors_ = 0;
+};
+
+}  // namespace lanecrypt::runtime
