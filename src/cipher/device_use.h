@@ -19,8 +19,17 @@ class DeviceUse {
   bool take_if_idle() {
     std::unique_lock lock(mutex_);
     const auto is_busy = [&] { return is_devices_ || device_waits_ || is_closed_; };
+    ++callers_waiting_;
     changed_.wait(lock, [&] { return !is_taken_ || is_busy(); });
+    --callers_waiting_;
     if (is_busy()) return false;
+    return is_taken_ = true;
+  }
+  // For a caller who waits for nobody, and may come again at once and often. False if anybody has
+  // it or waits for it, or it was closed.
+  bool take_if_free() {
+    std::lock_guard lock(mutex_);
+    if (is_taken_ || device_waits_ || is_closed_ || callers_waiting_ != 0) return false;
     return is_taken_ = true;
   }
   // For a caller who waits for the device's thread too, unless `gives_up` says, now and then, that
@@ -29,7 +38,11 @@ class DeviceUse {
     constexpr std::chrono::milliseconds kAsk{2};
     std::unique_lock lock(mutex_);
     const auto is_free = [&] { return (!is_taken_ && !device_waits_) || is_closed_; };
-    while (!changed_.wait_for(lock, kAsk, is_free)) {
+    while (true) {
+      ++callers_waiting_;
+      const bool has_come = changed_.wait_for(lock, kAsk, is_free);
+      --callers_waiting_;
+      if (has_come) break;
       lock.unlock();
       if (gives_up()) return false;
       lock.lock();
@@ -49,6 +62,17 @@ class DeviceUse {
     std::lock_guard lock(mutex_);
     is_taken_ = is_devices_ = false;
     changed_.notify_all();
+  }
+  // The same for a caller after whom only the device's thread may have it, which must be woken.
+  void give_to_device() {
+    std::lock_guard lock(mutex_);
+    is_taken_ = false;
+    device_waits_ = true;
+    changed_.notify_all();
+  }
+  bool device_waits() {
+    std::lock_guard lock(mutex_);
+    return device_waits_;
   }
 
   // The device is not closed while someone visits. False if it is closed, or soon will be.
@@ -77,21 +101,26 @@ class DeviceUse {
     return is_closed_;
   }
 
-  // A caller's, if it could be had, until it goes.
+  // A caller's, if it could be had (`has`), until it goes.
   class Turn {
    public:
-    explicit Turn(DeviceUse &use) : use_(use), has_(use.take_if_idle()) {}
-    Turn(DeviceUse &use, const std::function<bool()> &gives_up)
-        : use_(use), has_(use.take_unless(gives_up)) {}
+    Turn(DeviceUse &use, bool has) : use_(use), has_(has) {}
     ~Turn() {
-      if (has_) use_.give();
+      if (!has_) return;
+      if (goes_to_device_)
+        use_.give_to_device();
+      else
+        use_.give();
     }
     Turn(const Turn &) = delete;
     explicit operator bool() const { return has_; }
+    // Who has it next.
+    void pass_to_device(bool does) { goes_to_device_ = does; }
 
    private:
     DeviceUse &use_;
     const bool has_;
+    bool goes_to_device_ = false;
   };
 
   class Visit {
@@ -112,8 +141,9 @@ class DeviceUse {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_taken_ = false, is_closed_ = false;
-  bool is_devices_ = false, device_waits_ = false;  // the device's thread
-  unsigned visitors_ = 0;
+  // Of the device's thread: it has it; it waits, or nobody else may have it before.
+  bool is_devices_ = false, device_waits_ = false;
+  unsigned callers_waiting_ = 0, visitors_ = 0;
 };
 
 }  // namespace lanecrypt::runtime

@@ -27,6 +27,7 @@ constexpr std::chrono::milliseconds kLookAgain{2};
 // Then twice as long, and so on, so many times. A device in use is looked at, and its users need
 // not wake its thread, for twice as long as the last of these times.
 constexpr unsigned kMostLooks = 5;
+constexpr std::chrono::milliseconds kSeldom = kLookAgain * (1 << kMostLooks);
 
 PipelineOptions complete(PipelineOptions options, const device::Properties &properties) {
   if (options.time_limit.count() == 0) options.time_limit = default_time_limit(properties);
@@ -111,39 +112,6 @@ Status Executor::call(const Work &work) {
 Status Executor::make_ready() {
   const Work nothing = [](device::Device &, DeviceMemory &) { return Status(); };
   return call(nothing);
-}
-
-Status Executor::begin_thread_order(Request &request) {
-  if (!properties().default_streams) return device::no_default_streams(properties());
-  if (state_ != LC_DEVICE_READY) LC_TRY(make_ready());
-  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
-  device_->on_callers_thread([&] { status = mark_thread_order(request); });
-  return status;
-}
-
-Status Executor::mark_thread_order(Request &request) {
-  Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
-  if (!stream.ok()) return stream.status();
-  auto order = std::make_unique<ThreadOrder>();
-  for (std::unique_ptr<device::Event> *event : {&order->before, &order->after}) {
-    Result<std::unique_ptr<device::Event>> made = device_->make_event();
-    if (!made.ok()) return made.status();
-    *event = std::move(*made);
-  }
-  LC_TRY((*stream)->mark(*order->before));
-  request.order = std::move(order);
-  return Status();
-}
-
-Status Executor::end_thread_order(Request &request) {
-  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
-  device_->on_callers_thread([&] {
-    Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
-    status = stream.ok() ? (*stream)->await(*request.order->after) : stream.status();
-    // What waits for an event does so when it is gone, too.
-    request.order.reset();
-  });
-  return status;
 }
 
 bool Executor::offers(const CipherKind &kind) const {
@@ -342,7 +310,8 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
       for (Call *call : calls) call->done = true;
       changed_.notify_all();
     }
-    bool progress = start_next();
+    end_what_failed();
+    bool progress = state_ == LC_DEVICE_LOST || start_next();
     progress = pipeline_->advance() || progress;
     progress = retire_what_is_over() || progress;
     if (progress)
@@ -369,11 +338,17 @@ bool Executor::retire_what_is_over() {
   return any;
 }
 
+// What a caller failed to launch ends before anyone launches again.
+void Executor::end_what_failed() {
+  while (pipeline_->has_failed_in_stream()) retire();
+}
+
 // Lets others use the device until the bell rings.
 void Executor::rest(std::chrono::milliseconds most) {
   use_->give();
   (void)bell_.wait(most);
   use_->take_for_device();
+  end_what_failed();
 }
 
 // All that is under way is in streams whose callers see to it that its end is noticed. Where one
@@ -392,7 +367,10 @@ void Executor::wait() {
   if (!pipeline_->waits_for_device_alone() || !pipeline_->poll_oldest()) {
     pipeline_->hand_over();
     if (!pipeline_->wait_by_itself()) {
-      rest(pipeline_->patience());
+      const std::chrono::milliseconds most = pipeline_->patience();
+      // Nobody rings for what callers look after.
+      rest(pipeline_->has_looked_after() ? std::min(most, queue_.empty() ? kSeldom : kLookAgain)
+                                         : most);
       pipeline_->give_up_if_overdue();
     }
   }
@@ -469,21 +447,22 @@ void Executor::prove(const CipherKind &kind) {
 
 // Starts a chunk of it.
 Status Executor::start_on_device(const RequestPointer &request) {
-  const auto cut = [&]() -> Result<DeviceChunk> {
-    try {
-      return cut_device_chunk(request, *memory_, pipeline_->max_pieces(request->job.kind),
-                              kChunkBytes);
-    } catch (const std::bad_alloc &) {  // a caller's thread goes on after that
-      return Status(LC_ERROR_MEMORY, "no memory for the job");
-    }
-  };
-  Result<DeviceChunk> chunk = cut();
-  Status status = chunk.status();
-  if (chunk.ok()) {
-    status = pipeline_->start(std::move(*chunk));
-  } else {
-    request->failure = status;
+  const uint32_t under_way = request->chunks_under_way;
+  Status status;
+  const auto refuse = [&](const Status &why) {
+    request->chunks_under_way = under_way;
     request->todo.clear();
+    request->failure = status = why;
+  };
+  try {
+    Result<DeviceChunk> chunk =
+        cut_device_chunk(request, *memory_, pipeline_->max_pieces(request->job.kind), kChunkBytes);
+    if (chunk.ok())
+      status = pipeline_->start(std::move(*chunk));
+    else
+      refuse(chunk.status());
+  } catch (const std::bad_alloc &) {  // a caller's thread goes on after that
+    refuse(out_of_memory());
   }
   if (!status.ok() || request->todo.empty()) request->set_enqueued(status);
   return status;
@@ -491,7 +470,8 @@ Status Executor::start_on_device(const RequestPointer &request) {
 
 void Executor::retire() { take_back(pipeline_->retire()); }
 
-void Executor::take_back(Retired retired) {
+// Want of memory could be told to nobody here.
+void Executor::take_back(Retired retired) noexcept {
   counters_.launches = pipeline_->launches() - self_test_launches_;
   const Status &status = retired.status;
   gave_wrong_output_ = gave_wrong_output_ || retired.gave_wrong_output;

@@ -19,12 +19,13 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread may call it, except where noted. The executor's thread alone opens, uses and
-// closes the device. It starts at the first call that needs it.
+// Any thread may call it, except where noted. The executor's thread alone opens and closes the
+// device, and uses it in turn with callers who put jobs into their streams. It starts at the first
+// call that needs it.
 class Executor {
  public:
-  // Called on the executor's thread with a request that this device cannot finish, and
-  // the reason.
+  // Called with a request that this device cannot finish, and the reason, by who has the use of
+  // the device.
   using HandBack = std::function<void(const RequestPointer &, const Status &)>;
 
   Executor(device::Found found, const PipelineOptions &options, const PinnedMemory &pinned,
@@ -85,7 +86,6 @@ class Executor {
   void begin() {
     thread_.begin(true, [this] { run(); });
   }
-  Status mark_thread_order(Request &request);
   Status open_device();
   Status open_untried_device();
   Status self_test(const BlockCipher *block);
@@ -98,9 +98,10 @@ class Executor {
   bool find_work();
   Status start_on_device(const RequestPointer &request);
   void retire();
-  void take_back(Retired retired);
+  void take_back(Retired retired) noexcept;
   bool retire_what_is_over();
   void wait();
+  void end_what_failed();
   void rest(std::chrono::milliseconds most);
   void look_again(unsigned *looks);
   void count_done(Request &request, uint64_t bytes);
@@ -109,7 +110,10 @@ class Executor {
   void end_all(const Status &status);
   void close_device();
   // In executor_in_stream.cpp, for callers' threads.
-  bool put_into_stream(const RequestPointer &request);
+  using Turn = DeviceUse::Turn;
+  class Alarm;
+  Status mark_thread_order(Request &request);
+  void put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm);
   void wake();
   void bring_about(Request &request, bool waits);
   void await_end(const Request &request, const std::function<bool()> &gives_up);

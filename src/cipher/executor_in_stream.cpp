@@ -1,16 +1,15 @@
-// Jobs in streams of callers', which their callers' own threads put there and see end. To wake the
-// device's thread for either, and to be woken by it, takes longer than a short job does.
+// What callers' own threads do for jobs in their streams: most often all, since to wake the
+// device's thread, and to be woken by it, takes longer than a short job does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 #include <thread>
 
 #include "cipher/executor.h"
 
 namespace lanecrypt::runtime {
 namespace {
-
-using Turn = DeviceUse::Turn;
 
 // A short job is over before a sleep would end. A long one must not keep a core busy: each sleep
 // is this part of the time so far.
@@ -19,11 +18,26 @@ constexpr int kPartOfTime = 32;
 
 }  // namespace
 
+// Wakes the device's thread when it goes, if it must.
+class Executor::Alarm {
+ public:
+  explicit Alarm(Executor &executor) : executor_(executor) {}
+  ~Alarm() {
+    if (must_ring) executor_.wake();
+  }
+  Alarm(const Alarm &) = delete;
+  bool must_ring = false;
+
+ private:
+  Executor &executor_;
+};
+
 bool Executor::start_here(const RequestPointer &request) {
   if (state_ != LC_DEVICE_READY || stopping_) return false;
-  bool has_begun = false, must_wake = false;
+  bool has_begun = false;
   {
-    const Turn turn(*use_);
+    Alarm alarm(*this);
+    Turn turn(*use_, use_->take_if_idle());
     const CipherKind &kind = request->job.kind;
     // Such devices as have default streams let any thread use them, one at a time.
     if (!turn || state_ != LC_DEVICE_READY || stopping_ || !properties().default_streams ||
@@ -31,34 +45,45 @@ bool Executor::start_here(const RequestPointer &request) {
       return false;
     device_->on_callers_thread([&] {
       has_begun = true;
-      must_wake = put_into_stream(request);
+      put_into_stream(request, turn, alarm);
     });
   }
-  if (!has_begun) return false;
-  if (must_wake) wake();
-  (void)request->wait_enqueued();
-  return true;
+  if (has_begun) (void)request->wait_enqueued();
+  return has_begun;
 }
 
-// Returns whether the device's thread has something to do.
-bool Executor::put_into_stream(const RequestPointer &request) {
+void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm) {
   // Of a caller who looks after nothing, so that his jobs need few slots.
   if (const RequestPointer oldest = pipeline_->oldest_looked_after(); oldest != nullptr)
     while (std::optional<Retired> retired = pipeline_->retire_in_stream(*oldest))
       take_back(std::move(*retired));
+  std::list<RequestPointer> its_rest = {request};
   request->bring_about = [use = use_, this, its = request.get()](bool waits) {
-    const DeviceUse::Visit visit(*use);
-    if (visit) bring_about(*its, waits);
+    try {
+      const DeviceUse::Visit visit(*use);
+      if (visit) bring_about(*its, waits);
+    } catch (const std::bad_alloc &) {  // the device's thread ends it before long
+    }
   };
   load_bytes_ += request->load_bytes;
+  // Of a launch that fails, the first steps may still wait in the stream, and hold what the next
+  // launch in another stream would take for its own. The device's thread, which ends what failed,
+  // comes before anyone launches again.
+  turn.pass_to_device(true);
+  alarm.must_ring = true;
+  const bool is_first = !is_used_by_callers_.exchange(true);
   Status status;
-  while (status.ok() && !request->todo.empty() && pipeline_->has_free_slot(true))
+  do {
     status = start_on_device(request);
-  if (!request->todo.empty())
-    queue_.push_back(request);
+  } while (status.ok() && !request->todo.empty() && pipeline_->has_free_slot(true) &&
+           !use_->device_waits());
+  const bool has_rest = status.ok() && !request->todo.empty();
+  if (has_rest)
+    queue_.splice(queue_.end(), its_rest);
   else
     end_if_over(request);
-  return !is_used_by_callers_.exchange(true) || !status.ok() || !queue_.empty();
+  turn.pass_to_device(!status.ok());
+  alarm.must_ring = is_first || has_rest || !status.ok();
 }
 
 // For a thread that has neither lock nor use of the device.
@@ -79,7 +104,7 @@ void Executor::bring_about(Request &request, bool waits) {
   };
   device_->on_callers_thread([&] {
     if (waits) await_end(request, gives_up);
-    const Turn turn = waits ? Turn(*use_, gives_up) : Turn(*use_);
+    const Turn turn(*use_, waits ? use_->take_unless(gives_up) : use_->take_if_free());
     if (!turn) return;
     while (std::optional<Retired> retired = pipeline_->retire_in_stream(request))
       take_back(std::move(*retired));
@@ -92,7 +117,8 @@ void Executor::bring_about(Request &request, bool waits) {
 // Returns sooner if the request ends otherwise.
 void Executor::await_end(const Request &request, const std::function<bool()> &gives_up) {
   std::shared_ptr<device::Event> end;
-  if (const Turn turn(*use_, gives_up); turn) end = pipeline_->end_in_stream(request);
+  if (const Turn turn(*use_, use_->take_unless(gives_up)); turn)
+    end = pipeline_->end_in_stream(request);
   if (end == nullptr) return;
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
@@ -102,6 +128,39 @@ void Executor::await_end(const Request &request, const std::function<bool()> &gi
     if (gives_up() || use_->is_closed()) return;
     std::this_thread::sleep_for(std::clamp(waited / kPartOfTime, kShortestSleep, kLongestSleep));
   }
+}
+
+Status Executor::begin_thread_order(Request &request) {
+  if (!properties().default_streams) return device::no_default_streams(properties());
+  if (state_ != LC_DEVICE_READY) LC_TRY(make_ready());
+  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
+  device_->on_callers_thread([&] { status = mark_thread_order(request); });
+  return status;
+}
+
+Status Executor::mark_thread_order(Request &request) {
+  Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
+  if (!stream.ok()) return stream.status();
+  auto order = std::make_unique<ThreadOrder>();
+  for (std::unique_ptr<device::Event> *event : {&order->before, &order->after}) {
+    Result<std::unique_ptr<device::Event>> made = device_->make_event();
+    if (!made.ok()) return made.status();
+    *event = std::move(*made);
+  }
+  LC_TRY((*stream)->mark(*order->before));
+  request.order = std::move(order);
+  return Status();
+}
+
+Status Executor::end_thread_order(Request &request) {
+  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
+  device_->on_callers_thread([&] {
+    Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(LC_STREAM_PER_THREAD);
+    status = stream.ok() ? (*stream)->await(*request.order->after) : stream.status();
+    // What waits for an event does so when it is gone, too.
+    request.order.reset();
+  });
+  return status;
 }
 
 }  // namespace lanecrypt::runtime

@@ -20,7 +20,7 @@ class LaunchRoom {
   virtual ~LaunchRoom() = default;
 };
 
-// The device's thread alone, but for sum().
+// For who has the use of the device alone, but for sum().
 class ChunkLaunch {
  public:
   virtual ~ChunkLaunch() = default;

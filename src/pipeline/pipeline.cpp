@@ -83,9 +83,9 @@ uint64_t Pipeline::launches() const {
 
 void Pipeline::choose_launch(Slot &slot) {
   const size_t number = launch_for(slot.work.kind);
-  slot.launch = launches_[number].get();
   slot.rooms.resize(launches_.size());
-  if (slot.rooms[number] == nullptr) slot.rooms[number] = slot.launch->make_room();
+  if (slot.rooms[number] == nullptr) slot.rooms[number] = launches_[number]->make_room();
+  slot.launch = launches_[number].get();
   slot.room = slot.rooms[number].get();
 }
 
@@ -149,21 +149,24 @@ void Pipeline::start(Chunk chunk) {
 }
 
 Status Pipeline::start(DeviceChunk chunk) {
+  std::vector<RequestPointer> requests = {chunk.request};
+  std::vector<ChunkPiece> pieces;
+  pieces.reserve(chunk.pieces.size());
+  for (const Piece &piece : chunk.pieces) pieces.push_back({chunk.request.get(), piece});
   Slot &slot = chunk.request->job.stream != nullptr ? take_stream_slot() : take_slot();
   slot.on_device = true;
   slot.sliced = nullptr;
-  slot.requests = {chunk.request};
-  slot.pieces.clear();
-  for (const Piece &piece : chunk.pieces) slot.pieces.push_back({chunk.request.get(), piece});
+  slot.requests = std::move(requests);
+  slot.pieces = std::move(pieces);
   slot.work = std::move(chunk.work);
-  choose_launch(slot);
   slot.bytes = chunk.scratch_bytes + chunk.scratch_offset;
   slot.stage = Stage::kReturning;
   Status status;
   try {
+    choose_launch(slot);
     status = begin_on_device(slot, chunk);
   } catch (const std::bad_alloc &) {  // as in Executor::start_on_device()
-    status = Status(LC_ERROR_MEMORY, "no memory for the job");
+    status = out_of_memory();
   }
   if (!status.ok()) fail(slot, status);
   return status;
@@ -460,6 +463,16 @@ bool Pipeline::is_looked_after() const {
   return under_way_.empty() && std::all_of(in_streams_.begin(), in_streams_.end(), looks_after);
 }
 
+bool Pipeline::has_looked_after() const {
+  return std::any_of(in_streams_.begin(), in_streams_.end(), looks_after);
+}
+
+bool Pipeline::has_failed_in_stream() const {
+  return std::any_of(in_streams_.begin(), in_streams_.end(), [](const Slot *slot) {
+    return slot->stage.load(std::memory_order_acquire) == Stage::kOver && !slot->status.ok();
+  });
+}
+
 bool Pipeline::waits_for_device_alone() const {
   const auto is_alone = [](const Slot *slot) { return slot->is_alone; };
   return std::all_of(under_way_.begin(), under_way_.end(), is_alone) &&
@@ -552,7 +565,7 @@ RequestPointer Pipeline::oldest_looked_after() const {
 }
 
 // Of a chunk that is over.
-Retired Pipeline::take_back(Slot &slot) {
+Retired Pipeline::take_back(Slot &slot) noexcept {
   if (slot.is_alone && slot.stage == Stage::kReturning) {
     slot.status = slot.download_end->wait();
     if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();
@@ -581,7 +594,7 @@ Retired Pipeline::take_back(Slot &slot) {
   if (slot.status.ok() && !slot.work.aead.tags_stay_on_device)
     for (size_t n = 0; n < slot.work.aead.parts.size(); ++n)
       sums.push_back(slot.launch->sum(*slot.room, slot.work, n));
-  slot.launch->wipe(*slot.room);
+  if (slot.room != nullptr) slot.launch->wipe(*slot.room);  // else there was no memory for one
   slot.adopted.reset();
   slot.scratch_view.reset();
   slot.share.ring_in_bytes = slot.share.ring_out_bytes = 0;

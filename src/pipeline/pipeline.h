@@ -67,11 +67,15 @@ class Pipeline {
   // Whether all that is under way are chunks in streams whose callers look after their end
   // (Request::bring_about).
   bool is_looked_after() const;
+  bool has_looked_after() const;  // any of it
+  // Whether retire() would take one of those in callers' streams that did not end well.
+  bool has_failed_in_stream() const;
 
   // Starts a chunk in a free slot. If this or a later step fails, the chunk is under way all
   // the same, and retire() says what failed.
   void start(Chunk chunk);
-  // The same for messages in the device's memory. Returns what failed at once, too.
+  // The same for messages in the device's memory. Returns what failed at once, too. Throws for
+  // want of memory, but then nothing was begun.
   Status start(DeviceChunk chunk);
   // Does what can be done now without waiting. Returns whether there was anything.
   bool advance();
@@ -119,7 +123,7 @@ class Pipeline {
   static bool is_over(Slot &slot);
   Slot *find_over();
   Slot &await_over();
-  Retired take_back(Slot &slot);
+  Retired take_back(Slot &slot) noexcept;
   void wait();
   void hand_over(bool all);
   void give_slot_back(Slot &slot);

@@ -18,7 +18,7 @@ struct Place {
   uint64_t offset = 0;
 };
 
-// For the device's thread only.
+// For the device's thread only, or for who has the use of the device in its place.
 class DeviceMemory {
  public:
   explicit DeviceMemory(device::Device &device) : device_(device) {}

@@ -2,177 +2,17 @@
 // sleeps: Executor::start_here().
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-#include <stdlib.h>
+#include <algorithm>
 
-#include <atomic>
-#include <condition_variable>
-#include <cstring>
-#include <mutex>
-#include <set>
-#include <thread>
-
-#include "cipher/executor.h"
-#include "device/host/host_device.h"
-#include "unit/support/forwarding_device.h"
-#include "unit/support/random_bytes.h"
-#include "unit/support/reference.h"
+#include "unit/device/callers_thread.h"
 
 namespace lanecrypt::test {
 namespace {
 
-using device::HostCallersStream;
-using runtime::Executor;
-using runtime::RequestPointer;
-
-// The threads that launch kernels in streams of callers'.
-struct Launches {
-  std::mutex mutex;
-  std::set<std::thread::id> threads;
-  std::atomic<int> count = 0;
-};
-
-class WatchedStream : public ForwardingStream {
- public:
-  WatchedStream(std::unique_ptr<Stream> inner, Launches &launches)
-      : ForwardingStream(std::move(inner)), launches_(launches) {}
-  Status launch(const device::Launch &launch) override {
-    ++launches_.count;
-    std::lock_guard lock(launches_.mutex);
-    launches_.threads.insert(std::this_thread::get_id());
-    return ForwardingStream::launch(launch);
-  }
-
- private:
-  Launches &launches_;
-};
-
-class LaunchWatcher : public ForwardingDevice {
- public:
-  LaunchWatcher(std::unique_ptr<Device> inner, Launches &launches)
-      : ForwardingDevice(std::move(inner)), launches_(launches) {}
-  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
-    Result<std::unique_ptr<device::Stream>> stream = inner().adopt_stream(handle);
-    if (!stream.ok()) return stream;
-    return std::unique_ptr<device::Stream>(new WatchedStream(std::move(*stream), launches_));
-  }
-
- private:
-  Launches &launches_;
-};
-
-class Gate {
- public:
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_open_; });
-  }
-  void open() {
-    std::lock_guard lock(mutex_);
-    is_open_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_open_ = false;
-};
-
-class CallersThread : public testing::Test {
- protected:
-  void SetUp() override { open(""); }
-  ~CallersThread() override {
-    executor_.reset();
-    unsetenv("LANECRYPT_HOST_FAULT");
-    unsetenv("LANECRYPT_AES_FORM");
-  }
-
-  void open(const char *fault) {
-    executor_.reset();
-    setenv("LANECRYPT_HOST_FAULT", fault, 1);
-    setenv("LANECRYPT_AES_FORM", "table1", 1);
-    device::Found found = wrapped(device::find_host().front(), [this](auto inner) {
-      return std::make_unique<LaunchWatcher>(std::move(inner), launches_);
-    });
-    runtime::PipelineOptions options;
-    options.skip_self_test = true;
-    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
-                                           [](const RequestPointer &request, const Status &why) {
-                                             request->failure = why;
-                                             request->end();
-                                           });
-    ASSERT_TRUE(executor_->make_ready().ok());
-    const auto allocate = [&](uint64_t bytes, uint8_t **to) {
-      const Status status = executor_->call([&](device::Device &, runtime::DeviceMemory &memory) {
-        Result<uint64_t> address = memory.allocate(bytes);
-        if (!address.ok()) return address.status();
-        *to = reinterpret_cast<uint8_t *>(*address);
-        return Status();
-      });
-      ASSERT_TRUE(status.ok()) << status.text();
-    };
-    allocate(kBytes, &data_);
-    allocate(32, &tag_);
-    Random random(31);
-    random.fill(plain_.data(), kBytes);
-    random.fill(key_.data(), key_.size());
-    std::memset(data_, 0, kBytes);
-  }
-
-  RequestPointer request(lc_cipher cipher, lc_direction direction, void *stream) {
-    lc_message message = {};
-    message.key = key_.data();
-    message.iv = iv_.data();
-    message.in = message.out = data_;
-    message.length = kBytes;
-    message.tag = tag_;
-    lc_cipher_job asked = {};
-    asked.struct_size = sizeof asked;
-    asked.cipher = cipher;
-    asked.direction = direction;
-    asked.key_bytes = cipher == LC_SM4_CTR ? 16 : 32;
-    asked.memory = LC_MEMORY_DEVICE;
-    asked.stream = stream;
-    asked.messages = &message;
-    asked.message_count = 1;
-    asked.message_size = sizeof message;
-    if (cipher == LC_AES_GCM) asked.tag_memory = LC_MEMORY_DEVICE;
-    if (cipher == LC_AES_GCM && direction == LC_DECRYPT) asked.verdicts = tag_ + 16;
-    Result<CipherJob> made = make_cipher_job(&asked);
-    EXPECT_TRUE(made.ok()) << made.status().text();
-    return std::make_shared<runtime::Request>(std::move(*made), nullptr);
-  }
-  // Its device's thread may be about to fall asleep.
-  void start(const RequestPointer &request) {
-    while (!executor_->start_here(request)) std::this_thread::yield();
-  }
-  RequestPointer ctr(void *stream) { return request(LC_AES_CTR, LC_ENCRYPT, stream); }
-  Bytes by_openssl() {
-    Bytes out(kBytes);
-    reference_crypt({LC_AES_CTR, LC_ENCRYPT, 32}, key_.data(), iv_.data(), plain_.data(),
-                    out.data(), kBytes);
-    return out;
-  }
-  Bytes data() const { return Bytes(data_, data_ + kBytes); }
-  static Status end_of(const RequestPointer &request) {
-    request->bring_about(true);
-    return request->wait();
-  }
-
-  static constexpr size_t kBytes = 4099;
-  Launches launches_;
-  runtime::PinnedMemory pinned_;
-  runtime::Movers movers_;
-  std::unique_ptr<Executor> executor_;
-  Bytes plain_ = Bytes(kBytes), key_ = Bytes(32), iv_ = Bytes(16, 7);
-  uint8_t *data_ = nullptr, *tag_ = nullptr;
-};
-
 // It launches there, at once, and in the order of the stream.
 TEST_F(CallersThread, LaunchesInTheStreamsOrder) {
   HostCallersStream stream;
-  Gate gate;
+  CallersGate gate;
   stream.run([&] {
     gate.wait();
     std::memcpy(data_, plain_.data(), kBytes);
@@ -228,7 +68,7 @@ TEST_F(CallersThread, NobodyNeedWait) {
 
 TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
   HostCallersStream stream;
-  Gate gate, is_busy;
+  CallersGate gate, is_busy;
   std::thread other([&] {
     (void)executor_->call([&](device::Device &, runtime::DeviceMemory &) {
       is_busy.open();
@@ -246,30 +86,11 @@ TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
   EXPECT_TRUE(end_of(job).ok());
 }
 
-TEST_F(CallersThread, TellsWhatTheDeviceDid) {
-  HostCallersStream stream;
-  open("fail-launch:0");
-  const RequestPointer refused = ctr(stream.handle());
-  start(refused);
-  EXPECT_FALSE(refused->wait_enqueued().ok());
-  EXPECT_FALSE(end_of(refused).ok());
-  EXPECT_EQ(0u, executor_->load_bytes());
-
-  HostCallersStream other;
-  open("lost-after:0");
-  const RequestPointer lost = ctr(other.handle());
-  start(lost);
-  EXPECT_EQ(LC_ERROR_DEVICE, end_of(lost).code());
-  EXPECT_EQ(LC_DEVICE_LOST, executor_->state());
-  EXPECT_FALSE(executor_->start_here(ctr(other.handle())));
-  EXPECT_EQ(0u, executor_->load_bytes());
-}
-
 // Closing waits for the stream, as for all that was begun. Whoever waits is told, and nobody
 // touches the device afterwards.
 TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
   HostCallersStream stream;
-  Gate gate;
+  CallersGate gate;
   stream.run([&] { gate.wait(); });
   const RequestPointer waited_for = ctr(stream.handle()), forgotten = ctr(stream.handle());
   start(waited_for);
@@ -294,7 +115,7 @@ TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
 // another stream has done is told all the same.
 TEST_F(CallersThread, NoStreamWaitsForAnother) {
   HostCallersStream first, second;
-  Gate of_first, of_second;
+  CallersGate of_first, of_second;
   first.run([&] { of_first.wait(); });
   second.run([&] { of_second.wait(); });
   const RequestPointer job = ctr(first.handle()), held_up = ctr(second.handle());
@@ -308,6 +129,122 @@ TEST_F(CallersThread, NoStreamWaitsForAnother) {
   of_second.open();
   EXPECT_TRUE(end_of(held_up).ok());
   EXPECT_TRUE(proves->wait().ok());
+}
+
+// Who asks how a job is waits for no other caller, however long that one launches.
+TEST_F(CallersThread, AsksWithoutWaiting) {
+  HostCallersStream first, second;
+  const RequestPointer job = ctr(first.handle()), others = ctr(second.handle());
+  start(job);
+  first.finish();
+  CallersGate gate, launches;
+  launches_.before = [&] {
+    launches.open();
+    gate.wait();
+  };
+  std::thread other([&] { start(others); });
+  launches.wait();
+  job->bring_about(false);
+  gate.open();
+  other.join();
+  EXPECT_TRUE(end_of(others).ok());
+  EXPECT_TRUE(end_of(job).ok());
+}
+
+TEST_F(CallersThread, OfSeveralChunks) {
+  HostCallersStream stream;
+  Bytes expected(kChunks * kChunkBytes);
+  for (size_t n = 0; n < kChunks; ++n)
+    reference_crypt({LC_AES_CBC, LC_DECRYPT, 32}, key_.data(), iv_.data(),
+                    plain_.data() + n * kChunkBytes, expected.data() + n * kChunkBytes,
+                    kChunkBytes);
+  // The device's thread may take over the later ones.
+  for (int n = 0; n < 20; ++n) {
+    std::memcpy(data_, plain_.data(), kBytes);
+    std::thread other([&] { EXPECT_TRUE(executor_->make_ready().ok()); });
+    const RequestPointer job = chunks(stream.handle());
+    start(job);
+    EXPECT_TRUE(end_of(job).ok());
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), data_));
+    other.join();
+  }
+  EXPECT_EQ(0u, executor_->load_bytes());
+}
+
+TEST_F(CallersThread, TwoThreadsInOneStream) {
+  HostCallersStream stream;
+  stream.run([&] { std::memcpy(data_, plain_.data(), kBytes); });
+  const auto run = [&] {
+    for (int n = 0; n < 25; ++n) {
+      const RequestPointer job = ctr(stream.handle());
+      start(job);
+      if (n % 2 != 0) continue;
+      EXPECT_TRUE(end_of(job).ok());
+    }
+  };
+  std::thread other(run);
+  run();
+  other.join();
+  stream.finish();
+  EXPECT_EQ(data(), plain_) << "an even number of times the same keystream";
+}
+
+// Jobs in host memory, which are the device's thread's, at the same time.
+TEST_F(CallersThread, BesideTheDevicesOwnWork) {
+  std::atomic<bool> is_over = false;
+  std::thread other([&] {
+    HostCallersStream stream;
+    while (!is_over) {
+      const RequestPointer job = ctr(stream.handle());
+      start(job);
+      EXPECT_TRUE(end_of(job).ok());
+    }
+  });
+  const Bytes expected = by_openssl();
+  for (int n = 0; n < 50; ++n) {
+    Bytes text = plain_;
+    lc_message message = {};
+    message.key = key_.data();
+    message.iv = iv_.data();
+    message.in = message.out = text.data();
+    message.length = kBytes;
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = LC_AES_CTR;
+    asked.key_bytes = 32;
+    asked.messages = &message;
+    asked.message_count = 1;
+    asked.message_size = sizeof message;
+    Result<CipherJob> made = make_cipher_job(&asked);
+    ASSERT_TRUE(made.ok()) << made.status().text();
+    const auto job = std::make_shared<runtime::Request>(std::move(*made), nullptr);
+    ASSERT_TRUE(executor_->submit(job));
+    EXPECT_TRUE(job->wait().ok());
+    EXPECT_TRUE(text == expected);
+  }
+  is_over = true;
+  other.join();
+}
+
+// The device's thread also ends what nobody asks for while it waits for what another stream holds
+// up. Then the keys are wiped.
+TEST_F(CallersThread, NobodyNeedWaitBesideWhoDoes) {
+  HostCallersStream first, second;
+  CallersGate gate;
+  second.run([&] { gate.wait(); });
+  const RequestPointer held_up = ctr(second.handle()), forgotten = ctr(first.handle());
+  ASSERT_TRUE(executor_->submit(held_up));
+  EXPECT_TRUE(held_up->wait_enqueued().ok());
+  start(forgotten);
+  while (executor_->load_bytes() != held_up->load_bytes)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Status status;
+  EXPECT_TRUE(forgotten->ended(&status) && status.ok());
+  const uint8_t *const keys = forgotten->job.keys.data();
+  EXPECT_TRUE(std::all_of(keys, keys + 32, [](uint8_t byte) { return byte == 0; }));
+  EXPECT_FALSE(held_up->ended(&status));
+  gate.open();
+  EXPECT_TRUE(held_up->wait().ok());
 }
 
 // Many threads, a stream each.

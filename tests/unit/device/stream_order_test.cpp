@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -265,6 +266,74 @@ TEST_F(StreamOrder, OfAChildOfFork) {
   gate.open();
   EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
   lc_ticket_free(ticket);
+}
+
+// Freed tickets, a callback that asks for another job, and a context that is closed at last.
+TEST_F(StreamOrder, NobodyKeepsTheTicket) {
+  HostCallersStream stream, other;
+  Gate gate;
+  gate.hold(stream);
+  stream.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
+  lc_ticket *freed = nullptr, *kept = nullptr;
+  ASSERT_EQ(LC_OK, submit(stream.handle(), &freed)) << lc_last_error();
+  lc_ticket_free(freed);
+  ASSERT_EQ(LC_OK, submit(stream.handle(), &kept)) << lc_last_error();
+  EXPECT_EQ(LC_PENDING, lc_ticket_status(kept));
+
+  Bytes text = plain_;
+  lc_message message = {};
+  message.key = key_.data();
+  message.iv = iv_.data();
+  message.in = message.out = text.data();
+  message.length = text.size();
+  lc_cipher_job job = {};
+  job.struct_size = sizeof job;
+  job.cipher = LC_AES_CTR;
+  job.key_bytes = 32;
+  job.device = 0;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  lc_completion asks = {};
+  asks.struct_size = sizeof asks;
+  asks.eventfd = -1;
+  asks.argument = kept;
+  asks.callback = [](void *argument, lc_status) {
+    EXPECT_EQ(LC_PENDING, lc_ticket_status(static_cast<lc_ticket *>(argument)));
+    EXPECT_EQ(LC_PENDING, lc_ticket_result(static_cast<lc_ticket *>(argument), nullptr));
+  };
+  lc_ticket *asking = nullptr;
+  ASSERT_EQ(LC_OK, lc_submit(context_, &job, &asks, &asking)) << lc_last_error();
+  EXPECT_EQ(LC_OK, lc_ticket_wait(asking, nullptr)) << lc_last_error();
+  lc_ticket_free(asking);
+  EXPECT_TRUE(text == cipher_);
+  gate.open();
+  EXPECT_EQ(LC_OK, lc_ticket_wait(kept, nullptr)) << lc_last_error();
+  lc_ticket_free(kept);
+  EXPECT_EQ(Bytes(data_, data_ + plain_.size()), plain_) << "twice the same keystream";
+}
+
+// exit() while other threads put jobs into their streams and wait for them. In a process of its
+// own, which runs this test from its beginning.
+TEST_F(StreamOrder, OfAProcessThatEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run_until_exit = [this] {
+    std::atomic<int> done = 0;
+    const auto run = [&] {
+      auto *const stream = new HostCallersStream;
+      lc_ticket *ticket = nullptr;
+      while (submit(stream->handle(), &ticket) == LC_OK) {
+        (void)lc_ticket_wait(ticket, nullptr);
+        lc_ticket_free(ticket);
+        ++done;
+      }
+      while (true) pause();  // exit() has stopped the device, and ends the process
+    };
+    for (int n = 0; n < 3; n++) std::thread(run).detach();
+    while (done < 30) std::this_thread::yield();
+    exit(3);
+  };
+  EXPECT_EXIT(run_until_exit(), testing::ExitedWithCode(3), "");
 }
 
 TEST_F(StreamOrder, RefusesWhatIsNoStream) {

@@ -1,0 +1,232 @@
+// A device whose callers' own threads put jobs into their streams and see them end, while its own
+// thread sleeps: Executor::start_here(). The test is a caller.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "cipher/executor.h"
+#include "device/host/host_device.h"
+#include "unit/support/forwarding_device.h"
+#include "unit/support/random_bytes.h"
+#include "unit/support/reference.h"
+
+namespace lanecrypt::test {
+
+using device::HostCallersStream;
+using runtime::Executor;
+using runtime::RequestPointer;
+
+// What is launched in streams of callers', and by which threads.
+struct Launches {
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  std::atomic<int> count = 0;
+  // Called on the thread that launches, before it does. Set while nobody launches.
+  std::function<void()> before = [] {};
+  // The thread of the test, and whether it asked for anything outside of on_callers_thread().
+  const std::thread::id callers = std::this_thread::get_id();
+  std::atomic<bool> is_inside = false, was_outside = false;
+
+  void check_thread() {
+    if (std::this_thread::get_id() == callers && !is_inside) was_outside = true;
+  }
+};
+
+class WatchedStream : public ForwardingStream {
+ public:
+  WatchedStream(std::unique_ptr<Stream> inner, Launches &launches)
+      : ForwardingStream(std::move(inner)), launches_(launches) {}
+  Status launch(const device::Launch &launch) override {
+    ++launches_.count;
+    launches_.check_thread();
+    launches_.before();
+    {
+      std::lock_guard lock(launches_.mutex);
+      launches_.threads.insert(std::this_thread::get_id());
+    }
+    return ForwardingStream::launch(launch);
+  }
+
+ private:
+  Launches &launches_;
+};
+
+class LaunchWatcher : public ForwardingDevice {
+ public:
+  LaunchWatcher(std::unique_ptr<Device> inner, Launches &launches)
+      : ForwardingDevice(std::move(inner)), launches_(launches) {}
+  void on_callers_thread(const std::function<void()> &work) override {
+    struct Inside {
+      std::atomic<bool> &is;
+      ~Inside() { is = false; }
+    };
+    if (std::this_thread::get_id() != launches_.callers) return work();
+    launches_.is_inside = true;
+    const Inside inside{launches_.is_inside};
+    work();
+  }
+  Result<std::unique_ptr<device::Event>> make_event() override {
+    launches_.check_thread();
+    return ForwardingDevice::make_event();
+  }
+  Result<std::unique_ptr<device::Buffer>> allocate(device::MemoryKind kind,
+                                                   uint64_t bytes) override {
+    launches_.check_thread();
+    return ForwardingDevice::allocate(kind, bytes);
+  }
+  Result<std::unique_ptr<device::Stream>> adopt_stream(void *handle) override {
+    launches_.check_thread();
+    Result<std::unique_ptr<device::Stream>> stream = inner().adopt_stream(handle);
+    if (!stream.ok()) return stream;
+    return std::unique_ptr<device::Stream>(new WatchedStream(std::move(*stream), launches_));
+  }
+
+ private:
+  Launches &launches_;
+};
+
+// Whoever waits goes on when it is open.
+class CallersGate {
+ public:
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_open_; });
+  }
+  void open() {
+    std::lock_guard lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = false;
+};
+
+class CallersThread : public testing::Test {
+ protected:
+  void SetUp() override { open(""); }
+  ~CallersThread() override {
+    executor_.reset();
+    EXPECT_FALSE(launches_.was_outside) << "the thread may have another device's context there";
+    unsetenv("LANECRYPT_HOST_FAULT");
+    unsetenv("LANECRYPT_AES_FORM");
+  }
+
+  void open(const char *fault) {
+    executor_.reset();
+    setenv("LANECRYPT_HOST_FAULT", fault, 1);
+    setenv("LANECRYPT_AES_FORM", "table1", 1);
+    device::Found found = wrapped(device::find_host().front(), [this](auto inner) {
+      return std::make_unique<LaunchWatcher>(std::move(inner), launches_);
+    });
+    runtime::PipelineOptions options;
+    options.skip_self_test = true;
+    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
+                                           [](const RequestPointer &request, const Status &why) {
+                                             request->failure = why;
+                                             request->end();
+                                           });
+    ASSERT_TRUE(executor_->make_ready().ok());
+    const auto allocate = [&](uint64_t bytes, uint8_t **to) {
+      const Status status = executor_->call([&](device::Device &, runtime::DeviceMemory &memory) {
+        Result<uint64_t> address = memory.allocate(bytes);
+        if (!address.ok()) return address.status();
+        *to = reinterpret_cast<uint8_t *>(*address);
+        return Status();
+      });
+      ASSERT_TRUE(status.ok()) << status.text();
+    };
+    allocate(kBytes, &data_);
+    allocate(32, &tag_);
+    Random random(31);
+    random.fill(plain_.data(), kBytes);
+    random.fill(key_.data(), key_.size());
+    std::memset(data_, 0, kBytes);
+  }
+
+  RequestPointer request(lc_cipher cipher, lc_direction direction, void *stream) {
+    lc_message message = {};
+    message.key = key_.data();
+    message.iv = iv_.data();
+    message.in = message.out = data_;
+    message.length = kBytes;
+    message.tag = tag_;
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = cipher;
+    asked.direction = direction;
+    asked.key_bytes = cipher == LC_SM4_CTR ? 16 : 32;
+    asked.memory = LC_MEMORY_DEVICE;
+    asked.stream = stream;
+    asked.messages = &message;
+    asked.message_count = 1;
+    asked.message_size = sizeof message;
+    if (cipher == LC_AES_GCM) asked.tag_memory = LC_MEMORY_DEVICE;
+    if (cipher == LC_AES_GCM && direction == LC_DECRYPT) asked.verdicts = tag_ + 16;
+    Result<CipherJob> made = make_cipher_job(&asked);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    return std::make_shared<runtime::Request>(std::move(*made), nullptr);
+  }
+  // Its device's thread may be about to fall asleep.
+  void start(const RequestPointer &request) {
+    while (!executor_->start_here(request)) std::this_thread::yield();
+  }
+  // A job of several chunks: each message is decrypted from a copy.
+  RequestPointer chunks(void *stream) {
+    lc_message messages[kChunks] = {};
+    for (size_t n = 0; n < kChunks; ++n) {
+      messages[n].key = key_.data();
+      messages[n].iv = iv_.data();
+      messages[n].in = messages[n].out = data_ + n * kChunkBytes;
+      messages[n].length = kChunkBytes;
+    }
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = LC_AES_CBC;
+    asked.direction = LC_DECRYPT;
+    asked.key_bytes = 32;
+    asked.memory = LC_MEMORY_DEVICE;
+    asked.stream = stream;
+    asked.messages = messages;
+    asked.message_count = kChunks;
+    asked.message_size = sizeof messages[0];
+    Result<CipherJob> made = make_cipher_job(&asked);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    return std::make_shared<runtime::Request>(std::move(*made), nullptr);
+  }
+  RequestPointer ctr(void *stream) { return request(LC_AES_CTR, LC_ENCRYPT, stream); }
+  Bytes by_openssl() {
+    Bytes out(kBytes);
+    reference_crypt({LC_AES_CTR, LC_ENCRYPT, 32}, key_.data(), iv_.data(), plain_.data(),
+                    out.data(), kBytes);
+    return out;
+  }
+  Bytes data() const { return Bytes(data_, data_ + kBytes); }
+  static Status end_of(const RequestPointer &request) {
+    request->bring_about(true);
+    return request->wait();
+  }
+
+  static constexpr size_t kBytes = 4099, kChunks = 3, kChunkBytes = 1024;
+  Launches launches_;
+  runtime::PinnedMemory pinned_;
+  runtime::Movers movers_;
+  std::unique_ptr<Executor> executor_;
+  Bytes plain_ = Bytes(kBytes), key_ = Bytes(32), iv_ = Bytes(16, 7);
+  uint8_t *data_ = nullptr, *tag_ = nullptr;
+};
+
+}  // namespace lanecrypt::test
