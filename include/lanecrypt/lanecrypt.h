@@ -786,7 +786,14 @@ typedef enum lc_message_encoding {
   /* Algorithms 19 and 20, the internal interface: the message as it is, without a context. */
   LC_MESSAGE_RAW = 2,
   /* Of ML-DSA alone: see lc_ml_dsa_message. */
-  LC_MESSAGE_MU = 3
+  LC_MESSAGE_MU = 3,
+  /* Of SLH-DSA alone, and only to sign: what the caller has made of the message by algorithm 19,
+   * lines 3 to 5: R, n bytes, and after it the digest, as long as the set has it (m of table 2; 30,
+   * 34, 39, 42, 47 or 49 bytes for 128s, 128f, 192s, 192f, 256s and 256f). SK.prf serves nothing
+   * then. For a caller who has SK.prf and the message where Lanecrypt is not. The digest must be
+   * H_msg() of an R that nobody could foresee. Never take one from somebody who does not have the
+   * private key: of digests that he chooses, signatures give the key away. */
+  LC_MESSAGE_DIGEST = 4
 } lc_message_encoding;
 
 /* The approved hashes of pre-hash signatures. The number is the last of the hash's object
@@ -814,9 +821,9 @@ typedef struct lc_slh_dsa_message {
   const void *message;
   size_t message_bytes; /* any number, 0 too */
   const void *context;  /* the context string */
-  size_t context_bytes; /* 0 to 255; 0 with LC_MESSAGE_RAW */
+  size_t context_bytes; /* 0 to 255; 0 with LC_MESSAGE_RAW and LC_MESSAGE_DIGEST */
   /* To sign: n bytes that take the place of random numbers (addrnd of FIPS 205), or NULL. They
-   * are copied before the call returns. */
+   * are copied before the call returns. NULL with LC_MESSAGE_DIGEST. */
   const void *additional_random;
   /* To sign: where the signature goes, of lc_slh_dsa_signature_bytes(). To verify: the
    * signature, which is only read. It stays until the job is over. Signatures of one job must
@@ -834,7 +841,7 @@ typedef struct lc_slh_dsa_job {
   lc_message_encoding encoding;
   lc_pre_hash hash; /* with LC_MESSAGE_PRE_HASH, else LC_PRE_HASH_NONE */
   /* To sign: 1 for deterministic signatures, 0 for hedged ones with fresh random numbers. With
-   * additional_random neither matters. */
+   * additional_random neither matters, nor with LC_MESSAGE_DIGEST. */
   int deterministic;
   /* The device to use, selected or not; LC_ANY_DEVICE: Lanecrypt chooses; LC_CPU: no device. */
   uint32_t device;

@@ -31,8 +31,10 @@ Status check_slh_job(const lc_slh_dsa_job *job) {
   if (operation != LC_SLH_DSA_SIGN && operation != LC_SLH_DSA_VERIFY)
     return wrong_argument("a job of SLH-DSA signs or verifies; " + std::to_string(operation) +
                           " is neither");
-  if (encoding > LC_MESSAGE_RAW)
+  if (encoding > LC_MESSAGE_RAW && encoding != LC_MESSAGE_DIGEST)
     return wrong_argument("unknown encoding " + std::to_string(encoding));
+  if (encoding == LC_MESSAGE_DIGEST && operation != LC_SLH_DSA_SIGN)
+    return wrong_argument("a digest is only signed");
   if (hash > kMostHash) return wrong_argument("unknown hash " + std::to_string(hash));
   if ((encoding == LC_MESSAGE_PRE_HASH) != (hash != LC_PRE_HASH_NONE))
     return wrong_argument(hash == 0 ? "a pre-hash signature needs a hash"
@@ -58,6 +60,12 @@ const char *check_slh_message(const lc_slh_dsa_job &job, const lc_slh_dsa_messag
     return "its context string has more than 255 bytes";
   if (job.encoding == LC_MESSAGE_RAW && message.context_bytes != 0)
     return "a raw message has no context string";
+  if (job.encoding == LC_MESSAGE_DIGEST) {
+    if (message.message_bytes != key.set.n + key.set.digest_bytes())
+      return "what is signed is not as long as R and the digest of its set";
+    if (message.context_bytes != 0) return "a digest has no context string";
+    if (message.additional_random != nullptr) return "a digest has no random numbers";
+  }
   if (!signs && message.additional_random != nullptr) return "to verify takes no random numbers";
   if (message.signature == nullptr && (signs || message.signature_bytes != 0))
     return "no signature, or no place for it";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <mutex>
 
 #include "cpu/random.h"
 #include "cpu/slh/slh_message.h"
@@ -26,7 +27,9 @@ SlhSignatures::SlhSignatures(SlhJob whole, Callback on_end)
 
 // The random numbers of a hedged signature wait where its R will be.
 Status SlhSignatures::draw() {
-  if (job_.operation != LC_SLH_DSA_SIGN || job_.is_deterministic) return Status();
+  if (job_.operation != LC_SLH_DSA_SIGN || job_.is_deterministic ||
+      job_.encoding == LC_MESSAGE_DIGEST)
+    return Status();
   const size_t count = hashed_.size(), most = count * sizeof hashed_[0].r;
   secure::KeyMemory drawn(most);
   if (!drawn.ok(most)) return Status(LC_ERROR_MEMORY, "no memory for random numbers");
@@ -52,6 +55,11 @@ Status SlhSignatures::hash_one(uint32_t number) {
   if (job_.operation == LC_SLH_DSA_VERIFY)
     return message.has_right_length ? cpu::hash_to_verify(job_, message, hashed) : Status();
   const size_t n = key_of(number).set.n;
+  if (job_.encoding == LC_MESSAGE_DIGEST) {
+    std::copy_n(message.message.data(), n, hashed.r);
+    std::copy(message.message.begin() + std::ptrdiff_t(n), message.message.end(), hashed.digest);
+    return Status();
+  }
   uint8_t opt_rand[32];
   const bool is_given = message.additional_random != nullptr;
   std::memcpy(opt_rand, is_given ? message.additional_random : hashed.r, n);
@@ -87,8 +95,15 @@ Status SlhSignatures::hash(const RunParts &run_parts) {
 }
 
 Status SlhSignatures::run_on_cpu(uint32_t number) {
-  if (job_.operation == LC_SLH_DSA_SIGN)
-    return cpu::slh_sign(key_of(number), hashed_[number], signature(number));
+  if (job_.operation == LC_SLH_DSA_SIGN) {
+    const Status made = cpu::slh_sign(key_of(number), hashed_[number], signature(number));
+    if (made.code() == LC_ERROR_DEVICE) {
+      // By this the job tells that it is no device's failure that it ends with.
+      const std::lock_guard lock(mutex);
+      ++result.failed_checks;
+    }
+    return made;
+  }
   bool valid = false;
   LC_TRY(cpu::slh_verify(key_of(number), hashed_[number], signature(number), valid));
   set_verdict(number, valid);

@@ -6,23 +6,30 @@
 #include <initializer_list>
 
 #include "cpu/digest.h"
+#include "cpu/slh/slh_hash.h"
 #include "kernels/hash/sha256.h"
 #include "kernels/hash/sha512.h"
-#include "secure/key_memory.h"
 
 namespace lanecrypt::cpu {
 namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-Digest digest_of(const SlhSet &set) {
-  if (set.shake) return Digest::kShake256;
-  return set.n == 16 ? Digest::kSha256 : Digest::kSha512;
+SlhHashKey hash_key(const SlhSet &set, const SlhKeyParts &key) {
+  return {set.shake, key.sk_prf, key.pk_seed, key.pk_root};
 }
 
-Status hash(const SlhSet &set, std::initializer_list<Bytes> parts, std::span<uint8_t> to) {
-  return digest(digest_of(set), parts, to);
-}
+// As slh_hash.h wants it.
+struct Hash {
+  mutable Status status;
+
+  bool operator()(SlhHashKind kind, std::initializer_list<Bytes> parts,
+                  std::span<uint8_t> to) const {
+    constexpr Digest kDigests[] = {Digest::kSha256, Digest::kSha512, Digest::kShake256};
+    status = digest(kDigests[size_t(kind)], parts, to);
+    return status.ok();
+  }
+};
 
 struct PreHash {
   Digest digest;
@@ -75,39 +82,16 @@ void put_states(const SlhSet &set, const uint32_t *pk_seed, SlhItem &item) {
 Status slh_randomizer(const SlhSet &set, const SlhKeyParts &key, Bytes opt_rand,
                       const SlhEncoded &message, std::span<uint8_t> r) {
   if (opt_rand.empty()) opt_rand = key.pk_seed;
-  if (set.shake) return hash(set, {key.sk_prf, opt_rand, message.head, message.rest}, r);
-  // HMAC (FIPS 198-1) of a key that is shorter than a block.
-  const size_t block = set.n == 16 ? 64 : 128, size = set.n == 16 ? 32 : 64;
-  uint8_t inner[128], outer[128], digest[64];
-  for (size_t i = 0; i < block; ++i) {
-    const uint8_t byte = i < key.sk_prf.size() ? key.sk_prf[i] : 0;
-    inner[i] = byte ^ 0x36;
-    outer[i] = byte ^ 0x5c;
-  }
-  Status status =
-      hash(set, {Bytes(inner, block), opt_rand, message.head, message.rest}, {digest, size});
-  if (status.ok()) status = hash(set, {Bytes(outer, block), Bytes(digest, size)}, {digest, size});
-  if (status.ok()) std::memcpy(r.data(), digest, set.n);
-  secure::wipe(inner, sizeof inner);
-  secure::wipe(outer, sizeof outer);
-  secure::wipe(digest, sizeof digest);
-  return status;
+  Hash hash;
+  (void)slh_hash_randomizer(hash_key(set, key), opt_rand, {message.head, message.rest}, r, hash);
+  return hash.status;
 }
 
 Status slh_digest(const SlhSet &set, const SlhKeyParts &key, Bytes r, const SlhEncoded &message,
                   std::span<uint8_t> digest) {
-  if (set.shake)
-    return hash(set, {r, key.pk_seed, key.pk_root, message.head, message.rest}, digest);
-  const size_t size = set.n == 16 ? 32 : 64;
-  uint8_t inner[64], part[64];
-  LC_TRY(hash(set, {r, key.pk_seed, key.pk_root, message.head, message.rest}, {inner, size}));
-  // MGF1 (RFC 8017, appendix B.2.1).
-  uint8_t counter[4] = {};
-  for (size_t at = 0; at < digest.size(); at += size, ++counter[3]) {
-    LC_TRY(hash(set, {r, key.pk_seed, Bytes(inner, size), Bytes(counter)}, {part, size}));
-    std::memcpy(&digest[at], part, std::min(size, digest.size() - at));
-  }
-  return Status();
+  Hash hash;
+  (void)slh_hash_message(hash_key(set, key), r, {message.head, message.rest}, digest, hash);
+  return hash.status;
 }
 
 void slh_put_key(const SlhSet &set, const SlhKeyParts &key, SlhItem &item) {

@@ -10,9 +10,11 @@
 #include <atomic>
 #include <fstream>
 #include <set>
+#include <span>
 #include <sstream>
 #include <thread>
 
+#include "cpu/slh/slh_message.h"
 #include "unit/slh/slh_dsa_job.h"
 #include "unit/support/devices.h"
 #include "verify/slh_known_answers.h"
@@ -168,6 +170,37 @@ TEST_P(SlhDsa, VectorsOfVerification) {
   }
   EXPECT_EQ(1u, right);
   EXPECT_EQ(3u, wrong);
+}
+
+// Whoever has hashed the message gets the signature that it has otherwise.
+TEST_P(SlhDsa, ADigestThatTheCallerHasMade) {
+  const SlhBytes message = bytes_of("a message");
+  for (const uint32_t set : {uint32_t(LC_SLH_DSA_SHA2_128F), uint32_t(LC_SLH_DSA_SHAKE_128F),
+                             uint32_t(LC_SLH_DSA_SHA2_192F)}) {
+    SCOPED_TRACE(slh_name(set));
+    const SlhBytes bytes = run().make_key(set, slh_seeds(set, 3));
+    const SlhKeyHandle key = slh_key(set, bytes);
+    run().job.encoding = LC_MESSAGE_RAW;
+    const SlhBytes expected = run().sign(set, key, message);
+    const size_t n = slh_n(set);
+    SlhBytes hashed(expected.begin(), expected.begin() + ptrdiff_t(n));
+    const std::span<const uint8_t> all(bytes);
+    hashed.resize(n + find_slh_set(set)->digest_bytes());
+    ASSERT_TRUE(
+        cpu::slh_digest(
+            *find_slh_set(set),
+            {.sk_seed = {}, .sk_prf = {}, .pk_seed = all.subspan(2 * n, n), .pk_root = all.last(n)},
+            std::span(expected).first(n), {.head = {}, .rest = message},
+            std::span(hashed).subspan(n))
+            .ok());
+    // A key without SK.prf, and a job that would draw random numbers, sign the same.
+    SlhBytes without = bytes;
+    std::fill_n(without.begin() + ptrdiff_t(n), n, uint8_t{0});
+    run().job.encoding = LC_MESSAGE_DIGEST;
+    run().job.deterministic = 0;
+    EXPECT_EQ(expected, run().sign(set, slh_key(set, without), hashed));
+    run().job.deterministic = 1;
+  }
 }
 
 // What is signed: a raw message that is encoded here must give the same signature.
@@ -428,8 +461,30 @@ TEST_F(SlhDsaJob, IsRefused) {
   job_.hash = LC_PRE_HASH_SHA2_256;
   refused("a hash for a pure message");
   again();
-  job_.encoding = lc_message_encoding(3);
-  refused("an unknown encoding");
+  for (const int unknown : {3, 5}) {
+    job_.encoding = lc_message_encoding(unknown);
+    refused("an unknown encoding");
+  }
+  again();
+  const SlhBytes hashed(16 + 34);
+  message_.message = hashed.data();
+  job_.encoding = LC_MESSAGE_DIGEST;
+  for (const size_t bytes : {size_t{0}, hashed.size() - 1, hashed.size() + 1}) {
+    message_.message_bytes = bytes;
+    refused("a digest of another length");
+  }
+  message_.message_bytes = hashed.size();
+  message_.additional_random = hashed.data();
+  refused("random numbers beside a digest");
+  message_.additional_random = nullptr;
+  message_.context = context.data();
+  message_.context_bytes = 1;
+  refused("a context string beside a digest");
+  message_.context_bytes = 0;
+  job_.operation = LC_SLH_DSA_VERIFY;
+  uint8_t verdict = 1;
+  job_.verdicts = &verdict;
+  refused("a digest to verify");
   again();
   job_.operation = LC_SLH_DSA_GENERATE;
   refused("no operation of a job");

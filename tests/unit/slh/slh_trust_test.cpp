@@ -294,6 +294,7 @@ TEST_F(SlhGrafting, ARightRootBesideAFault) {
     const Status status = right.run(*dispatcher_);
     EXPECT_EQ(LC_ERROR_DEVICE, status.code());
     EXPECT_NE(std::string::npos, status.text().find("one-time key")) << status.text();
+    EXPECT_LE(1u, right.result().failed_checks);
     EXPECT_EQ(SlhBytes(right.made().size()), right.made());
     EXPECT_EQ(LC_DEVICE_READY, dispatcher_->service(0, device::KernelSet::kSlh).state);
     ++refused;
