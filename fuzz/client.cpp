@@ -38,7 +38,7 @@ using Bytes = std::span<const uint8_t>;
 using Packet = std::vector<uint8_t>;
 
 constexpr size_t kModulusBytes = 256;
-constexpr MlDsaSet kSet = kMlDsaSets[1];
+constexpr const SignatureSet &kShort = kMlDsaSets[1], &kLong = kSlhDsaSets.back();
 constexpr uint8_t kRightByte = 0x5a;
 constexpr size_t kMostPackets = 12, kMostOperations = 24;
 // Here the service has closed, so nothing may wait for it until it counts as silent. Where other
@@ -86,7 +86,7 @@ Packet any_packet(Script &script, bool has_right_header) {
 Packet answer_of(Script &script) {
   const uint8_t how = script.byte();
   Packet packet;
-  switch (how % 6) {
+  switch (how % 7) {
     case 0: {
       const Packet output(kModulusBytes, kRightByte);
       packet = packet_of(
@@ -104,10 +104,11 @@ Packet answer_of(Script &script) {
       packet = packet_of(made, parts);
       break;
     }
-    case 5: {
-      const Packet output(kSet.signature_bytes, kRightByte);
+    case 5:
+    case 6: {
+      const Packet output((how % 7 == 5 ? kShort : kLong).signature_bytes, kRightByte);
       packet = packet_of(Result{header_of<Result>(Kind::kResult, output.size()), Outcome::kDone,
-                                kSet.signature_bytes},
+                                uint32_t(output.size())},
                          output);
       break;
     }
@@ -128,6 +129,7 @@ int page_of(Script &script) {
   require(memory >= 0 && ftruncate(memory, (how & 1) != 0 ? 100 : off_t(kStatusPageBytes)) == 0);
   uint32_t page[kStatusPageBytes / 4] = {kPageMagic, kPageVersion, 4, 1, script.byte()};
   page[offsetof(StatusPage, ml_dsa_devices) / 4] = 1;
+  page[offsetof(StatusPage, slh_dsa_devices) / 4] = 1;
   if ((how & 2) != 0) page[script.byte() % 4] = script.byte();
   // The counts and times at its beginning, and then how long operations took.
   for (unsigned n = how / 16; n > 0; --n) {
@@ -276,22 +278,27 @@ class Key final : public client::Key {
   }
 };
 
-class MlDsaKey final : public client::Key {
+class SetKey final : public client::Key {
  public:
-  MlDsaKey() : client::Key({Family::kMlDsa, kSet.number}) {}
+  explicit SetKey(const SignatureSet &set) : client::Key(set.sort()), set_(set) {}
   bool copy_numbers(client::KeyNumbers &to) const override {
-    to.memory = secure::KeyMemory(kSet.key_bytes);
-    std::memset(to.memory.data(), 0x33, kSet.key_bytes);
-    to.parts[kMlDsaKey] = {to.memory.data(), kSet.key_bytes};
+    to.memory = secure::KeyMemory(set_.key_bytes);
+    std::memset(to.memory.data(), 0x33, set_.key_bytes);
+    to.parts[kWholeKey] = {to.memory.data(), set_.key_bytes};
     return true;
   }
+
+ private:
+  const SignatureSet &set_;
 };
 
 size_t in_bytes_of(const client::Key &key) {
-  return key.sort().family == Family::kMlDsa ? kMlDsaInputBytes : kModulusBytes;
+  const SignatureSet *const set = find_set(key.sort());
+  return set == nullptr ? kModulusBytes : set->input_bytes;
 }
 size_t out_bytes_of(const client::Key &key) {
-  return key.sort().family == Family::kMlDsa ? kSet.signature_bytes : kModulusBytes;
+  const SignatureSet *const set = find_set(key.sort());
+  return set == nullptr ? kModulusBytes : set->signature_bytes;
 }
 
 // Nothing but the script's answers may be taken for a result.
@@ -349,7 +356,7 @@ void choose(client::Connection &connection, Script &script) {
   client::Choice &choice = connection.choice();
   if (choice.wants_look(*session)) session->look_again();
   const uint8_t what = script.byte();
-  const Sort sort = (what & 4) != 0 ? Sort{Family::kMlDsa, kMlDsaSets[what % 3].number}
+  const Sort sort = (what & 4) != 0 ? kSignatureSets[what / 8 % kSignatureSetCount].sort()
                                     : Sort{Family::kRsa, 1024u << what % 4};
   if (!choice.is_service_sooner(sort, script.byte()))
     choice.ran_on_cpu(sort, std::chrono::microseconds(script.number()));
@@ -365,13 +372,13 @@ size_t open_files() {
 
 void use(client::Connection &connection, Script &script) {
   Key rsa;
-  MlDsaKey ml_dsa;
-  client::Key *const keys[2] = {&rsa, &ml_dsa};
+  SetKey with_short(kShort), with_long(kLong);
+  client::Key *const keys[3] = {&rsa, &with_short, &with_long};
   client::JobWatch watches[2];
   (void)connection.connect(true);
   for (size_t n = 0; n < kMostOperations && !script.is_over(); ++n) {
     const uint8_t what = script.byte();
-    client::Key &key = *keys[what / 8 % 2];
+    client::Key &key = *keys[what / 32 % 3];
     switch (what % 8) {
       case 0:
       case 1:

@@ -26,6 +26,7 @@
 #include "service/wire/packets.h"
 #include "service/wire/result.h"
 #include "service/wire/rsa_packets.h"
+#include "service/wire/sign_packets.h"
 
 namespace {
 
@@ -52,7 +53,8 @@ class Whole {
     daemon_ = new daemon::Daemon(*service_, *listener_, {});
     std::thread([this] { daemon_->run(); }).detach();
     while (service_->page.status().usable_devices == 0 ||
-           service_->page.status().ml_dsa_devices == 0)
+           service_->page.status().ml_dsa_devices == 0 ||
+           service_->page.status().slh_dsa_devices == 0)
       std::this_thread::yield();
     // The folder is in nobody's way once the process has ended.
     address_.sun_family = AF_UNIX;
@@ -197,21 +199,21 @@ class Client {
     send(socket, {packet});
   }
 
-  // The same of ML-DSA, with the key or without, and of a set that there is or not.
+  // The same for a signature, with the key or without, and of a set that there is or not.
   void send_sign(Script &script) {
     const int socket = channel(script);
-    const uint8_t how = script.byte();
-    MlDsaSign fixed{};
+    const uint8_t which = script.byte(), how = script.byte();
+    Sign fixed{};
     fixed.key = script.byte() % 8;
-    const MlDsaSet &set = kMlDsaSets[how % kMlDsaSetCount];
-    fixed.set = how % 4 == 3 ? script.byte() : set.number;
-    std::vector<uint8_t> rest(kMlDsaInputBytes, 0x11);
+    const SignatureSet &set = kSignatureSets[which % kSignatureSetCount];
+    fixed.set = which >= 0xf0 ? script.byte() : set.number;
+    std::vector<uint8_t> rest(set.input_bytes, 0x11);
     rest[0] = script.byte();
     if ((how & 4) != 0) {
       fixed.key_bytes = set.key_bytes;
       rest.insert(rest.end(), set.key_bytes, script.byte());
     }
-    fixed.header = header_of<MlDsaSign>(Kind::kMlDsaSign, rest.size());
+    fixed.header = header_of<Sign>(kind_of_signature(set.family), rest.size());
     send_changed(socket, view(fixed), rest, how / 8 % 8, script);
   }
 
@@ -225,7 +227,7 @@ class Client {
 
   // Answers are right packets, whatever was asked.
   void receive(int socket) {
-    static std::vector<uint8_t> buffer(kMostPacketBytes);
+    static std::vector<uint8_t> buffer(sizeof(Result) + kMostOutputBytes);
     pollfd one{socket, POLLIN, 0};
     if (socket < 0 || poll(&one, 1, kAnswerMs) != 1) return;
     int descriptors[kMostChannelsAtOnce];

@@ -12,8 +12,9 @@
 
 #include "fuzz/script.h"
 #include "lanecrypt/lanecrypt.h"
+#include "service/wire/sort.h"
 
-// Of both families: how long an output is.
+// Of all families: how long an output is.
 struct FakeKey {
   virtual ~FakeKey() = default;
   size_t bytes = 0;
@@ -21,6 +22,7 @@ struct FakeKey {
 };
 struct lc_rsa_key : FakeKey {};
 struct lc_ml_dsa_key : FakeKey {};
+struct lc_slh_dsa_key : FakeKey {};
 
 namespace lanecrypt::fuzz {
 namespace {
@@ -98,6 +100,10 @@ struct lc_context {
 
 namespace {
 
+const lanecrypt::service::SignatureSet &slh_dsa_set(uint32_t number) {
+  return *lanecrypt::service::find_set({lanecrypt::service::Family::kSlhDsa, number});
+}
+
 lc_status begin(lc_context *context, const FakeKey *key, const void *from, void *out,
                 const lc_completion *completion) {
   require(completion->callback != nullptr);
@@ -142,7 +148,7 @@ lc_status lc_device_count(lc_context *, uint32_t *count) {
 lc_status lc_device_get(lc_context *, uint32_t, lc_device_info *info) {
   std::strcpy(info->id, "fake:0");
   info->selected = 1;
-  info->state = info->rsa_state = info->ml_dsa_state = LC_DEVICE_READY;
+  info->state = info->rsa_state = info->ml_dsa_state = info->slh_dsa_state = LC_DEVICE_READY;
   return LC_OK;
 }
 
@@ -197,6 +203,40 @@ lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
   const lc_ml_dsa_message &message = *job->messages;
   require(job->message_count == 1 && job->encoding == LC_MESSAGE_MU);
   require(message.message_bytes == 64 && message.random != nullptr);
+  require(message.signature_bytes == message.key->bytes);
+  return begin(context, message.key, message.message, message.signature, completion);
+}
+
+// The root is the first byte of the seeds, so that some keys are refused.
+lc_status lc_slh_dsa_generate(lc_context *, const lc_slh_dsa_generation *generation, lc_result *) {
+  const auto *const seeds = static_cast<const uint8_t *>(generation->seeds);
+  if (seeds[0] == 0xf4) return LC_ERROR_NO_DEVICE;
+  const size_t n = slh_dsa_set(generation->set).key_bytes / 3;
+  auto *const made = static_cast<uint8_t *>(generation->keys);
+  std::memcpy(made, seeds, 3 * n);
+  std::memset(made + 3 * n, seeds[0], n);
+  return LC_OK;
+}
+
+lc_status lc_slh_dsa_key_new(const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key) {
+  require(parts->private_key_bytes == slh_dsa_set(parts->set).key_bytes / 3 * 4);
+  ++keys;
+  *key = new lc_slh_dsa_key;
+  (*key)->bytes = slh_dsa_set(parts->set).signature_bytes;
+  return LC_OK;
+}
+
+void lc_slh_dsa_key_free(lc_slh_dsa_key *key) {
+  if (key != nullptr) leave(key);
+}
+
+lc_status lc_slh_dsa_run(lc_context *, const lc_slh_dsa_job *, lc_result *) { return LC_OK; }
+
+lc_status lc_slh_dsa_submit(lc_context *context, const lc_slh_dsa_job *job,
+                            const lc_completion *completion, lc_ticket **) {
+  const lc_slh_dsa_message &message = *job->messages;
+  require(job->message_count == 1 && job->encoding == LC_MESSAGE_DIGEST);
+  require(message.context_bytes == 0 && message.additional_random == nullptr);
   require(message.signature_bytes == message.key->bytes);
   return begin(context, message.key, message.message, message.signature, completion);
 }

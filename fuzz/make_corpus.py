@@ -10,11 +10,17 @@ import pathlib
 import struct
 import sys
 
-VERSION = 2
+VERSION = 3
 HELLO, OPEN_CHANNELS, FORGET_KEY, LOOK_AGAIN, STATISTICS = 1, 2, 3, 4, 5
 WELCOME, CHANNELS, TEXT, REFUSED = 16, 17, 18, 19
-RSA_PRIVATE, RSA_GENERATE, ML_DSA_SIGN, RESULT, RSA_KEY, STILL_AT_WORK = 32, 33, 34, 48, 49, 50
-ML_DSA_KEYS, ML_DSA_SIGNATURES = {44: 2560, 65: 4032, 87: 4896}, {44: 2420, 65: 3309, 87: 4627}
+RSA_PRIVATE, RSA_GENERATE, ML_DSA_SIGN, SLH_DSA_SIGN = 32, 33, 34, 35
+RESULT, RSA_KEY, STILL_AT_WORK = 48, 49, 50
+# By the numbers of the sets: the lengths of inputs and of keys.
+ML_DSA = {44: (96, 2560), 65: (96, 4032), 87: (96, 4896)}
+SLH_DSA = {first + kind: lengths for first in (0, 6) for kind, lengths in enumerate(
+    [(46, 48), (50, 48), (63, 72), (66, 72), (79, 96), (81, 96)])}
+# Of ML-DSA, and those of SLH-DSA that have room in wire.cpp's packets.
+SIGNATURES = [2420, 3309, 4627, 7856]
 
 
 def packet(kind, body=b""):
@@ -28,8 +34,8 @@ def private(modulus_bytes, with_key):
     return packet(RSA_PRIVATE, body + bytes([1] * modulus_bytes) + bytes([3]) * sum(parts))
 
 
-def ml_dsa_sign(of, key_bytes):
-    return packet(ML_DSA_SIGN, struct.pack("=QII", 7, of, key_bytes) + bytes([1] * (96 + key_bytes)))
+def signature(kind, of, input_bytes, key_bytes):
+    return packet(kind, struct.pack("=QII", 7, of, key_bytes) + bytes([1] * (input_bytes + key_bytes)))
 
 
 def result(outcome, output_bytes):
@@ -51,10 +57,12 @@ PACKETS = [
     private(128, False), private(256, False), private(128, True), private(256, True),
     packet(RSA_GENERATE, struct.pack("=II", 2048, 3) + bytes([1, 0, 1])),
     result(0, 128), result(0, 256), result(1, 256), result(9, 256), key_made(0), key_made(6),
-    packet(STILL_AT_WORK), ml_dsa_sign(66, 0), ml_dsa_sign(65, 2560),
-    *(ml_dsa_sign(of, 0) for of in ML_DSA_KEYS),
-    *(ml_dsa_sign(of, key_bytes) for of, key_bytes in ML_DSA_KEYS.items()),
-    *(result(0, signature_bytes) for signature_bytes in ML_DSA_SIGNATURES.values()),
+    packet(STILL_AT_WORK), signature(ML_DSA_SIGN, 66, 96, 0), signature(ML_DSA_SIGN, 65, 96, 2560),
+    signature(SLH_DSA_SIGN, 12, 46, 0), signature(SLH_DSA_SIGN, 0, 46, 72),
+    *(signature(kind, of, input_bytes, with_key * key_bytes)
+      for kind, sets in ((ML_DSA_SIGN, ML_DSA), (SLH_DSA_SIGN, SLH_DSA))
+      for of, (input_bytes, key_bytes) in sets.items() for with_key in (0, 1)),
+    *(result(0, signature_bytes) for signature_bytes in SIGNATURES),
 ]
 WIRE = [bytes([descriptors, room]) + body for body in PACKETS
         for descriptors, room in ((0, 0), (1, 1), (3, 2))]
@@ -71,8 +79,9 @@ def sign(channel, how, key, first=0x11):
     return bytes([8, channel, how, key, first])
 
 
-def ml_dsa(channel, how, key, first=0x11, secret=1):
-    return bytes([11, channel, how, key, first, *([secret] if how & 4 else [])])
+# A signature by the set at that place of kSignatureSets.
+def by_set(channel, which, how, key, first=0x11, secret=1):
+    return bytes([11, channel, which, how, key, first, *([secret] if how & 4 else [])])
 
 
 def read(channel):
@@ -94,10 +103,16 @@ DAEMON = [
     WELL + generate(0, 2048) + read(0) + generate(1, 1024) + read(1) + generate(1, 2049),
     WELL + STATISTICS_STEP + READ + bytes([3]) + bytes([12, 2]) + bytes([12, 1]),
     WELL + sign(0, 5, 1) + bytes([12, 1]), WELL + sign(1, 5, 1) + bytes([12, 6]),
-    WELL + ml_dsa(0, 4, 1) + read(0) + ml_dsa(0, 0, 1) + read(0) + ml_dsa(0, 1, 1) + read(0),
-    WELL + ml_dsa(0, 5, 1) + ml_dsa(1, 5, 1) + sign(2, 5, 2) + read(0) + read(1) + read(2),
-    WELL + ml_dsa(0, 6, 1, secret=2) + read(0) + sign(0, 5, 1) + read(0) + ml_dsa(0, 5, 1) + read(0),
-    WELL + ml_dsa(0, 5, 3, 0xf5) + read(0) + ml_dsa(0, 1, 3, 0xff) + bytes([12, 1]),
+    *(WELL + by_set(0, of, 4, 1) + read(0) + by_set(0, of, 0, 1) + read(0) + by_set(0, of + 1, 0, 1)
+      + read(0) for of in (0, 3, 8)),
+    *(WELL + by_set(0, of, 4, 1) + by_set(1, of, 4, 1) + sign(2, 5, 2) + read(0) + read(1) + read(2)
+      for of in (1, 14)),
+    WELL + by_set(0, 2, 4, 1, secret=2) + read(0) + sign(0, 5, 1) + read(0) + by_set(0, 1, 4, 1)
+    + read(0),
+    *(WELL + by_set(0, of, 4, 3, 0xf5) + read(0) + by_set(0, of, 0, 3, 0xff) + bytes([12, 1])
+      for of in (1, 8)),
+    WELL + by_set(0, 8, 4, 1, secret=0xf4) + read(0) + by_set(0, 8, 0, 1) + read(0),
+    WELL + by_set(0, 8, 4, 1) + by_set(0, 8, 0, 1) + by_set(0, 8, 0, 1) + by_set(0, 8, 0, 1),
     channels(1), SAY_HELLO + SAY_HELLO, bytes([6, 0, 8, 0]) + packet(HELLO),
     WELL + bytes([7, 0, 3, 8, 0]) + packet(STILL_AT_WORK),
     SAY_HELLO + b"".join(channels(32) for _ in range(40)),
@@ -111,8 +126,8 @@ def client_channels(*answers):
     return bytes([1, len(answers)]) + b"".join(answers)
 
 
-DONE, UNKNOWN, BUSY, MADE, WORKS, SIGNED = (bytes([0]), bytes([1, 1]), bytes([1, 4]), bytes([2]),
-                                            bytes([3]), bytes([5]))
+DONE, UNKNOWN, BUSY, MADE, WORKS, SIGNED, LONG = (
+    bytes([0]), bytes([1, 1]), bytes([1, 4]), bytes([2]), bytes([3]), bytes([5]), bytes([6]))
 
 
 def channel(*packets):
@@ -129,9 +144,12 @@ CLIENT = [
         channel(DONE), channel(DONE)) + bytes([2, 18, 0, 0, 0, 255]),
     bytes([1]) + GOOD_WELCOME + bytes([5, 0, 1, 16, 1, 5, 1, 9, 0, 2]),
     bytes([1, 0, 16, 1, 5, 0, 0, 0x80, 0]) + bytes([5, 0, 16, 1, 0]),  # a time long ago
-    bytes([2]) + GOOD_WELCOME + client_channels(channel(SIGNED, DONE)) + bytes([8, 0, 14, 5, 5, 9]),
-    bytes([2]) + GOOD_WELCOME + client_channels(channel(UNKNOWN, SIGNED, SIGNED)) + bytes([8, 10]),
-    bytes([2]) + GOOD_WELCOME + client_channels(channel(DONE, SIGNED)) + bytes([8]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(SIGNED, DONE)) + bytes([32, 0, 38, 5, 5, 9]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(UNKNOWN, SIGNED, SIGNED)) + bytes([32, 34]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(DONE, SIGNED)) + bytes([32]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(LONG, LONG, DONE)) + bytes([64, 66, 0]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(UNKNOWN, LONG, BUSY)) + bytes([64, 66, 70]),
+    bytes([2]) + GOOD_WELCOME + client_channels(channel(LONG, SIGNED)) + bytes([64, 64]),
     bytes([2]) + GOOD_WELCOME + bytes([2, 4]) + bytes([0, 2, 4]),
     bytes([1, 2, 7, 0]), bytes([1, 0, 1, 1, 0]), bytes([1, 0, 4, 1, 0]), bytes([0, 0]),
 ]

@@ -42,6 +42,7 @@ enum class Count : uint8_t {
   kSlhDsaDeviceKeys,
   kSlhDsaCpuKeys,
   kSlhDsaDeviceJobs,
+  kSlhDsaServiceJobs,
   kSlhDsaCpuJobs,
   kSlhDsaFailures,
 };
@@ -75,6 +76,7 @@ inline constexpr CountRow kCounts[] = {
     {Count::kSlhDsaDeviceKeys, "slh_dsa_device_keys", "lanecrypt.slh-dsa-device-keys", true},
     {Count::kSlhDsaCpuKeys, "slh_dsa_cpu_keys", "lanecrypt.slh-dsa-cpu-keys", true},
     {Count::kSlhDsaDeviceJobs, "slh_dsa_device_jobs", "lanecrypt.slh-dsa-device-jobs", true},
+    {Count::kSlhDsaServiceJobs, "slh_dsa_service_jobs", "lanecrypt.slh-dsa-service-jobs"},
     {Count::kSlhDsaCpuJobs, "slh_dsa_cpu_jobs", "lanecrypt.slh-dsa-cpu-jobs", true},
     {Count::kSlhDsaFailures, "slh_dsa_failures", "lanecrypt.slh-dsa-failures"},
 };

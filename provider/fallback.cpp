@@ -68,7 +68,13 @@ EVP_MD *fallback_shake256(Provider &provider) {
                     EVP_MD_fetch, EVP_MD_free);
 }
 
+EVP_MD *fallback_sha2(Provider &provider, bool is_512) {
+  return fetch_once(provider, library_of_fallback(provider), provider.fallback_sha2[is_512 ? 1 : 0],
+                    is_512 ? "SHA2-512" : "SHA2-256", EVP_MD_fetch, EVP_MD_free);
+}
+
 void free_fallbacks(Provider &provider) {
+  for (std::atomic<EVP_MD *> &place : provider.fallback_sha2) EVP_MD_free(place);
   EVP_MD_free(provider.fallback_shake256);
   for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_pq_keymgmt) EVP_KEYMGMT_free(place);
   EVP_MAC_free(provider.fallback_poly1305);

@@ -29,6 +29,8 @@ EVP_MAC *fallback_poly1305(Provider &provider);
 // By the number of its type in kPqTypes (pq/pq_type.h).
 EVP_KEYMGMT *fallback_pq_keymgmt(Provider &provider, size_t type);
 EVP_MD *fallback_shake256(Provider &provider);
+// SHA-512, or SHA-256.
+EVP_MD *fallback_sha2(Provider &provider, bool is_512);
 // The default provider itself, or nullptr if it is not active in `library`. It lives as long
 // as `library`.
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library);

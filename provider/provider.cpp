@@ -203,7 +203,7 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
   provider->settings = std::move(*settings);
   if (provider->settings.in_process || provider->settings.cores > 1 ||
       provider->settings.rsa_is_of_service() || provider->settings.ml_dsa_is_of_service() ||
-      !provider->settings.stats_file.empty())
+      provider->settings.slh_dsa_is_of_service() || !provider->settings.stats_file.empty())
     provider->sandbox.emplace();
   provider->errors = ErrorSink(handle, core);
 

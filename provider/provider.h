@@ -61,7 +61,7 @@ struct Provider {
   std::atomic<EVP_ASYM_CIPHER *> fallback_rsa_cipher{nullptr};
   // Its ML-DSA and SLH-DSA, by the types of pq/pq_type.h, and the hash of ML-DSA.
   std::atomic<EVP_KEYMGMT *> fallback_pq_keymgmt[15] = {};
-  std::atomic<EVP_MD *> fallback_shake256{nullptr};
+  std::atomic<EVP_MD *> fallback_shake256{nullptr}, fallback_sha2[2]{};
   // For GCM and for ChaCha20-Poly1305: whether OpenSSL's decryption tells the hash of a
   // message under way. 0: not tried yet; -1: it does not.
   std::atomic<int> tells_tag[2] = {};

@@ -21,7 +21,7 @@ bool is_service_sooner(Provider &provider, const service::Sort &sort, client::Ch
   const uint32_t in_line = operations_in_line_for_service();
   client::Connection &connection = provider.service().here();
   client::Choice &choice = connection.choice();
-  const bool is_worth_it = choice.is_worth_connecting(in_line);
+  const bool is_worth_it = choice.is_worth_connecting(sort.family, in_line);
   std::shared_ptr<client::Session> session = connection.session();
   if (session == nullptr && is_worth_it && connection.may_connect())
     session = session_with_service(provider, false);

@@ -37,8 +37,8 @@ struct Settings {
   Use rsa = Use::kAuto;
   Use ml_dsa = Use::kAuto;   // the same for signatures of ML-DSA
   Use slh_dsa = Use::kAuto;  // the same for signatures and new keys of SLH-DSA
-  // Which service does RSA and ML-DSA for this process (service/client/place.h). Auto: the usual
-  // one, if it is there and in_process does not say that this process has devices of its own.
+  // Which service does RSA and signatures for this process (service/client/place.h). Auto: the
+  // usual one, if it is there and in_process does not say that this process has devices of its own.
   // Required: the usual one, and what it cannot do is an error. Named: the one whose socket is
   // service_path.
   enum class Service { kOff, kAuto, kRequired, kNamed };
@@ -66,9 +66,11 @@ struct Settings {
     stats_file.clear();
   }
 
-  // Whether RSA, or ML-DSA, is the service's, and not that of this process's own devices.
+  // Whether RSA, or signatures of ML-DSA or SLH-DSA, are the service's, and not those of this
+  // process's own devices.
   bool rsa_is_of_service() const { return rsa != Use::kOff && service_is_for_this(); }
   bool ml_dsa_is_of_service() const { return ml_dsa != Use::kOff && service_is_for_this(); }
+  bool slh_dsa_is_of_service() const { return slh_dsa != Use::kOff && service_is_for_this(); }
   // Whether a request may ever be done otherwise than by OpenSSL on the caller's core. If
   // not, the provider does not offer it: a program would pay for each cipher and gain nothing.
   bool offers_ciphers() const { return in_process || cores > 1; }
@@ -76,8 +78,9 @@ struct Settings {
   bool offers_ml_dsa() const {
     return ml_dsa != Use::kOff && (in_process || ml_dsa_is_of_service());
   }
-  // The service has none of these yet.
-  bool offers_slh_dsa() const { return slh_dsa != Use::kOff && in_process; }
+  bool offers_slh_dsa() const {
+    return slh_dsa != Use::kOff && (in_process || slh_dsa_is_of_service());
+  }
   // Whether what the service cannot do is an error.
   bool service_is_required() const { return service == Service::kRequired || require_gpu; }
 

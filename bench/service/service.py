@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import CONFIG, ROOT  # noqa: E402,F401
 
 # service/wire/messages.h
-VERSION = 2
+VERSION = 3
 HELLO, STATISTICS, WELCOME, TEXT = 1, 5, 16, 18
 MOST_PACKET_BYTES = 16384
 HEADER = struct.Struct("=HHI")

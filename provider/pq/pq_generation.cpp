@@ -59,7 +59,7 @@ PqOperation::Taken generate_on_device(PqOperation &operation, Provider &provider
   else
     has_seeds = RAND_priv_bytes_ex(provider.program, seeds, 3 * n, 0) > 0;
   if (has_seeds)
-    taken = operation.run(Generating(provider.devices(), type), {seeds, 3 * n}, {key, 4 * n});
+    taken = operation.generate(Generating(provider.devices(), type), {seeds, 3 * n}, {key, 4 * n});
   if (taken == PqOperation::Taken::kDone) {
     const OSSL_PARAM params[] = {{OSSL_PKEY_PARAM_PRIV_KEY, OSSL_PARAM_OCTET_STRING, key, 4 * n, 0},
                                  OSSL_PARAM_END};

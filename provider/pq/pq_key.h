@@ -14,6 +14,7 @@
 
 #include "provider/pq/pq_type.h"
 #include "provider/provider.h"
+#include "secure/key_memory.h"
 
 namespace lanecrypt::provider {
 
@@ -54,6 +55,8 @@ class PqKey {
   const lc_ml_dsa_key *ml_dsa_key() const { return ml_dsa_key_; }
   const lc_slh_dsa_key *slh_dsa_key() const { return slh_dsa_key_; }
 
+  // Copies the private key, and gives its length; 0: it cannot be had.
+  size_t copy_private(secure::KeyMemory &to) const;
   // What the service needs (pq_service_key.h), made at the first call. It takes no lock, which a
   // child of fork could inherit held. nullptr: the service does not take this key. Throws
   // std::bad_alloc.

@@ -9,21 +9,23 @@
 namespace lanecrypt::provider {
 namespace {
 
-struct Counts {
-  Count device, cpu, failures;
-};
-Counts counts_of(PqFamily family, bool is_key) {
-  if (family == PqFamily::kMlDsa)
-    return {Count::kMlDsaDeviceJobs, Count::kMlDsaCpuJobs, Count::kMlDsaFailures};
-  if (is_key) return {Count::kSlhDsaDeviceKeys, Count::kSlhDsaCpuKeys, Count::kSlhDsaFailures};
-  return {Count::kSlhDsaDeviceJobs, Count::kSlhDsaCpuJobs, Count::kSlhDsaFailures};
-}
-
 lc_slh_dsa_operation slh_dsa_operation(bool is_key) {
   return is_key ? LC_SLH_DSA_GENERATE : LC_SLH_DSA_SIGN;
 }
 
 }  // namespace
+
+// The service makes no keys.
+PqOperation::Counts PqOperation::counts() const {
+  if (type_.family == PqFamily::kMlDsa)
+    return {Count::kMlDsaDeviceJobs, Count::kMlDsaServiceJobs, Count::kMlDsaCpuJobs,
+            Count::kMlDsaFailures};
+  if (key_ == nullptr)
+    return {Count::kSlhDsaDeviceKeys, Count::kSlhDsaServiceJobs, Count::kSlhDsaCpuKeys,
+            Count::kSlhDsaFailures};
+  return {Count::kSlhDsaDeviceJobs, Count::kSlhDsaServiceJobs, Count::kSlhDsaCpuJobs,
+          Count::kSlhDsaFailures};
+}
 
 bool PqOperation::is_sooner(uint32_t in_line) const {
   if (type_.family == PqFamily::kMlDsa)
@@ -34,21 +36,22 @@ bool PqOperation::is_sooner(uint32_t in_line) const {
 
 PqOperation::PqOperation(Provider &provider, const PqType &type, PqKey *key)
     : provider_(provider), type_(type), key_(key) {
-  if (type_.family == PqFamily::kMlDsa && provider_.settings.ml_dsa_is_of_service())
+  if (!is_of_service())
+    choose_device();
+  else if (key_ != nullptr)
     choose_service();
-  else
+  else if (provider_.settings.in_process)
     choose_device();
 }
 
 void PqOperation::choose_device() {
   const Settings &settings = provider_.settings;
   if (!settings.require_gpu && !provider_.may_use_devices()) return;
-  const Settings::Use use = type_.family == PqFamily::kMlDsa ? settings.ml_dsa : settings.slh_dsa;
-  if (settings.require_gpu || use == Settings::Use::kAlways) {
+  if (settings.require_gpu || use() == Settings::Use::kAlways) {
     is_for_device_ = key_suits();
     if (is_for_device_ || !settings.require_gpu) return;
     may_go_on_ = false;
-    provider_.counters.count(counts_of(type_.family, key_ == nullptr).failures);
+    provider_.counters.count(counts().failures);
     provider_.errors.raise(Reason::kDeviceRequired, "no device takes this key");
     return;
   }
@@ -69,15 +72,13 @@ void PqOperation::begin_on_cpu() {
 }
 
 PqOperation::~PqOperation() {
-  if (may_go_on_ && !ran_on_device_)
-    provider_.counters.count(counts_of(type_.family, key_ == nullptr).cpu);
+  if (may_go_on_ && !ran_on_device_) provider_.counters.count(counts().cpu);
   if (!is_counted_) return;
   const auto took = std::chrono::steady_clock::now() - began_;
   const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
   const uint64_t ns = is_done_ ? uint64_t(passed) : 0;
   if (service_choice_ != nullptr)
-    service_choice_->ran_on_cpu({service::Family::kMlDsa, uint32_t(type_.set)},
-                                std::chrono::nanoseconds(ns));
+    service_choice_->ran_on_cpu(type_.sort(), std::chrono::nanoseconds(ns));
   else if (type_.family == PqFamily::kMlDsa)
     lc_ml_dsa_ran_on_cpu(provider_.devices(), lc_ml_dsa_set(type_.set), ns);
   else
@@ -85,14 +86,14 @@ PqOperation::~PqOperation() {
                           slh_dsa_operation(key_ == nullptr), ns);
 }
 
-PqOperation::Taken PqOperation::run(const OneOperation &what, std::span<const uint8_t> in,
-                                    std::span<uint8_t> out) {
-  return service_key_ != nullptr ? run_on_service(in, out) : run_on_device(what, in, out);
+PqOperation::Taken PqOperation::sign(const PqSigning &what, std::span<const uint8_t> in,
+                                     std::span<uint8_t> out) {
+  return is_for_service() ? run_on_service(what, in, out) : run_on_device(what, in, out);
 }
 
 PqOperation::Taken PqOperation::run_on_device(const OneOperation &what, std::span<const uint8_t> in,
                                               std::span<uint8_t> out) {
-  const Counts counts = counts_of(type_.family, key_ == nullptr);
+  const Counts counts = this->counts();
   provider_.asked_devices.store(true, std::memory_order_relaxed);
   lc_result result{};
   result.struct_size = sizeof result;

@@ -11,8 +11,19 @@
 #include "provider/pq/pq_key.h"
 #include "provider/wait/for_library.h"
 #include "service/client/choice.h"
+#include "service/client/operation.h"
 
 namespace lanecrypt::provider {
+
+// A signature to make of what the caller has.
+class PqSigning : public OneOperation {
+ public:
+  // Whether the default provider takes it for one.
+  virtual bool is_right(std::span<const uint8_t> signature) const = 0;
+
+ protected:
+  ~PqSigning() = default;
+};
 
 // An operation from the decision where it is done to its end. On the CPU the default provider
 // does it, and this notes how long it took.
@@ -42,9 +53,15 @@ class PqOperation {
   bool is_for_device() const { return is_for_device_ || service_key_ != nullptr; }
   // False, with an error raised, if a device is required and none takes the key.
   bool may_go_on() const { return may_go_on_; }
-  // `what` is for a device of this process. The service, which does signatures of ML-DSA alone,
-  // gets `in`: mu and rnd. May pause an ASYNC job.
-  Taken run(const OneOperation &what, std::span<const uint8_t> in, std::span<uint8_t> out);
+  // Whether the service makes the signature. Then sign() takes what the service wants of it.
+  bool is_for_service() const { return service_key_ != nullptr; }
+  // What it wants cannot be had.
+  Taken has_no_input() { return left_by_service(client::Taken::kNot); }
+  // Both may pause an ASYNC job.
+  Taken sign(const PqSigning &what, std::span<const uint8_t> in, std::span<uint8_t> out);
+  Taken generate(const OneOperation &what, std::span<const uint8_t> in, std::span<uint8_t> out) {
+    return run_on_device(what, in, out);
+  }
 
  private:
   PqOperation(Provider &provider, const PqType &type, PqKey *key);
@@ -54,8 +71,23 @@ class PqOperation {
   void begin_on_cpu();
   Taken run_on_device(const OneOperation &what, std::span<const uint8_t> in,
                       std::span<uint8_t> out);
-  Taken run_on_service(std::span<const uint8_t> in, std::span<uint8_t> out);
+  Taken left_by_service(client::Taken taken);
+  Taken run_on_service(const PqSigning &what, std::span<const uint8_t> in, std::span<uint8_t> out);
   bool is_sooner(uint32_t in_line) const;
+  Settings::Use use() const {
+    const Settings &settings = provider_.settings;
+    return type_.family == PqFamily::kMlDsa ? settings.ml_dsa : settings.slh_dsa;
+  }
+  bool is_of_service() const {
+    const Settings &settings = provider_.settings;
+    return type_.family == PqFamily::kMlDsa ? settings.ml_dsa_is_of_service()
+                                            : settings.slh_dsa_is_of_service();
+  }
+  // What of it counts as what.
+  struct Counts {
+    Count device, service, cpu, failures;
+  };
+  Counts counts() const;
   bool key_suits() const { return key_ == nullptr || key_->make_for_device(); }
 
   // All of the job's stack may be freed without a destructor (wait/jobs.h). So nothing here

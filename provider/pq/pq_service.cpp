@@ -1,10 +1,11 @@
-// Signatures of ML-DSA by the service: which ones go there, and what becomes of them.
+// Signatures by the service: which ones go there, and what becomes of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/crypto.h>
 
 #include <new>
 
+#include "provider/fallback.h"
 #include "provider/pq/pq_operation.h"
 #include "provider/pq/pq_service_key.h"
 #include "provider/service.h"
@@ -17,8 +18,7 @@ void PqOperation::choose_service() {
   const Settings &settings = provider_.settings;
   const bool is_required = settings.service_is_required();
   try {
-    if (!is_required && settings.ml_dsa != Settings::Use::kAlways)
-      return choose_service_if_sooner();
+    if (!is_required && use() != Settings::Use::kAlways) return choose_service_if_sooner();
     const char *why = "the service does not take this key";
     if (key_->has_private()) {
       if (session_with_service(provider_, true) == nullptr)
@@ -29,7 +29,7 @@ void PqOperation::choose_service() {
     tell_loss(provider_);
     if (service_key_ != nullptr || !is_required) return;
     may_go_on_ = false;
-    provider_.counters.count(Count::kMlDsaFailures);
+    provider_.counters.count(counts().failures);
     raise_service_required(provider_, why);
   } catch (const std::bad_alloc &) {
     service_key_ = nullptr;
@@ -39,8 +39,7 @@ void PqOperation::choose_service() {
 
 void PqOperation::choose_service_if_sooner() {
   if (!key_->has_private()) return;
-  const service::Sort sort{service::Family::kMlDsa, uint32_t(type_.set)};
-  if (is_service_sooner(provider_, sort, &service_choice_)) {
+  if (is_service_sooner(provider_, type_.sort(), &service_choice_)) {
     service_key_ = key_->for_service();
     if (service_key_ == nullptr) stays_on_cpu();
   } else if (service_choice_ != nullptr) {
@@ -48,25 +47,35 @@ void PqOperation::choose_service_if_sooner() {
   }
 }
 
-PqOperation::Taken PqOperation::run_on_service(std::span<const uint8_t> in,
+PqOperation::Taken PqOperation::run_on_service(const PqSigning &what, std::span<const uint8_t> in,
                                                std::span<uint8_t> out) {
   client::Taken taken = run_by_service(provider_.service().here(), *service_key_, in, out);
-  if (taken == client::Taken::kDone && provider_.settings.verify == LC_VERIFY_FULL &&
-      !service_key_->is_result(in, out)) {
-    // A wrong signature may tell the key.
-    OPENSSL_cleanse(out.data(), out.size());
-    taken = client::Taken::kFailed;
+  if (taken == client::Taken::kDone && provider_.settings.verify == LC_VERIFY_FULL) {
+    const ErrorMark mark;
+    if (!what.is_right(out)) {
+      // A wrong signature may tell the key.
+      OPENSSL_cleanse(out.data(), out.size());
+      taken = client::Taken::kFailed;
+    }
   }
   if (taken == client::Taken::kDone) {
     ran_on_device_ = true;
-    provider_.counters.count(Count::kMlDsaDeviceJobs);
-    provider_.counters.count(Count::kMlDsaServiceJobs);
+    provider_.counters.count(counts().device);
+    provider_.counters.count(counts().service);
     return Taken::kDone;
   }
+  return left_by_service(taken);
+}
+
+PqOperation::Taken PqOperation::left_by_service(client::Taken taken) {
   tell_loss(provider_);
   const bool is_required = provider_.settings.service_is_required();
-  if (taken == client::Taken::kFailed || is_required)
-    provider_.counters.count(Count::kMlDsaFailures);
+  if (taken != client::Taken::kNot || is_required) provider_.counters.count(counts().failures);
+  if (taken == client::Taken::kNever) {
+    may_go_on_ = false;
+    provider_.errors.raise(Reason::kFaultSigned, "the service has signed a fault with this key");
+    return Taken::kFailed;
+  }
   if (!is_required) return Taken::kNotTaken;
   may_go_on_ = false;
   raise_service_required(provider_, why_not_done(taken));

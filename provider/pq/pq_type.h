@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "provider/provider.h"
+#include "service/wire/sort.h"
 
 namespace lanecrypt::provider {
 
@@ -23,6 +24,15 @@ struct PqType {
   // Bytes that take the place of a signature's random numbers. For SLH-DSA that is n, of which a
   // public key has two and a private key four.
   size_t random_bytes;
+
+  // As the service has it.
+  constexpr service::Sort sort() const {
+    return {family == PqFamily::kMlDsa ? service::Family::kMlDsa : service::Family::kSlhDsa,
+            uint32_t(set)};
+  }
+  constexpr bool is_shake() const {
+    return family == PqFamily::kSlhDsa && set >= LC_SLH_DSA_SHAKE_128S;
+  }
 };
 
 #define SLH_DSA(hash, HASH, size, SIZE, number, bytes, n)                                      \

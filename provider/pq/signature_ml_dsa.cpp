@@ -113,7 +113,8 @@ int sign_on_cpu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_
          EVP_DigestSign(fallback.get(), signature, bytes, in.mu(), kMuBytes) == 1;
 }
 
-int verify_mu(MlDsaContext &context, const uint8_t *mu, const uint8_t *signature, size_t bytes) {
+int verify_mu(const MlDsaContext &context, const uint8_t *mu, const uint8_t *signature,
+              size_t bytes) {
   int is_mu = 1;
   const OSSL_PARAM params[] = {{kMu, OSSL_PARAM_INTEGER, &is_mu, sizeof is_mu, 0}, OSSL_PARAM_END};
   const auto fallback = context.begin_fallback(false, params);
@@ -183,11 +184,13 @@ bool make_mu(MlDsaContext &context, const unsigned char *in, size_t in_bytes, ui
 
 // ---- Signing and verifying --------------------------------------------------
 
-// Signs MlDsaInput.
-class Signing final : public OneOperation {
+// Signs MlDsaInput, which stays.
+class Signing final : public PqSigning {
  public:
-  explicit Signing(const MlDsaContext &context)
-      : devices_(context.provider.devices()),
+  Signing(const MlDsaContext &context, const uint8_t *mu)
+      : context_(context),
+        mu_(mu),
+        devices_(context.provider.devices()),
         key_(context.key->ml_dsa_key()),
         signature_bytes_(context.type.signature_bytes) {}
 
@@ -201,6 +204,9 @@ class Signing final : public OneOperation {
     const lc_ml_dsa_message message = message_of(in, out);
     const lc_ml_dsa_job job = job_of(message);
     return lc_ml_dsa_submit(devices_, &job, completion, ticket);
+  }
+  bool is_right(std::span<const uint8_t> signature) const override {
+    return verify_mu(context_, mu_, signature.data(), signature.size()) == 1;
   }
 
  private:
@@ -226,6 +232,8 @@ class Signing final : public OneOperation {
     return job;
   }
 
+  const MlDsaContext &context_;
+  const uint8_t *const mu_;
   lc_context *const devices_;
   const lc_ml_dsa_key *const key_;
   const size_t signature_bytes_;
@@ -238,8 +246,8 @@ int sign_mu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_t *b
   if (!operation.may_go_on()) return 0;
   if (operation.is_for_device()) {
     const std::span<uint8_t> out(signature, context.type.signature_bytes);
-    const Signing signing(context);
-    switch (operation.run(signing, in.bytes, out)) {
+    const Signing signing(context, in.mu());
+    switch (operation.sign(signing, in.bytes, out)) {
       case PqOperation::Taken::kDone:
         *bytes = out.size();
         return 1;

@@ -1,6 +1,6 @@
 // Signatures of SLH-DSA as OpenSSL's core sees them. A message comes whole: its hash begins with
-// a number that is made of the whole message. A device or the default provider signs it, and the
-// default provider verifies.
+// a number that is made of the whole message. A device, the service or the default
+// provider signs it, and the default provider verifies.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -16,6 +16,7 @@
 #include "provider/pq/pq_operation.h"
 #include "provider/pq/pq_operations.h"
 #include "provider/pq/signature_context.h"
+#include "provider/pq/slh_dsa_input.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -56,58 +57,6 @@ int begin_digest(void *pointer, const char *digest, void *key, const OSSL_PARAM 
   return has_no_digest(digest, "SLH-DSA") && begin(pointer, key, params);
 }
 
-// Signs a message. What is signed beside it is read before submit() returns.
-class Signing final : public OneOperation {
- public:
-  Signing(const SignatureContext &context, const uint8_t *random, size_t message_bytes)
-      : context_(context), random_(random), message_bytes_(message_bytes) {}
-
-  lc_status run(const uint8_t *in, uint8_t *out, lc_result *result) const override {
-    const lc_slh_dsa_message message = message_of(in, out);
-    const lc_slh_dsa_job job = job_of(message);
-    return lc_slh_dsa_run(context_.provider.devices(), &job, result);
-  }
-  lc_status submit(const uint8_t *in, uint8_t *out, const lc_completion *completion,
-                   lc_ticket **ticket) const override {
-    const lc_slh_dsa_message message = message_of(in, out);
-    const lc_slh_dsa_job job = job_of(message);
-    return lc_slh_dsa_submit(context_.provider.devices(), &job, completion, ticket);
-  }
-
- private:
-  lc_slh_dsa_message message_of(const uint8_t *in, uint8_t *out) const {
-    lc_slh_dsa_message message{};
-    message.key = context_.key->slh_dsa_key();
-    message.message = in;
-    message.message_bytes = message_bytes_;
-    if (context_.encoding != 0) {
-      message.context = context_.context_string.data();
-      message.context_bytes = context_.context_bytes;
-    }
-    // Without them a deterministic signature takes PK.seed.
-    if (!context_.is_deterministic()) message.additional_random = random_;
-    message.signature = out;
-    message.signature_bytes = context_.type.signature_bytes;
-    return message;
-  }
-  lc_slh_dsa_job job_of(const lc_slh_dsa_message &message) const {
-    lc_slh_dsa_job job{};
-    job.struct_size = sizeof job;
-    job.operation = LC_SLH_DSA_SIGN;
-    job.encoding = context_.encoding == 0 ? LC_MESSAGE_RAW : LC_MESSAGE_PURE;
-    job.deterministic = context_.is_deterministic() ? 1 : 0;
-    job.device = LC_ANY_DEVICE;
-    job.messages = &message;
-    job.message_count = 1;
-    job.message_size = sizeof message;
-    return job;
-  }
-
-  const SignatureContext &context_;
-  const uint8_t *const random_;
-  const size_t message_bytes_;
-};
-
 // The default provider's part has the same parameters, and the random numbers that were drawn.
 class FallbackParams {
  public:
@@ -132,6 +81,69 @@ class FallbackParams {
   std::array<OSSL_PARAM, 5> params_;
 };
 
+bool is_signature(SignatureContext &context, std::span<const uint8_t> signature,
+                  std::span<const uint8_t> message) {
+  const FallbackParams params(context, nullptr);
+  const auto fallback = context.begin_fallback(false, params.get());
+  return fallback != nullptr && EVP_DigestVerify(fallback.get(), signature.data(), signature.size(),
+                                                 message.data(), message.size()) == 1;
+}
+
+// Signs a message. What is signed beside it is read before submit() returns.
+class Signing final : public PqSigning {
+ public:
+  Signing(SignatureContext &context, const uint8_t *random, std::span<const uint8_t> message)
+      : context_(context), random_(random), message_(message) {}
+
+  lc_status run(const uint8_t *in, uint8_t *out, lc_result *result) const override {
+    const lc_slh_dsa_message message = message_of(in, out);
+    const lc_slh_dsa_job job = job_of(message);
+    return lc_slh_dsa_run(context_.provider.devices(), &job, result);
+  }
+  lc_status submit(const uint8_t *in, uint8_t *out, const lc_completion *completion,
+                   lc_ticket **ticket) const override {
+    const lc_slh_dsa_message message = message_of(in, out);
+    const lc_slh_dsa_job job = job_of(message);
+    return lc_slh_dsa_submit(context_.provider.devices(), &job, completion, ticket);
+  }
+  bool is_right(std::span<const uint8_t> signature) const override {
+    return is_signature(context_, signature, message_);
+  }
+
+ private:
+  lc_slh_dsa_message message_of(const uint8_t *in, uint8_t *out) const {
+    lc_slh_dsa_message message{};
+    message.key = context_.key->slh_dsa_key();
+    message.message = in;
+    message.message_bytes = message_.size();
+    if (context_.encoding != 0) {
+      message.context = context_.context_string.data();
+      message.context_bytes = context_.context_bytes;
+    }
+    // Without them a deterministic signature takes PK.seed.
+    if (!context_.is_deterministic()) message.additional_random = random_;
+    message.signature = out;
+    message.signature_bytes = context_.type.signature_bytes;
+    return message;
+  }
+  lc_slh_dsa_job job_of(const lc_slh_dsa_message &message) const {
+    lc_slh_dsa_job job{};
+    job.struct_size = sizeof job;
+    job.operation = LC_SLH_DSA_SIGN;
+    job.encoding = context_.encoding == 0 ? LC_MESSAGE_RAW : LC_MESSAGE_PURE;
+    job.deterministic = context_.is_deterministic() ? 1 : 0;
+    job.device = LC_ANY_DEVICE;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    return job;
+  }
+
+  SignatureContext &context_;
+  const uint8_t *const random_;
+  const std::span<const uint8_t> message_;
+};
+
 bool sign_on_cpu(SignatureContext &context, uint8_t *random, std::span<const uint8_t> message,
                  uint8_t *signature, size_t *bytes) {
   const FallbackParams params(context, random);
@@ -140,14 +152,24 @@ bool sign_on_cpu(SignatureContext &context, uint8_t *random, std::span<const uin
          EVP_DigestSign(fallback.get(), signature, bytes, message.data(), message.size()) == 1;
 }
 
+// By a device or the service.
+PqOperation::Taken sign_elsewhere(PqOperation &operation, SignatureContext &context,
+                                  const uint8_t *random, std::span<const uint8_t> message,
+                                  std::span<uint8_t> signature) {
+  const Signing signing(context, random, message);
+  if (!operation.is_for_service()) return operation.sign(signing, message, signature);
+  const auto input =
+      make_slh_dsa_input(context, context.is_deterministic() ? nullptr : random, message);
+  return input ? operation.sign(signing, input->get(), signature) : operation.has_no_input();
+}
+
 bool sign_message(SignatureContext &context, uint8_t *random, std::span<const uint8_t> message,
                   uint8_t *signature, size_t *bytes) {
   PqOperation operation = PqOperation::signature(*context.key);
   if (!operation.may_go_on()) return false;
   if (operation.is_for_device()) {
     const std::span<uint8_t> out(signature, context.type.signature_bytes);
-    const Signing signing(context, random, message.size());
-    switch (operation.run(signing, message, out)) {
+    switch (sign_elsewhere(operation, context, random, message, out)) {
       case PqOperation::Taken::kDone:
         *bytes = out.size();
         return true;
@@ -180,10 +202,7 @@ int verify(void *pointer, const unsigned char *signature, size_t bytes, const un
            size_t in_bytes) {
   SignatureContext &context = context_of(pointer);
   if (context.key == nullptr) return 0;
-  const FallbackParams params(context, nullptr);
-  const auto fallback = context.begin_fallback(false, params.get());
-  return fallback != nullptr &&
-         EVP_DigestVerify(fallback.get(), signature, bytes, in, in_bytes) == 1;
+  return is_signature(context, {signature, bytes}, {in, in_bytes});
 }
 
 using Function = void (*)();

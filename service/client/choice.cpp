@@ -27,21 +27,30 @@ int64_t age_of_count(const StatusPage &page, int64_t now) {
   return int64_t(uint64_t(now) - page.looked_at.load(std::memory_order_relaxed));
 }
 
-// Those of ML-DSA have the last slots. RSA of up to 8192 bits needs none of them.
-constexpr size_t kMlDsaSlots = BatchChoice::kSlots - service::kMlDsaSetCount;
-static_assert(8192 / 256 < kMlDsaSlots);
+// Those of signatures by sets have the last slots. RSA of up to 8192 bits needs none of them.
+constexpr size_t kSetSlots = BatchChoice::kSlots - service::kSignatureSetCount;
+static_assert(8192 / 256 < kSetSlots);
 
-// As the library's choices for RSA and for ML-DSA.
+// As the library's choices for each family.
 BatchChoice::Sort sort_of(const Sort &sort) {
   constexpr BatchChoice::Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
   const runtime::BatchKind kind{uint32_t(sort.family), sort.size};
-  if (sort.family == Family::kMlDsa)
+  if (sort.family == Family::kRsa)
     return {.kind = kind,
-            .slot = kMlDsaSlots + service::place_of_ml_dsa_set(sort.size),
-            .guess = kGuess};
+            .slot = std::min<size_t>(sort.size / 256, kSetSlots - 1),
+            .guess = kGuess * sort.size / 2048 * sort.size / 2048};
+  const size_t place = service::place_of_set(sort);
+  const service::SignatureSet &set = service::kSignatureSets[place];
+  if (set.family == Family::kMlDsa)
+    return {.kind = kind, .slot = kSetSlots + place, .guess = kGuess};
+  // A thousand hashes take the fastest code on a core with AVX2 42 us. So a program that signs
+  // once need not sign on its core to learn that.
+  constexpr BatchChoice::Duration kHashes = std::chrono::microseconds(40),
+                                  kSlhGuess = std::chrono::microseconds(1000);
   return {.kind = kind,
-          .slot = std::min<size_t>(sort.size / 256, kMlDsaSlots - 1),
-          .guess = kGuess * sort.size / 2048 * sort.size / 2048};
+          .slot = kSetSlots + place,
+          .guess = set.is_shake() ? 3 * kSlhGuess : kSlhGuess,
+          .least_on_cpu = kHashes * set.thousand_hashes};
 }
 
 // What an operation takes at `load`, as far as the page knows; 0: nothing. At a load that was
@@ -72,8 +81,8 @@ void Choice::begin(uint32_t cores, uint32_t of_machine) {
   choice_.store(owned_.get(), std::memory_order_release);
 }
 
-bool Choice::is_worth_connecting(uint32_t in_line) {
-  if (in_line > 1) return true;
+bool Choice::is_worth_connecting(Family family, uint32_t in_line) {
+  if (in_line > 1 || family == Family::kSlhDsa) return true;
   return operations_.load(std::memory_order_relaxed) >= kFewOperations ||
          operations_.fetch_add(1, std::memory_order_relaxed) + 1 >= kFewOperations;
 }

@@ -27,8 +27,8 @@ class Choice {
   void begin(uint32_t cores, uint32_t of_machine);
 
   // Counts an operation. False for the first few of a process, which are no reason to connect
-  // to the service.
-  bool is_worth_connecting(uint32_t in_line);
+  // to the service. One of SLH-DSA takes a core so long that it is.
+  bool is_worth_connecting(service::Family family, uint32_t in_line);
   // The same for a new key, which to make on a core takes long from 4096 bits on.
   bool is_key_worth_it(uint32_t bits);
   // Whether the page should be made to tell how many tasks want to run. True no more than ten

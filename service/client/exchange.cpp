@@ -2,12 +2,12 @@
 #include "service/client/exchange.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "service/client/wait_for.h"
 #include "service/wire/packets.h"
 #include "service/wire/result.h"
+#include "service/wire/sign_packets.h"
 
 namespace lanecrypt::client {
 
@@ -20,15 +20,16 @@ namespace {
 // The fixed part of a request.
 struct FixedPart {
   service::RsaPrivate rsa{};
-  service::MlDsaSign ml_dsa{};
+  service::Sign sign{};
 
   // `more` bytes follow it.
   std::span<const uint8_t> fill(const Key &key, size_t in_bytes, const service::KeyParts &parts,
                                 size_t more) {
-    if (key.sort().family == service::Family::kMlDsa) {
-      ml_dsa = {service::header_of<service::MlDsaSign>(Kind::kMlDsaSign, more), key.number(),
-                key.sort().size, uint32_t(parts[service::kMlDsaKey].size())};
-      return service::bytes_of(ml_dsa);
+    if (key.sort().family != service::Family::kRsa) {
+      const Kind kind = service::kind_of_signature(key.sort().family);
+      sign = {service::header_of<service::Sign>(kind, more), key.number(), key.sort().size,
+              uint32_t(parts[service::kWholeKey].size())};
+      return service::bytes_of(sign);
     }
     rsa.header = service::header_of<service::RsaPrivate>(Kind::kRsaPrivate, more);
     rsa.key = key.number();
@@ -74,22 +75,52 @@ Exchange::State Exchange::send(bool with_key) {
   }
 }
 
-Exchange::State Exchange::receive(bool waits) {
-  uint8_t buffer[sizeof(service::Result) + service::kMostOutputBytes];
-  if (!channel_.socket.is_ours()) return end(Fault::kProgram);
+Transfer Exchange::receive_short(bool waits) {
+  uint8_t buffer[sizeof(service::Result) + service::kMostShortOutputBytes];
   const service::Received received = service::receive_packet(channel_.socket.get(), buffer, waits);
-  if (received.transfer == Transfer::kWouldBlock) return State::kWaits;
+  if (received.transfer != Transfer::kDone) return received.transfer;
   const auto result = service::read_result(received.packet, out_.size());
-  if (received.transfer != Transfer::kDone || !result) return end(Fault::kService);
+  if (!result) return Transfer::kClosed;
   outcome_ = result->outcome;
+  std::copy(result->output.begin(), result->output.end(), out_.begin());
+  secure::wipe(buffer, received.packet.size());
+  return Transfer::kDone;
+}
+
+// A long output goes where it shall be at once: the stack may be a job's, which is small. The head
+// of the answer is looked at before, so that nothing but an output gets there.
+Transfer Exchange::receive_long(bool waits) {
+  uint8_t head[sizeof(service::Result)];
+  const service::Received seen = service::peek_packet(channel_.socket.get(), head, waits);
+  if (seen.transfer != Transfer::kDone) return seen.transfer;
+  const auto result = service::fixed_part<service::Result>(seen.packet, Kind::kResult);
+  if (!result || !service::is_known(result->outcome)) return Transfer::kClosed;
+  const size_t bytes = result->outcome == Outcome::kDone ? out_.size() : 0;
+  if (result->output_bytes != bytes || result->header.bytes != sizeof head + bytes)
+    return Transfer::kClosed;
+  outcome_ = result->outcome;
+  // Nobody else takes anything from the channel.
+  return service::receive_packet(channel_.socket.get(), head, out_.first(bytes)).transfer ==
+                 Transfer::kDone
+             ? Transfer::kDone
+             : Transfer::kClosed;
+}
+
+Transfer Exchange::receive_answer(bool waits) {
+  return out_.size() > service::kMostShortOutputBytes ? receive_long(waits) : receive_short(waits);
+}
+
+Exchange::State Exchange::receive(bool waits) {
+  if (!channel_.socket.is_ours()) return end(Fault::kProgram);
+  const Transfer transfer = receive_answer(waits);
+  if (transfer == Transfer::kWouldBlock) return State::kWaits;
+  if (transfer != Transfer::kDone) return end(Fault::kService);
   if (outcome_ == Outcome::kUnknownKey && !sent_key_) {
     key_.is_unknown_in(session_);
     return send(true);
   }
   if (outcome_ == Outcome::kBadKey) key_.refuse();
   if (outcome_ != Outcome::kDone) return State::kRefused;
-  std::memcpy(out_.data(), result->output.data(), out_.size());
-  secure::wipe(buffer, received.packet.size());
   key_.is_confirmed_in(session_);
   return State::kDone;
 }

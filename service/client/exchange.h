@@ -8,6 +8,7 @@
 
 #include "service/client/key.h"
 #include "service/client/session.h"
+#include "service/wire/packets.h"
 
 namespace lanecrypt::client {
 
@@ -23,8 +24,8 @@ class Exchange {
     kNoKey,    // the numbers of the key cannot be had, and nothing was sent
   };
 
-  // RSA: `in` and `out` are as long as the modulus. ML-DSA: `in` is mu and rnd, `out` the
-  // signature.
+  // RSA: `in` and `out` are as long as the modulus. Others: `in` is what is signed, as
+  // service::Sign has it, and `out` the signature.
   Exchange(Session &session, Channel &channel, Key &key, std::span<const uint8_t> in,
            std::span<uint8_t> out)
       : session_(session), channel_(channel), key_(key), in_(in), out_(out) {}
@@ -39,10 +40,14 @@ class Exchange {
 
   // After kRefused.
   service::Outcome outcome() const { return outcome_; }
+  bool is_of_slh_dsa() const { return key_.sort().family == service::Family::kSlhDsa; }
 
  private:
   State send(bool with_key);
   State end(Fault fault);
+  service::Transfer receive_answer(bool waits);
+  service::Transfer receive_short(bool waits);
+  service::Transfer receive_long(bool waits);
 
   Session &session_;
   Channel &channel_;

@@ -13,7 +13,7 @@
 
 namespace lanecrypt::client {
 
-// The numbers of a private key of RSA, or the bytes of one of ML-DSA, in memory that is wiped.
+// The numbers of a private key of RSA, or the bytes of another, in memory that is wiped.
 struct KeyNumbers {
   secure::KeyMemory memory;
   service::KeyParts parts;

@@ -12,6 +12,8 @@ Taken conclude(Connection &connection, const Exchange &exchange, Exchange::State
       return Taken::kDone;
     case Exchange::State::kRefused:
       connection.note_answer();
+      if (exchange.outcome() == Outcome::kFaultSigned)
+        return exchange.is_of_slh_dsa() ? Taken::kNever : Taken::kFailed;
       return exchange.outcome() == Outcome::kFailed ? Taken::kFailed : Taken::kNot;
     case Exchange::State::kEnded:
       // The connection learns of it now, so that the log has it now.

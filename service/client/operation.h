@@ -15,6 +15,7 @@ enum class Taken {
   kDone,
   kNot,     // it has no room or no device, or is not there: no fault of anybody's
   kFailed,  // it failed, or has stopped answering
+  kNever,   // nobody may do it, or a key of SLH-DSA is given away
 };
 
 // What an exchange that is over means.

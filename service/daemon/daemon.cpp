@@ -292,7 +292,8 @@ std::optional<std::string> Daemon::report(const Session &session) {
 bool Daemon::stop() {
   notify_systemd("STOPPING=1");
   // Clients that still see the page do not try.
-  service_.page.status().usable_devices = service_.page.status().ml_dsa_devices = 0;
+  StatusPage &page = service_.page.status();
+  page.usable_devices = page.ml_dsa_devices = page.slh_dsa_devices = 0;
   listener_.close();
   service_.key_checks.stop();
   service_.operations.stop();

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "service/wire/sort.h"
+
 namespace lanecrypt::service::daemon {
 
 inline constexpr size_t kMostSessions = 8192;
@@ -16,10 +18,15 @@ inline constexpr size_t kMostSessionsOfUser = 2048;
 // system grants few descriptors, a user has no more than half of them.
 inline constexpr size_t kMostChannelsOfSession = 4096;
 inline constexpr size_t kMostChannelsOfUser = 16384;
+// What one holds of answers that its client has not read, and then one answer more. The kernel
+// doubles it: the longest answer has room, whatever the system's own limit is.
+inline constexpr int kChannelSendBytes = 32768;
 
 // A key of 2048 bits takes some 12 KiB of locked memory once it has been used.
 inline constexpr size_t kMostKeysOfSession = 4096;
 inline constexpr size_t kMostKeysOfUser = 16384;
+// One of SLH-DSA keeps up to 37 KiB of what it has signed, so a user has a quarter as many.
+constexpr size_t seats_of_key(Family family) { return family == Family::kSlhDsa ? 4 : 1; }
 
 // Operations that wait for their turn, and not those given to the library.
 inline constexpr size_t kMostWaitingOfUser = 8192;

@@ -1,4 +1,4 @@
-// lanecryptd: owns the devices of a machine, and does RSA and ML-DSA of all its programs
+// lanecryptd: owns the devices of a machine, and does RSA, ML-DSA and SLH-DSA of all its programs
 // in common batches.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -29,8 +29,9 @@ constexpr int kFailed = 1, kUsage = 2;
 // EX_TEMPFAIL of sysexits.h.
 constexpr int kNoDeviceLeft = 75;
 constexpr char kHelp[] =
-    R"(Owns the GPUs of this machine, and does RSA and ML-DSA of all programs whose
-OpenSSL uses the provider gpu, in common batches. It runs in the foreground.)";
+    R"(Owns the GPUs of this machine, and does RSA, ML-DSA and SLH-DSA of all
+programs whose OpenSSL uses the provider gpu, in common batches. It runs in the
+foreground.)";
 constexpr char kDefaultGroup[] = "lanecrypt";
 
 struct Options {

@@ -36,6 +36,7 @@ void Service::start(Told told) {
   searches.start(kMostSearches);
   devices.start(
       [this](lc_context *context) {
+        library_keys.open(context, [this] { return devices.await_slh_dsa(); });
         operations.open(context);
         searches.open(context);
       },

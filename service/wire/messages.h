@@ -15,7 +15,7 @@
 namespace lanecrypt::service {
 
 // A change of any layout below is another version. Each side serves its own version alone.
-inline constexpr uint16_t kVersion = 2;
+inline constexpr uint16_t kVersion = 3;
 
 // The longest modulus: 8192 bits, as devices take.
 inline constexpr size_t kMostModulusBytes = 1024;
@@ -23,9 +23,10 @@ inline constexpr size_t kLeastModulusBytes = 128;
 // What a signature of ML-DSA is made of: mu and rnd of FIPS 204, algorithm 7.
 inline constexpr size_t kMlDsaMuBytes = 64, kMlDsaRandomBytes = 32;
 inline constexpr size_t kMlDsaInputBytes = kMlDsaMuBytes + kMlDsaRandomBytes;
-// The longest output of an operation with a key: a signature of ML-DSA-87.
-inline constexpr size_t kMostOutputBytes = 4627;
-// No packet is longer.
+// The longest outputs of an operation with a key: a signature of SLH-DSA-SHA2-256f, and of all
+// but SLH-DSA one of ML-DSA-87.
+inline constexpr size_t kMostOutputBytes = 49856, kMostShortOutputBytes = 4627;
+// No packet is longer, but for answers with an output.
 inline constexpr size_t kMostPacketBytes = 16384;
 // The most channels in one answer. The kernel takes 253 descriptors in a packet.
 inline constexpr size_t kMostChannelsAtOnce = 32;
@@ -46,13 +47,14 @@ enum class Kind : uint16_t {
   kRsaPrivate = 32,
   kRsaGenerate = 33,
   kMlDsaSign = 34,
+  kSlhDsaSign = 35,
   // On a channel, by the service:
   kResult = 48,       // of an operation with a key
   kRsaKey = 49,       // a new key
   kStillAtWork = 50,  // of a kRsaGenerate that takes long: comes about four times a second
 };
 
-// How a request ended. Whatever is not kDone, the client does itself.
+// How a request ended. Whatever is not kDone, the client does itself, but for kFaultSigned.
 enum class Outcome : uint32_t {
   kDone = 0,
   kUnknownKey = 1,  // the client sends it again, with the key
@@ -62,6 +64,9 @@ enum class Outcome : uint32_t {
   kNoDevice = 5,    // there is no usable device, or none yet
   kFailed = 6,      // the device failed, or its result did not pass its check
   kNotAllowed = 7,  // this user may not use the service
+  // Of SLH-DSA: a one-time key has signed a fault before, and whoever makes this signature gives
+  // the key away (docs/security.md). So nobody makes it.
+  kFaultSigned = 8,
 };
 
 // The beginning of every packet.
@@ -122,8 +127,8 @@ struct Refused {
 // The numbers of a private key by RFC 8017, section 3.2, in this order, big-endian. The last
 // is left out by a client, and given by the service of a new key.
 enum KeyPart { kN, kE, kP, kQ, kDp, kDq, kQinv, kD, kKeyParts };
-// Where keys of both families are kept alike, the private key of ML-DSA is the only part.
-inline constexpr KeyPart kMlDsaKey = kN;
+// Where keys of all families are kept alike, a key of another than RSA is the only part.
+inline constexpr KeyPart kWholeKey = kN;
 
 // in^d mod n. `input` follows, modulus_bytes long, and then the parts of the key in the order
 // of KeyPart, each as long as part_bytes says.
@@ -138,16 +143,19 @@ struct RsaPrivate {
   uint32_t reserved;
 };
 
-// A signature of ML-DSA (FIPS 204, algorithm 7, from line 7 on). mu and rnd follow, and then the
-// private key as skEncode makes it, key_bytes long.
-struct MlDsaSign {
+// A signature, of a message that the client has hashed. What is signed follows, and then the
+// private key, key_bytes long. Their lengths are in sort.h.
+// kMlDsaSign (FIPS 204, algorithm 7, from line 7 on): mu and rnd; the key as skEncode makes it.
+// kSlhDsaSign (FIPS 205, algorithm 19, from line 6 on): R and the digest; SK.seed, PK.seed and
+// PK.root, since SK.prf served to make R alone.
+struct Sign {
   Header header;
-  uint64_t key;        // as in RsaPrivate: keys of both families share their numbers
-  uint32_t set;        // 44, 65 or 87
+  uint64_t key;        // as in RsaPrivate: keys of all families share their numbers
+  uint32_t set;        // the number of the parameter set
   uint32_t key_bytes;  // 0: the service has the key already
 };
 
-// The output of kRsaPrivate, as long as the modulus, or of kMlDsaSign, the signature, follows. It
+// The output of kRsaPrivate, as long as the modulus, or of the others, the signature, follows. It
 // is empty unless the outcome is kDone.
 struct Result {
   Header header;
@@ -179,7 +187,7 @@ struct StillAtWork {
 static_assert(sizeof(Header) == 8 && sizeof(Hello) == 8 && sizeof(Welcome) == 16);
 static_assert(sizeof(OpenChannels) == 16 && sizeof(Channels) == 16 && sizeof(ForgetKey) == 16);
 static_assert(sizeof(Text) == 16 && sizeof(Refused) == 16);
-static_assert(sizeof(RsaPrivate) == 40 && sizeof(MlDsaSign) == 24 && sizeof(Result) == 16);
+static_assert(sizeof(RsaPrivate) == 40 && sizeof(Sign) == 24 && sizeof(Result) == 16);
 static_assert(sizeof(RsaGenerate) == 16 && sizeof(RsaKeyMade) == 32);
 
 }  // namespace lanecrypt::service

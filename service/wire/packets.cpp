@@ -24,13 +24,18 @@ void close_all(std::span<const int> descriptors) {
   for (const int descriptor : descriptors) (void)close(descriptor);
 }
 
-Received receive(int socket, std::span<uint8_t> buffer, bool wait, msghdr &message) {
-  iovec into{buffer.data(), buffer.size()};
-  message.msg_iov = &into;
-  message.msg_iovlen = 1;
+// What does not fit into `head` goes into `rest`. With `peeks` the packet stays where it is, and
+// only as much of it as has room is given.
+Received receive(int socket, std::span<uint8_t> head, std::span<uint8_t> rest, bool wait,
+                 bool peeks, msghdr &message) {
+  iovec into[] = {{head.data(), head.size()}, {rest.data(), rest.size()}};
+  message.msg_iov = into;
+  message.msg_iovlen = rest.empty() ? 1 : 2;
+  const int flags =
+      (wait ? 0 : MSG_DONTWAIT) | MSG_CMSG_CLOEXEC | (peeks ? MSG_PEEK | MSG_TRUNC : 0);
   ssize_t bytes;
   do {
-    bytes = recvmsg(socket, &message, (wait ? 0 : MSG_DONTWAIT) | MSG_CMSG_CLOEXEC);
+    bytes = recvmsg(socket, &message, flags);
     // A wait that were begun again after each signal might never end.
   } while (bytes < 0 && errno == EINTR && !wait);
   if (bytes < 0) {
@@ -39,10 +44,10 @@ Received receive(int socket, std::span<uint8_t> buffer, bool wait, msghdr &messa
     return {nothing_came ? Transfer::kWouldBlock : Transfer::kClosed, {}};
   }
   Header header;
-  if (size_t(bytes) < sizeof header || (message.msg_flags & MSG_TRUNC) != 0) return {};
-  std::memcpy(&header, buffer.data(), sizeof header);
+  if (size_t(bytes) < sizeof header || (!peeks && (message.msg_flags & MSG_TRUNC) != 0)) return {};
+  std::memcpy(&header, head.data(), sizeof header);
   if (header.version != kVersion || header.bytes != size_t(bytes)) return {};
-  return {Transfer::kDone, buffer.first(size_t(bytes))};
+  return {Transfer::kDone, head.first(std::min(head.size(), size_t(bytes)))};
 }
 
 }  // namespace
@@ -79,7 +84,17 @@ Transfer send_packet(int socket, std::span<const std::span<const uint8_t>> piece
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait) {
   // Without room for them the kernel drops descriptors.
   msghdr message{};
-  return receive(socket, buffer, wait, message);
+  return receive(socket, buffer, {}, wait, false, message);
+}
+
+Received peek_packet(int socket, std::span<uint8_t> head, bool wait) {
+  msghdr message{};
+  return receive(socket, head, {}, wait, true, message);
+}
+
+Received receive_packet(int socket, std::span<uint8_t> head, std::span<uint8_t> rest) {
+  msghdr message{};
+  return receive(socket, head, rest, false, false, message);
 }
 
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
@@ -89,7 +104,7 @@ Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
   alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  Received received = receive(socket, buffer, wait, message);
+  Received received = receive(socket, buffer, {}, wait, false, message);
   bool fits = (message.msg_flags & MSG_CTRUNC) == 0;
   // Also of a packet that is refused: the descriptors are ours already.
   for (cmsghdr *with = CMSG_FIRSTHDR(&message); with != nullptr;

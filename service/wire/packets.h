@@ -34,8 +34,13 @@ struct Received {
 // With `wait` it waits for a packet as long as the socket's SO_RCVTIMEO says, or until a signal
 // comes, then it is kWouldBlock. Descriptors that come unasked are not taken.
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait);
-// The same, and takes descriptors, close-on-exec, into `descriptors`: *count is how many came.
-// If more came, all are closed and it is kClosed.
+// The same of a packet that stays where it is: the beginning of it, as long as `head`, is given.
+Received peek_packet(int socket, std::span<uint8_t> head, bool wait);
+// Receives a packet that is there, the beginning into `head` and what is longer into `rest`. Gives
+// the beginning.
+Received receive_packet(int socket, std::span<uint8_t> head, std::span<uint8_t> rest);
+// Receives a packet as the first does, and takes descriptors, close-on-exec, into `descriptors`:
+// *count is how many came. If more came, all are closed and it is kClosed.
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
                         std::span<int> descriptors, size_t *count);
 

@@ -11,7 +11,7 @@
 
 namespace lanecrypt::service {
 
-constexpr bool is_known(Outcome outcome) { return outcome <= Outcome::kNotAllowed; }
+constexpr bool is_known(Outcome outcome) { return outcome <= Outcome::kFaultSigned; }
 
 struct OperationResult {
   Outcome outcome = Outcome::kFailed;

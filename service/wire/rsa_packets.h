@@ -13,8 +13,8 @@
 
 namespace lanecrypt::service {
 
-// The parts of a key by KeyPart, big-endian. Empty where a part is left out. A key of ML-DSA has
-// kMlDsaKey alone.
+// The parts of a key by KeyPart, big-endian. Empty where a part is left out. A key of another
+// family has kWholeKey alone.
 using KeyParts = std::array<std::span<const uint8_t>, kKeyParts>;
 
 struct PrivateRequest {

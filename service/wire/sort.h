@@ -6,36 +6,63 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <span>
 
 namespace lanecrypt::service {
 
-enum class Family : uint32_t { kRsa, kMlDsa };
+enum class Family : uint32_t { kRsa, kMlDsa, kSlhDsa };
 
 struct Sort {
   Family family = Family::kRsa;
-  uint32_t size = 0;  // bits of RSA's modulus, or the number of ML-DSA's parameter set
+  uint32_t size = 0;  // bits of RSA's modulus, or the number of a parameter set
 
   bool operator==(const Sort &) const = default;
 };
 
-// The parameter sets of ML-DSA (FIPS 204, table 2): the bytes of a private key as skEncode makes
-// it, and of a signature as sigEncode makes it.
-struct MlDsaSet {
-  uint32_t number, key_bytes, signature_bytes;
+// A parameter set of ML-DSA (FIPS 204, table 2) or of SLH-DSA (FIPS 205, table 2), whose
+// signatures the service makes. The lengths are those of packets: see Sign in messages.h.
+struct SignatureSet {
+  Family family;
+  uint32_t number;  // as lc_ml_dsa_set and lc_slh_dsa_set have it
+  const char *name;
+  uint32_t input_bytes, key_bytes, signature_bytes;
+  // Of SLH-DSA: a thousand compressions of SHA-256, or permutations of Keccak, in a signature.
+  uint32_t thousand_hashes = 0;
+
+  constexpr Sort sort() const { return {family, number}; }
+  constexpr bool is_shake() const { return family == Family::kSlhDsa && number >= 6; }
 };
-inline constexpr MlDsaSet kMlDsaSets[] = {{44, 2560, 2420}, {65, 4032, 3309}, {87, 4896, 4627}};
-inline constexpr size_t kMlDsaSetCount = std::size(kMlDsaSets);
+inline constexpr SignatureSet kSignatureSets[] = {
+    {Family::kMlDsa, 44, "ml-dsa-44", 96, 2560, 2420},
+    {Family::kMlDsa, 65, "ml-dsa-65", 96, 4032, 3309},
+    {Family::kMlDsa, 87, "ml-dsa-87", 96, 4896, 4627},
+    {Family::kSlhDsa, 0, "slh-dsa-sha2-128s", 46, 48, 7856, 2218},
+    {Family::kSlhDsa, 1, "slh-dsa-sha2-128f", 50, 48, 17088, 107},
+    {Family::kSlhDsa, 2, "slh-dsa-sha2-192s", 63, 72, 16224, 3800},
+    {Family::kSlhDsa, 3, "slh-dsa-sha2-192f", 66, 72, 35664, 171},
+    {Family::kSlhDsa, 4, "slh-dsa-sha2-256s", 79, 96, 29792, 3316},
+    {Family::kSlhDsa, 5, "slh-dsa-sha2-256f", 81, 96, 49856, 350},
+    {Family::kSlhDsa, 6, "slh-dsa-shake-128s", 46, 48, 7856, 2218},
+    {Family::kSlhDsa, 7, "slh-dsa-shake-128f", 50, 48, 17088, 107},
+    {Family::kSlhDsa, 8, "slh-dsa-shake-192s", 63, 72, 16224, 3800},
+    {Family::kSlhDsa, 9, "slh-dsa-shake-192f", 66, 72, 35664, 171},
+    {Family::kSlhDsa, 10, "slh-dsa-shake-256s", 79, 96, 29792, 3316},
+    {Family::kSlhDsa, 11, "slh-dsa-shake-256f", 81, 96, 49856, 350},
+};
+inline constexpr size_t kSignatureSetCount = std::size(kSignatureSets);
+inline constexpr std::span<const SignatureSet> kMlDsaSets = std::span(kSignatureSets).first(3),
+                                               kSlhDsaSets = std::span(kSignatureSets).subspan(3);
 
 // nullptr if there is no such set.
-constexpr const MlDsaSet *find_ml_dsa_set(uint32_t number) {
-  for (const MlDsaSet &set : kMlDsaSets)
-    if (set.number == number) return &set;
+constexpr const SignatureSet *find_set(const Sort &sort) {
+  for (const SignatureSet &set : kSignatureSets)
+    if (set.sort() == sort) return &set;
   return nullptr;
 }
-// The place of a set in kMlDsaSets.
-constexpr size_t place_of_ml_dsa_set(uint32_t number) {
+// The place of a set in kSignatureSets.
+constexpr size_t place_of_set(const Sort &sort) {
   size_t place = 0;
-  while (place + 1 < kMlDsaSetCount && kMlDsaSets[place].number != number) ++place;
+  while (place + 1 < kSignatureSetCount && kSignatureSets[place].sort() != sort) ++place;
   return place;
 }
 

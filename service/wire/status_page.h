@@ -15,7 +15,7 @@
 namespace lanecrypt::service {
 
 inline constexpr uint32_t kPageMagic = 0x4750434c;  // "LCPG"
-inline constexpr uint32_t kPageVersion = 2;
+inline constexpr uint32_t kPageVersion = 3;
 
 // Any thread of any process. Each number is read and written whole, and tells no secret. A
 // client trusts none of them further than to choose between two right ways.
@@ -39,10 +39,11 @@ struct StatusPage {
   // Microseconds from the arrival of a private RSA operation to its answer, by its size and by
   // the operations in the service then; 0: not known yet.
   std::atomic<uint32_t> rsa_us[kSizes][kLoads];
-  // Devices that are open and work for ML-DSA, which is tried a little after RSA.
-  std::atomic<uint32_t> ml_dsa_devices;
-  // As rsa_us, of signatures of ML-DSA, by kMlDsaSets.
-  std::atomic<uint32_t> ml_dsa_us[kMlDsaSetCount][kLoads];
+  // Devices that are open and work for ML-DSA, which is tried a little after RSA, and those that do
+  // SLH-DSA or are not tried yet, which they are when the first key of it comes.
+  std::atomic<uint32_t> ml_dsa_devices, slh_dsa_devices;
+  // As rsa_us, of signatures, by kSignatureSets.
+  std::atomic<uint32_t> sign_us[kSignatureSetCount][kLoads];
 
   static size_t size_of(uint32_t modulus_bits) {
     return std::min<size_t>((modulus_bits - 1) / 256, kSizes - 1);
@@ -53,12 +54,13 @@ struct StatusPage {
   // How long operations of a sort took, in a page that may be written or only read.
   template <class Page>
   static auto &times_of(Page &page, const Sort &sort) {
-    return sort.family == Family::kMlDsa ? page.ml_dsa_us[place_of_ml_dsa_set(sort.size)]
-                                         : page.rsa_us[size_of(sort.size)];
+    return sort.family == Family::kRsa ? page.rsa_us[size_of(sort.size)]
+                                       : page.sign_us[place_of_set(sort)];
   }
   uint32_t devices_for(Family family) const {
-    const std::atomic<uint32_t> &count = family == Family::kMlDsa ? ml_dsa_devices : usable_devices;
-    return count.load(std::memory_order_relaxed);
+    const std::atomic<uint32_t> *const counts[] = {&usable_devices, &ml_dsa_devices,
+                                                   &slh_dsa_devices};
+    return counts[size_t(family)]->load(std::memory_order_relaxed);
   }
 };
 

@@ -30,7 +30,8 @@ uint32_t BatchChoice::recent_callers(uint32_t now, Duration window) {
 
 bool BatchChoice::is_device_sooner(const Sort &sort, uint32_t in_line) {
   const uint32_t on_cpu = on_cpu_.fetch_add(1, std::memory_order_relaxed) + 1;
-  const int64_t alone = cpu_nanoseconds_[sort.slot].load(std::memory_order_relaxed);
+  int64_t alone = cpu_nanoseconds_[sort.slot].load(std::memory_order_relaxed);
+  if (alone == 0) alone = sort.least_on_cpu.count();
   if (alone == 0) return false;
   const uint32_t callers = on_cpu + uint32_t(std::min<size_t>(devices_.load(), 1u << 30));
   const uint32_t recent = recent_callers(callers, std::max(kLeastWindow, 4 * Duration(alone)));

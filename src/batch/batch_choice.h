@@ -27,6 +27,8 @@ class BatchChoice {
     BatchKind kind;
     size_t slot = 0;      // below kSlots: those that take a core as long share one
     Duration guess = {};  // what a device may take before any was seen
+    // What a core takes at least, which counts before one was seen; 0: the first stay there.
+    Duration least_on_cpu = {};
   };
   static constexpr size_t kSlots = 54;
   struct Devices {

@@ -95,7 +95,7 @@ bool ServedRsa::is_sooner(uint32_t bits, uint32_t in_line) {
   if (runtime::rsa_kind(bits) == 0) return false;
   client::Connection &connection = service_.client->here();
   client::Choice &choice = connection.choice();
-  const bool is_worth_it = choice.is_worth_connecting(in_line);
+  const bool is_worth_it = choice.is_worth_connecting(service::Family::kRsa, in_line);
   std::shared_ptr<client::Session> session = connection.session();
   if (session == nullptr && is_worth_it && connection.may_connect())
     session = connection.connect(false);

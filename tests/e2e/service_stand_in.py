@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 
-VERSION = 2
+VERSION = 3
 HELLO, STATISTICS, WELCOME, TEXT, REFUSED = 1, 5, 16, 18, 19
 
 

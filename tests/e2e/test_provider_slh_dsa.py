@@ -64,7 +64,7 @@ def test_nothing_is_offered_before_3_5(configuration):
 
 @has_slh_dsa
 def test_nothing_is_offered_where_no_device_may_come(tmp_path, build):
-    for settings in ({"in_process": None}, {"slh_dsa": "off"}):
+    for settings in ({"in_process": None, "service": "off"}, {"slh_dsa": "off"}):
         configuration = Configuration(tmp_path, build, devices=DEVICES, stats_file=None, **settings)
         assert not ours(configuration.run(OPENSSL, "list", "-signature-algorithms",
                                           "-key-managers"))

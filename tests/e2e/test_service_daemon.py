@@ -21,7 +21,7 @@ from cli_fixtures import BUILD, environment
 
 DAEMON = BUILD / "bin" / "lanecryptd"
 FAILED, USAGE = 1, 2
-VERSION, HELLO, STATISTICS, WELCOME, TEXT = 2, 1, 5, 16, 18
+VERSION, HELLO, STATISTICS, WELCOME, TEXT = 3, 1, 5, 16, 18
 NOT_ALLOWED = 7
 NOBODY = 65534
 
@@ -242,13 +242,13 @@ except PermissionError:
     print("no permission")
     sys.exit()
 try:
-    s.send(struct.pack("=HHI", 1, 2, 8))
+    s.send(struct.pack("=HHI", 1, 3, 8))
 except BrokenPipeError:
     pass
 kind, _, _, outcome = struct.unpack("=HHII", s.recv(16384)[:12])
 print("welcome" if kind == 16 else f"refused {outcome}")
 if kind == 16:
-    s.send(struct.pack("=HHI", 5, 2, 8))
+    s.send(struct.pack("=HHI", 5, 3, 8))
     print("users" if b'"users"' in s.recv(16384) else "no users")
 """
 

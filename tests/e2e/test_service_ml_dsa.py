@@ -24,10 +24,10 @@ def started(service):  # noqa: F811
     return service
 
 
-def start(one):
+def start(one, family="ml_dsa"):
     one.start()
     deadline = time.monotonic() + 120
-    while one.statistics()["ml_dsa_devices"] == 0:
+    while one.statistics()[family + "_devices"] == 0:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -37,9 +37,9 @@ def configuration(tmp_path, build, running):
     return Configuration(tmp_path, build, in_process=None, service=running.socket, ml_dsa="always")
 
 
-def counters(configuration):
+def counters(configuration, family="ml_dsa"):
     lines = [json.loads(line) for line in configuration.stats.read_text().splitlines()]
-    return [sum(line["ml_dsa_" + name] for line in lines)
+    return [sum(line[f"{family}_{name}"] for line in lines)
             for name in ("service_jobs", "cpu_jobs", "failures")]
 
 

@@ -19,7 +19,7 @@ from provider_fixtures import Configuration, OPENSSL, plain
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
 import ways  # noqa: E402  (beside the program that it tells)
 
-VERSION, HELLO, STATISTICS, WELCOME, TEXT = 2, 1, 5, 16, 18
+VERSION, HELLO, STATISTICS, WELCOME, TEXT = 3, 1, 5, 16, 18
 
 
 class Service:

@@ -224,7 +224,7 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
                 "\"ml_dsa_device_jobs\": 0, \"ml_dsa_service_jobs\": 0, "
                 "\"ml_dsa_cpu_jobs\": 0, \"ml_dsa_failures\": 0, "
                 "\"slh_dsa_device_keys\": 0, \"slh_dsa_cpu_keys\": 0, \"slh_dsa_device_jobs\": 0, "
-                "\"slh_dsa_cpu_jobs\": 0, \"slh_dsa_failures\": 0, "
+                "\"slh_dsa_service_jobs\": 0, \"slh_dsa_cpu_jobs\": 0, \"slh_dsa_failures\": 0, "
                 "\"devices\": [{\"id\": \"host:0\""),
       std::string::npos)
       << line;

@@ -2,6 +2,7 @@
 #include "service/daemon/client/channel.h"
 
 #include <algorithm>
+#include <new>
 
 #include "service/daemon/client/key.h"
 #include "service/daemon/client/session.h"
@@ -35,13 +36,20 @@ void Channel::begin(Kind kind) {
 }
 
 bool Channel::keep_input(std::span<const uint8_t> input, size_t output_bytes) {
-  const size_t bytes = std::max(input.size(), output_bytes);
+  const bool is_short = output_bytes <= kMostShortOutputBytes;
+  const size_t bytes = std::max(input.size(), is_short ? output_bytes : 0);
   if (!memory_.ok(bytes)) memory_ = secure::KeyMemory(bytes);
   if (!memory_.ok(bytes)) return false;
   used_ = bytes;
   output_bytes_ = output_bytes;
   std::copy(input.begin(), input.end(), memory_.data());
   return true;
+}
+
+bool Channel::make_room_for_output() {
+  if (output_bytes_ <= kMostShortOutputBytes) return true;
+  long_output_.reset(new (std::nothrow) uint8_t[output_bytes_]);
+  return long_output_ != nullptr;
 }
 
 Channel::Ended Channel::end(std::span<const std::span<const uint8_t>> answer) {
@@ -52,6 +60,7 @@ Channel::Ended Channel::end(std::span<const std::span<const uint8_t>> answer) {
     ended.is_full = send_packet(socket(), answer) == Transfer::kWouldBlock;
   secure::wipe(memory_.data(), used_);
   used_ = 0;
+  long_output_.reset();
   is_busy_ = false;
   ended.channel = std::move(itself_);
   return ended;

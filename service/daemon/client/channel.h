@@ -27,7 +27,7 @@ class Session;
 // What the client wants. It belongs to whoever has the request, from begin() to end().
 struct Request {
   Kind kind = Kind::kRsaPrivate;
-  // kRsaPrivate and kMlDsaSign:
+  // Of an operation with a key:
   std::shared_ptr<Key> key;
   Sort sort;                // of RSA before the key is found, by the input's length
   uint32_t load = 0;        // such operations in the service when it came, this one included
@@ -55,7 +55,7 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   bool is_idle();
   // A request has come. The channel stays until end().
   void begin(Kind kind);
-  // Keeps the input where the output goes too. False where there is no memory.
+  // Keeps the input. False where there is no memory.
   bool keep_input(std::span<const uint8_t> input, size_t output_bytes);
   // Nobody is at the other end any more.
   void note_gone() { is_gone_.store(true, std::memory_order_relaxed); }
@@ -63,7 +63,13 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   // ---- Whoever has the request ----
   Request request;
   uint8_t *data() { return memory_.data(); }
-  std::span<uint8_t> output() { return {memory_.data(), output_bytes_}; }
+  // Makes room for the output. A short one goes where the input is. A long one, which is a
+  // signature of SLH-DSA and no secret, has memory only while the library has the operation, or
+  // channels would hold as much of it as their clients like. False where there is none.
+  bool make_room_for_output();
+  std::span<uint8_t> output() {
+    return {long_output_ == nullptr ? memory_.data() : long_output_.get(), output_bytes_};
+  }
   bool is_gone() const { return is_gone_.load(std::memory_order_relaxed); }
 
   // Sends the answer if its session still wants it, wipes what was secret, and is idle again.
@@ -91,7 +97,9 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   std::atomic<bool> is_gone_ = false;
   std::shared_ptr<Channel> itself_;  // while it has a request
   secure::KeyMemory memory_;
-  size_t used_ = 0, output_bytes_ = 0;  // bytes of it
+  size_t used_ = 0;  // bytes of it
+  size_t output_bytes_ = 0;
+  std::unique_ptr<uint8_t[]> long_output_;
 };
 
 }  // namespace lanecrypt::service::daemon

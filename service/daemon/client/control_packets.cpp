@@ -69,6 +69,8 @@ bool ControlPackets::open_channels(Service &service, Session &session, uint32_t 
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
       break;
     Descriptor ours(pair[0]);
+    (void)setsockopt(ours.get(), SOL_SOCKET, SO_SNDBUF, &kChannelSendBytes,
+                     sizeof kChannelSendBytes);
     theirs.emplace_back(pair[1]);
     channels.push_back(std::make_shared<Channel>(session.shared_from_this(), std::move(ours),
                                                  std::move(of_user), std::move(descriptor),

@@ -43,12 +43,13 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   const Sort &sort() const { return sort_; }
   // Whether it is for this.
   bool suits(const KeyUse &use) const {
-    return sort_.family == use.sort.family && output_bytes_ == use.output_bytes;
+    return sort_.family == use.sort.family && output_bytes_ == use.output_bytes &&
+           (sort_.family == Family::kRsa || sort_ == use.sort);
   }
   bool has(const KeyParts &parts) const { return parts_.are(parts); }
 
   // Has the library check it, which takes up to some milliseconds. One thread, once. Throws
-  // std::bad_alloc.
+  // std::bad_alloc and NotChecked.
   bool check();
   const LibraryKey &checked() const { return *checked_; }
 

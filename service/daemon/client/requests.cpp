@@ -7,8 +7,8 @@
 #include <new>
 
 #include "service/daemon/service.h"
-#include "service/wire/ml_dsa_packets.h"
 #include "service/wire/rsa_packets.h"
+#include "service/wire/sign_packets.h"
 
 namespace lanecrypt::service::daemon {
 namespace {
@@ -41,9 +41,9 @@ void begin_private(Service &service, Channel &channel, const PrivateRequest &req
 }
 
 void begin_signature(Service &service, Channel &channel, const SignRequest &request) {
-  channel.begin(Kind::kMlDsaSign);
-  KeyUse use{request.key, {Family::kMlDsa, request.set->number}, request.set->signature_bytes, {}};
-  if (!request.private_key.empty()) use.parts.emplace()[kMlDsaKey] = request.private_key;
+  channel.begin(kind_of_signature(request.set->family));
+  KeyUse use{request.key, request.set->sort(), request.set->signature_bytes, {}};
+  if (!request.private_key.empty()) use.parts.emplace()[kWholeKey] = request.private_key;
   begin_with_key(service, channel, request.input, use);
 }
 

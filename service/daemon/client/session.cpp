@@ -96,7 +96,7 @@ Session::FoundKey Session::find_key(Channel &channel, const KeyUse &use) {
   if (key == nullptr && !use.parts) return refuse(Outcome::kUnknownKey);
   if (key != nullptr && use.parts && !key->has(*use.parts)) return refuse(Outcome::kBadKey);
   if (key == nullptr) {
-    Seat seat(user->keys, kMostKeysOfUser);
+    Seat seat(user->keys, kMostKeysOfUser, seats_of_key(use.sort.family));
     if (keys_.size() >= kMostKeysOfSession || !seat.ok()) return refuse(Outcome::kBusy);
     key = std::make_shared<Key>(shared_from_this(), use, std::move(seat), service_.counters);
     keys_.emplace(use.number, key);

@@ -18,7 +18,7 @@ namespace lanecrypt::service::daemon {
 struct KindCounters {
   static constexpr unsigned kFirstTime = 10;
 
-  std::array<std::atomic<uint64_t>, size_t(Outcome::kNotAllowed) + 1> outcomes = {};
+  std::array<std::atomic<uint64_t>, size_t(Outcome::kFaultSigned) + 1> outcomes = {};
   // In units of 2^-32: each operation counts as its share of its batch.
   std::atomic<uint64_t> batches = 0;
   Histogram batch_operations{0};
@@ -31,14 +31,14 @@ struct KindCounters {
 
 struct Counters {
   std::array<KindCounters, StatusPage::kSizes> rsa_private, rsa_generate;
-  std::array<KindCounters, kMlDsaSetCount> ml_dsa_sign;  // by kMlDsaSets
+  std::array<KindCounters, kSignatureSetCount> sign;  // by kSignatureSets
   std::atomic<uint64_t> sessions_total = 0, sessions_refused = 0;
   std::atomic<uint64_t> keys = 0, channels = 0, sessions = 0;
   std::atomic<uint64_t> under_way = 0;  // operations with keys that the library has
   // Of operations with keys of this sort.
   KindCounters &of(const Sort &sort) {
-    return sort.family == Family::kMlDsa ? ml_dsa_sign[place_of_ml_dsa_set(sort.size)]
-                                         : rsa_private[StatusPage::size_of(sort.size)];
+    return sort.family == Family::kRsa ? rsa_private[StatusPage::size_of(sort.size)]
+                                       : sign[place_of_set(sort)];
   }
   // Threads of the service that run now, as far as they tell.
   std::atomic<int32_t> running_threads = 0;

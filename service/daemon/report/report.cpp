@@ -17,9 +17,10 @@ constexpr double kNanoseconds = 1e-9;
 constexpr struct {
   Outcome outcome;
   const char *name;
-} kOutcomes[] = {{Outcome::kBadInput, "bad_input"}, {Outcome::kBusy, "busy"},
-                 {Outcome::kNoDevice, "no_device"}, {Outcome::kFailed, "failed"},
-                 {Outcome::kBadKey, "bad_key"},     {Outcome::kUnknownKey, "unknown_key"}};
+} kOutcomes[] = {{Outcome::kBadInput, "bad_input"},      {Outcome::kBusy, "busy"},
+                 {Outcome::kNoDevice, "no_device"},      {Outcome::kFailed, "failed"},
+                 {Outcome::kBadKey, "bad_key"},          {Outcome::kUnknownKey, "unknown_key"},
+                 {Outcome::kFaultSigned, "fault_signed"}};
 
 template <class T>
 T value_of(const std::atomic<T> &number) {
@@ -98,6 +99,7 @@ Json device_json(const DeviceReport &device) {
   json["state"] = name_of(device.info.state);
   json["rsa_state"] = name_of(device.info.rsa_state);
   json["ml_dsa_state"] = name_of(device.info.ml_dsa_state);
+  json["slh_dsa_state"] = name_of(device.info.slh_dsa_state);
   json["reason"] = device.info.reason;
   json["memory_bytes"] = device.info.memory_bytes;
   json["memory_used_bytes"] = nullptr;
@@ -141,11 +143,12 @@ std::string make_report(Service &service, const std::vector<std::shared_ptr<cons
   json["operations_under_way"] = under_way;
   // Those that the page offers: it follows the devices' states a little later.
   json["ml_dsa_devices"] = value_of(service.page.status().ml_dsa_devices);
+  json["slh_dsa_devices"] = value_of(service.page.status().slh_dsa_devices);
   Json kinds = Json::array();
   add_rsa_kinds(kinds, counters.rsa_private, "private");
   add_rsa_kinds(kinds, counters.rsa_generate, "generate");
-  for (size_t n = 0; n < kMlDsaSetCount; ++n)
-    add_kind(kinds, counters.ml_dsa_sign[n], fmt::format("ml-dsa-{}-sign", kMlDsaSets[n].number));
+  for (size_t n = 0; n < kSignatureSetCount; ++n)
+    add_kind(kinds, counters.sign[n], fmt::format("{}-sign", kSignatureSets[n].name));
   json["kinds"] = std::move(kinds);
   Json devices = Json::array();
   for (const DeviceReport &device : service.devices.report())

@@ -27,8 +27,13 @@ struct OwnMlDsaKey {
   lc_ml_dsa_key *key = nullptr;
   ~OwnMlDsaKey() { lc_ml_dsa_key_free(key); }
 };
+struct OwnSlhDsaKey {
+  lc_slh_dsa_key *key = nullptr;
+  ~OwnSlhDsaKey() { lc_slh_dsa_key_free(key); }
+};
 
-constexpr uint32_t kTriedBits = 2048, kTriedSet = 65;
+constexpr uint32_t kTriedBits = 2048;
+constexpr Sort kTriedMlDsa{Family::kMlDsa, 65}, kTriedSlhDsa{Family::kSlhDsa, LC_SLH_DSA_SHA2_128F};
 constexpr size_t kTriedBatches[] = {1, 16, 256};
 constexpr size_t kTriedCount = std::size(kTriedBatches);
 // A larger batch is not tried where this one took longer.
@@ -36,6 +41,9 @@ constexpr std::chrono::milliseconds kSlow{20};
 constexpr std::chrono::seconds kLookEvery{1};
 // Reading a card may take a few milliseconds, so it is done often only while somebody asks.
 constexpr std::chrono::seconds kReadEvery{10}, kAsksFor{60};
+// Whoever needs SLH-DSA first waits so long for the devices, less than clients wait for the
+// service.
+constexpr std::chrono::seconds kTrialOfSlhDsa{2};
 
 int take_key(void *argument, uint64_t, const lc_rsa_parts *parts) {
   return lc_rsa_key_new(parts, &static_cast<OwnRsaKey *>(argument)->key) == LC_OK ? 1 : 0;
@@ -121,6 +129,18 @@ std::vector<DeviceReport> Devices::report() {
   return reports;
 }
 
+bool Devices::await_slh_dsa() {
+  std::unique_lock lock(mutex_);
+  if (slh_dsa_trial_ == Trial::kNone) {
+    slh_dsa_trial_ = Trial::kWanted;
+    slh_dsa_until_ = Clock::now() + kTrialOfSlhDsa;
+    changed_.notify_all();
+  }
+  changed_.wait_until(lock, slh_dsa_until_,
+                      [this] { return stopping_ || slh_dsa_trial_ == Trial::kOver; });
+  return slh_dsa_trial_ == Trial::kOver && page_.slh_dsa_devices != 0;
+}
+
 // ---- Their thread -----------------------------------------------------------
 
 void Devices::run() {
@@ -136,15 +156,24 @@ void Devices::run() {
       const Clock::time_point now = Clock::now();
       const bool reads = now - read > kReadEvery || now - asked_ < kAsksFor;
       if (reads) read = now;
+      const bool tries = slh_dsa_trial_ == Trial::kWanted;
       lock.unlock();
+      if (tries)
+        for (const uint32_t index : selected_) try_slh_dsa(index);
       look(reads);
       lock.lock();
-      changed_.wait_for(lock, kLookEvery, [this] { return stopping_ || must_look_; });
+      if (tries) {
+        slh_dsa_trial_ = Trial::kOver;
+        changed_.notify_all();
+      }
+      changed_.wait_for(lock, kLookEvery, [this] {
+        return stopping_ || must_look_ || slh_dsa_trial_ == Trial::kWanted;
+      });
     }
   } catch (const std::exception &error) {
     // For want of memory or threads.
     say(fmt::format("the devices are not used: {}", error.what()));
-    page_.usable_devices = page_.ml_dsa_devices = 0;
+    page_.usable_devices = page_.ml_dsa_devices = page_.slh_dsa_devices = 0;
     on_tried_();
   }
   const std::lock_guard lock(mutex_);
@@ -164,7 +193,7 @@ void Devices::open() {
     const std::lock_guard lock(mutex_);
     selected_ = selected;
     states_.assign(selected.size(), LC_DEVICE_UNTRIED);
-    ml_dsa_states_ = states_;
+    ml_dsa_states_ = slh_dsa_states_ = states_;
     cards_.resize(selected.size());
   }
   OwnRsaKey key;
@@ -204,7 +233,7 @@ void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
 }
 
 void Devices::try_ml_dsa(uint32_t index) {
-  const MlDsaSet &set = *find_ml_dsa_set(kTriedSet);
+  const SignatureSet &set = *find_set(kTriedMlDsa);
   const uint8_t zeros[kMlDsaInputBytes] = {};
   lc_ml_dsa_parts parts{};
   parts.struct_size = sizeof parts;
@@ -213,7 +242,7 @@ void Devices::try_ml_dsa(uint32_t index) {
   OwnMlDsaKey key;
   if (lc_ml_dsa_key_new(&parts, &key.key) != LC_OK) return;
   std::vector<uint8_t> signatures(set.signature_bytes * kTriedBatches[kTriedCount - 1]);
-  time_batches({Family::kMlDsa, set.number}, [&](size_t count) {
+  time_batches(kTriedMlDsa, [&](size_t count) {
     std::vector<lc_ml_dsa_message> messages(count);
     for (size_t n = 0; n < count; ++n) {
       messages[n].key = key.key;
@@ -237,6 +266,49 @@ void Devices::try_ml_dsa(uint32_t index) {
   });
 }
 
+void Devices::try_slh_dsa(uint32_t index) {
+  const SignatureSet &set = *find_set(kTriedSlhDsa);
+  const std::vector<uint8_t> zeros(set.key_bytes);
+  std::vector<uint8_t> made(zeros.size() / 3 * 4);
+  lc_slh_dsa_generation generation{};
+  generation.struct_size = sizeof generation;
+  generation.set = lc_slh_dsa_set(set.number);
+  generation.device = index;
+  generation.count = 1;
+  generation.seeds = zeros.data();
+  generation.keys = made.data();
+  if (lc_slh_dsa_generate(context_, &generation, nullptr) != LC_OK) return;
+  lc_slh_dsa_parts parts{};
+  parts.struct_size = sizeof parts;
+  parts.set = generation.set;
+  parts.private_key = made.data();
+  parts.private_key_bytes = made.size();
+  OwnSlhDsaKey key;
+  if (lc_slh_dsa_key_new(&parts, &key.key) != LC_OK) return;
+  std::vector<uint8_t> signatures(set.signature_bytes * kTriedBatches[kTriedCount - 1]);
+  time_batches(kTriedSlhDsa, [&](size_t count) {
+    std::vector<lc_slh_dsa_message> messages(count);
+    for (size_t n = 0; n < count; ++n) {
+      messages[n].key = key.key;
+      messages[n].message = zeros.data();
+      messages[n].message_bytes = zeros.size();
+      messages[n].signature = signatures.data() + n * set.signature_bytes;
+      messages[n].signature_bytes = set.signature_bytes;
+    }
+    lc_slh_dsa_job job{};
+    job.struct_size = sizeof job;
+    job.operation = LC_SLH_DSA_SIGN;
+    job.deterministic = 1;
+    job.device = index;
+    job.messages = messages.data();
+    job.message_count = count;
+    job.message_size = sizeof(lc_slh_dsa_message);
+    const Clock::time_point begin = Clock::now();
+    const lc_status status = lc_slh_dsa_run(context_, &job, nullptr);
+    return status == LC_OK ? Clock::now() - begin : Clock::duration(-1);
+  });
+}
+
 // run(count) runs a batch and gives how long it took; less than 0: the device does not do it. The
 // first one is not timed.
 void Devices::time_batches(const Sort &sort,
@@ -256,15 +328,25 @@ bool Devices::is_stopping() {
   return stopping_;
 }
 
+// How a device does for a family of signatures, which the log has if it does not.
+void Devices::look_at_signatures(const lc_device_info &info, const char *family,
+                                 lc_device_state now, lc_device_state &told, uint32_t &usable) {
+  if (now == LC_DEVICE_READY) ++usable;
+  if (now == told) return;
+  told = now;
+  if (now != LC_DEVICE_READY)
+    say(fmt::format("{} ({}) signs with {} no more, or not at all{}{}", info.id, info.name, family,
+                    info.reason[0] == '\0' ? "" : ": ", info.reason));
+}
+
 void Devices::look(bool reads_cards) {
   if (!is_open_) return;
-  uint32_t usable = 0, for_ml_dsa = 0;
+  uint32_t usable = 0, for_ml_dsa = 0, for_slh_dsa = 0;
   bool has_lost = false;
   // selected_ and states_ change no more.
   for (size_t n = 0; n < selected_.size(); ++n) {
     const lc_device_info info = info_of(context_, selected_[n]);
     if (info.rsa_state == LC_DEVICE_READY) ++usable;
-    if (info.ml_dsa_state == LC_DEVICE_READY) ++for_ml_dsa;
     has_lost |= info.rsa_state == LC_DEVICE_LOST;
     if (info.rsa_state != states_[n]) {
       states_[n] = info.rsa_state;
@@ -276,18 +358,17 @@ void Devices::look(bool reads_cards) {
                                                             : "cannot be used",
                       info.reason[0] == '\0' ? "" : ": ", info.reason));
     }
-    if (info.ml_dsa_state != ml_dsa_states_[n]) {
-      ml_dsa_states_[n] = info.ml_dsa_state;
-      if (info.ml_dsa_state != LC_DEVICE_READY)
-        say(fmt::format("{} ({}) signs with ML-DSA no more, or not at all{}{}", info.id, info.name,
-                        info.reason[0] == '\0' ? "" : ": ", info.reason));
-    }
+    look_at_signatures(info, "ML-DSA", info.ml_dsa_state, ml_dsa_states_[n], for_ml_dsa);
+    look_at_signatures(info, "SLH-DSA", info.slh_dsa_state, slh_dsa_states_[n], for_slh_dsa);
+    // It is not tried before somebody needs it.
+    if (info.slh_dsa_state == LC_DEVICE_UNTRIED && info.rsa_state == LC_DEVICE_READY) ++for_slh_dsa;
     if (!reads_cards) continue;
     const CardReading card = card_reader_.read(info.pci_address);
     const std::lock_guard lock(mutex_);
     cards_[n] = card;
   }
   page_.ml_dsa_devices.store(for_ml_dsa, std::memory_order_relaxed);
+  page_.slh_dsa_devices.store(for_slh_dsa, std::memory_order_relaxed);
   page_.usable_devices.store(usable, std::memory_order_relaxed);
   if (usable == 0 && has_lost) on_lost_();
 }

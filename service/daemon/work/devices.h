@@ -41,6 +41,10 @@ class Devices {
   // False if a device hangs.
   bool stop(std::chrono::milliseconds limit);
 
+  // Whether a device does SLH-DSA. Few programs sign with it, and a device takes long to prove
+  // itself and keeps memory for it. So devices are tried when this is first called. It waits for
+  // that, but not for long: then it is false.
+  bool await_slh_dsa();
   // Something was not done: looks at the devices' states at once.
   void look_soon();
   // Of selected devices. Empty until they have been opened.
@@ -51,9 +55,12 @@ class Devices {
   void open();
   void try_rsa(uint32_t index, const lc_rsa_key *key);
   void try_ml_dsa(uint32_t index);
+  void try_slh_dsa(uint32_t index);
   void time_batches(const Sort &sort,
                     const std::function<std::chrono::steady_clock::duration(size_t count)> &run);
   bool is_stopping();
+  void look_at_signatures(const lc_device_info &info, const char *family, lc_device_state now,
+                          lc_device_state &told, uint32_t &usable);
   void look(bool reads_cards);
 
   StatusPage &page_;
@@ -65,10 +72,12 @@ class Devices {
   std::mutex mutex_;  // of what is below
   std::condition_variable changed_;
   bool stopping_ = false, ended_ = false, must_look_ = false;
-  std::chrono::steady_clock::time_point asked_;  // for a report
+  enum class Trial { kNone, kWanted, kOver } slh_dsa_trial_ = Trial::kNone;
+  std::chrono::steady_clock::time_point slh_dsa_until_;  // whoever waits for it
+  std::chrono::steady_clock::time_point asked_;          // for a report
   std::vector<uint32_t> selected_;
-  // For RSA and for ML-DSA, as they were told in the log; the thread's alone.
-  std::vector<lc_device_state> states_, ml_dsa_states_;
+  // For each family, as they were told in the log; the thread's alone.
+  std::vector<lc_device_state> states_, ml_dsa_states_, slh_dsa_states_;
   std::vector<CardReading> cards_;
   Cards card_reader_;  // the thread's alone
   std::thread thread_;

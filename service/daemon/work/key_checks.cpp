@@ -89,6 +89,8 @@ void KeyChecks::run() {
         is_good = key.check();
       } catch (const std::bad_alloc &) {
         otherwise = Outcome::kBusy;
+      } catch (const NotChecked &) {
+        otherwise = Outcome::kNoDevice;
       }
       end(key, is_good, otherwise);
     }

@@ -2,6 +2,8 @@
 #include "service/daemon/work/library_keys.h"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 
 namespace lanecrypt::service::daemon {
 namespace {
@@ -14,9 +16,12 @@ bool is_zero(std::span<const uint8_t> number) {
 
 }  // namespace
 
-LibraryKey::LibraryKey(const Sort &sort, const KeyParts &brought) : parts_(brought) {
+LibraryKey::LibraryKey(lc_context *context, const Sort &sort, const KeyParts &brought)
+    : parts_(brought) {
   if (sort.family == Family::kMlDsa)
     take_ml_dsa(sort.size, brought);
+  else if (sort.family == Family::kSlhDsa)
+    take_slh_dsa(context, sort.size, brought);
   else
     take_rsa(brought);
 }
@@ -24,6 +29,7 @@ LibraryKey::LibraryKey(const Sort &sort, const KeyParts &brought) : parts_(broug
 LibraryKey::~LibraryKey() {
   lc_rsa_key_free(rsa_);
   lc_ml_dsa_key_free(ml_dsa_);
+  lc_slh_dsa_key_free(slh_dsa_);
 }
 
 void LibraryKey::take_rsa(const KeyParts &brought) {
@@ -51,9 +57,38 @@ void LibraryKey::take_ml_dsa(uint32_t set, const KeyParts &brought) {
   lc_ml_dsa_parts parts{};
   parts.struct_size = sizeof parts;
   parts.set = lc_ml_dsa_set(set);
-  parts.private_key = brought[kMlDsaKey].data();
+  parts.private_key = brought[kWholeKey].data();
   // The library computes the public key.
   (void)lc_ml_dsa_key_new(&parts, &ml_dsa_);
+}
+
+// A device makes the root of the seeds again. With another root no signature would verify, and the
+// library would blame the device, and make each again on the CPU.
+void LibraryKey::take_slh_dsa(lc_context *context, uint32_t set, const KeyParts &brought) {
+  const std::span<const uint8_t> parts = brought[kWholeKey];
+  const size_t n = parts.size() / 3;
+  secure::KeyMemory seeds(3 * n), made(4 * n);
+  if (!seeds.ok(3 * n) || !made.ok(4 * n)) throw std::bad_alloc();
+  // SK.prf stays with the client: of what is signed here R is made already.
+  std::memset(seeds.data(), 0, 3 * n);
+  std::copy_n(parts.data(), n, seeds.data());
+  std::copy_n(parts.data() + n, n, seeds.data() + 2 * n);
+  lc_slh_dsa_generation generation{};
+  generation.struct_size = sizeof generation;
+  generation.set = lc_slh_dsa_set(set);
+  generation.device = LC_ANY_DEVICE;
+  generation.count = 1;
+  generation.seeds = seeds.data();
+  generation.keys = made.data();
+  if (lc_slh_dsa_generate(context, &generation, nullptr) != LC_OK) throw NotChecked();
+  // The root is public.
+  if (!std::equal(parts.end() - std::ptrdiff_t(n), parts.end(), made.data() + 3 * n)) return;
+  lc_slh_dsa_parts key{};
+  key.struct_size = sizeof key;
+  key.set = generation.set;
+  key.private_key = made.data();
+  key.private_key_bytes = 4 * n;
+  (void)lc_slh_dsa_key_new(&key, &slh_dsa_);
 }
 
 LibraryKeys::PublicPart LibraryKeys::public_part_of(const Sort &sort, const KeyParts &parts) {
@@ -61,14 +96,18 @@ LibraryKeys::PublicPart LibraryKeys::public_part_of(const Sort &sort, const KeyP
   // The private key of ML-DSA has the hash of the public one behind rho and K (FIPS 204, algorithm
   // 24).
   constexpr size_t kBefore = 64, kHashBytes = 64;
-  if (sort.family == Family::kMlDsa) part = parts[kMlDsaKey].subspan(kBefore, kHashBytes);
+  if (sort.family == Family::kMlDsa) part = parts[kWholeKey].subspan(kBefore, kHashBytes);
+  // That of SLH-DSA ends with the public one.
+  if (sort.family == Family::kSlhDsa) part = parts[kWholeKey].last(parts[kWholeKey].size() / 3 * 2);
   return {part.begin(), part.end()};
 }
 
 LibraryKeyPointer LibraryKeys::get(const Sort &sort, const KeyParts &parts) {
   const PublicPart name = public_part_of(sort, parts);
   if (LibraryKeyPointer found = find(name, parts)) return found;
-  std::unique_ptr<const LibraryKey> made = std::make_unique<LibraryKey>(sort, parts);
+  lc_context *const context = context_;
+  if (sort.family == Family::kSlhDsa && (context == nullptr || !may_ask_())) throw NotChecked();
+  std::unique_ptr<const LibraryKey> made = std::make_unique<LibraryKey>(context, sort, parts);
   if (!made->is_good()) return nullptr;
   const LibraryKeyPointer key(made.release(), [this, name](const LibraryKey *gone) {
     delete gone;

@@ -5,10 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "lanecrypt/lanecrypt.h"
@@ -17,34 +20,49 @@
 
 namespace lanecrypt::service::daemon {
 
+// The library could not look at a key, for want of a device.
+struct NotChecked : std::runtime_error {
+  NotChecked() : runtime_error("a key was not checked") {}
+};
+
 // Wiped when the last client that has brought it has gone.
 class LibraryKey {
  public:
   // Has the library check it, which takes up to some milliseconds. is_good() says how that went.
-  LibraryKey(const Sort &sort, const KeyParts &parts);
+  // Throws NotChecked.
+  LibraryKey(lc_context *context, const Sort &sort, const KeyParts &parts);
   ~LibraryKey();
   LibraryKey(const LibraryKey &) = delete;
 
-  bool is_good() const { return rsa_ != nullptr || ml_dsa_ != nullptr; }
-  // By its family: the other is nullptr.
+  bool is_good() const { return rsa_ != nullptr || ml_dsa_ != nullptr || slh_dsa_ != nullptr; }
+  // By its family: the others are nullptr.
   const lc_rsa_key *rsa() const { return rsa_; }
   const lc_ml_dsa_key *ml_dsa() const { return ml_dsa_; }
+  const lc_slh_dsa_key *slh_dsa() const { return slh_dsa_; }
   bool is(const KeyParts &parts) const { return parts_.are(parts); }
 
  private:
   void take_rsa(const KeyParts &brought);
   void take_ml_dsa(uint32_t set, const KeyParts &brought);
+  void take_slh_dsa(lc_context *context, uint32_t set, const KeyParts &brought);
 
   const StoredParts parts_;
   lc_rsa_key *rsa_ = nullptr;
   lc_ml_dsa_key *ml_dsa_ = nullptr;
+  lc_slh_dsa_key *slh_dsa_ = nullptr;
 };
 using LibraryKeyPointer = std::shared_ptr<const LibraryKey>;
 
 // Any thread. It outlives the keys.
 class LibraryKeys {
  public:
-  // nullptr if the library does not take it. Throws std::bad_alloc.
+  // Called once, when there is a context, which keys of SLH-DSA need. may_ask: whether it does
+  // SLH-DSA now.
+  void open(lc_context *context, std::function<bool()> may_ask) {
+    may_ask_ = std::move(may_ask);
+    context_ = context;
+  }
+  // nullptr if the library does not take it. Throws std::bad_alloc and NotChecked.
   LibraryKeyPointer get(const Sort &sort, const KeyParts &parts);
 
  private:
@@ -55,6 +73,8 @@ class LibraryKeys {
   LibraryKeyPointer find(const PublicPart &name, const KeyParts &parts);
   void forget(const PublicPart &name);
 
+  std::atomic<lc_context *> context_ = nullptr;
+  std::function<bool()> may_ask_;  // not before there is a context
   std::mutex mutex_;
   // The last key that was made of each, while somebody has it.
   std::map<PublicPart, std::weak_ptr<const LibraryKey>> by_public_part_;

@@ -12,7 +12,11 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
-Outcome outcome_of(lc_status status) {
+Outcome outcome_of(lc_status status, const Request &request) {
+  // The library looks at what the key has signed only after a check that failed.
+  if (status == LC_ERROR_DEVICE && request.sort.family == Family::kSlhDsa &&
+      request.result.failed_checks != 0)
+    return Outcome::kFaultSigned;
   switch (status) {
     case LC_OK:
       return Outcome::kDone;
@@ -31,10 +35,14 @@ Outcome outcome_of(lc_status status) {
 
 // A device takes longer for longer numbers, and needs fewer of them to be busy.
 size_t cost_of(const Sort &sort) {
-  // A signature of ML-DSA takes a device less than one of RSA-2048.
-  if (sort.family == Family::kMlDsa) return 1;
-  const size_t length = (sort.size + 2047) / 2048;
-  return length * length;
+  if (sort.family == Family::kRsa) {
+    const size_t length = (sort.size + 2047) / 2048;
+    return length * length;
+  }
+  // A signature of ML-DSA takes a device less than an operation of RSA-2048, which is as long as
+  // some 90,000 hashes of SHA-256, or a quarter as many of SHAKE.
+  const SignatureSet &set = kSignatureSets[place_of_set(sort)];
+  return std::max<size_t>(1, (set.thousand_hashes * (set.is_shake() ? 4 : 1) + 89) / 90);
 }
 
 uint64_t nanoseconds(Clock::duration time) {
@@ -106,20 +114,30 @@ void Operations::give() {
 lc_status Operations::give_to_library(Channel &channel, const lc_completion &completion) {
   lc_context *const context = context_;
   if (context == nullptr) return LC_ERROR_NO_DEVICE;
+  if (!channel.make_room_for_output()) return LC_ERROR_MEMORY;
   const LibraryKey &key = channel.request.key->checked();
-  if (key.rsa() != nullptr) {
-    const lc_rsa_message message{key.rsa(), channel.data(), channel.data()};
-    lc_rsa_job job{};
-    job.struct_size = sizeof job;
-    job.operation = LC_RSA_PRIVATE;
-    job.device = LC_ANY_DEVICE;
-    job.messages = &message;
-    job.message_count = 1;
-    job.message_size = sizeof message;
-    return lc_rsa_submit(context, &job, &completion, nullptr);
-  }
+  if (key.rsa() != nullptr) return give_rsa(context, channel, key.rsa(), completion);
+  if (key.ml_dsa() != nullptr) return give_ml_dsa(context, channel, key.ml_dsa(), completion);
+  return give_slh_dsa(context, channel, key.slh_dsa(), completion);
+}
+
+lc_status Operations::give_rsa(lc_context *context, Channel &channel, const lc_rsa_key *key,
+                               const lc_completion &completion) {
+  const lc_rsa_message message{key, channel.data(), channel.data()};
+  lc_rsa_job job{};
+  job.struct_size = sizeof job;
+  job.operation = LC_RSA_PRIVATE;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  return lc_rsa_submit(context, &job, &completion, nullptr);
+}
+
+lc_status Operations::give_ml_dsa(lc_context *context, Channel &channel, const lc_ml_dsa_key *key,
+                                  const lc_completion &completion) {
   lc_ml_dsa_message message{};
-  message.key = key.ml_dsa();
+  message.key = key;
   // Both are taken before the signature comes where they are.
   message.message = channel.data();
   message.message_bytes = kMlDsaMuBytes;
@@ -135,6 +153,25 @@ lc_status Operations::give_to_library(Channel &channel, const lc_completion &com
   job.message_count = 1;
   job.message_size = sizeof message;
   return lc_ml_dsa_submit(context, &job, &completion, nullptr);
+}
+
+lc_status Operations::give_slh_dsa(lc_context *context, Channel &channel, const lc_slh_dsa_key *key,
+                                   const lc_completion &completion) {
+  lc_slh_dsa_message message{};
+  message.key = key;
+  message.message = channel.data();
+  message.message_bytes = kSignatureSets[place_of_set(channel.request.sort)].input_bytes;
+  message.signature = channel.output().data();
+  message.signature_bytes = channel.output().size();
+  lc_slh_dsa_job job{};
+  job.struct_size = sizeof job;
+  job.operation = LC_SLH_DSA_SIGN;
+  job.encoding = LC_MESSAGE_DIGEST;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  return lc_slh_dsa_submit(context, &job, &completion, nullptr);
 }
 
 void Operations::submit(Channel &channel) {
@@ -153,7 +190,7 @@ void Operations::submit(Channel &channel) {
   const size_t cost = request.cost;
   if (status == LC_ERROR_NO_DEVICE) on_trouble_(argument_);
   counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
-  finish(channel, outcome_of(status));
+  finish(channel, outcome_of(status, request));
   leave_window(cost);
 }
 
@@ -164,7 +201,7 @@ void Operations::ended(void *argument, lc_status status) noexcept {
   const size_t cost = channel.request.cost;
   if (status == LC_ERROR_NO_DEVICE || status == LC_ERROR_DEVICE) self.on_trouble_(self.argument_);
   self.counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
-  self.finish(channel, outcome_of(status));
+  self.finish(channel, outcome_of(status, channel.request));
   self.leave_window(cost);
   self.give();
 }

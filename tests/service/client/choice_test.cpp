@@ -6,6 +6,7 @@
 namespace service_test {
 namespace {
 
+using lanecrypt::service::Family;
 using lanecrypt::service::StatusPage;
 
 constexpr uint32_t kBits = 2048;
@@ -145,11 +146,11 @@ TEST(Choice, FewOperationsAreNoReasonToConnect) {
   FakeService fake;
   client::Client user(client::Place::named(fake.path()));
   client::Choice &choice = user.here().choice();
-  for (int n = 1; n < 8; ++n) EXPECT_FALSE(choice.is_worth_connecting(1));
-  EXPECT_TRUE(choice.is_worth_connecting(1));
-  EXPECT_TRUE(choice.is_worth_connecting(1));
+  for (int n = 1; n < 8; ++n) EXPECT_FALSE(choice.is_worth_connecting(Family::kRsa, 1));
+  EXPECT_TRUE(choice.is_worth_connecting(Family::kRsa, 1));
+  EXPECT_TRUE(choice.is_worth_connecting(Family::kRsa, 1));
   client::Client second(client::Place::named(fake.path()));
-  EXPECT_TRUE(second.here().choice().is_worth_connecting(2));
+  EXPECT_TRUE(second.here().choice().is_worth_connecting(Family::kRsa, 2));
 }
 
 TEST(Choice, OfKeys) {

@@ -70,8 +70,8 @@ FakeService::FakeService() : path_(folder_.path() + "/socket") {
   compute = [](std::span<const uint8_t> input, const std::vector<Bytes> &) {
     return Bytes(input.rbegin(), input.rend());
   };
-  sign = [](uint32_t set, std::span<const uint8_t> input, const Bytes &) {
-    Bytes signature(find_ml_dsa_set(set)->signature_bytes, uint8_t(set));
+  sign = [](const SignatureSet &set, std::span<const uint8_t> input, const Bytes &) {
+    Bytes signature(set.signature_bytes, uint8_t(set.number));
     std::copy(input.begin(), input.end(), signature.begin());
     return signature;
   };
@@ -84,7 +84,7 @@ FakeService::FakeService() : path_(folder_.path() + "/socket") {
   page_->magic = kPageMagic;
   page_->version = kPageVersion;
   page_->cores = 2;
-  page_->usable_devices = page_->ml_dsa_devices = 1;
+  page_->usable_devices = page_->ml_dsa_devices = page_->slh_dsa_devices = 1;
   start();
 }
 
@@ -279,7 +279,7 @@ bool FakeService::answer_signature(Socket &socket, const SignRequest &request) {
   if (!request.private_key.empty())
     parts.emplace_back(request.private_key.begin(), request.private_key.end());
   return answer_operation(socket, request.key, parts, [&](const std::vector<Bytes> &key) {
-    return sign(request.set->number, request.input, key[kMlDsaKey]);
+    return sign(*request.set, request.input, key[kWholeKey]);
   });
 }
 
@@ -341,6 +341,9 @@ bool FakeService::answer_operation(
       break;
     case Answer::kDoneWithNothing:
       packet = result_packet(Outcome::kDone, {});
+      break;
+    case Answer::kFailedWithOutput:
+      packet = result_packet(Outcome::kFailed, output);
       break;
     case Answer::kUnknownKey:
       packet = result_packet(Outcome::kUnknownKey, {});

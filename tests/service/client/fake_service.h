@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "service/wire/messages.h"
-#include "service/wire/ml_dsa_packets.h"
 #include "service/wire/rsa_packets.h"
+#include "service/wire/sign_packets.h"
 #include "service/wire/status_page.h"
 #include "temporary_folder.h"
 
@@ -54,6 +54,7 @@ class FakeService {
     kHuge,  // as long as packets may be
     kUnknownOutcome,
     kDoneWithNothing,
+    kFailedWithOutput,
     kTwice,        // the answer comes twice
     kUnknownKey,   // also if the key came along
     kForgetsOnce,  // says once that it does not know the key
@@ -74,10 +75,12 @@ class FakeService {
   std::atomic<lanecrypt::service::Outcome> outcome{lanecrypt::service::Outcome::kBusy};
   std::atomic<int> delay_ms{0};
   std::atomic<uint32_t> most_channels{4096}, most_keys{1024};
-  // The right output, by the parts of the key: of RSA, by default the input backwards, and of
-  // ML-DSA.
+  // The right output, by the parts of the key: of RSA, by default the input backwards, and
+  // signatures by sets.
   std::function<Bytes(std::span<const uint8_t> input, const std::vector<Bytes> &key)> compute;
-  std::function<Bytes(uint32_t set, std::span<const uint8_t> input, const Bytes &key)> sign;
+  std::function<Bytes(const lanecrypt::service::SignatureSet &set, std::span<const uint8_t> input,
+                      const Bytes &key)>
+      sign;
   // The parts of a new key, each as long as it is; empty: none could be made.
   std::function<std::vector<Bytes>(uint32_t bits)> generate;
 

@@ -39,14 +39,13 @@ class TestKey final : public client::Key {
   const size_t bytes_;
 };
 
-class TestMlDsaKey final : public client::Key {
+class TestSetKey final : public client::Key {
  public:
-  explicit TestMlDsaKey(uint32_t set)
-      : Key({lanecrypt::service::Family::kMlDsa, set}),
-        bytes_(lanecrypt::service::find_ml_dsa_set(set)->key_bytes) {}
+  explicit TestSetKey(const lanecrypt::service::SignatureSet &set)
+      : Key(set.sort()), bytes_(set.key_bytes) {}
   bool copy_numbers(client::KeyNumbers &to) const override {
     to.memory = lanecrypt::secure::KeyMemory(bytes_);
-    to.parts[lanecrypt::service::kMlDsaKey] = {to.memory.data(), bytes_};
+    to.parts[lanecrypt::service::kWholeKey] = {to.memory.data(), bytes_};
     return true;
   }
 

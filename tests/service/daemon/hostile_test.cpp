@@ -13,6 +13,7 @@
 #include "daemon_process.h"
 #include "service/daemon/limits.h"
 #include "service/wire/packets.h"
+#include "service/wire/sign_packets.h"
 #include "test_client.h"
 
 namespace lanecrypt::service::test {
@@ -150,22 +151,25 @@ TEST_F(DaemonHostile, WrongRequests) {
   expect_channel_ends(packet(Kind::kRsaGenerate, RsaGenerate{{}, 1024, 2}, Bytes{1, 0, 1}));
 }
 
-TEST_F(DaemonHostile, WrongRequestsOfMlDsa) {
-  const Bytes input(kMlDsaInputBytes, 1);
-  for (const MlDsaSet &set : kMlDsaSets) {
-    const Bytes right = sign_request(2, set.number, input, Bytes(set.key_bytes, 1));
+TEST_F(DaemonHostile, WrongRequestsForSignatures) {
+  for (const SignatureSet &set : kSignatureSets) {
+    const Bytes input(set.input_bytes, 1), key(set.key_bytes, 1);
+    const Bytes right = sign_request(2, set.sort(), input, key);
     expect_channel_ends(Bytes(right.begin(), right.end() - 1));
-    expect_channel_ends(Bytes(right.begin(), right.begin() + sizeof(MlDsaSign)));
-    expect_channel_ends(sign_request(0, set.number, input, Bytes(set.key_bytes, 1)));
-    expect_channel_ends(sign_request(2, set.number + 1, input, Bytes(set.key_bytes, 1)));
-    expect_channel_ends(sign_request(2, set.number, input, Bytes(set.key_bytes + 1, 1)));
-    expect_channel_ends(sign_request(2, set.number, input, Bytes(1, 1)));
-    expect_channel_ends(sign_request(2, set.number, Bytes(kMlDsaInputBytes - 1, 1), {}));
-    expect_channel_ends(sign_request(2, set.number, Bytes(kMlDsaInputBytes + 1, 1), {}));
-    expect_channel_ends(packet(Kind::kMlDsaSign, MlDsaSign{{}, 2, set.number, UINT32_MAX}, input));
+    expect_channel_ends(Bytes(right.begin(), right.begin() + sizeof(Sign)));
+    expect_channel_ends(sign_request(0, set.sort(), input, key));
+    expect_channel_ends(sign_request(2, {set.family, 88}, input, key));
+    expect_channel_ends(sign_request(2, set.sort(), input, Bytes(set.key_bytes + 1, 1)));
+    expect_channel_ends(sign_request(2, set.sort(), input, Bytes(1, 1)));
+    expect_channel_ends(sign_request(2, set.sort(), Bytes(set.input_bytes - 1, 1), {}));
+    expect_channel_ends(sign_request(2, set.sort(), Bytes(set.input_bytes + 1, 1), {}));
+    const Kind kind = kind_of_signature(set.family);
+    expect_channel_ends(packet(kind, Sign{{}, 2, set.number, UINT32_MAX}, input));
   }
   // Of the length of another set's.
-  expect_channel_ends(sign_request(2, 65, input, Bytes(kMlDsaSets[0].key_bytes, 1)));
+  for (const std::span<const SignatureSet> sets : {kMlDsaSets, kSlhDsaSets})
+    expect_channel_ends(sign_request(2, sets.back().sort(), Bytes(sets.back().input_bytes, 1),
+                                     Bytes(sets.front().key_bytes, 1)));
 }
 
 TEST_F(DaemonHostile, ASecondRequestOnABusyChannel) {

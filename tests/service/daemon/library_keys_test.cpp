@@ -16,7 +16,8 @@ namespace {
 
 using test::Bytes;
 
-constexpr Sort kRsa{Family::kRsa, 1024}, kMlDsa{Family::kMlDsa, 44};
+constexpr Sort kRsa{Family::kRsa, 1024}, kMlDsa{Family::kMlDsa, 44},
+    kSlhDsa{Family::kSlhDsa, LC_SLH_DSA_SHA2_128F};
 
 // The numbers of a key in the order of KeyPart, without kD.
 using Numbers = std::array<Bytes, kD>;
@@ -107,6 +108,55 @@ TEST(LibraryKeys, OfMlDsaToo) {
   secret[128] ^= 1;
   secret.back() ^= 1;
   EXPECT_EQ(nullptr, keys.get(kMlDsa, {secret}));
+}
+
+// SK.seed, PK.seed and PK.root of a key of SLH-DSA-SHA2-128f.
+Bytes slh_dsa_key(lc_context *context, uint8_t byte) {
+  const Bytes seeds(48, byte);
+  Bytes made(64);
+  lc_slh_dsa_generation generation{};
+  generation.struct_size = sizeof generation;
+  generation.set = LC_SLH_DSA_SHA2_128F;
+  generation.device = LC_CPU;
+  generation.count = 1;
+  generation.seeds = seeds.data();
+  generation.keys = made.data();
+  EXPECT_EQ(LC_OK, lc_slh_dsa_generate(context, &generation, nullptr)) << lc_last_error();
+  made.erase(made.begin() + 16, made.begin() + 32);
+  return made;
+}
+
+TEST(LibraryKeys, OfSlhDsaToo) {
+  lc_context *context = nullptr;
+  lc_options options{};
+  options.struct_size = sizeof options;
+  options.devices = "none";
+  ASSERT_EQ(LC_OK, lc_open(&options, &context));
+  {
+    LibraryKeys keys;
+    Bytes secret = slh_dsa_key(context, 1);
+    EXPECT_THROW(keys.get(kSlhDsa, {secret}), NotChecked);
+    bool may_ask = false;
+    keys.open(context, [&] { return may_ask; });
+    EXPECT_THROW(keys.get(kSlhDsa, {secret}), NotChecked);
+    may_ask = true;
+    const LibraryKeyPointer first = keys.get(kSlhDsa, {secret});
+    ASSERT_NE(nullptr, first);
+    EXPECT_NE(nullptr, first->slh_dsa());
+    EXPECT_EQ(nullptr, first->rsa());
+    EXPECT_EQ(nullptr, first->ml_dsa());
+    EXPECT_EQ(first, keys.get(kSlhDsa, {secret}));
+    EXPECT_NE(first, keys.get(kSlhDsa, {slh_dsa_key(context, 2)}));
+    // Seeds, or a root, that belong to another key.
+    for (const size_t at : {0, 16, 32, 47}) {
+      secret[at] ^= 1;
+      EXPECT_EQ(nullptr, keys.get(kSlhDsa, {secret})) << at;
+      secret[at] ^= 1;
+    }
+    // The other family's, with the same numbers.
+    EXPECT_EQ(nullptr, keys.get({Family::kSlhDsa, LC_SLH_DSA_SHAKE_128F}, {secret}));
+  }
+  lc_close(context);
 }
 
 TEST(LibraryKeys, GoWithTheirLastClient) {

@@ -33,7 +33,7 @@ class Cpu {
   ~Cpu() { lc_close(context_); }
   Cpu(const Cpu &) = delete;
 
-  Bytes private_key(const MlDsaSet &set, uint8_t seed_byte) {
+  Bytes private_key(const SignatureSet &set, uint8_t seed_byte) {
     const Bytes seed(32, seed_byte);
     Bytes open(lc_ml_dsa_bytes(lc_ml_dsa_set(set.number), LC_ML_DSA_PUBLIC_KEY));
     Bytes secret(set.key_bytes);
@@ -45,7 +45,7 @@ class Cpu {
     return secret;
   }
   // input: mu and rnd, which say all of a signature.
-  Bytes sign(const MlDsaSet &set, const Bytes &secret, const Bytes &input) {
+  Bytes sign(const SignatureSet &set, const Bytes &secret, const Bytes &input) {
     lc_ml_dsa_parts parts{};
     parts.struct_size = sizeof parts;
     parts.set = lc_ml_dsa_set(set.number);
@@ -66,7 +66,8 @@ class Cpu {
   }
 
  private:
-  void run(lc_ml_dsa_operation operation, const MlDsaSet &set, const lc_ml_dsa_message &message) {
+  void run(lc_ml_dsa_operation operation, const SignatureSet &set,
+           const lc_ml_dsa_message &message) {
     lc_ml_dsa_job job{};
     job.struct_size = sizeof job;
     job.operation = operation;
@@ -95,8 +96,9 @@ class DaemonMlDsa : public testing::Test {
     // It is tried after RSA.
     ASSERT_TRUE(comes_true([&] { return client_.page()->ml_dsa_devices == 1; }));
   }
-  Answer ask_to_sign(uint64_t number, const MlDsaSet &set, const Bytes &input, const Bytes &key) {
-    EXPECT_TRUE(channels_[0].send(sign_request(number, set.number, input, key)));
+  Answer ask_to_sign(uint64_t number, const SignatureSet &set, const Bytes &input,
+                     const Bytes &key) {
+    EXPECT_TRUE(channels_[0].send(sign_request(number, set.sort(), input, key)));
     return answer_of(channels_[0]);
   }
 
@@ -109,27 +111,25 @@ class DaemonMlDsa : public testing::Test {
 TEST_F(DaemonMlDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
   EXPECT_EQ("ready", client_.statistics()["devices"][0]["ml_dsa_state"]);
   uint64_t number = 0;
-  for (const MlDsaSet &set : kMlDsaSets) {
+  for (const SignatureSet &set : kMlDsaSets) {
     const Bytes key = cpu_.private_key(set, 5);
     ++number;
     // The key comes with each request, as it does until one is answered.
     for (uint8_t n = 0; n < channels_.size(); ++n)
-      ASSERT_TRUE(channels_[n].send(sign_request(number, set.number, input_of(n), key)));
+      ASSERT_TRUE(channels_[n].send(sign_request(number, set.sort(), input_of(n), key)));
     for (uint8_t n = 0; n < channels_.size(); ++n) {
       const Answer answer = answer_of(channels_[n]);
       ASSERT_EQ(Outcome::kDone, answer.outcome);
       EXPECT_EQ(cpu_.sign(set, key, input_of(n)), answer.output);
     }
     EXPECT_EQ(cpu_.sign(set, key, input_of(99)), ask_to_sign(number, set, input_of(99), {}).output);
-    const nlohmann::json kind = client_.kind("ml-dsa-" + std::to_string(set.number) + "-sign");
+    const nlohmann::json kind = client_.kind(std::string(set.name) + "-sign");
     EXPECT_EQ(9, kind["done"]);
     for (const auto &[name, count] : kind["outcomes"].items()) EXPECT_EQ(0, count) << name;
     // Only what a device made has a batch.
     EXPECT_EQ(9, kind["batch_operations"]["count"]);
     EXPECT_EQ(9, kind["device_seconds"]["count"]);
-    EXPECT_GT(
-        StatusPage::times_of(*client_.page(), {Family::kMlDsa, set.number})[StatusPage::load_of(1)],
-        0u);
+    EXPECT_GT(StatusPage::times_of(*client_.page(), set.sort())[StatusPage::load_of(1)], 0u);
   }
   const nlohmann::json told = client_.statistics();
   EXPECT_EQ(3, told["keys"]);
@@ -139,7 +139,7 @@ TEST_F(DaemonMlDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
 }
 
 TEST_F(DaemonMlDsa, KeysOfBothFamiliesShareTheirNumbers) {
-  const MlDsaSet &set = kMlDsaSets[0];
+  const SignatureSet &set = kMlDsaSets[0];
   const Bytes key = cpu_.private_key(set, 1), other = cpu_.private_key(set, 2);
   const TestKey &rsa = key_of_bits(kBits);
   const Bytes rsa_input = extreme_inputs(rsa, 1).back();
@@ -159,7 +159,7 @@ TEST_F(DaemonMlDsa, KeysOfBothFamiliesShareTheirNumbers) {
 }
 
 TEST_F(DaemonMlDsa, AKeyWhosePartsDoNotBelongTogetherIsRefused) {
-  const MlDsaSet &set = kMlDsaSets[0];
+  const SignatureSet &set = kMlDsaSets[0];
   const Bytes key = cpu_.private_key(set, 1);
   // In rho, in tr, in s1 and in t0.
   for (const size_t at : {size_t{0}, size_t{64}, size_t{128}, key.size() - 1}) {
@@ -171,15 +171,15 @@ TEST_F(DaemonMlDsa, AKeyWhosePartsDoNotBelongTogetherIsRefused) {
 }
 
 TEST_F(DaemonMlDsa, KeysOfClientsAreApartAndGoWithThem) {
-  const MlDsaSet &set = kMlDsaSets[0];
+  const SignatureSet &set = kMlDsaSets[0];
   const Bytes key = cpu_.private_key(set, 1);
   ASSERT_EQ(Outcome::kDone, ask_to_sign(1, set, input_of(1), key).outcome);
   {
     TestClient second = connected(daemon_.socket_path());
     const std::vector<Socket> channels = second.open_channels(1);
-    ASSERT_TRUE(channels[0].send(sign_request(1, set.number, input_of(1), {})));
+    ASSERT_TRUE(channels[0].send(sign_request(1, set.sort(), input_of(1), {})));
     EXPECT_EQ(Outcome::kUnknownKey, answer_of(channels[0]).outcome);
-    ASSERT_TRUE(channels[0].send(sign_request(1, set.number, input_of(1), key)));
+    ASSERT_TRUE(channels[0].send(sign_request(1, set.sort(), input_of(1), key)));
     EXPECT_EQ(Outcome::kDone, answer_of(channels[0]).outcome);
     EXPECT_EQ(2, client_.statistics()["keys"]);
   }

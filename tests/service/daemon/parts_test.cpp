@@ -176,11 +176,11 @@ TEST(Latencies, FollowTheLastOnesBySizeAndLoad) {
   // Of any size and load.
   note(8192, UINT32_MAX, UINT64_MAX);
   EXPECT_EQ(UINT32_MAX / 2, known(8192, UINT32_MAX));
-  // Each set of ML-DSA has its own.
+  // Each set has its own.
   note_latency(status, {Family::kMlDsa, 65}, 1, 700);
-  EXPECT_EQ(0u, status.ml_dsa_us[0][1]);
-  EXPECT_EQ(700u, status.ml_dsa_us[1][1]);
-  EXPECT_EQ(0u, status.ml_dsa_us[2][1]);
+  EXPECT_EQ(0u, status.sign_us[0][1]);
+  EXPECT_EQ(700u, status.sign_us[1][1]);
+  EXPECT_EQ(0u, status.sign_us[2][1]);
 }
 
 TEST(Histograms, CountEachValueOnce) {

@@ -15,6 +15,7 @@
 
 #include "service/wire/packets.h"
 #include "service/wire/rsa_packets.h"
+#include "service/wire/sign_packets.h"
 
 namespace lanecrypt::service::test {
 
@@ -43,7 +44,7 @@ bool Socket::send(std::span<const uint8_t> packet) const {
 std::optional<Bytes> Socket::receive(std::vector<int> *descriptors) const {
   // Their sockets do not wait.
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  std::vector<uint8_t> buffer(kMostPacketBytes);
+  std::vector<uint8_t> buffer(sizeof(Result) + kMostOutputBytes);
   int numbers[kMostChannelsAtOnce];
   size_t count = 0;
   Received received;
@@ -78,10 +79,11 @@ Bytes private_request(uint64_t number, const TestKey &key, const Bytes &input, b
   return packet(Kind::kRsaPrivate, fixed, rest);
 }
 
-Bytes sign_request(uint64_t number, uint32_t set, const Bytes &input, const Bytes &key) {
+Bytes sign_request(uint64_t number, const Sort &set, const Bytes &input, const Bytes &key) {
   Bytes rest = input;
   rest.insert(rest.end(), key.begin(), key.end());
-  return packet(Kind::kMlDsaSign, MlDsaSign{{}, number, set, uint32_t(key.size())}, rest);
+  return packet(kind_of_signature(set.family), Sign{{}, number, set.size, uint32_t(key.size())},
+                rest);
 }
 
 TestClient::TestClient(const std::string &path) {

@@ -15,6 +15,7 @@
 
 #include "../../unit/support/rsa_test_key.h"
 #include "service/wire/messages.h"
+#include "service/wire/sort.h"
 #include "service/wire/status_page.h"
 
 namespace lanecrypt::service::test {
@@ -60,9 +61,9 @@ Bytes packet(Kind kind, Message message, std::span<const uint8_t> rest = {}) {
 // A request with the parts of the key, or without.
 Bytes private_request(uint64_t number, const TestKey &key, const Bytes &input, bool with_key);
 
-// A request of ML-DSA. `input`: mu and rnd. `key`: the private key, empty if it does not come
+// A request for a signature. `input` and `key` as Sign has them; `key` is empty if it does not come
 // along.
-Bytes sign_request(uint64_t number, uint32_t set, const Bytes &input, const Bytes &key);
+Bytes sign_request(uint64_t number, const Sort &set, const Bytes &input, const Bytes &key);
 
 struct Answer {
   Outcome outcome = Outcome::kFailed;
