@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <vector>
 
 #include "cli/failure.h"
 #include "cli/io/file_descriptor.h"
@@ -96,9 +97,41 @@ bool parse_public(Bytes der, SlhKeyFile *key) {
   return take_bits(*bits, 2 * lc_slh_dsa_hash_bytes(*set), &key->public_key);
 }
 
+// A label of PEM for keys of a draft's set.
+std::string draft_label(lc_slh_dsa_set set, std::string_view kind) {
+  return fmt::format("{} DRAFT {}", lc_slh_dsa_name(set), kind);
+}
+
+struct DraftLabel {
+  std::string text;
+  lc_slh_dsa_set set;
+  bool is_private;
+};
+std::vector<DraftLabel> draft_labels() {
+  std::vector<DraftLabel> labels;
+  for (int number = LC_SLH_DSA_SHA2_128_24; number <= LC_SLH_DSA_SHAKE_256_24; number++) {
+    const auto set = static_cast<lc_slh_dsa_set>(number);
+    labels.push_back({draft_label(set, kPrivate), set, true});
+    labels.push_back({draft_label(set, kPublic), set, false});
+  }
+  return labels;
+}
+
+bool take_draft(const PemBlock &block, const DraftLabel &label, SlhKeyFile *key) {
+  const size_t n = lc_slh_dsa_hash_bytes(label.set);
+  if (block.der.size() != (label.is_private ? 4 : 2) * n) return false;
+  key->set = label.set;
+  (label.is_private ? key->private_key : key->public_key) =
+      copy({block.der.data(), block.der.size()});
+  return true;
+}
+
 }  // namespace
 
+bool is_draft_slh_set(lc_slh_dsa_set set) { return lc_slh_dsa_tree_bytes(set) != 0; }
+
 SecretBytes slh_private_key_pem(lc_slh_dsa_set set, Bytes private_key) {
+  if (is_draft_slh_set(set)) return pem_of(draft_label(set, kPrivate), copy(private_key));
   constexpr uint8_t kVersion[] = {kDerInteger, 1, 0};
   const Algorithm algorithm = algorithm_of(set);
   const size_t octets = der_header_bytes(private_key.size()) + private_key.size();
@@ -114,6 +147,7 @@ SecretBytes slh_private_key_pem(lc_slh_dsa_set set, Bytes private_key) {
 }
 
 SecretBytes slh_public_key_pem(lc_slh_dsa_set set, Bytes public_key) {
+  if (is_draft_slh_set(set)) return pem_of(draft_label(set, kPublic), copy(public_key));
   constexpr uint8_t kUnusedBits = 0;
   const Algorithm algorithm = algorithm_of(set);
   const size_t bits = 1 + public_key.size();
@@ -130,12 +164,17 @@ SecretBytes slh_public_key_pem(lc_slh_dsa_set set, Bytes public_key) {
 
 std::string parse_slh_key(const SecretBytes &text, SlhKeyFile *key) {
   *key = {};
-  const PemBlock block = find_pem(text, {kPrivate, kPublic, kEncrypted});
+  const std::vector<DraftLabel> drafts = draft_labels();
+  std::vector<std::string_view> labels = {kPrivate, kPublic, kEncrypted};
+  for (const DraftLabel &label : drafts) labels.push_back(label.text);
+  const PemBlock block = find_pem(text, labels);
   if (block.label == kEncrypted) return "its key is encrypted, which this command does not read";
   const Bytes der(block.der.data(), block.der.size());
   if (block.label == kPrivate ? parse_private(der, key)
                               : block.label == kPublic && parse_public(der, key))
     return "";
+  for (const DraftLabel &label : drafts)
+    if (block.label == label.text && take_draft(block, label, key)) return "";
   *key = {};
   return "it holds no key of SLH-DSA";
 }

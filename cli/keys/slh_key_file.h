@@ -1,5 +1,7 @@
 // Keys of SLH-DSA as files: PKCS#8 (RFC 5958) and SubjectPublicKeyInfo (RFC 5280), as RFC 9909
-// fills them, in PEM. OpenSSL reads them from 3.5 on.
+// fills them, in PEM. OpenSSL reads them from 3.5 on. The sets of the draft SP 800-230 have no
+// object identifiers yet: their keys are PEM of the bytes alone, which no other program reads, and
+// whose label names the set.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,6 +21,9 @@ struct SlhKeyFile {
   SecretBytes private_key;  // 4 n bytes, or none
   SecretBytes public_key;   // 2 n bytes; beside a private key only where the file has them
 };
+
+// Whether a set is one of the draft's.
+bool is_draft_slh_set(lc_slh_dsa_set set);
 
 // The text of a file. The private key has 4 n bytes, the public one 2 n.
 SecretBytes slh_private_key_pem(lc_slh_dsa_set set, std::span<const uint8_t> private_key);

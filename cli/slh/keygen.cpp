@@ -17,6 +17,7 @@
 #include "cli/io/output.h"
 #include "cli/keys/key_folder.h"
 #include "cli/keys/slh_key_file.h"
+#include "cli/keys/slh_signer_state.h"
 #include "cli/slh/devices.h"
 #include "cli/slh/names.h"
 #include "cli/slh/slh_dsa.h"
@@ -30,9 +31,14 @@ in a file, or with --count many, each in a file of its own, key-00000001.pem and
 their owner can read the files. Keys that are in the folder already are kept: a run that was
 broken off goes on where it was.
 
+The sets of SP 800-230, whose names end with 24, are a draft: the final text may have others. A
+device must make their keys, one a run. Beside the key --state gets the signer's state, which
+slh-dsa sign needs: keep it with the key, on one machine alone, and restore neither from a copy.
+
 Examples:
   lanecrypt slh-dsa keygen --out key.pem SHA2-128s
   lanecrypt slh-dsa keygen --count 1000 --out-dir keys SHAKE-256f
+  lanecrypt slh-dsa keygen --out key.pem --state key.state --require-gpu SHA2-128-24
 )";
 
 constexpr char kPublicHelp[] =
@@ -53,6 +59,7 @@ class Keygen : public Subcommand {
                                      {"out", "out", true},
                                      {"out-dir", "out-dir", true},
                                      {"outdir", "out-dir", true},
+                                     {"state", "state", true},
                                      {"quiet", "quiet"},
                                      {"help", "help"},
                                      {"h", "help"}};
@@ -78,6 +85,10 @@ class Keygen : public Subcommand {
             ->excludes(file)
             ->needs(count);
     count->needs(folder);
+    app.add_option("--state", state_,
+                   "of a set of the draft SP 800-230, where the signer's state goes")
+        ->option_text("F")
+        ->excludes(count);
     devices_.declare(app);
     app.add_flag("--quiet", quiet_, "no report");
   }
@@ -86,8 +97,16 @@ class Keygen : public Subcommand {
     if (count_ && (*count_ == 0 || *count_ > kMostKeys))
       throw Failure(ExitCode::kUsage, fmt::format("--count must be from 1 to {}", kMostKeys));
     set_ = find_slh_set(set_name_);
+    const char *const name = lc_slh_dsa_name(set_);
+    if (is_draft_slh_set(set_) && !state_)
+      throw Failure(ExitCode::kUsage,
+                    fmt::format("a key of {} needs --state, which counts its signatures", name));
+    if (!is_draft_slh_set(set_) && state_)
+      throw Failure(ExitCode::kUsage, fmt::format("a key of {} has no --state", name));
     try {
-      if (count_)
+      if (state_)
+        make_with_state();
+      else if (count_)
         fill_folder();
       else
         make_one();
@@ -128,6 +147,32 @@ class Keygen : public Subcommand {
     output.commit(true);
   }
 
+  // A key of a draft's set. Its state is there before it: without one it could sign nothing.
+  void make_with_state() const {
+    Output output(file_, Output::Readers::kOwner);
+    // Made before any thread is started.
+    const InterruptWatch watch([&] { output.discard(); });
+    const Context context = devices_.open();
+    SlhKeyFile key;
+    key.set = set_;
+    key.private_key = SecretBytes(4 * lc_slh_dsa_hash_bytes(set_));
+    std::vector<uint8_t> tree(lc_slh_dsa_tree_bytes(set_));
+    lc_slh_dsa_generation generation{};
+    generation.struct_size = sizeof generation;
+    generation.set = set_;
+    generation.device = LC_ANY_DEVICE;
+    generation.count = 1;
+    generation.keys = key.private_key.data();
+    generation.trees = tree.data();
+    context.generate(generation);
+    output.create();
+    SignerState::make(*state_, key, tree);
+    const SecretBytes text =
+        slh_private_key_pem(set_, {key.private_key.data(), key.private_key.size()});
+    output.write({text.data(), text.size()});
+    output.commit(true);
+  }
+
   void fill_folder() const {
     KeyFolder folder(folder_);
     const InterruptWatch watch([&] { folder.discard(); });
@@ -162,6 +207,7 @@ class Keygen : public Subcommand {
   SlhDevices devices_;
   lc_slh_dsa_set set_ = LC_SLH_DSA_SHA2_128S;
   std::string set_name_, folder_, file_ = "-";
+  std::optional<std::string> state_;
   std::optional<uint64_t> count_;
   bool quiet_ = false;
 };

@@ -9,7 +9,6 @@
 #include "cli/failure.h"
 #include "cli/io/input.h"
 #include "cli/keys/hex.h"
-#include "cli/keys/slh_key_file.h"
 #include "cli/slh/names.h"
 
 namespace lanecrypt::cli {
@@ -64,7 +63,7 @@ void SlhMessages::declare(CLI::App &app, const std::string &key_help,
   app.add_option("file", names_, "the files; otherwise standard input")->option_text("FILE ...");
 }
 
-void SlhMessages::prepare(bool must_be_private) {
+void SlhMessages::look_at_options() {
   if (context_hex_) {
     context_.resize(context_hex_->size() / 2);
     parse_hex(*context_hex_, context_, "context string (--context-hex)");
@@ -77,16 +76,37 @@ void SlhMessages::prepare(bool must_be_private) {
   if (names_.empty()) names_.emplace_back("-");
   if (names_.size() > 1 && signature_)
     throw Failure(ExitCode::kUsage, fmt::format("--{} is for one file", signature_option_));
-  if (!must_be_private && names_[0] == "-" && !signature_)
-    throw Failure(ExitCode::kUsage,
-                  fmt::format("--{} must name the signature of standard input", signature_option_));
   if (names_.size() > 1 && std::find(names_.begin(), names_.end(), "-") != names_.end())
     throw Failure(ExitCode::kUsage, "standard input (-) cannot be one of many files");
+}
 
+void SlhMessages::prepare_to_verify() {
+  look_at_options();
+  if (names_[0] == "-" && !signature_)
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("--{} must name the signature of standard input", signature_option_));
+  take_key(read_slh_key(key_file_));
+}
+
+void SlhMessages::prepare_to_sign(const std::optional<std::string> &state) {
+  look_at_options();
   const SlhKeyFile file = read_slh_key(key_file_);
-  if (must_be_private && file.private_key.size() == 0)
+  if (file.private_key.size() == 0)
     throw Failure(ExitCode::kBadData,
                   fmt::format("'{}' is not such a key: it is a public one", key_file_));
+  const bool is_draft = is_draft_slh_set(file.set);
+  if (is_draft && !state)
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("a key of {} signs with --state alone, which counts its signatures",
+                              lc_slh_dsa_name(file.set)));
+  if (!is_draft && state)
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("a key of {} has no --state", lc_slh_dsa_name(file.set)));
+  if (is_draft) state_.emplace(*state, file);
+  take_key(file);
+}
+
+void SlhMessages::take_key(const SlhKeyFile &file) {
   lc_slh_dsa_parts parts{};
   parts.struct_size = sizeof parts;
   parts.set = set_ = file.set;
@@ -94,6 +114,10 @@ void SlhMessages::prepare(bool must_be_private) {
   parts.private_key_bytes = file.private_key.size();
   parts.public_key = file.public_key.data();
   parts.public_key_bytes = file.public_key.size();
+  if (state_) {
+    parts.tree = state_->tree().data();
+    parts.tree_bytes = state_->tree().size();
+  }
   try {
     key_ = SlhDsaKey(parts);
   } catch (const Error &error) {
@@ -109,7 +133,9 @@ SignedFile SlhMessages::file_of(const std::string &name) const {
   return file;
 }
 
-void SlhMessages::sign(const Context &context, bool is_deterministic, const Done &done) const {
+void SlhMessages::sign(const Context &context, bool is_deterministic, const Done &done) {
+  // What a run that dies has counted is lost, and never signed again.
+  if (state_) state_->add(names_.size());
   lc_slh_dsa_job job = slh_dsa_job(LC_SLH_DSA_SIGN, nullptr, 0);
   job.deterministic = is_deterministic ? 1 : 0;
   const size_t bytes = lc_slh_dsa_signature_bytes(set_);

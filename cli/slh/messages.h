@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/keys/slh_key_file.h"
+#include "cli/keys/slh_signer_state.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -33,20 +35,24 @@ class SlhMessages {
   explicit SlhMessages(const char *signature_option) : signature_option_(signature_option) {}
   std::vector<OptionName> option_names() const;
   void declare(CLI::App &app, const std::string &key_help, const std::string &signature_help);
-  // Looks at what declare() was told, and reads the key. Throws Failure.
-  void prepare(bool must_be_private);
+  // Look at what declare() was told, and read the key. state: the file of the signer's state, which
+  // a key of a draft's set needs to sign, and no other has. Throw Failure.
+  void prepare_to_verify();
+  void prepare_to_sign(const std::optional<std::string> &state);
 
   lc_slh_dsa_set set() const { return set_; }
   size_t file_count() const { return names_.size(); }
   // Reads the files, signs or verifies as many at once as may be in memory, and gives each to
   // `done`, in order. Throws Failure, Error, and what `done` throws.
   void sign(const Context &context, bool is_deterministic,
-            const std::function<void(const SignedFile &)> &done) const;
+            const std::function<void(const SignedFile &)> &done);
   void verify(const Context &context, const std::function<void(const SignedFile &)> &done) const;
 
  private:
   using Read = std::function<void(SignedFile &)>;
   using Done = std::function<void(const SignedFile &)>;
+  void look_at_options();
+  void take_key(const SlhKeyFile &file);
   SignedFile file_of(const std::string &name) const;
   void run_all(const Context &context, lc_slh_dsa_job job, const Read &read_signature,
                const Done &done) const;
@@ -60,6 +66,7 @@ class SlhMessages {
   lc_pre_hash hash_ = LC_PRE_HASH_NONE;
   lc_slh_dsa_set set_ = LC_SLH_DSA_SHA2_128S;
   SlhDsaKey key_;
+  std::optional<SignerState> state_;
 };
 
 }  // namespace lanecrypt::cli

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include <string_view>
+#include <vector>
 
 #include "cli/failure.h"
 
@@ -26,29 +27,36 @@ constexpr PreHash kPreHashes[] = {
     {"shake128", LC_PRE_HASH_SHAKE_128},      {"shake256", LC_PRE_HASH_SHAKE_256},
 };
 
-// The name of a set, after its family; nullptr if there is no set of that number.
-const char *short_name(int number) {
-  const char *const name = lc_slh_dsa_name(static_cast<lc_slh_dsa_set>(number));
-  return name == nullptr ? nullptr : name + kFamily.size();
+// The sets of FIPS 205, and then those of the draft.
+std::vector<lc_slh_dsa_set> all_sets() {
+  std::vector<lc_slh_dsa_set> sets;
+  for (int number = 0; number <= LC_SLH_DSA_SHAKE_256_24; number++)
+    if (const auto set = static_cast<lc_slh_dsa_set>(number); lc_slh_dsa_name(set) != nullptr)
+      sets.push_back(set);
+  return sets;
 }
+
+// The name of a set, after its family.
+const char *short_name(lc_slh_dsa_set set) { return lc_slh_dsa_name(set) + kFamily.size(); }
 
 }  // namespace
 
 lc_slh_dsa_set find_slh_set(const std::string &name) {
-  for (int number = 0; short_name(number) != nullptr; number++) {
-    const auto set = static_cast<lc_slh_dsa_set>(number);
-    if (strcasecmp(name.c_str(), short_name(number)) == 0 ||
+  for (const lc_slh_dsa_set set : all_sets())
+    if (strcasecmp(name.c_str(), short_name(set)) == 0 ||
         strcasecmp(name.c_str(), lc_slh_dsa_name(set)) == 0)
       return set;
-  }
   throw Failure(ExitCode::kUsage,
                 fmt::format("unknown set '{}': there are {}", name, slh_set_names()));
 }
 
 std::string slh_set_names() {
   std::string names;
-  for (int number = 0; short_name(number) != nullptr; number++)
-    names += fmt::format("{}{}", number == 0 ? "" : ", ", short_name(number));
+  for (const lc_slh_dsa_set set : all_sets()) {
+    if (set == LC_SLH_DSA_SHA2_128_24) names += "; of the draft SP 800-230 ";
+    const bool is_first = set == LC_SLH_DSA_SHA2_128S || set == LC_SLH_DSA_SHA2_128_24;
+    names += fmt::format("{}{}", is_first ? "" : ", ", short_name(set));
+  }
   return names;
 }
 

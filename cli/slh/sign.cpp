@@ -24,10 +24,15 @@ constexpr char kSignHelp[] =
 FILE goes to FILE.sig, that of standard input to standard output. It is verified before it is
 written. A signature is hedged by fresh random numbers, unless --deterministic is given.
 
+A key of a set of SP 800-230, which is a draft, may make 2^24 signatures. It needs --state, the
+file that keygen wrote beside it: it counts a signature before it is made, and has the upper levels
+of the key's tree. A device must make the signature.
+
 Examples:
   lanecrypt slh-dsa sign --key key.pem *.tar
   lanecrypt slh-dsa sign --key key.pem --out image.signature image.bin
   lanecrypt slh-dsa sign --key key.pem --context releases --pre-hash sha512 image.bin
+  lanecrypt slh-dsa sign --key key.pem --state key.state --require-gpu image.bin
 )";
 
 // The output that is being written, which a signal discards.
@@ -57,6 +62,7 @@ class Sign : public Subcommand {
   std::vector<OptionName> option_names() const override {
     std::vector<OptionName> names = messages_.option_names();
     names.push_back({"deterministic", "deterministic"});
+    names.push_back({"state", "state", true});
     SlhDevices::add_names(names);
     return names;
   }
@@ -65,12 +71,15 @@ class Sign : public Subcommand {
     app.description(kSignHelp);
     messages_.declare(app, "the private key", "where the signature of one file goes");
     app.add_flag("--deterministic", is_deterministic_, "the same signature each time");
+    app.add_option("--state", state_,
+                   "of a key of the draft SP 800-230, its state, which counts signatures")
+        ->option_text("F");
     devices_.declare(app);
     app.add_flag("--quiet", quiet_, "no report");
   }
 
   void run(std::vector<SecretBytes>) override {
-    messages_.prepare(true);
+    messages_.prepare_to_sign(state_);
     CurrentOutput output;
     // Made before any thread is started.
     const InterruptWatch watch([&] { output.discard(); });
@@ -91,6 +100,7 @@ class Sign : public Subcommand {
  private:
   SlhMessages messages_{"out"};
   SlhDevices devices_;
+  std::optional<std::string> state_;
   bool is_deterministic_ = false, quiet_ = false;
 };
 

@@ -41,7 +41,7 @@ class Verify : public Subcommand {
   }
 
   void run(std::vector<SecretBytes>) override {
-    messages_.prepare(false);
+    messages_.prepare_to_verify();
     size_t wrong = 0;
     try {
       const Context context = devices_.open();
