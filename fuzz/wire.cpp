@@ -137,7 +137,7 @@ void pass_in_parts(Bytes packet) {
   const Received seen = peek_packet(pair[1], head, false);
   require((seen.transfer == Transfer::kDone) == is_right && (!is_right || has_head(seen)));
   std::memset(head, 0, sizeof head);
-  const Received whole = receive_packet(pair[1], head, rest);
+  const Received whole = receive_in_parts(pair[1], head, rest);
   const bool fits = packet.size() <= sizeof head + sizeof rest;
   require((whole.transfer == Transfer::kDone) == (is_right && fits));
   if (is_right && fits)

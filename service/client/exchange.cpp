@@ -100,7 +100,7 @@ Transfer Exchange::receive_long(bool waits) {
     return Transfer::kClosed;
   outcome_ = result->outcome;
   // Nobody else takes anything from the channel.
-  return service::receive_packet(channel_.socket.get(), head, out_.first(bytes)).transfer ==
+  return service::receive_in_parts(channel_.socket.get(), head, out_.first(bytes)).transfer ==
                  Transfer::kDone
              ? Transfer::kDone
              : Transfer::kClosed;

@@ -92,7 +92,7 @@ Received peek_packet(int socket, std::span<uint8_t> head, bool wait) {
   return receive(socket, head, {}, wait, true, message);
 }
 
-Received receive_packet(int socket, std::span<uint8_t> head, std::span<uint8_t> rest) {
+Received receive_in_parts(int socket, std::span<uint8_t> head, std::span<uint8_t> rest) {
   msghdr message{};
   return receive(socket, head, rest, false, false, message);
 }

@@ -38,7 +38,7 @@ Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait);
 Received peek_packet(int socket, std::span<uint8_t> head, bool wait);
 // Receives a packet that is there, the beginning into `head` and what is longer into `rest`. Gives
 // the beginning.
-Received receive_packet(int socket, std::span<uint8_t> head, std::span<uint8_t> rest);
+Received receive_in_parts(int socket, std::span<uint8_t> head, std::span<uint8_t> rest);
 // Receives a packet as the first does, and takes descriptors, close-on-exec, into `descriptors`:
 // *count is how many came. If more came, all are closed and it is kClosed.
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,

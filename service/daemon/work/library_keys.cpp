@@ -99,7 +99,11 @@ LibraryKeys::PublicPart LibraryKeys::public_part_of(const Sort &sort, const KeyP
   if (sort.family == Family::kMlDsa) part = parts[kWholeKey].subspan(kBefore, kHashBytes);
   // That of SLH-DSA ends with the public one.
   if (sort.family == Family::kSlhDsa) part = parts[kWholeKey].last(parts[kWholeKey].size() / 3 * 2);
-  return {part.begin(), part.end()};
+  PublicPart name(part.begin(), part.end());
+  // Sets of SLH-DSA have keys that look alike.
+  name.push_back(uint8_t(sort.family));
+  if (sort.family != Family::kRsa) name.push_back(uint8_t(sort.size));
+  return name;
 }
 
 LibraryKeyPointer LibraryKeys::get(const Sort &sort, const KeyParts &parts) {

@@ -66,7 +66,7 @@ class LibraryKeys {
   LibraryKeyPointer get(const Sort &sort, const KeyParts &parts);
 
  private:
-  // What is public of a key and tells it from others.
+  // What is public of a key and tells it from others: of another set too.
   using PublicPart = std::vector<uint8_t>;
 
   static PublicPart public_part_of(const Sort &sort, const KeyParts &parts);
