@@ -110,17 +110,25 @@ Library::Library(const Settings &settings, bool with_default) {
 }
 
 Library::~Library() {
-  for (EVP_CIPHER *cipher : fetched_) O(EVP_CIPHER_free)(cipher);
+  for (const auto &[name, cipher] : fetched_) O(EVP_CIPHER_free)(cipher);
   if (gpu_ != nullptr) O(OSSL_PROVIDER_unload)(gpu_);
   O(OSSL_LIB_CTX_free)(context_);
 }
 
 EVP_CIPHER *Library::cipher(const char *name, const char *provider) {
-  EVP_CIPHER *cipher =
-      O(EVP_CIPHER_fetch)(context_, name, (std::string("provider=") + provider).c_str());
+  const std::string properties = std::string("provider=") + provider, key = properties + name;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = fetched_.find(key);
+    if (found != fetched_.end()) return found->second;
+  }
+  // Threads may fetch it at the same time.
+  EVP_CIPHER *cipher = O(EVP_CIPHER_fetch)(context_, name, properties.c_str());
+  if (cipher == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (cipher != nullptr) fetched_.push_back(cipher);
-  return cipher;
+  const auto [kept, is_first] = fetched_.emplace(key, cipher);
+  if (!is_first) O(EVP_CIPHER_free)(cipher);
+  return kept->second;
 }
 
 uint64_t Library::counter(const char *name) {

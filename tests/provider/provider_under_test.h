@@ -15,6 +15,7 @@
 #include <openssl/provider.h>
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -22,8 +23,13 @@
 
 namespace provider_test {
 
+// Each place that calls a function looks it up once.
 void *libcrypto_symbol(const char *name);
-#define O(name) (reinterpret_cast<decltype(&::name)>(::provider_test::libcrypto_symbol(#name)))
+#define O(name)                                                           \
+  ([] {                                                                   \
+    static void *const symbol = ::provider_test::libcrypto_symbol(#name); \
+    return reinterpret_cast<decltype(&::name)>(symbol);                   \
+  }())
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 using Bytes = std::vector<uint8_t>;
@@ -70,7 +76,7 @@ class Library {
   // What went wrong while loading.
   const std::string &errors() const { return errors_; }
   OSSL_LIB_CTX *get() const { return context_; }
-  // provider: "default" or "gpu". The cipher is freed with the library. Any thread.
+  // provider: "default" or "gpu". Each is fetched once, and freed with the library. Any thread.
   EVP_CIPHER *cipher(const char *name, const char *provider);
   uint64_t counter(const char *name);
   std::string text_param(const char *name);
@@ -81,7 +87,7 @@ class Library {
   bool ready_ = false;
   std::string errors_;
   std::mutex mutex_;
-  std::vector<EVP_CIPHER *> fetched_;
+  std::map<std::string, EVP_CIPHER *> fetched_;  // by provider and name
 };
 
 // What the default provider and ours do in the same call.
