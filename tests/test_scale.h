@@ -1,7 +1,9 @@
 // How much a test does: less where a sanitizer makes the emulator many times as
 // slow, more by hand.
 //
-// LANECRYPT_TEST_SCALE        counts of random cases times this; 1 if not set.
+// LANECRYPT_TEST_SCALE        counts of random cases times this, and below 1 a sample of the
+//                             listed cases (Sample); 1 if not set. dev/test also sets it where
+//                             it runs tests that it has run whole.
 // LANECRYPT_TEST_EVERY_FORM   1: every case and form on slow devices too.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -36,3 +38,18 @@ inline uint64_t scaled(uint64_t count) {
     throw std::runtime_error(std::string("LANECRYPT_TEST_SCALE is no number above 0: ") + text);
   return std::max<uint64_t>(1, std::llround(double(count) * scale));
 }
+
+inline bool is_scaled_down() { return scaled(10) < 10; }
+
+// Which of the cases that a test lists it runs: all, and where LANECRYPT_TEST_SCALE is below 1
+// one of so many, evenly.
+class Sample {
+ public:
+  // one_in: a prime that divides the rounds of no inner loop, or some of them would never run.
+  explicit Sample(uint64_t one_in) : one_in_(is_scaled_down() ? one_in : 1) {}
+  bool takes_next() { return turn_++ % one_in_ == 0; }
+
+ private:
+  const uint64_t one_in_;
+  uint64_t turn_ = 0;
+};

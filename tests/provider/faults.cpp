@@ -224,8 +224,13 @@ void expect_no_failure_of_what_it_lacks(const char *device) {
 }
 
 TEST_F(Faults, WhatADeviceLacksIsNone) {
+  // Forms by tables need more kernels than these.
+  const char *const form = getenv("LANECRYPT_AES_FORM");
+  const std::string before = form == nullptr ? "" : form;
+  unsetenv("LANECRYPT_AES_FORM");
   setenv("LANECRYPT_HOST_KERNELS", "aes_", 1);
   expect_no_failure_of_what_it_lacks("host");
+  if (form != nullptr) setenv("LANECRYPT_AES_FORM", before.c_str(), 1);
 }
 
 TEST_F(Faults, WhatOpenGlLacksIsNone) { expect_no_failure_of_what_it_lacks("gl"); }

@@ -274,14 +274,15 @@ TEST_P(Aead, Lengths) {
 }
 
 TEST_P(Aead, AdditionalData) {
+  Sample sample(5);
   for (lc_cipher cipher : offered_aead())
     for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
       Setting setting{cipher, key_sizes(cipher)[0], 12, 16, place};
       std::vector<Message> messages;
       for (uint64_t length = 0; length <= 130; length++)
-        messages.push_back(make(setting, random_.below(4) * 23, length));
+        if (sample.takes_next()) messages.push_back(make(setting, random_.below(4) * 23, length));
       for (uint64_t length : {1000, 4096, 65279, 65280, 65281, 100001})
-        messages.push_back(make(setting, random_.below(100), length));
+        if (sample.takes_next()) messages.push_back(make(setting, random_.below(100), length));
       check(setting, LC_ENCRYPT, messages);
       check(setting, LC_DECRYPT, messages);
       if (HasFailure()) return;

@@ -63,8 +63,8 @@ TEST_P(Batches, ThousandMessages) {
           continue;
         BatchShape shape =
             many(cipher, direction,
-                 place == Place::kHost ? key_sizes(cipher).back() : key_sizes(cipher).front(), 1000,
-                 is_quick() ? 200 : 600);
+                 place == Place::kHost ? key_sizes(cipher).back() : key_sizes(cipher).front(),
+                 is_scaled_down() ? 300 : 1000, is_quick() ? 200 : 600);
         shape.place = place;
         check(shape);
       }

@@ -16,6 +16,7 @@
 #include "cpu/core_count.h"
 #include "job/cipher/mode.h"
 #include "temporary_folder.h"
+#include "test_scale.h"
 #include "unit/support/devices.h"
 #include "unit/support/rsa_test_key.h"
 
@@ -67,6 +68,7 @@ class SeveralCores : public testing::Test {
 
 // Lengths around the borders of the parts, in every mode and direction.
 TEST_F(SeveralCores, MakeTheSameBytes) {
+  Sample sample(3);
   for (const lc_cipher cipher : plain_modes())
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
       for (const bool in_place : {true, false}) {
@@ -78,6 +80,7 @@ TEST_F(SeveralCores, MakeTheSameBytes) {
                                          kLeast + 2 * kPart + 17, kLeast + kPart + 33};
         if (cipher_calls(cipher) > 16) lengths.resize(1);
         for (const uint64_t length : lengths) {
+          if (!sample.takes_next()) continue;
           SCOPED_TRACE(cipher_name(cipher, kind.key_bytes) + ", " + std::to_string(length));
           BatchShape shape =
               shape_of(kind, {{.length = allowed_length(cipher, 0, length),

@@ -275,7 +275,7 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
       {LC_AES_OFB, LC_ENCRYPT, 6 * kMiB + 5, 3}};
   static const char *const kKinds[] = {"lost-upload", "lost-after", "lost-download", "fail-launch",
                                        "wrong-blocks"};
-  const uint64_t stride = kIsSanitized || !is_emulator() || !wants_every_case() ? 6 : 3;
+  const uint64_t stride = is_scaled_down() ? 11 : !is_emulator() || !wants_every_case() ? 6 : 3;
   const uint64_t pinned = device::count_pinned_in_place();  // by stuck devices
   uint64_t found = 0;
   for (const Case &what : kCases)
