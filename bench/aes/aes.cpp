@@ -111,6 +111,12 @@ std::vector<CardCase> more_cases(bool quick) {
   return cases;
 }
 
+bool has_gpu(const Context &context) {
+  for (uint32_t index = 0; index < context.device_count(); ++index)
+    if (context.device(index).is_gpu != 0) return true;
+  return false;
+}
+
 // All measurements of one device.
 class DeviceBench {
  public:
@@ -353,7 +359,9 @@ class DeviceBench {
 }  // namespace
 
 void bench_aes(const Context &context, bool quick, BenchLog &log) {
-  const Scale scale(quick);
+  Scale scale(quick);
+  // Devices that compute on the CPU get no more in so short a time.
+  if (quick && !has_gpu(context)) scale.largest_host_bytes = kProbeBytes;
   const BenchData data;
   OpensslRates openssl(scale.patience, scale.largest_host_bytes, data);
   const auto measure_openssl = [&](const BenchCase &run, uint64_t bytes, const char *where) {
