@@ -390,13 +390,16 @@ class HostDevice : public Device {
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     LC_TRY(fault_.on_allocation());
     // Near the end of what a number holds, whole pages would be none.
-    void *memory =
+    std::unique_ptr<void, decltype(&free)> memory(
         bytes > UINT64_MAX - (kPageBytes - 1)
             ? nullptr
-            : aligned_alloc(kPageBytes, (bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
+            : aligned_alloc(kPageBytes, (bytes + kPageBytes - 1) / kPageBytes * kPageBytes),
+        &free);
     if (memory == nullptr)
       return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
-    return std::unique_ptr<Buffer>(new HostBuffer(kind, memory, bytes, book_));
+    std::unique_ptr<Buffer> made(new HostBuffer(kind, memory.get(), bytes, book_));
+    (void)memory.release();
+    return made;
   }
   Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
     std::lock_guard lock(book_->mutex);

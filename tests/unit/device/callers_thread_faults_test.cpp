@@ -15,9 +15,12 @@ thread_local int times_left = -1;
 
 }  // namespace
 
+void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept {
+  if (times_left >= 0 && times_left-- == 0) return nullptr;
+  return std::malloc(bytes != 0 ? bytes : 1);
+}
 void *operator new(std::size_t bytes) {
-  if (times_left >= 0 && times_left-- == 0) throw std::bad_alloc();
-  if (void *memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
+  if (void *memory = ::operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 // Where it is inlined, gcc takes what it frees for another allocator's.
