@@ -697,9 +697,9 @@ LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
  * April 2026. The final text may have other sets, or other numbers in them: then these go, and
  * what they signed verifies no more. A key of theirs may make 2^24 signatures in all; after more,
  * others can forge some. Lanecrypt does not count them: the caller must, over all copies of the
- * key and all programs. A device makes their keys and signatures, and needs memory for it: about
- * 170 MiB with 128 in the name, 205 with 192, and 445 with 256. On the CPU that would take
- * minutes, so there these end with LC_ERROR_UNSUPPORTED; it verifies. */
+ * key and all programs. A device makes their keys and signatures, in memory of about (reckoned) 170
+ * MiB with 128 in the name, 205 with 192, and 445 with 256. On the CPU that would take minutes, so
+ * there these end with LC_ERROR_UNSUPPORTED; it verifies. */
 typedef enum lc_slh_dsa_set {
   LC_SLH_DSA_SHA2_128S = 0,
   LC_SLH_DSA_SHA2_128F = 1,
@@ -788,8 +788,8 @@ typedef enum lc_message_encoding {
   /* Of ML-DSA alone: see lc_ml_dsa_message. */
   LC_MESSAGE_MU = 3,
   /* Of SLH-DSA alone, and only to sign: what the caller has made of the message by algorithm 19,
-   * lines 3 to 5: R, n bytes, and after it the digest, as long as the set has it (m of table 2; 30,
-   * 34, 39, 42, 47 or 49 bytes for 128s, 128f, 192s, 192f, 256s and 256f). SK.prf serves nothing
+   * lines 3 to 5: R, n bytes, and then the digest, of m bytes of table 2: 30, 34, 39, 42, 47 or 49
+   * for 128s, 128f, 192s, 192f, 256s and 256f; 21, 32 or 41 for the draft's. SK.prf serves nothing
    * then. For a caller who has SK.prf and the message where Lanecrypt is not. The digest must be
    * H_msg() of an R that nobody could foresee. Never take one from somebody who does not have the
    * private key: of digests that he chooses, signatures give the key away. */
