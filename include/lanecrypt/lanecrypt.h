@@ -477,7 +477,8 @@ typedef struct lc_result {
   uint64_t device_operations;
   uint64_t cpu_operations;
   /* Of cpu_operations, those whose result failed its check on the device and was made
-   * again on the CPU. */
+   * again on the CPU. Where a job ends as lc_slh_dsa_run() says of one-time keys, what the CPU
+   * has not made either is counted too. */
   uint64_t failed_checks;
   /* Devices that had the job, or a part of it, and could not do it. Others or the CPU did
    * what was left. A device that has no kernels for such a job is not counted. */
