@@ -51,16 +51,19 @@ struct Header {
 constexpr char kMagic[8] = {'l', 'c', 'o', 'p', 'e', 'n', 'c', '1'};
 constexpr uint64_t kMostBytes = 256u << 20;
 
-// "" where there is no place for a cache. In a set-uid program secure_getenv() gives
-// nothing: its files would belong to another user than its caller.
-std::string folder_path(const char *folder) {
-  if (const char *cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {
-    return std::string(cache) + "/lanecrypt/" + folder;
-  }
-  if (const char *home = secure_getenv("HOME"); home != nullptr && home[0] == '/') {
-    return std::string(home) + "/.cache/lanecrypt/" + folder;
-  }
-  return "";
+struct Place {
+  std::string path;     // "" where there is no place for a cache
+  size_t own_from = 0;  // folders that end behind this may be made
+};
+
+// In a set-uid program secure_getenv() gives nothing: its files would belong to another user than
+// its caller. A home is never made: users of the system have one that must not be there.
+Place place_of(const char *folder) {
+  if (const char *cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/')
+    return {std::string(cache) + "/lanecrypt/" + folder, 1};
+  if (const char *home = secure_getenv("HOME"); home != nullptr && home[0] == '/')
+    return {std::string(home) + "/.cache/lanecrypt/" + folder, std::strlen(home)};
+  return {};
 }
 
 // Whether it belongs to this user, and nobody else can write it.
@@ -72,10 +75,10 @@ bool trusted(int descriptor, mode_t type) {
 
 // The cache's folder as a descriptor, or -1.
 int open_folder(const char *name, bool create) {
-  const std::string path = folder_path(name);
+  const auto [path, own_from] = place_of(name);
   if (path.empty()) return -1;
   if (create) {
-    for (size_t at = 1; at != std::string::npos;) {
+    for (size_t at = own_from; at != std::string::npos;) {
       at = path.find('/', at + 1);
       mkdir(path.substr(0, at).c_str(), 0700);  // failures show when it is opened
     }

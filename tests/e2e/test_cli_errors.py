@@ -151,7 +151,8 @@ def test_key_sources_that_give_none(folder, tmp_path_factory):
     words = ["enc", "-aes-128-ctr", "-iv", IV, *files(folder), "-key-source"]
     file = tmp_path_factory.mktemp("key") / "key.hex"
     file.write_bytes(b"")
-    fails(FAILED, "cannot open key file '/nonexistent': No such file or directory", *words, "file:/nonexistent")
+    none = file.with_name("none")
+    fails(FAILED, f"cannot open key file '{none}': No such file or directory", *words, f"file:{none}")
     fails(FAILED, "cannot read the key from file '/tmp': Is a directory", *words, "file:/tmp")
     fails(FAILED, "there is no key in file", *words, f"file:{file}")
     fails(FAILED, "there is no key in standard input", *words, "stdin")
@@ -201,13 +202,14 @@ def test_passphrase_sources_that_give_none(folder, tmp_path_factory):
     words = ["enc", "-aes-128-ctr", "-pbkdf2", *files(folder)]
     empty = tmp_path_factory.mktemp("pw") / "empty"
     empty.write_bytes(b"")
-    fails(FAILED, "No such file or directory", *words, "-pass", "file:/nonexistent")
+    none = empty.with_name("none")
+    fails(FAILED, "No such file or directory", *words, "-pass", f"file:{none}")
     fails(FAILED, "there is no passphrase in file", *words, "-pass", f"file:{empty}")
     fails(FAILED, "there is no passphrase in standard input", *words, "-pass", "stdin")
     fails(FAILED, "descriptor 99", *words, "-pass", "fd:99")
     fails(USAGE, "-pass env:NO_SUCH_NAME: the environment has no variable", *words, "-pass", "env:NO_SUCH_NAME")
     fails(USAGE, "is empty", *words, "-kfile", empty)
-    fails(FAILED, "cannot open passphrase file '/nonexistent'", *words, "-kfile", "/nonexistent")
+    fails(FAILED, f"cannot open passphrase file '{none}'", *words, "-kfile", none)
     empty.write_bytes(b"a\0b\n")
     fails(USAGE, "has a zero byte", *words, "-kfile", empty)
 
@@ -283,8 +285,9 @@ def test_foreign_file(folder, content):
 
 
 def test_missing_input(folder):
-    fails(FAILED, "cannot open '/nonexistent/file' for reading: No such file or directory", "enc", *RAW,
-          "-in", "/nonexistent/file", "-out", folder / "out")
+    none = folder / "none"
+    fails(FAILED, f"cannot open '{none}' for reading: No such file or directory", "enc", *RAW,
+          "-in", none, "-out", folder / "out")
 
 
 def test_directory_as_input(folder):

@@ -80,4 +80,21 @@ TEST_F(Kept, IsNotReadThroughALink) {
   EXPECT_FALSE(is_read());
 }
 
+// Of users such as nobody, whose home is /nonexistent. A home that is there gets what it lacks.
+TEST_F(Kept, MakesNoHome) {
+  unsetenv("XDG_CACHE_HOME");
+  const std::string before = getenv("HOME") == nullptr ? "" : getenv("HOME");
+  const std::string home = home_.path() + "/home";
+  for (const std::string &named : {home, home + "/"}) {
+    setenv("HOME", named.c_str(), 1);
+    cache::store("kept", "key", "content");
+    EXPECT_FALSE(fs::exists(home)) << named;
+    fs::create_directory(home);
+    cache::store("kept", "key", "content");
+    EXPECT_TRUE(is_read()) << named;
+    fs::remove_all(home);
+  }
+  setenv("HOME", before.c_str(), 1);
+}
+
 }  // namespace
