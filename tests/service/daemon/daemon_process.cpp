@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -109,10 +110,11 @@ std::string DaemonProcess::place_in_memory(const std::vector<uint8_t> &bytes) co
       const size_t wanted = std::min<size_t>(piece.size(), end - at);
       const ssize_t got = pread(memory, piece.data(), wanted, off_t(at));
       if (got <= 0) continue;
-      const auto last = piece.begin() + got;
-      const auto found = std::search(piece.begin(), last, bytes.begin(), bytes.end());
-      if (found != last)
-        place = line + " + " + std::to_string(at + size_t(found - piece.begin()) - begin);
+      const void *const found = memmem(piece.data(), size_t(got), bytes.data(), bytes.size());
+      if (found != nullptr) {
+        const auto offset = size_t(static_cast<const uint8_t *>(found) - piece.data());
+        place = line + " + " + std::to_string(at + offset - begin);
+      }
     }
   }
   close(memory);
