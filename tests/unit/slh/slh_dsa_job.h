@@ -93,7 +93,7 @@ class SlhRunner {
     return made;
   }
   SlhBytes sign(uint32_t set, const SlhKeyHandle &key, const SlhBytes &message) {
-    return sign(set, {key.get()}, message).front();
+    return sign(set, std::vector<const lc_slh_dsa_key *>{key.get()}, message).front();
   }
   SlhBytes verify(const std::vector<const lc_slh_dsa_key *> &keys, const SlhBytes &message,
                   std::vector<SlhBytes> signatures) {
