@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what docs/HACKING.md says about the rooms: which folder may include which, that
 only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name no API, that files
-carry the licence, and that each is text of a kind that the project has. Lists long files and functions, and folders of many files. Prints
-each breach as FILE:LINE: what. Exits with 1 if there is one.
+carry the licence, and that each is text of a kind that the project has. Lists long files and
+functions, and folders of many files. Prints each breach as FILE:LINE: what. Exits with 1 if
+there is one.
 """
 
 import collections

@@ -91,12 +91,13 @@ std::string count_path(const std::string &path) { return path + ".count"; }
 
 SignerState::SignerState(std::string path, const SlhKeyFile &key, std::span<const uint8_t> tree)
     : path_(std::move(path)), set_(key.set), tree_(tree.begin(), tree.end()) {
+  // First, since nothing wipes what is here if it throws.
+  lock();
   const std::span<const uint8_t> whole(key.private_key.data(), key.private_key.size());
   const size_t half = whole.size() / 2;
   public_key_.assign(whole.begin() + ptrdiff_t(half), whole.end());
   mac_key_ = mac_of(whole.first(half),
                     {reinterpret_cast<const uint8_t *>(kMacKeyName.data()), kMacKeyName.size()});
-  lock();
 }
 
 SignerState::SignerState(std::string path, const SlhKeyFile &key)
