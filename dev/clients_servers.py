@@ -13,7 +13,7 @@ import ssl
 import threading
 import time
 
-from clients_stage import Failure, descendants, expect, kill_all
+from clients_stage import descendants, expect, kill_all, read
 from local_server import children, free_port, handshake, haproxy, nginx, program, wait_for
 
 VERSIONS = (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)
@@ -92,18 +92,33 @@ def origin(stage):
             thread.join()
 
 
+def takes(process, number):
+    """Whether a process has a handler for the signal, or blocks it until it will look."""
+    masks = [int(line.split()[1], 16) for line in read(f"/proc/{process}/status").splitlines()
+             if line.startswith(("SigCgt:", "SigBlk:"))]
+    return any(mask & 1 << number - 1 for mask in masks)
+
+
 def reload(stage, server, by, visitors, has_workers):
-    """Makes a server reload its configuration. New workers must come, and visitors be served."""
-    before = set(children(server))
-    for _ in range(20):
-        server.send_signal(by)
-        until = time.monotonic() + 3
-        # HAProxy's master ignores signals while it restarts itself.
-        while has_workers and not set(children(server)) - before and time.monotonic() < until:
+    """Makes a server reload its configuration. New workers must come, visitors be served, and
+    the old workers end."""
+    def wait(what, done):
+        until = time.monotonic() + stage.options.timeout
+        while not done():
+            expect(time.monotonic() < until, what)
             time.sleep(0.02)
-        if not has_workers or set(children(server)) - before:
-            return visitors.wait_for_more(VISITORS)
-    raise Failure("no new worker came")
+
+    # HAProxy's master ignores signals while it restarts itself.
+    wait("the server takes no signal", lambda: takes(server.pid, by))
+    before = set(children(server))
+    server.send_signal(by)
+    if has_workers:
+        wait("no new worker came", lambda: set(children(server)) - before)
+    visitors.wait_for_more(VISITORS)
+    if has_workers:
+        # A worker of HAProxy that still serves its last visitors dies of the next reload, with any
+        # provider or none: it takes the signal that tells it to end only once.
+        wait("an old worker does not end", lambda: not before & set(children(server)))
 
 
 def serve(stage, server, port, reload_by, end_by, kills_workers=True, has_workers=True):
