@@ -7,8 +7,9 @@
 //
 // All lanes of a group meet every barrier, whatever an attempt finds: after a check has refused it,
 // they do nothing between the barriers (`is_wanted`). By OpenCL's standard a check may lead out of
-// an attempt between two barriers, as all lanes read the same answer. But PoCL 3.1, which makes
-// loops over the lanes of what lies between barriers, then signs wrongly.
+// an attempt between two barriers, as all lanes read the same answer. But PoCL makes loops over
+// the lanes of what lies between barriers, and 3.1 then signs wrongly. A barrier within a condition
+// ends a program whose kernels PoCL 6.0 compiles.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -106,20 +107,19 @@ FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, cons
     for (u32 n = lane_id(); n < set.k * set.l; n += group_lanes())
       ml_dsa_expand_a(to + n * ML_DSA_POLY, key, n % set.l, n / set.l);
   }
-  if (parts & ML_DSA_EXPAND_T1)
-    ml_dsa_expand_part(to + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY, key + 8, set.k, ML_DSA_T1_BITS,
-                       ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, group.first);
-  if (parts & ML_DSA_EXPAND_S) {
-    ml_dsa_expand_part(to + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S1_AT / 4,
-                       set.l, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, group.first);
-    ml_dsa_expand_part(to + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY,
-                       private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
-                       ML_DSA_FROM_TOP, set.eta, 0, group.first);
-  }
-  if (parts & ML_DSA_EXPAND_T0)
-    ml_dsa_expand_part(to + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY,
-                       private_key + ML_DSA_T0_AT(set) / 4, set.k, ML_DSA_T0_BITS, ML_DSA_FROM_TOP,
-                       1u << (ML_DSA_DROPPED_BITS - 1), 0, group.first);
+  // A part that is not wanted has no polynomials: all lanes meet every barrier.
+  const u32 t1 = (parts & ML_DSA_EXPAND_T1) ? set.k : 0,
+            t0 = (parts & ML_DSA_EXPAND_T0) ? set.k : 0;
+  const u32 s1 = (parts & ML_DSA_EXPAND_S) ? set.l : 0, s2 = (parts & ML_DSA_EXPAND_S) ? set.k : 0;
+  ml_dsa_expand_part(to + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY, key + 8, t1, ML_DSA_T1_BITS,
+                     ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, group.first);
+  ml_dsa_expand_part(to + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S1_AT / 4, s1,
+                     ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, group.first);
+  ml_dsa_expand_part(to + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S2_AT(set) / 4,
+                     s2, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, group.first);
+  ml_dsa_expand_part(to + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_T0_AT(set) / 4,
+                     t0, ML_DSA_T0_BITS, ML_DSA_FROM_TOP, 1u << (ML_DSA_DROPPED_BITS - 1), 0,
+                     group.first);
 }
 
 // The first half of algorithm 6: all but t, of a seed at the key's place.
