@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills lanecryptd under load, and its clients, at random moments.
 
-Of the service: several processes (rsa_client) sign by ASYNC jobs and in threads, and verify
+Of the service: several processes (sign_client) sign by ASYNC jobs and in threads, and verify
 each signature, while the service is killed, stopped, ended and started again. No operation may
 fail or be wrong. Of clients: processes are killed or stopped and killed amid their work. Then
 the service must have as many clients, keys, channels and open files as before, and serve the
@@ -31,7 +31,7 @@ from service import ROOT, Service, configuration
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
-# What the clients are: words of rsa_client.
+# What the clients are: words of sign_client.
 CLIENTS = (["jobs=16"], ["jobs=4"], ["threads=4"], ["threads=1"])
 WINDOW_S = 2
 # How long the clients may take to come back to a service that was started again: their pauses
@@ -55,7 +55,7 @@ class Stage:
                            capture_output=True, env={**os.environ, "OPENSSL_CONF": os.devnull})
 
     def command(self, words):
-        return [self.build / "bin" / "rsa_client", "keys=" + ",".join(map(str, self.keys)),
+        return [self.build / "bin" / "sign_client", "keys=" + ",".join(map(str, self.keys)),
                 "verify=all", *words]
 
 

@@ -12,6 +12,7 @@ import pytest
 from conftest import REPOSITORY
 from local_server import program
 from test_bench_results import lacks_of
+from test_provider_slh_dsa import has_slh_dsa
 
 
 def figures(script, build, folder, *options):
@@ -35,6 +36,15 @@ def test_many_processes(build, tmp_path):
         assert rows[f"rsa-1024.in-process.{case}.host"]["share_on_device"] > 0
     assert "rsa-1024.service.lone.host" in rows
     assert "process.start.sign.provider-less-plain" in rows
+
+
+@has_slh_dsa
+def test_many_processes_of_signatures_by_sets(build, tmp_path):
+    rows = figures("measure.py", build, tmp_path, "--small", "--cases", "ml-dsa,slh-dsa-128f",
+                   "--ways", "openssl,service")
+    for name in ("ml-dsa-65", "slh-dsa-sha2-128f"):
+        assert rows[f"{name}.service.16x64.openssl"]["value"] > 0
+        assert rows[f"{name}.service.16x64.host"]["share_on_device"] > 0
 
 
 def test_handshakes(build, tmp_path):
