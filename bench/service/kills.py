@@ -8,13 +8,18 @@ fail or be wrong. Of clients: processes are killed or stopped and killed amid th
 the service must have as many clients, keys, channels and open files as before, and serve the
 next client.
 
-Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--kills N] [--client-kills N]
-           [--bits N] [--set NAME=VALUE ...] [--seed N] [--small] [--commit HASH] [--out FILE]
+Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--services N] [--kills N]
+           [--client-kills N] [--bits N] [--set NAME=VALUE ...] [--seed N] [--small]
+           [--commit HASH] [--out FILE]
 
---small  few kills: it shows only that the script works
+--services  so many services share the kills, side by side on the same devices, each with clients
+            of its own: most of a kill's time passes until the service has opened its devices again
+--small     few kills: it shows only that the script works
 """
 
 import argparse
+import collections
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -144,6 +149,18 @@ def kill_service(stage, kills, say=lambda text: None):
             **killer.by}
 
 
+def kill_services(stages, kills, say=lambda text: None):
+    """Has each stage's service killed its share of times, all at once, and returns the sums."""
+    shares = [kills // len(stages) + (n < kills % len(stages)) for n in range(len(stages))]
+    sums = collections.Counter()
+    with concurrent.futures.ThreadPoolExecutor(len(stages)) as pool:
+        runs = [pool.submit(kill_service, stage, share, lambda text, n=n: say(f"{n}: {text}"))
+                for n, (stage, share) in enumerate(zip(stages, shares))]
+        for run in runs:
+            sums.update(run.result())
+    return sums
+
+
 def standing(service):
     """What a service has of its clients, without the one that asks."""
     told = service.statistics()
@@ -218,6 +235,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--devices", default="host")
+    parser.add_argument("--services", type=int, default=1)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--client-kills", type=int, default=200)
     parser.add_argument("--bits", type=int, default=1024)
@@ -229,7 +247,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     if options.small:
-        options.kills, options.client_kills = 3, 6
+        options.kills, options.client_kills = 4, 6
     options.build = options.build.resolve()
     options.settings = dict(setting.split("=", 1) for setting in options.settings)
     return options
@@ -240,16 +258,19 @@ def main():
     print(f"seed {options.seed}")
     results = []
     with tempfile.TemporaryDirectory(prefix="lanecrypt-kills.") as name:
-        stage = Stage(options.build, pathlib.Path(name), options.devices, options.bits,
-                      options.settings, options.seed)
+        stages = []
+        for n in range(options.services):
+            folder = pathlib.Path(name) / str(n)
+            folder.mkdir(mode=0o700)
+            stages.append(Stage(options.build, folder, options.devices, options.bits,
+                                options.settings, options.seed + n))
         try:
-            clients = kill_clients(stage, options.client_kills, say=print)
-            told = kill_service(stage, options.kills,
-                                lambda text: print(text, flush=True))
+            clients = kill_clients(stages[0], options.client_kills, say=print)
+            told = kill_services(stages, options.kills, lambda text: print(text, flush=True))
         except (CrowdFailed, RuntimeError) as failure:
             print(f"FAILED: {failure}")
             return 1
-    print(told, clients)
+    print(dict(told), clients)
     for what in ("operations", "failures", "wrong", "amid", "killed", "ended", "stopped",
                  "stopped and killed"):
         results.append(spread(f"service.kills.{what.replace(' ', '-')}", [told[what]],
