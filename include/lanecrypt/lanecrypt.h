@@ -864,7 +864,8 @@ typedef struct lc_slh_dsa_job {
  * signed differs from the one that the same one-time key has signed before, one of both was a
  * fault: the CPU makes the signature again, and if it finds that difference too the job ends
  * with LC_ERROR_DEVICE, for a second signature would give that key away. So it does where the
- * service (lc_options.service) tells that it has found one. See docs/security.md. When a job of signatures fails, any of them may have been written, whole. */
+ * service (lc_options.service) tells that it has found one. See docs/security.md. When a job of
+ * signatures fails, any of them may have been written, whole. */
 LC_API lc_status lc_slh_dsa_run(lc_context *context, const lc_slh_dsa_job *job, lc_result *result);
 /* Starts a job, as lc_submit() does. Messages are hashed before it returns, and keys are
  * kept. */
