@@ -9,11 +9,12 @@ the service must have as many clients, keys, channels and open files as before, 
 next client.
 
 Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--services N] [--kills N]
-           [--client-kills N] [--bits N] [--set NAME=VALUE ...] [--seed N] [--small]
-           [--commit HASH] [--out FILE]
+           [--most-seconds S] [--client-kills N] [--bits N] [--set NAME=VALUE ...] [--seed N]
+           [--small] [--commit HASH] [--out FILE]
 
 --services  so many services share the kills, side by side on the same devices, each with clients
             of its own: most of a kill's time passes until the service has opened its devices again
+--most-seconds  after so long no service is killed any more, and what was done until then counts
 --small     few kills: it shows only that the script works
 """
 
@@ -78,14 +79,15 @@ class Killer(threading.Thread):
     """Kills the service so many times, mostly after it has done something, and now and then
     while its clients come to it."""
 
-    def __init__(self, stage, kills):
+    def __init__(self, stage, kills, most_seconds):
         super().__init__(daemon=True)
         self.stage, self.kills, self.amid, self.error = stage, kills, 0, None
+        self.until = time.monotonic() + most_seconds
         self.by = {"killed": 0, "stopped": 0, "stopped and killed": 0, "ended": 0}
 
     def run(self):
         try:
-            for _ in range(self.kills):
+            while sum(self.by.values()) < self.kills and time.monotonic() < self.until:
                 self.kill_once()
             # The last one must serve them too.
             self.wait_for_work()
@@ -122,13 +124,13 @@ class Killer(threading.Thread):
         return service.start()
 
 
-def kill_service(stage, kills, say=lambda text: None):
+def kill_service(stage, kills, say=lambda text: None, most_seconds=3600):
     """Returns how it went: the numbers of operations, of failures, and so on. Raises
     CrowdFailed if a client or the service did not do as it should."""
     operations = failures = wrong = 0
     with stage.service:
         crowd = Crowd([stage.command(words) for words in CLIENTS], stage.environment, stage.folder)
-        killer = Killer(stage, kills)
+        killer = Killer(stage, kills, most_seconds)
         killer.start()
         try:
             while killer.is_alive():
@@ -149,12 +151,13 @@ def kill_service(stage, kills, say=lambda text: None):
             **killer.by}
 
 
-def kill_services(stages, kills, say=lambda text: None):
+def kill_services(stages, kills, say=lambda text: None, most_seconds=3600):
     """Has each stage's service killed its share of times, all at once, and returns the sums."""
     shares = [kills // len(stages) + (n < kills % len(stages)) for n in range(len(stages))]
     sums = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(len(stages)) as pool:
-        runs = [pool.submit(kill_service, stage, share, lambda text, n=n: say(f"{n}: {text}"))
+        runs = [pool.submit(kill_service, stage, share, lambda text, n=n: say(f"{n}: {text}"),
+                            most_seconds)
                 for n, (stage, share) in enumerate(zip(stages, shares))]
         for run in runs:
             sums.update(run.result())
@@ -237,6 +240,7 @@ def arguments():
     parser.add_argument("--devices", default="host")
     parser.add_argument("--services", type=int, default=1)
     parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--most-seconds", type=float, default=3600)
     parser.add_argument("--client-kills", type=int, default=200)
     parser.add_argument("--bits", type=int, default=1024)
     parser.add_argument("--set", action="append", default=["rsa=always"], metavar="NAME=VALUE",
@@ -266,7 +270,8 @@ def main():
                                 options.settings, options.seed + n))
         try:
             clients = kill_clients(stages[0], options.client_kills, say=print)
-            told = kill_services(stages, options.kills, lambda text: print(text, flush=True))
+            told = kill_services(stages, options.kills, lambda text: print(text, flush=True),
+                                 options.most_seconds)
         except (CrowdFailed, RuntimeError) as failure:
             print(f"FAILED: {failure}")
             return 1
