@@ -34,6 +34,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import statistics
 import subprocess
@@ -104,14 +105,17 @@ class Bench:
                                environment={"XDG_CACHE_HOME": str(folder / "cache")})
         if os.geteuid() == 0 and has_group(OTHER_USER):
             self.service.command += ["--group", OTHER_USER]  # whose workers some servers have
+        # A server of another user may not reach the build's folder.
+        module = pathlib.Path(shutil.copy(self.module, folder))
+        module.chmod(0o755)
         plain = folder / "plain.cnf"
         plain.write_text("", encoding="utf-8")
         settings = {"service": self.service.socket, **options.settings}
         self.environments = {
             "openssl": {**shared, "OPENSSL_CONF": str(plain)},
-            "service": {**shared, **configuration(folder / "service.cnf", self.module, settings)},
+            "service": {**shared, **configuration(folder / "service.cnf", module, settings)},
             "service-always": {**shared, **configuration(
-                folder / "always.cnf", self.module, {**settings, "rsa": "always"})}}
+                folder / "always.cnf", module, {**settings, "rsa": "always"})}}
         for path in folder.glob("*.cnf"):
             path.chmod(0o644)
 

@@ -2,19 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills lanecryptd under load, and its clients, at random moments.
 
-Of the service: several processes (rsa_client) sign by ASYNC jobs and in threads, and verify
+Of the service: several processes (sign_client) sign by ASYNC jobs and in threads, and verify
 each signature, while the service is killed, stopped, ended and started again. No operation may
 fail or be wrong. Of clients: processes are killed or stopped and killed amid their work. Then
 the service must have as many clients, keys, channels and open files as before, and serve the
 next client.
 
-Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--kills N] [--client-kills N]
-           [--bits N] [--set NAME=VALUE ...] [--seed N] [--small] [--commit HASH] [--out FILE]
+Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--services N] [--kills N]
+           [--most-seconds S] [--client-kills N] [--bits N] [--set NAME=VALUE ...] [--seed N]
+           [--small] [--commit HASH] [--out FILE]
 
---small  few kills: it shows only that the script works
+--services  so many services share the kills, side by side on the same devices, each with clients
+            of its own: most of a kill's time passes until the service has opened its devices again
+--most-seconds  after so long no service is killed any more, and what was done until then counts
+--small     few kills: it shows only that the script works
 """
 
 import argparse
+import collections
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -31,7 +37,7 @@ from service import ROOT, Service, configuration
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
-# What the clients are: words of rsa_client.
+# What the clients are: words of sign_client.
 CLIENTS = (["jobs=16"], ["jobs=4"], ["threads=4"], ["threads=1"])
 WINDOW_S = 2
 # How long the clients may take to come back to a service that was started again: their pauses
@@ -55,7 +61,7 @@ class Stage:
                            capture_output=True, env={**os.environ, "OPENSSL_CONF": os.devnull})
 
     def command(self, words):
-        return [self.build / "bin" / "rsa_client", "keys=" + ",".join(map(str, self.keys)),
+        return [self.build / "bin" / "sign_client", "keys=" + ",".join(map(str, self.keys)),
                 "verify=all", *words]
 
 
@@ -73,14 +79,15 @@ class Killer(threading.Thread):
     """Kills the service so many times, mostly after it has done something, and now and then
     while its clients come to it."""
 
-    def __init__(self, stage, kills):
+    def __init__(self, stage, kills, most_seconds):
         super().__init__(daemon=True)
         self.stage, self.kills, self.amid, self.error = stage, kills, 0, None
+        self.until = time.monotonic() + most_seconds
         self.by = {"killed": 0, "stopped": 0, "stopped and killed": 0, "ended": 0}
 
     def run(self):
         try:
-            for _ in range(self.kills):
+            while sum(self.by.values()) < self.kills and time.monotonic() < self.until:
                 self.kill_once()
             # The last one must serve them too.
             self.wait_for_work()
@@ -117,13 +124,13 @@ class Killer(threading.Thread):
         return service.start()
 
 
-def kill_service(stage, kills, say=lambda text: None):
+def kill_service(stage, kills, say=lambda text: None, most_seconds=3600):
     """Returns how it went: the numbers of operations, of failures, and so on. Raises
     CrowdFailed if a client or the service did not do as it should."""
     operations = failures = wrong = 0
     with stage.service:
         crowd = Crowd([stage.command(words) for words in CLIENTS], stage.environment, stage.folder)
-        killer = Killer(stage, kills)
+        killer = Killer(stage, kills, most_seconds)
         killer.start()
         try:
             while killer.is_alive():
@@ -142,6 +149,19 @@ def kill_service(stage, kills, say=lambda text: None):
         raise CrowdFailed(killer.error)
     return {"operations": operations, "failures": failures, "wrong": wrong, "amid": killer.amid,
             **killer.by}
+
+
+def kill_services(stages, kills, say=lambda text: None, most_seconds=3600):
+    """Has each stage's service killed its share of times, all at once, and returns the sums."""
+    shares = [kills // len(stages) + (n < kills % len(stages)) for n in range(len(stages))]
+    sums = collections.Counter()
+    with concurrent.futures.ThreadPoolExecutor(len(stages)) as pool:
+        runs = [pool.submit(kill_service, stage, share, lambda text, n=n: say(f"{n}: {text}"),
+                            most_seconds)
+                for n, (stage, share) in enumerate(zip(stages, shares))]
+        for run in runs:
+            sums.update(run.result())
+    return sums
 
 
 def standing(service):
@@ -218,7 +238,9 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--devices", default="host")
+    parser.add_argument("--services", type=int, default=1)
     parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--most-seconds", type=float, default=3600)
     parser.add_argument("--client-kills", type=int, default=200)
     parser.add_argument("--bits", type=int, default=1024)
     parser.add_argument("--set", action="append", default=["rsa=always"], metavar="NAME=VALUE",
@@ -229,7 +251,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     if options.small:
-        options.kills, options.client_kills = 3, 6
+        options.kills, options.client_kills = 4, 6
     options.build = options.build.resolve()
     options.settings = dict(setting.split("=", 1) for setting in options.settings)
     return options
@@ -240,16 +262,20 @@ def main():
     print(f"seed {options.seed}")
     results = []
     with tempfile.TemporaryDirectory(prefix="lanecrypt-kills.") as name:
-        stage = Stage(options.build, pathlib.Path(name), options.devices, options.bits,
-                      options.settings, options.seed)
+        stages = []
+        for n in range(options.services):
+            folder = pathlib.Path(name) / str(n)
+            folder.mkdir(mode=0o700)
+            stages.append(Stage(options.build, folder, options.devices, options.bits,
+                                options.settings, options.seed + n))
         try:
-            clients = kill_clients(stage, options.client_kills, say=print)
-            told = kill_service(stage, options.kills,
-                                lambda text: print(text, flush=True))
+            clients = kill_clients(stages[0], options.client_kills, say=print)
+            told = kill_services(stages, options.kills, lambda text: print(text, flush=True),
+                                 options.most_seconds)
         except (CrowdFailed, RuntimeError) as failure:
             print(f"FAILED: {failure}")
             return 1
-    print(told, clients)
+    print(dict(told), clients)
     for what in ("operations", "failures", "wrong", "amid", "killed", "ended", "stopped",
                  "stopped and killed"):
         results.append(spread(f"service.kills.{what.replace(' ', '-')}", [told[what]],

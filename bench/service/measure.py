@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What lanecryptd gains or costs the processes of a machine that sign with RSA or ML-DSA.
+"""What lanecryptd gains or costs the processes of a machine that sign with RSA, ML-DSA or SLH-DSA.
 
-Many processes (rsa_client) sign in the same windows of time, in turn in each of these ways:
+Many processes (sign_client) sign in the same windows of time, in turn in each of these ways:
 by OpenSSL alone, by the service, by a device inside each process (`in_process = yes`), and
 the last with NVIDIA's MPS, where it is there. The first and the last signatures of each job
 are verified, and the service's counters must show that it did the work. Prints the figures
@@ -12,7 +12,7 @@ Usage: bench/service/measure.py [--build DIR] [--devices LIST] [--seconds S] [--
            [--cases LIST] [--ways LIST] [--small] [--commit HASH] [--out FILE]
 
 --cases  of 16x64,16x256,256x1,1x64,4096,own-keys,lone,start, and, with OpenSSL 3.5 and later alone,
-         ml-dsa; all but that by default
+         ml-dsa,slh-dsa-128s,slh-dsa-128f; all but these by default
 --ways   of openssl,service,in-process,mps; all by default
 --small  few processes and short keys, for the emulator: it shows only that the script works
 """
@@ -45,22 +45,25 @@ OWN_KEYS = 64
 @dataclasses.dataclass
 class Case:
     name: str
-    bits: int
+    bits: int  # 0: of a parameter set
     processes: int
     jobs: int  # 0: one thread that waits
     must: float = 0
     own_keys: bool = False
     # A lone operation stays on its core.
     stays: bool = False
-    ml_dsa: bool = False  # `bits` is the parameter set
+    set: str = ""  # the parameter set, as OpenSSL has it
+    # Of SLH-DSA, jobs of OpenSSL's way: a core takes so long for each that few show its rate.
+    jobs_on_cpu: int = 0
 
     def key(self):
-        return f"ml-dsa-{self.bits}" if self.ml_dsa else f"rsa-{self.bits}"
+        return self.set.lower() if self.set else f"rsa-{self.bits}"
 
     def small(self):
         bits = {2048: 1024, 4096: 1536}.get(self.bits, self.bits)
         return dataclasses.replace(self, bits=bits,
-                                   processes=min(self.processes, 3), jobs=min(self.jobs, 8))
+                                   processes=min(self.processes, 3),
+                                   jobs=min(self.jobs, 2 if self.jobs_on_cpu else 8))
 
 
 CASES = {
@@ -71,7 +74,9 @@ CASES = {
     "4096": Case("16x64", 4096, 16, 64, 60000),
     "own-keys": Case("own-keys.16x64", 2048, 16, 64, 100000, own_keys=True),
     "lone": Case("lone", 2048, 1, 0, stays=True),
-    "ml-dsa": Case("16x64", 65, 16, 64, 150000, ml_dsa=True),
+    "ml-dsa": Case("16x64", 0, 16, 64, 150000, set="ML-DSA-65"),
+    "slh-dsa-128s": Case("16x64", 0, 16, 64, set="SLH-DSA-SHA2-128s", jobs_on_cpu=1),
+    "slh-dsa-128f": Case("16x64", 0, 16, 64, set="SLH-DSA-SHA2-128f", jobs_on_cpu=4),
 }
 WAYS = ("openssl", "service", "in-process", "mps")
 
@@ -84,7 +89,7 @@ BEGAN = time.monotonic()
 
 
 def on_devices(results):
-    return total(results, "rsa-device-jobs") + total(results, "ml-dsa-device-jobs")
+    return sum(total(results, f"{family}-device-jobs") for family in ("rsa", "ml-dsa", "slh-dsa"))
 
 
 class Mps:
@@ -121,7 +126,7 @@ class Bench:
         self.options, self.folder = options, folder
         self.build = options.build
         self.module = self.build / "lib" / "gpu.so"
-        self.client = self.build / "bin" / "rsa_client"
+        self.client = self.build / "bin" / "sign_client"
         self.is_emulated = options.devices.split(",")[0].startswith("host")
         self.device = options.devices.split(",")[0].split(":")[0]
         self.mps = Mps(folder)
@@ -135,17 +140,17 @@ class Bench:
 
     def make_environments(self):
         # Without this setting nothing would go to the emulator.
-        rsa = {"rsa": "always", "ml_dsa": "always"} if self.is_emulated else {}
+        always = {name: "always" for name in ("rsa", "ml_dsa", "slh_dsa") if self.is_emulated}
         plain = self.folder / "plain.cnf"
         plain.write_text("", encoding="utf-8")
         inside = configuration(self.folder / "in-process.cnf", self.module,
                                {"in_process": "yes", "service": "off",
-                                "devices": self.options.devices, **rsa})
+                                "devices": self.options.devices, **always})
         return {
             "openssl": {**self.shared, "OPENSSL_CONF": str(plain)},
             "service": {**self.shared, **configuration(
                 self.folder / "service.cnf", self.module,
-                {"service": self.service.socket, **rsa})},
+                {"service": self.service.socket, **always})},
             # A lone operation chooses, also where it is emulated.
             "service-auto": {**self.shared, **configuration(
                 self.folder / "service-auto.cnf", self.module, {"service": self.service.socket})},
@@ -159,7 +164,7 @@ class Bench:
         missing = [path for path in paths if not path.exists()]
         at_once = os.cpu_count() or 2
         for n in range(0, len(missing), at_once):
-            words = ([f"ML-DSA-{case.bits}"] if case.ml_dsa else
+            words = ([case.set] if case.set else
                      ["RSA", "-pkeyopt", f"rsa_keygen_bits:{case.bits}"])
             makers = [subprocess.Popen(["openssl", "genpkey", "-out", path, "-algorithm", *words],
                                        env=self.environments["openssl"], stderr=subprocess.DEVNULL)
@@ -170,9 +175,13 @@ class Bench:
 
     def start(self, case, way):
         keys = self.keys(case, OWN_KEYS if case.own_keys else 1)
-        command = [self.client, "keys=" + ",".join(map(str, keys)), f"jobs={case.jobs}"]
+        command = [self.client, "keys=" + ",".join(map(str, keys)), f"jobs={self.jobs(case, way)}"]
         environment = self.environments["service-auto" if case.stays and way == "service" else way]
         return Crowd([command] * case.processes, environment, self.folder)
+
+    @staticmethod
+    def jobs(case, way):
+        return case.jobs_on_cpu if way == "openssl" and case.jobs_on_cpu else case.jobs
 
     def ways_of(self, case):
         ways = [way for way in WAYS if way in self.options.ways]
@@ -252,9 +261,22 @@ class Bench:
         run["share"] = on_device / max(all_of, 1)
         return run
 
+    def open_for_slh_dsa(self, case):
+        """Has the service try its devices for SLH-DSA, which it does when the first key comes.
+        Until then a core of each client would sign."""
+        lone = dataclasses.replace(case, processes=1, jobs=1)
+        until = time.monotonic() + 60
+        while not any(kind["done"] for kind in self.service.statistics()["kinds"]
+                      if kind["kind"] == f"{case.key()}-sign"):
+            if time.monotonic() > until:
+                raise CrowdFailed(f"the service does not sign by {case.set}")
+            self.start(lone, "service").end()
+
     def measure(self, case):
         crowds = {}
         try:
+            if case.set.startswith("SLH-DSA"):
+                self.open_for_slh_dsa(case)
             for way in self.ways_of(case):
                 crowds[way] = self.start(case, way)
             runs = {way: [] for way in crowds}
@@ -284,7 +306,7 @@ class Bench:
             for bucket, count in run["latencies"].items():
                 latencies[bucket] = latencies.get(bucket, 0) + count
         row = spread(self.name(case, way), [round(run["rate"], 1) for run in runs], "op/s",
-                     streams=case.processes * max(case.jobs, 1),
+                     streams=case.processes * max(self.jobs(case, way), 1),
                      client_cpu_us=median("client_us"), p50_us=percentile_us(latencies, 0.5),
                      p99_us=percentile_us(latencies, 0.99))
         if way == "service":
@@ -292,9 +314,10 @@ class Bench:
             row["operations_a_batch"] = median("batch")
         if way != "openssl":
             row["share_on_device"] = median("share")
-            if openssl:
-                row["over_openssl"] = round(
-                    row["value"] / statistics.median(run["rate"] for run in openssl), 3)
+            theirs = statistics.median(run["rate"] for run in openssl or [{"rate": 0}])
+            # In a short window a busy core may end no signature of SLH-DSA.
+            if theirs:
+                row["over_openssl"] = round(row["value"] / theirs, 3)
         return row
 
     def measure_memory(self, before, ways):
@@ -412,7 +435,7 @@ def arguments():
     parser.add_argument("--devices", default="cuda")
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--cases", default=",".join([name for name in CASES if name != "ml-dsa"] + ["start"]))
+    parser.add_argument("--cases", default=",".join([name for name in CASES if not CASES[name].set] + ["start"]))
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
@@ -426,7 +449,7 @@ def arguments():
     for name in options.ways:
         if name not in WAYS:
             parser.error(f"there is no way {name}")
-    for path in ("lib/gpu.so", "bin/lanecryptd", "bin/rsa_client"):
+    for path in ("lib/gpu.so", "bin/lanecryptd", "bin/sign_client"):
         if not (options.build / path).exists():
             parser.error(f"there is no {options.build / path}; build first, or name its folder")
     return options

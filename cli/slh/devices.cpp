@@ -12,10 +12,22 @@ void SlhDevices::add_names(std::vector<OptionName> &names) {
 }
 
 void SlhDevices::declare(CLI::App &app) {
-  app.add_option("--devices,--device", list_,
-                 "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
-      ->option_text("LIST");
+  list_option_ =
+      app.add_option("--devices,--device", list_,
+                     "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+          ->option_text("LIST");
   app.add_flag("--require-gpu", require_, "fail rather than work on the CPU");
+}
+
+void SlhDevices::add_service_name(std::vector<OptionName> &names) {
+  // Its value may only follow '='.
+  names.push_back({"service", "service"});
+}
+
+void SlhDevices::declare_service(CLI::App &app) {
+  app.add_flag("--service{auto}", service_,
+               "by lanecryptd: the usual one, or with --service=PATH the one at that socket")
+      ->excludes(list_option_);
 }
 
 Context SlhDevices::open() const {
@@ -23,9 +35,13 @@ Context SlhDevices::open() const {
   options.struct_size = sizeof options;
   options.devices = list_ ? list_->c_str() : nullptr;
   options.fallback = require_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
+  if (service_) {
+    options.service = service_->c_str();
+    options.devices = "none";
+  }
   Context context(options);
   // If a device that was named is not here, that is an error, not a reason to use the CPU.
-  (void)context.device_count();
+  if (!service_) (void)context.device_count();
   return context;
 }
 

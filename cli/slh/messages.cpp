@@ -133,13 +133,13 @@ SignedFile SlhMessages::file_of(const std::string &name) const {
   return file;
 }
 
-void SlhMessages::sign(const Context &context, bool is_deterministic, const Done &done) {
+lc_result SlhMessages::sign(const Context &context, bool is_deterministic, const Done &done) {
   // What a run that dies has counted is lost, and never signed again.
   if (state_) state_->add(names_.size());
   lc_slh_dsa_job job = slh_dsa_job(LC_SLH_DSA_SIGN, nullptr, 0);
   job.deterministic = is_deterministic ? 1 : 0;
   const size_t bytes = lc_slh_dsa_signature_bytes(set_);
-  run_all(
+  return run_all(
       context, job, [&](SignedFile &file) { file.signature.resize(bytes); }, done);
 }
 
@@ -153,8 +153,9 @@ void SlhMessages::verify(const Context &context, const Done &done) const {
   run_all(context, slh_dsa_job(LC_SLH_DSA_VERIFY, nullptr, 0), read_signature, done);
 }
 
-void SlhMessages::run_all(const Context &context, lc_slh_dsa_job job, const Read &read_signature,
-                          const Done &done) const {
+lc_result SlhMessages::run_all(const Context &context, lc_slh_dsa_job job,
+                               const Read &read_signature, const Done &done) const {
+  lc_result all{};
   for (auto name = names_.begin(); name != names_.end();) {
     std::vector<SignedFile> files;
     for (uint64_t bytes = 0; name != names_.end() && bytes < kBytesAtOnce; ++name) {
@@ -165,13 +166,16 @@ void SlhMessages::run_all(const Context &context, lc_slh_dsa_job job, const Read
       read_signature(file);
       bytes += file.message.size() + file.signature.size();
     }
-    run_some(context, job, files);
+    const lc_result some = run_some(context, job, files);
+    all.service_operations += some.service_operations;
+    all.cpu_operations += some.cpu_operations;
     for (const SignedFile &file : files) done(file);
   }
+  return all;
 }
 
-void SlhMessages::run_some(const Context &context, lc_slh_dsa_job job,
-                           std::vector<SignedFile> &files) const {
+lc_result SlhMessages::run_some(const Context &context, lc_slh_dsa_job job,
+                                std::vector<SignedFile> &files) const {
   std::vector<lc_slh_dsa_message> messages;
   for (SignedFile &file : files) {
     lc_slh_dsa_message message{};
@@ -190,8 +194,9 @@ void SlhMessages::run_some(const Context &context, lc_slh_dsa_job job,
   job.verdicts = verdicts.empty() ? nullptr : verdicts.data();
   job.encoding = hash_ == LC_PRE_HASH_NONE ? LC_MESSAGE_PURE : LC_MESSAGE_PRE_HASH;
   job.hash = hash_;
-  context.run(job);
+  const lc_result result = context.run(job);
   for (size_t n = 0; n < verdicts.size(); n++) files[n].is_right = verdicts[n] == 1;
+  return result;
 }
 
 }  // namespace lanecrypt::cli

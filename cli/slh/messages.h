@@ -43,9 +43,10 @@ class SlhMessages {
   lc_slh_dsa_set set() const { return set_; }
   size_t file_count() const { return names_.size(); }
   // Reads the files, signs or verifies as many at once as may be in memory, and gives each to
-  // `done`, in order. Throws Failure, Error, and what `done` throws.
-  void sign(const Context &context, bool is_deterministic,
-            const std::function<void(const SignedFile &)> &done);
+  // `done`, in order. sign() returns who made how many. Throws Failure, Error, and what `done`
+  // throws.
+  lc_result sign(const Context &context, bool is_deterministic,
+                 const std::function<void(const SignedFile &)> &done);
   void verify(const Context &context, const std::function<void(const SignedFile &)> &done) const;
 
  private:
@@ -54,9 +55,10 @@ class SlhMessages {
   void look_at_options();
   void take_key(const SlhKeyFile &file);
   SignedFile file_of(const std::string &name) const;
-  void run_all(const Context &context, lc_slh_dsa_job job, const Read &read_signature,
-               const Done &done) const;
-  void run_some(const Context &context, lc_slh_dsa_job job, std::vector<SignedFile> &files) const;
+  lc_result run_all(const Context &context, lc_slh_dsa_job job, const Read &read_signature,
+                    const Done &done) const;
+  lc_result run_some(const Context &context, lc_slh_dsa_job job,
+                     std::vector<SignedFile> &files) const;
 
   const char *const signature_option_;
   std::string key_file_;

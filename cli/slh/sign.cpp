@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/crypt/device_engine.h"
+#include "cli/failure.h"
 #include "cli/interrupt.h"
 #include "cli/io/output.h"
 #include "cli/slh/devices.h"
@@ -33,6 +34,7 @@ Examples:
   lanecrypt slh-dsa sign --key key.pem --out image.signature image.bin
   lanecrypt slh-dsa sign --key key.pem --context releases --pre-hash sha512 image.bin
   lanecrypt slh-dsa sign --key key.pem --state key.state --require-gpu image.bin
+  lanecrypt slh-dsa sign --key key.pem --service *.tar
 )";
 
 // The output that is being written, which a signal discards.
@@ -64,6 +66,7 @@ class Sign : public Subcommand {
     names.push_back({"deterministic", "deterministic"});
     names.push_back({"state", "state", true});
     SlhDevices::add_names(names);
+    SlhDevices::add_service_name(names);
     return names;
   }
 
@@ -75,29 +78,38 @@ class Sign : public Subcommand {
                    "of a key of the draft SP 800-230, its state, which counts signatures")
         ->option_text("F");
     devices_.declare(app);
+    devices_.declare_service(app);
     app.add_flag("--quiet", quiet_, "no report");
   }
 
   void run(std::vector<SecretBytes>) override {
     messages_.prepare_to_sign(state_);
+    if (devices_.is_served() && is_draft_slh_set(messages_.set()))
+      throw Failure(ExitCode::kUsage, fmt::format("no --service signs by {}, of a draft",
+                                                  lc_slh_dsa_name(messages_.set())));
     CurrentOutput output;
     // Made before any thread is started.
     const InterruptWatch watch([&] { output.discard(); });
     try {
       const Context context = devices_.open();
       const auto start = std::chrono::steady_clock::now();
-      messages_.sign(context, is_deterministic_,
-                     [&](const SignedFile &file) { output.write(file); });
+      const lc_result result = messages_.sign(context, is_deterministic_,
+                                              [&](const SignedFile &file) { output.write(file); });
       if (quiet_ || messages_.file_count() == 1) return;
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       fmt::print("{} files signed by {} in {:.2f} s by {}\n", messages_.file_count(),
-                 lc_slh_dsa_name(messages_.set()), seconds.count(), who_worked(context));
+                 lc_slh_dsa_name(messages_.set()), seconds.count(), who_signed(context, result));
     } catch (const Error &error) {
       throw failure_of(error);
     }
   }
 
  private:
+  static std::string who_signed(const Context &context, const lc_result &result) {
+    if (result.service_operations == 0) return who_worked(context);
+    return result.cpu_operations == 0 ? "the service" : "the service and the CPU";
+  }
+
   SlhMessages messages_{"out"};
   SlhDevices devices_;
   std::optional<std::string> state_;

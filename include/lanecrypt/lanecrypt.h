@@ -122,9 +122,9 @@ typedef struct lc_options {
   /* The most cores that work at one job of the CPU (LC_CPU). The caller's core does not
    * count where the caller waits. 0: what this library takes for best, at most 8. */
   uint32_t cores;
-  /* Who does private operations of RSA, and makes keys, with LC_ANY_DEVICE: NULL or "off": the
-   * devices above. Otherwise the service lanecryptd of this machine, and no device is opened for
-   * them:
+  /* Who does private operations of RSA, makes keys of RSA, and makes signatures of ML-DSA and
+   * SLH-DSA, with LC_ANY_DEVICE: NULL or "off": the devices above. Otherwise the service lanecryptd
+   * of this machine, and no device is opened for them:
    * - "auto": the one at /run/lanecrypt/socket or $XDG_RUNTIME_DIR/lanecrypt/socket, if the
    *   socket and its folder belong to root or to this user and nobody else may write there.
    * - an absolute path: the one at this socket. It may be anybody's, but only the owner of its
@@ -133,12 +133,16 @@ typedef struct lc_options {
    * Any other text is LC_ERROR_ARGUMENT. What the service does not do, since it is not there, is
    * full or fails, the CPU does, by LC_FALLBACK_CPU. Nothing is lost if the service ends: after
    * 5 seconds of silence too. Later operations try again, first after a quarter of a second.
-   * lc_rsa_run() does all of this on the caller's thread. For lc_rsa_submit() a thread of the
-   * context reads the answers. Keys are copied to the service, which checks them as
-   * lc_rsa_key_new() does, and forgets them with lc_rsa_key_free(). It draws the numbers for
-   * blinding from a generator of its own, whatever lc_rsa_parts.random says. With LC_VERIFY_FULL
-   * this process checks each result against the public exponent too. Public operations know
-   * nothing of the service. For keys see lc_rsa_generation. */
+   * A call that waits does all of this on the caller's thread. For jobs that are submitted a thread
+   * of the context reads the answers. Keys are copied to the service, which checks them as
+   * lc_rsa_key_new() and others do, and forgets them when they are freed. Of a key of SLH-DSA it
+   * gets all but SK.prf; the messages of ML-DSA and SLH-DSA are hashed here. For RSA it draws the
+   * numbers for blinding from a generator of its own, whatever lc_rsa_parts.random says; what
+   * hedges signatures is drawn here. The service tries its devices for SLH-DSA when the first key
+   * comes: until then it may have no device for it. With LC_VERIFY_FULL this process checks each
+   * result and each signature too. Public operations of RSA, verification, new keys of ML-DSA and
+   * SLH-DSA, and jobs with a key of a draft's set know nothing of the service. For keys of RSA see
+   * lc_rsa_generation. */
   const char *service;
 } lc_options;
 
@@ -477,8 +481,8 @@ typedef struct lc_result {
   uint64_t device_operations;
   uint64_t cpu_operations;
   /* Of cpu_operations, those whose result failed its check on the device and was made
-   * again on the CPU. Where a job ends as lc_slh_dsa_run() says of one-time keys, what the CPU
-   * has not made either is counted too. */
+   * again on the CPU. Where a job ends as lc_slh_dsa_run() says of one-time keys, what nobody has
+   * made then is counted too. */
   uint64_t failed_checks;
   /* Devices that had the job, or a part of it, and could not do it. Others or the CPU did
    * what was left. A device that has no kernels for such a job is not counted. */
@@ -859,8 +863,9 @@ typedef struct lc_slh_dsa_job {
  * whoever made it; one that the device made wrong the CPU makes again. Where a root that is
  * signed differs from the one that the same one-time key has signed before, one of both was a
  * fault: the CPU makes the signature again, and if it finds that difference too the job ends
- * with LC_ERROR_DEVICE, for a second signature would give that key away. See
- * docs/security.md. When a job of signatures fails, any of them may have been written, whole. */
+ * with LC_ERROR_DEVICE, for a second signature would give that key away. So it does where the
+ * service (lc_options.service) tells that it has found one. See docs/security.md. When a job of
+ * signatures fails, any of them may have been written, whole. */
 LC_API lc_status lc_slh_dsa_run(lc_context *context, const lc_slh_dsa_job *job, lc_result *result);
 /* Starts a job, as lc_submit() does. Messages are hashed before it returns, and keys are
  * kept. */
@@ -901,7 +906,8 @@ LC_API lc_status lc_slh_dsa_submit_generation(lc_context *context,
                                               const lc_completion *completion, lc_ticket **ticket);
 
 /* Where a single operation ends sooner, for a caller who can also do it himself: as
- * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. */
+ * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. With lc_options.service, of
+ * LC_SLH_DSA_SIGN with a set of FIPS 205: whether by the service. */
 LC_API int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
                                        lc_slh_dsa_operation operation, uint32_t in_line);
 LC_API void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set,
@@ -1018,8 +1024,9 @@ LC_API lc_status lc_ml_dsa_run(lc_context *context, const lc_ml_dsa_job *job, lc
 LC_API lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
                                   const lc_completion *completion, lc_ticket **ticket);
 
-/* Where a single signature ends sooner, for a caller who can also make it himself: as
- * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. */
+/* Where a single signature ends sooner (with lc_options.service, whether by the service), for a
+ * caller who can also make it himself: as lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for
+ * RSA. */
 LC_API int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line);
 LC_API void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds);
 

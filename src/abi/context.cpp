@@ -57,23 +57,23 @@ Context::Process *Context::found() const {
 }
 
 struct Context::ServedProcess {
-  explicit ServedProcess(const served::Service &service) : born_in(forks()), rsa(service) {
-    at_end.begin([this] { rsa.stop(); }, [this] { rsa.hurry(); });
+  explicit ServedProcess(const served::Service &service) : born_in(forks()), operations(service) {
+    at_end.begin([this] { operations.stop(); }, [this] { operations.hurry(); });
   }
 
   const uint64_t born_in;
   AtProcessEnd at_end;
-  served::ServedRsa rsa;
+  served::PrivateOperations operations;
 };
 
-served::ServedRsa *Context::served_rsa() {
+served::PrivateOperations *Context::served_operations() {
   if (!service_) return nullptr;
   ServedProcess *current = served_.load();
-  if (current != nullptr && current->born_in == forks()) return &current->rsa;
+  if (current != nullptr && current->born_in == forks()) return &current->operations;
   auto made = std::make_unique<ServedProcess>(*service_);
-  if (served_.compare_exchange_strong(current, made.get())) return &made.release()->rsa;
+  if (served_.compare_exchange_strong(current, made.get())) return &made.release()->operations;
   if (!made->at_end.withdraw()) (void)made.release();
-  return &current->rsa;
+  return &current->operations;
 }
 
 // The choices of all families. They ask the devices of `context` only if those were looked for

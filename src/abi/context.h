@@ -17,7 +17,7 @@
 #include "place/inquiry.h"
 #include "place/measure.h"
 #include "rsa/rsa_choice.h"
-#include "served/served_rsa.h"
+#include "served/private_operations.h"
 #include "slh/slh_choice.h"
 
 namespace lanecrypt {
@@ -34,9 +34,9 @@ class Context {
 
   // The process's own; made by the first call.
   runtime::Dispatcher &dispatcher();
-  // What does RSA in the place of the devices: the process's own, made by the first call; nullptr
-  // if the context names no service.
-  served::ServedRsa *served_rsa();
+  // What does private operations in the place of the devices: the process's own, made by the first
+  // call; nullptr if the context names no service.
+  served::PrivateOperations *served_operations();
   // They look for no device before it pays.
   runtime::RsaChoice &rsa_choice();
   runtime::SlhChoice &slh_choice();

@@ -9,6 +9,7 @@
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
 #include "job/ml_dsa_job.h"
 #include "ml_dsa/ml_dsa_request.h"
+#include "service/wire/sort.h"
 
 using lanecrypt::MlDsaSizes;
 using lanecrypt::Result;
@@ -28,15 +29,27 @@ namespace {
 
 const lanecrypt::MlDsaKeyPointer &key_of(const lc_ml_dsa_key *key) { return key->key; }
 
+// As the service has it.
+lanecrypt::service::Sort sort_of(const MlDsaSizes &sizes) {
+  return {lanecrypt::service::Family::kMlDsa, uint32_t(sizes.set)};
+}
+
+// Whether the caller waits: then the service needs no thread of ours.
+template <bool waits>
 Status start(lc_context *context, const lc_ml_dsa_job *job, Ending::Callback callback,
              EndingPointer *started) {
   Result<lanecrypt::MlDsaJob> checked = lanecrypt::make_ml_dsa_job(job, key_of);
   if (!checked.ok()) return checked.status();
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  const bool may_be_served =
+      checked->operation == LC_ML_DSA_SIGN && checked->device == LC_ANY_DEVICE;
   Result<MlDsaRequestPointer> request =
       MlDsaRequest::make(std::move(*checked), std::move(callback));
   if (!request.ok()) return request.status();
   *started = *request;
+  if (auto *const served = may_be_served ? context->served_operations() : nullptr;
+      served != nullptr)
+    return served->submit(lanecrypt::served::wrap(*request), waits);
   return context->dispatcher().submit(*request);
 }
 
@@ -75,12 +88,12 @@ lc_status lc_ml_dsa_key_new(const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key) {
 void lc_ml_dsa_key_free(lc_ml_dsa_key *key) { delete key; }
 
 lc_status lc_ml_dsa_run(lc_context *context, const lc_ml_dsa_job *job, lc_result *result) {
-  return lanecrypt::abi::run(start, context, job, result);
+  return lanecrypt::abi::run(start<true>, context, job, result);
 }
 
 lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
                            const lc_completion *completion, lc_ticket **ticket) {
-  return lanecrypt::abi::submit(start, context, job, completion, ticket);
+  return lanecrypt::abi::submit(start<false>, context, job, completion, ticket);
 }
 
 int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line) {
@@ -88,6 +101,8 @@ int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t 
   if (context == nullptr || sizes == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
+    if (auto *served = context->served_operations(); served != nullptr)
+      return served->is_sooner(sort_of(*sizes), in_line) ? 1 : 0;
     return context->ml_dsa_choice().is_device_sooner(*sizes, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -98,6 +113,8 @@ void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanos
   const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(lanecrypt::enum_number(set));
   if (context == nullptr || sizes == nullptr) return;
   try {
+    if (auto *served = context->served_operations(); served != nullptr)
+      return served->ran_on_cpu(sort_of(*sizes), std::chrono::nanoseconds(nanoseconds));
     context->ml_dsa_choice().ran_on_cpu(*sizes, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

@@ -10,6 +10,7 @@
 #include "job/rsa_generation.h"
 #include "job/rsa_job.h"
 #include "rsa/rsa_request.h"
+#include "service/wire/sort.h"
 
 using lanecrypt::Result;
 using lanecrypt::Status;
@@ -29,6 +30,9 @@ namespace {
 
 const lanecrypt::RsaKeyPointer &key_of(const lc_rsa_key *key) { return key->key; }
 
+// As the service has it.
+lanecrypt::service::Sort sort_of(uint32_t bits) { return {lanecrypt::service::Family::kRsa, bits}; }
+
 // Whether the caller waits: then the service needs no thread of ours.
 template <bool waits>
 Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callback,
@@ -40,9 +44,9 @@ Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callba
   *started = request;
   const bool may_be_served =
       request->job.operation == LC_RSA_PRIVATE && request->job.device == LC_ANY_DEVICE;
-  if (lanecrypt::served::ServedRsa *served = may_be_served ? context->served_rsa() : nullptr;
+  if (auto *const served = may_be_served ? context->served_operations() : nullptr;
       served != nullptr)
-    return served->submit(request, waits);
+    return served->submit(lanecrypt::served::wrap(request), waits);
   return context->dispatcher().submit(request);
 }
 
@@ -79,8 +83,10 @@ int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
-    if (auto *served = context->served_rsa(); served != nullptr)
-      return served->is_sooner(bits, in_line) ? 1 : 0;
+    if (auto *served = context->served_operations(); served != nullptr)
+      return lanecrypt::runtime::rsa_kind(bits) != 0 && served->is_sooner(sort_of(bits), in_line)
+                 ? 1
+                 : 0;
     return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -90,8 +96,8 @@ int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line
 void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds) {
   if (context == nullptr) return;
   try {
-    if (auto *served = context->served_rsa(); served != nullptr)
-      return served->ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
+    if (auto *served = context->served_operations(); served != nullptr)
+      return served->ran_on_cpu(sort_of(bits), std::chrono::nanoseconds(nanoseconds));
     context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }
@@ -105,7 +111,7 @@ lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generati
     Result<lanecrypt::RsaGeneration> checked = lanecrypt::make_rsa_generation(generation);
     if (!checked.ok()) return tell(checked.status());
     lc_result made = {};
-    auto *const served = checked->device == LC_ANY_DEVICE ? context->served_rsa() : nullptr;
+    auto *const served = checked->device == LC_ANY_DEVICE ? context->served_operations() : nullptr;
     const Status status = served != nullptr
                               ? served->generation().run(std::move(*checked), &made)
                               : context->dispatcher().generate(std::move(*checked), &made);
@@ -118,7 +124,7 @@ int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits) {
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
-    if (auto *served = context->served_rsa(); served != nullptr)
+    if (auto *served = context->served_operations(); served != nullptr)
       return served->generation().is_sooner(bits) ? 1 : 0;
     return context->generation_is_sooner(bits) ? 1 : 0;
   } catch (...) {  // want of memory or of threads

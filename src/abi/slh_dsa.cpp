@@ -8,6 +8,7 @@
 #include "abi/ticket.h"
 #include "cpu/slh/cpu_slh.h"
 #include "job/slh_job.h"
+#include "service/wire/sort.h"
 #include "slh/slh_request.h"
 
 using lanecrypt::enum_number;
@@ -29,16 +30,41 @@ namespace {
 
 const lanecrypt::SlhKeyPointer &key_of(const lc_slh_dsa_key *key) { return key->key; }
 
+// As the service has it.
+lanecrypt::service::Sort sort_of(const SlhSet &set) {
+  return {lanecrypt::service::Family::kSlhDsa, uint32_t(set.number)};
+}
+
+// What asks for such an operation in the place of the devices; nullptr if they do it.
+lanecrypt::served::PrivateOperations *served_for(lc_context *context, const SlhSet &set,
+                                                 lc_slh_dsa_operation operation) {
+  const bool may_be_served =
+      operation == LC_SLH_DSA_SIGN && lanecrypt::service::find_set(sort_of(set)) != nullptr;
+  return may_be_served ? context->served_operations() : nullptr;
+}
+
+// Whether the caller waits: then the service needs no thread of ours.
+template <bool waits>
 Status start(lc_context *context, const lc_slh_dsa_job *job, Ending::Callback callback,
              EndingPointer *started) {
   Result<lanecrypt::SlhJob> checked = lanecrypt::make_slh_job(job, key_of);
   if (!checked.ok()) return checked.status();
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
+  const bool may_be_served = checked->operation == LC_SLH_DSA_SIGN &&
+                             checked->device == LC_ANY_DEVICE &&
+                             lanecrypt::served::knows_sets(*checked);
   const auto request = std::make_shared<SlhSignatures>(std::move(*checked), std::move(callback));
+  *started = request;
+  if (auto *const served = may_be_served ? context->served_operations() : nullptr;
+      served != nullptr) {
+    LC_TRY(request->hash([](size_t count, const std::function<void(size_t)> &part) {
+      for (size_t n = 0; n < count; ++n) part(n);
+    }));
+    return served->submit(lanecrypt::served::wrap(request), waits);
+  }
   LC_TRY(request->hash([&](size_t count, const std::function<void(size_t)> &part) {
     context->dispatcher().workers().share(count, part);
   }));
-  *started = request;
   return context->dispatcher().submit(lanecrypt::runtime::SlhRequestPointer(request));
 }
 
@@ -97,12 +123,12 @@ lc_status lc_slh_dsa_key_new(const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key
 void lc_slh_dsa_key_free(lc_slh_dsa_key *key) { delete key; }
 
 lc_status lc_slh_dsa_run(lc_context *context, const lc_slh_dsa_job *job, lc_result *result) {
-  return lanecrypt::abi::run<lc_slh_dsa_job>(start, context, job, result);
+  return lanecrypt::abi::run<lc_slh_dsa_job>(start<true>, context, job, result);
 }
 
 lc_status lc_slh_dsa_submit(lc_context *context, const lc_slh_dsa_job *job,
                             const lc_completion *completion, lc_ticket **ticket) {
-  return lanecrypt::abi::submit<lc_slh_dsa_job>(start, context, job, completion, ticket);
+  return lanecrypt::abi::submit<lc_slh_dsa_job>(start<false>, context, job, completion, ticket);
 }
 
 lc_status lc_slh_dsa_generate(lc_context *context, const lc_slh_dsa_generation *generation,
@@ -122,6 +148,8 @@ int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
   if (found == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
+    if (auto *served = served_for(context, *found, operation); served != nullptr)
+      return served->is_sooner(sort_of(*found), in_line) ? 1 : 0;
     return context->slh_choice().is_device_sooner(*found, operation, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -133,6 +161,8 @@ void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set, lc_slh_dsa_o
   const SlhSet *const found = set_of_choice(context, set, operation);
   if (found == nullptr) return;
   try {
+    if (auto *served = served_for(context, *found, operation); served != nullptr)
+      return served->ran_on_cpu(sort_of(*found), std::chrono::nanoseconds(nanoseconds));
     context->slh_choice().ran_on_cpu(*found, operation, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

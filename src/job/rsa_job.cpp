@@ -36,29 +36,6 @@ bool is_less(const uint8_t *input, std::span<const uint8_t> modulus) {
 
 }  // namespace
 
-RsaKey::~RsaKey() {
-  for (BesideKey *at = beside_.load(), *next; at != nullptr; at = next) {
-    next = at->next_;
-    delete at;
-  }
-}
-
-BesideKey *RsaKey::beside(uint64_t owner) const {
-  BesideKey *at = beside_.load(std::memory_order_acquire);
-  while (at != nullptr && at->owner_ != owner) at = at->next_;
-  return at;
-}
-
-BesideKey *RsaKey::keep_beside(std::unique_ptr<BesideKey> what) const {
-  BesideKey *first = beside_.load(std::memory_order_acquire);
-  do {
-    // Another thread may have come first.
-    if (BesideKey *const its = beside(what->owner_); its != nullptr) return its;
-    what->next_ = first;
-  } while (!beside_.compare_exchange_weak(first, what.get(), std::memory_order_acq_rel));
-  return what.release();
-}
-
 uint32_t bits_of(std::span<const uint8_t> number) {
   if (number.empty()) return 0;
   return static_cast<uint32_t>(8 * (number.size() - 1)) + std::bit_width(number.front());

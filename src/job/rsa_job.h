@@ -4,12 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "job/beside_key.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
 
@@ -26,31 +26,9 @@ struct RsaNumbers {
   std::span<const uint8_t> p, q, dp, dq, qinv, d;
 };
 
-// What a user of a key keeps beside it for as long as the key lives. Any thread, and a child
-// of fork too: there is no lock.
-class BesideKey {
- public:
-  // owner: a number that no other user of keys has.
-  explicit BesideKey(uint64_t owner) : owner_(owner) {}
-  virtual ~BesideKey() = default;
-  BesideKey(const BesideKey &) = delete;
-
- private:
-  friend struct RsaKey;
-  const uint64_t owner_;
-  BesideKey *next_ = nullptr;
-};
-
 // A key, copied from its caller, in memory that a child of fork keeps: a
 // server reads its keys before it forks its workers.
 struct RsaKey {
-  RsaKey() = default;
-  ~RsaKey();
-  // What this owner keeps, or nullptr.
-  BesideKey *beside(uint64_t owner) const;
-  // Keeps it, unless its owner keeps something already. Returns what he has then.
-  BesideKey *keep_beside(std::unique_ptr<BesideKey> what) const;
-
   RsaNumbers numbers;
   uint32_t modulus_bits = 0;
   uint32_t modulus_bytes = 0;
@@ -66,9 +44,7 @@ struct RsaKey {
   std::shared_ptr<const cpu::OpensslKey> on_cpu;
 
   secure::KeyMemory memory;  // of the numbers
-
- private:
-  mutable std::atomic<BesideKey *> beside_{nullptr};
+  mutable BesideKeys beside;
 };
 
 using RsaKeyPointer = std::shared_ptr<const RsaKey>;

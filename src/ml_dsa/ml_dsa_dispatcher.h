@@ -10,6 +10,10 @@
 namespace lanecrypt::runtime {
 
 class MlDsaDispatcher : public BatchDispatcher {
+  // A batch ends with its last signature, which takes the more rounds the more there are. So it is
+  // better to have more batches, each smaller, than of other families.
+  static constexpr size_t kBatches = 10;
+
  public:
   MlDsaDispatcher(Counters &cpu_counters, lc_fallback fallback, const DeviceTrust &trust)
       : BatchDispatcher(
@@ -19,7 +23,7 @@ class MlDsaDispatcher : public BatchDispatcher {
               if (!engine.ok()) return engine.status();
               return std::unique_ptr<BatchEngine>(std::move(*engine));
             },
-            trust.time_limit) {}
+            trust.time_limit, {.batches = kBatches}) {}
 };
 
 }  // namespace lanecrypt::runtime

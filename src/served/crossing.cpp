@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/rsa/cpu_rsa.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::served {
@@ -25,24 +24,27 @@ uint64_t nanoseconds(Clock::duration time) {
 
 // An operation that has a channel.
 struct Crossing::Slot {
-  Slot(Operation its, const runtime::RsaItem &its_item,
-       std::shared_ptr<client::Session> its_session, client::Channel &its_channel, ServedKey &key,
-       bool is_checked)
+  Slot(Operation its, std::shared_ptr<client::Session> its_session, client::Channel &its_channel,
+       ServedKey &key, bool is_checked)
       : operation(std::move(its)),
-        item(its_item),
         session(std::move(its_session)),
         channel(its_channel),
-        unchecked(is_checked ? item.key->modulus_bytes : 0),
-        exchange(*session, channel, key, {item.in, item.key->modulus_bytes},
-                 {is_checked ? unchecked.data() : item.out, item.key->modulus_bytes}) {}
-  ~Slot() { secure::wipe(unchecked.data(), unchecked.size()); }
+        output(operation.served->output(operation.number)),
+        unchecked(is_checked ? output.size() : 0),
+        exchange(*session, channel, key, operation.served->input(operation.number, room),
+                 is_checked ? std::span(unchecked) : output) {}
+  ~Slot() {
+    secure::wipe(room.data(), room.size());
+    secure::wipe(unchecked.data(), unchecked.size());
+  }
 
   const Operation operation;
-  const runtime::RsaItem item;
   const std::shared_ptr<client::Session> session;
   client::Channel &channel;
-  // The result, until it was checked: `out` may be `in`.
+  const std::span<uint8_t> output;
+  // The output, until it was checked: it may be where the input is.
   std::vector<uint8_t> unchecked;
+  ServedRequest::Room room;
   const Clock::time_point sent = Clock::now();
   Exchange exchange;
 };
@@ -52,18 +54,17 @@ Crossing::Crossing(const Service &service, OnOver on_over)
 
 Crossing::~Crossing() = default;
 
-void Crossing::add(const runtime::RsaRequestPointer &request) {
-  const auto served = std::make_shared<Served>();
-  served->request = request;
-  for (const uint32_t number : request->todo) {
-    if (!request->kind_of(number).suits_devices()) {
+void Crossing::add(const ServedRequestPointer &served) {
+  runtime::BatchRequest &request = *served->request;
+  for (const uint32_t number : request.todo) {
+    if (!request.kind_of(number).suits_devices()) {
       served->left.push_back(number);
       continue;
     }
     waiting_.push_back({served, number});
     ++served->under_way;
   }
-  request->todo.clear();
+  request.todo.clear();
   if (served->under_way == 0) on_over_(*served);
 }
 
@@ -100,16 +101,17 @@ void Crossing::send_waiting(client::Connection &connection) {
 bool Crossing::send_one(client::Connection &connection,
                         const std::shared_ptr<client::Session> &session) {
   const Operation operation = waiting_.front();
-  const runtime::RsaItem item = operation.served->request->item(operation.number);
-  ServedKey &key = key_of(*item.key);
+  ServedKey &key = operation.served->key(operation.number, service_);
   Taken taken = Taken::kNot;
-  if (!key.is_refused() && key.has_room_in(*session)) {
+  // A request that has failed has nothing to gain.
+  const bool is_wanted = operation.served->request->failure.ok();
+  if (is_wanted && !key.is_refused() && key.has_room_in(*session)) {
     client::Channel *const channel = session->take();
     if (channel == nullptr && !session->has_ended() && !slots_.empty()) return false;
     if (channel != nullptr) {
       waiting_.pop_front();
       slots_.push_back(
-          std::make_unique<Slot>(operation, item, session, *channel, key, service_.checks_all));
+          std::make_unique<Slot>(operation, session, *channel, key, service_.checks_all));
       Slot &slot = *slots_.back();
       session->under_way.fetch_add(1, std::memory_order_relaxed);
       const Exchange::State state = slot.exchange.send();
@@ -151,8 +153,8 @@ void Crossing::settle(client::Connection &connection, Slot &slot, Exchange::Stat
     slot.session->give_back(&slot.channel);
   Taken taken = client::conclude(connection, slot.exchange, state);
   if (taken == Taken::kDone && service_.checks_all) {
-    if (is_right(slot))
-      std::memcpy(slot.item.out, slot.unchecked.data(), slot.unchecked.size());
+    if (slot.operation.served->is_right(slot.operation.number, slot.unchecked))
+      std::memcpy(slot.output.data(), slot.unchecked.data(), slot.unchecked.size());
     else
       taken = Taken::kFailed;
   }
@@ -161,36 +163,31 @@ void Crossing::settle(client::Connection &connection, Slot &slot, Exchange::Stat
   finish_one(*slot.operation.served);
 }
 
-bool Crossing::is_right(const Slot &slot) const {
-  std::vector<uint8_t> back(slot.unchecked.size());
-  return cpu::run_rsa(*slot.item.key, LC_RSA_PUBLIC, slot.unchecked.data(), back.data()).ok() &&
-         std::memcmp(back.data(), slot.item.in, back.size()) == 0;
-}
-
 void Crossing::count_done(const Slot &slot) const {
-  runtime::RsaRequest &request = *slot.operation.served->request;
+  runtime::BatchRequest &request = *slot.operation.served->request;
   ++request.result.device_operations;
   ++request.result.service_operations;
-  request.result.device_bytes += slot.item.key->modulus_bytes;
+  request.result.device_bytes += request.bytes_of(slot.operation.number);
   request.result.waiting_ns = nanoseconds(slot.sent - request.submitted);
   request.result.device_ns = nanoseconds(Clock::now() - slot.sent);
 }
 
 void Crossing::leave(const Operation &operation, Taken taken) {
-  operation.served->left.push_back(operation.number);
-  if (taken == Taken::kFailed) operation.served->has_failed = true;
-  finish_one(*operation.served);
+  ServedRequest &served = *operation.served;
+  served.left.push_back(operation.number);
+  if (taken == Taken::kFailed) served.has_failed = true;
+  if (taken == Taken::kNever) {
+    // As where a device of ours finds it: whoever made this signature, it would give the key away.
+    served.request->failure = Status(LC_ERROR_DEVICE,
+                                     "the service has signed another root with a one-time key of "
+                                     "this key: a fault was signed before, or now");
+    ++served.request->result.failed_checks;
+  }
+  finish_one(served);
 }
 
-void Crossing::finish_one(Served &served) {
+void Crossing::finish_one(ServedRequest &served) {
   if (--served.under_way == 0) on_over_(served);
-}
-
-ServedKey &Crossing::key_of(const RsaKey &key) const {
-  BesideKey *kept = key.beside(service_.number);
-  if (kept == nullptr)
-    kept = key.keep_beside(std::make_unique<ServedKey>(key, service_.number, service_.client));
-  return static_cast<ServedKey &>(*kept);
 }
 
 }  // namespace lanecrypt::served

@@ -10,26 +10,16 @@
 #include <memory>
 #include <vector>
 
-#include "rsa/rsa_request.h"
-#include "served/served_key.h"
+#include "served/served_request.h"
 #include "served/service.h"
 #include "service/client/operation.h"
 
 namespace lanecrypt::served {
 
-// A request of which the service does what devices take.
-struct Served {
-  runtime::RsaRequestPointer request;
-  // Numbers of its operations that the service has not done, and whether it failed one.
-  std::vector<uint32_t> left;
-  bool has_failed = false;
-  size_t under_way = 0;
-};
-
 // One thread.
 class Crossing {
  public:
-  using OnOver = std::function<void(Served &)>;
+  using OnOver = std::function<void(ServedRequest &)>;
 
   // on_over hears of each request when the service has no more of it, on the thread that calls
   // step(). The service stays longer.
@@ -37,7 +27,8 @@ class Crossing {
   ~Crossing();
   Crossing(const Crossing &) = delete;
 
-  void add(const runtime::RsaRequestPointer &request);
+  // Of its operations those that devices take.
+  void add(const ServedRequestPointer &served);
   bool is_idle() const { return waiting_.empty() && slots_.empty(); }
   // Sends what there is room for, and takes the answers that are there. If there are none, it
   // waits for one until `wake` is readable (-1: nothing wakes it), but no longer than a second.
@@ -47,7 +38,7 @@ class Crossing {
 
  private:
   struct Operation {
-    std::shared_ptr<Served> served;
+    ServedRequestPointer served;
     uint32_t number;
   };
   struct Slot;
@@ -57,11 +48,9 @@ class Crossing {
   bool send_one(client::Connection &connection, const std::shared_ptr<client::Session> &session);
   void take_answers(client::Connection &connection, const std::vector<pollfd> &polled);
   void settle(client::Connection &connection, Slot &slot, client::Exchange::State state);
-  bool is_right(const Slot &slot) const;
   void count_done(const Slot &slot) const;
   void leave(const Operation &operation, client::Taken taken);
-  void finish_one(Served &served);
-  ServedKey &key_of(const RsaKey &key) const;
+  void finish_one(ServedRequest &served);
 
   const Service &service_;
   const OnOver on_over_;

@@ -17,10 +17,4 @@ ServedKey::~ServedKey() {
   }
 }
 
-bool ServedKey::copy_numbers(client::KeyNumbers &to) const {
-  const RsaNumbers &numbers = key_.numbers;
-  to.parts = {numbers.n, numbers.e, numbers.p, numbers.q, numbers.dp, numbers.dq, numbers.qinv, {}};
-  return key_.is_private;
-}
-
 }  // namespace lanecrypt::served

@@ -1,118 +1,61 @@
+// Private operations of RSA, as the service gets them.
+//
 // SPDX-License-Identifier: Apache-2.0
-#include "served/served_rsa.h"
+#include <algorithm>
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include "process/thread.h"
-#include "served/crossing.h"
-#include "thread/signals.h"
+#include "cpu/rsa/cpu_rsa.h"
+#include "served/served_request.h"
 
 namespace lanecrypt::served {
+namespace {
 
-using runtime::RsaRequestPointer;
+class ServedRsaKey final : public ServedKey {
+ public:
+  ServedRsaKey(const RsaKey &key, const Service &service)
+      : ServedKey({service::Family::kRsa, key.modulus_bits}, service), key_(key) {}
 
-ServedRsa::ServedRsa(Service service)
-    : service_(std::move(service)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), client::OwnDescriptor::Number::kHigh) {}
-
-void ServedRsa::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
-    if (wake_.is_ours()) (void)eventfd_write(wake_.get(), 1);
+  // The numbers stay where they are.
+  bool copy_numbers(client::KeyNumbers &to) const override {
+    const RsaNumbers &its = key_.numbers;
+    to.parts = {its.n, its.e, its.p, its.q, its.dp, its.dq, its.qinv, {}};
+    return key_.is_private;
   }
-  if (thread_.joinable()) thread_.join();
-  cpu_.stop();
-  generation_.stop();
-}
 
-void ServedRsa::hurry() {
-  hurries_ = true;
-  cpu_.hurry();
-  generation_.hurry();
-}
+ private:
+  const RsaKey &key_;
+};
 
-Status ServedRsa::submit(const RsaRequestPointer &request, bool waits) {
-  if (request->todo.empty()) {
-    request->end();
-    return Status();
-  }
-  for (const uint32_t number : request->todo)
-    if (!service_.has_cpu && !request->kind_of(number).suits_devices())
-      return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
-  request->submitted = std::chrono::steady_clock::now();
-  if (waits) {
-    Crossing mine(service_, [this](Served &served) { conclude(served); });
-    for (mine.add(request); !mine.is_idle();) mine.step(-1);
-    return Status();
-  }
-  const std::lock_guard lock(mutex_);
-  if (stopping_) return process_ends();
-  if (!thread_.joinable()) {
-    const runtime::SignalsBlocked blocked;
-    thread_ = process::start_thread([this] { run(); });
-  }
-  queue_.push_back(request);
-  changed_.notify_all();
-  if (wake_.is_ours()) (void)eventfd_write(wake_.get(), 1);
-  return Status();
-}
+class ServedRsa final : public ServedRequest {
+ public:
+  explicit ServedRsa(const runtime::RsaRequestPointer &whole)
+      : ServedRequest(whole), rsa_(*whole) {}
 
-void ServedRsa::run() {
-  Crossing mine(service_, [this](Served &served) { conclude(served); });
-  for (;;) {
-    std::vector<RsaRequestPointer> more;
-    {
-      std::unique_lock lock(mutex_);
-      if (mine.is_idle()) changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      more.swap(queue_);
-      if (stopping_ && more.empty() && mine.is_idle()) return;
-    }
-    for (const RsaRequestPointer &request : more) mine.add(request);
-    if (hurries_) mine.leave_waiting();
-    const int wake = wake_.is_ours() ? wake_.get() : -1;
-    mine.step(wake);
-    eventfd_t times;
-    if (wake >= 0) (void)eventfd_read(wake, &times);
+  ServedKey &key(uint32_t number, const Service &service) const override {
+    return served_key<ServedRsaKey>(*rsa_.item(number).key, service);
   }
-}
-
-void ServedRsa::conclude(Served &served) {
-  const RsaRequestPointer request = served.request;
-  if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);
-  if (served.left.empty()) return request->end();
-  if (!service_.has_cpu) {
-    request->failure = service_.why_not(served.has_failed, "do the operation");
-    return request->end();
+  std::span<const uint8_t> input(uint32_t number, Room &) const override {
+    const runtime::RsaItem item = rsa_.item(number);
+    return {item.in, item.key->modulus_bytes};
   }
-  request->todo = std::move(served.left);
-  cpu_.submit(request);
-}
-
-bool ServedRsa::is_sooner(uint32_t bits, uint32_t in_line) {
-  if (runtime::rsa_kind(bits) == 0) return false;
-  client::Connection &connection = service_.client->here();
-  client::Choice &choice = connection.choice();
-  const bool is_worth_it = choice.is_worth_connecting(service::Family::kRsa, in_line);
-  std::shared_ptr<client::Session> session = connection.session();
-  if (session == nullptr && is_worth_it && connection.may_connect())
-    session = connection.connect(false);
-  if (session == nullptr) return false;
-  if (choice.wants_look(*session)) session->look_again();
-  if (choice.is_service_sooner({service::Family::kRsa, bits}, in_line)) return true;
-  on_cpu_.fetch_add(1, std::memory_order_relaxed);
-  return false;
-}
-
-void ServedRsa::ran_on_cpu(uint32_t bits, std::chrono::nanoseconds took) {
-  // Where there was no service to ask, nobody was counted.
-  uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
-  while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
+  std::span<uint8_t> output(uint32_t number) const override {
+    const runtime::RsaItem item = rsa_.item(number);
+    return {item.out, item.key->modulus_bytes};
   }
-  if (counted != 0)
-    service_.client->here().choice().ran_on_cpu({service::Family::kRsa, bits}, took);
+  bool is_right(uint32_t number, std::span<const uint8_t> made) const override {
+    const runtime::RsaItem item = rsa_.item(number);
+    std::vector<uint8_t> back(made.size());
+    return cpu::run_rsa(*item.key, LC_RSA_PUBLIC, made.data(), back.data()).ok() &&
+           std::equal(back.begin(), back.end(), item.in);
+  }
+
+ private:
+  const runtime::RsaRequest &rsa_;
+};
+
+}  // namespace
+
+ServedRequestPointer wrap(const runtime::RsaRequestPointer &request) {
+  return std::make_shared<ServedRsa>(request);
 }
 
 }  // namespace lanecrypt::served

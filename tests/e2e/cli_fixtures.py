@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the tests of the command call it and the machine's own openssl."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -88,3 +89,19 @@ def data(length, seed=1):
     import random
 
     return random.Random(seed * 1_000_003 + length).randbytes(length)
+
+
+@contextlib.contextmanager
+def service(path, **more):
+    """A lanecryptd at this socket, with the emulator, whose devices are open."""
+    ready = os.pipe()
+    with subprocess.Popen([LANECRYPT.parent / "lanecryptd", "--socket", path, "--ready-fd",
+                           str(ready[1])], pass_fds=[ready[1]], stderr=subprocess.DEVNULL,
+                          env=environment(devices="host", **more)) as process:
+        try:
+            os.close(ready[1])
+            assert os.read(ready[0], 16) == b"ready\n"
+            yield
+        finally:
+            process.terminate()
+            os.close(ready[0])

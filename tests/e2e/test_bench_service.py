@@ -37,6 +37,18 @@ def test_many_processes(build, tmp_path):
     assert "process.start.sign.provider-less-plain" in rows
 
 
+def test_many_processes_that_sign_by_sets(build, tmp_path):
+    listed = subprocess.run(["openssl", "list", "-signature-algorithms"], capture_output=True,
+                            text=True, check=True).stdout
+    if "SLH-DSA-SHA2-128f" not in listed:
+        pytest.skip("this OpenSSL has neither family")
+    rows = figures("measure.py", build, tmp_path, "--small", "--cases", "ml-dsa,slh-dsa-128f",
+                   "--ways", "openssl,service")
+    for name in ("ml-dsa-65", "slh-dsa-sha2-128f"):
+        assert f"{name}.service.16x64.openssl" in rows
+        assert rows[f"{name}.service.16x64.host"]["share_on_device"] > 0
+
+
 def test_handshakes(build, tmp_path):
     if not program("nginx"):
         pytest.skip("nginx is not installed")

@@ -12,7 +12,7 @@ import time
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from cli_fixtures import BAD_DATA, FAILED, LANECRYPT, NO_DEVICE, USAGE, environment, fails, ok, openssl
+from cli_fixtures import BAD_DATA, FAILED, LANECRYPT, NO_DEVICE, USAGE, environment, fails, ok, openssl, service
 
 DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
 
@@ -114,23 +114,15 @@ def test_one_key_goes_to_standard_output(words, bits):
 
 
 def test_keys_of_a_service(tmp_path):
-    path, ready = tmp_path / "socket", os.pipe()
+    path = tmp_path / "socket"
     # The emulator's lanes share a number, as CUDA's do. Otherwise it makes no single key.
-    with subprocess.Popen([LANECRYPT.parent / "lanecryptd", "--socket", path, "--ready-fd", str(ready[1])],
-                          pass_fds=[ready[1]], stderr=subprocess.DEVNULL,
-                          env=environment(devices="host") | {"LANECRYPT_HOST_TEAMS": "1"}) as service:
-        try:
-            os.close(ready[1])
-            assert os.read(ready[0], 16) == b"ready\n"
-            said = genrsa(tmp_path / "keys", 10, f"--service={path}", "--require-gpu").stdout.decode()
-            assert "10 made in" in said and said.endswith("by the service\n")
-            for key in (tmp_path / "keys").iterdir():
-                openssl("rsa", "-in", str(key), "-check", "-noout")
-            one = ok("genrsa", f"--service={path}", "1024").stdout
-            assert openssl("pkey", stdin=one).stdout == one
-        finally:
-            service.terminate()
-            os.close(ready[0])
+    with service(path, LANECRYPT_HOST_TEAMS="1"):
+        said = genrsa(tmp_path / "keys", 10, f"--service={path}", "--require-gpu").stdout.decode()
+        assert "10 made in" in said and said.endswith("by the service\n")
+        for key in (tmp_path / "keys").iterdir():
+            openssl("rsa", "-in", str(key), "-check", "-noout")
+        one = ok("genrsa", f"--service={path}", "1024").stdout
+        assert openssl("pkey", stdin=one).stdout == one
     # Without it the CPU makes them, or nobody.
     said = genrsa(tmp_path / "more", 1, f"--service={path}").stdout.decode()
     assert said.endswith("by the CPU\n")

@@ -92,6 +92,7 @@ def test_signatures_are_counted_before_they_are_made(tmp_path, signed):
     words = ("sign", "--key", private, "--state", state)
     slh_fails(USAGE, "signs with --state alone", "sign", "--key", private, *files)
     slh_fails(BAD_DATA, "public", "sign", "--key", public, "--state", state, *files)
+    slh_fails(USAGE, "no --service signs", *words, "--service", *files)
     slh_fails(FAILED, "only a device makes", *words, *files)
     assert state.read_bytes() == state_of(of, key, nodes, 3)
     slh_fails(FAILED, "only a device makes", *words, files[0])

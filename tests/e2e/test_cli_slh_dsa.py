@@ -2,13 +2,15 @@
 """`lanecrypt slh-dsa`: files of keys and signatures that a reference of FIPS 205 takes, and clear
 errors."""
 
+import json
 import os
 import stat
+import time
 
 import pytest
 
 import slh_reference
-from cli_fixtures import BAD_DATA, FAILED, NO_DEVICE, USAGE, lanecrypt, openssl
+from cli_fixtures import BAD_DATA, FAILED, NO_DEVICE, USAGE, lanecrypt, ok, openssl, service
 from slh_files import (PRE_HASHES, SETS, algorithm, element, encoded, key_of, pem, private_der,
                        public_der, slh, slh_fails)
 
@@ -130,6 +132,32 @@ def test_many_files_in_one_batch(tmp_path, keys):
         assert said == f"{paths[0]}: FAILED\n{paths[-1]}: FAILED\n"
     last.write_bytes(last.read_bytes() + b"xx")
     slh_fails(BAD_DATA, "1 of 1 signatures is wrong", *verify[:3], paths[-1])
+
+
+def test_signatures_of_a_service(tmp_path, keys):
+    paths = [tmp_path / f"file-{n}" for n in range(2)]
+    for path in paths:
+        path.write_bytes(os.urandom(5000))
+    key, at = keys / "SHA2-128f.pem", tmp_path / "socket"
+    by_service = ("sign", "--key", key, f"--service={at}", *paths)
+    with service(at):
+        # It tries its device for SLH-DSA when the first key comes, which may be too late for that.
+        deadline = time.monotonic() + 120
+        said = ""
+        while not said.endswith("by the service\n"):
+            assert time.monotonic() < deadline
+            said = slh(*by_service).stdout.decode()
+            assert "2 files signed by SLH-DSA-SHA2-128f in" in said
+            slh("verify", "--key", key, "--quiet", *paths)
+        done = [kind for kind in json.loads(
+            ok("service", "stats", "--json", "--socket", at).stdout)["kinds"]
+            if kind["kind"] == "slh-dsa-sha2-128f-sign"]
+        assert done[0]["done"] >= 2
+        slh_fails(USAGE, "--devices", "sign", "--key", key, "--service", "--devices", "host", paths[0])
+    # Without it the CPU makes them, or nobody.
+    assert slh(*by_service).stdout.decode().endswith("by the CPU\n")
+    slh("verify", "--key", key, "--quiet", *paths)
+    slh_fails(NO_DEVICE, "no service", *by_service, "--require-gpu")
 
 
 def test_standard_input_and_output(tmp_path, keys):

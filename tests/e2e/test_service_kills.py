@@ -45,4 +45,4 @@ def test_a_wrong_signature_is_seen(build, stage, tmp_path):
     broken = tmp_path / "broken.pem"
     broken.write_text("no key")
     with pytest.raises(kills.CrowdFailed, match="cannot read the key"):
-        kills.Crowd([[build / "bin" / "rsa_client", f"keys={broken}"]], stage.environment, tmp_path)
+        kills.Crowd([[build / "bin" / "sign_client", f"keys={broken}"]], stage.environment, tmp_path)

@@ -45,6 +45,31 @@ size_t cost_of(const Sort &sort) {
   return std::max<size_t>(1, (set.thousand_hashes * (set.is_shake() ? 4 : 1) + 89) / 90);
 }
 
+// A job of one operation, for any device.
+template <class Job, class Message>
+Job job_of(const Message &message) {
+  Job job{};
+  job.struct_size = sizeof job;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  return job;
+}
+
+// A signature of the first so many bytes of a request. What came is taken before the signature
+// goes where it is.
+template <class Message, class LibrarysKey>
+Message message_of(const LibrarysKey *key, Channel &channel, size_t bytes) {
+  Message message{};
+  message.key = key;
+  message.message = channel.data();
+  message.message_bytes = bytes;
+  message.signature = channel.output().data();
+  message.signature_bytes = channel.output().size();
+  return message;
+}
+
 uint64_t nanoseconds(Clock::duration time) {
   const auto count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
   return uint64_t(std::max<int64_t>(0, count));
@@ -116,61 +141,25 @@ lc_status Operations::give_to_library(Channel &channel, const lc_completion &com
   if (context == nullptr) return LC_ERROR_NO_DEVICE;
   if (!channel.make_room_for_output()) return LC_ERROR_MEMORY;
   const LibraryKey &key = channel.request.key->checked();
-  if (key.rsa() != nullptr) return give_rsa(context, channel, key.rsa(), completion);
-  if (key.ml_dsa() != nullptr) return give_ml_dsa(context, channel, key.ml_dsa(), completion);
-  return give_slh_dsa(context, channel, key.slh_dsa(), completion);
-}
-
-lc_status Operations::give_rsa(lc_context *context, Channel &channel, const lc_rsa_key *key,
-                               const lc_completion &completion) {
-  const lc_rsa_message message{key, channel.data(), channel.data()};
-  lc_rsa_job job{};
-  job.struct_size = sizeof job;
-  job.operation = LC_RSA_PRIVATE;
-  job.device = LC_ANY_DEVICE;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
-  return lc_rsa_submit(context, &job, &completion, nullptr);
-}
-
-lc_status Operations::give_ml_dsa(lc_context *context, Channel &channel, const lc_ml_dsa_key *key,
-                                  const lc_completion &completion) {
-  lc_ml_dsa_message message{};
-  message.key = key;
-  // Both are taken before the signature comes where they are.
-  message.message = channel.data();
-  message.message_bytes = kMlDsaMuBytes;
-  message.random = channel.data() + kMlDsaMuBytes;
-  message.signature = channel.output().data();
-  message.signature_bytes = channel.output().size();
-  lc_ml_dsa_job job{};
-  job.struct_size = sizeof job;
-  job.operation = LC_ML_DSA_SIGN;
-  job.encoding = LC_MESSAGE_MU;
-  job.device = LC_ANY_DEVICE;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
-  return lc_ml_dsa_submit(context, &job, &completion, nullptr);
-}
-
-lc_status Operations::give_slh_dsa(lc_context *context, Channel &channel, const lc_slh_dsa_key *key,
-                                   const lc_completion &completion) {
-  lc_slh_dsa_message message{};
-  message.key = key;
-  message.message = channel.data();
-  message.message_bytes = kSignatureSets[place_of_set(channel.request.sort)].input_bytes;
-  message.signature = channel.output().data();
-  message.signature_bytes = channel.output().size();
-  lc_slh_dsa_job job{};
-  job.struct_size = sizeof job;
+  if (key.rsa() != nullptr) {
+    const lc_rsa_message message{key.rsa(), channel.data(), channel.data()};
+    auto job = job_of<lc_rsa_job>(message);
+    job.operation = LC_RSA_PRIVATE;
+    return lc_rsa_submit(context, &job, &completion, nullptr);
+  }
+  if (key.ml_dsa() != nullptr) {
+    auto message = message_of<lc_ml_dsa_message>(key.ml_dsa(), channel, kMlDsaMuBytes);
+    message.random = channel.data() + kMlDsaMuBytes;
+    auto job = job_of<lc_ml_dsa_job>(message);
+    job.operation = LC_ML_DSA_SIGN;
+    job.encoding = LC_MESSAGE_MU;
+    return lc_ml_dsa_submit(context, &job, &completion, nullptr);
+  }
+  const auto message = message_of<lc_slh_dsa_message>(
+      key.slh_dsa(), channel, kSignatureSets[place_of_set(channel.request.sort)].input_bytes);
+  auto job = job_of<lc_slh_dsa_job>(message);
   job.operation = LC_SLH_DSA_SIGN;
   job.encoding = LC_MESSAGE_DIGEST;
-  job.device = LC_ANY_DEVICE;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
   return lc_slh_dsa_submit(context, &job, &completion, nullptr);
 }
 

@@ -52,12 +52,6 @@ class Operations {
   void leave_window(size_t cost);
   void refuse(Waiting *chain, Outcome outcome);
   lc_status give_to_library(Channel &channel, const lc_completion &completion);
-  static lc_status give_rsa(lc_context *context, Channel &channel, const lc_rsa_key *key,
-                            const lc_completion &completion);
-  static lc_status give_ml_dsa(lc_context *context, Channel &channel, const lc_ml_dsa_key *key,
-                               const lc_completion &completion);
-  static lc_status give_slh_dsa(lc_context *context, Channel &channel, const lc_slh_dsa_key *key,
-                                const lc_completion &completion);
   void count_done(const Channel &channel, Clock::time_point now);
 
   StatusPage &page_;

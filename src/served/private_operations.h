@@ -1,4 +1,5 @@
-// RSA by the service lanecryptd, for a context that names it: private operations, and new keys.
+// Private operations of RSA, and signatures by ML-DSA and SLH-DSA, by the service lanecryptd, for a
+// context that names it. It makes keys of RSA too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,34 +13,32 @@
 #include <vector>
 
 #include "batch/batch_cpu.h"
-#include "rsa/rsa_request.h"
 #include "served/served_generation.h"
+#include "served/served_request.h"
 #include "served/service.h"
 
 namespace lanecrypt::served {
 
-struct Served;
-
 // Of one process. Any thread.
-class ServedRsa {
+class PrivateOperations {
  public:
-  explicit ServedRsa(Service service);
-  ~ServedRsa() { stop(); }
+  explicit PrivateOperations(Service service);
+  ~PrivateOperations() { stop(); }
   // Finishes what is under way, and ends the threads. Later requests are refused. After hurry()
   // it leaves undone what has not begun.
   void stop();
   void hurry();
 
-  // Starts a request of private operations, which ends by itself. With `waits` this thread does
+  // Starts a request, which ends by itself. With `waits` this thread does
   // all that is to do with the service. Otherwise a thread of ours does, since nobody else would
   // read the answers and tell the caller. After an error nothing was started.
-  Status submit(const runtime::RsaRequestPointer &request, bool waits);
+  Status submit(const ServedRequestPointer &served, bool waits);
 
-  // As lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu().
-  bool is_sooner(uint32_t bits, uint32_t in_line);
-  void ran_on_cpu(uint32_t bits, std::chrono::nanoseconds took);
+  // As lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu(), for a sort that the service knows.
+  bool is_sooner(const service::Sort &sort, uint32_t in_line);
+  void ran_on_cpu(const service::Sort &sort, std::chrono::nanoseconds took);
 
-  // New keys.
+  // New keys of RSA.
   ServedGeneration &generation() { return generation_; }
 
   // Of the CPU in the service's place.
@@ -47,7 +46,7 @@ class ServedRsa {
 
  private:
   void run();
-  void conclude(Served &served);
+  void conclude(ServedRequest &served);
 
   const Service service_;
   runtime::Counters counters_;
@@ -60,7 +59,7 @@ class ServedRsa {
 
   std::mutex mutex_;  // of what is below
   std::condition_variable changed_;
-  std::vector<runtime::RsaRequestPointer> queue_;
+  std::vector<ServedRequestPointer> queue_;
   bool stopping_ = false;
   std::atomic<bool> hurries_{false};
   std::thread thread_;

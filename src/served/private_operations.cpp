@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "served/private_operations.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "process/thread.h"
+#include "served/crossing.h"
+#include "thread/signals.h"
+
+namespace lanecrypt::served {
+
+PrivateOperations::PrivateOperations(Service service)
+    : service_(std::move(service)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), client::OwnDescriptor::Number::kHigh) {}
+
+void PrivateOperations::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+    if (wake_.is_ours()) (void)eventfd_write(wake_.get(), 1);
+  }
+  if (thread_.joinable()) thread_.join();
+  cpu_.stop();
+  generation_.stop();
+}
+
+void PrivateOperations::hurry() {
+  hurries_ = true;
+  cpu_.hurry();
+  generation_.hurry();
+}
+
+Status PrivateOperations::submit(const ServedRequestPointer &served, bool waits) {
+  runtime::BatchRequest &request = *served->request;
+  if (request.todo.empty()) {
+    request.end();
+    return Status();
+  }
+  for (const uint32_t number : request.todo)
+    if (!service_.has_cpu && !request.kind_of(number).suits_devices())
+      return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
+  request.submitted = std::chrono::steady_clock::now();
+  if (waits) {
+    Crossing mine(service_, [this](ServedRequest &over) { conclude(over); });
+    for (mine.add(served); !mine.is_idle();) mine.step(-1);
+    return Status();
+  }
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return process_ends();
+  if (!thread_.joinable()) {
+    const runtime::SignalsBlocked blocked;
+    thread_ = process::start_thread([this] { run(); });
+  }
+  queue_.push_back(served);
+  changed_.notify_all();
+  if (wake_.is_ours()) (void)eventfd_write(wake_.get(), 1);
+  return Status();
+}
+
+void PrivateOperations::run() {
+  Crossing mine(service_, [this](ServedRequest &over) { conclude(over); });
+  for (;;) {
+    std::vector<ServedRequestPointer> more;
+    {
+      std::unique_lock lock(mutex_);
+      if (mine.is_idle()) changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      more.swap(queue_);
+      if (stopping_ && more.empty() && mine.is_idle()) return;
+    }
+    for (const ServedRequestPointer &served : more) mine.add(served);
+    if (hurries_) mine.leave_waiting();
+    const int wake = wake_.is_ours() ? wake_.get() : -1;
+    mine.step(wake);
+    eventfd_t times;
+    if (wake >= 0) (void)eventfd_read(wake, &times);
+  }
+}
+
+void PrivateOperations::conclude(ServedRequest &served) {
+  const runtime::BatchRequestPointer request = served.request;
+  if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);
+  if (served.left.empty() || !request->failure.ok()) return request->end();
+  if (!service_.has_cpu) {
+    request->failure = service_.why_not(served.has_failed, "do the operation");
+    return request->end();
+  }
+  request->todo = std::move(served.left);
+  cpu_.submit(request);
+}
+
+bool PrivateOperations::is_sooner(const service::Sort &sort, uint32_t in_line) {
+  client::Connection &connection = service_.client->here();
+  client::Choice &choice = connection.choice();
+  const bool is_worth_it = choice.is_worth_connecting(sort.family, in_line);
+  std::shared_ptr<client::Session> session = connection.session();
+  if (session == nullptr && is_worth_it && connection.may_connect())
+    session = connection.connect(false);
+  if (session == nullptr) return false;
+  if (choice.wants_look(*session)) session->look_again();
+  if (choice.is_service_sooner(sort, in_line)) return true;
+  on_cpu_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void PrivateOperations::ran_on_cpu(const service::Sort &sort, std::chrono::nanoseconds took) {
+  // Where there was no service to ask, nobody was counted.
+  uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
+  while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
+  }
+  if (counted != 0) service_.client->here().choice().ran_on_cpu(sort, took);
+}
+
+}  // namespace lanecrypt::served

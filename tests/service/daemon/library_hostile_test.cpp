@@ -1,0 +1,229 @@
+// What liblanecrypt sends to a service of the tests' own, and what it makes of its answers.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+
+#include "../client/fake_service.h"
+#include "library_signer.h"
+#include "test_client.h"
+
+namespace lanecrypt::service::test {
+namespace {
+
+using service_test::FakeService;
+
+// What is no signature, but as long as one.
+Bytes filler(const SignatureSet &set) { return Bytes(set.signature_bytes, 7); }
+
+class LibraryAndFake : public testing::TestWithParam<const SignatureSet *> {
+ protected:
+  LibraryAndFake() {
+    fake.sign = [this](const SignatureSet &set, std::span<const uint8_t> input, const Bytes &key) {
+      const std::lock_guard lock(mutex_);
+      input_.assign(input.begin(), input.end());
+      key_ = key;
+      return filler(set);
+    };
+  }
+  const SignatureSet &set() const { return *GetParam(); }
+  Bytes last_input() {
+    const std::lock_guard lock(mutex_);
+    return input_;
+  }
+  Bytes last_key() {
+    const std::lock_guard lock(mutex_);
+    return key_;
+  }
+
+  FakeService fake;
+
+ private:
+  std::mutex mutex_;
+  Bytes input_, key_;
+};
+
+// The lengths of a set's keys and inputs are checked where the fake reads them.
+TEST_F(LibraryAndFake, EachSetGoesToTheService) {
+  for (const SignatureSet &of : kSignatureSets) {
+    SCOPED_TRACE(of.name);
+    // With which no signature verifies.
+    Bytes key(of.family == Family::kMlDsa ? 0 : 4 * size_t{of.key_bytes} / 3);
+    for (size_t n = 0; n < key.size(); ++n) key[n] = uint8_t(n);
+    LibrarySigner signer(of, fake.path(),
+                         {.fallback = LC_FALLBACK_NONE, .private_key = key, .count = 1});
+    ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
+    EXPECT_TRUE(signer.did_service());
+    EXPECT_EQ(filler(of), signer.signatures[0]);
+    EXPECT_EQ(of.input_bytes, last_input().size());
+    if (of.family == Family::kMlDsa) continue;
+    // SK.prf stays here.
+    const auto n = std::ptrdiff_t(key.size() / 4);
+    key.erase(key.begin() + n, key.begin() + 2 * n);
+    EXPECT_EQ(key, last_key());
+  }
+}
+
+TEST_P(LibraryAndFake, AKeyIsHandedOverOnce) {
+  LibrarySigner signer(set(), fake.path(), {.fallback = LC_FALLBACK_NONE, .count = 1});
+  for (int n = 0; n < 4; ++n) ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
+  EXPECT_EQ(4, fake.requests);
+  EXPECT_EQ(1, fake.with_key);
+  // What the service has lost comes again.
+  fake.answer = FakeService::Answer::kForgetsOnce;
+  ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
+  EXPECT_EQ(2, fake.with_key);
+  signer.free_key();
+  EXPECT_TRUE(comes_true([&] { return fake.forgotten == 1; }));
+}
+
+// Each message has rnd or R of its own.
+TEST_P(LibraryAndFake, WhatIsSignedIsHedged) {
+  LibrarySigner signer(set(), fake.path(), {.fallback = LC_FALLBACK_NONE, .count = 1});
+  ASSERT_EQ(LC_OK, signer.sign());
+  const Bytes first = last_input();
+  ASSERT_EQ(LC_OK, signer.sign());
+  EXPECT_NE(first, last_input());
+  ASSERT_EQ(LC_OK, signer.sign(true));
+  const Bytes fixed = last_input();
+  ASSERT_EQ(LC_OK, signer.sign(true));
+  EXPECT_EQ(fixed, last_input());
+}
+
+TEST_P(LibraryAndFake, TheCpuSignsWhatIsRefused) {
+  fake.answer = FakeService::Answer::kOutcome;
+  LibrarySigner signer(set(), fake.path());
+  for (const Outcome outcome : {Outcome::kBusy, Outcome::kNoDevice, Outcome::kBadInput,
+                                Outcome::kFailed, Outcome::kBadKey}) {
+    fake.outcome = outcome;
+    ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
+    EXPECT_TRUE(signer.did_cpu());
+    EXPECT_TRUE(signer.are_right());
+    EXPECT_EQ(outcome == Outcome::kFailed ? 1u : 0u, signer.result.failed_devices);
+  }
+  // A key that it does not take is not sent again.
+  const int requests = fake.requests;
+  ASSERT_EQ(LC_OK, signer.sign());
+  EXPECT_EQ(requests, fake.requests);
+  EXPECT_EQ(1, fake.sessions);
+}
+
+TEST_P(LibraryAndFake, TheCpuSignsAgainWhatIsWrongIfAllIsChecked) {
+  LibrarySigner signer(set(), fake.path(), {.verify = LC_VERIFY_FULL});
+  ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
+  EXPECT_TRUE(signer.did_cpu());
+  EXPECT_TRUE(signer.are_right());
+  EXPECT_EQ(1u, signer.result.failed_devices);
+  EXPECT_EQ(2, fake.requests);
+  LibrarySigner without(set(), fake.path(),
+                        {.fallback = LC_FALLBACK_NONE, .verify = LC_VERIFY_FULL});
+  EXPECT_EQ(LC_ERROR_DEVICE, without.sign());
+  // What is wrong is not given out: it may tell the key.
+  for (const Bytes &signature : without.signatures)
+    EXPECT_EQ(Bytes(set().signature_bytes, 0xa5), signature);
+}
+
+TEST_P(LibraryAndFake, AnswersThatAreWrongInFormHarmNothing) {
+  using Answer = FakeService::Answer;
+  for (const Answer answer :
+       {Answer::kCloses, Answer::kClosesAll, Answer::kShort, Answer::kLong, Answer::kOtherKind,
+        Answer::kOtherVersion, Answer::kHeaderOnly, Answer::kHuge, Answer::kUnknownOutcome,
+        Answer::kDoneWithNothing, Answer::kFailedWithOutput, Answer::kUnknownKey}) {
+    SCOPED_TRACE(int(answer));
+    fake.answer = answer;
+    LibrarySigner signer(set(), fake.path(), {.count = 1});
+    ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
+    EXPECT_TRUE(signer.did_cpu());
+    EXPECT_TRUE(signer.are_right());
+  }
+}
+
+// Whoever made the signature, it would give the key away.
+TEST_F(LibraryAndFake, NobodySignsWhereAFaultWasSigned) {
+  fake.answer = FakeService::Answer::kOutcome;
+  fake.outcome = Outcome::kFaultSigned;
+  LibrarySigner signer(kSlhDsaTried, fake.path(), {.count = 1});
+  const auto nobody_signed = [&] {
+    EXPECT_NE(std::string::npos, std::string(lc_last_error()).find("a fault was signed"));
+    EXPECT_EQ(Bytes(kSlhDsaTried.signature_bytes, 0xa5), signer.signatures[0]);
+    EXPECT_EQ(0u, signer.result.cpu_operations + signer.result.device_operations);
+    EXPECT_EQ(1u, signer.result.failed_checks);
+    EXPECT_EQ(0u, signer.result.failed_devices);
+  };
+  EXPECT_EQ(LC_ERROR_DEVICE, signer.sign());
+  nobody_signed();
+  lc_ticket *ticket = nullptr;
+  ASSERT_EQ(LC_OK, signer.submit(0, nullptr, &ticket));
+  EXPECT_EQ(LC_ERROR_DEVICE, lc_ticket_wait(ticket, &signer.result));
+  lc_ticket_free(ticket);
+  nobody_signed();
+  // Of ML-DSA no service says so.
+  LibrarySigner other(kMlDsaTried, fake.path(), {.count = 1});
+  EXPECT_EQ(LC_OK, other.sign());
+  EXPECT_TRUE(other.did_cpu());
+  EXPECT_TRUE(other.are_right());
+}
+
+// A job fails as a whole, and nobody makes what is left of it.
+TEST_F(LibraryAndFake, AJobWithASignedFaultIsNotFinished) {
+  fake.answer = FakeService::Answer::kOutcome;
+  fake.outcome = Outcome::kFaultSigned;
+  LibrarySigner signer(kSlhDsaTried, fake.path());
+  EXPECT_EQ(LC_ERROR_DEVICE, signer.sign());
+  EXPECT_EQ(0u, signer.result.cpu_operations + signer.result.device_operations);
+  for (const Bytes &signature : signer.signatures)
+    EXPECT_EQ(Bytes(kSlhDsaTried.signature_bytes, 0xa5), signature);
+}
+
+TEST_P(LibraryAndFake, OnlySignaturesForAnyDeviceGo) {
+  LibrarySigner signer(set(), fake.path());
+  ASSERT_EQ(LC_OK, signer.sign(false, LC_CPU));
+  EXPECT_TRUE(signer.did_cpu());
+  EXPECT_TRUE(signer.are_right());
+  EXPECT_EQ(0, fake.requests);
+  EXPECT_EQ(0, fake.sessions);
+}
+
+// The service knows no draft, and a device makes its signatures alone.
+TEST_F(LibraryAndFake, ADraftsSetStaysHere) {
+  constexpr SignatureSet kDraft{Family::kSlhDsa, LC_SLH_DSA_SHA2_128_24, "", 0, 48, 3856};
+  LibrarySigner signer(kDraft, fake.path(), {.private_key = Bytes(64, 1), .count = 1});
+  EXPECT_EQ(LC_ERROR_UNSUPPORTED, signer.sign());
+  EXPECT_EQ(0, fake.sessions);
+}
+
+TEST_F(LibraryAndFake, WhereASignatureIsSoonerGoesByTheServicesPage) {
+  LibrarySigner signer(kMlDsaTried, fake.path());
+  const auto ml_dsa_is_sooner = [&] {
+    return lc_ml_dsa_device_is_sooner(signer.context, LC_ML_DSA_44, 1000) == 1;
+  };
+  const auto slh_dsa_is_sooner = [&](lc_slh_dsa_operation operation) {
+    return lc_slh_dsa_device_is_sooner(signer.context, LC_SLH_DSA_SHA2_128F, operation, 1) == 1;
+  };
+  for (auto &known : fake.page().sign_us)
+    for (auto &us : known) us = 500;
+  // What a core takes is not known of ML-DSA, and of SLH-DSA it is.
+  EXPECT_FALSE(ml_dsa_is_sooner());
+  lc_ml_dsa_ran_on_cpu(signer.context, LC_ML_DSA_44, 1'000'000);
+  EXPECT_TRUE(ml_dsa_is_sooner());
+  EXPECT_TRUE(slh_dsa_is_sooner(LC_SLH_DSA_SIGN));
+  // The service neither verifies nor makes keys, and there is no device here.
+  EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_VERIFY));
+  EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_GENERATE));
+  fake.page().ml_dsa_devices = fake.page().slh_dsa_devices = 0;
+  EXPECT_FALSE(ml_dsa_is_sooner());
+  EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_SIGN));
+  EXPECT_EQ(0, lc_ml_dsa_device_is_sooner(signer.context, lc_ml_dsa_set(1), 1000));
+  EXPECT_EQ(0, fake.requests);
+}
+
+INSTANTIATE_TEST_SUITE_P(EachFamily, LibraryAndFake, testing::Values(&kMlDsaTried, &kSlhDsaTried),
+                         [](const auto &set) {
+                           return std::string(set.param->family == Family::kMlDsa ? "MlDsa"
+                                                                                  : "SlhDsa");
+                         });
+
+}  // namespace
+}  // namespace lanecrypt::service::test
