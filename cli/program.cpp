@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "cli/console.h"
 

@@ -23,21 +23,16 @@ if(LANECRYPT_NVCC)
   if(archs STREQUAL "all")
     set(archs ${every_arch})
   endif()
-  # Sets NAME to the options for the architectures that follow it.
-  function(lanecrypt_gencode name)
-    set(options)
-    foreach(arch IN LISTS ARGN)
-      list(APPEND options -gencode arch=compute_${arch},code=sm_${arch})
-    endforeach()
-    # PTX of the newest architecture, for future devices.
-    list(GET ARGN -1 newest)
-    list(APPEND options -gencode arch=compute_${newest},code=compute_${newest})
-    set(${name} ${options} PARENT_SCOPE)
-  endfunction()
-  lanecrypt_gencode(gencode ${archs})
-  # A usual build has few architectures, but the source is for all. This checks that it
-  # compiles for each, with as little optimization as possible.
-  lanecrypt_gencode(every_gencode ${every_arch})
+  set(gencode)
+  foreach(arch IN LISTS archs)
+    list(APPEND gencode -gencode arch=compute_${arch},code=sm_${arch})
+  endforeach()
+  # PTX of the newest architecture, for future devices.
+  list(GET archs -1 newest)
+  list(APPEND gencode -gencode arch=compute_${newest},code=compute_${newest})
+  # A usual build has few architectures, but the source is for all. kernels_of_every_arch checks
+  # that it compiles for each, with as little optimization as possible.
+  set(compile_for ${PROJECT_SOURCE_DIR}/cmake/compile_for_architectures.py)
   set(fast_compile)
   if(LANECRYPT_NVCC_RELEASE VERSION_GREATER_EQUAL 13.0)
     set(fast_compile -Ofc max)
@@ -65,10 +60,11 @@ if(LANECRYPT_NVCC)
     set(checked ${PROJECT_BINARY_DIR}/kernels/${fatbin}_every_arch.fatbin)
     add_custom_command(
       OUTPUT ${checked}
-      COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -t 2 ${fast_compile} ${every_gencode}
-              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR} -MMD -MF ${checked}.d
-              -o ${checked} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
-      DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
+      COMMAND ${Python3_EXECUTABLE} ${compile_for} ${CMAKE_CXX_COMPILER} ${PROJECT_SOURCE_DIR}
+              ${PROJECT_SOURCE_DIR}/src/device/cuda/${source} ${every_arch} --
+              ${LANECRYPT_NVCC} -fatbin -std=c++17 -t 2 ${fast_compile}
+              ${LANECRYPT_NVCC_FLAGS} -I ${PROJECT_SOURCE_DIR} -MMD -MF ${checked}.d -o ${checked}
+      DEPENDS ${compile_for} ${PROJECT_SOURCE_DIR}/src/device/cuda/${source}
       DEPFILE ${checked}.d
       COMMENT "Looking that ${source} compiles for CUDA (${every_arch})"
       VERBATIM)

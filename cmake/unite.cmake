@@ -1,9 +1,9 @@
-# Compiles the C++ files of a folder together, a few at a time, where the headers are
-# precompiled too. All of them read the same headers and make the same templates, so this takes
-# less time. Like LANECRYPT_PRECOMPILE it is off in usual builds and in dev/check-release,
-# which find a file that does not include what it needs.
+# Compiles the C++ files of a folder together, a few at a time. All of them read the same headers
+# and make the same templates, so this takes less time. It is off in usual builds and in
+# dev/check-release, which find a file that does not include the headers of ours that it needs.
 #
 # SPDX-License-Identifier: Apache-2.0
+option(LANECRYPT_UNITE "compile the C++ files of a folder together" OFF)
 
 # As many files as a compiler gets at once, at most: two cores then share a large folder.
 set(lanecrypt_united_files 7)
@@ -13,7 +13,7 @@ get_filename_component(lanecrypt_unite_root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 # names those that must be compiled by themselves, as seen from the root of the source. CMake adds
 # those that have definitions of their own.
 function(lanecrypt_unite)
-  if(NOT LANECRYPT_PRECOMPILE)
+  if(NOT LANECRYPT_UNITE)
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "ALONE")

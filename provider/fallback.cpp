@@ -4,6 +4,7 @@
 #include <openssl/provider.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "provider/pq/pq_type.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/hash/checksum_line.h"
 
+#include <utility>
+
 namespace lanecrypt::cli {
 namespace {
 

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <utility>
 
 namespace lanecrypt::provider {
 namespace {

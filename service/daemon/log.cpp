@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <string>
+
 namespace lanecrypt::service::daemon {
 
 void say(std::string_view text) {

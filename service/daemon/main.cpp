@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <new>
 #include <string>
 

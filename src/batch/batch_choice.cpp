@@ -2,6 +2,7 @@
 #include "batch/batch_choice.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lanecrypt::runtime {
 namespace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <iterator>
 #include <thread>
 
 #include "thread/stuck.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"

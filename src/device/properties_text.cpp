@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 
 #include "device/survey.h"

@@ -161,14 +161,25 @@ bool can_run(const device::Properties &properties, BlockForm form) {
          has_kernel(properties, form, {LC_AES_CTR, LC_ENCRYPT, 16});
 }
 
+bool lists(const device::Properties &properties, const std::string &name) {
+  const std::vector<std::string> &names = properties.kernels;
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string expand_name(const CipherKind &kind, const char *which) {
+  return std::string(kind.mode().block->name) + "_expand_" + which;
+}
+
+// OpenGL's kernels of streams read schedules as they lie, and it has no kernel that orders them.
+bool orders_schedules(const device::Properties &properties, const CipherKind &kind) {
+  return properties.kernels.empty() || lists(properties, expand_name(kind, "stream_keys"));
+}
+
 }  // namespace
 
 bool has_kernel(const device::Properties &properties, BlockForm form, const CipherKind &kind) {
-  const std::vector<std::string> &names = properties.kernels;
-  const auto has = [&](const std::string &name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (names.empty()) return form != BlockForm::kFragment;  // which is not of kernels/
+  const auto has = [&](const std::string &name) { return lists(properties, name); };
+  if (properties.kernels.empty()) return form != BlockForm::kFragment;  // which is not of kernels/
   // Devices that list their kernels have none of ChaCha20's.
   if (!kind.mode().is_block_cipher()) return false;
   return has(kernel_name(form, kind)) &&
@@ -313,9 +324,8 @@ void BlockLaunch::plan(CipherWork &work) {
   if (work.is_across) its_teams.beside = 0;  // they have no such kernel
   if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, its_teams, work.pieces);
   work.in_slot = can_use_slot(work);
-  // OpenGL's kernels of streams read schedules as they lie.
   work.by_stream = work.kind.is_chain() && !work.in_slot && form_ != BlockForm::kBitslice &&
-                   device_.properties().kernels.empty();
+                   orders_schedules(device_.properties(), work.kind);
   if (work.by_stream && work.keys.size() > 1) number_keys_by_stream(work);
   work.points = 0;
   for (CipherPiece &piece : work.pieces) {
@@ -364,17 +374,16 @@ Status BlockLaunch::expand_keys(device::Stream &stream, BlockRoom &room, const C
   const uint32_t lanes = lanes_of(BLOCK_KEY_LANES);
   if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, schedule_bytes(work)));
   if (work.in_slot && slot_free_ != nullptr) LC_TRY(stream.await(*slot_free_));
-  const auto expand = [&](const char *which) {
-    return std::string(work.kind.mode().block->name) + "_expand_" + which;
-  };
   if (work.by_stream) {
     const Argument arguments[] = {room.keys.get(), room.schedules.get(), keys, key_words};
-    return start(stream, expand("stream_keys").c_str(), count_up(keys, lanes), lanes, 0, arguments);
+    return start(stream, expand_name(work.kind, "stream_keys").c_str(), count_up(keys, lanes),
+                 lanes, 0, arguments);
   }
   // Second keys only encrypt.
   const uint32_t inverse = work.kind.is_inverse() ? static_cast<uint32_t>(work.keys.size()) : 0;
   const Argument arguments[] = {room.keys.get(), schedules(room, work), keys, key_words, inverse};
-  LC_TRY(start(stream, expand("keys").c_str(), count_up(keys, lanes), lanes, 0, arguments));
+  LC_TRY(start(stream, expand_name(work.kind, "keys").c_str(), count_up(keys, lanes), lanes, 0,
+               arguments));
   if (!has_planes(form_, work.kind)) return Status();
 
   return slice_keys(stream, room, work, plane_count(work), work.kind.is_chain(), room.planes);

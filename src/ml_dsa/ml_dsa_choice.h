@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "batch/batch_choice.h"
 #include "job/ml_dsa_sizes.h"
 

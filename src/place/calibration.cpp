@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <istream>
 #include <sstream>
 
 #include "cache/file_cache.h"

@@ -1,6 +1,7 @@
 // Tests candidates for primes with OpenSSL's numbers, on threads of the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/daemon/client/user.h"
 
+#include <utility>
+
 namespace lanecrypt::service::daemon {
 
 std::shared_ptr<User> Users::find(uid_t number, Time now) {

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <system_error>
 
 #include "service/daemon/failure.h"
 

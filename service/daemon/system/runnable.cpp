@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <charconv>
+#include <system_error>
 
 namespace lanecrypt::service::daemon {
 

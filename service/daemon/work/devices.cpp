@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "secure/key_memory.h"
 #include "service/daemon/failure.h"

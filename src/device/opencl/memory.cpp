@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <iterator>
+
 namespace lanecrypt::device::opencl {
 namespace {
 

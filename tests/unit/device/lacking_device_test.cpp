@@ -85,6 +85,26 @@ TEST_F(LackingDevice, SaysSoWhereNothingElseMay) {
   }
 }
 
+// It orders key schedules for the kernels of streams as a device with all kernels does.
+TEST_F(LackingDevice, EncryptsStreamsByTables) {
+  for (const char *form : {"table4", "table1"}) {
+    SCOPED_TRACE(form);
+    const ScopedEnvironment wanted("LANECRYPT_AES_FORM", form);
+    open("1", "aes_", LC_FALLBACK_NONE);
+    BatchShape shape;
+    shape.cipher = LC_AES_CBC;
+    for (uint32_t key = 0; key < 3; key++) shape.messages.push_back({.length = 4096, .key = key});
+    Batch batch(nullptr, shape, random_);
+    const lc_cipher_job job = batch.job();
+    lc_result result{};
+    result.struct_size = sizeof result;
+    LANECRYPT_ASSERT_OK(lc_run(context_->get(), &job, &result));
+    EXPECT_EQ("", batch.check());
+    EXPECT_EQ(3u * 4096, result.device_bytes);
+    expect_no_failure();
+  }
+}
+
 // A device that fails is another matter, whatever it lacks besides.
 TEST_F(LackingDevice, MayFailBesides) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:0");

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks that a CUDA file compiles for each of several architectures.
+
+Usage: compile_for_architectures.py COMPILER ROOT SOURCE ARCHITECTURE... -- NVCC [OPTION...]
+
+The front end of nvcc takes most of the time, and reads nearly the same for each: our files ask for
+the architecture in few places. So they are preprocessed for each, which takes little time, and
+those that have the same text share one pass of the front end, for the oldest of them. From that
+ptxas makes the code of each: it knows the registers, memory and instructions of an architecture."""
+
+import subprocess
+import sys
+
+
+def text_for(compiler, root, source, architecture):
+    """The file with what it includes. CUDA's own headers, which nvcc includes, are not in it."""
+    command = [compiler, "-E", "-P", "-x", "c++", "-std=c++17", "-D__CUDACC__",
+               f"-D__CUDA_ARCH__={architecture}0", "-I", root, source]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+
+def groups_of(architectures, text_of):
+    """Lists of the architectures that have the same text, in the order given."""
+    groups = {}
+    for architecture in architectures:
+        groups.setdefault(text_of(architecture), []).append(architecture)
+    return list(groups.values())
+
+
+def options_for(groups):
+    """nvcc's options for one pass of its front end a group."""
+    return [option for group in groups for option in
+            ("-gencode", f"arch=compute_{group[0]},code=[{','.join('sm_' + one for one in group)}]")]
+
+
+def main(arguments):
+    compiler, root, source, *architectures = arguments[:arguments.index("--")]
+    nvcc = arguments[arguments.index("--") + 1:]
+    groups = groups_of(sorted(architectures, key=int),
+                       lambda architecture: text_for(compiler, root, source, architecture))
+    return subprocess.run([*nvcc, *options_for(groups), source], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

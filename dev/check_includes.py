@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that each file includes the standard headers of what it names, by itself or by a header
+of ours, and not by chance by another standard header. Precompiled headers (cmake/precompile.cmake)
+hide from a compiler what is missing there. Prints each breach as FILE:LINE: what. Exits with 1 if
+there is one.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDERS = ("include/", "src/", "provider/", "cli/", "probe/", "service/")
+# What each header has of std::. A name that a file uses must stand here.
+HEADERS = {
+    "algorithm": "adjacent_find all_of any_of binary_search clamp copy copy_n count count_if equal "
+                 "fill fill_n find find_if is_sorted lower_bound max max_element min minmax none_of "
+                 "nth_element ranges remove_if replace_if reverse reverse_copy rotate search "
+                 "shuffle sort stable_partition stable_sort transform unique upper_bound",
+    "array": "array to_array",
+    "atomic": "atomic atomic_flag memory_order_acq_rel memory_order_acquire memory_order_relaxed "
+              "memory_order_release",
+    "barrier": "barrier",
+    "bit": "bit_cast bit_ceil bit_floor bit_width countl_zero countr_zero endian has_single_bit "
+           "popcount",
+    "cctype": "tolower",
+    "charconv": "from_chars",
+    "chrono": "chrono chrono_literals",
+    "cmath": "abs isfinite log2 lround round sqrt",
+    "condition_variable": "condition_variable",
+    "csignal": "raise signal",
+    "cstddef": "byte max_align_t ptrdiff_t size_t",
+    "cstdio": "ferror fflush fprintf fwrite snprintf sscanf",
+    "cstdlib": "_Exit aligned_alloc exit free realloc strtol strtoll",
+    "cstring": "memcmp memcpy memmove memset strchr strcmp strcspn strerror strlen strncmp strncpy "
+               "strrchr strstr",
+    "ctime": "time time_t tm",
+    "deque": "deque",
+    "exception": "current_exception exception exception_ptr rethrow_exception terminate",
+    "filesystem": "filesystem",
+    "fstream": "ifstream ofstream",
+    "functional": "function hash less ref",
+    "future": "async future launch",
+    "initializer_list": "initializer_list",
+    "iostream": "cin cout endl ios streamsize",
+    "istream": "istream",
+    "iterator": "advance back_inserter distance make_move_iterator next prev reverse_iterator",
+    "limits": "numeric_limits",
+    "list": "list",
+    "map": "map",
+    "memory": "allocator enable_shared_from_this make_shared make_unique shared_ptr "
+              "static_pointer_cast unique_ptr weak_ptr",
+    "mutex": "call_once defer_lock lock_guard mutex once_flag scoped_lock try_to_lock unique_lock",
+    "new": "align_val_t bad_alloc nothrow",
+    "numbers": "numbers",
+    "numeric": "accumulate iota",
+    "optional": "nullopt optional",
+    "random": "mt19937 mt19937_64 random_device uniform_int_distribution",
+    "ratio": "nano",
+    "set": "set",
+    "shared_mutex": "shared_lock shared_mutex",
+    "span": "span",
+    "sstream": "istringstream ostringstream stringstream",
+    "stdexcept": "invalid_argument logic_error out_of_range runtime_error",
+    "string": "getline stoi stol stoul string to_string",
+    "string_view": "string_view",
+    "system_error": "errc error_code generic_category make_error_code system_error",
+    "thread": "this_thread thread",
+    "tuple": "tie tuple",
+    "type_traits": "decay_t extent_v is_integral_v is_pointer_v is_trivially_copyable_v "
+                   "is_trivially_destructible_v",
+    "unordered_map": "unordered_map",
+    "unordered_set": "unordered_set",
+    "utility": "as_const exchange forward in_place index_sequence make_index_sequence move pair "
+               "swap",
+    "variant": "get_if holds_alternative variant visit",
+    "vector": "vector",
+}
+HEADER_OF = {name: header for header, names in HEADERS.items() for name in names.split()}
+# Several headers have these, and whoever has something to use them with includes one of these.
+ANYWHERE = {"begin", "end", "erase", "erase_if", "get", "size", "tuple_size_v"}
+# Headers that have what these have, by their standard.
+HAVE_TOO = {"chrono": {"ratio"}, "iostream": {"istream"}, "thread": {"chrono"}}
+INTEGER = re.compile(r"\bu?int(?:8|16|32|64)_t\b")
+
+
+def without_comments(text):
+    """The text with its lines, but without comments."""
+    text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.S)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+class Sources:
+    """Texts by path, and what they include."""
+
+    def __init__(self, texts):
+        self.texts = {path: without_comments(text) for path, text in texts.items()}
+        self.reached = {}
+
+    def ours(self, path, name):
+        """The path of a header of ours that `path` names, or None."""
+        folder = pathlib.PurePosixPath(path).parent
+        candidates = (name, f"src/{name}", f"include/{name}", str(folder / name))
+        return next((one for one in candidates if one in self.texts), None)
+
+    def standard_headers(self, path):
+        """Those of a file and of what it includes of ours."""
+        if path not in self.reached:
+            # A circle would end here.
+            found = self.reached[path] = set()
+            for name in re.findall(r'^ *# *include *[<"]([^>"]+)[>"]', self.texts[path], re.M):
+                other = self.ours(path, name)
+                if other is None:
+                    found |= {name} | HAVE_TOO.get(name, set())
+                else:
+                    found |= self.standard_headers(other)
+        return self.reached[path]
+
+    def breaches(self, path):
+        """Line and complaint, once for each name."""
+        text = self.texts[path]
+        # A list that is included where its macros are defined includes nothing.
+        if path.endswith(".h") and "#pragma once" not in text:
+            return
+        here, said = self.standard_headers(path), set()
+        for number, line in enumerate(text.splitlines(), 1):
+            for name in re.findall(r"\bstd::(\w+)", line):
+                header = HEADER_OF.get(name)
+                if name in said or name in ANYWHERE:
+                    continue
+                said.add(name)
+                if header is None:
+                    yield number, f"dev/check_includes.py does not know which header has std::{name}"
+                elif not here & {header, header[1:] + ".h" if header[0] == "c" else header}:
+                    yield number, f"std::{name} needs <{header}>"
+            if INTEGER.search(line) and "integer" not in said:
+                said.add("integer")
+                if not here & {"cstdint", "stdint.h"}:
+                    yield number, "integers of a size need <cstdint>"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parents[1]
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *FOLDERS],
+        cwd=root, check=True, capture_output=True, text=True).stdout.split("\0")
+    sources = Sources({path: (root / path).read_text(encoding="utf-8") for path in sorted(set(listed))
+                       if path.endswith((".h", ".hpp", ".cpp")) and (root / path).is_file()})
+    found = [f"{path}:{number}: {what}" for path in sources.texts
+             for number, what in sources.breaches(path)]
+    print("".join(line + "\n" for line in found), end="")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
