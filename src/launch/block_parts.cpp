@@ -45,39 +45,52 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
     if (!kind.mode().block->has_sliced_windows) return 0;
     // Windows that a piece begins or ends in are work for nothing.
     constexpr uint64_t kWindowsEach = 8, kTilesEach = 2;
-    for (uint32_t rows = BLOCK_BITSLICE_ROWS; rows >= 32; rows /= 2) {
+    for (uint32_t rows = BLOCK_BITSLICE_ROWS; rows >= BLOCK_BITSLICE_FEW_ROWS; rows /= 2) {
       if (blocks >= pieces * kWindowsEach * 256 * rows &&
           blocks >= teams.count * kTilesEach * teams.lanes * rows)
         return rows;
     }
     return 0;
   }
-  constexpr uint64_t kTilesEach = 16;
+  // A piece has one window more than it fills.
+  constexpr uint64_t kTilesEach = 16, kWindowsEach = 16;
   const uint64_t at_once = teams.count * teams.lanes * BLOCK_TABLE_BLOCKS;
   uint32_t rows = 1;
   while (rows < BLOCK_MOST_ROWS && blocks >= 2 * rows * kTilesEach * at_once &&
-         blocks >= pieces * 2 * rows * 256 * 8)
+         blocks >= pieces * 2 * rows * 256 * kWindowsEach)
     rows *= 2;
   return rows;
 }
 
-// Where one piece is cut in two, the second for bitsliced teams; 0: nowhere.
-uint64_t choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiece &piece) {
+// Where one piece is cut in two, the second for bitsliced teams, with so many rows of a window, or
+// none; 0: nowhere.
+struct Cut {
+  uint64_t at = 0;
+  uint32_t rows = 0;
+};
+
+Cut choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiece &piece) {
   const BlockCipher &block = *kind.mode().block;
   const double share = kind.is_inverse() ? block.inverse_share_beside : block.share_beside;
-  constexpr uint64_t kLeastTrips = 4;
-  const uint64_t blocks = blocks_of(kind, piece);
-  const uint64_t lane_blocks = has_windows(kind) ? BLOCK_BITSLICE_ROWS : BLOCK_BITSLICE_BLOCKS;
-  const uint64_t trip = teams.beside * teams.lanes * lane_blocks;
-  if (trip == 0) return 0;
-  const uint64_t trips =
-      static_cast<uint64_t>(share * static_cast<double>(blocks) / static_cast<double>(trip) + 0.5);
-  if (trips < kLeastTrips) return 0;
-  const uint64_t cut = blocks - trips * trip;
-  if (!has_windows(kind)) return cut;
-  const uint64_t size = uint64_t{256} * BLOCK_BITSLICE_ROWS, skew = skew_of(piece, size);
+  constexpr uint64_t kLeastTrips = 4, kLeastOfFewRows = 2;
+  const uint64_t blocks = blocks_of(kind, piece), at_once = teams.beside * teams.lanes;
+  if (at_once == 0) return {};
+  const double wanted = share * static_cast<double>(blocks) / static_cast<double>(at_once);
+  uint32_t rows = has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0;
+  const uint32_t lane_blocks = rows != 0 ? rows : BLOCK_BITSLICE_BLOCKS;
+  uint64_t taken = static_cast<uint64_t>(wanted / lane_blocks + 0.5) * lane_blocks;
+  if (taken < kLeastTrips * lane_blocks) {
+    if (rows == 0) return {};
+    // Of so few trips one too many would take longer than what the tables have to do.
+    rows = BLOCK_BITSLICE_FEW_ROWS;
+    taken = static_cast<uint64_t>(wanted / rows) * rows;
+    if (taken < kLeastOfFewRows * rows) return {};
+  }
+  const uint64_t cut = blocks - taken * at_once;
+  if (rows == 0) return {cut, 0};
+  const uint64_t size = uint64_t{256} * rows, skew = skew_of(piece, size);
   const uint64_t at_window = divide_up(cut + skew, size) * size - skew;
-  return at_window < blocks ? at_window : 0;
+  return {at_window < blocks ? at_window : 0, rows};
 }
 
 bool can_be_cut(const CipherKind &kind) {
@@ -109,13 +122,13 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   std::vector<BlockPart> parts;
   parts.push_back({form, 0, static_cast<uint32_t>(pieces.size()),
                    choose_rows(kind, form, teams, blocks, pieces.size()), 0});
-  const uint64_t cut = form == BlockForm::kTable4 && pieces.size() == 1 && can_be_cut(kind)
-                           ? choose_cut(kind, teams, pieces.front())
-                           : 0;
-  if (cut != 0) {
-    const CipherPiece rest = cut_off(kind, pieces.front(), cut);
+  const Cut cut = form == BlockForm::kTable4 && pieces.size() == 1 && can_be_cut(kind)
+                      ? choose_cut(kind, teams, pieces.front())
+                      : Cut();
+  if (cut.at != 0) {
+    const CipherPiece rest = cut_off(kind, pieces.front(), cut.at);
     pieces.push_back(rest);
-    parts.push_back({BlockForm::kBitslice, 1, 1, has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0, 0});
+    parts.push_back({BlockForm::kBitslice, 1, 1, cut.rows, 0});
   }
   for (BlockPart &part : parts) {
     for (uint32_t n = 0; n < part.pieces; ++n) {
