@@ -151,7 +151,7 @@ typedef struct OneTimeKey {
 #define POLY1305_MATRIX_WORDS 6160u        // 4 * 4 * 32 * 12 + 16
 #define POLY1305_WARP_WORDS 416u           // 24 * 16, and 32 of the cipher
 #define POLY1305_MATRIX_LOCAL_WORDS 9488u  // and those of each of 8 warps
-#define POLY1305_MATRIX_ENTRIES 1025u      // lanes that make one key's matrices
+#define POLY1305_MATRIX_ENTRIES 257u       // lanes that make one key's matrices
 
 // CCM: what a stream's kernel must know beside its CipherPiece, whose bytes are
 // text. What goes into the MAC before them lies in memory as whole blocks.
