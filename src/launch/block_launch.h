@@ -64,6 +64,7 @@ class BlockLaunch : public ChunkLaunch {
   // the lanes of a group of at most `most`.
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   uint32_t lanes_of(uint32_t most) const;
+  bool has_tables() const { return form_ == BlockForm::kTable4 || form_ == BlockForm::kTable1; }
 
  private:
   void plan(CipherWork &work);
