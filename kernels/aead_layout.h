@@ -121,6 +121,9 @@ typedef struct SegmentRule {
   u32 check, tag_bytes;  // TagCheck's `is` and `tag_bytes`
   u32 opens;
   u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM
+  // From this segment on bitsliced teams take them, with so many tiles each but for the last.
+  u32 beside_from;
+  u64 beside_tiles;
 } SegmentRule;
 #define SEGMENT_NO_FLAG 0xffffffffu
 #define SEGMENT_TAGS_APART 0u

@@ -26,7 +26,7 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_LANES)
   SHARED u32 *fetched = sums + 8 * CHACHA20_SHORT_LANES, *wrong = fetched + SHORT_MESSAGE_WORDS;
   SHARED const ShortMessage *message = (SHARED const ShortMessage *)fetched;
   const u32 lane = lane_id(), lanes = group_lanes();
-  short_fetch(fetched, messages + group_id());
+  short_fetch(fetched, messages + group_id(), short_look(messages + group_id()));
   group_barrier();
   if (lane == 0) {
     u32 x[16];

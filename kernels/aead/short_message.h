@@ -10,10 +10,17 @@
 #include "tag_difference.h"
 
 // Copies the message to the group's memory by all lanes at once: it may lie in the host's memory,
-// where a look takes long.
-FN void short_fetch(SHARED u32 *to, GLOBAL const ShortMessage *message) {
+// where a look takes long. early: each lane's first word, which short_look() asked for before
+// something else.
+FN u32 short_look(GLOBAL const ShortMessage *message) {
+  return lane_id() < SHORT_MESSAGE_WORDS ? ((GLOBAL const u32 *)message)[lane_id()] : 0;
+}
+
+FN void short_fetch(SHARED u32 *to, GLOBAL const ShortMessage *message, u32 early) {
   GLOBAL const u32 *words = (GLOBAL const u32 *)message;
-  for (u32 i = lane_id(); i < SHORT_MESSAGE_WORDS; i += group_lanes()) to[i] = words[i];
+  if (lane_id() < SHORT_MESSAGE_WORDS) to[lane_id()] = early;
+  for (u32 i = lane_id() + group_lanes(); i < SHORT_MESSAGE_WORDS; i += group_lanes())
+    to[i] = words[i];
 }
 
 FN u64 short_place(SHARED const u32 *words) { return (u64)words[1] << 32 | words[0]; }

@@ -151,8 +151,8 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
   }
   // Poly1305 has a key for each message.
   if (is_gcm(work.kind)) longest = *std::max_element(key_bytes.begin(), key_bytes.end());
-  const bool by_matrix = has_matrices_ && longest >= kWorthMatrices && 2 * longest >= bytes;
-  const uint64_t most_bytes = run_bytes(work.kind, bytes, by_matrix);
+  const bool is_one = has_matrices_ && longest >= kWorthMatrices && 2 * longest >= bytes;
+  const uint64_t most_bytes = run_bytes(work.kind, bytes, is_one);
   // Each part may have a run more, where its matrices end.
   aead.runs.reserve(bytes / most_bytes + 2 * aead.parts.size());
   const bool opens = work.kind.direction == LC_DECRYPT;

@@ -52,12 +52,11 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
     }
     return 0;
   }
-  // A piece has one window more than it fills.
-  constexpr uint64_t kTilesEach = 16, kWindowsEach = 16;
+  constexpr uint64_t kTilesEach = 16;
   const uint64_t at_once = teams.count * teams.lanes * BLOCK_TABLE_BLOCKS;
   uint32_t rows = 1;
   while (rows < BLOCK_MOST_ROWS && blocks >= 2 * rows * kTilesEach * at_once &&
-         blocks >= pieces * 2 * rows * 256 * kWindowsEach)
+         blocks >= pieces * 2 * rows * 256 * 8)
     rows *= 2;
   return rows;
 }
@@ -91,6 +90,39 @@ Cut choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiec
   const uint64_t size = uint64_t{256} * rows, skew = skew_of(piece, size);
   const uint64_t at_window = divide_up(cut + skew, size) * size - skew;
   return {at_window < blocks ? at_window : 0, rows};
+}
+
+// How many pieces bitsliced teams take of those that are alike.
+struct Beside {
+  uint64_t pieces = 0;
+  uint32_t rows = 0;
+};
+
+Beside choose_beside(const CipherKind &kind, const BlockTeams &teams, uint64_t blocks,
+                     const AlikePieces &between) {
+  // Without windows all rounds are done for each block.
+  constexpr double kWithoutWindows = 7.0 / 6;
+  constexpr uint64_t kLeastTrips = 2;
+  const BlockCipher &block = *kind.mode().block;
+  Beside beside;
+  double least = 0;
+  uint64_t tiles = 0, trips = 0;
+  for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
+    if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
+    const uint64_t its_tiles =
+        count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece);
+    const double tile = (rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS) * teams.lanes;
+    const double cost = static_cast<double>(its_tiles) * tile;
+    if (tiles != 0 && cost >= least) continue;
+    least = cost;
+    tiles = its_tiles;
+    beside.rows = rows;
+    trips = static_cast<uint64_t>(block.share_beside * static_cast<double>(blocks) /
+                                  (tile * static_cast<double>(teams.beside)));
+  }
+  if (teams.beside == 0 || tiles == 0 || trips < kLeastTrips) return {};
+  beside.pieces = std::min(trips * teams.beside / tiles, between.count);
+  return beside.pieces < 2 ? Beside() : beside;
 }
 
 bool can_be_cut(const CipherKind &kind) {
@@ -140,20 +172,34 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   return parts;
 }
 
-BlockPart part_of_alike(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
-                        std::span<AlikePieces> alike) {
+std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
+                                      const BlockTeams &teams, std::span<AlikePieces, 3> alike) {
   uint64_t blocks = 0, pieces = 0;
   for (const AlikePieces &some : alike) {
     blocks += some.count * blocks_of(kind, some.piece);
     pieces += some.count;
   }
-  BlockPart part = {form, 0, static_cast<uint32_t>(pieces),
-                    choose_rows(kind, form, teams, blocks, pieces), 0};
+  const uint32_t rows = choose_rows(kind, form, teams, blocks, pieces);
+  const Beside beside =
+      form == BlockForm::kTable4 && can_be_cut(kind) && alike[1].count > 1 && alike[2].count == 1
+          ? choose_beside(kind, teams, blocks, alike[1])
+          : Beside();
+  std::vector<BlockPart> parts;
+  parts.push_back({form, 0, static_cast<uint32_t>(pieces - beside.pieces), rows, 0});
   for (AlikePieces &some : alike) {
-    some.tiles = count_tiles(kind, form, part.rows, teams.lanes, some.piece);
-    part.tiles += some.count * some.tiles;
+    some.tiles = count_tiles(kind, form, rows, teams.lanes, some.piece);
+    some.beside_tiles =
+        count_tiles(kind, BlockForm::kBitslice, beside.rows, teams.lanes, some.piece);
+    parts.front().tiles += some.count * some.tiles;
   }
-  return part;
+  if (beside.pieces == 0) return parts;
+  // The last piece, and those between that come before it.
+  const uint64_t between = beside.pieces - 1;
+  parts.front().tiles -= between * alike[1].tiles + alike[2].tiles;
+  parts.push_back({BlockForm::kBitslice, static_cast<uint32_t>(pieces - beside.pieces),
+                   static_cast<uint32_t>(beside.pieces), beside.rows,
+                   between * alike[1].beside_tiles + alike[2].beside_tiles});
+  return parts;
 }
 
 }  // namespace lanecrypt::runtime

@@ -61,6 +61,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
     matrix_runs += count[n] * shape.matrix_runs;
   }
   rule.run_count = aead.run_count = static_cast<uint32_t>(runs);
+  rule.beside_from = rule.count;
   aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs);
   if (matrix_runs == 0) return;
   const uint32_t most = runs_of_batch(work.kind, static_cast<uint32_t>(matrix_runs));
@@ -115,6 +116,8 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   aead.text.is_across = aead.is_across;
   blocks_.reserve_alike(staging, room.text, aead.text, alike);
   for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
+  if (aead.text.parts.size() > 1) rule.beside_from = aead.text.parts[1].first_piece;
+  rule.beside_tiles = alike[SEGMENT_BETWEEN].beside_tiles;
   staging.reserve(room.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);
   staging.reserve(room.powers, aead.levels * uint64_t{GHASH_LEVEL_WORDS} * 4);
   staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
