@@ -10,7 +10,7 @@
 namespace lanecrypt::runtime {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kMebibyte = 1 << 20;
 const CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 32};
 // Of 132 multiprocessors.
 constexpr BlockTeams kTeams = {.lanes = 32, .count = 132 * 16, .beside = 132 * 4};
@@ -29,14 +29,16 @@ std::vector<BlockPart> cut(uint64_t bytes, std::vector<CipherPiece> &pieces) {
 
 TEST(BlockParts, TheEndOfALargePieceIsBitsliced) {
   std::vector<CipherPiece> pieces;
-  EXPECT_EQ(1u, cut(100 * kMiB, pieces).size());
-  for (const uint64_t bytes : {150 * kMiB, 256 * kMiB, 400 * kMiB + 7, 4096 * kMiB}) {
+  EXPECT_EQ(1u, cut(100 * kMebibyte, pieces).size());
+  for (const uint64_t bytes :
+       {150 * kMebibyte, 256 * kMebibyte, 400 * kMebibyte + 7, 4096 * kMebibyte}) {
     SCOPED_TRACE(bytes);
     const std::vector<BlockPart> parts = cut(bytes, pieces);
     ASSERT_EQ(2u, parts.size());
     ASSERT_EQ(2u, pieces.size());
     EXPECT_EQ(BlockForm::kBitslice, parts[1].form);
-    EXPECT_EQ(bytes < 1024 * kMiB ? BLOCK_BITSLICE_FEW_ROWS : BLOCK_BITSLICE_ROWS, parts[1].rows);
+    EXPECT_EQ(bytes < 1024 * kMebibyte ? BLOCK_BITSLICE_FEW_ROWS : BLOCK_BITSLICE_ROWS,
+              parts[1].rows);
     EXPECT_EQ(bytes, pieces[0].length + pieces[1].length);
     EXPECT_EQ(pieces[0].length, pieces[1].in);
     // Where a window begins, by the counter that comes first there.
@@ -59,14 +61,14 @@ std::vector<BlockPart> list(uint64_t bytes, uint64_t count, std::array<AlikePiec
 
 TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
   std::array<AlikePieces, 3> alike;
-  EXPECT_EQ(1u, list(kMiB, 100, alike).size());
+  EXPECT_EQ(1u, list(kMebibyte, 100, alike).size());
   struct Case {
     uint64_t bytes, count;
     uint32_t rows;
   };
   // Short pieces would fill a window in part.
   for (const auto &[bytes, count, rows] :
-       {Case{kMiB, 1024, 32}, Case{64 << 10, 16384, 0}, Case{16 * kMiB, 64, 32}}) {
+       {Case{kMebibyte, 1024, 32}, Case{64 << 10, 16384, 0}, Case{16 * kMebibyte, 64, 32}}) {
     SCOPED_TRACE(bytes);
     const std::vector<BlockPart> parts = list(bytes, count, alike);
     ASSERT_EQ(2u, parts.size());
