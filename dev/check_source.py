@@ -32,9 +32,9 @@ OTHER_CIPHERS = sorted(f"kernels/{path.parent.name}" for path in
 MAY_INCLUDE = {
     "include": [],
     "kernels/block": ["kernels/aead_layout.h", "kernels/platform.h"],
-    "kernels/aes": ["kernels/block", "kernels/platform.h"],
-    **{cipher: ["kernels/aes", "kernels/block", "kernels/platform.h"] for cipher in OTHER_CIPHERS},
     "kernels/aead": ["kernels/block", "kernels/aead_layout.h", "kernels/platform.h"],
+    "kernels/aes": ["kernels/aead", "kernels/block", "kernels/aead_layout.h", "kernels/platform.h"],
+    **{cipher: ["kernels/aes", "kernels/block", "kernels/platform.h"] for cipher in OTHER_CIPHERS},
     "kernels/hash": ["kernels/platform.h"],
     "kernels/slh": ["kernels/hash", "kernels/platform.h"],
     "kernels/number": ["kernels/platform.h"],

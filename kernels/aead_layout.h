@@ -55,6 +55,33 @@ typedef struct TagCheck {
 #define TAG_HAS_VERDICT 2u
 #define TAG_CHECK_LANES 256u
 
+// A whole message of few bytes, which one group of lanes does in one launch, and what is to be done
+// with its tag. Numbers of 64 bits are two words, the lower first.
+typedef struct ShortMessage {
+  u32 key[8];
+  u32 start[4];       // GCM: J0 (SP 800-38D, 7.1); ChaCha20-Poly1305: counter 0 and the nonce
+  u32 lengths[4];     // the last block of the message's hash, as in memory
+  u32 tag[4];         // as TagCheck has it
+  u32 in[2], out[2];  // from the base pointers
+  u32 tag_at[2], verdict_at[2];
+  u32 length;
+  u32 aad_at, aad_length;  // from the base pointer of additional data, a multiple of 16
+  u32 tag_bytes;
+  u32 is;  // TAG_*
+  u32 reserved[3];
+} ShortMessage;
+#define SHORT_MESSAGE_WORDS 36u
+// The most bytes of its text, and of its additional data.
+#define SHORT_TEXT_BYTES 16384u
+#define SHORT_AAD_BYTES 4096u
+// Lanes of a group, and words of its local memory: in GCM a table, the key schedule, H and the mask
+// of the tag, in ChaCha20-Poly1305 the one-time key, and then in both a sum of each lane, the
+// message, and whether its tag is wrong.
+#define GCM_SHORT_LANES 256u
+#define GCM_SHORT_LOCAL_WORDS 9328u  // 8192 + 64 + 8 + 4 * 256 + 36 + 4
+#define CHACHA20_SHORT_LANES 128u
+#define CHACHA20_SHORT_LOCAL_WORDS 1080u  // 16 + 8 * 128 + 36 + 4
+
 // Segments of one text (lc_segments), which lie at one distance and are alike, but for the first
 // and the last, which may be shorter. aead_segments makes of them what the kernels after it read.
 typedef struct SegmentShape {
@@ -94,6 +121,9 @@ typedef struct SegmentRule {
   u32 check, tag_bytes;  // TagCheck's `is` and `tag_bytes`
   u32 opens;
   u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM
+  // From this segment on bitsliced teams take them, with so many tiles each but for the last.
+  u32 beside_from;
+  u64 beside_tiles;
 } SegmentRule;
 #define SEGMENT_NO_FLAG 0xffffffffu
 #define SEGMENT_TAGS_APART 0u
@@ -151,7 +181,7 @@ typedef struct OneTimeKey {
 #define POLY1305_MATRIX_WORDS 6160u        // 4 * 4 * 32 * 12 + 16
 #define POLY1305_WARP_WORDS 416u           // 24 * 16, and 32 of the cipher
 #define POLY1305_MATRIX_LOCAL_WORDS 9488u  // and those of each of 8 warps
-#define POLY1305_MATRIX_ENTRIES 1025u      // lanes that make one key's matrices
+#define POLY1305_MATRIX_ENTRIES 257u       // lanes that make one key's matrices
 
 // CCM: what a stream's kernel must know beside its CipherPiece, whose bytes are
 // text. What goes into the MAC before them lies in memory as whole blocks.

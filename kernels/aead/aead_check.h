@@ -7,6 +7,7 @@
 #include "kernels/aead_layout.h"
 #include "kernels/block/tiles.h"
 #include "poly1305_field.h"
+#include "tag_difference.h"
 
 // results: of ghash_sums, or if `is_poly` is 1 of poly1305_sums.
 FN Block aead_tag(GLOBAL const TagCheck *check, u32 is_poly, GLOBAL const u32 *results) {
@@ -52,10 +53,7 @@ KERNEL(aead_check, TAG_CHECK_LANES)
     Block given = {{check->tag[0], check->tag[1], check->tag[2], check->tag[3]}};
     if ((check->is & TAG_IN_MEMORY) != 0)
       given = block_load_bytes(tag_base + check->tag_at, check->tag_bytes);
-    u32 difference = 0;
-    UNROLL for (u32 i = 0; i < 16; ++i) {
-      if (i < check->tag_bytes) difference |= BYTE_OF(tag.w[i / 4] ^ given.w[i / 4], i % 4);
-    }
+    const u32 difference = tag_difference(tag, given, check->tag_bytes);
     if ((check->is & TAG_HAS_VERDICT) != 0 && share == 0 && lane_id() == 0)
       verdict_base[check->verdict_at] = difference == 0 ? 1 : 0;
     if (difference == 0) continue;

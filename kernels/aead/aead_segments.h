@@ -52,8 +52,9 @@ FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
   piece->in = in;
   piece->out = out;
   piece->length = shape->length;
-  piece->first_tile =
-      segment_before(n, rule->shapes[SEGMENT_FIRST].tiles, rule->shapes[SEGMENT_BETWEEN].tiles);
+  piece->first_tile = n < rule->beside_from ? segment_before(n, rule->shapes[SEGMENT_FIRST].tiles,
+                                                             rule->shapes[SEGMENT_BETWEEN].tiles)
+                                            : (n - rule->beside_from) * rule->beside_tiles;
   piece->key = piece->continues = 0;
   piece->chain = n;
   piece->tail_bytes = piece->swapped = 0;

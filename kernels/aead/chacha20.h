@@ -37,28 +37,36 @@ FN void chacha20_rounds(u32 *x, int pairs) {
   }
 }
 
-// The 16 words before the rounds, for the block that is `number` blocks after the counter
-// in iv.
-FN void chacha20_start(u32 *start, GLOBAL const u32 *key, const u32 *iv, u64 number) {
+// The words before the rounds, but for the key, of the block that is `number` blocks after the
+// counter in iv.
+FN void chacha20_frame(u32 *start, const u32 *iv, u64 number) {
   const u64 counter = ((u64)iv[1] << 32 | iv[0]) + number;
   start[0] = 0x61707865u;  // "expand 32-byte k"
   start[1] = 0x3320646eu;
   start[2] = 0x79622d32u;
   start[3] = 0x6b206574u;
-  UNROLL for (int i = 0; i < 8; ++i) start[4 + i] = key[i];
   start[12] = (u32)counter;
   start[13] = (u32)(counter >> 32);
   start[14] = iv[2];
   start[15] = iv[3];
 }
 
+FN void chacha20_start(u32 *start, GLOBAL const u32 *key, const u32 *iv, u64 number) {
+  chacha20_frame(start, iv, number);
+  UNROLL for (int i = 0; i < 8; ++i) start[4 + i] = key[i];
+}
+
 // The keystream x[0..15] of that block.
-FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number) {
-  u32 start[16];
-  chacha20_start(start, key, iv, number);
+FN void chacha20_from(u32 *x, const u32 *start) {
   UNROLL for (int i = 0; i < 16; ++i) x[i] = start[i];
   chacha20_rounds(x, 10);
   UNROLL for (int i = 0; i < 16; ++i) x[i] += start[i];
+}
+
+FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number) {
+  u32 start[16];
+  chacha20_start(start, key, iv, number);
+  chacha20_from(x, start);
 }
 
 // The input's 64 bytes, or the last `length` of them and then zeros.

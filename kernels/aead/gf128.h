@@ -112,9 +112,16 @@ FN Gf128 gf128_times_x(Gf128 a) {
 // h^exponent. The exponent is not secret.
 FN Gf128 gf128_power(Gf128 h, u64 exponent) {
   Gf128 a = gf128_one();
+  u32 is_one = 1;
   for (; exponent != 0; exponent >>= 1) {
-    if (exponent & 1) a = gf128_multiply(a, h);
-    h = gf128_square(h);
+    if (exponent & 1) {
+      if (is_one)
+        a = h;
+      else
+        a = gf128_multiply(a, h);
+      is_one = 0;
+    }
+    if (exponent > 1) h = gf128_square(h);
   }
   return a;
 }

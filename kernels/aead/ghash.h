@@ -52,7 +52,7 @@ KERNEL(ghash_powers, HASH_KEY_LANES)
   }
 }
 
-// Hashes each run without its exponent, a group a run: hashes[HASH_WORDS * run]. Runs
+// Hashes each run, a group a run: hashes[HASH_WORDS * run]. Runs
 // that have matrices are left to ghash_matrix_runs. (No loop is around a barrier here or
 // in the sums: OpenCL on a CPU gets those wrong.)
 KERNEL(ghash_runs, HASH_RUN_LANES)
@@ -77,8 +77,7 @@ KERNEL(ghash_runs, HASH_RUN_LANES)
       sum = gf128_add(gf128_multiply(sum, step),
                       gf128_of_block(load_part(from + 16 * i, length - 16 * i, aligned)));
     }
-    const u32 left = (u32)(blocks - 1 - i);  // fewer than the lanes
-    if (left != 0) sum = gf128_multiply(sum, ghash_small_power(table, left));
+    sum = ghash_weigh_one(sum, table, run->exponent + (blocks - 1 - i));
   }
   UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * lane_id() + w] = sum.w[w];
   group_barrier();
@@ -88,17 +87,6 @@ KERNEL(ghash_runs, HASH_RUN_LANES)
       for (u32 n = 0; n < lanes; ++n) word ^= sums[4 * n + w];
       hash[w] = word;
     }
-  }
-}
-
-// Multiplies every hash by its power, a lane a run.
-KERNEL(ghash_weigh, HASH_RUN_LANES)
-(GLOBAL const HashRun *runs, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *hashes) {
-  for (u32 r = group_id() * group_lanes() + lane_id(); r < count;
-       r += group_count() * group_lanes()) {
-    GLOBAL const u32 *table = powers + (u64)runs[r].key * levels * GHASH_LEVEL_WORDS;
-    GLOBAL u32 *hash = hashes + (u64)r * HASH_WORDS;
-    ghash_store(hash, ghash_weigh_one(ghash_load(hash), table, runs[r].exponent));
   }
 }
 

@@ -67,15 +67,15 @@ FN Block ghash_matrix_load(GLOBAL const u8 *from, u64 length, u64 blocks, u64 nu
 }
 
 // After the tiles: multiplies each row by its power, one lane for each row, and adds them
-// up.
-FN void ghash_matrix_finish(const u32 *rows, GLOBAL const u32 *table, GLOBAL u32 *hash,
+// up. end: the power of the run's last block.
+FN void ghash_matrix_finish(const u32 *rows, GLOBAL const u32 *table, u64 end, GLOBAL u32 *hash,
                             SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
   UNROLL for (u32 r = 0; r < 4; ++r) scratch[32 * r + lane] = rows[r];
   warp_barrier();
   Block row = {
       {scratch[4 * lane], scratch[4 * lane + 1], scratch[4 * lane + 2], scratch[4 * lane + 3]}};
-  const u32 exponent = 4 * (7 - lane % 8) + 128 * (1 - lane / 8 % 2) + 256 * (1 - lane / 16);
+  const u64 exponent = end + 4 * (7 - lane % 8) + 128 * (1 - lane / 8 % 2) + 256 * (1 - lane / 16);
   const Gf128 sum = ghash_weigh_one(gf128_of_block(row), table, exponent);
   warp_barrier();
   UNROLL for (u32 w = 0; w < 4; ++w) scratch[4 * lane + w] = sum.w[w];

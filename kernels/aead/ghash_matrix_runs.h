@@ -62,7 +62,7 @@ KERNEL(GHASH_MATRIX_RUNS, GHASH_MATRIX_LANES)
         }
         UNROLL for (u32 i = 0; i < 4; ++i) rows[i] = next[i];
       }
-      ghash_matrix_finish(rows, powers + (u64)run->key * levels * GHASH_LEVEL_WORDS,
+      ghash_matrix_finish(rows, powers + (u64)run->key * levels * GHASH_LEVEL_WORDS, run->exponent,
                           hashes + (u64)r * HASH_WORDS, scratch);
     }
     group_barrier();

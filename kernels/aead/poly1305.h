@@ -15,6 +15,14 @@ FN Poly poly_load(GLOBAL const u32 *from) {
   return a;
 }
 
+// r of a one-time key, which is the first block of a message's keystream.
+FN Poly poly_clamp(const u32 *x) {
+  Block r = {{x[0] & 0x0fffffffu, x[1] & 0x0ffffffcu, x[2] & 0x0ffffffcu, x[3] & 0x0ffffffcu}};
+  Poly limbs = poly_of_block(r);
+  limbs.w[4] &= 0xffffffu;
+  return limbs;
+}
+
 // One-time keys, a lane each.
 KERNEL(poly1305_keys, HASH_KEY_LANES)
 (GLOBAL const OneTimeKey *wanted, u32 count, GLOBAL const u32 *keys, GLOBAL u32 *one_time_keys) {
@@ -23,9 +31,7 @@ KERNEL(poly1305_keys, HASH_KEY_LANES)
     const u32 iv[4] = {0, wanted[n].nonce[0], wanted[n].nonce[1], wanted[n].nonce[2]};
     u32 x[16];
     chacha20_block(x, keys + (u64)wanted[n].key * BLOCK_KEY_WORDS, iv, 0);
-    Block r = {{x[0] & 0x0fffffffu, x[1] & 0x0ffffffcu, x[2] & 0x0ffffffcu, x[3] & 0x0ffffffcu}};
-    Poly limbs = poly_of_block(r);
-    limbs.w[4] &= 0xffffffu;
+    const Poly limbs = poly_clamp(x);
     GLOBAL u32 *to = one_time_keys + (u64)n * POLY1305_KEY_WORDS;
     UNROLL for (int i = 0; i < 5; ++i) to[i] = limbs.w[i];
     UNROLL for (int i = 0; i < 4; ++i) to[8 + i] = x[4 + i];

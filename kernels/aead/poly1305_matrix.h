@@ -43,8 +43,8 @@ FN Poly poly_shift(Poly a, u32 bytes) {
   return poly_multiply(a, power);
 }
 
-// numbers: which one-time keys. A lane makes the number of one byte of a tile's rows,
-// that of depth d, lane t and word w, or what lies behind the matrices.
+// numbers: which one-time keys. A lane makes the numbers of the four bytes of a word of a tile's
+// rows, that of depth d, lane t and word w, or what lies behind the matrices.
 KERNEL(poly1305_matrices, HASH_KEY_LANES)
 (GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *matrices) {
   const u32 all = count * POLY1305_MATRIX_ENTRIES;
@@ -65,20 +65,25 @@ KERNEL(poly1305_matrices, HASH_KEY_LANES)
         to[POLY1305_BITS + i] = bits.w[i];
       }
     } else {
-      const u32 byte = entry % 4, w = entry / 4 % 16, t = entry / 64 % 4, d = entry / 256;
-      const Poly number = poly_normal(
-          poly_shift(poly_power(r, 256 * (3 - d) + 4 * (3 - t) + 3 - w / 4), 4 * (w % 4) + byte));
-      const u32 m = w / 2;
+      const u32 w = entry % 16, t = entry / 16 % 4, d = entry / 64, m = w / 2;
+      const Poly power = poly_power(r, 256 * (3 - d) + 4 * (3 - t) + 3 - w / 4);
+      u32 values[24];
+      UNROLL for (u32 column = 0; column < 24; ++column) values[column] = 0;
+      UNROLL for (u32 byte = 0; byte < 4; ++byte) {
+        const Poly number = poly_normal(poly_shift(power, 4 * (w % 4) + byte));
+        UNROLL for (u32 column = 0; column < 24; ++column) {
+          // A byte may lie in two limbs.
+          const u32 limb = 8 * column / 26, bit = 8 * column % 26;
+          u32 value = 0;
+          if (limb < 5) value = number.w[limb] >> bit;
+          if (limb < 4 && bit > 18) value |= number.w[limb + 1] << (26 - bit);
+          values[column] |= (value & 0xff) << (8 * byte);
+        }
+      }
       UNROLL for (u32 column = 0; column < 24; ++column) {
-        // A byte may lie in two limbs.
-        const u32 limb = 8 * column / 26, bit = 8 * column % 26;
-        u32 value = 0;
-        if (limb < 5) value = number.w[limb] >> bit;
-        if (limb < 4 && bit > 18) value |= number.w[limb + 1] << (26 - bit);
         const u32 lane = 4 * (column % 8) + t;
-        const u32 place =
-            ((4 * d + m / 2) * 32 + lane) * 12 + 6 * (m % 2) + 2 * (column / 8) + w % 2;
-        ((GLOBAL u8 *)(to + place))[byte] = (u8)value;
+        to[((4 * d + m / 2) * 32 + lane) * 12 + 6 * (m % 2) + 2 * (column / 8) + w % 2] =
+            values[column];
       }
     }
   }

@@ -2,6 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+#include "kernels/aead/gf128.h"
+#include "kernels/aead/short_message.h"
 #include "kernels/aes/aes_sbox.h"
 #include "kernels/block/tiles.h"
 
@@ -127,6 +129,10 @@ FN void BLOCK_NAME(decrypt)(Block *blocks, u32 count, SHARED const u32 *tables,
 
 #define BLOCK_WINDOW AesWindow
 #include "kernels/aes/aes_table_window.h"
+
+#if BLOCK_TABLES == 1
+#include "kernels/aes/aes_gcm_short.h"
+#endif
 
 #include "kernels/block/table/kernels.h"
 

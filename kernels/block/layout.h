@@ -68,6 +68,7 @@ typedef struct CipherPiece {
 #define BLOCK_BITSLICE_COLUMN_TILES (256u / TEAM_LANES)
 #define BLOCK_MOST_ROWS 32u
 #define BLOCK_BITSLICE_ROWS 64u
+#define BLOCK_BITSLICE_FEW_ROWS 32u
 
 // Lanes a group, and words of local memory, of each form.
 #define BLOCK_TABLE4_LANES 512u

@@ -61,11 +61,23 @@ FN u32 block_team_of(u64 tiles) {
   return tiles < block_teams() ? lane_id() / TEAM_LANES * group_count() + group_id() : block_team();
 }
 
-// The piece of a tile, from that of an earlier one.
+FN u32 block_begins_by(GLOBAL const CipherPiece *pieces, u32 count, u32 p, u64 tile) {
+  return p < count && pieces[p].first_tile <= tile;
+}
+
+// The piece of a tile, from that of an earlier one. Pieces that are alike, as segments of a text
+// are, need no search.
 FN u32 block_next_piece(GLOBAL const CipherPiece *pieces, u32 count, u32 p, u64 tile) {
-  if (p + 1 < count && pieces[p + 1].first_tile <= tile)
-    p += block_find_piece(pieces + p, count - p, tile);
-  return p;
+  if (!block_begins_by(pieces, count, p + 1, tile)) return p;
+  ++p;
+  if (!block_begins_by(pieces, count, p + 1, tile)) return p;
+  const u64 first = pieces[p].first_tile;
+  const u32 each = (u32)(pieces[p + 1].first_tile - first);
+  const u32 guess = p + (u32)(tile - first) / (each == 0 ? 1 : each);
+  if (block_begins_by(pieces, count, guess, tile) &&
+      !block_begins_by(pieces, count, guess + 1, tile))
+    return guess;
+  return p + block_find_piece(pieces + p, count - p, tile);
 }
 
 // 1 to 16 bytes from any address; the rest of the block is zero.

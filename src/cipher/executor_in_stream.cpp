@@ -11,10 +11,10 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A short job is over before a sleep would end. A long one must not keep a core busy: each sleep
-// is this part of the time so far.
-constexpr std::chrono::microseconds kWatch{200}, kShortestSleep{20}, kLongestSleep{1000};
-constexpr int kPartOfTime = 32;
+// A short job is over before a sleep would end, which takes 50 us more than it is asked to. A long
+// one must not keep a core busy: each sleep is this part of the time so far.
+constexpr std::chrono::microseconds kWatch{1000}, kShortestSleep{20}, kLongestSleep{1000};
+constexpr int kPartOfTime = 64;
 
 }  // namespace
 

@@ -46,7 +46,7 @@ struct Properties {
   bool fast_fp64 = false;
   // Addresses of different buffers may share one launch, and kernels take any part of one.
   bool flat_addresses = false;
-  // Kernels write to kPinned memory of allocate() by its address.
+  // Kernels read and write kPinned memory of allocate() by its address.
   bool reaches_pinned = false;
   // LC_STREAM_LEGACY and LC_STREAM_PER_THREAD are streams here.
   bool default_streams = false;
@@ -64,7 +64,7 @@ struct Properties {
 enum class MemoryKind {
   kDevice,  // on the device; the host cannot touch it
   kPinned,  // on the host, readable and writable by the device's copy engines, and
-            // writable by its kernels where Properties::reaches_pinned says so
+            // by its kernels where Properties::reaches_pinned says so
 };
 
 // A piece of memory, freed when it goes. Of kDevice, `address` is unique in
@@ -88,18 +88,19 @@ class Buffer {
   uint64_t address_, bytes_;
 };
 
-// The first bytes of a kPinned buffer, which must stay: what a kernel is to write.
+// A part of a kPinned buffer, which must stay: what a kernel is to read or to write.
 class PinnedPart : public Buffer {
  public:
-  PinnedPart(const Buffer &whole, uint64_t bytes)
-      : Buffer(MemoryKind::kPinned, whole.address(), bytes) {}
+  PinnedPart(const Buffer &whole, uint64_t at, uint64_t bytes)
+      : Buffer(MemoryKind::kPinned, whole.address() + at, bytes) {}
 };
 
 // An argument of a kernel, in order of its parameters: a GLOBAL pointer (the
 // start of a buffer; nullptr passes a null pointer, where the device has flat
 // addresses), or a scalar. A kPinned buffer, where the device reaches it, is output
 // of the kernel from end to end, and the host's to read when an event after the launch
-// is waited for, in that stream or in one that has awaited it.
+// is waited for, in that stream or in one that has awaited it. Such memory that a kernel only reads
+// goes by its address, as a scalar; the host leaves it alone until such an event.
 using Argument = std::variant<const Buffer *, uint32_t, uint64_t>;
 
 // A launch of `groups` groups of `group_lanes` lanes. `local_bytes` is the

@@ -110,34 +110,37 @@ uint64_t AeadLaunch::least_run_bytes(const CipherKind &kind) {
   return is_gcm(kind) ? GHASH_TILE_BLOCKS * kBlockBytes : POLY1305_TILE_BYTES;
 }
 
-uint64_t AeadLaunch::run_bytes(const CipherKind &kind, uint64_t bytes) const {
+uint64_t AeadLaunch::run_bytes(const CipherKind &kind, uint64_t bytes, bool by_matrix) const {
   constexpr uint64_t kMost = 256 << 10;
   const uint64_t least = least_run_bytes(kind);
-  const uint64_t workers = uint64_t{device_.properties().compute_units} * 64;
-  return std::clamp(divide_up(divide_up(bytes, workers), least) * least, least, kMost);
+  const auto share = [&](uint64_t workers) {
+    return std::max(divide_up(divide_up(bytes, workers), least) * least, least);
+  };
+  // Of one key that has most of it each warp takes one run, and all end together.
+  if (by_matrix) return share(uint64_t{matrix_groups(kind)} * matrix_warps(kind));
+  return std::min(share(uint64_t{device_.properties().compute_units} * 64), kMost);
 }
 
 uint32_t AeadLaunch::levels_for(uint64_t most_exponent) {
+  // The first tile of a run by matrices begins with zeros, which have powers too.
+  const uint64_t most = most_exponent + GHASH_TILE_BLOCKS;
   uint32_t levels = 2;
-  while (levels < GHASH_MOST_LEVELS && most_exponent >> (5 * levels) != 0) ++levels;
+  while (levels < GHASH_MOST_LEVELS && most >> (5 * levels) != 0) ++levels;
   return levels;
 }
 
 // Runs short enough to keep the device full, and the sums' places.
 void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
   const uint64_t least = least_run_bytes(work.kind);
-  uint64_t bytes = 0, most_exponent = 1;
+  uint64_t bytes = 0, most_exponent = 1, longest = 0;
   std::vector<uint64_t> key_bytes(work.keys.size());
   for (const AeadPart &part : aead.parts) {
     bytes += part.length;
     key_bytes[part.key] += part.length;
+    longest = std::max(longest, part.length);
     most_exponent = std::max(most_exponent, part.exponent + hash_blocks(part.length));
   }
-  const uint64_t most_bytes = run_bytes(work.kind, bytes);
   aead.levels = levels_for(most_exponent);
-  // Each part may have a run more, where its matrices end.
-  aead.runs.reserve(bytes / most_bytes + 2 * aead.parts.size());
-
   std::vector<uint32_t> matrices(work.keys.size(), HASH_NO_MATRICES);
   if (is_gcm(work.kind) && has_matrices_) {
     for (uint32_t key = 0; key < work.keys.size(); ++key) {
@@ -146,6 +149,12 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
       aead.matrix_keys.push_back(key);
     }
   }
+  // Poly1305 has a key for each message.
+  if (is_gcm(work.kind)) longest = *std::max_element(key_bytes.begin(), key_bytes.end());
+  const bool is_one = has_matrices_ && longest >= kWorthMatrices && 2 * longest >= bytes;
+  const uint64_t most_bytes = run_bytes(work.kind, bytes, is_one);
+  // Each part may have a run more, where its matrices end.
+  aead.runs.reserve(bytes / most_bytes + 2 * aead.parts.size());
   const bool opens = work.kind.direction == LC_DECRYPT;
   for (size_t n = 0; n < aead.parts.size(); ++n) {
     const AeadPart &part = aead.parts[n];
@@ -203,16 +212,24 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
   aead.run_count = count(aead.runs.size());
 }
 
+uint32_t AeadLaunch::matrix_warps(const CipherKind &kind) const {
+  const uint32_t most = is_gcm(kind) ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES;
+  return std::max(blocks_.lanes_of(most) / 32, 1u);
+}
+
+uint32_t AeadLaunch::matrix_groups(const CipherKind &kind) const {
+  if (is_gcm(kind))
+    return device_.resident_groups("ghash_matrix_runs", blocks_.lanes_of(GHASH_MATRIX_LANES),
+                                   GHASH_MATRIX_LOCAL_WORDS * 4);
+  return device_.resident_groups("chacha20_poly1305_matrix_runs",
+                                 blocks_.lanes_of(POLY1305_MATRIX_LANES),
+                                 POLY1305_MATRIX_LOCAL_WORDS * 4);
+}
+
 // As many as make every group of the device busy.
 uint32_t AeadLaunch::runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const {
-  const bool gcm = is_gcm(kind);
-  const uint32_t lanes = blocks_.lanes_of(gcm ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES);
-  const uint32_t warps = std::max(lanes / 32, 1u);
-  const uint32_t groups =
-      gcm ? device_.resident_groups("ghash_matrix_runs", lanes, GHASH_MATRIX_LOCAL_WORDS * 4)
-          : device_.resident_groups("chacha20_poly1305_matrix_runs", lanes,
-                                    POLY1305_MATRIX_LOCAL_WORDS * 4);
-  return count(divide_up(divide_up(matrix_runs, groups), warps) * warps);
+  const uint32_t warps = matrix_warps(kind);
+  return count(divide_up(divide_up(matrix_runs, matrix_groups(kind)), warps) * warps);
 }
 
 // Runs of one key side by side, for a group each.
@@ -241,6 +258,16 @@ void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &
   staging.add(room.batches, aead.batches);
   staging.add(room.matrix_keys, aead.matrix_keys);
   staging.reserve(room.hashes, (aead.runs.size() + 1) * kHashBytes);
+  stage_aad(staging, room, aead);
+}
+
+void AeadLaunch::reserve_sums(Staging &staging, AeadRoom &room, const CipherWork &work,
+                              const AeadWork &aead) {
+  if (aead.tags_stay_on_device)
+    staging.reserve(room.kept_sums, aead.sum_count * sum_bytes(work.kind));
+}
+
+void AeadLaunch::stage_aad(Staging &staging, AeadRoom &room, const AeadWork &aead) {
   uint64_t aad_bytes = 0;
   for (const auto &one : aead.aad) aad_bytes += whole_blocks(one.second);
   staging.add(room.aad, aad_bytes, true, [&aead](uint8_t *place) {
@@ -287,6 +314,7 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork
   aead.text.keys_of = &room.starts;
   if (!aead.text.pieces.empty()) blocks_.stage(staging, room.text, aead.text);
   stage_hashes(staging, room, aead);
+  reserve_sums(staging, room, work, aead);
   staging.reserve(room.powers, keys * aead.levels * GHASH_LEVEL_WORDS * 4);
   staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
   const Status status = staging.run(stream, room.staged);
@@ -317,6 +345,7 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, Ciphe
   staging.add(room.pieces, work.pieces);
   if (work.kind.mode().is_aead) {
     stage_hashes(staging, room, aead);
+    reserve_sums(staging, room, work, aead);
     staging.reserve(room.one_time_keys, aead.one_time_keys.size() * kOneTimeKeyBytes);
     staging.reserve(room.matrices, aead.matrix_keys.size() * POLY1305_MATRIX_WORDS * 4);
   }
@@ -329,15 +358,13 @@ Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const Ae
   const uint64_t bytes = aead.sum_count * sum_bytes(work.kind);
   room.reached.reset();
   room.host_bytes = 0;
-  if (bytes == 0) return Status();
-  if (!aead.tags_stay_on_device) {
-    LC_TRY(blocks_.grow(room.results_host, MemoryKind::kPinned, bytes));
-    room.host_bytes = bytes;
-  }
+  if (bytes == 0 || aead.tags_stay_on_device) return Status();
+  LC_TRY(blocks_.grow(room.results_host, MemoryKind::kPinned, bytes));
+  room.host_bytes = bytes;
   // aead_check reads them again.
   if (device_.properties().reaches_pinned && aead.check_count == 0 &&
       aead.sum_count <= kMostReached) {
-    room.reached = std::make_unique<device::PinnedPart>(*room.results_host, bytes);
+    room.reached = std::make_unique<device::PinnedPart>(*room.results_host, 0, bytes);
     return Status();
   }
   return blocks_.grow(room.results, MemoryKind::kDevice, bytes);
@@ -346,6 +373,8 @@ Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const Ae
 Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
   auto &ours = static_cast<AeadRoom &>(room);
   AeadWork &aead = work.aead;
+  aead.is_short = is_short(work);
+  if (aead.is_short) return upload_short(stream, ours, work, aead);
   aead.sum_count = aead.segments ? aead.segments->rule.count : count(aead.parts.size());
   aead.check_count = aead.segments ? aead.sum_count : count(aead.checks.size());
   LC_TRY(make_results(ours, work, aead));
@@ -380,16 +409,10 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
                               room.hashes.get()};
   if (aead.lane_runs != 0)
     LC_TRY(start(stream, "ghash_runs", runs, HASH_RUN_LANES, HASH_RUN_LOCAL_WORDS, by_lane));
-  if (runs != 0) {
-    const Argument weigh[] = {room.runs.get(), runs, room.powers.get(), aead.levels,
-                              room.hashes.get()};
-    LC_TRY(start(stream, "ghash_weigh", divide_up(runs, blocks_.lanes_of(HASH_RUN_LANES)),
-                 HASH_RUN_LANES, 0, weigh));
-  }
   // The masks stand behind the H of all keys.
   const Argument sums[] = {room.sums.get(),   room.powers.get(),       aead.levels,
                            room.blocks.get(), count(work.keys.size()), room.hashes.get(),
-                           room.sums_to()};
+                           room.sums_to(aead)};
   return start(stream, "ghash_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS, sums);
 }
 
@@ -466,29 +489,35 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
                  HASH_RUN_LANES, 0, weigh));
   }
   const Argument sums[] = {room.sums.get(), room.one_time_keys.get(), room.hashes.get(),
-                           room.sums_to()};
+                           room.sums_to(aead)};
   return start(stream, "poly1305_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS,
                sums);
+}
+
+const device::Buffer *AeadLaunch::base(const device::Buffer *buffer,
+                                       const device::Buffer *something) const {
+  return buffer != nullptr || device_.properties().flat_addresses ? buffer : something;
 }
 
 Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
   const uint32_t checks = aead.check_count;
   if (checks == 0) return Status();
-  // What is never used must be something where there are no addresses.
-  const auto base = [&](const device::Buffer *buffer) {
-    return buffer != nullptr || device_.properties().flat_addresses ? buffer : room.results.get();
-  };
+  const device::Buffer *const results = room.sums_to(aead);
   const uint32_t is_poly = work.kind.mode().is_block_cipher() ? 0 : 1;
   if (work.kind.direction == LC_ENCRYPT) {
-    const Argument write[] = {room.checks.get(), checks, is_poly, room.results.get(),
-                              base(aead.tags)};
+    const Argument write[] = {room.checks.get(), checks, is_poly, results,
+                              base(aead.tags, results)};
     return start(stream, "aead_tags", divide_up(checks, blocks_.lanes_of(TAG_CHECK_LANES)),
                  TAG_CHECK_LANES, 0, write);
   }
-  const Argument check[] = {room.checks.get(),  checks,         is_poly,
-                            room.results.get(), base(work.out), base(aead.tags),
-                            base(aead.verdicts)};
+  const Argument check[] = {room.checks.get(),
+                            checks,
+                            is_poly,
+                            results,
+                            base(work.out, results),
+                            base(aead.tags, results),
+                            base(aead.verdicts, results)};
   return start(stream, "aead_check",
                std::max<uint64_t>(checks, 8 * device_.properties().compute_units), TAG_CHECK_LANES,
                0, check);
@@ -501,13 +530,15 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkW
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
   LC_TRY(stream.mark(begin));
   if (aead.segments) LC_TRY(launch_segments(stream, ours, work, aead));
-  if (work.kind.is_ccm())
+  if (aead.is_short)
+    LC_TRY(launch_short(stream, ours, work, aead));
+  else if (work.kind.is_ccm())
     LC_TRY(blocks_.run(stream, ours.text, work));
   else if (is_gcm(work.kind))
     LC_TRY(launch_gcm(stream, ours, work, aead));
   else
     LC_TRY(launch_chacha20(stream, ours, work, aead));
-  LC_TRY(launch_check(stream, ours, work, aead));
+  if (!aead.is_short) LC_TRY(launch_check(stream, ours, work, aead));
   LC_TRY(stream.mark(end));
   return zero_secrets(stream, ours, work, aead);
 }
@@ -516,16 +547,17 @@ Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const Ci
                                 const AeadWork &aead) {
   LC_TRY(room.staged.zero_secrets(stream));
   if (work.kind.is_ccm()) return blocks_.zero_made(stream, room.text, work);
-  // The text has the same keys.
-  return is_gcm(work.kind) ? blocks_.zero_made(stream, room.starts, aead.starts) : Status();
+  // The text has the same keys. What a group makes for a short message it wipes itself.
+  return is_gcm(work.kind) && !aead.is_short ? blocks_.zero_made(stream, room.starts, aead.starts)
+                                             : Status();
 }
 
 Status AeadLaunch::download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) {
   const auto &ours = static_cast<const AeadRoom &>(room);
-  if (work.aead.sum_count == 0 || ours.reached != nullptr) return Status();
+  if (work.aead.sum_count == 0 || work.aead.tags_stay_on_device || ours.reached != nullptr)
+    return Status();
   const uint64_t bytes = work.aead.sum_count * sum_bytes(work.kind);
-  if (!work.aead.tags_stay_on_device)
-    LC_TRY(stream.download(ours.results_host->host(), *ours.results, 0, bytes));
+  LC_TRY(stream.download(ours.results_host->host(), *ours.results, 0, bytes));
   // The share of a piece is a polynomial in H or r, whose other numbers are known.
   return stream.zero(*ours.results, 0, bytes);
 }

@@ -12,13 +12,17 @@ struct AeadRoom : LaunchRoom {
   BlockRoom text, starts;  // whose staged things are here too
   StagedMemory staged;
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
-      aad, streams, blocks, rule, nonces;                                   // staged
-  std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes;  // reserved there
+      aad, streams, blocks, rule, nonces, messages;  // staged
+  // Reserved there; `kept_sums` where the sums stay on the device.
+  std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes, kept_sums;
   std::unique_ptr<device::Buffer> results, results_host;
   uint64_t host_bytes = 0;  // of results_host that this launch fills
   // Of results_host, where the kernels write there; else they write to `results`.
   std::unique_ptr<device::Buffer> reached;
-  const device::Buffer *sums_to() const { return (reached != nullptr ? reached : results).get(); }
+  const device::Buffer *sums_to(const AeadWork &work) const {
+    if (work.tags_stay_on_device) return kept_sums.get();
+    return (reached != nullptr ? reached : results).get();
+  }
 };
 
 // A launch of the block cipher within one of GCM.
@@ -51,8 +55,12 @@ class AeadLaunch : public ChunkLaunch {
   static constexpr uint64_t kWorthMatrices = 1 << 20;
   // Of a run: the bytes of a tile, and as many as keep the device full with so many in all.
   static uint64_t least_run_bytes(const CipherKind &kind);
-  uint64_t run_bytes(const CipherKind &kind, uint64_t bytes) const;
+  // by_matrix: they go by matrices.
+  uint64_t run_bytes(const CipherKind &kind, uint64_t bytes, bool by_matrix) const;
   static uint32_t levels_for(uint64_t most_exponent);
+  // Groups that hash by matrices at once, and warps of each, which have a run each.
+  uint32_t matrix_groups(const CipherKind &kind) const;
+  uint32_t matrix_warps(const CipherKind &kind) const;
   // How many runs of so many a group takes.
   uint32_t runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const;
   // Lanes of a group that adds up the runs of one part.
@@ -61,6 +69,9 @@ class AeadLaunch : public ChunkLaunch {
   void plan_runs(const CipherWork &work, AeadWork &aead) const;
   void plan_batches(const CipherWork &work, AeadWork &aead) const;
   void stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const;
+  static void reserve_sums(Staging &staging, AeadRoom &room, const CipherWork &work,
+                           const AeadWork &aead);
+  static void stage_aad(Staging &staging, AeadRoom &room, const AeadWork &aead);
   Status make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead);
   Status upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   Status upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
@@ -69,6 +80,12 @@ class AeadLaunch : public ChunkLaunch {
   Status launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
   static void stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work);
+  // In short_launch.cpp.
+  bool is_short(const ChunkWork &work) const;
+  Status upload_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                      const AeadWork &aead);
+  Status launch_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                      const AeadWork &aead);
   // In ccm_launch.cpp.
   Status upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   // In segments_launch.cpp.
@@ -82,6 +99,8 @@ class AeadLaunch : public ChunkLaunch {
                          const AeadWork &aead);
   Status launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
+  // What is never used must be something where there are no addresses.
+  const device::Buffer *base(const device::Buffer *buffer, const device::Buffer *something) const;
   Status zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
   Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t lanes,

@@ -355,11 +355,15 @@ void BlockLaunch::stage(Staging &staging, BlockRoom &room, CipherWork &work) {
 }
 
 void BlockLaunch::reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
-                                std::span<AlikePieces> alike) {
-  work.parts = {part_of_alike(work.kind, form_, teams(), alike)};
+                                std::span<AlikePieces, 3> alike) {
+  BlockTeams its_teams = teams();
+  if (work.is_across) its_teams.beside = 0;  // no such kernel is bitsliced
+  work.parts = parts_of_alike(work.kind, form_, its_teams, alike);
   work.is_across = work.is_across && has_across(work);
   work.in_slot = can_use_slot(work);
-  staging.reserve(room.pieces, work.parts.front().pieces * sizeof(CipherPiece));
+  uint64_t pieces = 0;
+  for (const BlockPart &part : work.parts) pieces += part.pieces;
+  staging.reserve(room.pieces, pieces * sizeof(CipherPiece));
 }
 
 Status BlockLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
@@ -430,13 +434,14 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
   if (part.tiles == 0) return Status();
   const device::Buffer *keys =
       has_planes(part.form, work.kind) ? room.planes.get() : schedules(room, work);
-  std::vector<Argument> arguments = {beside ? room.pieces_beside.get() : room.pieces.get(),
-                                     part.pieces,
-                                     part.tiles,
-                                     keys,
-                                     work.kind.rounds(),
-                                     work.in,
-                                     work.out};
+  Argument pieces = room.pieces.get();
+  // What the device lists lies in one place, and where launches are paired addresses are flat.
+  if (beside && work.pieces.empty())
+    pieces = room.pieces->address() + part.first_piece * sizeof(CipherPiece);
+  else if (beside)
+    pieces = room.pieces_beside.get();
+  std::vector<Argument> arguments = {pieces,  part.pieces, part.tiles, keys, work.kind.rounds(),
+                                     work.in, work.out};
   if (work.kind.mode().way == Way::kCtr) arguments.push_back(part.rows);
   if (work.kind.mode().has_data_units()) arguments.push_back(room.points.get());
   if (work.kind.mode().is_feedback())

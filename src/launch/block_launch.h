@@ -53,7 +53,7 @@ class BlockLaunch : public ChunkLaunch {
   // another work brings, in a mode without units and chains. work.is_across says whether any of
   // them may lie at no multiple of 16.
   void reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
-                     std::span<AlikePieces> alike);
+                     std::span<AlikePieces, 3> alike);
   // The keys, where work.keys_of names no others; the kernels; and, when nobody wants the
   // keys any more, what was made of them. The caller zeroes what was staged.
   Status expand_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work);
@@ -64,6 +64,7 @@ class BlockLaunch : public ChunkLaunch {
   // the lanes of a group of at most `most`.
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   uint32_t lanes_of(uint32_t most) const;
+  bool has_tables() const { return form_ == BlockForm::kTable4 || form_ == BlockForm::kTable1; }
 
  private:
   void plan(CipherWork &work);

@@ -45,7 +45,7 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
     if (!kind.mode().block->has_sliced_windows) return 0;
     // Windows that a piece begins or ends in are work for nothing.
     constexpr uint64_t kWindowsEach = 8, kTilesEach = 2;
-    for (uint32_t rows = BLOCK_BITSLICE_ROWS; rows >= 32; rows /= 2) {
+    for (uint32_t rows = BLOCK_BITSLICE_ROWS; rows >= BLOCK_BITSLICE_FEW_ROWS; rows /= 2) {
       if (blocks >= pieces * kWindowsEach * 256 * rows &&
           blocks >= teams.count * kTilesEach * teams.lanes * rows)
         return rows;
@@ -61,23 +61,68 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
   return rows;
 }
 
-// Where one piece is cut in two, the second for bitsliced teams; 0: nowhere.
-uint64_t choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiece &piece) {
+// Where one piece is cut in two, the second for bitsliced teams, with so many rows of a window, or
+// none; 0: nowhere.
+struct Cut {
+  uint64_t at = 0;
+  uint32_t rows = 0;
+};
+
+Cut choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiece &piece) {
   const BlockCipher &block = *kind.mode().block;
   const double share = kind.is_inverse() ? block.inverse_share_beside : block.share_beside;
-  constexpr uint64_t kLeastTrips = 4;
-  const uint64_t blocks = blocks_of(kind, piece);
-  const uint64_t lane_blocks = has_windows(kind) ? BLOCK_BITSLICE_ROWS : BLOCK_BITSLICE_BLOCKS;
-  const uint64_t trip = teams.beside * teams.lanes * lane_blocks;
-  if (trip == 0) return 0;
-  const uint64_t trips =
-      static_cast<uint64_t>(share * static_cast<double>(blocks) / static_cast<double>(trip) + 0.5);
-  if (trips < kLeastTrips) return 0;
-  const uint64_t cut = blocks - trips * trip;
-  if (!has_windows(kind)) return cut;
-  const uint64_t size = uint64_t{256} * BLOCK_BITSLICE_ROWS, skew = skew_of(piece, size);
+  constexpr uint64_t kLeastTrips = 4, kLeastOfFewRows = 2;
+  const uint64_t blocks = blocks_of(kind, piece), at_once = teams.beside * teams.lanes;
+  if (at_once == 0) return {};
+  const double wanted = share * static_cast<double>(blocks) / static_cast<double>(at_once);
+  uint32_t rows = has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0;
+  const uint32_t lane_blocks = rows != 0 ? rows : BLOCK_BITSLICE_BLOCKS;
+  uint64_t taken = static_cast<uint64_t>(wanted / lane_blocks + 0.5) * lane_blocks;
+  if (taken < kLeastTrips * lane_blocks) {
+    if (rows == 0) return {};
+    // Of so few trips one too many would take longer than what the tables have to do.
+    rows = BLOCK_BITSLICE_FEW_ROWS;
+    taken = static_cast<uint64_t>(wanted / rows) * rows;
+    if (taken < kLeastOfFewRows * rows) return {};
+  }
+  const uint64_t cut = blocks - taken * at_once;
+  if (rows == 0) return {cut, 0};
+  const uint64_t size = uint64_t{256} * rows, skew = skew_of(piece, size);
   const uint64_t at_window = divide_up(cut + skew, size) * size - skew;
-  return at_window < blocks ? at_window : 0;
+  return {at_window < blocks ? at_window : 0, rows};
+}
+
+// How many pieces bitsliced teams take of those that are alike.
+struct Beside {
+  uint64_t pieces = 0;
+  uint32_t rows = 0;
+};
+
+Beside choose_beside(const CipherKind &kind, const BlockTeams &teams, uint64_t blocks,
+                     const AlikePieces &between) {
+  // Without windows all rounds are done for each block.
+  constexpr double kWithoutWindows = 7.0 / 6;
+  constexpr uint64_t kLeastTrips = 2;
+  const BlockCipher &block = *kind.mode().block;
+  Beside beside;
+  double least = 0;
+  uint64_t tiles = 0, trips = 0;
+  for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
+    if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
+    const uint64_t its_tiles =
+        count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece);
+    const double tile = (rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS) * teams.lanes;
+    const double cost = static_cast<double>(its_tiles) * tile;
+    if (tiles != 0 && cost >= least) continue;
+    least = cost;
+    tiles = its_tiles;
+    beside.rows = rows;
+    trips = static_cast<uint64_t>(block.share_beside * static_cast<double>(blocks) /
+                                  (tile * static_cast<double>(teams.beside)));
+  }
+  if (teams.beside == 0 || tiles == 0 || trips < kLeastTrips) return {};
+  beside.pieces = std::min(trips * teams.beside / tiles, between.count);
+  return beside.pieces < 2 ? Beside() : beside;
 }
 
 bool can_be_cut(const CipherKind &kind) {
@@ -109,13 +154,13 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   std::vector<BlockPart> parts;
   parts.push_back({form, 0, static_cast<uint32_t>(pieces.size()),
                    choose_rows(kind, form, teams, blocks, pieces.size()), 0});
-  const uint64_t cut = form == BlockForm::kTable4 && pieces.size() == 1 && can_be_cut(kind)
-                           ? choose_cut(kind, teams, pieces.front())
-                           : 0;
-  if (cut != 0) {
-    const CipherPiece rest = cut_off(kind, pieces.front(), cut);
+  const Cut cut = form == BlockForm::kTable4 && pieces.size() == 1 && can_be_cut(kind)
+                      ? choose_cut(kind, teams, pieces.front())
+                      : Cut();
+  if (cut.at != 0) {
+    const CipherPiece rest = cut_off(kind, pieces.front(), cut.at);
     pieces.push_back(rest);
-    parts.push_back({BlockForm::kBitslice, 1, 1, has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0, 0});
+    parts.push_back({BlockForm::kBitslice, 1, 1, cut.rows, 0});
   }
   for (BlockPart &part : parts) {
     for (uint32_t n = 0; n < part.pieces; ++n) {
@@ -127,20 +172,34 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   return parts;
 }
 
-BlockPart part_of_alike(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
-                        std::span<AlikePieces> alike) {
+std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
+                                      const BlockTeams &teams, std::span<AlikePieces, 3> alike) {
   uint64_t blocks = 0, pieces = 0;
   for (const AlikePieces &some : alike) {
     blocks += some.count * blocks_of(kind, some.piece);
     pieces += some.count;
   }
-  BlockPart part = {form, 0, static_cast<uint32_t>(pieces),
-                    choose_rows(kind, form, teams, blocks, pieces), 0};
+  const uint32_t rows = choose_rows(kind, form, teams, blocks, pieces);
+  const Beside beside =
+      form == BlockForm::kTable4 && can_be_cut(kind) && alike[1].count > 1 && alike[2].count == 1
+          ? choose_beside(kind, teams, blocks, alike[1])
+          : Beside();
+  std::vector<BlockPart> parts;
+  parts.push_back({form, 0, static_cast<uint32_t>(pieces - beside.pieces), rows, 0});
   for (AlikePieces &some : alike) {
-    some.tiles = count_tiles(kind, form, part.rows, teams.lanes, some.piece);
-    part.tiles += some.count * some.tiles;
+    some.tiles = count_tiles(kind, form, rows, teams.lanes, some.piece);
+    some.beside_tiles =
+        count_tiles(kind, BlockForm::kBitslice, beside.rows, teams.lanes, some.piece);
+    parts.front().tiles += some.count * some.tiles;
   }
-  return part;
+  if (beside.pieces == 0) return parts;
+  // The last piece, and those between that come before it.
+  const uint64_t between = beside.pieces - 1;
+  parts.front().tiles -= between * alike[1].tiles + alike[2].tiles;
+  parts.push_back({BlockForm::kBitslice, static_cast<uint32_t>(pieces - beside.pieces),
+                   static_cast<uint32_t>(beside.pieces), beside.rows,
+                   between * alike[1].beside_tiles + alike[2].beside_tiles});
+  return parts;
 }
 
 }  // namespace lanecrypt::runtime

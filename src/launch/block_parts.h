@@ -49,11 +49,13 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
 struct AlikePieces {
   CipherPiece piece = {};  // one of them
   uint64_t count = 0;
-  uint64_t tiles = 0;  // of one of them; part_of_alike() sets it
+  // Of one of them, in the launch's form and bitsliced; parts_of_alike() sets both.
+  uint64_t tiles = 0, beside_tiles = 0;
 };
 
-// The part of pieces that the device lists by itself. They are not cut.
-BlockPart part_of_alike(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
-                        std::span<AlikePieces> alike);
+// The parts of pieces that the device lists by itself, a first one, any number between, and a last
+// one. They are not cut, but bitsliced teams may take the last of them.
+std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
+                                      const BlockTeams &teams, std::span<AlikePieces, 3> alike);
 
 }  // namespace lanecrypt::runtime

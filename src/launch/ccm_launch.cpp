@@ -40,9 +40,10 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork
   staging.add(room.streams, aead.streams);
   staging.add(room.checks, aead.checks);
   staging.add(room.aad, aead.headers, true);
+  reserve_sums(staging, room, work, aead);
   LC_TRY(staging.run(stream, room.staged));
   const device::Buffer *headers = aead.headers.empty() ? work.in : room.aad.get();
-  work.more = {room.streams.get(), headers, room.sums_to(),
+  work.more = {room.streams.get(), headers, room.sums_to(aead),
                work.kind.direction == LC_DECRYPT ? 1u : 0u};
   return Status();
 }

@@ -40,12 +40,11 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   for (size_t n = 0; n < count.size(); ++n) bytes += count[n] * rule.shapes[n].length;
   const uint64_t longest = rule.shapes[SEGMENT_BETWEEN].length;
   const uint64_t tile = least_run_bytes(work.kind);
-  rule.run_bytes = even_run(run_bytes(work.kind, bytes), longest, tile);
-  aead.levels = levels_for(2 + hash_blocks(longest));
-
   // All runs of a key of GCM go by its matrices. Poly1305 has a key for each segment, and takes
   // whole tiles.
   const bool all_by_matrix = gcm && has_matrices_ && bytes >= kWorthMatrices && longest >= tile / 2;
+  rule.run_bytes = even_run(run_bytes(work.kind, bytes, all_by_matrix), longest, tile);
+  aead.levels = levels_for(2 + hash_blocks(longest));
   const bool may_have_matrices = !gcm && has_matrices_;
   aead.is_across = !is_aligned(rule.in) || !is_aligned(rule.out);
   uint64_t runs = 0, matrix_runs = 0;
@@ -62,6 +61,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
     matrix_runs += count[n] * shape.matrix_runs;
   }
   rule.run_count = aead.run_count = static_cast<uint32_t>(runs);
+  rule.beside_from = rule.count;
   aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs);
   if (matrix_runs == 0) return;
   const uint32_t most = runs_of_batch(work.kind, static_cast<uint32_t>(matrix_runs));
@@ -116,6 +116,8 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   aead.text.is_across = aead.is_across;
   blocks_.reserve_alike(staging, room.text, aead.text, alike);
   for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
+  if (aead.text.parts.size() > 1) rule.beside_from = aead.text.parts[1].first_piece;
+  rule.beside_tiles = alike[SEGMENT_BETWEEN].beside_tiles;
   staging.reserve(room.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);
   staging.reserve(room.powers, aead.levels * uint64_t{GHASH_LEVEL_WORDS} * 4);
   staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
@@ -137,6 +139,7 @@ Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, Ciphe
   staging.reserve(room.runs, rule.run_count * sizeof(HashRun));
   staging.reserve(room.sums, rule.count * sizeof(HashSum));
   staging.reserve(room.checks, rule.count * sizeof(TagCheck));
+  reserve_sums(staging, room, work, aead);
   staging.add(room.batches, aead.batches);
   staging.add(room.matrix_keys, aead.matrix_keys);
   staging.reserve(room.hashes, (uint64_t{rule.run_count} + 1) * HASH_WORDS * 4);

@@ -45,26 +45,44 @@ void Staging::reserve(std::unique_ptr<device::Buffer> &to, uint64_t bytes) {
   if (bytes != 0) things_.push_back({&to, 0, bytes, Kind::kReserved, nullptr});
 }
 
-Status Staging::run(device::Stream &stream, StagedMemory &memory) {
-  if (things_.empty()) return Status();
+Staging::Layout Staging::lay_out() {
   std::stable_sort(things_.begin(), things_.end(),
                    [](const Thing &a, const Thing &b) { return a.kind < b.kind; });
-  uint64_t end = 0, copied = 0, secret_at = UINT64_MAX;
+  Layout layout;
   for (Thing &thing : things_) {
-    thing.at = (end + kAlignment - 1) / kAlignment * kAlignment;
-    end = thing.at + thing.bytes;
-    if (thing.kind != Kind::kReserved) copied = end;
-    if (thing.kind != Kind::kOpen) secret_at = std::min(secret_at, thing.at);
+    thing.at = (layout.end + kAlignment - 1) / kAlignment * kAlignment;
+    layout.end = thing.at + thing.bytes;
+    if (thing.kind != Kind::kReserved) layout.copied = layout.end;
+    if (thing.kind != Kind::kOpen) layout.secret_at = std::min(layout.secret_at, thing.at);
   }
+  return layout;
+}
+
+Status Staging::write(const Layout &layout, StagedMemory &memory) {
   // What was there is wiped before this lets go of it.
   memory.wipe_secrets();
   memory.on_device.clear();
-  LC_TRY(grow(device_, memory.host, MemoryKind::kPinned, copied, memory.outgrown));
-  memory.secret_at = std::min(secret_at, copied);
-  memory.secret_bytes = copied - memory.secret_at;
-  uint8_t *const host = memory.host->host();
+  LC_TRY(grow(device_, memory.host, MemoryKind::kPinned, layout.copied, memory.outgrown));
+  memory.secret_at = std::min(layout.secret_at, layout.copied);
+  memory.secret_bytes = layout.copied - memory.secret_at;
   for (const Thing &thing : things_)
-    if (thing.kind != Kind::kReserved) thing.write(host + thing.at);
+    if (thing.kind != Kind::kReserved) thing.write(memory.host->host() + thing.at);
+  return Status();
+}
+
+Status Staging::run_in_reach(StagedMemory &memory) {
+  if (things_.empty()) return Status();
+  LC_TRY(write(lay_out(), memory));
+  for (const Thing &thing : things_)
+    *thing.to = std::make_unique<device::PinnedPart>(*memory.host, thing.at, thing.bytes);
+  return Status();
+}
+
+Status Staging::run(device::Stream &stream, StagedMemory &memory) {
+  if (things_.empty()) return Status();
+  const Layout layout = lay_out();
+  LC_TRY(write(layout, memory));
+  const uint8_t *const host = memory.host->host();
   if (!device_.properties().flat_addresses) {
     for (const Thing &thing : things_) {
       LC_TRY(grow(device_, *thing.to, MemoryKind::kDevice, thing.bytes, memory.outgrown));
@@ -74,11 +92,12 @@ Status Staging::run(device::Stream &stream, StagedMemory &memory) {
     }
     return Status();
   }
-  LC_TRY(grow(device_, memory.device, MemoryKind::kDevice, end, memory.outgrown));
-  if (secret_at < end)
-    memory.on_device.push_back({memory.device.get(), secret_at, end - secret_at});
+  LC_TRY(grow(device_, memory.device, MemoryKind::kDevice, layout.end, memory.outgrown));
+  if (layout.secret_at < layout.end)
+    memory.on_device.push_back(
+        {memory.device.get(), layout.secret_at, layout.end - layout.secret_at});
   LC_TRY(make_views(memory));
-  return stream.upload(*memory.device, 0, host, copied);
+  return stream.upload(*memory.device, 0, host, layout.copied);
 }
 
 Status Staging::make_views(StagedMemory &memory) {

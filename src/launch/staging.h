@@ -62,6 +62,9 @@ class Staging {
   // there before is not said.
   void reserve(std::unique_ptr<device::Buffer> &to, uint64_t bytes);
   Status run(device::Stream &stream, StagedMemory &memory);
+  // The same without a copy: `to` is where kernels read the thing in the host's memory. Where they
+  // reach that, and nothing is reserved.
+  Status run_in_reach(StagedMemory &memory);
 
  private:
   // In the order in which they lie in memory.
@@ -72,6 +75,14 @@ class Staging {
     Kind kind;
     Write write;
   };
+  // Where they lie, on the host as on the device.
+  struct Layout {
+    uint64_t end = 0, secret_at = UINT64_MAX;
+    uint64_t copied = 0;  // bytes, of what does not lie on the device alone
+  };
+  Layout lay_out();
+  // Writes them to the host's memory.
+  Status write(const Layout &layout, StagedMemory &memory);
   Status make_views(StagedMemory &memory);
 
   device::Device &device_;

@@ -272,7 +272,7 @@ TEST_P(DeviceTest, AKernelWritesToPinnedMemory) {
   auto keys = allocate(kDevice, kKeys * BLOCK_KEY_WORDS * 4);
   auto schedules = allocate(kDevice, kKeys * AES_SCHEDULE_WORDS * 4);
   auto pinned = allocate(kPinned, schedules->bytes() + 64);
-  const PinnedPart part(*pinned, schedules->bytes());
+  const PinnedPart part(*pinned, 0, schedules->bytes());
   EXPECT_EQ(part.address(), pinned->address());
   EXPECT_EQ(part.kind(), kPinned);
   const uint32_t lanes = std::min(BLOCK_KEY_LANES, device_->properties().max_group_lanes);

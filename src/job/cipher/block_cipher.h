@@ -53,6 +53,8 @@ struct BlockCipher {
   // What bitsliced teams take of a large piece while tables do the rest, where the block
   // cipher runs forwards and backwards; 0: nothing.
   double share_beside = 0, inverse_share_beside = 0;
+  // Has a kernel for short messages of GCM.
+  bool has_short_gcm = false;
 
   constexpr bool has(Way way) const {
     for (int n = 0; n < way_count; ++n)
@@ -77,7 +79,8 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      // Measured on an H200 (docs/lab/2026-11-22-aes-bounds.md). The inverse S-box has more
      // gates.
      .share_beside = 0.12,
-     .inverse_share_beside = 0.08},
+     .inverse_share_beside = 0.08,
+     .has_short_gcm = true},
     {.name = "sm4",
      .title = "SM4",
      .key_sizes = kKey128,

@@ -445,6 +445,38 @@ TEST_P(Aead, TagsOnTheDevice) {
     }
 }
 
+// Few messages of few bytes, for which devices have kernels that do a message whole.
+TEST_P(Aead, ShortWithTagsOnTheDevice) {
+  for (lc_cipher cipher : offered_aead())
+    for (uint32_t key_bytes : key_sizes(cipher)) {
+      const uint32_t tag_bytes = cipher == LC_CHACHA20_POLY1305 ? 16 : key_bytes / 2;
+      for (uint32_t iv_bytes : {12u, 9u}) {
+        if (iv_bytes != 12 && mode_of(cipher).way != Way::kGcm) continue;
+        Setting setting{cipher,         key_bytes, iv_bytes, std::min(tag_bytes, 16u),
+                        Place::kDevice, true};
+        std::vector<Message> messages;
+        for (uint64_t length : {0, 1, 15, 16, 17, 64, 65, 300, 4096, 4100, 16384})
+          for (uint64_t aad_length : {0, 1, 16, 77, 2500}) {
+            if (length > 4096 && aad_length > 16) continue;
+            messages.push_back(make(setting, length, aad_length));
+          }
+        messages.push_back(make(setting, 100, 4096));
+        check(setting, LC_ENCRYPT, messages);
+        check(setting, LC_DECRYPT, messages);
+        std::vector<bool> wrong;
+        for (size_t n = 0; n < messages.size(); n++) {
+          wrong.push_back(n % 3 == 0);
+          Bytes &changed =
+              n % 2 == 0 || messages[n].plain.empty() ? messages[n].tag : messages[n].cipher;
+          if (wrong.back()) changed[random_.below(changed.size())] ^= 1;
+        }
+        check(setting, LC_DECRYPT, messages, wrong);
+        check(setting, LC_ENCRYPT, {make(setting, 16, 0)});
+        if (HasFailure()) return;
+      }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(, Aead, testing::ValuesIn(devices_in_every_form()), device_case_name);
 
 }  // namespace

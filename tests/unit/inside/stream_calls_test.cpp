@@ -71,7 +71,10 @@ class CountedDevice : public test::ForwardingDevice {
 class StreamCalls : public testing::Test {
  protected:
   void SetUp() override { open(""); }
-  ~StreamCalls() override { unsetenv("LANECRYPT_HOST_FAULT"); }
+  ~StreamCalls() override {
+    unsetenv("LANECRYPT_HOST_FAULT");
+    unsetenv("LANECRYPT_AES_FORM");
+  }
 
   void open(const char *fault) {
     executor_.reset();
@@ -113,24 +116,60 @@ class StreamCalls : public testing::Test {
     asked.messages = list.data();
     asked.message_count = messages;
     asked.message_size = sizeof list[0];
+    return count(asked);
+  }
+
+  // The same for a message in the device's memory, whose tag stays there.
+  Counts count_on_device(lc_cipher cipher, uint64_t length) {
+    const std::vector<uint8_t> key(32, 1), iv(12, 2), aad(20, 3);
+    uint64_t memory = 0;
+    on_its_thread([&](DeviceMemory &all) {
+      Result<uint64_t> made = all.allocate(length + 16);
+      ASSERT_TRUE(made.ok()) << made.status().text();
+      memory = *made;
+    });
+    lc_message message = {};
+    message.key = key.data();
+    message.iv = iv.data();
+    message.tag = reinterpret_cast<void *>(memory);
+    message.in = message.out = reinterpret_cast<uint8_t *>(memory) + 16;
+    message.length = length;
+    message.aad = aad.data();
+    message.aad_length = aad.size();
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = cipher;
+    asked.direction = LC_ENCRYPT;
+    asked.key_bytes = 32;
+    asked.memory = asked.tag_memory = LC_MEMORY_DEVICE;
+    asked.messages = &message;
+    asked.message_count = 1;
+    asked.message_size = sizeof message;
+    const Counts counted = count(asked);
+    on_its_thread([&](DeviceMemory &all) { EXPECT_TRUE(all.free(memory).ok()); });
+    return counted;
+  }
+
+  Counts count(const lc_cipher_job &asked) {
     Counts counted;
     Result<CipherJob> made = make_cipher_job(&asked);
     EXPECT_TRUE(made.ok()) << made.status().text();
     if (!made.ok()) return counted;
     const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
-    const auto on_its_thread = [&](const std::function<void()> &work) {
-      const Status status = executor_->call([&](device::Device &, DeviceMemory &) {
-        work();
-        return Status();
-      });
-      EXPECT_TRUE(status.ok()) << status.text();
-    };
-    on_its_thread([&] { counts_.clear(); });
+    on_its_thread([&](DeviceMemory &) { counts_.clear(); });
     EXPECT_TRUE(executor_->submit(request));
     const Status status = request->wait();
     EXPECT_TRUE(status.ok()) << status.text();
-    on_its_thread([&] { counted = counts_; });
+    on_its_thread([&](DeviceMemory &) { counted = counts_; });
     return counted;
+  }
+
+  void on_its_thread(const std::function<void(DeviceMemory &)> &work) {
+    const Status status = executor_->call([&](device::Device &, DeviceMemory &memory) {
+      work(memory);
+      return Status();
+    });
+    EXPECT_TRUE(status.ok()) << status.text();
   }
 
   Counts counts_;  // for the device's thread only
@@ -154,6 +193,27 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
       EXPECT_EQ(ctr[call] - fewer, counted[call]) << call;
     }
     EXPECT_EQ(cipher == LC_AES_GCM ? 1 : 0, counted["aes_expand_keys"]);
+  }
+}
+
+// Nothing comes before such a launch or after it but marks: of its beginning, its end, and the
+// chunk's end.
+TEST_F(StreamCalls, ShortMessageIsOneLaunch) {
+  setenv("LANECRYPT_AES_FORM", "table4", 1);
+  const std::pair<lc_cipher, const char *> ciphers[] = {
+      {LC_AES_GCM, "aes_table1_gcm_short"}, {LC_CHACHA20_POLY1305, "chacha20_poly1305_short"}};
+  for (const auto &[cipher, kernel] : ciphers) {
+    SCOPED_TRACE(mode_of(cipher).title);
+    open("");
+    for (const uint64_t length : {0, 48, 16384}) {
+      SCOPED_TRACE(length);
+      EXPECT_EQ((Counts{{kernel, 1}, {"mark", 3}}), count_on_device(cipher, length));
+    }
+    EXPECT_EQ(0, count_on_device(cipher, 16385)[kernel]);
+    // The message, which holds the key, is copied and zeroed.
+    open("no-reach:0");
+    EXPECT_EQ((Counts{{kernel, 1}, {"mark", 3}, {"upload", 1}, {"zero", 1}}),
+              count_on_device(cipher, 48));
   }
 }
 

@@ -172,27 +172,69 @@ class Trial {
     asked.message_count = messages.size();
     asked.message_size = sizeof messages[0];
     asked.iv_bytes = iv_bytes;
+    // On decryption the tags are random, and so wrong.
+    const bool opens = mode.is_aead && direction == LC_DECRYPT;
+    run(asked, opens ? LC_ERROR_TAG : LC_OK);
+  }
+
+  // Memory of the device, of a size that holds data.
+  uint64_t allocate() {
+    uint64_t memory = 0;
+    use([&](DeviceMemory &all) {
+      Result<uint64_t> made = all.allocate(kSmallSlotBytes);
+      ASSERT_TRUE(made.ok()) << made.status().text();
+      memory = *made;
+    });
+    return memory;
+  }
+
+  // Runs a message in that memory, where its tag stays.
+  void job_on_device(lc_cipher cipher, uint64_t length, uint64_t memory) {
+    Bytes key(32), iv(12, 2), aad(20, 3);
+    keys_.fill(key.data(), key.size());
+    lc_message message = {};
+    message.key = key.data();
+    message.iv = iv.data();
+    message.tag = reinterpret_cast<void *>(memory);
+    message.in = message.out = reinterpret_cast<uint8_t *>(memory) + 16;
+    message.length = length;
+    message.aad = aad.data();
+    message.aad_length = aad.size();
+    lc_cipher_job asked = {};
+    asked.struct_size = sizeof asked;
+    asked.cipher = cipher;
+    asked.direction = LC_ENCRYPT;
+    asked.key_bytes = 32;
+    asked.memory = asked.tag_memory = LC_MEMORY_DEVICE;
+    asked.messages = &message;
+    asked.message_count = 1;
+    asked.message_size = sizeof message;
+    run(asked, LC_OK);
+  }
+
+  std::vector<Bytes> memory() {
+    std::vector<Bytes> all;
+    use([&](DeviceMemory &) { all = watch_.take(); });
+    return all;
+  }
+
+ private:
+  void run(const lc_cipher_job &asked, lc_status expected) {
     Result<CipherJob> made = make_cipher_job(&asked);
     ASSERT_TRUE(made.ok()) << made.status().text();
     const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
     ASSERT_TRUE(executor_->submit(request));
     const Status status = request->wait();
-    // On decryption the tags are random, and so wrong.
-    const bool opens = mode.is_aead && direction == LC_DECRYPT;
-    ASSERT_EQ(opens ? LC_ERROR_TAG : LC_OK, status.code()) << status.text();
+    ASSERT_EQ(expected, status.code()) << status.text();
   }
-
-  std::vector<Bytes> memory() {
-    std::vector<Bytes> all;
-    const Status status = executor_->call([&](device::Device &, DeviceMemory &) {
-      all = watch_.take();
+  void use(const std::function<void(DeviceMemory &)> &work) {
+    const Status status = executor_->call([&](device::Device &, DeviceMemory &memory) {
+      work(memory);
       return Status();
     });
     EXPECT_TRUE(status.ok()) << status.text();
-    return all;
   }
 
- private:
   Watch watch_;
   test::Random keys_;
   PinnedMemory pinned_;
@@ -250,6 +292,16 @@ class WipedMemory : public testing::TestWithParam<const char *> {
     check(mode_of(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
     // Long enough for the powers of r as matrices.
     check(mode_of(LC_CHACHA20_POLY1305), LC_ENCRYPT, 12, {1200000});
+    // Tags that stay on the device, of a message that one launch does whole and of a longer one.
+    // Launches name addresses, so both trials have the same memory.
+    const uint64_t memory = one.allocate();
+    for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM})
+      for (const uint64_t length : {48, 40000}) {
+        SCOPED_TRACE(std::string(mode_of(cipher).title) + " on the device, " +
+                     std::to_string(length) + " bytes");
+        for (Trial *trial : {&one, &other}) trial->job_on_device(cipher, length, memory);
+        compare(one.memory(), other.memory());
+      }
   }
 
   // Streams that are cut into slices have their own chain values, which are freed with the job.

@@ -1,0 +1,89 @@
+// Which pieces of CTR go to bitsliced teams beside those with tables.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/block_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace lanecrypt::runtime {
+namespace {
+
+constexpr uint64_t kMebibyte = 1 << 20;
+const CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 32};
+// Of 132 multiprocessors.
+constexpr BlockTeams kTeams = {.lanes = 32, .count = 132 * 16, .beside = 132 * 4};
+
+CipherPiece piece_of(uint64_t bytes) {
+  CipherPiece piece = {};
+  piece.length = bytes;
+  piece.iv[3] = 0x02000000u;
+  return piece;
+}
+
+std::vector<BlockPart> cut(uint64_t bytes, std::vector<CipherPiece> &pieces) {
+  pieces = {piece_of(bytes)};
+  return cut_into_parts(kCtr, BlockForm::kTable4, kTeams, pieces);
+}
+
+TEST(BlockParts, TheEndOfALargePieceIsBitsliced) {
+  std::vector<CipherPiece> pieces;
+  EXPECT_EQ(1u, cut(100 * kMebibyte, pieces).size());
+  for (const uint64_t bytes :
+       {150 * kMebibyte, 256 * kMebibyte, 400 * kMebibyte + 7, 4096 * kMebibyte}) {
+    SCOPED_TRACE(bytes);
+    const std::vector<BlockPart> parts = cut(bytes, pieces);
+    ASSERT_EQ(2u, parts.size());
+    ASSERT_EQ(2u, pieces.size());
+    EXPECT_EQ(BlockForm::kBitslice, parts[1].form);
+    EXPECT_EQ(bytes < 1024 * kMebibyte ? BLOCK_BITSLICE_FEW_ROWS : BLOCK_BITSLICE_ROWS,
+              parts[1].rows);
+    EXPECT_EQ(bytes, pieces[0].length + pieces[1].length);
+    EXPECT_EQ(pieces[0].length, pieces[1].in);
+    // Where a window begins, by the counter that comes first there.
+    EXPECT_EQ(0u, (pieces[0].length / kBlockBytes + 2) % (256 * parts[1].rows));
+    // 12 % and half a trip, where there are 4 at least.
+    EXPECT_GT(pieces[1].length, bytes / 20);
+    EXPECT_LT(pieces[1].length, bytes * 14 / 100);
+  }
+}
+
+std::vector<BlockPart> list(uint64_t bytes, uint64_t count, std::array<AlikePieces, 3> &alike) {
+  alike = {};
+  const uint64_t lengths[] = {bytes - 56, bytes, bytes / 2}, counts[] = {1, count - 2, 1};
+  for (size_t n = 0; n < alike.size(); ++n) {
+    alike[n].piece = piece_of(lengths[n]);
+    alike[n].count = counts[n];
+  }
+  return parts_of_alike(kCtr, BlockForm::kTable4, kTeams, alike);
+}
+
+TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
+  std::array<AlikePieces, 3> alike;
+  EXPECT_EQ(1u, list(kMebibyte, 100, alike).size());
+  struct Case {
+    uint64_t bytes, count;
+    uint32_t rows;
+  };
+  // Short pieces would fill a window in part.
+  for (const auto &[bytes, count, rows] :
+       {Case{kMebibyte, 1024, 32}, Case{64 << 10, 16384, 0}, Case{16 * kMebibyte, 64, 32}}) {
+    SCOPED_TRACE(bytes);
+    const std::vector<BlockPart> parts = list(bytes, count, alike);
+    ASSERT_EQ(2u, parts.size());
+    EXPECT_EQ(BlockForm::kBitslice, parts[1].form);
+    EXPECT_EQ(rows, parts[1].rows);
+    EXPECT_EQ(0u, parts[0].first_piece);
+    EXPECT_EQ(parts[0].pieces, parts[1].first_piece);
+    EXPECT_EQ(count, parts[0].pieces + parts[1].pieces);
+    EXPECT_EQ(alike[0].tiles + (parts[0].pieces - 1) * alike[1].tiles, parts[0].tiles);
+    EXPECT_EQ((parts[1].pieces - 1) * alike[1].beside_tiles + alike[2].beside_tiles,
+              parts[1].tiles);
+    EXPECT_GT(parts[1].pieces, count * 7 / 100);
+    EXPECT_LE(parts[1].pieces, count * 12 / 100);
+  }
+}
+
+}  // namespace
+}  // namespace lanecrypt::runtime
