@@ -131,6 +131,18 @@ typedef struct SegmentRule {
 #define SEGMENT_TAGS_BEHIND_IN 2u
 #define SEGMENT_LANES 128u
 
+// Of segments that a graph does again at each launch: how their nonces go on. It stays from one
+// launch to the next, as the rule does.
+typedef struct SegmentReplays {
+  u64 next;        // encryption: the number of the next launch's first segment
+  u64 left;        // how many launches may still encrypt
+  u64 nonce_at;    // REPLAY_HAS_NONCE: 12 bytes from the base pointer of nonces
+  u64 verdict_at;  // encryption: from the base pointer of verdicts
+  u32 has;
+  u32 is_refused;  // this launch must not encrypt
+} SegmentReplays;
+#define REPLAY_HAS_NONCE 1u
+
 // A weighted hash takes 8 words: GHASH the 4 of Gf128, Poly1305 5 limbs.
 #define HASH_WORDS 8u
 

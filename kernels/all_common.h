@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/aead/aead_check.h"
+#include "kernels/aead/aead_replays.h"
 #include "kernels/aead/aead_segments.h"
 #include "kernels/aead/chacha20_poly1305_short.h"
 #include "kernels/aead/ghash.h"

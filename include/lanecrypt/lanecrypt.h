@@ -431,7 +431,8 @@ typedef struct lc_cipher_job {
    * lc_submit() returns once the work is in the stream. NULL is no stream, and not CUDA's
    * default one either: the input must be ready before the call, and the output is ready
    * when the job ends. A default stream is LC_STREAM_LEGACY or LC_STREAM_PER_THREAD. A
-   * stream that is being captured into a graph makes the job LC_ERROR_UNSUPPORTED. */
+   * stream that is being captured into a graph makes the job LC_ERROR_UNSUPPORTED: see
+   * lc_capture(). */
   void *stream;
   const lc_message *messages;
   size_t message_count;
@@ -540,6 +541,53 @@ LC_API lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result);
 LC_API lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result);
 /* Frees a ticket, at any time. A job under way goes on. NULL is allowed. */
 LC_API void lc_ticket_free(lc_ticket *ticket);
+
+/* ---- Ciphers in CUDA graphs -------------------------------------------- */
+
+/* A job that a CUDA graph does again at each launch: the memory on the device that the graph's
+ * nodes name, with the key in it. */
+typedef struct lc_captured lc_captured;
+
+/* What is another at each launch of the graph. Addresses are on the messages' device, at any
+ * alignment. */
+typedef struct lc_replays {
+  size_t struct_size;
+  /* Encryption: how many launches encrypt. The segments of the first have the numbers from
+   * segments->number.first on, and each later launch goes on where the last one ended. All these
+   * numbers must fit in their bytes. */
+  uint64_t count;
+  /* The address of 12 bytes, the nonce of the first segment, or NULL. Encryption writes it there
+   * at each launch. Decryption reads it at each launch, and counts on from the number in it;
+   * with NULL each launch has the nonces that lc_submit() would have. */
+  void *nonce;
+  /* Encryption: the address of a byte. Each launch makes it 1, or 0 where `count` launches were
+   * before: then it encrypts nothing, and the output, the tags and the nonce become zeros, in place
+   * too. Decryption: NULL; it has lc_cipher_job.verdicts. */
+  void *verdict;
+} lc_replays;
+
+/* Puts a job into job->stream, which the program captures into a graph in any mode
+ * (cuStreamBeginCapture). Each launch of the graph then does it with what lies in its memory at
+ * that time, and the host has no part in that. Waits for nothing that is in the stream.
+ *
+ * The job has segments, one at least and 65,536 at most, of GCM or ChaCha20-Poly1305 with nonces
+ * of 12 bytes, some text and no additional data. Text, tags and verdicts are in device memory, and
+ * the stream is no default one. Other jobs are LC_ERROR_UNSUPPORTED. A stream that is not being
+ * captured is LC_ERROR_ARGUMENT, and devices that are not CUDA's capture none
+ * (LC_ERROR_UNSUPPORTED). After an error some of the job may be in the stream: do not launch that
+ * graph.
+ *
+ * No launch of the graph encrypts with a nonce of another: encryption whose nonces have no number,
+ * or not numbers enough, is LC_ERROR_ARGUMENT. That nothing else uses these numbers with this key
+ * is for the caller to see to, and that no two launches run at the same time: where the graph is
+ * instantiated once, CUDA sees to it.
+ *
+ * The device keeps the key for the graph, until lc_captured_free() or lc_close(). Any thread. */
+LC_API lc_status lc_capture(lc_context *context, const lc_cipher_job *job,
+                            const lc_replays *replays, lc_captured **captured);
+/* Zeroes and frees what the graph names. The graph must not run, and not be launched any more. NULL
+ * is allowed; what is not of this context is LC_ERROR_ARGUMENT. */
+LC_API lc_status lc_captured_free(lc_context *context, lc_captured *captured);
 
 /* ---- RSA --------------------------------------------------------------- */
 

@@ -125,6 +125,31 @@ class Ticket {
   std::unique_ptr<lc_ticket, Free> ticket_;
 };
 
+// A job in a CUDA graph, by Context::capture(). The graph neither runs nor is launched any more
+// when this goes. Must go before its context.
+class Captured {
+ public:
+  Captured() = default;
+  Captured(lc_context *context, lc_captured *captured) : context_(context), captured_(captured) {}
+  Captured(Captured &&other) noexcept { swap(other); }
+  Captured &operator=(Captured &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Captured() {
+    if (captured_) lc_captured_free(context_, captured_);
+  }
+  explicit operator bool() const { return captured_ != nullptr; }
+
+ private:
+  void swap(Captured &other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(captured_, other.captured_);
+  }
+  lc_context *context_ = nullptr;
+  lc_captured *captured_ = nullptr;
+};
+
 class Context {
  public:
   // devices: as lc_options.devices; nullptr for the environment or the default.
@@ -167,6 +192,11 @@ class Context {
     result.struct_size = sizeof result;
     check(lc_run(get(), &job, &result));
     return result;
+  }
+  Captured capture(const lc_cipher_job &job, const lc_replays &replays) const {
+    lc_captured *captured = nullptr;
+    check(lc_capture(get(), &job, &replays, &captured));
+    return Captured(get(), captured);
   }
   lc_result run(const lc_rsa_job &job) const {
     lc_result result{};

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _interpreter  # noqa: F401  the first: it refuses subinterpreters
 from . import _core, rsa
 from ._aead import AEAD, AESCCM, AESGCM, ChaCha20Poly1305
+from ._captured import Captured
 from ._cipher import Cipher
 from ._context import (Context, Counters, Device, _after_fork, counters, default_context,
                        devices)
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __version__: str = _core.VERSION
 
 __all__ = [
-    "AEAD", "AESCCM", "AESGCM", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context",
+    "AEAD", "AESCCM", "AESGCM", "Captured", "ChaCha20Poly1305", "Cipher", "CipherStream", "Context",
     "Counters", "Device", "DeviceError", "DeviceMemory", "Error", "InvalidTag",
     "Job", "KeyFile", "KeyProvider", "NoDeviceError", "Number", "Segments",
     "StoppedError", "UnsupportedError", "blake3", "counters", "default_context", "devices",

@@ -7,6 +7,7 @@ import os
 from typing import Any, Optional, Union
 
 from . import _arrays, _core
+from ._captured import Captured, capture_decryption, capture_encryption
 from ._context import Context, default_context
 from ._errors import invalid_tag
 from ._job import Job
@@ -221,6 +222,44 @@ class AEAD:
         """As decrypt_segments(), and returns a Job."""
         return Job(*decrypting(self, layout, nonce, data, associated_data, tags, first, is_end,
                                out, verdicts, stream))
+
+    # ---- In a CUDA graph ----
+
+    def capture_encrypt_segments(self, layout: Segments, nonce: Any, data: Any, *, out: Any,
+                                 launches: int, verdict: Any, nonce_out: Any = None,
+                                 tags: Any = None, first: int = 0, is_end: bool = True,
+                                 stream: Any = None) -> Captured:
+        """Puts encrypt_segments() into the CUDA graph that is being captured, which then does it
+        at each launch, with what `data` hold at that time. All arrays are on the card and stay;
+        nothing here waits. For AES-GCM and ChaCha20-Poly1305 with nonces of 12 bytes and some
+        data, without associated data, in 65,536 segments at most.
+
+        Each launch uses the numbers that follow on those of the one before, so no nonce comes
+        twice: layout.number must have room for all `launches`. Nothing else may use these numbers
+        under the key, and the graph is instantiated once.
+
+        nonce, first, is_end: as in encrypt_segments(), of the first launch.
+        out, tags: where they go. out may be the data if tags are apart.
+        launches: how many launches encrypt. Each later one makes out and tags zeros.
+        verdict: an array of a byte, which each launch makes 1, or 0 where it did not encrypt.
+        nonce_out: an array of 12 bytes that each launch fills with its first segment's nonce.
+        """
+        return capture_encryption(self, layout, nonce, data, out, launches, verdict, nonce_out,
+                                  tags, first, is_end, stream)
+
+    def capture_decrypt_segments(self, layout: Segments, nonce: Any, data: Any, *, out: Any,
+                                 verdicts: Any, tags: Any = None, first: int = 0,
+                                 is_end: bool = True, stream: Any = None) -> Captured:
+        """Puts decrypt_segments() into the CUDA graph that is being captured, as
+        capture_encrypt_segments() does.
+
+        nonce: an array of 12 bytes on the card, the first segment's nonce, which each launch
+            reads; the number in it counts on. Or as in decrypt_segments(), the same at each
+            launch.
+        verdicts: an array of a byte for each segment, which becomes 1 where the tag is right, and
+            0 where it is wrong and the output was wiped."""
+        return capture_decryption(self, layout, nonce, data, out, verdicts, tags, first, is_end,
+                                  stream)
 
     # ---- How ----
 

@@ -64,10 +64,12 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
     return _core.View(value, writable, stream)
 
 
-def stream_for(value: Any, its_view: _core.View, given: Optional[int]) -> Optional[int]:
+def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
+               captures: bool = False) -> Optional[int]:
     """The stream of a call: the one that was given, or the one on which the value's framework works
     now; None where the value is ready or the framework has no such thing. RuntimeError: it is being
-    captured in a CUDA graph, which at each replay would use the nonce of this call again."""
+    captured in a CUDA graph, and the call is none that `captures`: each launch of the graph would
+    use its nonce again."""
     if its_view.on_host:
         return given
     framework = framework_of(value)
@@ -81,9 +83,9 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int]) -> Option
         stream = given if given is not None else now.ptr
     else:
         return given if given is not None else its_view.stream
-    if is_captured:
+    if is_captured and not captures:
         raise RuntimeError("a call cannot be captured in a CUDA graph: it waits for its end, and each "
-                           "replay would use a cipher's nonce again")
+                           "replay would use a cipher's nonce again (see capture_encrypt_segments)")
     return stream
 
 

@@ -113,7 +113,8 @@ def _number(number: Optional[Number], first: int) -> Optional[tuple[int, int, bo
 class _Request:
     """What encryption and decryption have in common."""
 
-    def __init__(self, aead: AEAD, layout: Segments, data: Any, first: int, stream: Any) -> None:
+    def __init__(self, aead: AEAD, layout: Segments, data: Any, first: int, stream: Any, *,
+                 captures: bool = False) -> None:
         if not isinstance(layout, Segments):
             raise TypeError("the layout is a lanecrypt.Segments")
         if first < 0:
@@ -125,7 +126,7 @@ class _Request:
         self.context: Context = aead._context or default_context()
         self.stream = _arrays.stream_number(stream)
         self.source = _arrays.view(data, self.stream)
-        self.stream = _arrays.stream_for(data, self.source, self.stream)
+        self.stream = _arrays.stream_for(data, self.source, self.stream, captures=captures)
 
     def output(self, given: Any, nbytes: int) -> _arrays.Output:
         if given is not None:

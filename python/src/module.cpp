@@ -2,6 +2,7 @@
 // documentation, is in Python around it.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "captured.h"
 #include "cipher_task.h"
 #include "ciphers.h"
 #include "context.h"
@@ -25,6 +26,7 @@ NB_MODULE(_core, module) {
   python::bind_view(module);
   python::bind_task(module);
   python::bind_cipher_task(module);
+  python::bind_captured(module);
   python::bind_hash_task(module);
   python::bind_rsa(module);
   python::bind_job(module);

@@ -37,6 +37,7 @@ PipelineOptions complete(PipelineOptions options, const device::Properties &prop
 // What a stuck device may still reach; kept for ever.
 struct Stuck {
   std::list<std::unique_ptr<device::Buffer>> chains;
+  std::list<std::unique_ptr<CapturedJob>> captured;
   std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<DeviceMemory> memory;
   std::unique_ptr<device::Device> device;
@@ -567,8 +568,10 @@ void Executor::end_all(const Status &status) {
 void Executor::close_device() {
   if (pipeline_ != nullptr) pipeline_->await_copies();
   if (pipeline_ != nullptr && pipeline_->is_stuck())
-    keep_for_ever(std::make_shared<Stuck>(std::move(stuck_chains_), std::move(pipeline_),
-                                          std::move(memory_), std::move(device_)));
+    keep_for_ever(std::make_shared<Stuck>(std::move(stuck_chains_), std::move(captured_),
+                                          std::move(pipeline_), std::move(memory_),
+                                          std::move(device_)));
+  captured_.clear();
   pipeline_.reset();
   memory_.reset();
   device_.reset();

@@ -12,10 +12,15 @@
 #include <mutex>
 
 #include "cipher/device_use.h"
+#include "pipeline/captured_job.h"
 #include "pipeline/pipeline.h"
 #include "thread/counters.h"
 #include "thread/opening_thread.h"
 #include "verify/ciphers_known_answers.h"
+
+namespace lanecrypt {
+struct Replays;
+}
 
 namespace lanecrypt::runtime {
 
@@ -74,6 +79,12 @@ class Executor {
   // Opens the device and runs its self-test, if that has not been done.
   Status make_ready();
 
+  // Puts a job into its stream, which is being captured, and keeps what the graph names until that
+  // is freed, or the device closed.
+  Result<const CapturedJob *> capture(const RequestPointer &request, const Replays &replays);
+  bool has_captured(const CapturedJob *job) const;
+  Status free_captured(const CapturedJob *job);
+
   // A job in LC_STREAM_PER_THREAD, on its caller's thread: before submit(), and when the job
   // is enqueued.
   Status begin_thread_order(Request &request);
@@ -109,6 +120,9 @@ class Executor {
   void give_back(const RequestPointer &request, const Status &status);
   void end_all(const Status &status);
   void close_device();
+  Result<std::unique_ptr<CapturedJob>> put_into_graph(device::Device &device, DeviceMemory &memory,
+                                                      const RequestPointer &request,
+                                                      const Replays &replays);
   // In executor_in_stream.cpp, for callers' threads.
   using Turn = DeviceUse::Turn;
   class Alarm;
@@ -157,6 +171,7 @@ class Executor {
   Status status_;  // why it is unusable or lost
   std::list<RequestPointer> arrived_;
   std::list<Call *> calls_;
+  std::list<std::unique_ptr<CapturedJob>> captured_;  // used by the device's thread
   OpeningThread thread_;
 };
 

@@ -179,6 +179,11 @@ class Device {
   // LC_ERROR_UNSUPPORTED for one that is being captured into a graph: what a launch names is
   // used again when it is over, and a graph would name it for ever.
   virtual Result<std::unique_ptr<Stream>> adopt_stream(void *handle) = 0;
+  // One that is being captured: what is launched in it is done at each launch of the graph. What a
+  // launch names must stay as long.
+  virtual Result<std::unique_ptr<Stream>> adopt_captured_stream(void *) {
+    return Status(LC_ERROR_UNSUPPORTED, properties().id + " captures no graphs");
+  }
   // Runs `work`, which makes and uses events and adopted streams, on a thread of the caller's,
   // which is afterwards as it was before. Where the API does not let it, `work` does not run.
   virtual void on_callers_thread(const std::function<void()> &work) { work(); }

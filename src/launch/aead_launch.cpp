@@ -38,6 +38,7 @@ CipherWork inner_work(const CipherWork &work, Way way) {
   inner.keys = work.keys;
   inner.in = work.in;
   inner.out = work.out;
+  inner.is_captured = work.is_captured;
   return inner;
 }
 
@@ -540,7 +541,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkW
     LC_TRY(launch_chacha20(stream, ours, work, aead));
   if (!aead.is_short) LC_TRY(launch_check(stream, ours, work, aead));
   LC_TRY(stream.mark(end));
-  return zero_secrets(stream, ours, work, aead);
+  return work.is_captured ? Status() : zero_secrets(stream, ours, work, aead);
 }
 
 Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,

@@ -11,6 +11,7 @@ namespace lanecrypt::runtime {
 struct AeadRoom : LaunchRoom {
   BlockRoom text, starts;  // whose staged things are here too
   StagedMemory staged;
+  std::unique_ptr<device::Buffer> replays;  // staged, of segments in a graph
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
       aad, streams, blocks, rule, nonces, messages;  // staged
   // Reserved there; `kept_sums` where the sums stay on the device.

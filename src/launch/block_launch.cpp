@@ -257,7 +257,7 @@ uint32_t BlockLaunch::lanes_of(uint32_t most) const {
 bool BlockLaunch::can_use_slot(const CipherWork &work) const {
   const Way way = work.kind.mode().way;
   return device_.key_slot() != nullptr && work.keys.size() == 1 && !work.is_beside &&
-         form_ != BlockForm::kTable1 && !has_planes(form_, work.kind) &&
+         !work.is_captured && form_ != BlockForm::kTable1 && !has_planes(form_, work.kind) &&
          (way == Way::kEcb || way == Way::kCbc || way == Way::kCtr ||
           work.kind.mode().has_data_units());
 }

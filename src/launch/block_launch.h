@@ -45,6 +45,9 @@ class BlockLaunch : public ChunkLaunch {
   void wipe(LaunchRoom &room) const override;
   uint64_t launches() const override { return launches_; }
 
+  // No launch runs beside another from here on: not every driver can have that in a graph.
+  void pair_no_launches() { pairs_ = false; }
+
   // The same step by step, for launches that have this one among them. Plans it, and adds
   // pieces and keys to what is copied to the device; the work stays as it is until that
   // has run.

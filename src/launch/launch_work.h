@@ -30,6 +30,7 @@ struct CipherWork {
   uint32_t points = 0;
   bool secret_starts = false;          // the pieces' IVs are made from a key
   bool is_beside = false;              // other launches run at the same time
+  bool is_captured = false;            // a graph does it again: what it uses is its own, and stays
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
   // Pieces lie at any address, and the kernel is the one for that.
@@ -57,10 +58,17 @@ struct AeadPart {
   std::array<uint32_t, 4> lengths;
 };
 
+// How the nonces of segments go on where a graph does them again at each launch.
+struct ReplaysWork {
+  SegmentReplays replays = {};
+  const device::Buffer *nonce = nullptr, *verdict = nullptr;  // nullptr: addresses, or none
+};
+
 // Segments of one text, instead of pieces, parts and checks, which the device makes of them.
 struct SegmentsWork {
   SegmentRule rule = {};            // `run_bytes`, `run_count`, tiles and runs are AeadLaunch's
   const uint8_t *nonces = nullptr;  // where each is given: 12 bytes each; copied by upload()
+  std::optional<ReplaysWork> replays;
 };
 
 // What a launch needs beside CipherWork, whose pieces have the IV of their first

@@ -19,8 +19,9 @@ std::array<uint64_t, 3> counts(const SegmentRule &rule) {
   return {1, rule.count > 2 ? rule.count - 2 : 0, rule.count > 1 ? 1u : 0u};
 }
 
-bool is_aligned(const SegmentPlaces &places) {
-  return (places.first | places.second | places.stride) % kBlockBytes == 0;
+bool is_aligned(const SegmentPlaces &places, uint32_t count) {
+  const uint64_t of_others = count > 1 ? places.second | places.stride : 0;
+  return (places.first | of_others) % kBlockBytes == 0;
 }
 
 // About as many bytes as a run has, but such that runs of a segment are about alike.
@@ -38,7 +39,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   const std::array<uint64_t, 3> count = counts(rule);
   uint64_t bytes = 0;
   for (size_t n = 0; n < count.size(); ++n) bytes += count[n] * rule.shapes[n].length;
-  const uint64_t longest = rule.shapes[SEGMENT_BETWEEN].length;
+  const uint64_t longest = rule.shapes[rule.count > 1 ? SEGMENT_BETWEEN : SEGMENT_FIRST].length;
   const uint64_t tile = least_run_bytes(work.kind);
   // All runs of a key of GCM go by its matrices. Poly1305 has a key for each segment, and takes
   // whole tiles.
@@ -46,7 +47,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   rule.run_bytes = even_run(run_bytes(work.kind, bytes, all_by_matrix), longest, tile);
   aead.levels = levels_for(2 + hash_blocks(longest));
   const bool may_have_matrices = !gcm && has_matrices_;
-  aead.is_across = !is_aligned(rule.in) || !is_aligned(rule.out);
+  aead.is_across = !is_aligned(rule.in, rule.count) || !is_aligned(rule.out, rule.count);
   uint64_t runs = 0, matrix_runs = 0;
   for (size_t n = 0; n < count.size(); ++n) {
     SegmentShape &shape = rule.shapes[n];
@@ -136,6 +137,10 @@ Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, Ciphe
     staging.add(room.nonces, bytes, false,
                 [&aead, bytes](uint8_t *place) { memcpy(place, aead.segments->nonces, bytes); });
   }
+  if (aead.segments->replays)
+    staging.add(room.replays, sizeof(SegmentReplays), false, [&aead](uint8_t *place) {
+      memcpy(place, &aead.segments->replays->replays, sizeof(SegmentReplays));
+    });
   staging.reserve(room.runs, rule.run_count * sizeof(HashRun));
   staging.reserve(room.sums, rule.count * sizeof(HashSum));
   staging.reserve(room.checks, rule.count * sizeof(TagCheck));
@@ -152,16 +157,26 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadRoom &room, const
                                    const AeadWork &aead) {
   const SegmentRule &rule = aead.segments->rule;
   const bool gcm = work.kind.is_gcm();
+  const device::Buffer *const pieces = gcm ? room.text.pieces.get() : room.pieces.get();
+  const std::optional<ReplaysWork> &replays = aead.segments->replays;
+  if (replays) {
+    const Argument next[] = {room.rule.get(), room.replays.get(), replays->nonce, replays->verdict};
+    LC_TRY(start(stream, "aead_next_nonces", 1, SEGMENT_LANES, 0, next));
+  }
+  const uint64_t groups =
+      divide_up(std::max(rule.count, rule.run_count), blocks_.lanes_of(SEGMENT_LANES));
   const Argument make[] = {room.rule.get(),
                            rule.nonces_are_given != 0 ? room.nonces.get() : room.rule.get(),
-                           gcm ? room.text.pieces.get() : room.pieces.get(),
+                           pieces,
                            room.runs.get(),
                            room.sums.get(),
                            room.checks.get(),
                            gcm ? room.blocks.get() : room.wanted.get()};
-  const uint64_t items = std::max(rule.count, rule.run_count);
-  return start(stream, "aead_segments", divide_up(items, blocks_.lanes_of(SEGMENT_LANES)),
-               SEGMENT_LANES, 0, make);
+  LC_TRY(start(stream, "aead_segments", groups, SEGMENT_LANES, 0, make));
+  if (!replays || rule.opens != 0) return Status();
+  const Argument refuse[] = {room.rule.get(),   room.replays.get(), pieces,   room.runs.get(),
+                             room.checks.get(), work.out,           aead.tags};
+  return start(stream, "aead_refuse", groups, SEGMENT_LANES, 0, refuse);
 }
 
 }  // namespace lanecrypt::runtime

@@ -10,7 +10,6 @@ namespace lanecrypt::runtime {
 namespace {
 
 using device::MemoryKind;
-using device::no_default_streams;
 
 constexpr size_t kMostSlots = 8;
 // Chunks in so many streams of the caller's do not wait for each other to be noticed.
@@ -22,9 +21,6 @@ void mark_broken(const Slot &slot) {
   for (uint64_t known = first; slot.number < known;)
     if (first.compare_exchange_weak(known, slot.number)) break;
 }
-
-// Whether the caller of a chunk in his stream sees to it that its end is noticed.
-bool looks_after(const Slot *slot) { return slot->requests.front()->bring_about != nullptr; }
 
 // This is not LC_ERROR_DEVICE: the earlier chunk reports what the device did.
 Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the job failed"); }
@@ -116,18 +112,6 @@ Slot &Pipeline::take_slot() {
   free_.pop_front();
   if (under_way_.empty()) waiting_since_ = Clock::now();
   under_way_.push_back(slot);
-  return begin(*slot);
-}
-
-Slot &Pipeline::take_stream_slot() {
-  if (free_in_streams_.empty()) {
-    stream_slots_.push_back(std::make_unique<Slot>());
-    stream_slots_.back()->is_in_callers_order = true;
-    free_in_streams_.push_back(stream_slots_.back().get());
-  }
-  Slot *slot = free_in_streams_.back();
-  free_in_streams_.pop_back();
-  in_streams_.push_back(slot);
   return begin(*slot);
 }
 
@@ -396,26 +380,6 @@ void Pipeline::finish_output(Slot &slot) {
   }
 }
 
-// The stream in which messages in the device's memory are done.
-Result<device::Stream *> Pipeline::stream_on_device(Slot &slot, Request &request) {
-  void *const handle = request.job.stream;
-  if (handle == nullptr || request.order != nullptr) {
-    Result<device::Stream *> ours = stream_for(slot);
-    if (!ours.ok() || request.order == nullptr) return ours;
-    ThreadOrder &order = *request.order;
-    LC_TRY((*ours)->await(*order.before));
-    // The chunks of a job are in several streams: each also waits for the last one.
-    if (order.has_begun) LC_TRY((*ours)->await(*order.after));
-    return ours;
-  }
-  if (!device_.properties().default_streams && handle == LC_STREAM_LEGACY)
-    return no_default_streams(device_.properties());
-  Result<std::unique_ptr<device::Stream>> adopted = device_.adopt_stream(handle);
-  if (!adopted.ok()) return adopted.status();
-  slot.adopted = std::move(*adopted);
-  return slot.adopted.get();
-}
-
 Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   LC_TRY(allocate(slot));
   Result<device::Stream *> found = stream_on_device(slot, *chunk.request);
@@ -459,36 +423,10 @@ Slot *Pipeline::find_over() {
   return has_one ? under_way_.front() : nullptr;
 }
 
-bool Pipeline::is_looked_after() const {
-  return under_way_.empty() && std::all_of(in_streams_.begin(), in_streams_.end(), looks_after);
-}
-
-bool Pipeline::has_looked_after() const {
-  return std::any_of(in_streams_.begin(), in_streams_.end(), looks_after);
-}
-
-bool Pipeline::has_failed_in_stream() const {
-  return std::any_of(in_streams_.begin(), in_streams_.end(), [](const Slot *slot) {
-    return slot->stage.load(std::memory_order_acquire) == Stage::kOver && !slot->status.ok();
-  });
-}
-
 bool Pipeline::waits_for_device_alone() const {
   const auto is_alone = [](const Slot *slot) { return slot->is_alone; };
   return std::all_of(under_way_.begin(), under_way_.end(), is_alone) &&
          std::all_of(in_streams_.begin(), in_streams_.end(), is_alone);
-}
-
-void Pipeline::await_in_stream(Workers &waiter, Slot &slot) {
-  slot.is_alone = false;
-  await(waiter, [this, &slot] {
-    const Status status = slot.download_end->wait_long();
-    if (!slot.claim(Stage::kReturning, Stage::kFinishing)) return;
-    if (status.ok())
-      move_to(slot, Stage::kOver);
-    else
-      fail(slot, status);
-  });
 }
 
 void Pipeline::hand_over(bool all) {
@@ -542,27 +480,6 @@ void Pipeline::give_slot_back(Slot &slot) {
 }
 
 Retired Pipeline::retire() { return take_back(await_over()); }
-
-std::shared_ptr<device::Event> Pipeline::end_in_stream(const Request &request) const {
-  for (auto slot = in_streams_.rbegin(); slot != in_streams_.rend(); ++slot)
-    if ((*slot)->requests.front().get() == &request) return (*slot)->download_end;
-  return nullptr;
-}
-
-std::optional<Retired> Pipeline::retire_in_stream(const Request &request) {
-  const auto has_ended_well = [](const Slot &slot) {
-    return slot.stage == Stage::kReturning && slot.is_alone && slot.download_end->reached() &&
-           slot.download_end->wait().ok();
-  };
-  for (Slot *slot : in_streams_)
-    if (slot->requests.front().get() == &request && has_ended_well(*slot)) return take_back(*slot);
-  return std::nullopt;
-}
-
-RequestPointer Pipeline::oldest_looked_after() const {
-  if (in_streams_.empty() || !looks_after(in_streams_.front())) return nullptr;
-  return in_streams_.front()->requests.front();
-}
 
 // Of a chunk that is over.
 Retired Pipeline::take_back(Slot &slot) noexcept {

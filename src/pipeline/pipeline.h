@@ -118,7 +118,6 @@ class Pipeline {
 
  private:
   Slot &take_slot();
-  Slot &take_stream_slot();
   Slot &begin(Slot &slot);
   static bool is_over(Slot &slot);
   Slot *find_over();
@@ -134,13 +133,17 @@ class Pipeline {
   Result<device::Stream *> stream_for(Slot &slot);
   Status bring_back(Slot &slot);
   Status start_download(Slot &slot);
-  Result<device::Stream *> stream_on_device(Slot &slot, Request &request);
   Status begin_on_device(Slot &slot, DeviceChunk &chunk);
   size_t launch_for(const CipherKind &kind) const;
   void choose_launch(Slot &slot);
   Status launch_work(device::Stream &stream, Slot &slot);
   void keep_keystream(Slot &slot);
   Status continue_chain(Slot &slot);
+  // In pipeline_in_streams.cpp:
+  static bool looks_after(const Slot *slot);
+  Slot &take_stream_slot();
+  Result<device::Stream *> stream_on_device(Slot &slot, Request &request);
+  void await_in_stream(Workers &waiter, Slot &slot);
   // In pipeline_memory.cpp:
   static bool leaves_room(const Slot &slot);
   bool make_slot_beside();
@@ -157,7 +160,6 @@ class Pipeline {
   Status stuck() const;
   // Lets `waiter` call wait(). If the device may be used by one thread only, wait() calls it.
   void await(Workers &waiter, std::function<void()> wait);
-  void await_in_stream(Workers &waiter, Slot &slot);
   void await_kernels(Slot &slot);
   void await_output(Slot &slot);
   void finish_output(Slot &slot);

@@ -137,4 +137,24 @@ Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *c
   return Status();
 }
 
+Result<ReplaysWork> find_replays(const CipherJob &job, const Replays &replays,
+                                 const DeviceMemory &memory) {
+  ReplaysWork work;
+  work.replays.next = job.segments->given().number.first;
+  work.replays.left = replays.count;
+  const auto find = [&](uint64_t address, uint64_t bytes, const device::Buffer **buffer,
+                        uint64_t *at) {
+    if (address == 0) return Status();
+    Result<Place> place = memory.place(address, bytes);
+    if (!place.ok()) return place.status();
+    *buffer = place->buffer;
+    *at = place->offset;
+    return Status();
+  };
+  LC_TRY(find(replays.nonce, job.iv_bytes, &work.nonce, &work.replays.nonce_at));
+  if (replays.nonce != 0) work.replays.has = REPLAY_HAS_NONCE;
+  LC_TRY(find(replays.verdict, 1, &work.verdict, &work.replays.verdict_at));
+  return work;
+}
+
 }  // namespace lanecrypt::runtime

@@ -3,11 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "job/cipher/replays.h"
 #include "work/device_memory.h"
 
 namespace lanecrypt::runtime {
 
 // Takes the next segments off request.todo, as many as one launch takes.
 Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *chunk);
+
+// What a launch must know to go on with their nonces where a graph does it again.
+Result<ReplaysWork> find_replays(const CipherJob &job, const Replays &replays,
+                                 const DeviceMemory &memory);
 
 }  // namespace lanecrypt::runtime

@@ -161,6 +161,68 @@ def test_a_capture_is_refused(ours, torch):
     assert raw(tensor) == b"\1" * 1000 and raw(ours.encrypt(NONCE, tensor)) == by_pyca(raw(tensor))
 
 
+@pytest.mark.parametrize("kind", ["AESGCM", "ChaCha20Poly1305"])
+def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind):
+    """Each launch has the next ones, and the last one that may encrypt is the last that does."""
+    aead, theirs = getattr(lanecrypt, kind)(KEY, context=gpu), getattr(pyca, kind)(KEY)
+    layout = lanecrypt.Segments(4096, number=lanecrypt.Number(8, start=3), tags_inside=False)
+    page = torch.zeros(10_000, dtype=torch.uint8, device="cuda")
+    sealed, opened = torch.zeros_like(page), torch.zeros_like(page)
+    tags, nonce = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (48, 12))
+    verdict, verdicts = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (1, 3))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        page.add_(1)
+        sealing = aead.capture_encrypt_segments(layout, b"x" * 8, page, out=sealed, tags=tags,
+                                                launches=2, verdict=verdict, nonce_out=nonce)
+        opening = aead.capture_decrypt_segments(layout, nonce, sealed, out=opened, tags=tags,
+                                                verdicts=verdicts)
+    for launch in range(3):
+        graph.replay()
+        torch.cuda.synchronize()
+        if launch == 2:
+            assert not (verdict.any() or sealed.any() or tags.any() or nonce.any())
+            assert not (verdicts.any() or opened.any())
+            break
+        assert verdict.item() == 1 and verdicts.tolist() == [1, 1, 1]
+        assert torch.equal(opened, page) and page[0] == launch + 1
+        text, first = raw(page), 3 + 3 * launch
+        assert raw(nonce) == b"x" * 8 + first.to_bytes(4, "big")
+        for n in range(3):
+            its = b"x" * 8 + (first + n).to_bytes(4, "big")
+            assert theirs.encrypt(its, text[4096 * n:4096 * (n + 1)], None) == (
+                raw(sealed[4096 * n:4096 * (n + 1)]) + raw(tags[16 * n:16 * (n + 1)]))
+    del graph
+    with sealing:
+        pass
+    opening.close()
+    assert sealing.closed and opening.closed
+
+
+def test_a_graph_refuses_fixed_nonces(ours, torch):
+    page, out = torch.zeros(100, dtype=torch.uint8, device="cuda"), []
+    tag, verdict = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (16, 1))
+    layout = lanecrypt.Segments(100, number=None, tags_inside=False)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        page.add_(1)
+        try:
+            ours.capture_encrypt_segments(layout, NONCE, page, out=page, tags=tag, launches=1,
+                                          verdict=verdict)
+        except ValueError as error:
+            out.append(str(error))
+    assert len(out) == 1 and "same nonces" in out[0]
+    graph.replay()
+    torch.cuda.synchronize()
+    assert raw(page) == b"\1" * 100
+    numbered = lanecrypt.Segments(100, tags_inside=False)
+    for stream, error, text in ((1, lanecrypt.UnsupportedError, "program has made"),
+                                (torch.cuda.Stream(), ValueError, "not being captured")):
+        with pytest.raises(error, match=text):
+            ours.capture_encrypt_segments(numbered, NONCE, page, out=page, tags=tag, launches=1,
+                                          verdict=verdict, stream=stream)
+
+
 def test_jobs(ours, torch):
     tensors = [torch.full((1 << 20,), n, dtype=torch.uint8, device="cuda") for n in range(4)]
     jobs = [ours.submit_encrypt(NONCE, tensor) for tensor in tensors]

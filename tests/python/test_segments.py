@@ -174,6 +174,27 @@ def test_verdicts_of_rows(host):
         ours.decrypt_many([bytes(12)], [bytes(5)], [bytes(16)], verdicts=bytearray(1))
 
 
+def test_only_a_card_has_graphs(host):
+    """What each launch of one does is tested on a card, in test_cuda.py."""
+    ours, memory = lanecrypt.AESGCM(KEY, context=host), host.allocate("host:0", 1000)
+    small = {"tags": host.allocate("host:0", 32), "verdict": host.allocate("host:0", 1)}
+    with pytest.raises(ValueError, match="on the card"):
+        ours.capture_encrypt_segments(ROWS, bytes(8), bytes(1000), out=bytearray(1000), launches=1,
+                                      **small)
+    with pytest.raises(ValueError, match="no stream"):
+        ours.capture_encrypt_segments(ROWS, bytes(8), memory, out=memory, launches=1, **small)
+    with pytest.raises(ValueError, match="tags"):
+        ours.capture_encrypt_segments(ROWS, bytes(8), memory, out=memory, launches=1,
+                                      verdict=small["verdict"])
+    with pytest.raises(ValueError, match="one"):
+        ours.capture_encrypt_segments(ROWS, bytes(8), memory, out=memory, launches=1,
+                                      tags=small["tags"], verdict=memory)
+    with pytest.raises(ValueError, match="no stream"):
+        ours.capture_decrypt_segments(ROWS, host.allocate("host:0", 12),
+                                      memory, out=memory, tags=small["tags"],
+                                      verdicts=host.allocate("host:0", 2))
+
+
 def test_wrong_arguments(cpu):
     ours = lanecrypt.AESGCM(KEY, context=cpu)
     for wrong in (dict(segment_bytes=0), dict(segment_bytes=5, first_bytes=6),

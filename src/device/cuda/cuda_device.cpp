@@ -377,6 +377,17 @@ class CudaDevice : public Device {
     return std::unique_ptr<Stream>(
         new CudaStream(driver_, *kernels_, static_cast<CUstream>(handle), false));
   }
+  Result<std::unique_ptr<Stream>> adopt_captured_stream(void *handle) override {
+    int capturing = kCaptureNone;
+    LC_TRY(check(driver_, driver_.stream_is_capturing(static_cast<CUstream>(handle), &capturing),
+                 "cuStreamIsCapturing"));
+    if (capturing != kCaptureActive)
+      return Status(LC_ERROR_ARGUMENT, capturing == kCaptureNone
+                                           ? "the stream is not being captured into a graph"
+                                           : "the stream's capture has failed before");
+    return std::unique_ptr<Stream>(
+        new CudaStream(driver_, *kernels_, static_cast<CUstream>(handle), false));
+  }
   Result<std::unique_ptr<Event>> make_event() override {
     CUevent event = nullptr;
     LC_TRY(check(driver_, driver_.event_create(&event, kEventBlockingSync), "cuEventCreate"));

@@ -35,8 +35,9 @@ enum : unsigned {
   kMemHostAllocPortable = 1,
 };
 
-// CUstreamCaptureMode.
+// CUstreamCaptureMode, and CUstreamCaptureStatus.
 constexpr int kCaptureRelaxed = 2;
+constexpr int kCaptureNone = 0, kCaptureActive = 1;
 
 enum Attribute : int {
   kMaxThreadsPerBlock = 1,

@@ -249,8 +249,9 @@ std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &r
 // Whether the device itself can make each of a job's segments: then the host need not, which for
 // very many takes longer than all that the device does. So do GCM and ChaCha20-Poly1305, where
 // all is in the device's memory.
-bool stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made) {
-  return segments.count() > 1 && job.memory == LC_MEMORY_DEVICE &&
+bool stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made,
+                   uint64_t least) {
+  return segments.count() >= least && job.memory == LC_MEMORY_DEVICE &&
          made.tag_memory == LC_MEMORY_DEVICE &&
          made.kind.mode().continuation == Continuation::kMessage && made.iv_bytes == 12 &&
          segments.given().aad_length == 0;
@@ -301,7 +302,8 @@ std::string CipherKind::name() const {
   return mode().full_title(key_bytes) + (direction == LC_ENCRYPT ? " encryption" : " decryption");
 }
 
-Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &run_parts) {
+Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &run_parts,
+                                  uint64_t least_segments) {
   if (given == nullptr) return wrong_argument("no job was given");
   if (given->struct_size < kLeastJobBytes)
     return wrong_argument("lc_cipher_job.struct_size is too small");
@@ -331,7 +333,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     Result<Segments> read = Segments::read(job);
     if (!read.ok()) return read.status();
     segments = *read;
-    if (stay_segments(job, *segments, result)) {
+    if (stay_segments(job, *segments, result, least_segments)) {
       LC_TRY(take_segments(*segments, rules, result));
       LC_TRY(copy_keys({segments->given().key}, nullptr, result));
       return result;

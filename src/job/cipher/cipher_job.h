@@ -117,7 +117,9 @@ using RunParts = std::function<void(size_t count, const std::function<void(size_
 
 // Checks a job of the ABI and copies what must not change under it. The
 // sentence of an error names the message that is at fault. Nothing of the job is on its
-// way meanwhile: `run_parts`, where it is given, is called where there are very many.
-Result<CipherJob> make_cipher_job(const lc_cipher_job *job, const RunParts &run_parts = nullptr);
+// way meanwhile: `run_parts`, where it is given, is called where there are very many. Segments that
+// the device itself can make stay so where there are `least_segments`.
+Result<CipherJob> make_cipher_job(const lc_cipher_job *job, const RunParts &run_parts = nullptr,
+                                  uint64_t least_segments = 2);
 
 }  // namespace lanecrypt

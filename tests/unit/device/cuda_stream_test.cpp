@@ -243,4 +243,107 @@ TEST_F(CudaStream, StaysOutOfCaptures) {
   EXPECT_EQ(info.state, LC_DEVICE_READY) << info.reason;
 }
 
+// A graph that seals and opens what it has sealed, with the nonce that it has told. Each launch has
+// another, while other work of the library goes on; after the last that may encrypt, none does.
+TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
+  constexpr size_t kText = (5 << 20) + 5, kSegment = 1 << 20, kCount = 6, kLaunches = 3;
+  constexpr size_t kOpened = 16 << 20, kTags = 32 << 20, kVerdicts = kTags + kCount * 16,
+                   kNonce = kVerdicts + kCount, kVerdict = kNonce + 12;
+  lc_segments segments = {};
+  segments.struct_size = sizeof segments;
+  segments.key = first_key_;
+  segments.nonce = iv_;
+  segments.in = segments.out = at(0);
+  segments.tags = at(kTags);
+  segments.text_bytes = kText;
+  segments.segment_bytes = kSegment;
+  lc_replays replays = {};
+  replays.struct_size = sizeof replays;
+  replays.count = kLaunches;
+  replays.nonce = at(kNonce);
+  replays.verdict = at(kVerdict);
+  for (int n = 0; n < 6; ++n) {
+    const int mode = n / 2;  // global, of the thread, relaxed
+    const lc_cipher cipher = n % 2 == 0 ? LC_AES_GCM : LC_CHACHA20_POLY1305;
+    lc_cipher_job sealing = {};
+    sealing.struct_size = sizeof sealing;
+    sealing.cipher = cipher;
+    sealing.key_bytes = 32;
+    sealing.memory = sealing.tag_memory = LC_MEMORY_DEVICE;
+    sealing.stream = stream_;
+    sealing.segments = &segments;
+    segments.number = {8, 4, 0, 5};
+    lc_captured *captured[2] = {};
+    EXPECT_EQ(lc_capture(context_, &sealing, &replays, &captured[0]), LC_ERROR_ARGUMENT);
+    EXPECT_STREQ(lc_last_error(), "the stream is not being captured into a graph");
+
+    ASSERT_EQ(cu("cuStreamBeginCapture_v2", stream_, mode), 0);
+    segments.number = {};
+    segments.nonce_stride = 0;
+    segments.segment_bytes = kText;
+    EXPECT_EQ(lc_capture(context_, &sealing, &replays, &captured[0]), LC_ERROR_ARGUMENT)
+        << "a fixed nonce";
+    segments.segment_bytes = kSegment;
+    segments.number = {8, 4, 0, 5};
+    ASSERT_EQ(lc_capture(context_, &sealing, &replays, &captured[0]), LC_OK) << lc_last_error();
+    lc_segments again = segments;
+    again.out = at(kOpened);
+    lc_cipher_job opening = sealing;
+    opening.direction = LC_DECRYPT;
+    opening.segments = &again;
+    opening.verdicts = at(kVerdicts);
+    lc_replays told = replays;
+    told.verdict = nullptr;
+    ASSERT_EQ(lc_capture(context_, &opening, &told, &captured[1]), LC_OK) << lc_last_error();
+    void *graph = nullptr, *ready = nullptr;
+    ASSERT_EQ(cu("cuStreamEndCapture", stream_, &graph), 0);
+    ASSERT_EQ(cu("cuGraphInstantiateWithFlags", &ready, graph, 0ull), 0);
+
+    for (size_t launch = 0; launch <= kLaunches; ++launch) {
+      const uint8_t *const plain = plain_.data() + launch * 1000;
+      ASSERT_EQ(
+          cu("cuMemcpyHtoDAsync_v2", memory_, static_cast<const void *>(plain), kText, stream_), 0);
+      ASSERT_EQ(cu("cuGraphLaunch", ready, stream_), 0);
+      std::vector<uint8_t> text(plain_.begin(), plain_.begin() + kSegment);
+      const lc_message on_host =
+          lanecrypt::test::plain_message(second_key_, iv_, text.data(), text.data(), text.size());
+      lc_cipher_job beside = job(LC_AES_CTR, nullptr, on_host);
+      beside.memory = LC_MEMORY_HOST;
+      EXPECT_EQ(lc_run(context_, &beside, nullptr), LC_OK) << lc_last_error();
+      const std::vector<uint8_t> &got = copies_[0];
+      download(stream_, copies_[0]);
+      ASSERT_EQ(cu("cuStreamSynchronize", stream_), 0);
+      EXPECT_TRUE(text ==
+                  by_openssl(second_key_, iv_, {plain_.begin(), plain_.begin() + kSegment}));
+      const bool seals = launch < kLaunches;
+      EXPECT_EQ(got[kVerdict], seals ? 1 : 0);
+      for (size_t s = 0; s < kCount; ++s) {
+        const size_t from = s * kSegment, bytes = std::min(kSegment, kText - from);
+        std::vector<uint8_t> nonce(iv_, iv_ + 12), right(bytes), tag(16);
+        const auto number = static_cast<uint32_t>(5 + launch * kCount + s);
+        for (int byte = 0; byte < 4; ++byte)
+          nonce[8 + byte] = static_cast<uint8_t>(number >> (24 - 8 * byte));
+        if (seals)
+          lanecrypt::test::reference_seal({cipher, 32, first_key_, nonce, {}}, plain + from,
+                                          right.data(), bytes, tag.data());
+        if (s == 0 && !seals) nonce.assign(12, 0);
+        if (s == 0) {
+          EXPECT_TRUE(std::equal(nonce.begin(), nonce.end(), &got[kNonce]));
+        }
+        EXPECT_TRUE(std::equal(right.begin(), right.end(), &got[from])) << launch << " " << s;
+        EXPECT_TRUE(std::equal(tag.begin(), tag.end(), &got[kTags + 16 * s])) << launch << " " << s;
+        EXPECT_EQ(got[kVerdicts + s], seals ? 1 : 0);
+        const std::vector<uint8_t> opened(&got[kOpened + from], &got[kOpened + from] + bytes);
+        EXPECT_TRUE(seals ? std::equal(opened.begin(), opened.end(), plain + from)
+                          : opened == right)
+            << launch << " " << s;
+      }
+    }
+    EXPECT_EQ(cu("cuGraphExecDestroy", ready), 0);
+    EXPECT_EQ(cu("cuGraphDestroy", graph), 0);
+    for (lc_captured *one : captured)
+      EXPECT_EQ(lc_captured_free(context_, one), LC_OK) << lc_last_error();
+  }
+}
+
 }  // namespace

@@ -1,0 +1,70 @@
+// Segments that a graph does again at each launch: each encryption has nonces of its own, as long
+// as there are any.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/aead/aead_segments.h"
+
+// The number that stands in 12 bytes.
+FN u64 replay_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonce) {
+  u64 number = 0;
+  for (u32 i = 0; i < rule->number_bytes; ++i) {
+    const u32 at = rule->is_little_endian ? rule->number_bytes - 1 - i : i;
+    number = number << 8 | nonce[rule->number_at + at];
+  }
+  return number;
+}
+
+// Before aead_segments, by one lane: sets the rule's nonce or number for this launch. Encryption
+// takes the numbers that follow, and tells the first segment's nonce; decryption reads that.
+KERNEL(aead_next_nonces, SEGMENT_LANES)
+(GLOBAL SegmentRule *rule, GLOBAL SegmentReplays *replays, GLOBAL u8 *nonce_base,
+ GLOBAL u8 *verdict_base) {
+  if (group_id() != 0 || lane_id() != 0) return;
+  const u32 has_nonce = replays->has & REPLAY_HAS_NONCE;
+  GLOBAL u8 *nonce = nonce_base + (has_nonce ? replays->nonce_at : 0);
+  if (rule->opens) {
+    if (!has_nonce) return;
+    for (u32 w = 0; w < 3; ++w) {
+      u32 word = 0;
+      for (u32 i = 0; i < 4; ++i) word |= (u32)nonce[4 * w + i] << (8 * i);
+      rule->nonce[w] = word;
+    }
+    rule->number = replay_number(rule, nonce);
+    return;
+  }
+  const u32 is_refused = replays->left == 0 ? 1 : 0;
+  replays->is_refused = is_refused;
+  if (!is_refused) {
+    rule->number = replays->next;
+    replays->next += rule->count;
+    replays->left -= 1;
+  }
+  verdict_base[replays->verdict_at] = (u8)(1 - is_refused);
+  if (!has_nonce) return;
+  for (u32 i = 0; i < 12; ++i) nonce[i] = (u8)(is_refused ? 0 : segment_nonce_byte(rule, 0, i));
+}
+
+// After aead_segments: where this launch must not encrypt, its outputs and tags become zeros, and
+// the kernels after this find nothing to do. Somebody may send what he finds there.
+KERNEL(aead_refuse, SEGMENT_LANES)
+(GLOBAL const SegmentRule *rule, GLOBAL const SegmentReplays *replays, GLOBAL CipherPiece *pieces,
+ GLOBAL HashRun *runs, GLOBAL TagCheck *checks, GLOBAL u8 *out_base, GLOBAL u8 *tag_base) {
+  if (!replays->is_refused) return;
+  const Block zero = {{0, 0, 0, 0}};
+  const u32 first = group_id() * group_lanes() + lane_id(), step = group_count() * group_lanes();
+  for (u32 n = first; n < rule->count; n += step) {
+    pieces[n].length = 0;
+    block_store_bytes(tag_base + checks[n].tag_at, zero, checks[n].tag_bytes);
+    checks[n].tag_bytes = 0;
+  }
+  for (u32 r = first; r < rule->run_count; r += step) {
+    // The runs are all of the text.
+    GLOBAL u8 *out = out_base + runs[r].at + (rule->is_poly ? pieces[runs[r].piece].out : 0);
+    const u32 aligned = ((u64)out & 15) == 0;
+    for (u64 at = 0; at < runs[r].length; at += 16)
+      store_part(out + at, zero, runs[r].length - at, aligned);
+    runs[r].length = 0;
+  }
+}

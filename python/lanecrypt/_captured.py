@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encryption and decryption that a CUDA graph does again at each launch."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _arrays, _core
+from ._messages import check_size
+from ._segments import Segments, _Request
+
+if TYPE_CHECKING:
+    from ._aead import AEAD
+
+
+class Captured:
+    """What a CUDA graph names on the card of a captured call: the key, tables, memory for its
+    kernels. close() zeroes and frees it: call it when the graph neither runs nor will be launched
+    again. Until then, or until the context is closed, it stays, also where nobody keeps this
+    object. The arrays of the call are the caller's to keep, as with all that a graph names."""
+
+    __slots__ = ("_core", "__weakref__")
+
+    def __init__(self, core: _core.Captured) -> None:
+        self._core = core
+
+    def close(self) -> None:
+        """Zeroes and frees it. Later calls do nothing."""
+        self._core.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._core.closed
+
+    def __enter__(self) -> Captured:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("what is captured belongs to its process and cannot be pickled")
+
+
+def _request(aead: AEAD, layout: Segments, data: Any, first: int, stream: Any) -> _Request:
+    request = _Request(aead, layout, data, first, stream, captures=True)
+    if request.source.on_host:
+        raise ValueError("a CUDA graph can encrypt what is on the card alone")
+    return request
+
+
+def _put_tags(request: _Request, task: _core.CipherTask, tags: Any, writable: bool) -> None:
+    if request.layout.tags_inside != (tags is None):
+        raise ValueError("tags= goes with tags_inside=False, and must be given then")
+    if tags is not None:
+        place = _arrays.view(tags, request.stream, writable=writable)
+        check_size(place, task.count * request.aead._tag_bytes, "the tags")
+        task.put_tags(place, 0)
+
+
+def capture_encryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, out: Any, launches: int,
+                       verdict: Any, nonce_out: Any, tags: Any, first: int, is_end: bool,
+                       stream: Any) -> Captured:
+    request = _request(aead, layout, data, first, stream)
+    length = request.source.nbytes
+    count = layout.count(length, first=first)
+    inside = count * aead._tag_bytes if layout.tags_inside else 0
+    task = request.task(True, nonce, length, request.output(out, length + inside), None, is_end)
+    _put_tags(request, task, tags, True)
+    place = None if nonce_out is None else _arrays.view(nonce_out, request.stream, writable=True)
+    return Captured(_core.Captured(task, launches, place,
+                                   _arrays.view(verdict, request.stream, writable=True)))
+
+
+def capture_decryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, out: Any, verdicts: Any,
+                       tags: Any, first: int, is_end: bool, stream: Any) -> Captured:
+    request = _request(aead, layout, data, first, stream)
+    length = request.source.nbytes
+    if layout.tags_inside:
+        length = layout.text_bytes(length, aead._tag_bytes, first=first)
+    given = _arrays.view(nonce, request.stream)
+    on_card = None if given.on_host else given
+    task = request.task(False, bytes(12) if on_card else nonce, length,
+                        request.output(out, length), None, is_end)
+    _put_tags(request, task, tags, False)
+    place = _arrays.view(verdicts, request.stream, writable=True)
+    check_size(place, task.count, "verdicts")
+    task.set_verdicts(place)
+    return Captured(_core.Captured(task, 0, on_card, None))

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/captured_job.h"
+
+#include <utility>
+
+namespace lanecrypt::runtime {
+
+CapturedJob::CapturedJob(device::Device &device, const LaunchForm &form, ChunkWork work)
+    : device_(device),
+      blocks_(device, form.blocks, form.grid),
+      aead_(device, blocks_),
+      work_(std::move(work)) {
+  work_.is_captured = true;
+  blocks_.pair_no_launches();
+}
+
+CapturedJob::~CapturedJob() {
+  aead_.wipe(room_);
+  if (stream_ == nullptr) return;
+  for (const auto *buffer :
+       {room_.staged.device.get(), room_.starts.schedules.get(), room_.results.get()})
+    if (buffer != nullptr) (void)stream_->zero(*buffer, 0, buffer->bytes());
+  (void)stream_->finish();
+}
+
+Status CapturedJob::put_into(device::Stream &captured) {
+  Result<std::unique_ptr<device::Stream>> stream = device_.make_stream();
+  if (!stream.ok()) return stream.status();
+  stream_ = std::move(*stream);
+  for (std::unique_ptr<device::Event> *event : {&begin_, &end_}) {
+    Result<std::unique_ptr<device::Event>> made = device_.make_event();
+    if (!made.ok()) return made.status();
+    *event = std::move(*made);
+  }
+  // Not in the graph, which would name memory of the host.
+  LC_TRY(aead_.upload(*stream_, room_, work_));
+  LC_TRY(stream_->finish());
+  aead_.wipe(room_);
+  return aead_.launch(captured, room_, work_, *begin_, *end_);
+}
+
+}  // namespace lanecrypt::runtime

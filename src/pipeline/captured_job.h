@@ -1,0 +1,35 @@
+// A job that a graph does again at each launch. It has all that the graph's nodes name on the
+// device for itself, its key too, until it goes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "launch/aead_launch.h"
+
+namespace lanecrypt::runtime {
+
+// For the device's thread. Not pipelined: nobody is told of what the graph does.
+class CapturedJob {
+ public:
+  CapturedJob(device::Device &device, const LaunchForm &form, ChunkWork work);
+  // Zeroes its memory. The graph does not run, and is not launched again.
+  ~CapturedJob();
+  CapturedJob(const CapturedJob &) = delete;
+
+  // Brings what is the same at each launch to the device, and the launches into a stream that is
+  // being captured. Once; the keys of the work are not read later.
+  Status put_into(device::Stream &captured);
+
+ private:
+  device::Device &device_;
+  BlockLaunch blocks_;
+  AeadLaunch aead_;
+  AeadRoom room_;
+  ChunkWork work_;
+  std::unique_ptr<device::Stream> stream_;  // its own
+  std::unique_ptr<device::Event> begin_, end_;
+};
+
+}  // namespace lanecrypt::runtime
