@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <openssl/crypto.h>
 
 #include <chrono>
 #include <memory>
@@ -185,7 +186,9 @@ class Hash : public Subcommand {
     std::optional<Failure> last;
     files.run(paths_, [&](const HashFiles::Outcome &outcome) {
       if (outcome.failure == nullptr) {
-        fmt::print("{}", to_line(outcome.digest, paths_[outcome.number]));
+        std::string line = to_line(outcome.digest, paths_[outcome.number]);
+        fmt::print("{}", line);
+        OPENSSL_cleanse(line.data(), line.size());  // a derived key is a secret
         return;
       }
       ++unread;

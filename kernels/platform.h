@@ -51,6 +51,7 @@
 //   PICK(x, y, sel)        byte permute: nibble k of the constant sel names the
 //                          byte for byte k of the result, 0 to 3 of x, 4 to 7 of y
 //   LUT3(a, b, c, table)   bitwise: bit 4*a + 2*b + c of the constant table
+//   PRODUCT_SUM(x, y)      x + y, made by the unit for products where it is idle beside bits
 //   SPREAD_BIT(x, n)       all ones where bit n (constant) of x is set, else 0
 //   JOIN_BYTES(a, b, c, d) four words below 256 as the bytes of one, a lowest
 //   load_block store_block load_local_block   16 bytes at a 16-byte aligned
@@ -158,6 +159,9 @@ typedef unsigned long long u64;
 #define PICK(x, y, sel) __byte_perm((x), (y), (sel))
 #define JOIN_SHIFTED(x, y, n) __funnelshift_r((x), (y), (n))
 #define LUT3(a, b, c, table) lut3_gate<table>((a), (b), (c))
+// 1, which the compiler does not know.
+__constant__ u32 product_sum_factor = 1;
+#define PRODUCT_SUM(x, y) ((x)*product_sum_factor + (y))
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
 #define KEEP_IN_STEP() __syncthreads()
@@ -360,6 +364,9 @@ static inline u32 word_of_lane(u32 word, u32 from, u32 *scratch) {
 #endif
 #ifndef SPREAD_BIT
 #define SPREAD_BIT(x, n) (0u - (((x) >> (n)) & 1u))
+#endif
+#ifndef PRODUCT_SUM
+#define PRODUCT_SUM(x, y) ((x) + (y))
 #endif
 #ifndef JOIN_BYTES
 #define JOIN_BYTES(a, b, c, d) ((a) | (b) << 8 | (c) << 16 | (d) << 24)

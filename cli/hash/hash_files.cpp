@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/hash/hash_files.h"
 
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ struct HashFiles::Batch {
   Batch() = default;
   Batch(Batch &&) = default;
   Batch &operator=(Batch &&) = delete;
-  // Where an exception leaves jobs under way.
+  // Where an exception leaves jobs under way. A derived key is a secret.
   ~Batch() {
     for (Ticket &ticket : tickets) {
       try {
@@ -51,6 +52,7 @@ struct HashFiles::Batch {
       } catch (const Error &) {
       }
     }
+    if (!digests.empty()) OPENSSL_cleanse(digests.data(), digests.size());
   }
 };
 

@@ -750,9 +750,9 @@ LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
  * April 2026. The final text may have other sets, or other numbers in them: then these go, and
  * what they signed verifies no more. A key of theirs may make 2^24 signatures in all; after more,
  * others can forge some. Lanecrypt does not count them: the caller must, over all copies of the
- * key and all programs. A device makes their keys and signatures, in memory of about (reckoned) 170
- * MiB with 128 in the name, 205 with 192, and 445 with 256. On the CPU that would take minutes, so
- * there these end with LC_ERROR_UNSUPPORTED; it verifies. */
+ * key and all programs. A device makes their keys, in 170 MiB of its memory with 128 in the name,
+ * 190 with 192 and 415 with 256, and signatures, in 35 at most with a tree, else in about as much.
+ * A CPU would take minutes, so there these end with LC_ERROR_UNSUPPORTED; it verifies. */
 typedef enum lc_slh_dsa_set {
   LC_SLH_DSA_SHA2_128S = 0,
   LC_SLH_DSA_SHA2_128F = 1,

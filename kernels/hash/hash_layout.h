@@ -15,11 +15,14 @@
 #define BLAKE3_CHUNK 1024
 #define BLAKE3_MOST_LEVELS 12
 #define BLAKE3_MOST_ALONE ((u64)BLAKE3_CHUNK << BLAKE3_MOST_LEVELS)
-// hash_sha256_deep: the parts of a group, of which all but one make schedules, and words of
-// local memory: of each message the blocks that are hashed and those that are being made.
+// hash_sha256_deep: the parts of a group, of which all but one make schedules; the most messages
+// of a group; and words of local memory: of each message the blocks that are hashed and those that
+// are being made. Words of other messages lie between those of one, always as many, so that a
+// compiler knows how far apart these are.
 #define SHA256_DEEP_PARTS 4
 #define SHA256_DEEP_MAKERS (SHA256_DEEP_PARTS - 1)
-#define SHA256_DEEP_WORDS(messages) (2 * SHA256_DEEP_MAKERS * 64 * (messages))
+#define SHA256_DEEP_MESSAGES (HASH_GROUP / SHA256_DEEP_PARTS)
+#define SHA256_DEEP_WORDS (2 * SHA256_DEEP_MAKERS * 64 * SHA256_DEEP_MESSAGES)
 // What one state of a message holds between two launches, for any hash.
 #define HASH_STATE_WORDS 50
 

@@ -15,20 +15,25 @@
 #define SHA256_AT(n, i) s[((n) - (i)) & 7]
 
 // Sums what round i adds to the letter h. The word of the schedule and the constant come first,
-// since they wait for no other round.
-#define SHA256_ROUND(i, k)                                                           \
-  SHA256_AT(7, i) += (w[(i)&15] + (k)) +                                             \
-                     LUT3(SHA256_AT(4, i), SHA256_AT(5, i), SHA256_AT(6, i), 0xca) + \
-                     SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25);                       \
-  SHA256_AT(3, i) += SHA256_AT(7, i);                                                \
-  SHA256_AT(7, i) += SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22) +                      \
-                     LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8);
+// since they wait for no other round. A GPU has as many units for bits as for products, and most
+// of a round is bits: so the other sums are products.
+#define SHA256_ROUND(i, k)                                                                   \
+  SHA256_AT(7, i) =                                                                          \
+      PRODUCT_SUM(SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25),                                  \
+                  PRODUCT_SUM(LUT3(SHA256_AT(4, i), SHA256_AT(5, i), SHA256_AT(6, i), 0xca), \
+                              SHA256_AT(7, i) + w[(i)&15] + (k)));                           \
+  SHA256_AT(3, i) = PRODUCT_SUM(SHA256_AT(7, i), SHA256_AT(3, i));                           \
+  SHA256_AT(7, i) =                                                                          \
+      PRODUCT_SUM(SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22),                                  \
+                  PRODUCT_SUM(LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8), \
+                              SHA256_AT(7, i)));
 
 // The next 16 words of the schedule, in the place of the last 16.
 FN void sha256_schedule(u32 *w) {
   UNROLL for (int i = 0; i < 16; ++i) {
-    w[i] += SHA256_SPREAD(w[(i + 1) & 15], 7, 18, 3) + w[(i + 9) & 15] +
-            SHA256_SPREAD(w[(i + 14) & 15], 17, 19, 10);
+    const u32 both =
+        PRODUCT_SUM(SHA256_SPREAD(w[(i + 1) & 15], 7, 18, 3), PRODUCT_SUM(w[(i + 9) & 15], w[i]));
+    w[i] = PRODUCT_SUM(SHA256_SPREAD(w[(i + 14) & 15], 17, 19, 10), both);
   }
 }
 

@@ -22,40 +22,37 @@ TABLE u32 kSha256Round[64] = {
     0xc67178f2u};
 
 // The words of a block, each with its round's constant, as four words a lane side by side.
-FN void sha256_deep_make(u32 *w, SHARED u32 *to, u32 messages) {
+FN void sha256_deep_make(u32 *w, SHARED u32 *to) {
   UNROLL for (int sixteen = 0; sixteen < 4; ++sixteen) {
     if (sixteen != 0) sha256_schedule(w);
     UNROLL for (int i = 0; i < 16; i += 4) {
-      UNROLL for (int k = 0; k < 4; ++k) to[(16 * sixteen + i) * messages + k] =
+      UNROLL for (int k = 0; k < 4; ++k) to[(16 * sixteen + i) * SHA256_DEEP_MESSAGES + k] =
           w[i + k] + kSha256Round[16 * sixteen + i + k];
     }
   }
 }
 
-// A sum by the multiplier, whose unit is idle while that for bits is busy; `one` is 1, which the
-// compiler does not know. Sums for which the next round waits are left to the compiler.
-#define SHA256_DEEP_ADD(x, y) ((x)*one + (y))
-
-#define SHA256_DEEP_ROUND(i, word)                                                      \
-  {                                                                                     \
-    const u32 some =                                                                    \
-        SHA256_DEEP_ADD(SHA256_DEEP_ADD(SHA256_AT(7, i), (word)),                       \
-                        LUT3(SHA256_AT(4, i), SHA256_AT(5, i), SHA256_AT(6, i), 0xca)); \
-    const u32 both = SHA256_DEEP_ADD(SHA256_AT(3, i), some);                            \
-    const u32 big = SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25);                           \
-    SHA256_AT(3, i) = both + big;                                                       \
-    SHA256_AT(7, i) =                                                                   \
-        SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22) +                                      \
-        SHA256_DEEP_ADD(SHA256_DEEP_ADD(some, big),                                     \
-                        LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8)); \
+// As SHA256_ROUND(), in an order in which little is left to do once the letters of the round
+// before are known; sums for which the next round waits are left to the compiler. The new a is the
+// new e without the old d, and what only a is given.
+#define SHA256_DEEP_ROUND(i, word)                                                            \
+  {                                                                                           \
+    const u32 was = SHA256_AT(3, i);                                                          \
+    const u32 both = PRODUCT_SUM(PRODUCT_SUM(SHA256_AT(7, i), (word)), was);                  \
+    const u32 less =                                                                          \
+        PRODUCT_SUM(LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8), 0u - was); \
+    SHA256_AT(3, i) =                                                                         \
+        PRODUCT_SUM(both, LUT3(SHA256_AT(4, i), SHA256_AT(5, i), SHA256_AT(6, i), 0xca)) +    \
+        SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25);                                             \
+    SHA256_AT(7, i) = less + SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22) + SHA256_AT(3, i);      \
   }
 
-FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words, u32 messages, u32 one) {
+FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words) {
   u32 s[8];
   UNROLL for (int i = 0; i < 8; ++i) s[i] = state[i];
   UNROLL for (u32 round = 0; round < 64; round += 16) {
     UNROLL for (u32 i = 0; i < 16; i += 4) {
-      const Block four = load_local_block(words + (round + i) * messages);
+      const Block four = load_local_block(words + (round + i) * SHA256_DEEP_MESSAGES);
       SHA256_DEEP_ROUND(i, four.w[0])
       SHA256_DEEP_ROUND(i + 1, four.w[1])
       SHA256_DEEP_ROUND(i + 2, four.w[2])
@@ -69,7 +66,7 @@ FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words, u32 messages, u3
 // multiprocessor use all of its schedulers.
 KERNEL_OF(hash_sha256_deep, HASH_GROUP, 200)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
- u32 digest_bytes, u64 from, u64 to, u32 turn, u32 one SHARED_PARAMETER) {
+ u32 digest_bytes, u64 from, u64 to, u32 turn SHARED_PARAMETER) {
   SHARED_WORDS(words);
   const u32 messages = group_lanes() / SHA256_DEEP_PARTS;
   const u32 own = lane_id() % messages;
@@ -104,13 +101,13 @@ KERNEL_OF(hash_sha256_deep, HASH_GROUP, 200)
         UNROLL for (int i = 0; i < 16; ++i) w[i] = next[i];
         if (block + SHA256_DEEP_MAKERS < blocks)
           sha256_load(in + at + 64 * (block + SHA256_DEEP_MAKERS), at, next);
-        sha256_deep_make(w, words + 64 * messages * (made_in + role - 1) + 4 * own, messages);
+        sha256_deep_make(w, words + 64 * SHA256_DEEP_MESSAGES * (made_in + role - 1) + 4 * own);
       }
     } else if (now != 0) {
       const u32 hashed = SHA256_DEEP_MAKERS - made_in;
       for (u32 n = 0; n < SHA256_DEEP_MAKERS; ++n)
         if (SHA256_DEEP_MAKERS * (now - 1) + n < blocks)
-          sha256_deep_rounds(state, words + 64 * messages * (hashed + n) + 4 * own, messages, one);
+          sha256_deep_rounds(state, words + 64 * SHA256_DEEP_MESSAGES * (hashed + n) + 4 * own);
     }
     group_barrier();
   }

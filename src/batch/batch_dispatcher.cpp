@@ -7,6 +7,14 @@
 #include "thread/stuck.h"
 
 namespace lanecrypt::runtime {
+namespace {
+
+bool suits_cpu(const BatchRequest &request) {
+  return std::all_of(request.todo.begin(), request.todo.end(),
+                     [&](uint32_t n) { return request.suits_cpu(n); });
+}
+
+}  // namespace
 
 BatchDispatcher::BatchDispatcher(Counters &cpu_counters, lc_fallback fallback,
                                  MakeEngine make_engine, std::chrono::milliseconds time_limit,
@@ -111,7 +119,9 @@ Status BatchDispatcher::submit(const BatchRequestPointer &request) {
          named == nullptr && batcher != nullptr; batcher = choose(request->tried, with_room))
       if (batcher->submit(request)) return Status();
   }
-  if (fallback_ == LC_FALLBACK_NONE)
+  // Without any device the CPU says what it does not do.
+  const bool has_devices = named != nullptr || !selected_.empty();
+  if (fallback_ == LC_FALLBACK_NONE || (has_devices && !suits_cpu(*request)))
     return Status(
         LC_ERROR_NO_DEVICE,
         "no usable device" + (named != nullptr ? "; " + named->status().text() : reasons()));
@@ -127,7 +137,7 @@ void BatchDispatcher::take_over(const BatchRequestPointer &request, const Status
          batcher = choose(request->tried, false))
       if (batcher->submit(request)) return;
   }
-  if (fallback_ == LC_FALLBACK_CPU) return cpu_.submit(request);
+  if (fallback_ == LC_FALLBACK_CPU && suits_cpu(*request)) return cpu_.submit(request);
   request->failure = why;
   request->end();
 }

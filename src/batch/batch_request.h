@@ -24,6 +24,8 @@ class BatchRequest : public Ending {
   // The number of a device, LC_ANY_DEVICE or LC_CPU.
   virtual uint32_t device() const = 0;
   virtual BatchKind kind_of(uint32_t operation) const = 0;
+  // False of what would take a core minutes, so that only a device does it.
+  virtual bool suits_cpu(uint32_t) const { return true; }
   // What the counters call its bytes.
   virtual uint32_t bytes_of(uint32_t operation) const = 0;
   // Does one on the CPU. A device that failed has left its input whole, and a wrong result

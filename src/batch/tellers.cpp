@@ -124,8 +124,10 @@ void Tellers::end_undone(const BatchItem &item, const Status &status) {
   BatchRequest &request = *item.request;
   Status made = status;
   if (made.ok()) {
-    // A wrong result never leaves: the CPU makes it again.
-    made = request.do_on_cpu(item.number);
+    // A wrong result never leaves: the CPU makes it again, if it does such work.
+    made = request.suits_cpu(item.number)
+               ? request.do_on_cpu(item.number)
+               : Status(LC_ERROR_DEVICE, "the device gave a wrong result");
     ++counters_.failures;
   }
   load_.fetch_sub(1, std::memory_order_relaxed);

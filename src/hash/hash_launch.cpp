@@ -73,7 +73,7 @@ Status HashLaunch::end(device::Stream &stream, HashRoom &room, const HashSpec &s
 bool HashLaunch::is_deep(const HashInputs &inputs) const {
   const uint32_t messages = lanes_of_group() / SHA256_DEEP_PARTS;
   return messages != 0 && lanes_of_group() % SHA256_DEEP_PARTS == 0 &&
-         device_.properties().local_bytes >= 4 * SHA256_DEEP_WORDS(messages) &&
+         device_.properties().local_bytes >= 4 * SHA256_DEEP_WORDS &&
          inputs.longest >= kLeastDeepBlocks * 64 &&
          inputs.count <= kMostDeepGroups * device_.properties().compute_units * messages;
 }
@@ -105,10 +105,9 @@ Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &
                                    digest_bytes,
                                    from,
                                    to,
-                                   std::max(device_.properties().compute_units, 1u),
-                                   uint32_t{1}};
+                                   std::max(device_.properties().compute_units, 1u)};
           LC_TRY(launch(stream, "hash_sha256_deep", (inputs.count + messages - 1) / messages,
-                        4 * SHA256_DEEP_WORDS(messages), deep));
+                        4 * SHA256_DEEP_WORDS, deep));
         } else {
           LC_TRY(launch_lanes(stream, "hash_sha256", inputs.count, sha2));
         }

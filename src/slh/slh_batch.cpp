@@ -22,6 +22,11 @@ Status wrong_result() {
   return Status(LC_ERROR_DEVICE, "it gave a wrong result of SLH-DSA, and called it right");
 }
 
+// All of a batch have one.
+const SlhSet &set_of(std::span<const BatchItem> items) {
+  return static_cast<const SlhRequest &>(*items[0].request).set_of(items[0].number);
+}
+
 class SlhBatch : public Batch {
  public:
   SlhBatch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks, BatchKind kind,
@@ -30,9 +35,9 @@ class SlhBatch : public Batch {
         slots_(slots),
         looks_(looks),
         kind_(kind),
-        set_(slh_set_of(kind)),
         slot_(std::move(slot)),
-        items_(std::move(items)) {}
+        items_(std::move(items)),
+        set_(set_of(items_)) {}
   ~SlhBatch() override {
     SlhLaunch::wipe_host(slot_->room);
     slots_.give_back(std::move(slot_), is_over_);
@@ -64,9 +69,9 @@ class SlhBatch : public Batch {
   SlhSlots &slots_;
   SlhLooks *const looks_;
   const BatchKind kind_;
-  const SlhSet &set_;
   SlhSlots::SlotPointer slot_;
   const std::vector<BatchItem> items_;
+  const SlhSet &set_;
   bool is_over_ = false;
 };
 
@@ -223,7 +228,7 @@ Result<std::unique_ptr<Batch>> start_slh_batch(SlhLaunch &launch, SlhSlots &slot
   Result<SlhSlots::SlotPointer> taken = slots.take();
   if (!taken.ok()) return taken.status();
   SlhSlots::Starting slot(slots, std::move(*taken), SlhLaunch::wipe_host);
-  const SlhSet &set = slh_set_of(kind);
+  const SlhSet &set = set_of(items);
   const auto count = uint32_t(items.size());
   const auto put_item = [&](uint32_t at, SlhItem &item) {
     static_cast<SlhRequest &>(*items[at].request).put_item(items[at].number, item);

@@ -21,7 +21,10 @@ uint32_t layers_of(const SlhSet &set, bool is_key) { return is_key ? 1 : set.lay
 }  // namespace
 
 uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation) {
-  if (operation == LC_SLH_DSA_VERIFY) return 16384;
+  // The signatures of a batch lie in pinned memory and on the device.
+  constexpr uint32_t kMostVerified = 16384, kMostVerifiedBytes = 256 << 20;
+  if (operation == LC_SLH_DSA_VERIFY)
+    return std::min(kMostVerified, kMostVerifiedBytes / set.signature_bytes());
   if (set.is_draft()) return 1;
   // The memory of a batch is then about 250 MiB.
   const uint32_t signatures =

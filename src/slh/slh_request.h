@@ -24,6 +24,7 @@ class SlhRequest : public BatchRequest {
 
   uint32_t where;  // the number of a device, LC_ANY_DEVICE or LC_CPU
   uint32_t device() const override { return where; }
+  virtual const SlhSet &set_of(uint32_t number) const = 0;
   // What the kernels are given of an operation.
   virtual void put_item(uint32_t number, SlhItem &item) const = 0;
 };
@@ -40,9 +41,13 @@ class SlhSignatures : public SlhRequest {
   Status hash(const RunParts &run_parts);
 
   BatchKind kind_of(uint32_t number) const override {
-    return slh_kind(job_.operation, key_of(number).set);
+    return slh_kind(job_.operation, set_of(number));
   }
-  uint32_t bytes_of(uint32_t number) const override { return key_of(number).set.signature_bytes(); }
+  bool suits_cpu(uint32_t number) const override {
+    return job_.operation == LC_SLH_DSA_VERIFY || !set_of(number).is_draft();
+  }
+  const SlhSet &set_of(uint32_t number) const override { return key_of(number).set; }
+  uint32_t bytes_of(uint32_t number) const override { return set_of(number).signature_bytes(); }
   Status run_on_cpu(uint32_t number) override;
   void withdraw_results() override;
   void put_item(uint32_t number, SlhItem &item) const override {
@@ -77,6 +82,8 @@ class SlhKeys : public SlhRequest {
   Status take_seeds();
 
   BatchKind kind_of(uint32_t) const override { return slh_kind(LC_SLH_DSA_GENERATE, *what_.set); }
+  bool suits_cpu(uint32_t) const override { return !what_.set->is_draft(); }
+  const SlhSet &set_of(uint32_t) const override { return *what_.set; }
   uint32_t bytes_of(uint32_t) const override { return what_.set->private_bytes(); }
   Status run_on_cpu(uint32_t number) override {
     return cpu::slh_make_key(*what_.set, seeds(number), key(number));
