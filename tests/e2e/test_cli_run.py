@@ -238,9 +238,10 @@ def test_a_runtime_folder_that_others_may_enter_is_not_taken(tmp_path):
 
 
 @pytest.mark.parametrize("others", ["write", "own"])
-def test_a_temporary_folder_in_which_others_could_move_it_is_not_taken(tmp_path, others):
+def test_a_temporary_folder_in_which_others_could_move_it_is_not_taken(tmp_path_factory, others):
     """They could put a configuration of their own in its place, and code into the program."""
-    folder = tmp_path / "theirs"
+    # A socket's address has few bytes, of which tmp_path takes as many as the test's name has.
+    folder = tmp_path_factory.mktemp("t") / "theirs"
     folder.mkdir()
     inside = folder / "inside"
     inside.mkdir(mode=0o755)
