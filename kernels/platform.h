@@ -39,7 +39,7 @@
 //                     next awaits the end of that before it
 //   HAS_KEY_SLOT KEY_SLOT(name, n)  a target that can read n words at fixed
 //                     addresses without a load: the device has them as a
-//                     buffer, in the order of its stream
+//                     buffer, aligned to a block, in the order of its stream
 // Leaves, which a target may override:
 //   ROTATE_LEFT(x, n)      0 < n < 32
 //   ROTATE_LEFT_64(x, n)   of 64 bits, by the constant 0 < n < 64
@@ -169,9 +169,10 @@ __constant__ u32 product_sum_factor = 1;
 #define HAS_TEAM_BARRIER
 #define TEAM_BARRIER() __syncwarp()
 #define HAS_KEY_SLOT
-#define KEY_SLOT(name, words)   \
-  extern "C" {                  \
-  __constant__ u32 name[words]; \
+// Kernels that make a schedule write it there by blocks.
+#define KEY_SLOT(name, words)                 \
+  extern "C" {                                \
+  __constant__ __align__(16) u32 name[words]; \
   }
 #define SPREAD_BIT(x, n) spread_sign((x) << (7 - (n) % 8), 0x8888 | ((n) / 8) * 0x1111)
 #define JOIN_BYTES(a, b, c, d) \
