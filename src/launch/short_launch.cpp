@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "launch/aead_launch.h"
-#include "secure/key_memory.h"
+#include "secure/wiped_bytes.h"
 
 namespace lanecrypt::runtime {
 namespace {
@@ -53,10 +53,12 @@ bool AeadLaunch::is_short(const ChunkWork &work) const {
 
 Status AeadLaunch::upload_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
-  std::vector<ShortMessage> messages;
+  // Their keys are wiped however this ends.
+  std::vector<ShortMessage, secure::WipingAllocator<ShortMessage>> messages;
+  messages.reserve(aead.checks.size());
   for (const TagCheck &check : aead.checks) {
     const AeadPart &text = text_of(aead, check);
-    ShortMessage message = {};
+    ShortMessage &message = messages.emplace_back();
     memcpy(message.key, work.keys[text.key], work.kind.key_bytes);
     memcpy(message.start, text.start.data(), sizeof message.start);
     std::copy(text.lengths.begin(), text.lengths.end(), message.lengths);
@@ -71,15 +73,12 @@ Status AeadLaunch::upload_short(device::Stream &stream, AeadRoom &room, const Ci
       message.aad_at = static_cast<uint32_t>(aead.parts[check.first_sum].aad_at);
     message.tag_bytes = check.tag_bytes;
     message.is = check.is;
-    messages.push_back(message);
   }
   Staging staging(device_);
   staging.add(room.messages, messages, true);
   stage_aad(staging, room, aead);
-  const Status status = device_.properties().reaches_pinned ? staging.run_in_reach(room.staged)
-                                                            : staging.run(stream, room.staged);
-  secure::wipe(messages.data(), messages.size() * sizeof messages[0]);
-  return status;
+  return device_.properties().reaches_pinned ? staging.run_in_reach(room.staged)
+                                             : staging.run(stream, room.staged);
 }
 
 Status AeadLaunch::launch_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
