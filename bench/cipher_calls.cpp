@@ -146,8 +146,8 @@ int run(int argc, char **argv) {
   if (argc % 2 == 0) give_up("an option needs a value");
   if (module.empty()) give_up("no gpu.so lies where it is built; name it by --module");
 
-  const cli::ProviderLibrary library(module, "none", "");
-  std::vector<cli::BenchResult> results;
+  const ProviderLibrary library(module, "none", "");
+  std::vector<BenchResult> results;
   for (const Case &what : all_cases()) {
     if (what.name.find(only) == std::string::npos) continue;
     const char *const sides[] = {"openssl", "provider"};
@@ -160,7 +160,7 @@ int run(int argc, char **argv) {
     for (unsigned turn = 0; turn < runs; ++turn)
       for (const unsigned side : {turn % 2, 1 - turn % 2})
         times[side].push_back(loop.take_turn(ciphers[side].get()));
-    const cli::Spread spread[] = {cli::spread_of(times[0]), cli::spread_of(times[1])};
+    const Spread spread[] = {spread_of(times[0]), spread_of(times[1])};
     for (const int side : {1, 0})
       results.push_back({.name = what.name + "." + sides[side],
                          .unit = "ns",
@@ -173,8 +173,7 @@ int run(int argc, char **argv) {
                spread[0].median / spread[1].median, spread[0].min / spread[1].min);
     std::fflush(stdout);
   }
-  if (!out.empty())
-    std::ofstream(out) << cli::results_json(cli::this_machine(), results).dump(2) << "\n";
+  if (!out.empty()) std::ofstream(out) << results_json(this_machine(), results).dump(2) << "\n";
   return 0;
 }
 

@@ -34,7 +34,7 @@
 #include "cli/subcommand.h"
 #include "process/diagnostics.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr char kHelp[] =
@@ -75,9 +75,9 @@ Examples:
   lanecrypt bench aes --devices cuda:0 --json --out results.json
 )";
 
-class Bench : public Subcommand {
+class Bench : public cli::Subcommand {
  public:
-  std::vector<OptionName> option_names() const override {
+  std::vector<cli::OptionName> option_names() const override {
     return {{"json", "json"},
             {"out", "out", true},
             {"devices", "devices", true},
@@ -121,46 +121,47 @@ class Bench : public Subcommand {
     app.add_flag("--quiet", quiet_, "do not say what is being measured");
   }
 
-  void run(std::vector<SecretBytes>) override {
+  void run(std::vector<cli::SecretBytes>) override {
     static constexpr std::string_view kKnown[] = {"aes",  "rsa",     "pq",     "hash",
                                                   "host", "kernels", "timing", "papers"};
     if (std::find(std::begin(kKnown), std::end(kKnown), what_) == std::end(kKnown))
-      throw Failure(
-          ExitCode::kUsage,
+      throw cli::Failure(
+          cli::ExitCode::kUsage,
           fmt::format("there is no benchmark '{}': there are aes, rsa, pq, hash, host, kernels, "
                       "timing and papers",
                       what_));
     if (!paper_.empty() && what_ != "papers")
-      throw Failure(ExitCode::kUsage, fmt::format("'{}' has no part '{}'", what_, paper_));
+      throw cli::Failure(cli::ExitCode::kUsage,
+                         fmt::format("'{}' has no part '{}'", what_, paper_));
     if (!paper_.empty() && !is_paper(paper_))
-      throw Failure(ExitCode::kUsage,
-                    fmt::format("there is no paper '{}': there are {}", paper_, paper_letters()));
+      throw cli::Failure(cli::ExitCode::kUsage, fmt::format("there is no paper '{}': there are {}",
+                                                            paper_, paper_letters()));
     if (what_ == "papers" && !only_.empty())
-      throw Failure(ExitCode::kUsage, "bench papers takes no --only");
+      throw cli::Failure(cli::ExitCode::kUsage, "bench papers takes no --only");
     if (!module_.empty() && what_ != "rsa" && what_ != "host")
-      throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --module", what_));
+      throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --module", what_));
     if (!module_.empty() && access(module_.c_str(), R_OK) != 0)
-      throw_errno("cannot read the provider " + module_, errno);
+      cli::throw_errno("cannot read the provider " + module_, errno);
     if (!dir_.empty() && what_ != "host")
-      throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
+      throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
     if (launches_ && what_ != "timing")
-      throw Failure(ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
+      throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
     // For the papers it is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
       std::filesystem::create_directories(out_, error);
       if (error)
-        throw Failure(ExitCode::kUsage,
-                      fmt::format("cannot make the folder {}: {}", out_, error.message()));
+        throw cli::Failure(cli::ExitCode::kUsage,
+                           fmt::format("cannot make the folder {}: {}", out_, error.message()));
       folder_ = out_;
       out_ = fmt::format("{}/papers{}.json", out_, paper_.empty() ? "" : "-" + paper_);
     }
     // Checks, before anything is measured, that it can be written.
-    if (!out_.empty()) Output(out_, Output::Readers::kByUmask);
+    if (!out_.empty()) cli::Output(out_, cli::Output::Readers::kByUmask);
     try {
       measure();
     } catch (const Error &error) {
-      throw failure_of(error);
+      throw cli::failure_of(error);
     }
   }
 
@@ -174,7 +175,7 @@ class Bench : public Subcommand {
     });
     // OpenSSL looks for a name without a folder in its folder of modules.
     const std::string module =
-        module_.empty() ? find_provider_module() : std::filesystem::absolute(module_).string();
+        module_.empty() ? cli::find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "aes") bench_aes(context, quick_, log);
     if (what_ == "rsa") bench_rsa(context, module, quick_, log);
     if (what_ == "pq") {
@@ -193,9 +194,10 @@ class Bench : public Subcommand {
   // A context chooses the form of its kernels when it opens a device.
   void measure_kernels(const char *devices, BenchLog &log) const {
     if (!process::kHasDiagnostics)
-      throw Failure(ExitCode::kUsage,
-                    "bench kernels chooses forms of kernels, which this build does not: dev/bench "
-                    "builds with LANECRYPT_DIAGNOSTICS");
+      throw cli::Failure(
+          cli::ExitCode::kUsage,
+          "bench kernels chooses forms of kernels, which this build does not: dev/bench "
+          "builds with LANECRYPT_DIAGNOSTICS");
     for (const char *form : {"table4", "table1", "bitslice"}) {
       setenv("LANECRYPT_AES_FORM", form, 1);
       bench_kernels(Context(devices, LC_FALLBACK_NONE), form, quick_, log);
@@ -210,11 +212,12 @@ class Bench : public Subcommand {
 
   void report(const Machine &machine, const std::vector<BenchResult> &results) const {
     if (results.empty() && !only_.empty())
-      throw Failure(ExitCode::kUsage,
-                    fmt::format("bench {} measures nothing here that has {} in its name", what_,
-                                fmt::join(only_, " or ")));
+      throw cli::Failure(cli::ExitCode::kUsage,
+                         fmt::format("bench {} measures nothing here that has {} in its name",
+                                     what_, fmt::join(only_, " or ")));
     if (machine.gpu.empty())
-      say("lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "
+      cli::say(
+          "lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "
           "lanecrypt devices)\n");
     const std::string json = json_of(machine, results);
     write(json);
@@ -250,7 +253,7 @@ class Bench : public Subcommand {
   }
 
   static void write_to(const std::string &path, const std::string &text) {
-    Output output(path, (struct stat){});
+    cli::Output output(path, (struct stat){});
     output.create();
     output.write({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
     output.commit(false);
@@ -265,12 +268,11 @@ class Bench : public Subcommand {
 };
 
 }  // namespace
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench
 
 int main(int argc, char **argv) {
-  using namespace lanecrypt::cli;
-  return run_program([&] {
-    Bench bench;
-    return run_subcommand("bench", bench, argc, argv, 1);
+  return lanecrypt::cli::run_program([&] {
+    lanecrypt::bench::Bench bench;
+    return lanecrypt::cli::run_subcommand("bench", bench, argc, argv, 1);
   });
 }

@@ -36,7 +36,7 @@ namespace lanecrypt::bench {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-constexpr size_t kPlaces = cli::BatchTiming::kPlaces;
+constexpr size_t kPlaces = BatchTiming::kPlaces;
 
 [[noreturn]] void give_up(const std::string &what) {
   std::fprintf(stderr, "pq_proofs: %s\n", what.c_str());
@@ -223,7 +223,7 @@ bool openssl_verifies(EVP_PKEY *key, const Item &item) {
                           item.message.data(), item.message.size()) == 1;
 }
 
-cli::BenchResult prove(Signer &signer, size_t count, const std::string &row) {
+BenchResult prove(Signer &signer, size_t count, const std::string &row) {
   for (size_t n = 0; n < kPlaces; ++n) signer.add_key(1);
   std::vector<Pkey> keys;
   for (size_t n = 0; n < kPlaces; ++n) {
@@ -244,7 +244,7 @@ cli::BenchResult prove(Signer &signer, size_t count, const std::string &row) {
     }
     signer.sign(items);
     std::atomic<size_t> next{0};
-    cli::on_threads(cpu::usable_cores(), [&](unsigned) {
+    on_threads(cpu::usable_cores(), [&](unsigned) {
       for (size_t n; (n = next++) < items.size();)
         right += openssl_verifies(keys[items[n].key].get(), items[n]) ? 1 : 0;
     });
@@ -256,7 +256,7 @@ cli::BenchResult prove(Signer &signer, size_t count, const std::string &row) {
   return {row, "signatures", {value, value, value, unsigned(count)}, {}, {}, "", {}};
 }
 
-void time_signing(Signer &signer, cli::BatchTiming &timing, const std::string &row) {
+void time_signing(Signer &signer, BatchTiming &timing, const std::string &row) {
   signer.add_key(kPlaces);
   for (size_t n = 0; n < kPlaces; ++n) signer.add_key(1);
   const size_t count = signer.batch();
@@ -322,14 +322,14 @@ int run(int argc, char **argv) {
   const lc_device_info info = context.device(0);
   const bool is_gpu = info.is_gpu != 0;
 
-  cli::Machine machine = cli::this_machine();
+  Machine machine = this_machine();
   machine.gpu = info.name;
   machine.driver = info.driver;
-  cli::BatchTiming timing(info.api, options.launches);
-  std::vector<cli::BenchResult> &results = timing.results();
-  const cli::BenchLog log(options.only, false, [](const auto &) {});
+  BatchTiming timing(info.api, options.launches);
+  std::vector<BenchResult> &results = timing.results();
+  const BenchLog log(options.only, false, [](const auto &) {});
   const auto keep = [&] {
-    const std::string json = cli::results_json(machine, results).dump(2) + "\n";
+    const std::string json = results_json(machine, results).dump(2) + "\n";
     if (!options.out.empty()) std::ofstream(options.out) << json;
     return json;
   };

@@ -36,7 +36,6 @@ namespace lanecrypt::bench {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-using cli::BatchTiming;
 constexpr size_t kPlaces = BatchTiming::kPlaces;
 
 [[noreturn]] void give_up(const std::string &what) {
@@ -185,10 +184,10 @@ int run(int argc, char **argv) {
     if (is_gpu && wants("prime-512.test-one-lane"))
       time_prime_tests(timing, found, "one-lane", 512, 16384);
     if (timing.results().empty()) give_up("nothing here has " + only + " in its name");
-    cli::Machine machine = cli::this_machine();
+    Machine machine = this_machine();
     machine.gpu = found.properties.name;
     machine.driver = found.properties.driver;
-    const std::string json = cli::results_json(machine, timing.results()).dump(2) + "\n";
+    const std::string json = results_json(machine, timing.results()).dump(2) + "\n";
     if (out.empty())
       std::cout << json;
     else

@@ -13,7 +13,7 @@
 #include "bench/report/log.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kSliceBytes = 64 << 20;  // of data made or checked at once
@@ -36,7 +36,9 @@ constexpr AeadCase kCases[] = {
     {"chacha20-poly1305", "ChaCha20-Poly1305", LC_CHACHA20_POLY1305, 32},
 };
 
-[[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
+[[noreturn]] void fail(const std::string &text) {
+  throw cli::Failure(cli::ExitCode::kFailed, text);
+}
 
 // Messages side by side on the card, under one key.
 struct Batch {
@@ -44,7 +46,7 @@ struct Batch {
         uint64_t step, uint64_t count)
       : nonces(count), tags(count), list(count) {
     for (uint64_t n = 0; n < count; n++) {
-      const Block iv = data.iv(n);
+      const cli::Block iv = data.iv(n);
       // The stream's number is in the upper half.
       std::copy(iv.begin(), iv.begin() + 12, nonces[n].begin());
       list[n].key = data.key();
@@ -202,4 +204,4 @@ void bench_hashing(const Context &context, uint32_t index, const std::string &wh
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -8,7 +8,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // One message of `bytes`, encrypted and decrypted, and a batch of packets. Outputs and
 // tags are compared with OpenSSL's. Throws Failure (kFailed) if one differs.
@@ -19,4 +19,4 @@ void bench_aead(const Context &context, uint32_t index, const std::string &where
 void bench_hashing(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
                    const Patience &patience, const BenchData &data, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

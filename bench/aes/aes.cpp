@@ -17,7 +17,7 @@
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
@@ -52,7 +52,7 @@ std::vector<BenchCase> parallel_cases(bool quick) {
   for (const char *bits : {"128", "256", "192"}) {
     if (quick && bits[0] == '1' && bits[1] == '9') continue;
     const auto cipher = [&](const char *mode) {
-      return *find_cipher(fmt::format("aes-{}-{}", bits, mode));
+      return *cli::find_cipher(fmt::format("aes-{}-{}", bits, mode));
     };
     cases.push_back({cipher("ctr")});
     cases.push_back({cipher("ecb")});
@@ -70,7 +70,7 @@ std::vector<BenchCase> parallel_cases(bool quick) {
 std::vector<BenchCase> chain_cases(bool quick) {
   std::vector<BenchCase> cases;
   for (const char *name : {"aes-128-cbc", "aes-256-cbc", "aes-192-cbc"}) {
-    cases.push_back({*find_cipher(name), LC_ENCRYPT, kStreamBytes});
+    cases.push_back({*cli::find_cipher(name), LC_ENCRYPT, kStreamBytes});
     if (quick) break;
   }
   return cases;
@@ -90,19 +90,19 @@ std::vector<CardCase> more_cases(bool quick) {
   for (const uint32_t key_bytes : {16u, 32u}) {
     if (quick && key_bytes != 16) continue;
     const auto aes = [&](const char *mode, lc_cipher cipher) {
-      return BlockCipherMode{fmt::format("aes-{}-{}", 8 * key_bytes, mode), cipher, key_bytes};
+      return cli::BlockCipherMode{fmt::format("aes-{}-{}", 8 * key_bytes, mode), cipher, key_bytes};
     };
-    const BlockCipherMode cfb = aes("cfb", LC_AES_CFB128), ofb = aes("ofb", LC_AES_OFB);
+    const cli::BlockCipherMode cfb = aes("cfb", LC_AES_CFB128), ofb = aes("ofb", LC_AES_OFB);
     cases.push_back({{cfb, LC_ENCRYPT, kStreamBytes}});
     cases.push_back({{cfb, LC_DECRYPT}});
     cases.push_back({{ofb, LC_ENCRYPT, kStreamBytes}});
     if (quick) continue;
-    const BlockCipherMode cfb8 = aes("cfb8", LC_AES_CFB8), cfb1 = aes("cfb1", LC_AES_CFB1);
+    const cli::BlockCipherMode cfb8 = aes("cfb8", LC_AES_CFB8), cfb1 = aes("cfb1", LC_AES_CFB1);
     cases.push_back({{cfb8, LC_ENCRYPT, kStreamBytes / 16}, 64 * kMiB});
     cases.push_back({{cfb8, LC_DECRYPT}, 64 * kMiB});
     cases.push_back({{cfb1, LC_ENCRYPT, kStreamBytes / 128}, 8 * kMiB});
     cases.push_back({{cfb1, LC_DECRYPT}, 8 * kMiB});
-    const BlockCipherMode cts = aes("cbc-cts", LC_AES_CBC_CS3);
+    const cli::BlockCipherMode cts = aes("cbc-cts", LC_AES_CBC_CS3);
     cases.push_back({{cts, LC_ENCRYPT, kStreamBytes}});
     cases.push_back({{cts, LC_DECRYPT, kMessageBytes}});
   }
@@ -140,7 +140,7 @@ class DeviceBench {
         on_card(run, in, out, card_bytes_, run.name() + ".card");
       for (const BenchCase &run : chain_cases(scale_.quick))
         on_card(run, in, out, chain_bytes_, run.name() + ".card");
-      const BenchCase ctr{*find_cipher("aes-128-ctr")};
+      const BenchCase ctr{*cli::find_cipher("aes-128-ctr")};
       for (uint64_t bytes : scale_.sweep(card_bytes_))
         on_card(ctr, in, out, bytes, ctr.name() + ".card-sweep");
       const BenchCase chain = chain_cases(true).front();
@@ -198,7 +198,7 @@ class DeviceBench {
     const lc_device_info info = context_.device(index_);
     const DeviceBuffer in = context_.on_device(index_, kProbeBytes);
     const DeviceBuffer out = context_.on_device(index_, kProbeBytes);
-    const BenchCase ctr{*find_cipher("aes-256-ctr")};
+    const BenchCase ctr{*cli::find_cipher("aes-256-ctr")};
     std::vector<uint8_t> slice(kProbeBytes);
     data_.fill(0, slice);
     in.fill_from(slice.data(), slice.size());
@@ -237,8 +237,8 @@ class DeviceBench {
   void check(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output,
              const std::string &name) const {
     if (!data_.matches(run, offset, output))
-      throw Failure(ExitCode::kFailed,
-                    fmt::format("{} on {}: the output is not OpenSSL's", name, where_));
+      throw cli::Failure(cli::ExitCode::kFailed,
+                         fmt::format("{} on {}: the output is not OpenSSL's", name, where_));
   }
 
   void add(BenchResult result, const BenchCase *run) {
@@ -303,7 +303,8 @@ class DeviceBench {
     std::vector<uint8_t> expected(largest);
     data_.fill(0, expected);
     if (!std::equal(expected.begin(), expected.end(), host.data()))
-      throw Failure(ExitCode::kFailed, fmt::format("copies on {} changed the data", where_));
+      throw cli::Failure(cli::ExitCode::kFailed,
+                         fmt::format("copies on {} changed the data", where_));
   }
 
   void end_to_end() {
@@ -319,7 +320,7 @@ class DeviceBench {
     for (const BenchCase &run : parallel_cases(true)) both(run, host_bytes_, "");
     for (const BenchCase &run : chain_cases(true)) both(run, host_bytes_, "");
     for (const BenchCase &run : other_block_ciphers()) both(run, host_bytes_, "");
-    const BenchCase ctr{*find_cipher("aes-128-ctr")};
+    const BenchCase ctr{*cli::find_cipher("aes-128-ctr")};
     for (uint64_t bytes : scale_.sweep(host_bytes_)) both(ctr, bytes, "-sweep");
   }
 
@@ -336,8 +337,9 @@ class DeviceBench {
       lc_result told{};
       const double seconds = seconds_of([&] { told = job(messages, LC_MEMORY_HOST); });
       if (told.device_bytes != bytes)
-        throw Failure(ExitCode::kFailed, fmt::format("{} on {}: {} of {} bytes ran on the CPU",
-                                                     name, where_, told.cpu_bytes, bytes));
+        throw cli::Failure(cli::ExitCode::kFailed,
+                           fmt::format("{} on {}: {} of {} bytes ran on the CPU", name, where_,
+                                       told.cpu_bytes, bytes));
       return seconds;
     });
     if (run.stream_bytes != 0) result.streams = messages.list.size();
@@ -386,7 +388,7 @@ void bench_aes(const Context &context, bool quick, BenchLog &log) {
   for (const char *name : {"aes-128-ctr", "aes-256-ctr"})
     for (uint64_t bytes : scale.sweep(scale.largest_host_bytes))
       if (bytes < scale.largest_host_bytes)
-        measure_openssl({*find_cipher(name)}, bytes, ".openssl-sweep");
+        measure_openssl({*cli::find_cipher(name)}, bytes, ".openssl-sweep");
 
   uint64_t card_bytes = UINT64_MAX, host_bytes = UINT64_MAX;
   std::vector<uint32_t> devices;
@@ -415,4 +417,4 @@ void bench_kernels(const Context &context, const std::string &form, bool quick, 
     DeviceBench(context, index, where, scale, data, nullptr, log).run_on_card(form);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -7,7 +7,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Runs all of it. Every output is compared with OpenSSL's. Throws Failure (kFailed) if
 // one differs.
@@ -21,4 +21,4 @@ void bench_kernels(const Context &context, const std::string &form, bool quick, 
 // context's devices hash long messages.
 void bench_hashes(const Context &context, const std::string &form, bool quick, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

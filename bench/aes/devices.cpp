@@ -10,7 +10,7 @@
 
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kSliceBytes = 64 << 20;  // of data made or checked at once
@@ -103,13 +103,13 @@ class AllDevices {
     result.spread = measure_rate(patience_, static_cast<double>(bytes) / 1e9, [&] {
       const auto start = std::chrono::steady_clock::now();
       if (context_.run(job).device_bytes != bytes)
-        throw Failure(ExitCode::kFailed, name + ": not all of it ran on the devices");
+        throw cli::Failure(cli::ExitCode::kFailed, name + ": not all of it ran on the devices");
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     });
     for (size_t n = 0; n < devices_.size() && device == LC_ANY_DEVICE; ++n)
       if (context_.counters(devices_[n]).bytes == before[n])
-        throw Failure(ExitCode::kFailed,
-                      fmt::format("{}: {} did nothing", name, context_.device(devices_[n]).id));
+        throw cli::Failure(cli::ExitCode::kFailed, fmt::format("{}: {} did nothing", name,
+                                                               context_.device(devices_[n]).id));
     rates_[suffix] = result.spread.median;
     log_.add(std::move(result));
     return true;
@@ -117,8 +117,8 @@ class AllDevices {
 
   void check(uint64_t offset, std::span<const uint8_t> output) const {
     if (!data_.matches(run_, offset, output))
-      throw Failure(ExitCode::kFailed,
-                    run_.name() + " on all devices: the output is not OpenSSL's");
+      throw cli::Failure(cli::ExitCode::kFailed,
+                         run_.name() + " on all devices: the output is not OpenSSL's");
   }
 
   const Context &context_;
@@ -127,8 +127,8 @@ class AllDevices {
   const BenchData &data_;
   BenchLog &log_;
   std::map<std::string, double> rates_;  // GB/s, by the suffix of the name
-  const BenchCase run_{*find_cipher("aes-128-ctr")};
-  const Block iv_ = data_.iv(0);
+  const BenchCase run_{*cli::find_cipher("aes-128-ctr")};
+  const cli::Block iv_ = data_.iv(0);
 };
 
 }  // namespace
@@ -163,4 +163,4 @@ void bench_all_devices(const Context &context, const std::vector<uint32_t> &devi
   all.add_ratio("pinned");
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

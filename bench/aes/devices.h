@@ -11,7 +11,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // The selected devices that pass their self-tests, by index, and their names in results:
 // "cuda" for the first of its API, "cuda-1" for the second. The others are named on
@@ -28,4 +28,4 @@ void bench_all_devices(const Context &context, const std::vector<uint32_t> &devi
                        uint64_t card_bytes, uint64_t host_bytes, const Patience &patience,
                        const BenchData &data, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

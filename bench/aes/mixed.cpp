@@ -16,7 +16,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kUsualBytes = 16 << 10;
@@ -34,7 +34,9 @@ constexpr ChainCase kCases[] = {
     {"aes-128-ccm", "AES-128-CCM", LC_AES_CCM},
 };
 
-[[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
+[[noreturn]] void fail(const std::string &text) {
+  throw cli::Failure(cli::ExitCode::kFailed, text);
+}
 
 // Messages one after another in a buffer, each at a multiple of 16.
 class Batch {
@@ -51,7 +53,7 @@ class Batch {
       ivs_[n] = data.iv(n);
       lengths_.push_back(alike ? kUsualBytes : length(random));
       starts_.push_back(extent_);
-      extent_ += (lengths_.back() + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+      extent_ += (lengths_.back() + cli::kBlockBytes - 1) / cli::kBlockBytes * cli::kBlockBytes;
     }
   }
 
@@ -59,7 +61,7 @@ class Batch {
 
   // The length as a mode takes it: only whole blocks in CBC.
   uint64_t length(lc_cipher mode, uint64_t n) const {
-    return mode == LC_AES_CBC ? lengths_[n] / kBlockBytes * kBlockBytes : lengths_[n];
+    return mode == LC_AES_CBC ? lengths_[n] / cli::kBlockBytes * cli::kBlockBytes : lengths_[n];
   }
 
   std::vector<lc_message> messages(lc_cipher mode, const uint8_t *in, uint8_t *out) {
@@ -114,7 +116,7 @@ class Batch {
   }
 
   std::vector<uint8_t> keys_;
-  std::vector<Block> ivs_;
+  std::vector<cli::Block> ivs_;
   std::vector<Tag> tags_;
   std::vector<uint64_t> lengths_, starts_;
   uint64_t extent_ = 0;
@@ -164,4 +166,4 @@ void bench_mixed(const Context &context, uint32_t index, const std::string &wher
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

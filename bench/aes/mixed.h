@@ -8,7 +8,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // For CBC encryption, CFB encryption, OFB and CCM on the card, in one call each: as many
 // messages of 16 KiB as `bytes` hold (`.card-alike`), and as many of 1 to 32 KiB, drawn
@@ -17,4 +17,4 @@ namespace lanecrypt::cli {
 void bench_mixed(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
                  const Patience &patience, const BenchData &data, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -15,7 +15,7 @@
 #include "cli/failure.h"
 #include "process/diagnostics.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr unsigned kKeys = 10000;
@@ -77,8 +77,8 @@ std::vector<TimingCase> timing_cases(bool quick) {
     both(streams("cbc-cs3", LC_AES_CBC_CS3, 136), "-encrypt");
   }
   // Other block ciphers have the same frames around them.
-  for (const std::string &name : cipher_names()) {
-    const BlockCipherMode cipher = *find_cipher(name);
+  for (const std::string &name : cli::cipher_names()) {
+    const cli::BlockCipherMode cipher = *cli::find_cipher(name);
     const Mode &mode = mode_of(cipher.mode);
     if (mode.block->first == LC_AES_ECB || (quick && cipher.key_bytes != 16)) continue;
     if (mode.way == Way::kCtr) cases.push_back({name, cipher.mode, LC_ENCRYPT, cipher.key_bytes});
@@ -154,7 +154,8 @@ class Timing {
       context_.run(before);
       const lc_result told = context_.run(opens ? open : job);
       if (told.kernel_ns == 0)
-        throw Failure(ExitCode::kFailed, fmt::format("{}: the device tells no time", run.name));
+        throw cli::Failure(cli::ExitCode::kFailed,
+                           fmt::format("{}: the device tells no time", run.name));
       if (n >= warm_up)
         timed.push_back({static_cast<double>(told.kernel_ns), key_varies, data_varies});
     }
@@ -221,4 +222,4 @@ void bench_timing(const Context &context, bool quick, std::optional<unsigned> wa
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -7,7 +7,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // For every mode on each ready device, in both directions where these have kernels of
 // their own: whether two kinds of launches, in random order, differ in their time by
@@ -27,4 +27,4 @@ namespace lanecrypt::cli {
 void bench_timing(const Context &context, bool quick, std::optional<unsigned> launches,
                   BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -14,7 +14,7 @@
 #include "bench/load/data.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -134,11 +134,12 @@ class DeviceHashes {
           const lc_result told = digests.run(context_, device_);
           const std::chrono::duration<double> took = Clock::now() - start;
           if (told.device_bytes != all)
-            throw Failure(ExitCode::kFailed, name + ": the device did not hash all of it");
+            throw cli::Failure(cli::ExitCode::kFailed,
+                               name + ": the device did not hash all of it");
           return took.count();
         });
         if (!(digests == right))
-          throw Failure(ExitCode::kFailed, name + ": a digest is not the CPU's");
+          throw cli::Failure(cli::ExitCode::kFailed, name + ": a digest is not the CPU's");
         if (openssl) result.over_openssl = result.spread.median / *openssl;
         log_.add(std::move(result));
       };
@@ -191,4 +192,4 @@ void bench_hash(const Context &context, bool quick, BenchLog &log) {
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

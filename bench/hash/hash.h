@@ -7,10 +7,10 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Every digest is compared with the CPU's. Throws Failure (kFailed) if one differs, or if not
 // all were made by the device.
 void bench_hash(const Context &context, bool quick, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

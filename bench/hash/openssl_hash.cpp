@@ -14,7 +14,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -52,7 +52,7 @@ Spread rate_of(const EVP_MD *digest, unsigned cores, const Patience &patience) {
       const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
       do {
         if (!hash_once(context.get(), digest, message))
-          throw Failure(ExitCode::kFailed, "OpenSSL does not hash");
+          throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL does not hash");
         ++messages;
       } while (Clock::now() - start < kSlice);
     });
@@ -69,7 +69,7 @@ std::optional<double> bench_openssl_hash(const std::string &name, const std::str
   if (!log.wants(of_one) && !log.wants(of_all)) return {};
   const std::unique_ptr<EVP_MD, FreeDigest> fetched(
       EVP_MD_fetch(nullptr, digest.c_str(), "provider=default"));
-  if (!fetched) throw Failure(ExitCode::kFailed, "OpenSSL has no " + digest);
+  if (!fetched) throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL has no " + digest);
   const auto measure = [&](const std::string &row, unsigned cores) -> std::optional<double> {
     if (!log.wants(row)) return {};
     log.tell(row);
@@ -82,4 +82,4 @@ std::optional<double> bench_openssl_hash(const std::string &name, const std::str
   return one;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

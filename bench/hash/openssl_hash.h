@@ -8,11 +8,11 @@
 
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Adds the rows `NAME.openssl` and `NAME.openssl-all-cores`, GB/s of messages of 1 MiB, of the
 // digest that OpenSSL calls `digest`. Returns the rate of one core, if that row is wanted.
 std::optional<double> bench_openssl_hash(const std::string &name, const std::string &digest,
                                          const Patience &patience, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -11,7 +11,7 @@
 #include "bench/report/turns.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kUnitBytes = 4 << 10;  // of XTS: a sector
@@ -24,7 +24,7 @@ struct Way {
 std::vector<Way> ways() {
   return {{EvpUpdate::usual(), true},
           {EvpUpdate::usual(), false},
-          {{*find_cipher("aes-256-cbc"), LC_DECRYPT}, true},
+          {{*cli::find_cipher("aes-256-cbc"), LC_DECRYPT}, true},
           {xts_case("256", LC_ENCRYPT, kUnitBytes), true}};
 }
 
@@ -62,4 +62,4 @@ void bench_host_cores(uint64_t bytes, unsigned runs, const BenchData &data, Benc
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -6,10 +6,10 @@
 #include "bench/load/data.h"
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // One job over `bytes` of ordinary memory in pages of 4 KiB, in place and apart, by
 // OpenSSL in one call and by lc_run() with LC_CPU.
 void bench_host_cores(uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

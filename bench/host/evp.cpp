@@ -15,7 +15,7 @@
 #include "bench/report/turns.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 // An update, and the beginning of its rows' names.
@@ -139,7 +139,8 @@ void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &dev
              reference.check(out->data(), name);
              const uint64_t on_device = caller.evp.device_bytes() - *before;
              if (caller.has_device && on_device != bytes)
-               throw Failure(ExitCode::kFailed, name + ": not all of it ran on the device");
+               throw cli::Failure(cli::ExitCode::kFailed,
+                                  name + ": not all of it ran on the device");
              if (!chooses) return;
              const double percent = 100.0 / static_cast<double>(bytes);
              on_devices.push_back(percent * static_cast<double>(on_device));
@@ -160,4 +161,4 @@ void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &dev
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

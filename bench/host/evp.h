@@ -9,7 +9,7 @@
 #include "bench/load/data.h"
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // A device as the provider's setting `devices` names it, and as results name it.
 struct EvpDevice {
@@ -25,4 +25,4 @@ struct EvpDevice {
 void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                     uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -25,7 +25,7 @@
 #include "cli/program.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kSliceBytes = 64 << 20;  // of data made at once
@@ -40,7 +40,7 @@ std::string hex_of(const uint8_t *bytes, size_t count) {
 class OwnFolder {
  public:
   explicit OwnFolder(const std::string &in) : path_(in + "/lanecrypt.XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) throw_errno("cannot make a folder in " + in, errno);
+    if (mkdtemp(path_.data()) == nullptr) cli::throw_errno("cannot make a folder in " + in, errno);
   }
   ~OwnFolder() {
     std::error_code ignored;
@@ -59,14 +59,14 @@ class MappedFile {
  public:
   explicit MappedFile(const std::string &path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) throw_errno("cannot read " + path, errno);
+    if (file < 0) cli::throw_errno("cannot read " + path, errno);
     struct stat status {};
     fstat(file, &status);
     bytes_ = static_cast<uint64_t>(status.st_size);
     void *const mapped = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file, 0);
     const int error = errno;
     close(file);
-    if (mapped == MAP_FAILED) throw_errno("cannot read " + path, error);
+    if (mapped == MAP_FAILED) cli::throw_errno("cannot read " + path, error);
     data_ = static_cast<const uint8_t *>(mapped);
   }
   ~MappedFile() { munmap(const_cast<uint8_t *>(data_), bytes_); }
@@ -100,7 +100,7 @@ void write_data(const std::string &path, const BenchData &data, uint64_t bytes) 
     file.write(reinterpret_cast<const char *>(slice.data()),
                static_cast<std::streamsize>(std::min<uint64_t>(slice.size(), bytes - done)));
   }
-  if (!file.flush()) throw Failure(ExitCode::kFailed, "cannot write " + path);
+  if (!file.flush()) throw cli::Failure(cli::ExitCode::kFailed, "cannot write " + path);
 }
 
 // Runs a program to its end, which must be a good one.
@@ -116,12 +116,12 @@ void run_to_end(const std::vector<std::string> &words) {
   const int error =
       posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw_errno("cannot run " + words[0], error);
+  if (error != 0) cli::throw_errno("cannot run " + words[0], error);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw Failure(ExitCode::kFailed, words[0] + " " + words[1] + " failed");
+    throw cli::Failure(cli::ExitCode::kFailed, words[0] + " " + words[1] + " failed");
 }
 
 // "", "-ram-disk", or "-ram-disk-huge-pages": their figures differ much.
@@ -142,12 +142,12 @@ std::string kind_of(const std::string &folder) {
 
 void bench_files(const std::string &folder, const std::vector<EvpDevice> &devices, uint64_t bytes,
                  unsigned runs, const BenchData &data, BenchLog &log) {
-  const BenchCase run{*find_cipher("aes-256-ctr")};
+  const BenchCase run{*cli::find_cipher("aes-256-ctr")};
   const std::string row = run.name() + ".enc-file" + kind_of(folder);
   std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
       {row + ".openssl", {"openssl", "enc"}},
       {row + ".openssl-bufsize-1M", {"openssl", "enc", "-bufsize", "1048576"}}};
-  const std::string command = program_beside("lanecrypt");
+  const std::string command = cli::program_beside("lanecrypt");
   programs.push_back({row + ".own-choice", {command, "enc"}});
   for (const EvpDevice &device : devices)
     programs.push_back(
@@ -159,11 +159,11 @@ void bench_files(const std::string &folder, const std::vector<EvpDevice> &device
   std::error_code error;
   if (const auto space = std::filesystem::space(folder, error);
       error || space.available < 3 * bytes)
-    throw Failure(ExitCode::kUsage,
-                  fmt::format("{} has no room for three files of {} bytes", folder, bytes));
+    throw cli::Failure(cli::ExitCode::kUsage,
+                       fmt::format("{} has no room for three files of {} bytes", folder, bytes));
   const std::string in = own.file("in"), expected = own.file("expected"), out = own.file("out");
   write_data(in, data, bytes);
-  const Block iv = data.iv(run, 0);
+  const cli::Block iv = data.iv(run, 0);
   const auto words_of = [&](std::vector<std::string> words, const std::string &to) {
     for (const std::string &word :
          {"-" + run.cipher.name, std::string("-K"), hex_of(data.key(), run.cipher.key_bytes),
@@ -180,12 +180,12 @@ void bench_files(const std::string &folder, const std::vector<EvpDevice> &device
                           [words = words_of(program, out)] { run_to_end(words); },
                           [&, name = name] {
                             if (!(MappedFile(out) == MappedFile(expected)))
-                              throw Failure(ExitCode::kFailed,
-                                            name + ": the output is not OpenSSL's");
+                              throw cli::Failure(cli::ExitCode::kFailed,
+                                                 name + ": the output is not OpenSSL's");
                             unlink(out.c_str());
                           },
                           {}});
   measure_contenders(contenders, runs, {}, log);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -10,7 +10,7 @@
 #include "bench/load/data.h"
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // AES-256-CTR from a file of `bytes` in `folder` to another: whole programs from start to
 // end, and their CPU time. They are `openssl enc` of the PATH, with its own buffer and
@@ -21,4 +21,4 @@ namespace lanecrypt::cli {
 void bench_files(const std::string &folder, const std::vector<EvpDevice> &devices, uint64_t bytes,
                  unsigned runs, const BenchData &data, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

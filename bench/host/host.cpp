@@ -20,7 +20,7 @@
 #include "bench/report/turns.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
@@ -53,9 +53,9 @@ struct Scale {
 };
 
 std::vector<BenchCase> parallel_cases() {
-  return {{*find_cipher("aes-256-ctr")},
+  return {{*cli::find_cipher("aes-256-ctr")},
           xts_case("256", LC_ENCRYPT, kUnitBytes),
-          {*find_cipher("aes-256-cbc"), LC_DECRYPT},
+          {*cli::find_cipher("aes-256-cbc"), LC_DECRYPT},
           {{"aes-256-gcm", LC_AES_GCM, 32}}};
 }
 
@@ -80,7 +80,7 @@ class HostBench {
         beside_openssl(run, run.name() + ".pinned-to-pinned.default", bytes);
     memory_.reset();
     for (const char *name : {"aes-128-cbc", "aes-256-cbc"}) {
-      const BenchCase run{*find_cipher(name), LC_ENCRYPT, kStreamBytes};
+      const BenchCase run{*cli::find_cipher(name), LC_ENCRYPT, kStreamBytes};
       beside_openssl(run, fmt::format("{}.{}x16KiB-pinned.default", run.name(), scale_.streams),
                      scale_.streams * kStreamBytes);
     }
@@ -161,8 +161,8 @@ class HostBench {
       std::optional<Ticket> ticket;
       *submit_seconds = seconds_of([&] { ticket = context.submit(job); });
       if (const lc_result told = ticket->wait(); told.device_bytes != bytes)
-        throw Failure(ExitCode::kFailed, fmt::format("{}: {} of {} bytes ran on the CPU", name,
-                                                     told.cpu_bytes, bytes));
+        throw cli::Failure(cli::ExitCode::kFailed, fmt::format("{}: {} of {} bytes ran on the CPU",
+                                                               name, told.cpu_bytes, bytes));
     };
     Contender made{name,
                    bytes,
@@ -241,4 +241,4 @@ void bench_host(const Context &context, const std::string &module, const std::st
   if (!folder.empty()) bench_files(folder, named, scale.file_bytes, has_gpu ? 5 : 2, data, log);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

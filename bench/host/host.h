@@ -8,7 +8,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // On each selected device, in turn with OpenSSL on one core and on all: AES-256 from
 // pinned memory to pinned memory, CBC encryption of many streams, and one
@@ -21,4 +21,4 @@ namespace lanecrypt::cli {
 void bench_host(const Context &context, const std::string &module, const std::string &folder,
                 bool quick, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -16,7 +16,7 @@
 #include "bench/report/log.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 // The period in which a paced job begins.
@@ -50,7 +50,8 @@ class EvpWorker : public Worker {
     const uint64_t before = evp_->device_bytes();
     evp_->update(in_.data(), out_.data(), bytes);
     if (has_device_ && evp_->device_bytes() - before != bytes)
-      throw Failure(ExitCode::kFailed, "beside a task, not all of an update ran on the device");
+      throw cli::Failure(cli::ExitCode::kFailed,
+                         "beside a task, not all of an update ran on the device");
   }
   const uint8_t *in() const override { return in_.data(); }
   uint8_t *out() override { return out_.data(); }
@@ -83,7 +84,8 @@ class DeviceWorker : public Worker {
     lc_cipher_job job = messages.job();
     job.device = 0;
     if (context_.run(job).device_bytes != bytes)
-      throw Failure(ExitCode::kFailed, "beside a task, not all of a job ran on the device");
+      throw cli::Failure(cli::ExitCode::kFailed,
+                         "beside a task, not all of a job ran on the device");
   }
   const uint8_t *in() const override { return in_; }
   uint8_t *out() override { return out_; }
@@ -197,4 +199,4 @@ void bench_host_idle(const std::string &module, const std::vector<EvpDevice> &de
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -10,7 +10,7 @@
 #include "bench/load/data.h"
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // How much of its core a task that only counts keeps, in per cent, while all threads of
 // an AES-128-CTR job have that same core. OpenSSL does the job (`idle.openssl`), or each
@@ -21,4 +21,4 @@ namespace lanecrypt::cli {
 void bench_host_idle(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                      bool quick, const BenchData &data, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -5,10 +5,12 @@
 
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
-[[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
+[[noreturn]] void fail(const std::string &text) {
+  throw cli::Failure(cli::ExitCode::kFailed, text);
+}
 
 }  // namespace
 
@@ -43,4 +45,4 @@ Tag Seal::finish() {
   return tag;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -8,7 +8,7 @@
 
 #include "cli/crypt/block_cipher_mode.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 using Tag = std::array<uint8_t, 16>;
 using Nonce = std::array<uint8_t, 12>;
@@ -23,8 +23,8 @@ class Seal {
   Tag finish();
 
  private:
-  EvpCipher cipher_;
-  EvpContext context_;
+  cli::EvpCipher cipher_;
+  cli::EvpContext context_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -13,7 +13,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 CpuLoad::CpuLoad(const std::function<void(const std::string &)> &note) {
   const unsigned cores = cpu::usable_cores();
@@ -41,7 +41,7 @@ CpuLoad::~CpuLoad() {
 
 void CpuLoad::check() {
   if (stress_ng_ > 0 && has_ended())
-    throw Failure(ExitCode::kFailed, "stress-ng ended while the loaded CPU was measured");
+    throw cli::Failure(cli::ExitCode::kFailed, "stress-ng ended while the loaded CPU was measured");
 }
 
 bool CpuLoad::start_stress_ng(unsigned cores) {
@@ -66,4 +66,4 @@ bool CpuLoad::has_ended() {
   return true;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

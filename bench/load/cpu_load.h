@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // `stress-ng --cpu` if it is on the PATH. Otherwise as many threads as cores, which do
 // nothing but AES.
@@ -37,4 +37,4 @@ class CpuLoad {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -13,7 +13,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 // The most in one update: EVP counts bytes in an int.
@@ -27,7 +27,7 @@ bool reads_back(const BenchCase &run) {
 }
 
 const BenchCase &seed_case() {
-  static const BenchCase kCase{*find_cipher("aes-128-ctr")};
+  static const BenchCase kCase{*cli::find_cipher("aes-128-ctr")};
   return kCase;
 }
 
@@ -45,8 +45,9 @@ std::vector<BenchCase> other_block_ciphers() {
   for (const BlockCipher &block : kBlockCiphers) {
     if (block.first == LC_AES_ECB) continue;
     const Mode &ctr = mode_of(another_mode(block.first, Way::kCtr));
-    const std::optional<BlockCipherMode> cipher = find_cipher(ctr.openssl_name(16));
-    if (cipher && EvpCipher(EVP_CIPHER_fetch(nullptr, cipher->name.c_str(), "provider=default")))
+    const std::optional<cli::BlockCipherMode> cipher = cli::find_cipher(ctr.openssl_name(16));
+    if (cipher &&
+        cli::EvpCipher(EVP_CIPHER_fetch(nullptr, cipher->name.c_str(), "provider=default")))
       cases.push_back({*cipher});
   }
   return cases;
@@ -68,25 +69,25 @@ bool BenchCase::is_own_inverse() const { return mode_of(cipher.mode).is_own_inve
 uint64_t BenchCase::part_bytes() const {
   if (stream_bytes != 0) return stream_bytes;
   if (data_unit_bytes != 0) return data_unit_bytes;
-  return cipher.mode == LC_CHACHA20 ? kChachaBlockBytes : kBlockBytes;
+  return cipher.mode == LC_CHACHA20 ? kChachaBlockBytes : cli::kBlockBytes;
 }
 
 BenchData::BenchData() : seed_(16), key_(64) {
   if (RAND_bytes(seed_.data(), static_cast<int>(seed_.size())) != 1 ||
       RAND_bytes(key_.data(), static_cast<int>(key_.size())) != 1 ||
       RAND_bytes(iv_.data(), static_cast<int>(iv_.size())) != 1)
-    throw Failure(ExitCode::kFailed, "OpenSSL's random generator gave no data");
+    throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL's random generator gave no data");
 }
 
 void BenchData::fill(uint64_t offset, std::span<uint8_t> out) const {
   std::fill(out.begin(), out.end(), 0);
   OpensslCipher keystream(seed_case());
-  keystream.begin(seed_.data(), advance_counter(Block{}, offset / kBlockBytes));
+  keystream.begin(seed_.data(), advance_counter(cli::Block{}, offset / cli::kBlockBytes));
   keystream.update(out.data(), out.data(), out.size());
 }
 
-Block BenchData::iv(const BenchCase &run, uint64_t stream) const {
-  Block first = iv(stream);
+cli::Block BenchData::iv(const BenchCase &run, uint64_t stream) const {
+  cli::Block first = iv(stream);
   if (run.cipher.mode == LC_CHACHA20) std::fill_n(first.begin(), 4, 0);
   return first;
 }
@@ -121,17 +122,18 @@ bool BenchData::part_matches(const BenchCase &run, uint64_t offset,
                      std::min<uint64_t>(run.stream_bytes, output.size() - done));
     }
   } else {
-    Block first = iv(run, 0);
+    cli::Block first = iv(run, 0);
     if (run.data_unit_bytes != 0) first = advance_tweak(first, offset / run.data_unit_bytes);
-    if (run.cipher.way() == Way::kCtr) first = advance_counter(first, offset / kBlockBytes);
+    if (run.cipher.way() == Way::kCtr) first = advance_counter(first, offset / cli::kBlockBytes);
     if (run.cipher.mode == LC_CHACHA20) {
       const uint32_t block = static_cast<uint32_t>(offset / kChachaBlockBytes);
       for (int i = 0; i < 4; ++i) first[i] = static_cast<uint8_t>(block >> (8 * i));
     }
     if (reads_back(run) && offset > 0) {
       if (run.direction == LC_ENCRYPT)
-        throw Failure(ExitCode::kFailed, "a serial chain can be checked only from its start");
-      fill(offset - kBlockBytes, first);
+        throw cli::Failure(cli::ExitCode::kFailed,
+                           "a serial chain can be checked only from its start");
+      fill(offset - cli::kBlockBytes, first);
     }
     openssl.begin(key_.data(), first);
     openssl.update(expected.data(), expected.data(), expected.size());
@@ -140,27 +142,27 @@ bool BenchData::part_matches(const BenchCase &run, uint64_t offset,
 }
 
 OpensslCipher::OpensslCipher(const BenchCase &run)
-    : cipher_(fetch_cpu_cipher(run.cipher)),
+    : cipher_(cli::fetch_cpu_cipher(run.cipher)),
       context_(EVP_CIPHER_CTX_new()),
       encrypt_(run.direction == LC_ENCRYPT),
       data_unit_bytes_(run.data_unit_bytes) {
   if (!context_ ||
       EVP_CipherInit_ex2(context_.get(), cipher_.get(), nullptr, nullptr, encrypt_, nullptr) != 1)
-    throw Failure(ExitCode::kFailed, "OpenSSL could not start a cipher");
+    throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL could not start a cipher");
   if (run.cipher.mode == LC_AES_CBC_CS3) {
     char kind[] = OSSL_CIPHER_CTS_MODE_CS3;
     const OSSL_PARAM stealing[] = {
         OSSL_PARAM_construct_utf8_string(OSSL_CIPHER_PARAM_CTS_MODE, kind, 0),
         OSSL_PARAM_construct_end()};
     if (EVP_CIPHER_CTX_set_params(context_.get(), stealing) != 1)
-      throw Failure(ExitCode::kFailed, "OpenSSL has no ciphertext stealing");
+      throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL has no ciphertext stealing");
   }
 }
 
-void OpensslCipher::begin(const uint8_t *key, const Block &iv) {
+void OpensslCipher::begin(const uint8_t *key, const cli::Block &iv) {
   if (EVP_CipherInit_ex2(context_.get(), nullptr, key, iv.data(), encrypt_, nullptr) != 1 ||
       EVP_CIPHER_CTX_set_padding(context_.get(), 0) != 1)
-    throw Failure(ExitCode::kFailed, "OpenSSL could not start a cipher");
+    throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL could not start a cipher");
   tweak_ = iv;
 }
 
@@ -173,20 +175,20 @@ void OpensslCipher::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
     int produced = 0;
     if (EVP_CipherUpdate(context_.get(), out + done, &produced, in + done, static_cast<int>(now)) !=
         1)
-      throw Failure(ExitCode::kFailed, "a cipher failed in OpenSSL");
+      throw cli::Failure(cli::ExitCode::kFailed, "a cipher failed in OpenSSL");
     done += now;
   }
 }
 
 std::array<uint8_t, 16> OpensslCipher::tag() {
   std::array<uint8_t, 16> made{};
-  uint8_t nothing[kBlockBytes];
+  uint8_t nothing[cli::kBlockBytes];
   int produced = 0;
   if (EVP_CipherFinal_ex(context_.get(), nothing, &produced) != 1 ||
       EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_GET_TAG, static_cast<int>(made.size()),
                           made.data()) != 1)
-    throw Failure(ExitCode::kFailed, "a cipher failed in OpenSSL");
+    throw cli::Failure(cli::ExitCode::kFailed, "a cipher failed in OpenSSL");
   return made;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

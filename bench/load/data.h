@@ -13,11 +13,11 @@
 #include "cli/crypt/block_cipher_mode.h"
 #include "job/cipher/counter.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // A case to be measured: what is done with the data.
 struct BenchCase {
-  BlockCipherMode cipher;
+  cli::BlockCipherMode cipher;
   lc_direction direction = LC_ENCRYPT;
   uint64_t stream_bytes = 0;  // of each message; 0: all is one message
   // XTS: a power of two. The command encrypts no files in XTS.
@@ -46,9 +46,9 @@ class BenchData {
 
   const uint8_t *key() const { return key_.data(); }
   // The IV of a stream, counted from 0.
-  Block iv(uint64_t stream) const { return advance_counter(iv_, stream << 32); }
+  cli::Block iv(uint64_t stream) const { return advance_counter(iv_, stream << 32); }
   // The IV in the form of the case's cipher: ChaCha20 counts blocks from 0.
-  Block iv(const BenchCase &run, uint64_t stream) const;
+  cli::Block iv(const BenchCase &run, uint64_t stream) const;
 
   // Fills `out` with the data at `offset`, a multiple of 16.
   void fill(uint64_t offset, std::span<uint8_t> out) const;
@@ -61,7 +61,7 @@ class BenchData {
   bool part_matches(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output) const;
 
   std::vector<uint8_t> seed_, key_;
-  Block iv_{};
+  cli::Block iv_{};
 };
 
 // OpenSSL on this thread, as any program uses it: one context, and one update.
@@ -69,17 +69,17 @@ class OpensslCipher {
  public:
   explicit OpensslCipher(const BenchCase &run);
   // Sets key and IV. A null key keeps the one before.
-  void begin(const uint8_t *key, const Block &iv);
+  void begin(const uint8_t *key, const cli::Block &iv);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
   // GCM: ends the message, and returns its tag.
   std::array<uint8_t, 16> tag();
 
  private:
-  EvpCipher cipher_;
-  EvpContext context_;
+  cli::EvpCipher cipher_;
+  cli::EvpContext context_;
   bool encrypt_;
   uint64_t data_unit_bytes_;
-  Block tweak_{};
+  cli::Block tweak_{};
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

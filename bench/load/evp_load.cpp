@@ -17,7 +17,7 @@
 #include "bench/load/pass.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr size_t kMostSignatureBytes = 2048;
@@ -182,10 +182,10 @@ Work run_load(const Load &load, double warm_up_seconds, double seconds) {
                took = std::chrono::duration<double>(Clock::now() - began).count();
   stage.stop = true;
   for (std::thread &thread : threads) thread.join();
-  if (const char *error = stage.error) throw Failure(ExitCode::kFailed, error);
+  if (const char *error = stage.error) throw cli::Failure(cli::ExitCode::kFailed, error);
   if (const uint64_t failures = sum(&Count::failures); failures > 0)
-    throw Failure(ExitCode::kFailed, std::to_string(failures) + " signatures failed");
+    throw cli::Failure(cli::ExitCode::kFailed, std::to_string(failures) + " signatures failed");
   return {double(made) / took, cpu / took};
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 struct Load {
   OSSL_LIB_CTX *library;
@@ -31,4 +31,4 @@ struct Work {
 // signature failed, or if a thread or a job did not start.
 Work run_load(const Load &load, double warm_up_seconds, double seconds);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -8,12 +8,12 @@
 
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 OrdinaryMemory::OrdinaryMemory(uint64_t bytes) : bytes_(bytes) {
   void *const made =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (made == MAP_FAILED) throw_errno("the system gives no memory", errno);
+  if (made == MAP_FAILED) cli::throw_errno("the system gives no memory", errno);
   data_ = static_cast<uint8_t *>(made);
   // A system without huge pages refuses.
   (void)madvise(made, bytes, MADV_NOHUGEPAGE);
@@ -24,7 +24,7 @@ OrdinaryMemory::OrdinaryMemory(uint64_t bytes) : bytes_(bytes) {
 OrdinaryMemory::~OrdinaryMemory() { munmap(data_, bytes_); }
 
 const BenchCase &EvpUpdate::usual() {
-  static const BenchCase kCase{*find_cipher("aes-128-ctr")};
+  static const BenchCase kCase{*cli::find_cipher("aes-128-ctr")};
   return kCase;
 }
 
@@ -51,21 +51,21 @@ void EvpUpdate::fetch(OSSL_LIB_CTX *library, const char *properties) {
   cipher_.reset(EVP_CIPHER_fetch(library, run_.cipher.name.c_str(), properties));
   context_.reset(EVP_CIPHER_CTX_new());
   if (!cipher_ || !context_)
-    throw Failure(ExitCode::kFailed,
-                  std::string("OpenSSL has no ") + run_.cipher.name + " of " + properties);
+    throw cli::Failure(cli::ExitCode::kFailed,
+                       std::string("OpenSSL has no ") + run_.cipher.name + " of " + properties);
 }
 
 void EvpUpdate::begin(const BenchData &data) {
-  const Block iv = data.iv(run_, 0);
+  const cli::Block iv = data.iv(run_, 0);
   if (EVP_EncryptInit_ex2(context_.get(), cipher_.get(), data.key(), iv.data(), nullptr) != 1)
-    throw Failure(ExitCode::kFailed, "OpenSSL could not start a cipher");
+    throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL could not start a cipher");
 }
 
 void EvpUpdate::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
   int produced = 0;
   if (EVP_EncryptUpdate(context_.get(), out, &produced, in, static_cast<int>(bytes)) != 1 ||
       static_cast<uint64_t>(produced) != bytes)
-    throw Failure(ExitCode::kFailed, "a cipher failed in OpenSSL");
+    throw cli::Failure(cli::ExitCode::kFailed, "a cipher failed in OpenSSL");
 }
 
 uint64_t EvpUpdate::device_bytes() const {
@@ -76,4 +76,4 @@ uint64_t EvpUpdate::cores_bytes() const {
   return provider_ ? provider_->counter("lanecrypt.cores-bytes") : 0;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -11,7 +11,7 @@
 #include "bench/load/provider_library.h"
 #include "cli/crypt/block_cipher_mode.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Ordinary memory of a process, in pages of 4 KiB, all of them present.
 class OrdinaryMemory {
@@ -59,8 +59,8 @@ class EvpUpdate {
   OSSL_LIB_CTX *alone_ = nullptr;
   std::unique_ptr<ProviderLibrary> provider_;
   // They must be freed before their library.
-  EvpCipher cipher_;
-  EvpContext context_;
+  cli::EvpCipher cipher_;
+  cli::EvpContext context_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 void on_threads(unsigned count, const std::function<void(unsigned)> &work) {
   std::vector<std::thread> threads;
@@ -25,4 +25,4 @@ void on_threads(unsigned count, const std::function<void(unsigned)> &work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -7,7 +7,7 @@
 #include "bench/load/pass.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 void openssl_pass(OpensslCipher &openssl, const BenchCase &run, const BenchData &data,
                   const uint8_t *in, uint8_t *out, uint64_t bytes, uint64_t first) {
@@ -78,4 +78,4 @@ std::optional<double> OpensslRates::of(const BenchCase &run, uint64_t bytes) con
   return above->second;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

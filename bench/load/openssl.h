@@ -12,7 +12,7 @@
 #include "bench/load/data.h"
 #include "bench/report/results.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Runs all messages of a case over the data, one after another on this thread. The first
 // is stream `first`.
@@ -57,4 +57,4 @@ class OpensslRates {
   std::map<std::string, std::map<uint64_t, double>> rates_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 double seconds_of(const std::function<void()> &run) {
   const auto start = std::chrono::steady_clock::now();
@@ -45,4 +45,4 @@ lc_cipher_job Messages::job() const {
   return made;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -11,7 +11,7 @@
 #include "bench/load/data.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 double seconds_of(const std::function<void()> &run);
 // CPU seconds of all threads of this process, in the kernel and outside.
@@ -29,9 +29,9 @@ struct Messages {
   lc_cipher_job job() const;
 
   const BenchCase run;
-  std::vector<Block> ivs;
+  std::vector<cli::Block> ivs;
   std::vector<Tag> tags;
   std::vector<lc_message> list;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -13,14 +13,14 @@
 #include "cli/failure.h"
 #include "cli/provider_module.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 // Before 3.5 only a file can give a provider its settings.
 bool load_configuration(OSSL_LIB_CTX *library, const std::string &text) {
   std::string path = (std::filesystem::temp_directory_path() / "lanecrypt.XXXXXX").string();
   const int file = mkstemp(path.data());
-  if (file < 0) throw_errno("cannot make the file " + path, errno);
+  if (file < 0) cli::throw_errno("cannot make the file " + path, errno);
   const bool done = write(file, text.data(), text.size()) == ssize_t(text.size()) &&
                     OSSL_LIB_CTX_load_config(library, path.c_str()) == 1;
   close(file);
@@ -38,15 +38,15 @@ ProviderLibrary::ProviderLibrary(const std::string &module, const std::string &d
       "[providers]\ndefault = default_settings\ngpu = gpu_settings\n"
       "[default_settings]\nactivate = 1\n"
       "[gpu_settings]\nactivate = 1\nin_process = yes\nmodule = {}\ndevices = {}\n{}\n",
-      quoted_for_openssl(module), quoted_for_openssl(devices), settings);
+      cli::quoted_for_openssl(module), cli::quoted_for_openssl(devices), settings);
   ERR_clear_error();
   if (load_configuration(library_, text)) provider_ = OSSL_PROVIDER_load(library_, "gpu");
   if (provider_ != nullptr) return;
   char why[256];
   ERR_error_string_n(ERR_peek_error(), why, sizeof why);
   OSSL_LIB_CTX_free(library_);
-  throw Failure(ExitCode::kFailed,
-                fmt::format("OpenSSL cannot load the provider from {}: {}", module, why));
+  throw cli::Failure(cli::ExitCode::kFailed,
+                     fmt::format("OpenSSL cannot load the provider from {}: {}", module, why));
 }
 
 ProviderLibrary::~ProviderLibrary() {
@@ -61,4 +61,4 @@ uint64_t ProviderLibrary::counter(const char *name) const {
   return value;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // The note if find_provider_module() finds none.
 inline constexpr char kNoProvider[] =
@@ -35,4 +35,4 @@ class ProviderLibrary {
   OSSL_PROVIDER *provider_ = nullptr;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -9,7 +9,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 Reference::Reference(const BenchCase &run, const BenchData &data, const uint8_t *in, uint64_t bytes)
     : expected_(bytes) {
@@ -31,15 +31,16 @@ void Reference::check(uint8_t *out, const std::string &name) const {
     }));
   bool all = true;
   for (std::future<bool> &check : checks) all &= check.get();
-  if (!all) throw Failure(ExitCode::kFailed, name + ": the output is not OpenSSL's");
+  if (!all) throw cli::Failure(cli::ExitCode::kFailed, name + ": the output is not OpenSSL's");
 }
 
 void Reference::check(Messages &messages, uint8_t *out, const std::string &name) const {
   check(out, name);
   for (Tag &tag : messages.tags) {
-    if (tag != tag_) throw Failure(ExitCode::kFailed, name + ": the tag is not OpenSSL's");
+    if (tag != tag_)
+      throw cli::Failure(cli::ExitCode::kFailed, name + ": the tag is not OpenSSL's");
     tag = {};
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

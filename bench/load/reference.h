@@ -9,7 +9,7 @@
 
 #include "bench/load/pass.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 class Reference {
  public:
@@ -27,4 +27,4 @@ class Reference {
   Tag tag_{};
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

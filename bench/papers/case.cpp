@@ -10,7 +10,7 @@
 
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 std::vector<uint32_t> PaperBench::devices() const {
   std::vector<uint32_t> found;
@@ -74,8 +74,9 @@ double PaperData::by_device(const Context &context, uint32_t device, const Bench
   lc_result result{};
   const double seconds = seconds_of([&] { result = context.run(job); });
   if (result.device_bytes != bytes)
-    throw Failure(ExitCode::kFailed, fmt::format("{} of {} bytes were not done by the device",
-                                                 bytes - result.device_bytes, bytes));
+    throw cli::Failure(cli::ExitCode::kFailed,
+                       fmt::format("{} of {} bytes were not done by the device",
+                                   bytes - result.device_bytes, bytes));
   if (told != nullptr) *told = result;
   return seconds;
 }
@@ -87,7 +88,7 @@ void PaperData::check(const BenchCase &run, uint64_t bytes, const std::string &n
   for (uint64_t done = 0; done < bytes; done += slice) {
     const uint64_t now = std::min(slice, bytes - done);
     if (!data_.matches(run, done, {out_ + done, now}))
-      throw Failure(ExitCode::kFailed, name + ": the output is not OpenSSL's");
+      throw cli::Failure(cli::ExitCode::kFailed, name + ": the output is not OpenSSL's");
     // What is measured next must not pass with what lies here.
     std::memset(out_ + done, 0, now);
   }
@@ -121,4 +122,4 @@ double CardData::by_kernel(const BenchCase &run, uint64_t bytes) {
   return has_clock_ ? static_cast<double>(told.kernel_ns) / 1e9 : seconds;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

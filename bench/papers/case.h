@@ -13,7 +13,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // What a paper's part gets, and where it puts its results.
 struct PaperBench {
@@ -105,4 +105,4 @@ class CardData {
   bool has_clock_ = true;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

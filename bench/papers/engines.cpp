@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 bool HostEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
   constexpr size_t kPage = 4096;
@@ -20,7 +20,7 @@ bool HostEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
   return true;
 }
 
-void HostEngine::start(Chunk &chunk, Done done) {
+void HostEngine::start(cli::Chunk &chunk, Done done) {
   std::exception_ptr failure;
   try {
     run(chunk);
@@ -30,7 +30,7 @@ void HostEngine::start(Chunk &chunk, Done done) {
   done(failure);
 }
 
-void CpuEngine::run(Chunk &chunk) {
+void CpuEngine::run(cli::Chunk &chunk) {
   OpensslCipher openssl(run_);
   openssl.begin(data_.key(), chunk.iv);
   openssl.update(chunk.in, chunk.out, chunk.work_bytes);
@@ -47,7 +47,7 @@ bool CopyEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
   return true;
 }
 
-void CopyEngine::start(Chunk &chunk, Done done) {
+void CopyEngine::start(cli::Chunk &chunk, Done done) {
   std::exception_ptr failure;
   try {
     const std::lock_guard lock(using_);
@@ -59,4 +59,4 @@ void CopyEngine::start(Chunk &chunk, Done done) {
   done(failure);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -11,18 +11,18 @@
 #include "bench/load/data.h"
 #include "cli/crypt/pipeline.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Chunks in ordinary memory. The thread that has read a chunk also runs it.
-class HostEngine : public Engine {
+class HostEngine : public cli::Engine {
  public:
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
-  void start(Chunk &chunk, Done done) override;
-  void collect(Chunk &) override {}
+  void start(cli::Chunk &chunk, Done done) override;
+  void collect(cli::Chunk &) override {}
   void abandon() override {}
 
  protected:
-  virtual void run(Chunk &chunk) = 0;
+  virtual void run(cli::Chunk &chunk) = 0;
 
  private:
   struct Free {
@@ -38,7 +38,7 @@ class CpuEngine : public HostEngine {
   CpuEngine(const BenchCase &run, const BenchData &data) : run_(run), data_(data) {}
 
  protected:
-  void run(Chunk &chunk) override;
+  void run(cli::Chunk &chunk) override;
 
  private:
   const BenchCase run_;
@@ -48,17 +48,17 @@ class CpuEngine : public HostEngine {
 // A cipher that does nothing: it writes what lay in the buffer.
 class NullEngine : public HostEngine {
  protected:
-  void run(Chunk &) override {}
+  void run(cli::Chunk &) override {}
 };
 
 // Copies to a device and back without a kernel, one way after the other.
-class CopyEngine : public Engine {
+class CopyEngine : public cli::Engine {
  public:
   CopyEngine(const Context &context, uint32_t device) : context_(context), device_(device) {}
 
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
-  void start(Chunk &chunk, Done done) override;
-  void collect(Chunk &) override {}
+  void start(cli::Chunk &chunk, Done done) override;
+  void collect(cli::Chunk &) override {}
   void abandon() override {}
 
  private:
@@ -70,4 +70,4 @@ class CopyEngine : public Engine {
   DeviceBuffer on_device_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -17,35 +17,37 @@
 #include "cli/failure.h"
 #include "cli/io/file_descriptor.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr size_t kPieceBytes = 4 << 20;
 
-FileDescriptor open_file(const std::string &path, int flags) {
-  FileDescriptor file(open(path.c_str(), flags | O_CLOEXEC, 0600));
-  if (!file) throw_errno(fmt::format("cannot open '{}'", path), errno);
+cli::FileDescriptor open_file(const std::string &path, int flags) {
+  cli::FileDescriptor file(open(path.c_str(), flags | O_CLOEXEC, 0600));
+  if (!file) cli::throw_errno(fmt::format("cannot open '{}'", path), errno);
   return file;
 }
 
 // How much was read: all of `out`, except at the end of the file.
-size_t read_piece(const FileDescriptor &file, std::span<uint8_t> out, const std::string &path) {
+size_t read_piece(const cli::FileDescriptor &file, std::span<uint8_t> out,
+                  const std::string &path) {
   size_t done = 0;
   while (done < out.size()) {
     const ssize_t got = read(file.get(), out.data() + done, out.size() - done);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_errno(fmt::format("cannot read '{}'", path), errno);
+    if (got < 0) cli::throw_errno(fmt::format("cannot read '{}'", path), errno);
     if (got == 0) break;
     done += static_cast<size_t>(got);
   }
   return done;
 }
 
-void write_piece(const FileDescriptor &file, std::span<const uint8_t> in, const std::string &path) {
+void write_piece(const cli::FileDescriptor &file, std::span<const uint8_t> in,
+                 const std::string &path) {
   while (!in.empty()) {
     const ssize_t put = write(file.get(), in.data(), in.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw_errno(fmt::format("cannot write '{}'", path), errno);
+    if (put < 0) cli::throw_errno(fmt::format("cannot write '{}'", path), errno);
     in = in.subspan(static_cast<size_t>(put));
   }
 }
@@ -81,13 +83,13 @@ std::vector<PaperFile> paper_files(uint64_t divisor) {
       {7, Content::kRandom, 117'964'800},   {8, Content::kRandom, 58'982'400},
   };
   for (PaperFile &file : files)
-    file.bytes = std::max<uint64_t>(file.bytes / divisor / kBlockBytes, 1) * kBlockBytes;
+    file.bytes = std::max<uint64_t>(file.bytes / divisor / cli::kBlockBytes, 1) * cli::kBlockBytes;
   return files;
 }
 
 PaperFolder::PaperFolder(const std::string &parent) : path_(parent + "/lanecrypt-papers-XXXXXX") {
   if (mkdtemp(path_.data()) == nullptr)
-    throw_errno(fmt::format("cannot make a folder in '{}'", parent), errno);
+    cli::throw_errno(fmt::format("cannot make a folder in '{}'", parent), errno);
 }
 
 PaperFolder::~PaperFolder() { remove(); }
@@ -111,7 +113,7 @@ bool PaperFolder::is_ram_disk() const {
 }
 
 void write_paper_file(const PaperFile &file, const std::string &path) {
-  const FileDescriptor to = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  const cli::FileDescriptor to = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
   const BenchData random;
   std::vector<uint8_t> piece(kPieceBytes);
   for (uint64_t done = 0; done < file.bytes; done += kPieceBytes) {
@@ -124,21 +126,21 @@ void write_paper_file(const PaperFile &file, const std::string &path) {
 }
 
 void forget_file(const std::string &path) {
-  const FileDescriptor file = open_file(path, O_RDONLY);
-  if (fsync(file.get()) != 0) throw_errno(fmt::format("cannot write '{}'", path), errno);
+  const cli::FileDescriptor file = open_file(path, O_RDONLY);
+  if (fsync(file.get()) != 0) cli::throw_errno(fmt::format("cannot write '{}'", path), errno);
   (void)posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
 void compare_files(const std::string &path, const std::string &other, const std::string &what) {
-  const FileDescriptor a = open_file(path, O_RDONLY), b = open_file(other, O_RDONLY);
+  const cli::FileDescriptor a = open_file(path, O_RDONLY), b = open_file(other, O_RDONLY);
   std::vector<uint8_t> from_a(kPieceBytes), from_b(kPieceBytes);
   for (uint64_t offset = 0;; offset += kPieceBytes) {
     const size_t got = read_piece(a, from_a, path), got_b = read_piece(b, from_b, other);
     if (got != got_b || std::memcmp(from_a.data(), from_b.data(), got) != 0)
-      throw Failure(ExitCode::kFailed,
-                    fmt::format("{}: the output differs after byte {}", what, offset));
+      throw cli::Failure(cli::ExitCode::kFailed,
+                         fmt::format("{}: the output differs after byte {}", what, offset));
     if (got < kPieceBytes) return;
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 struct PaperFile {
   enum class Content {
@@ -54,4 +54,4 @@ void forget_file(const std::string &path);
 // Throws a Failure that begins with `what` if two files differ.
 void compare_files(const std::string &path, const std::string &other, const std::string &what);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

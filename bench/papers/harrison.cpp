@@ -9,7 +9,7 @@
 #include "cli/failure.h"
 #include "process/diagnostics.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 // The paper's GB/s with a GeForce 7900 GT, the round trip included.
@@ -42,7 +42,7 @@ class MeasureH {
   // The paper's goal, with enough data to fill a chip of today.
   void counter_mode(const GlWay &way, uint64_t most) {
     gl_.with(way, [&](const Context &context) {
-      const BenchCase run{*find_cipher("aes-128-ctr"), LC_ENCRYPT};
+      const BenchCase run{*cli::find_cipher("aes-128-ctr"), LC_ENCRYPT};
       const uint64_t bytes = gl_.is_small() ? bytes_ : most;
       PaperData data(gl_.bench().context, bytes, false);
       const std::string name = fmt::format("H.aes-128-ctr.{}.card.{}", way.name, gl_.api());
@@ -100,7 +100,7 @@ class MeasureH {
   Patience patience() const { return gl_.is_small() ? Patience{3, 1, 0.05} : Patience{9, 3, 0.15}; }
 
   const GlBench &gl_;
-  const BenchCase run_{*find_cipher("aes-128-ecb"), LC_ENCRYPT};
+  const BenchCase run_{*cli::find_cipher("aes-128-ecb"), LC_ENCRYPT};
   const uint64_t bytes_, largest_packet_;
   PaperData data_;
 };
@@ -165,4 +165,4 @@ void paper_h(PaperBench &bench) {
   paper_h_idle(gl);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -9,7 +9,7 @@
 
 #include "bench/papers/case.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // A way to compute, as LANECRYPT_GL names it.
 struct GlWay {
@@ -51,4 +51,4 @@ void paper_h_xor(const GlBench &gl);
 // How much a CPU-bound program keeps of its core beside each way.
 void paper_h_idle(const GlBench &gl);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -4,7 +4,7 @@
 #include "bench/papers/harrison.h"
 #include "bench/report/core_share.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 void paper_h_idle(const GlBench &gl) {
   const OneCore one_core;
@@ -12,7 +12,7 @@ void paper_h_idle(const GlBench &gl) {
     gl.bench().log.note("H: the CPU idle time is left out: the process may not choose its core");
     return;
   }
-  const BenchCase run{*find_cipher("aes-128-ecb"), LC_ENCRYPT};
+  const BenchCase run{*cli::find_cipher("aes-128-ecb"), LC_ENCRYPT};
   const uint64_t bytes = gl.is_gpu() ? 4 << 20 : 4 << 10;
   const CountingTask task(gl.is_small() ? 0.05 : 0.4);
   const std::vector<GlWay> ways = {kComputeWay,
@@ -46,4 +46,4 @@ void paper_h_idle(const GlBench &gl) {
     });
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

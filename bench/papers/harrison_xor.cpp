@@ -12,7 +12,7 @@
 #include "cli/failure.h"
 #include "process/diagnostics.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr struct {
@@ -117,7 +117,7 @@ class MeasureXor {
   }
 
   void check(const std::string &name) {
-    if (got_ != want_) throw Failure(ExitCode::kFailed, name + " XORed wrongly");
+    if (got_ != want_) throw cli::Failure(cli::ExitCode::kFailed, name + " XORed wrongly");
     std::fill(got_.begin(), got_.end(), 0);
   }
 
@@ -172,4 +172,4 @@ void paper_h_xor(const GlBench &gl) {
     });
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

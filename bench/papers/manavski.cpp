@@ -12,7 +12,7 @@
 #include "bench/papers/harrison.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kPeakBytes = 8 << 20;  // where the paper has its peak
@@ -104,7 +104,7 @@ void paper_m(PaperBench &bench) {
   if (!opengl) bench.log.note("M: no device of OpenGL is here: one round a pass is left out");
   for (const char *name : {"aes-128-ecb", "aes-256-ecb"})
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
-      const BenchCase run{*find_cipher(name), direction};
+      const BenchCase run{*cli::find_cipher(name), direction};
       measure.openssl(run);
       for (const uint32_t index : bench.devices()) measure.device(index, run);
       // The ways of old chips only encrypt.
@@ -112,4 +112,4 @@ void paper_m(PaperBench &bench) {
     }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -3,7 +3,7 @@
 
 #include "bench/papers/case.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr struct {
@@ -35,4 +35,4 @@ void bench_papers(const Context &context, const std::string &letter, bool quick,
     if (letter.empty() || letter == std::string(1, paper.letter)) paper.run(bench);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

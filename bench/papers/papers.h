@@ -8,7 +8,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // The letters of the papers, as a person may write them.
 std::string paper_letters();
@@ -19,4 +19,4 @@ bool is_paper(const std::string &letter);
 void bench_papers(const Context &context, const std::string &letter, bool quick,
                   const std::string &folder, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

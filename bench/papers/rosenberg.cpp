@@ -23,7 +23,7 @@
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr char kRamDisk[] = "/dev/shm";
@@ -66,7 +66,7 @@ class MeasureR {
         is_disk_(is_disk),
         where_(is_disk ? "disk" : "ram"),
         run_(paper_r_case()),
-        key_(SecretBytes::copy_of(
+        key_(cli::SecretBytes::copy_of(
             {reinterpret_cast<const char *>(data_.key()), run_.cipher.key_bytes})),
         begin_(Clock::now()) {}
 
@@ -119,7 +119,7 @@ class MeasureR {
   }
 
  private:
-  using MakeEngine = std::function<std::unique_ptr<Engine>()>;
+  using MakeEngine = std::function<std::unique_ptr<cli::Engine>()>;
 
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -141,8 +141,8 @@ class MeasureR {
   }
 
   MakeEngine by_device(const Context &context) {
-    return [this, &context]() -> std::unique_ptr<Engine> {
-      return std::make_unique<DeviceEngine>(context, run_.cipher, true, key_, progress_);
+    return [this, &context]() -> std::unique_ptr<cli::Engine> {
+      return std::make_unique<cli::DeviceEngine>(context, run_.cipher, true, key_, progress_);
     };
   }
 
@@ -159,17 +159,17 @@ class MeasureR {
 
   // Passes one file through, as the command does.
   void encrypt(const std::string &how, const std::string &to, const MakeEngine &make) {
-    Input input(path("in"));
-    Output output(to, input.status());
-    PipelinePlan plan;
+    cli::Input input(path("in"));
+    cli::Output output(to, input.status());
+    cli::PipelinePlan plan;
     plan.cipher = run_.cipher;
     plan.pad = false;
-    suit_machine(plan, input.size());
+    cli::suit_machine(plan, input.size());
     // One core, as in the paper; another core writes.
     if (how == "openssl") plan.readers = plan.writers = 1;
     output.create();
-    const std::unique_ptr<Engine> engine = make();
-    run_pipeline(plan, input, output, {}, *engine, progress_);
+    const std::unique_ptr<cli::Engine> engine = make();
+    cli::run_pipeline(plan, input, output, {}, *engine, progress_);
     output.commit(is_disk_);
   }
 
@@ -251,12 +251,12 @@ class MeasureR {
   const std::string where_;
   const BenchCase run_;
   const BenchData data_;
-  const SecretBytes key_;
+  const cli::SecretBytes key_;
   const Clock::time_point begin_;
   const std::optional<lc_device_info> opengl_ = find_gl(bench_.context);
   bool is_late_ = false;
   std::map<uint32_t, std::unique_ptr<Context>> contexts_;  // of one device each
-  Progress progress_;
+  cli::Progress progress_;
 };
 
 void measure_files(PaperBench &bench, PaperFolder &folder, bool is_disk, uint64_t divisor) {
@@ -277,14 +277,14 @@ void measure_files(PaperBench &bench, PaperFolder &folder, bool is_disk, uint64_
 
 }  // namespace
 
-BenchCase paper_r_case() { return {*find_cipher("aes-128-ecb"), LC_ENCRYPT}; }
+BenchCase paper_r_case() { return {*cli::find_cipher("aes-128-ecb"), LC_ENCRYPT}; }
 
 void paper_r(PaperBench &bench) {
   // The emulator takes seconds for a mebibyte.
   const uint64_t divisor = !bench.has_gpu() ? 1 << 14 : bench.quick ? 64 : 1;
   std::mutex mutex;  // of the two
   std::unique_ptr<PaperFolder> ram, disk;
-  const InterruptWatch watch([&] {
+  const cli::InterruptWatch watch([&] {
     const std::lock_guard lock(mutex);
     if (ram != nullptr) ram->remove();
     if (disk != nullptr) disk->remove();
@@ -307,4 +307,4 @@ void paper_r(PaperBench &bench) {
     measure_files(bench, *disk, true, divisor);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

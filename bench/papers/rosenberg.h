@@ -5,7 +5,7 @@
 
 #include "bench/papers/case.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // The cipher of the paper.
 BenchCase paper_r_case();
@@ -13,4 +13,4 @@ BenchCase paper_r_case();
 // AES with the data on the card, with blocks, threads and blocks a thread set by hand.
 void paper_r_grid(PaperBench &bench, uint32_t device);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

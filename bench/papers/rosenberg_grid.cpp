@@ -3,7 +3,7 @@
 
 #include "bench/papers/rosenberg.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 struct Sweep {
@@ -43,7 +43,7 @@ void paper_r_grid(PaperBench &bench, uint32_t device) {
       CardData card(context, 0, data.data(), sweep.most_bytes);
       card.fill_from(data.in());
       for (const uint64_t each : sweep.blocks_a_lane) {
-        const uint64_t bytes = uint64_t{groups} * lanes * each * kBlockBytes;
+        const uint64_t bytes = uint64_t{groups} * lanes * each * cli::kBlockBytes;
         if (bytes > sweep.most_bytes) continue;
         const std::string name = fmt::format("R.grid.{}x{}.{}", grid, each, info.api);
         bench.log.tell(name);
@@ -59,4 +59,4 @@ void paper_r_grid(PaperBench &bench, uint32_t device) {
     }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

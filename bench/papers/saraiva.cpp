@@ -10,7 +10,7 @@
 #include "bench/load/cpu_load.h"
 #include "bench/papers/case.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 // The paper's range in whole blocks, and larger sizes.
@@ -142,9 +142,9 @@ void paper_s(PaperBench &bench) {
     for (const bool loaded : {false, true})
       for (const char *name : {"aes-128-ecb", "aes-128-cbc"})
         for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
-          measure.sweep({*find_cipher(name), direction}, loaded);
+          measure.sweep({*cli::find_cipher(name), direction}, loaded);
   }
   paper_s_rsa(bench);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -14,7 +14,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 struct PaperKeys {
@@ -127,7 +127,8 @@ class MeasureRsa {
           return begun++ < count;
         });
       });
-      if (begun <= count) throw Failure(ExitCode::kFailed, "OpenSSL refuses an RSA operation");
+      if (begun <= count)
+        throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL refuses an RSA operation");
       return taken;
     });
     bench_.log.add(std::move(result));
@@ -190,4 +191,4 @@ void paper_s_rsa(PaperBench &bench) {
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -9,7 +9,7 @@
 #include "bench/papers/case.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kPacketBytes = 8192, kPackets = 100000, kTenths = 10;
@@ -59,7 +59,7 @@ double run_examples(const Context &context, uint32_t index) {
             cipher_job(LC_AES_ECB, direction, static_cast<uint32_t>(key.size()), &message, 1);
         job.device = index;
         if (context.run(job).device_bytes != bytes || out != want)
-          throw Failure(ExitCode::kFailed, "an example of SP 800-38A is wrong");
+          throw cli::Failure(cli::ExitCode::kFailed, "an example of SP 800-38A is wrong");
         right++;
       }
   return right;
@@ -75,7 +75,7 @@ Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, 
         cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, &message, 1);
     job.device = index;
     if (context.run(job).device_bytes != kPacketBytes)
-      throw Failure(ExitCode::kFailed, "a packet was not done by the device");
+      throw cli::Failure(cli::ExitCode::kFailed, "a packet was not done by the device");
   };
   const uint64_t tenth = packets / kTenths;
   for (uint64_t n = 0; n < std::min<uint64_t>(tenth, 1000); n++)
@@ -107,7 +107,7 @@ void paper_w(PaperBench &bench) {
   const Patience patience = bench.quick ? Patience{3, 1, 0.5} : Patience{5, 3, 1};
   PaperData data(bench.context, bytes, false);
   for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
-    const BenchCase run{*find_cipher("aes-128-ecb"), direction, kPacketBytes};
+    const BenchCase run{*cli::find_cipher("aes-128-ecb"), direction, kPacketBytes};
     const auto row = [&](const std::string &how, std::optional<double> published,
                          const std::function<Spread()> &measure) {
       const std::string name = fmt::format("W.{}.{}", run.name(), how);
@@ -148,4 +148,4 @@ void paper_w(PaperBench &bench) {
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

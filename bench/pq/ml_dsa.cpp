@@ -11,7 +11,7 @@
 #include "bench/pq/pq.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -21,7 +21,9 @@ constexpr lc_ml_dsa_set kSets[] = {LC_ML_DSA_44, LC_ML_DSA_65, LC_ML_DSA_87};
 // Callers of a batch: each hashes its messages while the device works for others.
 constexpr unsigned kCallers = 4;
 
-[[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
+[[noreturn]] void fail(const std::string &text) {
+  throw cli::Failure(cli::ExitCode::kFailed, text);
+}
 
 MlDsaKey key_of(lc_ml_dsa_set set) {
   const Bytes seed(lc_ml_dsa_bytes(set, LC_ML_DSA_SEED), 7);
@@ -148,4 +150,4 @@ void bench_ml_dsa(const Context &context, bool quick, BenchLog &log) {
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -15,7 +15,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -45,7 +45,7 @@ Spread rate_of(EVP_PKEY *key, unsigned cores, const Patience &patience) {
             EVP_DigestSignInit_ex(context.get(), nullptr, nullptr, nullptr, "provider=default", key,
                                   nullptr) != 1 ||
             EVP_DigestSign(context.get(), signature.data(), &bytes, text.data(), text.size()) != 1)
-          throw Failure(ExitCode::kFailed, "OpenSSL does not sign");
+          throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL does not sign");
         ++done;
       } while (Clock::now() - start < kSlice);
     });
@@ -81,4 +81,4 @@ void bench_openssl_signer(const std::string &algorithm, const Patience &patience
   measure(of_all, cpu::usable_cores());
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -7,7 +7,7 @@
 
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Adds the rows `NAME.sign.openssl` and `NAME.sign.openssl-all-cores`, signatures of 32 bytes a
 // second, where NAME is OpenSSL's name of the algorithm in small letters. An OpenSSL that does
@@ -17,4 +17,4 @@ void bench_openssl_signer(const std::string &algorithm, const Patience &patience
 // OpenSSL's name in small letters, as rows have it.
 std::string row_name(const std::string &algorithm);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

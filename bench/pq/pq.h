@@ -7,10 +7,10 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Throws Failure (kFailed) if an operation fails.
 void bench_ml_dsa(const Context &context, bool quick, BenchLog &log);
 void bench_slh_dsa(const Context &context, bool quick, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

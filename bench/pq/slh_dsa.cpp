@@ -12,7 +12,7 @@
 #include "bench/pq/pq.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -80,7 +80,7 @@ class SlhDsaBench {
     for (const Work &work : works_)
       if (std::count(work.verdicts.begin(), work.verdicts.end(), 1) !=
           std::ptrdiff_t(verifications))
-        throw Failure(ExitCode::kFailed, "a signature of " + name_ + " is wrong");
+        throw cli::Failure(cli::ExitCode::kFailed, "a signature of " + name_ + " is wrong");
   }
 
  private:
@@ -152,9 +152,9 @@ class SlhDsaBench {
 
   void told(const lc_result &result, size_t count) const {
     if (result.device_operations != count)
-      throw Failure(ExitCode::kFailed,
-                    fmt::format("{} of {} operations of {} were not done by the device",
-                                count - result.device_operations, count, name_));
+      throw cli::Failure(cli::ExitCode::kFailed,
+                         fmt::format("{} of {} operations of {} were not done by the device",
+                                     count - result.device_operations, count, name_));
   }
   std::string row(const char *what) const {
     return fmt::format("{}.{}.{}", row_name(name_), what, info_.api);
@@ -225,4 +225,4 @@ void bench_slh_dsa(const Context &context, bool quick, BenchLog &log) {
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

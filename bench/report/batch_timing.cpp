@@ -7,7 +7,7 @@
 
 #include "bench/report/compare_times.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 BatchTiming::BatchTiming(std::string where, unsigned launches)
     : where_(std::move(where)), launches_(launches) {
@@ -37,4 +37,4 @@ void BatchTiming::measure(const std::string &name, const Step &prepare, const St
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

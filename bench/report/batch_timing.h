@@ -11,7 +11,7 @@
 
 #include "bench/report/results.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 class BatchTiming {
  public:
@@ -37,4 +37,4 @@ class BatchTiming {
   std::vector<BenchResult> results_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr size_t kRuns = 10;  // that the launches are cut into
@@ -101,4 +101,4 @@ std::vector<BenchResult> compare_times(const std::string &name,
   return results;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -11,7 +11,7 @@
 
 #include "bench/report/results.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // One launch, with one key or any of many, and with equal data or varied data. Both kinds
 // are drawn at random for each launch.
@@ -32,4 +32,4 @@ std::vector<BenchResult> compare_times(const std::string &name,
                                        std::span<const TimedLaunch> launches,
                                        std::mt19937_64 &random);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

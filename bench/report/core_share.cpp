@@ -7,7 +7,7 @@
 
 #include "bench/load/pass.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 uint64_t count(uint64_t steps) {
@@ -70,4 +70,4 @@ Share share_beside(const CountingTask &task, const std::function<void()> &work) 
   return {100 * alone / with, seconds};
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // While it lives, this thread and all that it starts have one core, as the machines of
 // the paper had.
@@ -48,4 +48,4 @@ struct Share {
 };
 Share share_beside(const CountingTask &task, const std::function<void()> &work);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 inline std::string cpu_model() {
   std::ifstream info("/proc/cpuinfo");
@@ -17,4 +17,4 @@ inline std::string cpu_model() {
   return "unknown";
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -7,7 +7,7 @@
 
 #include "bench/load/pass.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // The part of NVML's ABI that we use: handles are pointers, 0 is success, and power is in
 // milliwatts.
@@ -93,4 +93,4 @@ void LoadTrace::sample() {
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -14,7 +14,7 @@
 
 #include "bench/report/results.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Electricity, by NVIDIA's management library (NVML), which is opened when the process
 // runs, as every driver.
@@ -62,4 +62,4 @@ class LoadTrace {
   std::thread sampler_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

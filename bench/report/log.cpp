@@ -9,7 +9,7 @@
 #include "cli/console.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 constexpr std::chrono::seconds kKeepEvery{5};
@@ -39,7 +39,7 @@ void BenchLog::tell(const std::string &next) {
 
 void BenchLog::note(const std::string &text) const {
   show("");
-  say(fmt::format("lanecrypt: {}\n", text));
+  cli::say(fmt::format("lanecrypt: {}\n", text));
 }
 
 bool BenchLog::unless_unsupported(const std::function<void()> &measure) {
@@ -56,7 +56,7 @@ bool BenchLog::unless_unsupported(const std::function<void()> &measure) {
 BenchResult &BenchLog::add(BenchResult result) { return results_.emplace_back(std::move(result)); }
 
 void BenchLog::show(const std::string &text) const {
-  if (tells_) say(fmt::format("\r{}\033[K", text));
+  if (tells_) cli::say(fmt::format("\r{}\033[K", text));
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

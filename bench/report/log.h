@@ -11,7 +11,7 @@
 
 #include "bench/report/results.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // For one thread.
 class BenchLog {
@@ -51,4 +51,4 @@ class BenchLog {
   Results results_;
 };
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -14,7 +14,7 @@
 #include "bench/report/cpu_model.h"
 #include "commit.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 std::string size_text(uint64_t bytes) {
@@ -132,4 +132,4 @@ std::string results_table(const std::vector<BenchResult> &results) {
   return table;
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -12,7 +12,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Median, least and most of some runs.
 struct Spread {
@@ -72,4 +72,4 @@ nlohmann::ordered_json results_json(const Machine &machine,
 std::string results_heading(const Machine &machine);
 std::string results_table(const std::vector<BenchResult> &results);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -6,7 +6,7 @@
 #include "bench/load/pass.h"
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 struct Found {
@@ -81,4 +81,4 @@ void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -11,7 +11,7 @@
 
 #include "bench/report/log.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Calls run(round, who), round by round, in alternating order. So drift, such as of a
 // clock, affects all alike.
@@ -38,4 +38,4 @@ struct Contender {
 void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
                         std::optional<uint64_t> streams, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

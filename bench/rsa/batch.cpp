@@ -15,13 +15,15 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using PkeyContext = std::unique_ptr<EVP_PKEY_CTX, decltype(&EVP_PKEY_CTX_free)>;
 
-[[noreturn]] void fail(const std::string &text) { throw Failure(ExitCode::kFailed, text); }
+[[noreturn]] void fail(const std::string &text) {
+  throw cli::Failure(cli::ExitCode::kFailed, text);
+}
 
 }  // namespace
 
@@ -141,4 +143,4 @@ Spread openssl_rsa_rate(const BenchRsaKey &key, unsigned cores, const Patience &
   });
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

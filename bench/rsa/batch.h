@@ -13,7 +13,7 @@
 #include "bench/report/results.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // A key, in OpenSSL's form and in the library's.
 class BenchRsaKey {
@@ -59,4 +59,4 @@ class RsaBatch {
 // OpenSSL's private operations a second on so many cores.
 Spread openssl_rsa_rate(const BenchRsaKey &key, unsigned cores, const Patience &patience);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -15,7 +15,7 @@
 #include "bench/report/turns.h"
 #include "cli/failure.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 struct Case {
@@ -53,7 +53,7 @@ std::vector<uint8_t> make_key(unsigned bits) {
   const Pkey key(EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits}));
   uint8_t *der = nullptr;
   const int bytes = key ? i2d_PrivateKey(key.get(), &der) : -1;
-  if (bytes <= 0) throw Failure(ExitCode::kFailed, "OpenSSL made no RSA key");
+  if (bytes <= 0) throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL made no RSA key");
   const std::vector<uint8_t> text(der, der + bytes);
   OPENSSL_clear_free(der, size_t(bytes));
   return text;
@@ -123,7 +123,8 @@ class Signer {
       keys_.emplace_back(keys_.empty() ? d2i_AutoPrivateKey_ex(nullptr, &at, long(der.size()),
                                                                library(), "provider=default")
                                        : EVP_PKEY_dup(keys_.front().get()));
-      if (!keys_.back()) throw Failure(ExitCode::kFailed, "OpenSSL does not take its own key");
+      if (!keys_.back())
+        throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL does not take its own key");
     }
   }
 
@@ -146,8 +147,8 @@ void measure_in_turn(const std::vector<Signer *> &signers, const std::string &ro
     try {
       if (round == 0) signer->begin(load, der);
       signer->run(timing);
-    } catch (const Failure &failure) {
-      throw Failure(failure.code(), name + ": " + failure.what());
+    } catch (const cli::Failure &failure) {
+      throw cli::Failure(failure.code(), name + ": " + failure.what());
     }
   });
 }
@@ -219,4 +220,4 @@ void bench_evp(const Context &context, const std::string &module, bool quick, Be
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -8,11 +8,11 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // One lone caller, many threads, and threads with many ASYNC jobs, with one key for all
 // or a key for each thread. The provider is `module`. If that is "", only OpenSSL is
 // measured. Throws Failure (kFailed) if a signature fails.
 void bench_evp(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -11,7 +11,7 @@
 #include "cli/failure.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -38,9 +38,9 @@ double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_
   const lc_result result = context.generate(generation);
   const double seconds = seconds_since(start);
   if (made != count || result.cpu_operations != 0 || result.failed_checks != 0)
-    throw Failure(ExitCode::kFailed,
-                  fmt::format("{} of {} keys of {} bits were made, and not all by the device", made,
-                              count, bits));
+    throw cli::Failure(cli::ExitCode::kFailed,
+                       fmt::format("{} of {} keys of {} bits were made, and not all by the device",
+                                   made, count, bits));
   return seconds;
 }
 
@@ -54,7 +54,7 @@ double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned count) {
       EVP_PKEY_free(key);
     }
   });
-  if (missing != 0) throw Failure(ExitCode::kFailed, "OpenSSL made no RSA key");
+  if (missing != 0) throw cli::Failure(cli::ExitCode::kFailed, "OpenSSL made no RSA key");
   return seconds_since(start);
 }
 
@@ -133,4 +133,4 @@ void bench_keygen(const Context &context, bool quick, BenchLog &log) {
   }
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

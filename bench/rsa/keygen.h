@@ -7,7 +7,7 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // The library checks every key. Throws Failure (kFailed) if one is missing or was not
 // made on the device.
@@ -18,4 +18,4 @@ double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_
 // Seconds for OpenSSL to make `count` keys in all, on so many cores.
 double make_keys_by_openssl(unsigned bits, unsigned cores, unsigned count);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -10,7 +10,7 @@
 #include "bench/rsa/keygen.h"
 #include "cpu/core_count.h"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 namespace {
 
@@ -77,4 +77,4 @@ void bench_rsa(const Context &context, const std::string &module, bool quick, Be
   bench_keygen(context, quick, log);
 }
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench

@@ -8,11 +8,11 @@
 #include "bench/report/log.h"
 #include "lanecrypt/lanecrypt.hpp"
 
-namespace lanecrypt::cli {
+namespace lanecrypt::bench {
 
 // Runs all of it, with keys made for it. The result of every operation is compared with
 // OpenSSL's (by its public operation). Throws Failure (kFailed) if one differs. `module`
 // is as for bench_evp().
 void bench_rsa(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
-}  // namespace lanecrypt::cli
+}  // namespace lanecrypt::bench
