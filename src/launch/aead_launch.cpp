@@ -529,7 +529,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkW
   auto &ours = static_cast<AeadRoom &>(room);
   const AeadWork &aead = work.aead;
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
-  LC_TRY(stream.mark(begin));
+  if (marks_times(work)) LC_TRY(stream.mark(begin));
   if (aead.segments) LC_TRY(launch_segments(stream, ours, work, aead));
   if (aead.is_short)
     LC_TRY(launch_short(stream, ours, work, aead));
@@ -540,7 +540,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkW
   else
     LC_TRY(launch_chacha20(stream, ours, work, aead));
   if (!aead.is_short) LC_TRY(launch_check(stream, ours, work, aead));
-  LC_TRY(stream.mark(end));
+  if (marks_times(work)) LC_TRY(stream.mark(end));
   return work.is_captured ? Status() : zero_secrets(stream, ours, work, aead);
 }
 

@@ -447,6 +447,7 @@ void Pipeline::hand_over(bool all) {
 }
 
 void Pipeline::add_times(Slot &slot) {
+  if (!slot.launch->marks_times(slot.work)) return;
   // The time of a chunk of several requests counts for the first one.
   lc_result &result = slot.pieces.front().request->result;
   result.kernel_ns += slot.kernel_end->nanoseconds_since(*slot.kernel_begin);
