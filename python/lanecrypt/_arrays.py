@@ -75,8 +75,10 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
     framework = framework_of(value)
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
-        is_captured, current = cuda.is_current_stream_capturing(), cuda.current_stream
-        stream: int = given if given is not None else current(value.device).cuda_stream
+        is_captured = cuda.is_current_stream_capturing()
+        stream = given if given is not None else its_view.stream
+        if stream is None:  # a PyTorch whose tensors do not tell it with their memory
+            stream = cuda.current_stream(value.device).cuda_stream
     elif framework == "cupy":
         now = sys.modules["cupy"].cuda.get_current_stream()
         is_captured = now.is_capturing()
