@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "served/crossing.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "secure/key_memory.h"
 
@@ -72,13 +75,22 @@ void Crossing::step(int wake) {
   client::Connection &connection = service_.client->here();
   send_waiting(connection);
   if (slots_.empty() && wake < 0) return;
-  std::vector<pollfd> polled;
-  polled.reserve(slots_.size() + 1);
+  polled_.clear();
   for (const std::unique_ptr<Slot> &slot : slots_)
-    polled.push_back({slot->channel.socket.get(), POLLIN, 0});
-  if (wake >= 0) polled.push_back({wake, POLLIN, 0});
+    polled_.push_back({slot->channel.socket.get(), POLLIN, 0});
+  if (wake >= 0) polled_.push_back({wake, POLLIN, 0});
   constexpr int kMostMs = 1000;
-  if (poll(polled.data(), polled.size(), kMostMs) >= 0) take_answers(connection, polled);
+  if (poll(polled_.data(), polled_.size(), kMostMs) < 0) note_failed_poll();
+  take_answers(connection);
+}
+
+// A signal ends the wait early. A signal every now and then must not hide that the service is
+// silent. poll() takes no more descriptors than RLIMIT_NOFILE allows, which the program may have
+// lowered since: then each channel is looked at.
+void Crossing::note_failed_poll() {
+  const bool is_signal = errno == EINTR;
+  for (pollfd &one : polled_) one.revents = is_signal ? 0 : POLLIN;
+  if (!is_signal) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Crossing::leave_waiting() {
@@ -127,13 +139,13 @@ bool Crossing::send_one(client::Connection &connection,
   return true;
 }
 
-void Crossing::take_answers(client::Connection &connection, const std::vector<pollfd> &polled) {
+void Crossing::take_answers(client::Connection &connection) {
   const Clock::time_point now = Clock::now();
   const size_t count = slots_.size();
   for (size_t n = 0; n < count; ++n) {
     Slot &slot = *slots_[n];
     Exchange::State state = Exchange::State::kWaits;
-    if (polled[n].revents != 0) state = slot.exchange.receive(false);
+    if (polled_[n].revents != 0) state = slot.exchange.receive(false);
     if (state == Exchange::State::kWaits) {
       // The others wake too, and find it ended.
       if (now - slot.sent > client::kSilence) slot.session->end(client::Fault::kService);

@@ -46,7 +46,8 @@ class Crossing {
   void send_waiting(client::Connection &connection);
   // nullptr: no more can be sent now.
   bool send_one(client::Connection &connection, const std::shared_ptr<client::Session> &session);
-  void take_answers(client::Connection &connection, const std::vector<pollfd> &polled);
+  void note_failed_poll();
+  void take_answers(client::Connection &connection);
   void settle(client::Connection &connection, Slot &slot, client::Exchange::State state);
   void count_done(const Slot &slot) const;
   void leave(const Operation &operation, client::Taken taken);
@@ -56,6 +57,8 @@ class Crossing {
   const OnOver on_over_;
   std::deque<Operation> waiting_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  // Of the slots in their order, and of what wakes.
+  std::vector<pollfd> polled_;
 };
 
 }  // namespace lanecrypt::served
