@@ -32,6 +32,7 @@ class Crossing {
   bool is_idle() const { return waiting_.empty() && slots_.empty(); }
   // Sends what there is room for, and takes the answers that are there. If there are none, it
   // waits for one until `wake` is readable (-1: nothing wakes it), but no longer than a second.
+  // For want of memory it leaves what it cannot send, and throws nothing.
   void step(int wake);
   // Does not send what waits.
   void leave_waiting();
@@ -43,12 +44,13 @@ class Crossing {
   };
   struct Slot;
 
+  bool put_in_line(Operation operation);
   void send_waiting(client::Connection &connection);
-  // nullptr: no more can be sent now.
   bool send_one(client::Connection &connection, const std::shared_ptr<client::Session> &session);
   void note_failed_poll();
-  void take_answers(client::Connection &connection);
-  void settle(client::Connection &connection, Slot &slot, client::Exchange::State state);
+  void take_answers();
+  void settle(Slot &slot, client::Exchange::State state);
+  static bool is_right(const Slot &slot);
   void count_done(const Slot &slot) const;
   void leave(const Operation &operation, client::Taken taken);
   void finish_one(ServedRequest &served);
