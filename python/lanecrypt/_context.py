@@ -77,6 +77,13 @@ class Context:
     time_limit: seconds after which a device that ends nothing is given up; 0 for the default.
     prime_pool: how many primes may be kept for later RSA keys.
     cores: the most cores at one job of the CPU; 0 for the default.
+    service: who does the private operations of RSA, and makes its keys: "off", the devices above;
+        otherwise the service lanecryptd of this machine, and all of them go to it, unless
+        threshold_bytes keeps them on the CPU. "auto" takes the one at /run/lanecrypt/socket or
+        $XDG_RUNTIME_DIR/lanecrypt/socket, if it belongs to root or to this user; an absolute path,
+        the one at that socket. What it does not do, the CPU does, unless fallback is "none".
+        "require" is as "auto", and what the service does not do raises NoDeviceError or
+        DeviceError. lc_options in lanecrypt.h says more.
 
     Any thread may use it. It is also a context manager, which closes it. A child of fork may go
     on with it, and starts without devices; jobs and memory of devices stay with the parent.
@@ -96,9 +103,11 @@ class Context:
         time_limit: float = 0,
         prime_pool: int = 0,
         cores: int = 0,
+        service: str = "off",
     ) -> None:
-        if devices is not None and "\0" in devices:
-            raise ValueError("devices has a NUL character")
+        for name, text in (("devices", devices), ("service", service)):
+            if text is not None and "\0" in text:
+                raise ValueError(f"{name} has a NUL character")
         self._core = _core.Context(
             devices,
             _number("fallback", _FALLBACK, fallback),
@@ -108,6 +117,7 @@ class Context:
             round(time_limit * 1000),
             prime_pool,
             cores,
+            service,
             threshold_bytes,
         )
 

@@ -54,7 +54,8 @@ Context::Inside::~Inside() {
   if (born_in_ == context_.counted_in_) --context_.inside_;
 }
 
-Context::Context(const ContextOptions &options) : threshold_bytes_(options.threshold_bytes) {
+Context::Context(const ContextOptions &options)
+    : threshold_bytes_(options.threshold_bytes), has_service_(options.service != "off") {
   if (is_ending) raise(PyExc_RuntimeError, "the interpreter is ending");
   lc_options given = {};
   given.struct_size = sizeof given;
@@ -66,6 +67,7 @@ Context::Context(const ContextOptions &options) : threshold_bytes_(options.thres
   given.time_limit_ms = options.time_limit_ms;
   given.prime_pool = options.prime_pool;
   given.cores = options.cores;
+  given.service = options.service.c_str();
   if (const lc_status status = lc_open(&given, &context_); status != LC_OK)
     raise({status, lc_last_error()});
   open_contexts().insert(this);
@@ -133,6 +135,7 @@ uint32_t Context::place(lc_cipher cipher, lc_direction direction, uint32_t key_b
 
 uint32_t Context::place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes) {
   if (threshold_bytes_) return bytes >= *threshold_bytes_ ? LC_ANY_DEVICE : LC_CPU;
+  if (has_service_) return LC_ANY_DEVICE;
   const auto in_line = static_cast<uint32_t>(operations < UINT32_MAX ? operations : UINT32_MAX);
   bool device_is_sooner = false;
   (void)call([&](lc_context *context) {
@@ -259,7 +262,7 @@ void bind_context(nb::module_ &module) {
           "__init__",
           [](Context *self, std::optional<std::string> devices, int fallback, int verify,
              int prefer, uint64_t pinned_bytes, uint32_t time_limit_ms, uint32_t prime_pool,
-             uint32_t cores, std::optional<uint64_t> threshold_bytes) {
+             uint32_t cores, std::string service, std::optional<uint64_t> threshold_bytes) {
             new (self) Context({.devices = std::move(devices),
                                 .fallback = fallback,
                                 .verify = verify,
@@ -268,11 +271,12 @@ void bind_context(nb::module_ &module) {
                                 .time_limit_ms = time_limit_ms,
                                 .prime_pool = prime_pool,
                                 .cores = cores,
+                                .service = std::move(service),
                                 .threshold_bytes = threshold_bytes});
           },
           nb::arg("devices").none(), nb::arg("fallback"), nb::arg("verify"), nb::arg("prefer"),
           nb::arg("pinned_bytes"), nb::arg("time_limit_ms"), nb::arg("prime_pool"),
-          nb::arg("cores"), nb::arg("threshold_bytes").none())
+          nb::arg("cores"), nb::arg("service"), nb::arg("threshold_bytes").none())
       .def("close", &Context::close)
       .def_prop_ro("closed", &Context::is_closed)
       .def("index_of", &Context::index_of, nb::arg("id"))

@@ -28,6 +28,7 @@ struct ContextOptions {
   uint32_t time_limit_ms = 0;
   uint32_t prime_pool = 0;
   uint32_t cores = 0;
+  std::string service = "off";
   // Host memory of at least so many bytes goes to a device, whatever was measured.
   std::optional<uint64_t> threshold_bytes;
 };
@@ -92,6 +93,7 @@ class Context {
   // its child.
   int counted_in_ = forks();
   const std::optional<uint64_t> threshold_bytes_;
+  const bool has_service_;
   std::map<std::string, uint32_t> indices_;
 };
 

@@ -25,7 +25,7 @@ std::shared_ptr<Session> Connection::current() {
   for_child_.store(nullptr, std::memory_order_release);
   session_.reset();
   if (fault == Fault::kService) {
-    why_ = "the service does not answer";
+    is_lost_ = true;
     note_failure(Clock::now());
     has_untold_loss_.store(true, std::memory_order_relaxed);
   }
@@ -68,6 +68,7 @@ std::shared_ptr<Session> Connection::connect(bool waits) {
   const std::lock_guard lock(mutex_);
   path_ = std::move(reached.path);
   why_ = std::move(reached.why);
+  is_lost_ = false;
   session_ = made;
   for_child_.store(made.get(), std::memory_order_release);
   if (made == nullptr) note_failure(Clock::now());
@@ -81,7 +82,7 @@ std::string Connection::path() {
 
 std::string Connection::why() {
   const std::lock_guard lock(mutex_);
-  return why_;
+  return is_lost_ ? "the service does not answer" : why_;
 }
 
 void Connection::end() {

@@ -66,6 +66,8 @@ class Connection {
   // The same for a child of fork, which must not take the lock.
   std::atomic<Session *> for_child_{nullptr};
   std::string path_, why_;
+  // The last session is why there is none. Noted without memory, of which there may be none.
+  bool is_lost_ = false;
   Clock::time_point next_try_;
   std::atomic<uint32_t> failures_{0};
   std::atomic<bool> has_untold_loss_{false};

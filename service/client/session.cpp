@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "service/client/wait_for.h"
 #include "service/wire/packets.h"
@@ -221,8 +222,9 @@ bool Session::ask_for(uint32_t count) {
     } while (received.transfer == Transfer::kWouldBlock);
   }
   // What is not taken here is closed when this goes.
-  std::vector<OwnDescriptor> owned;
-  for (size_t n = 0; n < came; ++n) owned.emplace_back(sockets[n], OwnDescriptor::Number::kHigh);
+  std::array<OwnDescriptor, service::kMostChannelsAtOnce> owned;
+  for (size_t n = 0; n < came; ++n)
+    owned[n] = OwnDescriptor(sockets[n], OwnDescriptor::Number::kHigh);
   const bool is_refused =
       service::fixed_part<service::Refused>(received.packet, Kind::kRefused) && came == 0;
   if (is_refused || (received.transfer != Transfer::kDone && !has_free_number(control_.get()))) {

@@ -2,6 +2,8 @@
 #include "batch/batch_cpu.h"
 
 #include <exception>
+#include <new>
+#include <utility>
 
 #include "cpu/core_count.h"
 #include "process/thread.h"
@@ -28,21 +30,31 @@ void BatchCpu::submit(const BatchRequestPointer &request) {
     request->failure = process_ends();
     return request->end();
   }
+  // Nothing may stay behind that nobody does: its caller would be gone.
+  const auto refuse = [&](Status why) {
+    lock.unlock();
+    request->failure = std::move(why);
+    request->end();
+  };
+  try {
+    queue_.push_back(request);
+  } catch (const std::bad_alloc &) {
+    return refuse(Status(LC_ERROR_MEMORY, "out of memory"));
+  }
   try {
     const SignalsBlocked blocked;
     for (size_t wanted = request->todo.size();
-         wanted > waiting_threads_ && threads_.size() < most_threads_; --wanted)
+         wanted > waiting_threads_ && threads_.size() < most_threads_; --wanted) {
+      threads_.reserve(threads_.size() + 1);  // a thread that runs must find its place
       threads_.push_back(process::start_thread([this] { run(); }));
+    }
   } catch (const std::exception &error) {
-    // Those that there are will do. Where there is none, nothing may stay behind that nobody
-    // does: its caller would be gone.
+    // Those that there are will do.
     if (threads_.empty()) {
-      lock.unlock();
-      request->failure = Status(LC_ERROR_NO_DEVICE, error.what());
-      return request->end();
+      queue_.pop_back();
+      return refuse(Status(LC_ERROR_NO_DEVICE, error.what()));
     }
   }
-  queue_.push_back(request);
   changed_.notify_all();
 }
 

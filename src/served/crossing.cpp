@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "served/crossing.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <thread>
 
 #include "secure/key_memory.h"
 
@@ -18,6 +22,18 @@ constexpr size_t kMostAtOnce = 512;
 
 uint64_t nanoseconds(Clock::duration time) {
   return uint64_t(std::max<int64_t>(std::chrono::nanoseconds(time).count(), 0));
+}
+
+// As where a device of ours finds it: whoever made this signature, it would give the key away.
+Status fault_was_signed() {
+  try {
+    return Status(
+        LC_ERROR_DEVICE,
+        "the service has signed another root with a one-time key of this key: a fault was "
+        "signed before, or now");
+  } catch (const std::bad_alloc &) {
+    return Status(LC_ERROR_DEVICE, "");
+  }
 }
 
 }  // namespace
@@ -57,28 +73,49 @@ Crossing::~Crossing() = default;
 void Crossing::add(const ServedRequestPointer &served) {
   runtime::BatchRequest &request = *served->request;
   for (const uint32_t number : request.todo) {
-    if (!request.kind_of(number).suits_devices()) {
+    if (request.kind_of(number).suits_devices() && put_in_line({served, number}))
+      ++served->under_way;
+    else
       served->left.push_back(number);
-      continue;
-    }
-    waiting_.push_back({served, number});
-    ++served->under_way;
   }
   request.todo.clear();
   if (served->under_way == 0) on_over_(*served);
 }
 
+// False for want of memory.
+bool Crossing::put_in_line(Operation operation) {
+  try {
+    waiting_.push_back(std::move(operation));
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+}
+
 void Crossing::step(int wake) {
-  client::Connection &connection = service_.client->here();
-  send_waiting(connection);
-  if (slots_.empty() && wake < 0) return;
-  std::vector<pollfd> polled;
-  polled.reserve(slots_.size() + 1);
+  try {
+    send_waiting(service_.client->here());
+  } catch (const std::bad_alloc &) {  // what is not sent yet needs more memory than there is
+    leave_waiting();
+  }
+  if (slots_.empty()) return;
+  // There is room for them, and for what wakes.
+  polled_.clear();
   for (const std::unique_ptr<Slot> &slot : slots_)
-    polled.push_back({slot->channel.socket.get(), POLLIN, 0});
-  if (wake >= 0) polled.push_back({wake, POLLIN, 0});
+    polled_.push_back({slot->channel.socket.get(), POLLIN, 0});
+  if (wake >= 0) polled_.push_back({wake, POLLIN, 0});
   constexpr int kMostMs = 1000;
-  if (poll(polled.data(), polled.size(), kMostMs) >= 0) take_answers(connection, polled);
+  if (poll(polled_.data(), polled_.size(), kMostMs) < 0) note_failed_poll();
+  take_answers();
+}
+
+// A signal ends the wait early. A signal every now and then must not hide that the service is
+// silent. poll() takes no more descriptors than RLIMIT_NOFILE allows, which the program may have
+// lowered since: then each channel is looked at.
+void Crossing::note_failed_poll() {
+  const bool is_signal = errno == EINTR;
+  for (pollfd &one : polled_) one.revents = is_signal ? 0 : POLLIN;
+  if (!is_signal) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Crossing::leave_waiting() {
@@ -89,7 +126,11 @@ void Crossing::leave_waiting() {
   }
 }
 
+// It may throw for want of memory: what is not sent then still waits.
 void Crossing::send_waiting(client::Connection &connection) {
+  const size_t most = std::min(slots_.size() + waiting_.size(), kMostAtOnce);
+  slots_.reserve(most);
+  polled_.reserve(most + 1);  // with what wakes
   while (!waiting_.empty() && slots_.size() < kMostAtOnce) {
     const std::shared_ptr<client::Session> session = service_.session();
     if (session == nullptr) return leave_waiting();
@@ -109,14 +150,19 @@ bool Crossing::send_one(client::Connection &connection,
     client::Channel *const channel = session->take();
     if (channel == nullptr && !session->has_ended() && !slots_.empty()) return false;
     if (channel != nullptr) {
+      try {
+        slots_.push_back(
+            std::make_unique<Slot>(operation, session, *channel, key, service_.checks_all));
+      } catch (const std::bad_alloc &) {
+        session->give_back(channel);
+        throw;
+      }
       waiting_.pop_front();
-      slots_.push_back(
-          std::make_unique<Slot>(operation, session, *channel, key, service_.checks_all));
       Slot &slot = *slots_.back();
       session->under_way.fetch_add(1, std::memory_order_relaxed);
       const Exchange::State state = slot.exchange.send();
       if (state == Exchange::State::kWaits) return true;
-      settle(connection, slot, state);
+      settle(slot, state);
       slots_.pop_back();
       return true;
     }
@@ -127,33 +173,33 @@ bool Crossing::send_one(client::Connection &connection,
   return true;
 }
 
-void Crossing::take_answers(client::Connection &connection, const std::vector<pollfd> &polled) {
+void Crossing::take_answers() {
   const Clock::time_point now = Clock::now();
   const size_t count = slots_.size();
   for (size_t n = 0; n < count; ++n) {
     Slot &slot = *slots_[n];
     Exchange::State state = Exchange::State::kWaits;
-    if (polled[n].revents != 0) state = slot.exchange.receive(false);
+    if (polled_[n].revents != 0) state = slot.exchange.receive(false);
     if (state == Exchange::State::kWaits) {
       // The others wake too, and find it ended.
       if (now - slot.sent > client::kSilence) slot.session->end(client::Fault::kService);
       continue;
     }
-    settle(connection, slot, state);
+    settle(slot, state);
     slots_[n].reset();
   }
   std::erase(slots_, nullptr);
 }
 
-void Crossing::settle(client::Connection &connection, Slot &slot, Exchange::State state) {
+void Crossing::settle(Slot &slot, Exchange::State state) {
   slot.session->under_way.fetch_sub(1, std::memory_order_relaxed);
   if (state == Exchange::State::kEnded)
     slot.session->drop(&slot.channel);
   else
     slot.session->give_back(&slot.channel);
-  Taken taken = client::conclude(connection, slot.exchange, state);
+  Taken taken = client::conclude(service_.client->here(), slot.exchange, state);
   if (taken == Taken::kDone && service_.checks_all) {
-    if (slot.operation.served->is_right(slot.operation.number, slot.unchecked))
+    if (is_right(slot))
       std::memcpy(slot.output.data(), slot.unchecked.data(), slot.unchecked.size());
     else
       taken = Taken::kFailed;
@@ -161,6 +207,15 @@ void Crossing::settle(client::Connection &connection, Slot &slot, Exchange::Stat
   if (taken != Taken::kDone) return leave(slot.operation, taken);
   count_done(slot);
   finish_one(*slot.operation.served);
+}
+
+// What cannot be checked for want of memory is not given out.
+bool Crossing::is_right(const Slot &slot) {
+  try {
+    return slot.operation.served->is_right(slot.operation.number, slot.unchecked);
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
 }
 
 void Crossing::count_done(const Slot &slot) const {
@@ -177,10 +232,7 @@ void Crossing::leave(const Operation &operation, Taken taken) {
   served.left.push_back(operation.number);
   if (taken == Taken::kFailed) served.has_failed = true;
   if (taken == Taken::kNever) {
-    // As where a device of ours finds it: whoever made this signature, it would give the key away.
-    served.request->failure = Status(LC_ERROR_DEVICE,
-                                     "the service has signed another root with a one-time key of "
-                                     "this key: a fault was signed before, or now");
+    served.request->failure = fault_was_signed();
     ++served.request->result.failed_checks;
   }
   finish_one(served);

@@ -32,6 +32,7 @@ class Crossing {
   bool is_idle() const { return waiting_.empty() && slots_.empty(); }
   // Sends what there is room for, and takes the answers that are there. If there are none, it
   // waits for one until `wake` is readable (-1: nothing wakes it), but no longer than a second.
+  // For want of memory it leaves what it cannot send, and throws nothing.
   void step(int wake);
   // Does not send what waits.
   void leave_waiting();
@@ -43,11 +44,13 @@ class Crossing {
   };
   struct Slot;
 
+  bool put_in_line(Operation operation);
   void send_waiting(client::Connection &connection);
-  // nullptr: no more can be sent now.
   bool send_one(client::Connection &connection, const std::shared_ptr<client::Session> &session);
-  void take_answers(client::Connection &connection, const std::vector<pollfd> &polled);
-  void settle(client::Connection &connection, Slot &slot, client::Exchange::State state);
+  void note_failed_poll();
+  void take_answers();
+  void settle(Slot &slot, client::Exchange::State state);
+  static bool is_right(const Slot &slot);
   void count_done(const Slot &slot) const;
   void leave(const Operation &operation, client::Taken taken);
   void finish_one(ServedRequest &served);
@@ -56,6 +59,8 @@ class Crossing {
   const OnOver on_over_;
   std::deque<Operation> waiting_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  // Of the slots in their order, and of what wakes.
+  std::vector<pollfd> polled_;
 };
 
 }  // namespace lanecrypt::served

@@ -4,6 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "process/thread.h"
 #include "served/crossing.h"
 #include "thread/signals.h"
@@ -50,8 +52,10 @@ Status PrivateOperations::submit(const ServedRequestPointer &served, bool waits)
   const std::lock_guard lock(mutex_);
   if (stopping_) return process_ends();
   if (!thread_.joinable()) {
+    auto its =
+        std::make_unique<Crossing>(service_, [this](ServedRequest &over) { conclude(over); });
     const runtime::SignalsBlocked blocked;
-    thread_ = process::start_thread([this] { run(); });
+    thread_ = process::start_thread([this, mine = std::move(its)] { run(*mine); });
   }
   queue_.push_back(served);
   changed_.notify_all();
@@ -59,8 +63,7 @@ Status PrivateOperations::submit(const ServedRequestPointer &served, bool waits)
   return Status();
 }
 
-void PrivateOperations::run() {
-  Crossing mine(service_, [this](ServedRequest &over) { conclude(over); });
+void PrivateOperations::run(Crossing &mine) {
   for (;;) {
     std::vector<ServedRequestPointer> more;
     {
@@ -83,11 +86,19 @@ void PrivateOperations::conclude(ServedRequest &served) {
   if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);
   if (served.left.empty() || !request->failure.ok()) return request->end();
   if (!service_.has_cpu) {
-    request->failure = service_.why_not(served.has_failed, "do the operation");
+    request->failure = why_not(served);
     return request->end();
   }
   request->todo = std::move(served.left);
   cpu_.submit(request);
+}
+
+Status PrivateOperations::why_not(const ServedRequest &served) const {
+  try {
+    return service_.why_not(served.has_failed, "do the operation");
+  } catch (const std::bad_alloc &) {
+    return Status(LC_ERROR_MEMORY, "");
+  }
 }
 
 bool PrivateOperations::is_sooner(const service::Sort &sort, uint32_t in_line) {

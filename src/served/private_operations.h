@@ -19,6 +19,8 @@
 
 namespace lanecrypt::served {
 
+class Crossing;
+
 // Of one process. Any thread.
 class PrivateOperations {
  public:
@@ -45,8 +47,9 @@ class PrivateOperations {
   const runtime::Counters &cpu_counters() const { return counters_; }
 
  private:
-  void run();
+  void run(Crossing &mine);
   void conclude(ServedRequest &served);
+  Status why_not(const ServedRequest &served) const;
 
   const Service service_;
   runtime::Counters counters_;

@@ -24,7 +24,11 @@ class ServedRequest {
   // For the longest input that is not where the caller has it: mu and rnd of ML-DSA.
   using Room = std::array<uint8_t, 96>;
 
-  explicit ServedRequest(runtime::BatchRequestPointer whole) : request(std::move(whole)) {}
+  // What is noted later, on a thread from which nothing may be thrown, has room from here on.
+  explicit ServedRequest(runtime::BatchRequestPointer whole) : request(std::move(whole)) {
+    left.reserve(request->todo.size());
+    request->tried.reserve(1);
+  }
   virtual ~ServedRequest() = default;
   ServedRequest(const ServedRequest &) = delete;
 

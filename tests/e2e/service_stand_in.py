@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for the service lanecryptd, which says what a test has it say."""
 
+import fcntl
 import json
 import os
 import socket
@@ -9,6 +10,8 @@ import threading
 
 VERSION = 3
 HELLO, STATISTICS, WELCOME, TEXT, REFUSED = 1, 5, 16, 18, 19
+OPEN_CHANNELS, CHANNELS, SLH_DSA_SIGN, RESULT = 2, 17, 35, 48
+PAGE_MAGIC, PAGE_VERSION, PAGE_BYTES = 0x4750434c, 3, 4096
 
 
 def packet(kind, body=b"", version=VERSION, length=None):
@@ -87,6 +90,36 @@ class StandIn:
                 else:
                     client.sendall(answer)
         client.recv(1 << 16)  # until it closes
+
+
+class WrongSigner(StandIn):
+    """Signs by SLH-DSA for one client after another. No signature of its verifies."""
+
+    def __init__(self, path, signature_bytes):
+        self.signature, self.signed = b"\7" * signature_bytes, 0
+        super().__init__(path)
+
+    def talk(self, client):
+        assert client.recv(1 << 16) == packet(HELLO)
+        page = os.memfd_create("page", os.MFD_ALLOW_SEALING)
+        os.write(page, struct.pack("=II", PAGE_MAGIC, PAGE_VERSION).ljust(PAGE_BYTES, b"\0"))
+        fcntl.fcntl(page, 1033, 2)  # F_ADD_SEALS, F_SEAL_SHRINK
+        socket.send_fds(client, [welcome()], [page])
+        os.close(page)
+        while asked := client.recv(1 << 16):
+            if asked[0] != OPEN_CHANNELS:
+                continue
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            socket.send_fds(client, [packet(CHANNELS, struct.pack("=II", 1, 0))], [theirs.fileno()])
+            theirs.close()
+            threading.Thread(target=self.sign, args=[ours], daemon=True).start()
+
+    def sign(self, channel):
+        with channel:
+            while asked := channel.recv(1 << 16):
+                assert asked[0] == SLH_DSA_SIGN
+                self.signed += 1
+                channel.send(packet(RESULT, struct.pack("=II", 0, len(self.signature)) + self.signature))
 
 
 def histogram(bounds, counts, beyond=0, total=1.0):

@@ -11,6 +11,7 @@ import pytest
 
 import slh_reference
 from cli_fixtures import BAD_DATA, FAILED, NO_DEVICE, USAGE, lanecrypt, ok, openssl, service
+from service_stand_in import WrongSigner
 from slh_files import (PRE_HASHES, SETS, algorithm, element, encoded, key_of, pem, private_der,
                        public_der, slh, slh_fails)
 
@@ -158,6 +159,18 @@ def test_signatures_of_a_service(tmp_path, keys):
     assert slh(*by_service).stdout.decode().endswith("by the CPU\n")
     slh("verify", "--key", key, "--quiet", *paths)
     slh_fails(NO_DEVICE, "no service", *by_service, "--require-gpu")
+
+
+def test_wrong_signatures_of_a_service_are_not_written(tmp_path, keys):
+    path, key, at = tmp_path / "file", keys / "SHA2-128f.pem", tmp_path / "socket"
+    path.write_bytes(os.urandom(5000))
+    by_service = ("sign", "--key", key, f"--service={at}", path)
+    with WrongSigner(at, SIGNATURE_BYTES["SHA2-128f"]) as wrong:
+        slh_fails(NO_DEVICE, "the service has failed", *by_service, "--require-gpu")
+        assert wrong.signed == 1 and not path.with_name("file.sig").exists()
+        slh(*by_service)
+        assert wrong.signed == 2
+    slh("verify", "--key", key, "--quiet", path)
 
 
 def test_standard_input_and_output(tmp_path, keys):

@@ -14,7 +14,7 @@ PROGRAM = """
 import asyncio
 from lanecrypt import AESGCM, Cipher, Context, Device, Job, KeyFile, counters, devices, rsa
 
-aead = AESGCM(KeyFile("/key"), context=Context("none", fallback="none"))
+aead = AESGCM(KeyFile("/key"), context=Context("none", fallback="none", service="auto"))
 count: int = aead.encrypt_into(bytes(12), b"text", None, bytearray(20))
 job: Job[int] = aead.submit_decrypt_into(bytes(12), b"", b"", bytearray())
 async def wait() -> int:

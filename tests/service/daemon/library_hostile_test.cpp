@@ -2,9 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "../client/fake_service.h"
 #include "library_signer.h"
@@ -138,6 +142,32 @@ TEST_P(LibraryAndFake, AnswersThatAreWrongInFormHarmNothing) {
     EXPECT_TRUE(signer.did_cpu());
     EXPECT_TRUE(signer.are_right());
   }
+}
+
+// As of a program with a timer.
+TEST_F(LibraryAndFake, SilenceHasALimitThoughSignalsCome) {
+  struct sigaction nothing {
+  }, before{};
+  nothing.sa_handler = [](int) {};
+  ASSERT_EQ(0, sigaction(SIGUSR1, &nothing, &before));
+  fake.answer = FakeService::Answer::kNone;
+  LibrarySigner signer(kMlDsaTried, fake.path(), {.count = 1});
+  std::atomic<bool> is_over{false};
+  bool came_to_an_end = false;
+  std::thread signals([&, waiter = pthread_self()] {
+    came_to_an_end = comes_true([&] {
+      pthread_kill(waiter, SIGUSR1);
+      return is_over.load();
+    });
+    if (!came_to_an_end) fake.stop();
+  });
+  EXPECT_EQ(LC_OK, signer.sign()) << lc_last_error();
+  is_over = true;
+  signals.join();
+  ASSERT_EQ(0, sigaction(SIGUSR1, &before, nullptr));
+  EXPECT_TRUE(came_to_an_end);
+  EXPECT_TRUE(signer.did_cpu());
+  EXPECT_TRUE(signer.are_right());
 }
 
 // Whoever made the signature, it would give the key away.

@@ -5,10 +5,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 
@@ -184,6 +186,31 @@ TEST(LibraryAndDaemon, ASilentServiceIsGivenUp) {
   EXPECT_TRUE(user.is_right());
   EXPECT_EQ(user.inputs.size(), user.result.cpu_operations);
   daemon.send_signal(SIGCONT);
+}
+
+// poll() then takes fewer descriptors than there are channels.
+TEST(LibraryAndDaemon, AProgramMayLowerItsLimitOfDescriptors) {
+  DaemonProcess daemon;
+  User user(daemon.socket_path(), LC_FALLBACK_NONE);
+  ASSERT_EQ(LC_OK, user.run()) << lc_last_error();
+  rlimit before{};
+  ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+  const rlimit lower{8, before.rlim_max};
+  ASSERT_LT(lower.rlim_cur, user.inputs.size());
+  std::atomic<bool> is_over{false};
+  bool came_to_an_end = false;
+  std::thread watch([&] {
+    came_to_an_end = comes_true([&] { return is_over.load(); });
+    if (!came_to_an_end) (void)setrlimit(RLIMIT_NOFILE, &before);
+  });
+  ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &lower));
+  EXPECT_EQ(LC_OK, user.run()) << lc_last_error();
+  ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
+  is_over = true;
+  watch.join();
+  EXPECT_TRUE(came_to_an_end);
+  EXPECT_TRUE(user.is_right());
+  EXPECT_EQ(user.inputs.size(), user.result.service_operations);
 }
 
 TEST(LibraryAndDaemon, WithoutTheCpuAKillIsAnError) {
