@@ -114,8 +114,12 @@ class Watch(threading.Thread):
             self.drivers.update(name for name in DRIVERS if f"/{name}" in maps)
 
     def run(self):
-        while not self.over.wait(0.004):
+        pause = 0.004
+        while not self.over.wait(pause):
+            begun = time.thread_time()
             self.look()
+            # The program has most of the core, also where it has many processes to look at.
+            pause = max(0.004, 4 * (time.thread_time() - begun))
 
     def stop(self):
         self.over.set()

@@ -7,6 +7,8 @@ import os
 import pathlib
 import subprocess
 
+from provider_fixtures import EMULATORS_FORM
+
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LANECRYPT_BUILD", REPOSITORY / "build"))
 LANECRYPT = BUILD / "bin" / "lanecrypt"
@@ -34,6 +36,8 @@ def environment(devices="host", **more):
 
 def lanecrypt(*arguments, devices="host", stdin=b"", timeout=300, env=None, **options):
     """Runs the command and returns the finished process. stdin is bytes or a file."""
+    if arguments[:1] in (("enc",), ("dec",)) and devices == "host" and not {"-devices", "--devices"} & set(arguments):
+        env = {**EMULATORS_FORM, **(env or {})}
     source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)

@@ -14,6 +14,10 @@ import pytest
 
 # Whether everything runs, as with dev/test --full.
 EVERY_CASE = os.environ.get("LANECRYPT_TEST_EVERY_FORM") == "1"
+# What takes longest, or must run one after the other, begins first, so that no core is idle while
+# the last of it runs.
+FIRST = ("test_clients", "test_cli_devices", "test_processes", "test_service_provider",
+         "test_provider_evp_test", "test_cli_bench_host", "test_setup_demo", "test_bench_service")
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -29,6 +33,11 @@ def pytest_configure(config):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(FIRST)}
+    items.sort(key=lambda item: places.get(item.module.__name__, len(FIRST)))
 
 
 @pytest.fixture(scope="session")

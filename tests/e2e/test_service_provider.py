@@ -13,7 +13,6 @@ import time
 
 import pytest
 
-from conftest import EVERY_CASE
 from provider_fixtures import Configuration, OPENSSL, plain
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
@@ -257,7 +256,7 @@ def test_required(service, configuration, key, tmp_path):
 
 
 # So many that a core takes some seconds for them.
-SIGNS = 1500 if EVERY_CASE else 800
+SIGNS = 800
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

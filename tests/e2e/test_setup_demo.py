@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from provider_fixtures import EMULATORS_FORM
+
 
 @pytest.fixture
 def steps(repository):
@@ -24,7 +26,7 @@ def demo(repository, build, devices):
         pytest.skip("dev/demo runs what lies in build/, and another build is under test")
     environment = {k: v for k, v in os.environ.items() if k != "LANECRYPT_DEVICES"}
     if devices is not None:
-        environment["LANECRYPT_DEVICES"] = devices
+        environment.update(EMULATORS_FORM, LANECRYPT_DEVICES=devices)
     return subprocess.run([repository / "dev" / "demo", "--no-build", "--mib", "8"],
                           env=environment, capture_output=True, text=True, timeout=600, check=False)
 

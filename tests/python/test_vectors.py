@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NIST's and OpenSSL's answers for the authenticated modes, from pyca's package of vectors. Quick
-runs take some of each file, evenly; with --long all."""
+runs take some of each file, evenly; with --long all, but of a file of thousands each seventh on the
+emulator: Cavp.Gcm of the unit tests gives it all of them."""
 
 import os
 import pathlib
@@ -55,7 +56,10 @@ def some(found, context, host, is_long):
     found = list(found)
     few = FEW["host" if context is host else "cpu"]
     assert len(found) >= 40
-    return found if is_long else found[::max(1, len(found) // few)]
+    if is_long:
+        # Seven divides the number of no section's cases, or some of them would never run.
+        return found[::7] if context is host and len(found) > 1000 else found
+    return found[::max(1, len(found) // few)]
 
 
 def raw(case, *names):
