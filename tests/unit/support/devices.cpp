@@ -223,7 +223,7 @@ void DeviceTest::TearDown() {
   if (HasFailure()) open_contexts().erase(GetParam().name());
 }
 
-bool DeviceTest::is_quick() const { return GetParam().is_opencl_on_cpu() && !wants_every_case(); }
+bool DeviceTest::is_quick() const { return GetParam().is_opencl_on_cpu(); }
 
 bool DeviceTest::is_thorough() const { return GetParam().is_gpu && scaled(100) >= 100; }
 

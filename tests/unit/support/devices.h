@@ -99,7 +99,7 @@ class DeviceTest : public testing::TestWithParam<DeviceCase> {
   // Whether hundreds of MiB take little time: on a GPU, at full scale.
   bool is_thorough() const;
   // Whether only some of many like cases run: by OpenCL on a CPU, where a launch takes
-  // milliseconds, but with dev/test --full.
+  // milliseconds. The emulator, which has the same kernels, runs more of them, and a GPU all.
   bool is_quick() const;
   lc_context *context() { return context_->get(); }
   // Whether the device has kernels for this. If not, run_and_check() checks that the
