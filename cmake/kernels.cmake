@@ -15,6 +15,9 @@ list(TRANSFORM rows REPLACE "\n  ROW\\(" "" OUTPUT_VARIABLE LANECRYPT_KERNEL_SET
 option(LANECRYPT_FAST_KERNELS
        "compile CUDA's kernels with as little optimization as possible: for tests without a GPU" OFF)
 
+set(LANECRYPT_FATBINS "" CACHE PATH
+    "a folder in which another build has compiled CUDA's kernels; empty: compile them")
+
 set(LANECRYPT_HAVE_CUDA OFF)
 if(LANECRYPT_NVCC)
   set(LANECRYPT_HAVE_CUDA ON)
@@ -48,6 +51,14 @@ if(LANECRYPT_NVCC)
   function(lanecrypt_add_fatbin fatbin source)
     set(made ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin)
     set(${fatbin} ${made} PARENT_SCOPE)
+    if(LANECRYPT_FATBINS)
+      add_custom_command(
+        OUTPUT ${made}
+        COMMAND ${CMAKE_COMMAND} -E copy ${LANECRYPT_FATBINS}/${fatbin}.fatbin ${made}
+        DEPENDS ${LANECRYPT_FATBINS}/${fatbin}.fatbin
+        VERBATIM)
+      return()
+    endif()
     add_custom_command(
       OUTPUT ${made}
       COMMAND ${LANECRYPT_NVCC} -fatbin -std=c++17 -t 2 ${optimization} ${gencode}

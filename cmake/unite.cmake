@@ -1,17 +1,19 @@
 # Compiles the C++ files of a folder together, a few at a time. All of them read the same headers
-# and make the same templates, so this takes less time. It is off in usual builds and in
-# dev/check-release, which find a file that does not include the headers of ours that it needs.
+# and make the same templates, so this takes less time. It is so in every build, so that a user's
+# compiler gets what the tests' build has tried. It hides that a file does not include a header of
+# ours that it needs, which dev/check_includes.py finds.
 #
 # SPDX-License-Identifier: Apache-2.0
-option(LANECRYPT_UNITE "compile the C++ files of a folder together" OFF)
+option(LANECRYPT_UNITE "compile the C++ files of a folder together" ON)
 
 # As many files as a compiler gets at once, at most: two cores then share a large folder.
 set(lanecrypt_united_files 7)
 get_filename_component(lanecrypt_unite_root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 
 # lanecrypt_unite(TARGET... [ALONE FILE...]): unites the files of each target that exists. ALONE
-# names those that must be compiled by themselves, as seen from the root of the source. CMake adds
-# those that have definitions of their own.
+# names those that must be compiled by themselves, as seen from the root of the source. Those that
+# have definitions of their own in some builds are among them: otherwise the files that are left
+# would not be together in the same way in every build.
 function(lanecrypt_unite)
   if(NOT LANECRYPT_UNITE)
     return()

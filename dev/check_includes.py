@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each file includes the standard headers of what it names, by itself or by a header
-of ours, and not by chance by another standard header. Precompiled headers (cmake/precompile.cmake)
-hide from a compiler what is missing there. Prints each breach as FILE:LINE: what. Exits with 1 if
-there is one.
+"""Checks that each file includes the headers of what it names, by itself or by a header of ours:
+the standard library's, and not by chance by another standard header, and ours. Precompiled headers
+(cmake/precompile.cmake) and files that are compiled together (cmake/unite.cmake) hide from a
+compiler what is missing there. Prints each breach as FILE:LINE: what. Exits with 1 if there is one.
 """
 
 import pathlib
@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 FOLDERS = ("include/", "src/", "provider/", "cli/", "probe/", "service/")
+# Read for what they declare, and not checked: these headers are for OpenCL C too.
+ALSO_READ = ("kernels/",)
 # What each header has of std::. A name that a file uses must stand here.
 HEADERS = {
     "algorithm": "adjacent_find all_of any_of binary_search clamp copy copy_n count count_if equal "
@@ -81,6 +83,22 @@ HEADER_OF = {name: header for header, names in HEADERS.items() for name in names
 ANYWHERE = {"begin", "end", "erase", "erase_if", "get", "size", "tuple_size_v"}
 # Headers that have what these have, by their standard.
 HAVE_TOO = {"chrono": {"ratio"}, "iostream": {"istream"}, "thread": {"chrono"}}
+# What a header of ours declares outside of classes: types, macros, constants, and functions.
+DECLARED = re.compile(r"^(?:template *<[^>]*> *)?(?:class|struct|union|enum(?: class)?|using) +"
+                      r"(?:alignas\([^)]*\) *)?([A-Z]\w*)(?= *(?:final *)?[:{=]| *$)"
+                      r"|^# *define +(\w+)"
+                      r"|^(?:inline |constexpr |extern |const |static )+[^=(;{]*?\b(k[A-Z]\w*)(?= *[\[{=;])"
+                      r"|^(?:\[\[\w+\]\] )?[A-Za-z_][\w:<>,*&\[\]\" ]* [*&]?(\w+)\(", re.M)
+# What a file declares itself, anywhere: after a type, as an alias or a parameter of a template, in
+# an enumeration, or as what a lambda captures.
+WORD_BEFORE = re.compile(r"([\w>\]]+)(?:\s*[*&]+\s*|\s+)([A-Za-z_]\w*)\s*(?=[;={(,)\[:])")
+NO_TYPES = {"return", "else", "case", "new", "delete", "throw", "goto"}
+NAMED = re.compile(r"\b(?:class|struct|union|enum|using|namespace|define|typename)(?:\.\.\.)? +"
+                   r"(?:alignas\([^)]*\) *)?(?:[\w<>]+::)*(\w+)|[\[,] *(\w+) *=")
+ENUMERATORS = re.compile(r"\benum\b[^{;]*\{([^}]*)\}")
+# A type, a macro or a constant wherever it is named, and a function where it is called.
+USED = re.compile(r"(?<![\w.])(?<!->)(?<!std::)(?:(k?[A-Z]\w*)\b|([a-z]\w*)(?= *[(<]))")
+WORD = re.compile(r"[A-Za-z_]\w*")
 INTEGER = re.compile(r"\bu?int(?:8|16|32|64)_t\b")
 
 
@@ -90,12 +108,36 @@ def without_comments(text):
     return re.sub(r"//[^\n]*", "", text)
 
 
+def without_strings(text):
+    """The text without comments, but with its lines, without what it includes and quotes."""
+    text = re.sub(r"^ *# *include.*$", "", text, flags=re.M)
+    return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+
+
+def own_names(text):
+    """What a file declares itself, and a few words more."""
+    names = {name for before, name in WORD_BEFORE.findall(text) if before not in NO_TYPES}
+    names |= {name for found in NAMED.findall(text) for name in found}
+    for body in ENUMERATORS.findall(text):
+        names |= set(re.findall(r"(?:^|,)\s*(\w+)", body))
+    return names
+
+
 class Sources:
     """Texts by path, and what they include."""
 
     def __init__(self, texts):
         self.texts = {path: without_comments(text) for path, text in texts.items()}
+        self.code = {path: without_strings(text) for path, text in self.texts.items()}
+        self.words = {path: set(WORD.findall(text)) for path, text in self.code.items()}
         self.reached = {}
+        self.reached_ours = {}
+        # The headers of ours that declare a name.
+        self.declared = {}
+        for path, text in self.code.items():
+            if not path.endswith(".cpp"):
+                for name in {name for found in DECLARED.findall(text) for name in found if name}:
+                    self.declared.setdefault(name, []).append(path)
 
     def ours(self, path, name):
         """The path of a header of ours that `path` names, or None."""
@@ -115,6 +157,32 @@ class Sources:
                 else:
                     found |= self.standard_headers(other)
         return self.reached[path]
+
+    def our_headers(self, path):
+        """Those of ours that a file includes, by others too."""
+        if path not in self.reached_ours:
+            found = self.reached_ours[path] = set()
+            for name in re.findall(r'^ *# *include *[<"]([^>"]+)[>"]', self.texts[path], re.M):
+                other = self.ours(path, name)
+                if other is not None:
+                    found |= {other} | self.our_headers(other)
+        return self.reached_ours[path]
+
+    def ours_missing(self, path):
+        """Line and complaint for each name that a header of ours declares, and neither the file nor
+        a header that it includes has."""
+        header = path[:-len(".cpp")] + ".h"
+        if path.endswith(".cpp") and header in self.texts and header not in self.our_headers(path):
+            yield 1, f"needs {header}"
+        known = own_names(self.code[path])
+        for header in self.our_headers(path):
+            known |= self.words[header]
+        for number, line in enumerate(self.code[path].splitlines(), 1):
+            for found in USED.findall(line):
+                name = found[0] or found[1]
+                if name in self.declared and name not in known:
+                    known.add(name)
+                    yield number, f"{name} needs {' or '.join(sorted(self.declared[name]))}"
 
     def breaches(self, path):
         """Line and complaint, once for each name."""
@@ -137,17 +205,18 @@ class Sources:
                 said.add("integer")
                 if not here & {"cstdint", "stdint.h"}:
                     yield number, "integers of a size need <cstdint>"
+        yield from self.ours_missing(path)
 
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[1]
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *FOLDERS],
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *FOLDERS, *ALSO_READ],
         cwd=root, check=True, capture_output=True, text=True).stdout.split("\0")
     sources = Sources({path: (root / path).read_text(encoding="utf-8") for path in sorted(set(listed))
                        if path.endswith((".h", ".hpp", ".cpp")) and (root / path).is_file()})
     found = [f"{path}:{number}: {what}" for path in sources.texts
-             for number, what in sources.breaches(path)]
+             if not path.startswith(ALSO_READ) for number, what in sources.breaches(path)]
     print("".join(line + "\n" for line in found), end="")
     return 1 if found else 0
 

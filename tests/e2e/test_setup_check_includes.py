@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dev/check_includes.py finds standard headers that a file lacks, and accepts what is right."""
+"""dev/check_includes.py finds headers that a file lacks, and accepts what is right."""
 
 import importlib.util
 import pathlib
@@ -9,7 +9,18 @@ import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 OURS = "#pragma once\n#include <string>\n#include \"job/deeper.h\"\n"
-DEEPER = "#pragma once\n#include <map>\n#include <chrono>\n"
+DEEPER = "#pragma once\n#include <map>\n#include <chrono>\nnamespace lc {\nclass Slot {\n};\n}\n"
+OTHER = """#pragma once
+#define TWICE(x) x x
+namespace lc {
+template <typename T> struct Queue {
+  void push(T one);
+};
+[[nodiscard]] Slot *first_slot(int count);
+constexpr int kMost = 3;
+enum class Mode { kA, kB };
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +35,8 @@ def script():
 @pytest.fixture(scope="module")
 def check(script):
     def breaches(text, path="src/job/a.cpp"):
-        sources = script.Sources({"src/job/ours.h": OURS, "src/job/deeper.h": DEEPER, path: text})
+        sources = script.Sources({"src/job/ours.h": OURS, "src/job/deeper.h": DEEPER,
+                                  "src/job/other.h": OTHER, path: text})
         return list(sources.breaches(path))
     return breaches
 
@@ -51,6 +63,37 @@ def test_breaches_are_found(check, text, line, what):
 ])
 def test_what_is_right_passes(check, text):
     assert not check(text)
+
+
+@pytest.mark.parametrize("text, name", [
+    ("Queue<int> all;\n", "Queue"),
+    ("void f(lc::Mode mode);\n", "Mode"),
+    ("auto slot = first_slot(3);\n", "first_slot"),
+    ("TWICE(f();)\n", "TWICE"),
+    ("int all[kMost];\n", "kMost"),
+])
+def test_headers_of_ours_are_found(check, text, name):
+    assert check("\n" + text) == [(2, f"{name} needs src/job/other.h")]
+    assert not check("#include \"job/other.h\"\n" + text)
+
+
+@pytest.mark.parametrize("text", [
+    "#include \"job/ours.h\"\nlc::Slot slot;\n",
+    # Names of its own, or of another thing.
+    "class Queue;\nQueue *all;\n",
+    "template <typename... Mode> void f(Mode... all);\n",
+    "static int first_slot(int count) { return 1; }\nint one = first_slot(2);\n",
+    "auto f = [first_slot = 1] { return first_slot (2); };\n",
+    "other.first_slot(2); other->first_slot(3); int x = first_slot;\n",
+    "say(\"Queue TWICE(1)\");  // Mode\n",
+])
+def test_headers_of_ours_are_not_needed(check, text):
+    assert not check(text)
+
+
+def test_a_file_includes_the_header_of_its_name(check):
+    assert check("int f() { return 1; }\n", "src/job/other.cpp") == [(1, "needs src/job/other.h")]
+    assert not check("#include \"job/other.h\"\n", "src/job/other.cpp")
 
 
 def test_a_list_of_macros_needs_nothing(check):
