@@ -75,7 +75,7 @@ typedef enum lc_fallback {
 /* How much of a device's output the CPU computes again. Where it differs, the device
  * is lost, with the reason in lc_device_info, and others do again what it did of the
  * jobs under way. They cannot where a message is in place and some of its pieces were
- * found right before: that input is gone. Jobs in device memory are not checked.
+ * found right before: that input is gone. Jobs with input in device memory are not checked.
  * RSA, whatever is set here: the device checks each private result against the public
  * exponent, and the CPU checks one result of each batch. SLH-DSA and ML-DSA, the same:
  * the device verifies each signature, and the CPU one of each batch. */
@@ -208,8 +208,11 @@ LC_API lc_status lc_device_test(lc_context *context, uint32_t index);
 /* ---- Memory ------------------------------------------------------------ */
 
 typedef enum lc_memory {
-  LC_MEMORY_HOST = 0,  /* any memory of the process, pinned or not */
-  LC_MEMORY_DEVICE = 1 /* memory on one device; nothing is copied */
+  LC_MEMORY_HOST = 0,   /* any memory of the process, pinned or not */
+  LC_MEMORY_DEVICE = 1, /* memory on one device; nothing is copied */
+  /* Of jobs of ciphers: the input is memory on one device, and the output any memory of the
+   * process, pinned or not; see lc_cipher_job.memory. */
+  LC_MEMORY_DEVICE_TO_HOST = 2
 } lc_memory;
 
 /* Allocates `bytes` of zeroed host memory, aligned to a page, that every device of the
@@ -415,15 +418,21 @@ typedef struct lc_cipher_job {
   lc_cipher cipher;
   lc_direction direction;
   uint32_t key_bytes; /* 16, 24 or 32, of every message; see lc_cipher */
-  lc_memory memory;   /* of every message's in and out */
+  /* Of every message's in and out. With LC_MEMORY_DEVICE_TO_HOST the device copies one piece to
+   * out while it does the next one: into memory of lc_alloc_pinned(), or what is page-locked
+   * otherwise, at the speed of the bus. This is for GCM, ChaCha20-Poly1305, ECB, CTR, XTS and
+   * ChaCha20 (others: LC_ERROR_UNSUPPORTED). What belongs to a message beside its text is in host
+   * memory, its tag too: tags that lie behind texts which are decrypted are LC_ERROR_ARGUMENT. A
+   * wrong tag has out wiped before the job ends. No other device and not the CPU can take over. */
+  lc_memory memory;
   /* Who does the job:
    * - The index of a device, selected or not.
    * - LC_CPU: OpenSSL, with host memory. A job of 2 MiB or more takes up to 8 cores, except
    *   in authenticated modes. One core does a whole stream of a chain, and a whole data
    *   unit of XTS.
    * - LC_ANY_DEVICE: Lanecrypt chooses. With host memory all selected devices share a job
-   *   of 32 MiB or more: each takes more of it when it is free. With device memory each
-   *   message is done on the device of lc_alloc_device() where it lies, all of these at
+   *   of 32 MiB or more: each takes more of it when it is free. With input in device memory
+   *   each message is done on the device of lc_alloc_device() where that lies, all of these at
    *   once. Other memory is taken to be device 0's. */
   uint32_t device;
   /* With LC_MEMORY_DEVICE on CUDA: a CUstream or cudaStream_t of the primary context. The
@@ -432,7 +441,10 @@ typedef struct lc_cipher_job {
    * default one either: the input must be ready before the call, and the output is ready
    * when the job ends. A default stream is LC_STREAM_LEGACY or LC_STREAM_PER_THREAD. A
    * stream that is being captured into a graph makes the job LC_ERROR_UNSUPPORTED: see
-   * lc_capture(). */
+   * lc_capture().
+   * With LC_MEMORY_DEVICE_TO_HOST the call waits until all that is in the stream is done, and
+   * starts the job then. What comes into the stream later does not wait for the job: leave the
+   * input alone until it is over. */
   void *stream;
   const lc_message *messages;
   size_t message_count;
@@ -452,9 +464,9 @@ typedef struct lc_cipher_job {
    * wiped, and all others are good. While the job runs, an output in host memory may hold text that
    * is not verified yet. One in device memory is wiped in the order of the stream. */
   lc_status *message_status;
-  /* Where the tags of messages in device memory are. LC_MEMORY_DEVICE: on the messages'
-   * device. Then the host never learns them: encryption writes them in the order of the
-   * stream, and decryption reads them in it. */
+  /* Where the tags of messages in device memory (LC_MEMORY_DEVICE) are. LC_MEMORY_DEVICE: on
+   * the messages' device. Then the host never learns them: encryption writes them in the order of
+   * the stream, and decryption reads them in it. */
   lc_memory tag_memory;
   /* Decryption with tags, in device memory: the address of a byte for each message, on the
    * messages' device, or NULL. In the order of the stream it becomes 1 where the tag is right
@@ -525,10 +537,10 @@ typedef struct lc_completion {
  * stay until the job is over. The first job of a device waits until the device is open.
  * completion may be NULL. ticket may be NULL when completion is not: then nothing needs to
  * be freed. When it returns an error, the job was not started and completion is not told.
- * With a stream it returns once the work is in the stream, and both may be NULL: then an error
- * says that the work is not in the stream, or not all of it. Additional data, and tags in host
- * memory that are compared, have been read by then. Up to 256 such calls wait for nothing
- * that the stream waits for. */
+ * With LC_MEMORY_DEVICE and a stream it returns once the work is in the stream, and both may be
+ * NULL: then an error says that the work is not in the stream, or not all of it. Additional data,
+ * and tags in host memory that are compared, have been read by then. Up to 256 such calls wait for
+ * nothing that the stream waits for. */
 LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
                            const lc_completion *completion, lc_ticket **ticket);
 /* LC_PENDING, or how the job ended. */

@@ -20,6 +20,16 @@ using lanecrypt::runtime::Request;
 
 namespace {
 
+// Starts it when all that is in the stream now is done.
+Status start_after_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request) {
+  if (request->job.is_empty() || !request->failure.ok()) return dispatcher.submit(request);
+  Result<Executor *> executor = dispatcher.settle_on_device(*request);
+  if (!executor.ok()) return executor.status();
+  LC_TRY((*executor)->await_stream(request->job.stream));
+  request->job.stream = nullptr;
+  return dispatcher.submit(request);
+}
+
 // Returns when all of it is in the stream.
 Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request,
                        bool tells_someone) {
@@ -48,6 +58,8 @@ Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback cal
   const bool tells_someone = callback != nullptr;
   const auto request = std::make_shared<Request>(std::move(*checked), std::move(callback));
   *started = request;
+  if (request->job.stream != nullptr && request->job.memory == LC_MEMORY_DEVICE_TO_HOST)
+    return start_after_stream(context->dispatcher(), request);
   if (request->job.stream != nullptr)
     return start_in_stream(context->dispatcher(), request, tells_someone);
   return context->dispatcher().submit(request);
@@ -71,7 +83,7 @@ lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result *resul
 lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_completion *completion,
                     lc_ticket **ticket) {
   const bool in_stream = job != nullptr && job->struct_size >= offsetof(lc_cipher_job, messages) &&
-                         job->stream != nullptr;
+                         job->stream != nullptr && job->memory == LC_MEMORY_DEVICE;
   const lc_status status =
       lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
   if (status == LC_OK && in_stream && ticket != nullptr)

@@ -85,6 +85,8 @@ class Executor {
   bool has_captured(const CapturedJob *job) const;
   Status free_captured(const CapturedJob *job);
 
+  // Waits, on its caller's thread, until all that is in a stream of the caller's is done.
+  Status await_stream(void *handle);
   // A job in LC_STREAM_PER_THREAD, on its caller's thread: before submit(), and when the job
   // is enqueued.
   Status begin_thread_order(Request &request);
@@ -126,6 +128,7 @@ class Executor {
   // In executor_in_stream.cpp, for callers' threads.
   using Turn = DeviceUse::Turn;
   class Alarm;
+  Status await_all_in(device::Stream &stream);
   Status mark_thread_order(Request &request);
   void put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm);
   void wake();

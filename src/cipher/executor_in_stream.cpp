@@ -130,6 +130,23 @@ void Executor::await_end(const Request &request, const std::function<bool()> &gi
   }
 }
 
+Status Executor::await_stream(void *handle) {
+  if (state_ != LC_DEVICE_READY) LC_TRY(make_ready());
+  Status status(LC_ERROR_DEVICE, "the device cannot be used on this thread");
+  device_->on_callers_thread([&] {
+    Result<std::unique_ptr<device::Stream>> stream = device_->adopt_stream(handle);
+    status = stream.ok() ? await_all_in(**stream) : stream.status();
+  });
+  return status;
+}
+
+Status Executor::await_all_in(device::Stream &stream) {
+  Result<std::unique_ptr<device::Event>> end = device_->make_event();
+  if (!end.ok()) return end.status();
+  LC_TRY(stream.mark(**end));
+  return (*end)->wait_long();
+}
+
 Status Executor::begin_thread_order(Request &request) {
   if (!properties().default_streams) return device::no_default_streams(properties());
   if (state_ != LC_DEVICE_READY) LC_TRY(make_ready());

@@ -166,7 +166,7 @@ void SharedWork::leave(Request &part, const Status &why) {
     why_ = why;
     must_start_over_ = must_start_over_ || part.must_start_over;
     whole_->tried.insert(whole_->tried.end(), part.tried.begin(), part.tried.end());
-    if (whole_->job.memory == LC_MEMORY_DEVICE) {
+    if (whole_->job.reads_device()) {
       // No other device can reach this memory.
       if (whole_->failure.ok()) whole_->failure = why;
     } else {

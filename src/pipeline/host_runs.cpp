@@ -65,19 +65,21 @@ void HostRuns::clear() {
   runs_.clear();
   copies_.clear();
   parts_.clear();
+  leaves_gap_ = false;
 }
 
 void HostRuns::add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage) {
   if (length == 0) return;
   if (!runs_.empty()) {
     HostRun &last = runs_.back();
-    if (last.host + last.length == host && last.at + last.length == at &&
+    if (!leaves_gap_ && last.host + last.length == host && last.at + last.length == at &&
         last.must_stage == must_stage) {
       last.length += length;
       return;
     }
   }
-  runs_.push_back({const_cast<uint8_t *>(host), at, length, must_stage, false, 0});
+  runs_.push_back({const_cast<uint8_t *>(host), at, length, must_stage, false, leaves_gap_, 0});
+  leaves_gap_ = false;
 }
 
 void HostRuns::find_pinned(const PinnedMemory &pinned) {
@@ -109,10 +111,11 @@ Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device:
     pages->push_back(std::move(*made));
     // The rest of the first and last page may be somebody else's, so these edges are copied.
     const uint64_t head = first - from, middle = end - first, tail = run.length - head - middle;
-    if (head != 0) pinned.push_back({run.host, run.at, head, false, false, 0});
-    pinned.push_back({run.host + head, run.at + head, middle, false, true, 0});
+    if (head != 0) pinned.push_back({run.host, run.at, head, false, false, run.begins_row, 0});
+    pinned.push_back({run.host + head, run.at + head, middle, false, true, false, 0});
     if (tail != 0)
-      pinned.push_back({run.host + head + middle, run.at + head + middle, tail, false, false, 0});
+      pinned.push_back(
+          {run.host + head + middle, run.at + head + middle, tail, false, false, false, 0});
   }
   runs_ = std::move(pinned);
   return Status();
@@ -129,7 +132,7 @@ uint64_t HostRuns::lay_in_ring() {
       continue;
     }
     // In the ring the two runs are as far apart as on the device, so that one copy takes both.
-    if (last != nullptr)
+    if (last != nullptr && !run.begins_row)
       used = last->ring_at + (run.at - last->at);
     else
       used = whole_blocks(used);
@@ -202,7 +205,8 @@ Status HostRuns::transfer(Transfer one) const {
       ++n;
       continue;
     }
-    while (n < runs_.size() && !runs_[n].direct) ++n;
+    do ++n;
+    while (n < runs_.size() && !runs_[n].direct && !runs_[n].begins_row);
     LC_TRY(one(first, runs_[n - 1].at + runs_[n - 1].length - first.at));
   }
   return Status();

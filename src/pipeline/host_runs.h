@@ -19,6 +19,7 @@ struct HostRun {
   uint64_t length;
   bool must_stage;   // may not be direct
   bool direct;       // the device copies from or to `host` itself
+  bool begins_row;   // what lies before it in the chunk is not of this side
   uint64_t ring_at;  // if not direct: its place in the chunk's pinned memory
 };
 
@@ -29,6 +30,8 @@ class HostRuns {
   // Adds a run, in order of `at`. must_stage: output that overwrites its input. The device may
   // not write there, since it may be lost half way.
   void add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage = false);
+  // The next run is not copied together with the last one, since others fill what lies between.
+  void leave_gap() { leaves_gap_ = true; }
 
   // Makes long runs direct whose memory is pinned already.
   void find_pinned(const PinnedMemory &pinned);
@@ -68,6 +71,7 @@ class HostRuns {
   Status transfer(Transfer one) const;
 
   std::vector<HostRun> runs_;
+  bool leaves_gap_ = false;
   std::vector<Copy> copies_;
   std::vector<size_t> parts_;  // where each part ends in copies_
 };

@@ -83,7 +83,7 @@ void OutputCheck::choose(const std::vector<ChunkPiece> &pieces, const std::vecto
     const size_t n = static_cast<size_t>(after - places.begin() - 1);
     const ChunkPiece &part = pieces[n];
     const uint64_t length = part.request->text_of(part.piece).length;
-    if (length == 0) continue;
+    if (length == 0 || part.request->job.reads_device()) continue;
     const uint64_t near = std::min(place - places[n], length - 1);
     const verify::Sample sample =
         verify::take_sample(span_of(*part.request, part.piece), input_of(part), near);

@@ -12,8 +12,8 @@
 
 namespace lanecrypt::runtime {
 
-// The check of one chunk. It keeps the input that it needs, since output in place overwrites
-// that.
+// The check of one chunk, as far as its input is in host memory. It keeps the input that it needs,
+// since output in place overwrites that.
 class OutputCheck {
  public:
   static constexpr size_t kMostSamples = 4;

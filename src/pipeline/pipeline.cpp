@@ -308,6 +308,7 @@ Status Pipeline::compute(Slot &slot) {
   LC_TRY(upload_->mark(*slot.upload_begin));
   LC_TRY(slot.launch->upload(*upload_, *slot.room, slot.work));
   LC_TRY(slot.share.in.upload(*upload_, *slot.device_in, slot.share.ring_in.get()));
+  LC_TRY(slot.device_input.copy(device_, *upload_, *slot.device_in));
   LC_TRY(upload_->mark(*slot.upload_end));
   LC_TRY(compute.await(*slot.upload_end));
   LC_TRY(launch_work(compute, slot));
@@ -514,6 +515,7 @@ Retired Pipeline::take_back(Slot &slot) noexcept {
   if (slot.room != nullptr) slot.launch->wipe(*slot.room);  // else there was no memory for one
   slot.adopted.reset();
   slot.scratch_view.reset();
+  slot.device_input.clear();
   slot.share.ring_in_bytes = slot.share.ring_out_bytes = 0;
   give_slot_back(slot);
   return {std::move(slot.requests), std::move(slot.pieces), slot.status, std::move(sums),

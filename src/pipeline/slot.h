@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "launch/chunk_launch.h"
+#include "pipeline/device_input.h"
 #include "pipeline/host_side.h"
 #include "pipeline/output_check.h"
 #include "work/chunk.h"
@@ -46,6 +47,7 @@ struct Slot {
   std::vector<RequestPointer> requests;
   std::vector<ChunkPiece> pieces;
   HostShare share;
+  DeviceInput device_input;      // of pieces whose input is not in host memory
   std::vector<uint8_t> headers;  // CCM: what comes before the texts
   std::vector<uint64_t> places;  // where the pieces' texts begin in the chunk
   uint64_t bytes = 0;            // on the device

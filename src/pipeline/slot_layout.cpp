@@ -9,6 +9,7 @@ void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
   HostShare &share = slot.share;
   share.in.clear();
   share.out.clear();
+  slot.device_input.clear();
   share.may_pin = true;
   share.stages_all = stages_all;
   uint64_t header_bytes_of_all = 0;
@@ -44,9 +45,14 @@ void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
     const uint64_t text_at = at + header_bytes;
     slot.places.push_back(text_at);
     const uint64_t length = is_aad ? part.piece.length : text.length;
-    share.in.add(is_aad ? request->job.aead[part.piece.message].aad + part.piece.offset
-                        : message.in + text.offset,
-                 text_at, length);
+    const uint8_t *const in = is_aad ? request->job.aead[part.piece.message].aad + part.piece.offset
+                                     : message.in + text.offset;
+    if (request->job.reads_device() && !is_aad) {
+      slot.device_input.add(reinterpret_cast<uint64_t>(in), text_at, length);
+      share.in.leave_gap();
+    } else {
+      share.in.add(in, text_at, length);
+    }
     if (!is_aad)
       share.out.add(message.out + text.offset, text_at, length, message.in == message.out);
     share.may_pin = share.may_pin && request->may_pin;

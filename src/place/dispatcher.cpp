@@ -136,8 +136,8 @@ void Dispatcher::take_over(const RequestPointer &request, const Status &why) {
   const CipherJob &job = request->job;
   // A job in a device's memory cannot go elsewhere. A job for a named device may only fall back
   // to the CPU.
-  const bool stays = job.memory == LC_MEMORY_DEVICE ||
-                     (job.device != LC_ANY_DEVICE && options_.fallback == LC_FALLBACK_NONE);
+  const bool stays =
+      job.reads_device() || (job.device != LC_ANY_DEVICE && options_.fallback == LC_FALLBACK_NONE);
   if (!stays && place(request)) return;
   request->failure = why;
   request->end();
@@ -260,13 +260,12 @@ Status Dispatcher::submit(const RequestPointer &request) {
     request->end();
     return Status();
   }
-  if (job.memory == LC_MEMORY_DEVICE && job.device == LC_ANY_DEVICE)
-    return submit_on_devices(request);
+  if (job.reads_device() && job.device == LC_ANY_DEVICE) return submit_on_devices(request);
   if (job.device == LC_ANY_DEVICE) {
     if (!status_.ok() && options_.fallback == LC_FALLBACK_NONE) return status_;
     return place(request) ? Status() : no_place(job.kind);
   }
-  if (job.device == LC_CPU && job.memory == LC_MEMORY_DEVICE) return no_memory_of_cpu();
+  if (job.device == LC_CPU && job.reads_device()) return no_memory_of_cpu();
   if (job.device != LC_CPU && device(job.device) == nullptr)
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(job.device));
   const lc_choice choice = job.device == LC_CPU ? LC_CHOICE_CORES : LC_CHOICE_DEVICE;
@@ -299,7 +298,8 @@ Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   const auto find = [&](const void *pointer) { return find_memory(pointer); };
   const auto find_one = [&](const void *from, const void *to, const void *its_tag, uint32_t number,
                             uint32_t elsewhere) -> Result<uint32_t> {
-    const std::optional<uint32_t> in = find(from), out = find(to);
+    const std::optional<uint32_t> in = find(from);
+    const std::optional<uint32_t> out = job.memory == LC_MEMORY_DEVICE ? find(to) : std::nullopt;
     const bool has_tag = job.tag_memory == LC_MEMORY_DEVICE;
     const std::optional<uint32_t> tag = has_tag ? find(its_tag) : std::nullopt;
     if (const auto text = in ? in : out; text && tag && *text != *tag)

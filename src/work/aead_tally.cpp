@@ -126,7 +126,7 @@ Status AeadTally::finish(const CipherJob &job) {
       }
     }
     message.tag_is_wrong |= is_whole && !is_right && !is_part;
-    if (job.kind.direction == LC_DECRYPT && !is_right && job.memory == LC_MEMORY_HOST)
+    if (job.kind.direction == LC_DECRYPT && !is_right && job.memory != LC_MEMORY_DEVICE)
       secure::wipe(caller.out, caller.length);
     if (message.tag_is_wrong)
       status =

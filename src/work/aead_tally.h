@@ -37,8 +37,8 @@ class AeadTally {
 
   // For the messages that are done, writes the tags, compares them, or adds to the sums of
   // parts. Wipes, in host memory, all decrypted output whose tag is not right. LC_ERROR_TAG
-  // if a tag is wrong. In host memory the CPU confirms that before it is reported. Where tags
-  // stay on the device there is nothing left to do.
+  // if a tag is wrong. Of input in host memory the CPU confirms that before it is reported. Where
+  // tags stay on the device there is nothing left to do.
   Status finish(const CipherJob &job);
   // Whether a device called a tag wrong that is right.
   bool was_misled() const { return was_misled_; }

@@ -69,8 +69,9 @@ uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
   if (piece.length < most + mode.tail_bytes)
     most = piece.length - std::min<uint64_t>(piece.length, mode.tail_bytes);
   // Memory is pinned by whole pages. So a long cut goes between two pages.
-  const uint8_t *in = request.job.messages[piece.message].in + piece.offset;
-  const uint64_t on_page = (reinterpret_cast<uint64_t>(in) + most) % kPageBytes;
+  const CipherMessage &message = request.job.messages[piece.message];
+  const uint8_t *host = (request.job.reads_device() ? message.out : message.in) + piece.offset;
+  const uint64_t on_page = (reinterpret_cast<uint64_t>(host) + most) % kPageBytes;
   if (most >= kLeastOfPages && on_page % kBlockBytes == 0) most -= on_page;
   return most / kBlockBytes * kBlockBytes;
 }
@@ -273,7 +274,7 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
     const RequestPointer request = *at;
     // A part of shared work may have no pieces for now.
     if (request->todo.empty() || !(request->job.kind == chunk.kind) ||
-        request->job.memory != LC_MEMORY_HOST) {
+        request->job.memory == LC_MEMORY_DEVICE) {
       ++at;
       continue;
     }

@@ -79,8 +79,8 @@ uint64_t share_bytes(Request &whole, const ChunkLimits &limits, size_t devices);
 // that is. Streams of a chain are not cut.
 uint64_t take_share(Request &whole, const ChunkLimits &limits, Todo *to);
 
-// Cuts the next chunk from the front of the queue, from requests in host memory of the
-// first one's kind. A request leaves the queue when its last piece is cut. One that is
+// Cuts the next chunk from the front of the queue, from requests of the first one's kind with
+// output in host memory. A request leaves the queue when its last piece is cut. One that is
 // cut in part goes to the end, so that a large request does not hold up small ones. Each
 // piece counts once in chunks_under_way of its request. The queue must not be empty.
 Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits);

@@ -85,6 +85,18 @@ Status check_device_tags(const lc_cipher_job &job, const Mode &mode) {
   return Status();
 }
 
+// The host cannot look at the input. So a chunk must need nothing of what comes before it.
+Status check_download(const lc_cipher_job &job, const Mode &mode) {
+  const bool needs_nothing = mode.continuation == Continuation::kNothing ||
+                             mode.continuation == Continuation::kCounter ||
+                             mode.continuation == Continuation::kDataUnits ||
+                             mode.continuation == Continuation::kChaChaCounter ||
+                             mode.continuation == Continuation::kMessage;
+  if (needs_nothing && !mode.is_chain(job.direction)) return Status();
+  return Status(LC_ERROR_UNSUPPORTED,
+                std::string(mode.title) + " does not go from a device's memory to the host's");
+}
+
 Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
   if (mode.continuation != Continuation::kMessage)
     return wrong_argument(std::string("a message of ") + mode.title + " has no parts");
@@ -102,7 +114,9 @@ lc_memory tag_memory_of(const lc_cipher_job &job) {
   const lc_segments *const segments = job.segments;
   const bool has_tags =
       segments == nullptr || segments->struct_size < sizeof *segments || segments->tags != nullptr;
-  return has_tags ? job.tag_memory : job.memory;
+  if (has_tags || job.memory != LC_MEMORY_DEVICE_TO_HOST)
+    return has_tags ? job.tag_memory : job.memory;
+  return job.direction == LC_ENCRYPT ? LC_MEMORY_HOST : LC_MEMORY_DEVICE;
 }
 
 Status check_job(const lc_cipher_job &job) {
@@ -113,9 +127,10 @@ Status check_job(const lc_cipher_job &job) {
     return wrong_argument("unknown direction " + std::to_string(direction));
   LC_TRY(check_mode(job));
   if (const uint32_t memory = enum_number(job.memory);
-      memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
+      memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE && memory != LC_MEMORY_DEVICE_TO_HOST)
     return wrong_argument("unknown kind of memory " + std::to_string(memory));
-  if (job.stream != nullptr && job.memory != LC_MEMORY_DEVICE)
+  if (job.memory == LC_MEMORY_DEVICE_TO_HOST) LC_TRY(check_download(job, mode_of(job.cipher)));
+  if (job.stream != nullptr && job.memory == LC_MEMORY_HOST)
     return wrong_argument("a stream goes with device memory only");
   LC_TRY(check_device_tags(job, mode_of(job.cipher)));
   if (job.message_count != 0 && job.messages == nullptr)

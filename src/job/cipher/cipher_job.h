@@ -103,6 +103,8 @@ struct CipherJob {
   uint8_t *verdicts = nullptr;  // in device memory, for each of the caller's messages
 
   bool is_empty() const { return messages.empty() && !segments; }
+  // The input lies on a device: nobody else can do the job, and the host cannot look at it.
+  bool reads_device() const { return memory != LC_MEMORY_HOST; }
   // The device alone writes the tags, or compares them: nobody tells the host.
   bool tags_stay_on_device() const { return tag_memory == LC_MEMORY_DEVICE || verdicts != nullptr; }
   const uint8_t *key(uint32_t slot) const { return keys.data() + slot * kind.key_slot_bytes(); }

@@ -2,6 +2,8 @@
 // both when LANECRYPT_HOST_FAULT says so.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
 #include "unit/support/devices.h"
 
 namespace lanecrypt::test {
@@ -149,6 +151,38 @@ TEST_F(LostDevice, WithJobsInItsMemory) {
   EXPECT_EQ(LC_ERROR_DEVICE, lc_run(context(), &job, nullptr));
   EXPECT_NE("", std::string(lc_last_error()));
   EXPECT_EQ(0u, context_->counters(LC_CPU).bytes) << "no CPU can reach that memory";
+  lc_free_device(context(), 0, memory);
+}
+
+// What it holds nobody else can do, and no text may stay that was not verified.
+TEST_F(LostDevice, HalfWayToTheHostsMemory) {
+  constexpr uint64_t kBytes = 9 * kMiB;
+  Bytes key(32), iv(12), plain(kBytes), sealed(kBytes), tag(16), out(kBytes, 7);
+  for (Bytes *some : {&key, &iv, &plain}) random_.fill(some->data(), some->size());
+  reference_seal({LC_AES_GCM, 32, key.data(), iv, {}}, plain.data(), sealed.data(), kBytes,
+                 tag.data());
+  open("lost-download:2", LC_FALLBACK_CPU);
+  void *memory = nullptr;
+  LANECRYPT_ASSERT_OK(lc_alloc_device(context(), 0, kBytes, &memory));
+  LANECRYPT_ASSERT_OK(lc_copy_to_device(context(), 0, memory, sealed.data(), kBytes));
+  lc_message message = plain_message(key.data(), iv.data(), memory, out.data(), kBytes);
+  message.tag = tag.data();
+  lc_cipher_job job = {};
+  job.struct_size = sizeof job;
+  job.cipher = LC_AES_GCM;
+  job.direction = LC_DECRYPT;
+  job.key_bytes = 32;
+  job.memory = LC_MEMORY_DEVICE_TO_HOST;
+  job.device = LC_ANY_DEVICE;
+  job.messages = &message;
+  job.message_count = 1;
+  job.message_size = sizeof message;
+  lc_result result = {};
+  result.struct_size = sizeof result;
+  EXPECT_EQ(LC_ERROR_DEVICE, lc_run(context(), &job, &result));
+  EXPECT_NE(nullptr, std::strstr(lc_last_error(), "lost")) << lc_last_error();
+  EXPECT_EQ(0u, result.cpu_bytes);
+  EXPECT_EQ(Bytes(kBytes), out);
   lc_free_device(context(), 0, memory);
 }
 

@@ -125,6 +125,53 @@ TEST_F(StreamOrder, OfTheCallingThreadsDefaultStream) {
   other.join();
 }
 
+// Downloads begin when all that is in the stream is done.
+TEST_F(StreamOrder, OfWhatGoesToHostMemory) {
+  HostCallersStream stream;
+  HostCallersStream &own = HostCallersStream::of_this_thread();
+  for (const bool submits : {false, true})
+    for (HostCallersStream *each : {&stream, &own}) {
+      Gate gate;
+      std::memset(data_, 0, plain_.size());
+      Bytes out(plain_.size());
+      gate.hold(*each);
+      each->run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
+      lc_message message = {};
+      message.key = key_.data();
+      message.iv = iv_.data();
+      message.in = data_;
+      message.out = out.data();
+      message.length = plain_.size();
+      lc_cipher_job job = {};
+      job.struct_size = sizeof job;
+      job.cipher = LC_AES_CTR;
+      job.key_bytes = 32;
+      job.memory = LC_MEMORY_DEVICE_TO_HOST;
+      job.device = LC_ANY_DEVICE;
+      job.stream = each == &own ? LC_STREAM_PER_THREAD : each->handle();
+      job.messages = &message;
+      job.message_count = 1;
+      job.message_size = sizeof message;
+      std::thread opener([&gate] {
+        // A job that did not wait would have read zeros by then.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        gate.open();
+      });
+      lc_ticket *ticket = nullptr;
+      if (submits) {
+        EXPECT_EQ(LC_ERROR_ARGUMENT, lc_submit(context_, &job, nullptr, nullptr))
+            << "nobody would learn of the end";
+        EXPECT_EQ(LC_OK, lc_submit(context_, &job, nullptr, &ticket)) << lc_last_error();
+        EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+        lc_ticket_free(ticket);
+      } else {
+        EXPECT_EQ(LC_OK, lc_run(context_, &job, nullptr)) << lc_last_error();
+      }
+      opener.join();
+      EXPECT_TRUE(out == cipher_);
+    }
+}
+
 // One that many threads share.
 TEST_F(StreamOrder, OfTheLegacyDefaultStream) {
   std::memcpy(data_, plain_.data(), plain_.size());
