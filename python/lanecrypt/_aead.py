@@ -109,9 +109,11 @@ class AEAD:
 
     def encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
                      stream: Any = None) -> int:
-        """Encrypts into `buf`, which is writable, lies on the device of the data and has exactly
-        as many bytes as the data and the tag. It may begin where the data begin, and overlap them
-        in no other way. Returns its length."""
+        """Encrypts into `buf`, which is writable and has exactly as many bytes as the data and the
+        tag. It lies on the device of the data, where it may begin with them and overlap them in no
+        other way; or in host memory, while the data are on a device: then pieces of ciphertext
+        come back while others are encrypted, soonest into page-locked memory (PyTorch's
+        pin_memory). Returns its length."""
         count: int = run(self._encrypt(nonce, data, associated_data, stream, buf))
         return count
 
@@ -146,9 +148,11 @@ class AEAD:
         associated_data: None, one object for all messages, or a list or tuple with one for each.
         out: where the ciphertexts go, in the same form as the data, each as long as its message;
             the data themselves to work in place. By default new ones: of the shape and type of
-            the data, bytes for bytes-like messages.
+            the data, bytes for bytes-like messages. All may be in host memory while the data are
+            on a device, as encrypt_into() has it.
         tags: where the tags go: an array, one behind the other. By default a new array of shape
-            (count, bytes of a tag) beside the data; a list of bytes for bytes-like messages.
+            (count, bytes of a tag) beside the data, or beside `out` where that is in host memory;
+            a list of bytes for bytes-like messages.
         """
         made: tuple[Any, Any] = run(self._encrypt_many(nonces, data, associated_data, out, tags,
                                                        stream))
@@ -192,7 +196,8 @@ class AEAD:
         first: the number of the first segment here, where the data are a later part of a text.
         is_end: whether the last segment here is the last one of the whole text.
         out, tags: where they go: arrays, tags one behind the other. out may be the data if tags
-            are apart.
+            are apart. Both may be in host memory while the data are on a device, as
+            encrypt_into() has it.
         """
         return run(encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
                               tags, stream))
@@ -343,9 +348,8 @@ class AEAD:
             made = _arrays.Output(tags_view, tags)
             task.put_tags(made.view, 0)
         elif not messages.has_bytes:
-            made = _arrays.new_rows(messages.like, messages.like_view,
-                                    (messages.count, self._tag_bytes), context._core,
-                                    messages.stream)
+            made = _arrays.new_rows(*messages.beside, (messages.count, self._tag_bytes),
+                                    context._core, messages.stream)
             task.put_tags(made.view, 0)
         else:
             made = None

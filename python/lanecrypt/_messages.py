@@ -66,6 +66,7 @@ class Messages:
         self.stream = handle
         self.has_bytes = (self.is_sequence and _arrays.framework_of(self.like) == ""
                           and self.like_view.on_host)
+        self.beside = (self.like, self.like_view)  # what new tags lie beside
         if out is None:
             self.outputs = [_arrays.new_like(item, source, context._core, handle)
                             for item, source in zip(items, self.sources)]
@@ -74,6 +75,8 @@ class Messages:
             check_count(len(given), len(items), "outputs")
             self.outputs = [_arrays.Output(_arrays.view(item, handle, writable=True), item)
                             for item in given]
+            if given and self.outputs[0].view.on_host:
+                self.beside = (given[0], self.outputs[0].view)
             for source, output in zip(self.sources, self.outputs):
                 check_size(output.view, source.nbytes, "an output")
 

@@ -175,8 +175,9 @@ def encrypting(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, fi
         place = _arrays.Output(_arrays.view(tags, request.stream, writable=True), tags)
         check_size(place.view, count * aead._tag_bytes, "the tags")
     else:
-        place = _arrays.new_rows(data, request.source, (count, aead._tag_bytes),
-                                 request.context._core, request.stream)
+        beside = (out, output.view) if out is not None and output.view.on_host else (data, request.source)
+        place = _arrays.new_rows(*beside, (count, aead._tag_bytes), request.context._core,
+                                 request.stream)
     task.put_tags(place.view, 0)
     return task, lambda: (output.value, place.value)
 

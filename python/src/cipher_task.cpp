@@ -73,6 +73,14 @@ CipherTask::Data CipherTask::keep_aad(nb::handle aad) {
   return {view.data(), view.bytes()};
 }
 
+// What is decrypted stays on its device.
+void CipherTask::add_output(const View &view) {
+  if (job_.direction == LC_ENCRYPT)
+    place_.add_output(view);
+  else
+    place_.add(view);
+}
+
 void CipherTask::append(Data aad, const uint8_t *in, uint8_t *out, uint64_t length) {
   lc_message message = {};
   message.key = key_.data();
@@ -93,7 +101,7 @@ void CipherTask::add(nb::handle iv, nb::object in, uint64_t in_offset, uint64_t 
   from.check_range(in_offset, length);
   to.check_range(out_offset, length);
   place_.add(from);
-  place_.add(to);
+  add_output(to);
   keep(in);
   keep(out);
   add_iv(iv, iv_bytes_, "the nonce or IV");
@@ -110,7 +118,7 @@ void CipherTask::add_rows(nb::handle ivs, nb::object in, nb::object out, uint64_
     raise(PyExc_ValueError, "the input and the output have not as many bytes each in " +
                                 std::to_string(rows) + " equal messages");
   place_.add(from);
-  place_.add(to);
+  add_output(to);
   keep(in);
   keep(out);
   add_iv(ivs, iv_bytes_ * rows, "the nonces or IVs");
@@ -156,7 +164,7 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
   from.check_range(0, text_bytes + (encrypts ? 0 : inside));
   to.check_range(0, text_bytes + (encrypts ? inside : 0));
   place_.add(from);
-  place_.add(to);
+  add_output(to);
   keep(in);
   keep(out);
   add_iv(iv, iv_stride != 0 ? iv_stride * count_ : iv_bytes_, "the nonces");

@@ -68,6 +68,7 @@ class CipherTask : public Task {
   };
 
   Data keep_aad(nb::handle aad);
+  void add_output(const View &view);
   void append(Data aad, const uint8_t *in, uint8_t *out, uint64_t length);
   void add_iv(nb::handle iv, uint64_t bytes, const char *which);
   uint8_t *host_tags();

@@ -5,15 +5,30 @@
 
 namespace lanecrypt::python {
 
+namespace {
+
+[[noreturn]] void raise_apart() {
+  raise(PyExc_ValueError, "the input and the output do not all lie on one device");
+}
+
+}  // namespace
+
 void Place::add(const View &view) {
   if (!is_known_) {
     is_known_ = true;
     room_ = view.room();
     ordinal_ = view.ordinal();
   } else if (room_ != view.room() || (room_ != Room::kHost && ordinal_ != view.ordinal())) {
-    raise(PyExc_ValueError, "the input and the output do not all lie on one device");
+    raise_apart();
   }
   if (!framework_stream_) framework_stream_ = view.stream();
+}
+
+void Place::add_output(const View &view) {
+  const bool brings = !is_host() && view.room() == Room::kHost;
+  if (brings_to_host_.value_or(brings) != brings) raise_apart();
+  brings_to_host_ = brings;
+  if (!brings) add(view);
 }
 
 uint32_t Place::device(Context &context) const {

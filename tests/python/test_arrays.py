@@ -238,9 +238,42 @@ def test_memory_of_a_device_into(host):
     with pytest.raises(ValueError, match="516"):
         ours.encrypt_into(NONCE, source, None, host.allocate("host:0", 517))
     with pytest.raises(ValueError, match="one device"):
-        ours.encrypt_into(NONCE, source, None, bytearray(516))
+        ours.decrypt_into(NONCE, sealed, None, bytearray(500))
     with pytest.raises(ValueError, match="one device"):
         ours.decrypt_into(NONCE, bytes(516), None, source)
+
+
+@pytest.mark.parametrize("kind", ["AESGCM", "ChaCha20Poly1305"])
+def test_from_memory_of_a_device_to_the_hosts(host, work, numpy, kind):
+    ours, theirs = getattr(lanecrypt, kind)(KEY, context=host), getattr(pyca, kind)(KEY)
+    text = os.urandom(70_000)
+    source, sealed = on_device(host, text), bytearray(70_016)
+    assert ours.encrypt_into(NONCE, source, b"x", sealed) == 70_016
+    assert sealed == theirs.encrypt(NONCE, text, b"x")
+    assert source.to_bytes() == text
+    # Rows, whose tags lie beside the output.
+    rows = numpy.zeros((3, 1000), "u1")
+    nonces = bytes(range(36))
+    out, tags = ours.encrypt_many([nonces[n:n + 12] for n in (0, 12, 24)],
+                                  [on_device(host, text[n:n + 1000]) for n in (0, 1000, 2000)],
+                                  out=list(rows))
+    assert isinstance(tags, numpy.ndarray) and tags.shape == (3, 16)
+    for n in range(3):
+        assert rows[n].tobytes() + tags[n].tobytes() == theirs.encrypt(
+            nonces[12 * n:12 * n + 12], text[1000 * n:1000 * n + 1000], None)
+    # Segments, with their tags inside and apart.
+    layout = lanecrypt.Segments(1000, number=lanecrypt.Number(8))
+    sealed = numpy.zeros(70_000 + 70 * 16, "u1")
+    ours.encrypt_segments(layout, bytes(8), source, out=sealed)
+    assert sealed[1016:2032].tobytes() == theirs.encrypt(bytes(11) + b"\1", text[1000:2000], None)
+    layout = lanecrypt.Segments(1000, number=lanecrypt.Number(8), tags_inside=False)
+    out, tags = ours.encrypt_segments(layout, bytes(8), source, out=numpy.zeros(70_000, "u1"))
+    assert out[1000:2000].tobytes() + tags[1].tobytes() == theirs.encrypt(
+        bytes(11) + b"\1", text[1000:2000], None)
+    assert work.of("host:0") == 3 * 70_000 + 3000 and work.of("cpu") == 0
+    with pytest.raises(ValueError, match="one device"):
+        ours.encrypt_many([NONCE, NONCE], [source, source],
+                          out=[host.allocate("host:0", 70_000), bytearray(70_000)])
 
 
 def test_a_wrong_tag_wipes_memory_of_a_device(host):

@@ -99,6 +99,30 @@ def test_the_order_of_a_stream(ours, torch, way):
         torch.cuda.synchronize()
 
 
+@pytest.mark.parametrize("pinned", [True, False])
+def test_to_host_memory(ours, gpu, torch, pinned):
+    """Ciphertext comes back in pieces, of input that is written late in the stream."""
+    work = Work(gpu)
+    side, nbytes = torch.cuda.Stream(), (40 << 20) + 5
+    tensor = torch.zeros(nbytes, dtype=torch.uint8, device="cuda")
+    out = torch.empty(nbytes + 16, dtype=torch.uint8, pin_memory=pinned)
+    torch.cuda.synchronize()
+    expected = by_pyca(b"\7" * nbytes, b"x")
+    for way in ("current", "given"):
+        with torch.cuda.stream(side):
+            torch.cuda._sleep(50_000_000)
+            tensor.fill_(7)
+            if way == "current":
+                ours.encrypt_into(NONCE, tensor, b"x", out)
+        if way == "given":
+            ours.encrypt_into(NONCE, tensor, b"x", out, stream=side.cuda_stream)
+        assert raw(out) == expected
+        tensor.zero_()
+        out.zero_()
+        torch.cuda.synchronize()
+    assert work.of("cuda:0") == 2 * nbytes and work.of("cpu") == 0
+
+
 def test_a_wrong_tag_wipes(ours, torch):
     sealed = ours.encrypt(NONCE, torch.full((100_000,), 5, dtype=torch.uint8, device="cuda"))
     sealed[7] ^= 1
