@@ -1,7 +1,7 @@
 // A job leaves nothing that depends on its keys in the memory of a device. The same jobs run
 // twice, with different keys and all else the same. Then the device's memory, and the host's
 // pinned memory, must be the same both times. The data themselves do not count. They are in
-// buffers of two sizes.
+// buffers of two sizes. And no key is in what the program frees meanwhile.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include "cipher/executor.h"
 #include "device/survey.h"
 #include "unit/support/forwarding_device.h"
+#include "unit/support/freed_memory.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -188,28 +189,38 @@ class Trial {
     return memory;
   }
 
-  // Runs a message in that memory, where its tag stays.
-  void job_on_device(lc_cipher cipher, uint64_t length, uint64_t memory) {
-    Bytes key(32), iv(12, 2), aad(20, 3);
-    keys_.fill(key.data(), key.size());
-    lc_message message = {};
-    message.key = key.data();
-    message.iv = iv.data();
-    message.tag = reinterpret_cast<void *>(memory);
-    message.in = message.out = reinterpret_cast<uint8_t *>(memory) + 16;
-    message.length = length;
-    message.aad = aad.data();
-    message.aad_length = aad.size();
+  // Runs messages in that memory, each with its own key, where their tags stay.
+  void job_on_device(lc_cipher cipher, const std::vector<uint64_t> &lengths, uint64_t memory) {
+    std::vector<Bytes> keys(lengths.size(), Bytes(32));
+    const Bytes iv(12, 2), aad(20, 3);
+    std::vector<lc_message> messages;
+    auto *place = reinterpret_cast<uint8_t *>(memory);
+    for (size_t n = 0; n < lengths.size(); n++) {
+      keys_.fill(keys[n].data(), keys[n].size());
+      lc_message message = {};
+      message.key = keys[n].data();
+      message.iv = iv.data();
+      message.tag = place;
+      message.in = message.out = place + 16;
+      message.length = lengths[n];
+      message.aad = aad.data();
+      message.aad_length = aad.size();
+      messages.push_back(message);
+      place += 16 + lengths[n];
+    }
     lc_cipher_job asked = {};
     asked.struct_size = sizeof asked;
     asked.cipher = cipher;
     asked.direction = LC_ENCRYPT;
     asked.key_bytes = 32;
     asked.memory = asked.tag_memory = LC_MEMORY_DEVICE;
-    asked.messages = &message;
-    asked.message_count = 1;
-    asked.message_size = sizeof message;
+    asked.messages = messages.data();
+    asked.message_count = messages.size();
+    asked.message_size = sizeof messages[0];
+    const test::FreedMemory freed(keys);
     run(asked, LC_OK);
+    EXPECT_EQ(0u, freed.found()) << "keys in freed memory";
+    EXPECT_GT(freed.looked_at(), 0u);
   }
 
   std::vector<Bytes> memory() {
@@ -292,14 +303,17 @@ class WipedMemory : public testing::TestWithParam<const char *> {
     check(mode_of(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
     // Long enough for the powers of r as matrices.
     check(mode_of(LC_CHACHA20_POLY1305), LC_ENCRYPT, 12, {1200000});
-    // Tags that stay on the device, of a message that one launch does whole and of a longer one.
-    // Launches name addresses, so both trials have the same memory.
+    // Tags that stay on the device, of as many messages as one launch does whole, of one, and of a
+    // longer one. Launches name addresses, so both trials have the same memory.
     const uint64_t memory = one.allocate();
+    std::vector<uint64_t> many(64, 48);
+    many.back() = 16000;
     for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM})
-      for (const uint64_t length : {48, 40000}) {
+      for (const std::vector<uint64_t> &lengths : {many, {48}, {40000}}) {
         SCOPED_TRACE(std::string(mode_of(cipher).title) + " on the device, " +
-                     std::to_string(length) + " bytes");
-        for (Trial *trial : {&one, &other}) trial->job_on_device(cipher, length, memory);
+                     std::to_string(lengths.size()) + " messages, the last of " +
+                     std::to_string(lengths.back()) + " bytes");
+        for (Trial *trial : {&one, &other}) trial->job_on_device(cipher, lengths, memory);
         compare(one.memory(), other.memory());
       }
   }
