@@ -4,30 +4,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define BLOCK_CTR_NAME BLOCK_NAME(ctr)
-#define BLOCK_CTR_MAY_TAKE(aligned) aligned
-#define BLOCK_CTR_ROW(from, to)                                               \
-  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                       \
-    data[n] = load_block((from) + 16 * (n * TEAM_LANES));                     \
-  }                                                                           \
-  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                       \
-    store_block((to) + 16 * (n * TEAM_LANES), block_xor(blocks[n], data[n])); \
+#define BLOCK_CTR_TILE                               \
+  const u64 first = number - lane_id() % TEAM_LANES; \
+  const u32 aligned = block_aligned(in, out);        \
+  const u32 whole =                                  \
+      aligned && first < length && 16 * (first + (rows - 1) * 256 + tile_columns) <= length;
+#define BLOCK_CTR_ROW                                                                   \
+  if (whole) {                                                                          \
+    Block data[BLOCK_TABLE_BLOCKS];                                                     \
+    UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                               \
+      data[n] = load_block(in + 16 * (number + n * TEAM_LANES));                        \
+    }                                                                                   \
+    UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                               \
+      store_block(out + 16 * (number + n * TEAM_LANES), block_xor(blocks[n], data[n])); \
+    }                                                                                   \
+  } else {                                                                              \
+    UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                               \
+      const u64 at = 16 * (number + n * TEAM_LANES);                                    \
+      if (at < length) {                                                                \
+        const Block b = block_xor(blocks[n], load_part(in + at, length - at, aligned)); \
+        store_part(out + at, b, length - at, aligned);                                  \
+      }                                                                                 \
+    }                                                                                   \
   }
 #include "kernels/block/table/ctr_rows.h"
 #undef BLOCK_CTR_NAME
-#undef BLOCK_CTR_MAY_TAKE
+#undef BLOCK_CTR_TILE
 #undef BLOCK_CTR_ROW
 
 #ifdef BLOCK_KEY_SLOT
 // For texts at any address. With a team of 32 lanes, as where there are key slots.
 #include "kernels/block/across.h"
 #define BLOCK_CTR_NAME BLOCK_NAME(ctr_across)
-#define BLOCK_CTR_MAY_TAKE(aligned) 1
-#define BLOCK_CTR_ROW(from, to)                                                                \
-  across_load(data, BLOCK_TABLE_BLOCKS, from, tables);                                         \
-  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) data[n] = block_xor(blocks[n], data[n]); \
-  across_store(to, data, BLOCK_TABLE_BLOCKS, tables)
+#define BLOCK_CTR_TILE
+#define BLOCK_CTR_ROW across_xor(out, in, blocks, BLOCK_TABLE_BLOCKS, number, length, tables);
 #include "kernels/block/table/ctr_rows.h"
 #undef BLOCK_CTR_NAME
-#undef BLOCK_CTR_MAY_TAKE
+#undef BLOCK_CTR_TILE
 #undef BLOCK_CTR_ROW
 #endif

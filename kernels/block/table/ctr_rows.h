@@ -1,7 +1,7 @@
 // The kernel of ctr.h, which is included once for each way in which texts come and go:
-//   BLOCK_CTR_NAME      its name
-//   BLOCK_CTR_MAY_TAKE  whether whole tiles may come so
-//   BLOCK_CTR_ROW       a row of a tile: `data` from memory, and XORed with `blocks` to memory
+//   BLOCK_CTR_NAME  its name
+//   BLOCK_CTR_TILE  what is the same for all rows of a tile
+//   BLOCK_CTR_ROW   XORs a row of the text with `blocks`, from `in` to `out`
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -32,26 +32,13 @@ KERNEL_OF(BLOCK_CTR_NAME, BLOCK_LANES, BLOCK_TABLE_REGISTERS)
 
     // Block numbers in the piece; those before 0 are very large ones.
     u64 number = window_number + column - skew;
-    const u64 first = number - lane_id() % TEAM_LANES;
     GLOBAL const u8 *in = in_base + piece->in;
     GLOBAL u8 *out = out_base + piece->out;
-    const u32 aligned = block_aligned(in, out);
-    const u32 whole = BLOCK_CTR_MAY_TAKE(aligned) && first < length &&
-                      16 * (first + (rows - 1) * 256 + tile_columns) <= length;
+    BLOCK_CTR_TILE
     ROLLED for (u32 row = 0; row < rows; ++row) {
-      Block blocks[BLOCK_TABLE_BLOCKS], data[BLOCK_TABLE_BLOCKS];
+      Block blocks[BLOCK_TABLE_BLOCKS];
       BLOCK_NAME(window_row)(blocks, &window, row, tables, schedule, rounds);
-      if (whole) {
-        BLOCK_CTR_ROW(in + 16 * number, out + 16 * number);
-      } else {
-        UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-          const u64 at = 16 * (number + n * TEAM_LANES);
-          if (at < length) {
-            const Block b = block_xor(blocks[n], load_part(in + at, length - at, aligned));
-            store_part(out + at, b, length - at, aligned);
-          }
-        }
-      }
+      BLOCK_CTR_ROW
       number += 256;
     }
   }
