@@ -458,9 +458,17 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   segments_.text_bytes = 64;
   job_.cipher = LC_AES_CCM;
   only("GCM and ChaCha20-Poly1305 alone");
-  const lc_message message = {};
-  job_.cipher = LC_AES_CTR;
+  job_.cipher = LC_AES_GCM;
+  job_.memory = LC_MEMORY_DEVICE_TO_HOST;
   job_.tag_memory = LC_MEMORY_HOST;
+  segments_.out = memory_ + 128;
+  only("GCM and ChaCha20-Poly1305 alone");
+  job_.memory = LC_MEMORY_DEVICE;
+  job_.cipher = LC_AES_CTR;
+  segments_.segment_bytes = 64;  // one, since the blocks of more would reach the next one's number
+  segments_.number = {};
+  only("GCM and ChaCha20-Poly1305 alone");
+  const lc_message message = {};
   job_.segments = nullptr;
   job_.messages = &message;
   job_.message_size = sizeof message;
