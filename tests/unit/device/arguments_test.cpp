@@ -88,7 +88,7 @@ TEST_F(Arguments, OfJobs) {
   for (uint32_t bytes : {0u, 15u, 17u, 23u, 31u, 33u, 128u, UINT32_MAX})
     refused("16, 24 or 32", [&] { job_.key_bytes = bytes; });
   refused("IV of CBC has 16", [&] { job_.iv_bytes = 12; });
-  refused("memory", [&] { put(&job_.memory, 2); });
+  refused("memory", [&] { put(&job_.memory, 3); });
   refused("device", [&] { job_.device = 1000; });
   refused("no CPU can reach", [&] {
     job_.device = LC_CPU;
