@@ -51,11 +51,16 @@ size_t FreedMemory::looked_at() const { return all_blocks; }
 
 }  // namespace lanecrypt::test
 
-// All other forms, but those for larger alignments, call these.
+// All other forms, but those for larger alignments, call these; AddressSanitizer's form that does
+// not throw would not.
 void *operator new(size_t bytes) {
   void *const memory = std::malloc(std::max<size_t>(bytes, 1));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+
+void *operator new(size_t bytes, const std::nothrow_t &) noexcept {
+  return std::malloc(std::max<size_t>(bytes, 1));
 }
 
 void operator delete(void *memory) noexcept {
