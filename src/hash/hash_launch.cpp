@@ -71,9 +71,9 @@ Status HashLaunch::end(device::Stream &stream, HashRoom &room, const HashSpec &s
 }
 
 bool HashLaunch::is_deep(const HashInputs &inputs) const {
-  // PoCL 5.0 ends the program while it compiles this kernel, which shares a message's work among
-  // lanes that a CPU does one after the other.
-  if (device_.properties().api == "opencl" && !device_.properties().is_gpu) return false;
+  // PoCL 5.0 ends the program while it compiles this kernel, and NVIDIA's OpenCL has no room for
+  // its shared memory.
+  if (device_.properties().api == "opencl") return false;
   const uint32_t messages = lanes_of_group() / SHA256_DEEP_PARTS;
   return messages != 0 && lanes_of_group() % SHA256_DEEP_PARTS == 0 &&
          device_.properties().local_bytes >= 4 * SHA256_DEEP_WORDS &&
