@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "provider/pq/pq_operation.h"
@@ -42,10 +43,12 @@ struct MlDsaContext : SignatureContext {
       : SignatureContext(from),
         is_mu(from.is_mu),
         message(from.message.copy()),
+        has_ended(from.has_ended),
         signature(from.signature) {}
 
   int is_mu = 0;
   Shake256 message;                // of a message that comes in pieces
+  bool has_ended = false;          // that message, so that nothing more belongs to it
   std::vector<uint8_t> signature;  // to verify it
 };
 
@@ -133,6 +136,7 @@ int begin(void *pointer, void *key, const OSSL_PARAM params[]) {
   if (!context.begin(static_cast<PqKey *>(key))) return 0;
   context.is_mu = 0;
   context.message = Shake256();
+  context.has_ended = false;
   context.signature.clear();
   return set_params(pointer, params);
 }
@@ -143,30 +147,36 @@ int begin_digest(void *pointer, const char *digest, void *key, const OSSL_PARAM 
 
 // ---- Messages --------------------------------------------------------------
 
-// What precedes the message.
-bool begin_message(MlDsaContext &context) {
-  context.message = Shake256(context.provider);
+// The hash of a message after what precedes the message. It has not begun if that failed.
+Shake256 begin_message(MlDsaContext &context) {
+  Shake256 message(context.provider);
   const auto &tr = context.key->tr();
-  if (!context.message.take(tr.data(), tr.size())) return false;
-  if (context.encoding == 0) return true;
   const uint8_t head[] = {0, uint8_t(context.context_bytes)};
-  return context.message.take(head, sizeof head) &&
-         context.message.take(context.context_string.data(), context.context_bytes);
+  const bool done = message.take(tr.data(), tr.size()) &&
+                    (context.encoding == 0 ||
+                     (message.take(head, sizeof head) &&
+                      message.take(context.context_string.data(), context.context_bytes)));
+  return done ? std::move(message) : Shake256();
 }
 
 int update(void *pointer, const unsigned char *data, size_t bytes) {
   MlDsaContext &context = context_of(pointer);
   // mu is no message.
-  if (context.key == nullptr || context.is_mu != 0) return 0;
-  if (!context.message && !begin_message(context)) return 0;
+  if (context.key == nullptr || context.is_mu != 0 || context.has_ended) return 0;
+  if (!context.message) context.message = begin_message(context);
   return context.message.take(data, bytes);
 }
 
-bool finish_message(MlDsaContext &context, uint8_t *mu) {
+bool finish_message(Shake256 &message, uint8_t *mu) {
   std::array<uint8_t, kMuBytes> made;
-  if (!context.message.give(made)) return false;
+  if (!message.give(made)) return false;
   std::memcpy(mu, made.data(), made.size());
   return true;
+}
+
+bool finish_pieces(MlDsaContext &context, uint8_t *mu) {
+  context.has_ended = true;
+  return finish_message(context.message, mu);
 }
 
 bool make_mu(MlDsaContext &context, const unsigned char *in, size_t in_bytes, uint8_t *mu) {
@@ -178,8 +188,9 @@ bool make_mu(MlDsaContext &context, const unsigned char *in, size_t in_bytes, ui
     std::memcpy(mu, in, in_bytes);
     return true;
   }
-  return begin_message(context) && context.message.take(in, in_bytes) &&
-         finish_message(context, mu);
+  // A message that comes in pieces goes on after it.
+  Shake256 message = begin_message(context);
+  return message.take(in, in_bytes) && finish_message(message, mu);
 }
 
 // ---- Signing and verifying --------------------------------------------------
@@ -287,7 +298,7 @@ int finish_sign(void *pointer, unsigned char *signature, size_t *bytes, size_t r
   MlDsaContext &context = context_of(pointer);
   if (!context.message) return 0;
   return sign_with(context, signature, bytes, room,
-                   [&](uint8_t *mu) { return finish_message(context, mu); });
+                   [&](uint8_t *mu) { return finish_pieces(context, mu); });
 }
 
 int verify(void *pointer, const unsigned char *signature, size_t bytes, const unsigned char *in,
@@ -301,7 +312,7 @@ int verify(void *pointer, const unsigned char *signature, size_t bytes, const un
 int finish_verify(void *pointer) {
   MlDsaContext &context = context_of(pointer);
   uint8_t mu[kMuBytes];
-  return context.message && finish_message(context, mu) &&
+  return context.message && finish_pieces(context, mu) &&
          verify_mu(context, mu, context.signature.data(), context.signature.size());
 }
 

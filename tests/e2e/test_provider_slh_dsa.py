@@ -15,6 +15,7 @@ import pytest
 
 from conftest import EVERY_CASE
 from provider_fixtures import OPENSSL, Configuration, plain
+from slh_files import slh
 
 DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
 # Each with its n.
@@ -176,6 +177,23 @@ def test_keys(tmp_path, configuration, of):
 
 @has_slh_dsa
 @pytest.mark.parametrize("of", FAST)
+def test_a_key_that_openssl_did_not_make(tmp_path, configuration, keys, of):
+    key, public, signature = (tmp_path / name for name in ("key.pem", "public.pem", "signature"))
+    slh("keygen", "--out", key, of)
+    for options in ([], ["-pubout"], ["-text", "-noout"], ["-outform", "DER"]):
+        show = [OPENSSL, "pkey", "-in", key, *options]
+        assert configuration.run(*show).stdout == plain(*show).stdout, options
+    public.write_bytes(slh("public", "--key", key).stdout)
+    configuration.run(OPENSSL, "pkeyutl", "-sign", "-rawin", "-inkey", key, "-in",
+                      keys / "message", "-out", signature)
+    assert slh_dsa_work(configuration) == (1, 0)
+    slh("verify", "--key", public, "--signature", signature, keys / "message")
+    configuration.run(OPENSSL, "pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", public, "-in",
+                      keys / "message", "-sigfile", signature)
+
+
+@has_slh_dsa
+@pytest.mark.parametrize("of", [*FAST, "SHA2-128s"])
 def test_certificates_and_cms(tmp_path, configuration, keys, of):
     key, root = tmp_path / "root.key", tmp_path / "root.pem"
     configuration.run(OPENSSL, "req", "-x509", "-newkey", f"SLH-DSA-{of}", "-nodes", "-keyout", key,
