@@ -205,6 +205,8 @@ class Device {
     return Status(LC_ERROR_UNSUPPORTED, "this device pins no memory of the caller's");
   }
   virtual bool pins_in_place() const { return false; }
+  // Whether the program has pinned all these bytes, by the device's API. For the device's thread.
+  virtual bool program_has_pinned(const void *, uint64_t) { return false; }
   // Called once by each other thread that waits for events or pins memory.
   virtual void attach_thread() {}
   // Events may be waited for by no other thread than the one that uses the device.

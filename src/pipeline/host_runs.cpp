@@ -82,10 +82,11 @@ void HostRuns::add(const uint8_t *host, uint64_t at, uint64_t length, bool must_
   leaves_gap_ = false;
 }
 
-void HostRuns::find_pinned(const PinnedMemory &pinned) {
+void HostRuns::find_pinned(const PinnedMemory &pinned, device::Device &device) {
   for (HostRun &run : runs_)
     run.direct =
-        !run.must_stage && run.length >= kLeastDirectBytes && pinned.holds(run.host, run.length);
+        !run.must_stage && run.length >= kLeastDirectBytes &&
+        (pinned.holds(run.host, run.length) || device.program_has_pinned(run.host, run.length));
 }
 
 uint64_t HostRuns::bytes_to_pin() const {

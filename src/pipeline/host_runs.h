@@ -34,7 +34,7 @@ class HostRuns {
   void leave_gap() { leaves_gap_ = true; }
 
   // Makes long runs direct whose memory is pinned already.
-  void find_pinned(const PinnedMemory &pinned);
+  void find_pinned(const PinnedMemory &pinned, device::Device &device);
   // How many bytes are in runs that are not direct, and may be pinned and gain by it.
   uint64_t bytes_to_pin() const;
   // Pins the whole pages of such runs, which are then direct. After an error all is as

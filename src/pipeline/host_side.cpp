@@ -61,8 +61,8 @@ bool HostSide::choose_pinning(uint64_t bytes) {
 void HostSide::plan(HostShare &share) {
   share.pin_in = share.pin_out = false;
   if (share.stages_all) return;
-  share.in.find_pinned(pinned_);
-  share.out.find_pinned(pinned_);
+  share.in.find_pinned(pinned_, device_);
+  share.out.find_pinned(pinned_, device_);
   if (!share.may_pin || !device_.pins_in_place()) return;
   share.pin_in = choose_pinning(share.in.bytes_to_pin());
   share.pin_out = choose_pinning(share.out.bytes_to_pin());
@@ -91,8 +91,8 @@ void HostSide::pin(HostShare &share, std::function<void(Status)> done) {
 void HostSide::copy_instead(HostShare &share) {
   unpin(share);
   share.pin_in = share.pin_out = false;
-  share.in.find_pinned(pinned_);
-  share.out.find_pinned(pinned_);
+  share.in.find_pinned(pinned_, device_);
+  share.out.find_pinned(pinned_, device_);
 }
 
 void HostSide::lay_in_ring(HostShare &share) {

@@ -53,16 +53,59 @@ class CudaBuffer : public Buffer {
   uint64_t owned_;
 };
 
+// The caller's pages that this process has pinned for now, by their first byte. What else the
+// driver calls pinned, such as pinned tensors of PyTorch's, the program has pinned itself.
+struct PinnedByUs {
+  std::mutex mutex;
+  std::map<uint64_t, uint64_t> ends;
+
+  static PinnedByUs &of_process() {
+    static auto &all = *new PinnedByUs();
+    return all;
+  }
+  // Under the lock.
+  bool overlap(uint64_t begin, uint64_t end) const {
+    const auto behind = ends.lower_bound(end);
+    return behind != ends.begin() && std::prev(behind)->second > begin;
+  }
+};
+
 // Pages of the caller's. They go on a thread that is attached to the device.
 class CudaPinnedPages : public Buffer {
  public:
-  CudaPinnedPages(const Driver &driver, void *start, uint64_t bytes)
-      : Buffer(MemoryKind::kPinned, reinterpret_cast<uint64_t>(start), bytes), driver_(driver) {}
-  ~CudaPinnedPages() override { (void)driver_.host_unregister(host()); }
+  static Result<std::unique_ptr<Buffer>> pin(const Driver &driver, void *start, uint64_t bytes) {
+    PinnedByUs &ours = PinnedByUs::of_process();
+    const std::lock_guard lock(ours.mutex);
+    LC_TRY(check(driver, driver.host_register(start, bytes, 0), "pinning host memory"));
+    const auto begin = reinterpret_cast<uint64_t>(start);
+    ours.ends[begin] = begin + bytes;
+    return std::unique_ptr<Buffer>(new CudaPinnedPages(driver, begin, bytes));
+  }
+  ~CudaPinnedPages() override {
+    PinnedByUs &ours = PinnedByUs::of_process();
+    const std::lock_guard lock(ours.mutex);
+    (void)driver_.host_unregister(host());
+    ours.ends.erase(address());
+  }
 
  private:
+  CudaPinnedPages(const Driver &driver, uint64_t start, uint64_t bytes)
+      : Buffer(MemoryKind::kPinned, start, bytes), driver_(driver) {}
+
   const Driver &driver_;
 };
+
+// Whether all of it is in one allocation of pinned memory.
+bool is_pinned(const Driver &driver, uint64_t begin, uint64_t bytes) {
+  unsigned type = 0;
+  uint64_t start = 0;
+  size_t size = 0;
+  return driver.pointer_attribute(&type, kMemoryType, begin) == kSuccess &&
+         type == kMemoryTypeHost &&
+         driver.pointer_attribute(&start, kRangeStart, begin) == kSuccess &&
+         driver.pointer_attribute(&size, kRangeSize, begin) == kSuccess && start <= begin &&
+         bytes <= size && begin - start <= size - bytes;
+}
 
 class CudaEvent : public Event {
  public:
@@ -403,10 +446,17 @@ class CudaDevice : public Device {
     return properties_.compute_units * static_cast<uint32_t>(blocks > 0 ? blocks : 1);
   }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *start, uint64_t bytes) override {
-    LC_TRY(check(driver_, driver_.host_register(start, bytes, 0), "pinning host memory"));
-    return std::unique_ptr<Buffer>(new CudaPinnedPages(driver_, start, bytes));
+    return CudaPinnedPages::pin(driver_, start, bytes);
   }
   bool pins_in_place() const override { return true; }
+  bool program_has_pinned(const void *start, uint64_t bytes) override {
+    const auto begin = reinterpret_cast<uint64_t>(start);
+    if (!is_pinned(driver_, begin, bytes)) return false;
+    // What another job has pinned goes when that ends.
+    PinnedByUs &ours = PinnedByUs::of_process();
+    const std::lock_guard lock(ours.mutex);
+    return !ours.overlap(begin, begin + bytes) && is_pinned(driver_, begin, bytes);
+  }
   void attach_thread() override {
     (void)driver_.set_current(card_->context());
     stay_out_of_captures(driver_);

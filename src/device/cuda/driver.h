@@ -51,6 +51,8 @@ enum Attribute : int {
   kMaxSharedMemoryPerBlockOptin = 97,
 };
 
+enum PointerAttribute : int { kMemoryType = 2, kRangeStart = 11, kRangeSize = 12 };
+constexpr unsigned kMemoryTypeHost = 1;
 enum FunctionAttribute : int { kMaxDynamicSharedSizeBytes = 8 };
 
 // CUlaunchAttribute and CUlaunchConfig.
@@ -110,6 +112,7 @@ struct LaunchConfig {
   F(cuMemcpyDtoDAsync_v2, copy_across,                                                            \
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                            \
   F(cuMemsetD8Async, fill, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))  \
+  F(cuPointerGetAttribute, pointer_attribute, (void *value, int attribute, CUdeviceptr pointer))  \
   F(cuMemGetAddressRange_v2, address_range,                                                       \
     (CUdeviceptr * start, size_t * bytes, CUdeviceptr address))                                   \
   F(cuStreamCreateWithPriority, stream_create, (CUstream * stream, unsigned flags, int priority)) \
