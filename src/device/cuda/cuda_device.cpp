@@ -3,6 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
