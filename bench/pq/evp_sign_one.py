@@ -6,7 +6,7 @@ signature by the provider is verified by OpenSSL's own. Needs OpenSSL 3.5 or lat
 figures, and writes JSON in the format of bench/results.
 
 Usage: bench/pq/evp_sign_one.py --libcrypto FILE --module FILE [--devices LIST] [--sets NAMES]
-           [--runs N] [--commit HASH] [--out FILE]
+           [--runs N] [--commit HASH] [--compiler TEXT] [--out FILE]
 
 --module FILE  the provider, gpu.so
 --sets NAMES   such as SLH-DSA-SHA2-128s,SLH-DSA-SHA2-128f
@@ -121,6 +121,11 @@ def gpu():
         return ["", ""]
 
 
+def cpu():
+    with open("/proc/cpuinfo", encoding="ascii") as info:
+        return next((line.partition(":")[2].strip() for line in info if line.startswith("model name")), "")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__,
                                       formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -130,6 +135,7 @@ def main():
     options.add_argument("--sets", default="SLH-DSA-SHA2-128s,SLH-DSA-SHA2-128f")
     options.add_argument("--runs", type=int, default=99)
     options.add_argument("--commit", default="")
+    options.add_argument("--compiler", default="")
     options.add_argument("--out")
     given = options.parse_args()
     if given.runs < 3:
@@ -142,9 +148,10 @@ def main():
         results = [row for name in given.sets.split(",") for row in measure(crypto, name, given.runs)]
     if given.out:
         card, driver = gpu()
-        report = {"machine": {"gpu": card, "driver": driver, "cores": os.cpu_count()},
+        report = {"machine": {"gpu": card, "driver": driver, "cpu": cpu(), "cores": os.cpu_count()},
                   "date": datetime.date.today().isoformat(),
-                  "software": {"commit": given.commit, "openssl": crypto.version}, "results": results}
+                  "software": {"commit": given.commit, "compiler": given.compiler,
+                               "openssl": crypto.version}, "results": results}
         pathlib.Path(given.out).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
