@@ -44,6 +44,7 @@ class AeadLaunch : public ChunkLaunch {
   Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
   Status launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
                 device::Event &begin, device::Event &end) override;
+  bool marks_times(const ChunkWork &work) const override { return !work.aead.is_short; }
   // The parts' sums, where the kernels have not written them to the host.
   Status download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) override;
   cpu::AeadSum sum(const LaunchRoom &room, const ChunkWork &work, size_t part) const override;

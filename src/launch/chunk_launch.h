@@ -36,7 +36,8 @@ class ChunkLaunch {
   // keys and what was made of them.
   virtual Status launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
                         device::Event &begin, device::Event &end) = 0;
-  // Whether it marked them: two marks take as long as one short kernel.
+  // Whether it marked them. Each mark is one more call of the driver, so short messages in a
+  // stream go without.
   virtual bool marks_times(const ChunkWork &) const { return true; }
   // Brings to the host what the kernels left beside the output. It can be read when the
   // stream is there.

@@ -77,9 +77,15 @@ class CudaPinnedPages : public Buffer {
   static Result<std::unique_ptr<Buffer>> pin(const Driver &driver, void *start, uint64_t bytes) {
     PinnedByUs &ours = PinnedByUs::of_process();
     const std::lock_guard lock(ours.mutex);
-    LC_TRY(check(driver, driver.host_register(start, bytes, 0), "pinning host memory"));
     const auto begin = reinterpret_cast<uint64_t>(start);
-    ours.ends[begin] = begin + bytes;
+    // First, since there may be no memory for it. Another job may have the same pages.
+    const auto [entry, is_new] = ours.ends.try_emplace(begin, begin + bytes);
+    const Status status =
+        check(driver, driver.host_register(start, bytes, 0), "pinning host memory");
+    if (!status.ok()) {
+      if (is_new) ours.ends.erase(entry);
+      return status;
+    }
     return std::unique_ptr<Buffer>(new CudaPinnedPages(driver, begin, bytes));
   }
   ~CudaPinnedPages() override {
