@@ -172,7 +172,7 @@ bool Batcher::is_lone_about_to_end() const {
   return std::chrono::abs(off) < kWatch;
 }
 
-// Sleeps not, but leaves the lock to arrivals most of the time.
+// Does not sleep, but leaves the lock to arrivals most of the time.
 void Batcher::watch(std::unique_lock<std::mutex> &lock) {
   constexpr int kLooks = 10;
   Batch &only = *under_way_.front()->batch;
