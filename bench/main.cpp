@@ -44,7 +44,8 @@ is compared with OpenSSL's.
 rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
 and keys in the making, beside OpenSSL on one core and on all.
 pq: signatures, keys and verifications of ML-DSA and SLH-DSA in batches, and the time
-of one signature and one key, beside OpenSSL from 3.5 on, on one core and on all.
+of one signature and one key, beside OpenSSL from 3.5 on, on one core and on all, and
+beside each further one whose libcrypto is given (--libcrypto).
 hash: SHA-2, SHA-3 and SHAKE of many messages, and trees of BLAKE3, SHA-256 and
 ParallelHash of a large one, on the card and from pinned memory, beside OpenSSL on one
 core and on all. Every digest is compared with the CPU's.
@@ -84,6 +85,7 @@ class Bench : public cli::Subcommand {
             {"device", "devices", true},
             {"only", "only", true},
             {"module", "module", true},
+            {"libcrypto", "libcrypto", true},
             {"dir", "dir", true},
             {"launches", "launches", true},
             {"quick", "quick"},
@@ -109,9 +111,13 @@ class Bench : public cli::Subcommand {
         ->delimiter(',')
         ->option_text("TEXT,...");
     app.add_option("--module", module_,
-                   "with rsa and host: the provider; otherwise the one built or installed with "
+                   "with rsa, pq and host: the provider; otherwise the one built or installed with "
                    "this command")
         ->option_text("GPU.SO");
+    app.add_option("--libcrypto", libcrypto_,
+                   "with pq: other versions of OpenSSL to measure beside this command's own")
+        ->delimiter(',')
+        ->option_text("FILE,...");
     app.add_option("--dir", dir_, "with host: measure files too, in this folder (a RAM disk)")
         ->option_text("DIR");
     app.add_option("--launches", launches_, "with timing: launches of each case")
@@ -138,10 +144,13 @@ class Bench : public cli::Subcommand {
                                                             paper_, paper_letters()));
     if (what_ == "papers" && !only_.empty())
       throw cli::Failure(cli::ExitCode::kUsage, "bench papers takes no --only");
-    if (!module_.empty() && what_ != "rsa" && what_ != "host")
+    if (!module_.empty() && what_ != "rsa" && what_ != "pq" && what_ != "host")
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --module", what_));
     if (!module_.empty() && access(module_.c_str(), R_OK) != 0)
       cli::throw_errno("cannot read the provider " + module_, errno);
+    if (!libcrypto_.empty() && what_ != "pq")
+      throw cli::Failure(cli::ExitCode::kUsage,
+                         fmt::format("bench {} takes no --libcrypto", what_));
     if (!dir_.empty() && what_ != "host")
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
     if (launches_ && what_ != "timing")
@@ -179,8 +188,10 @@ class Bench : public cli::Subcommand {
     if (what_ == "aes") bench_aes(context, quick_, log);
     if (what_ == "rsa") bench_rsa(context, module, quick_, log);
     if (what_ == "pq") {
-      bench_ml_dsa(context, quick_, log);
-      bench_slh_dsa(context, quick_, log);
+      const std::vector<OpensslPq> openssls = open_openssls(libcrypto_);
+      bench_ml_dsa(context, openssls, quick_, log);
+      bench_slh_dsa(context, openssls, quick_, log);
+      bench_slh_dsa_evp(context, module, quick_, log);
     }
     if (what_ == "hash") bench_hash(context, quick_, log);
     if (what_ == "host") bench_host(context, module, dir_, quick_, log);
@@ -262,7 +273,7 @@ class Bench : public cli::Subcommand {
   std::string folder_ = ".";  // for files of a benchmark's own
   std::string what_, paper_, out_, module_, dir_;
   std::optional<std::string> devices_;
-  std::vector<std::string> only_;
+  std::vector<std::string> only_, libcrypto_;
   std::optional<unsigned> launches_;
   bool json_ = false, quick_ = false, quiet_ = false;
 };

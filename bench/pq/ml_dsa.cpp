@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "bench/load/on_threads.h"
-#include "bench/pq/openssl_signer.h"
 #include "bench/pq/pq.h"
 #include "cli/failure.h"
 
@@ -103,10 +102,14 @@ void measure_device(const Context &context, uint32_t device, const lc_device_inf
   } batches[] = {{"sign-batch", LC_ML_DSA_SIGN},
                  {"verify-batch", LC_ML_DSA_VERIFY},
                  {"keygen-batch", LC_ML_DSA_GENERATE}};
-  const MlDsaKey key = key_of(set);
   const auto name_of = [&](const char *what) {
     return fmt::format("ml-dsa-{}.{}.{}", int(set), what, info.api);
   };
+  const auto is_wanted = [&](const auto &batch) { return log.wants(name_of(batch.what)); };
+  if (!log.wants(name_of("sign-one")) &&
+      std::none_of(std::begin(batches), std::end(batches), is_wanted))
+    return;
+  const MlDsaKey key = key_of(set);
   std::vector<std::unique_ptr<Caller>> callers;
   for (unsigned n = 0; n < kCallers; n++)
     callers.push_back(std::make_unique<Caller>(context, device, set, key, each));
@@ -139,11 +142,12 @@ void measure_device(const Context &context, uint32_t device, const lc_device_inf
 
 }  // namespace
 
-void bench_ml_dsa(const Context &context, bool quick, BenchLog &log) {
+void bench_ml_dsa(const Context &context, const std::vector<OpensslPq> &openssls, bool quick,
+                  BenchLog &log) {
   const Patience patience = quick ? Patience{3, 1, 1} : Patience{9, 5, 6};
   for (const lc_ml_dsa_set set : kSets) {
     if (quick && set != LC_ML_DSA_65) continue;
-    bench_openssl_signer(fmt::format("ML-DSA-{}", int(set)), patience, log);
+    bench_openssl_pq(openssls, fmt::format("ML-DSA-{}", int(set)), patience, log);
     for (uint32_t index = 0; index < context.device_count(); index++)
       if (const lc_device_info info = context.device(index); info.selected)
         measure_device(context, index, info, set, patience, log);

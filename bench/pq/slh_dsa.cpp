@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/pq/openssl_signer.h"
 #include "bench/pq/pq.h"
 #include "cli/failure.h"
 
@@ -209,14 +208,15 @@ class SlhDsaBench {
 
 }  // namespace
 
-void bench_slh_dsa(const Context &context, bool quick, BenchLog &log) {
+void bench_slh_dsa(const Context &context, const std::vector<OpensslPq> &openssls, bool quick,
+                   BenchLog &log) {
   const Patience patience = quick ? Patience{3, 1, 1} : Patience{12, 5, 4};
   for (uint32_t set = 0; set <= LC_SLH_DSA_SHAKE_256_24; ++set) {
     const char *const name = lc_slh_dsa_name(lc_slh_dsa_set(set));
     if (name == nullptr) continue;
     if (quick && set != LC_SLH_DSA_SHA2_128S && set != LC_SLH_DSA_SHA2_128F) continue;
     // No OpenSSL has the draft's.
-    if (set < LC_SLH_DSA_SHA2_128_24) bench_openssl_signer(name, patience, log);
+    if (set < LC_SLH_DSA_SHA2_128_24) bench_openssl_pq(openssls, name, patience, log);
     for (uint32_t index = 0; index < context.device_count(); index++)
       if (const lc_device_info info = context.device(index); info.selected)
         // The emulator takes minutes for a batch of the small signatures.

@@ -17,6 +17,8 @@ namespace {
 // How long the next look at what is under way waits; for arrivals too, while there
 // is room for another batch.
 constexpr std::chrono::microseconds kLook{50};
+// So long before and after the time that a lone operation usually takes it is watched.
+constexpr std::chrono::nanoseconds kWatch = std::chrono::microseconds(100);
 
 size_t bucket_of(size_t operations) { return size_t(std::bit_width(operations - 1)); }
 
@@ -137,6 +139,8 @@ void Batcher::serve(std::unique_lock<std::mutex> &lock) {
       retire_oldest(lock);
     else if (overdue)
       give_up(lock, stuck_status(limit()), true);
+    else if (is_lone_about_to_end())
+      watch(lock);
     else if (has_slot)
       look_for_arrivals(lock);
     else
@@ -156,6 +160,26 @@ void Batcher::look_for_arrivals(std::unique_lock<std::mutex> &lock) {
   wake_at_ = order_.empty() ? load() / limits_.batches : worth_of(order_.front());
   changed_.wait_for(lock, kLook);
   wake_at_ = 0;
+}
+
+// Of one operation alone, whose caller a sleep would keep waiting.
+bool Batcher::is_lone_about_to_end() const {
+  if (under_way_.size() != 1 || !order_.empty()) return false;
+  const UnderWay &only = *under_way_.front();
+  const int64_t usual = only.items.size() == 1 ? expected(only.kind, 1, 0) : 0;
+  if (usual == 0) return false;
+  const auto off = Clock::now() - only.started - std::chrono::nanoseconds(usual);
+  return std::chrono::abs(off) < kWatch;
+}
+
+// Does not sleep, but leaves the lock to arrivals most of the time.
+void Batcher::watch(std::unique_lock<std::mutex> &lock) {
+  constexpr int kLooks = 10;
+  Batch &only = *under_way_.front()->batch;
+  lock.unlock();
+  for (int look = 0; look < kLooks && !only.is_done(); ++look) {
+  }
+  lock.lock();
 }
 
 // Arrivals do not matter: there is no room for another batch.
@@ -258,10 +282,17 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
     const int64_t measured = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
     known = known == 0 ? measured : known + (measured - known) / 4;
   }
-  if (const Status status = done->status; status.ok() || status.code() == LC_ERROR_MEMORY)
+  if (const Status status = done->status; !status.ok() && status.code() != LC_ERROR_MEMORY)
+    return give_up(lock, status, false, std::move(done));
+  // Where nothing else is to be done, to wake a thread that wakes the caller would only take time.
+  if (order_.empty() && under_way_.empty() && Tellers::is_told_at_once(*done)) {
+    lock.unlock();
+    tellers_.tell_at_once(*done);
+    done.reset();
+    lock.lock();
+  } else {
     tellers_.pass_on(std::move(done));
-  else
-    give_up(lock, status, false, std::move(done));
+  }
 }
 
 // The device works no more, which is known before anybody else has done what it has

@@ -87,6 +87,8 @@ class Batcher : public DeviceThread {
   bool is_overdue() const;
   std::chrono::milliseconds limit() const;
   void look_for_arrivals(std::unique_lock<std::mutex> &lock);
+  bool is_lone_about_to_end() const;
+  void watch(std::unique_lock<std::mutex> &lock);
   void look_later(std::unique_lock<std::mutex> &lock);
   Result<std::unique_ptr<Batch>> start(const UnderWay &batch);
   static Status finish(UnderWay &batch);

@@ -19,6 +19,10 @@ uint64_t nanoseconds_between(std::chrono::steady_clock::time_point begin,
   return uint64_t(std::max<int64_t>(0, between.count()));
 }
 
+bool is_right(const EndedBatch &batch, size_t n) {
+  return batch.status.ok() && (batch.right.empty() || batch.right[n] != 0);
+}
+
 size_t thread_count() { return std::clamp<size_t>(cpu::usable_cores() / 2, 1, 8); }
 
 }  // namespace
@@ -50,6 +54,12 @@ void Tellers::pass_on(std::shared_ptr<const EndedBatch> batch) {
   }
 }
 
+bool Tellers::is_told_at_once(const EndedBatch &batch) {
+  if (batch.items.size() != 1 || !is_right(batch, 0)) return false;
+  const BatchRequest &request = *batch.items[0].request;
+  return request.operations() == 1 && !request.calls_back();
+}
+
 // ---- Their threads ---------------------------------------------------------
 
 void Tellers::run() {
@@ -69,13 +79,10 @@ void Tellers::run() {
 
 void Tellers::tell(const Part &part) {
   const EndedBatch &batch = *part.batch;
-  const auto is_right = [&](size_t n) {
-    return batch.status.ok() && (batch.right.empty() || batch.right[n] != 0);
-  };
   for (size_t begin = part.begin; begin < part.end;) {
     const BatchRequestPointer &request = batch.items[begin].request;
     size_t same = begin;
-    while (same < part.end && is_right(same) && batch.items[same].request == request) ++same;
+    while (same < part.end && is_right(batch, same) && batch.items[same].request == request) ++same;
     if (same > begin) {
       end_right({&batch.items[begin], same - begin}, batch);
       begin = same;

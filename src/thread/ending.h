@@ -35,6 +35,8 @@ class Ending {
   Status wait_enqueued();
   Status wait();
   bool ended(Status *status);
+  // Whether the end calls a function of the caller's.
+  bool calls_back() const { return bool(on_end_); }
 
  protected:
   // Ends the request, with `failure` if that is set.

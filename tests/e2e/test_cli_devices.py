@@ -250,6 +250,12 @@ def test_bench_through_evp_counts_where_operations_ran():
     assert host["on_device"] > 0 and host["on_cpu"] == 0
 
 
+def test_bench_of_pq_takes_other_openssls(tmp_path):
+    fails(USAGE, "bench aes takes no --libcrypto", "bench", "aes", "--libcrypto", LANECRYPT)
+    fails(USAGE, "cannot open shared object file", "bench", "pq", "--libcrypto", tmp_path / "libcrypto.so")
+    fails(USAGE, "has no EVP_PKEY_Q_keygen()", "bench", "pq", "--libcrypto", BUILD / "lib" / "liblanecrypt.so")
+
+
 def test_bench_takes_the_provider_that_it_is_told(tmp_path):
     words = ["bench", "rsa", "--only", "evp-lone"]
     fails(USAGE, "bench aes takes no --module", "bench", "aes", "--module", LANECRYPT)

@@ -53,13 +53,17 @@ class Request : public BatchRequest {
   uint32_t wanted_device = LC_ANY_DEVICE;
   uint32_t unfit_bytes = 0;  // no device takes keys of this length
   std::atomic<int> prepared{0};
+  mutable std::thread::id counted_by;  // the thread that last asked for the bytes of an operation
 
   uint32_t device() const override { return wanted_device; }
   BatchKind kind_of(uint32_t n) const override {
     const uint32_t bytes = messages[n].key->bytes;
     return {kAdd, bytes == unfit_bytes ? 0 : bytes};
   }
-  uint32_t bytes_of(uint32_t n) const override { return messages[n].key->bytes; }
+  uint32_t bytes_of(uint32_t n) const override {
+    counted_by = std::this_thread::get_id();
+    return messages[n].key->bytes;
+  }
   Status run_on_cpu(uint32_t n) override {
     run(n);
     return Status();
@@ -256,6 +260,51 @@ TEST_F(BatcherTest, AnIdleDeviceStartsAtOnce) {
   EXPECT_TRUE(request->wait().ok());
   EXPECT_EQ(std::vector<size_t>{1}, plan_.batches);
   EXPECT_EQ(1, request->prepared);
+}
+
+// No other thread need wake before a caller who waits for one operation. A callback, which may take
+// its time, and results that are to be made again keep no device waiting.
+TEST_F(BatcherTest, WhoWaitsAloneIsWokenByTheDevicesThread) {
+  std::vector<Bytes> outputs;
+  const auto thread_of = [&](size_t operations, const Ending::Callback &on_end) {
+    const RequestPointer request = make_request({make_key(64, 1)}, operations, &outputs, on_end);
+    EXPECT_TRUE(submit(request));
+    EXPECT_TRUE(request->wait().ok());
+    expect_right(*request, outputs);
+    EXPECT_EQ(operations, request->result.device_operations + request->result.cpu_operations);
+    return request->counted_by;
+  };
+  const std::thread::id told_by = thread_of(1, nullptr);
+  EXPECT_EQ(std::set<std::thread::id>{told_by}, plan_.threads);
+  EXPECT_EQ(told_by, thread_of(1, nullptr));
+  EXPECT_NE(told_by, thread_of(2, nullptr));
+  EXPECT_NE(told_by, thread_of(1, [](const Status &, const lc_result &) {}));
+  plan_.every_third_is_wrong = true;
+  EXPECT_NE(told_by, thread_of(1, nullptr));
+  EXPECT_EQ(1u, counters_.failures);
+  EXPECT_EQ(0u, batcher_.load());
+}
+
+// One operation that is about to end is watched without sleep, and yet others start beside it.
+TEST_F(BatcherTest, ALoneOperationThatIsWatchedKeepsNobodyWaiting) {
+  std::vector<Bytes> outputs[3];
+  const RequestPointer usual = make_request({make_key(64, 1)}, 1, &outputs[0]);
+  ASSERT_TRUE(submit(usual));
+  EXPECT_TRUE(usual->wait().ok());
+  plan_.may_end = [&] { return plan_.batches.size() == 3; };
+  const RequestPointer lone = make_request({make_key(64, 2)}, 1, &outputs[1]),
+                       other = make_request({make_key(64, 3)}, 1, &outputs[2]);
+  ASSERT_TRUE(submit(lone));
+  const auto has_started = [&] {
+    const std::lock_guard lock(plan_.mutex);
+    return plan_.batches.size() == 2;
+  };
+  while (!has_started()) std::this_thread::yield();
+  ASSERT_TRUE(submit(other));
+  EXPECT_TRUE(lone->wait().ok());
+  EXPECT_TRUE(other->wait().ok());
+  expect_right(*lone, outputs[1]);
+  expect_right(*other, outputs[2]);
 }
 
 TEST_F(BatcherTest, ALargeRequestIsCutAndKindsAreKeptApart) {
