@@ -67,10 +67,11 @@ class StreamSlots {
 
   // A slot in which a batch is being started. Unless the batch takes it, it goes back: even if
   // memory is wanting, what was begun must not use the room any more, nor leave secrets there.
-  template <class WipeHost>
   class Starting {
    public:
-    // wipe_host: of a room, what is on the host.
+    // Wipes what of a room is on the host. At most a reference is kept in it, which wants no
+    // memory.
+    using WipeHost = std::function<void(Room &)>;
     Starting(StreamSlots &slots, SlotPointer slot, WipeHost wipe_host)
         : slots_(slots), slot_(std::move(slot)), wipe_host_(std::move(wipe_host)) {}
     ~Starting() { (void)give_up(); }

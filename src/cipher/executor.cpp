@@ -568,9 +568,9 @@ void Executor::end_all(const Status &status) {
 void Executor::close_device() {
   if (pipeline_ != nullptr) pipeline_->await_copies();
   if (pipeline_ != nullptr && pipeline_->is_stuck())
-    keep_for_ever(std::make_shared<Stuck>(std::move(stuck_chains_), std::move(captured_),
-                                          std::move(pipeline_), std::move(memory_),
-                                          std::move(device_)));
+    keep_for_ever(std::make_shared<Stuck>(Stuck{std::move(stuck_chains_), std::move(captured_),
+                                                std::move(pipeline_), std::move(memory_),
+                                                std::move(device_)}));
   captured_.clear();
   pipeline_.reset();
   memory_.reset();

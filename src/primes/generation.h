@@ -88,7 +88,7 @@ class Generation {
   std::deque<FoundPrime> primes_;
   std::deque<PrimePair> pairs_;
   std::deque<RsaKeyPointer> keys_;
-  uint64_t given_ = 0, in_making_ = 0, made_ = 0;
+  uint64_t given_ = 0, in_making_ = 0;
   lc_rsa_progress progress_ = {};
   bool has_news_ = false;
   lc_result result_ = {};

@@ -52,7 +52,7 @@ std::shared_ptr<const OpensslMlDsaKey> openssl_ml_dsa_key(const MlDsaKey &key) {
   if (!context || EVP_PKEY_fromdata_init(context.get()) != 1 ||
       EVP_PKEY_fromdata(context.get(), &made, selection, params) != 1)
     return nullptr;
-  return std::make_shared<OpensslMlDsaKey>(Pkey(made));
+  return std::make_shared<OpensslMlDsaKey>(OpensslMlDsaKey{Pkey(made)});
 }
 
 Status openssl_ml_dsa_sign(const OpensslMlDsaKey &key, std::span<const uint8_t> mu,

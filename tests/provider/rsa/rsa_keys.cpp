@@ -201,7 +201,8 @@ TEST_F(RsaKeys, Generation) {
                                                  {1024u, 7u, 65537u},
                                                  {512u, 2u, 17u}})
       EXPECT_EQ("", compare(none,
-                            [&](EVP_PKEY *, const char *properties, Outcome &outcome) {
+                            [&, bits = bits, primes = primes, exponent = exponent](
+                                EVP_PKEY *, const char *properties, Outcome &outcome) {
                               return generate(type, properties, bits, primes, exponent, outcome);
                             }))
           << type << " " << bits << " " << primes << " " << exponent;
